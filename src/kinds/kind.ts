@@ -1,0 +1,47 @@
+import type { ResourceId } from '../model/ids.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { DesiredState, Resource } from '../model/resource.ts';
+
+/** A reference from one document to another, checked offline. */
+export interface Reference {
+  /** Where it stands in the document: `spec.application`. */
+  readonly path: string;
+  readonly to: ResourceId;
+  /** `operator`: the target is a document of the operator's configuration (Platform, Store). */
+  readonly trust: 'manifest' | 'operator';
+}
+
+/** A fault that a kind's own rules found. The loader adds file, line and column from the path. */
+export interface SpecProblem {
+  /** Stable, `kind/what`: `component/duplicate-alias`. */
+  readonly code: string;
+  /** `spec.ports[1].alias` */
+  readonly path: string;
+  readonly message: string;
+  readonly expected?: string;
+  readonly hint?: string;
+}
+
+/** Two documents that claim one identity are an error at the second one. */
+export interface Identity {
+  /** `rule shop/shop-web:8080 www.shop.example.com/`: unique within the source, and readable in the message. */
+  readonly key: string;
+  readonly path: string;
+}
+
+/** What a manifest of a kind may say: everything the loader needs, all of it pure. */
+export interface KindDeclaration<Spec> {
+  readonly kind: string;
+  /** `operator`: only in the configuration file; in a source it is an error. */
+  readonly trust: 'manifest' | 'operator';
+  /** One sentence, for schemas and `explain`. */
+  readonly description: string;
+  /** JSON Schema 2020-12 of `spec`, with a description on every field and defaults where the type promises them. */
+  readonly specSchema: JsonObject;
+  /** `spec.application` where there is one: the Application that anchors the resource. */
+  application(spec: Spec): string | undefined;
+  references(spec: Spec): readonly Reference[];
+  /** Rules that a schema cannot say, within the document and across the set. */
+  check(resource: Resource<Spec>, set: DesiredState): readonly SpecProblem[];
+  identities(resource: Resource<Spec>, set: DesiredState): readonly Identity[];
+}

@@ -1,0 +1,77 @@
+import type { ScopeKey } from '../model/ids.ts';
+import type { Json } from '../model/json.ts';
+import type { HistoryRow, Intent, IntentState, OwnedObject, Snapshot } from '../model/owned.ts';
+import type { EpochMs } from '../model/time.ts';
+
+/**
+ * The durable memory: what we created or adopted, and the journal of intents and outcomes. Transactions are lists of
+ * operations, never callbacks, so that one contract fits SQLite in the process and PostgreSQL across a network.
+ * Tables: `reliability` section 4.7.
+ */
+export interface Ledger {
+  /** Where it is, for messages: a path, a redacted URL, `none`. */
+  readonly location: string;
+  /** Random id given at creation; two ledgers for one platform have two. */
+  readonly lineage: string;
+  /** Raised each time the ledger is opened for writing; stamped on every intent. */
+  readonly epoch: number;
+
+  objects(filter: ObjectFilter): Promise<readonly OwnedObject[]>;
+  intents(filter: IntentFilter): Promise<readonly Intent[]>;
+  history(filter: HistoryFilter): Promise<readonly HistoryRow[]>;
+  /** Scopes that any object, intent or history row names. */
+  scopes(): Promise<readonly ScopeKey[]>;
+  /** Small facts by key: remembered capabilities, fingerprints. */
+  fact(key: string): Promise<string | undefined>;
+  lastSnapshot(source: string): Promise<Snapshot | undefined>;
+
+  /**
+   * Commits all operations or none, raising the serial by one and adding their history rows to the scope's hash chain.
+   * @throws PortolanError `ledger/conflict` when an open intent for the object (or an install for the scope) exists,
+   * `ledger/fenced` when this process no longer holds the ledger, `ledger/full`, `ledger/io`.
+   */
+  commit(transaction: LedgerTransaction): Promise<void>;
+  close(): Promise<void>;
+}
+
+export type LedgerOperation =
+  | { readonly op: 'put-object'; readonly object: OwnedObject }
+  | { readonly op: 'drop-object'; readonly uid: string }
+  | { readonly op: 'open-intent'; readonly intent: Intent }
+  /** Allowed only from `open` or `unknown`; anything else is `ledger/conflict`. */
+  | {
+      readonly op: 'move-intent';
+      readonly id: string;
+      readonly state: Exclude<IntentState, 'open'>;
+      readonly settleMs?: EpochMs;
+      readonly outcome?: Json;
+      readonly resolvedBy?: string;
+    }
+  | { readonly op: 'accept-snapshot'; readonly snapshot: Snapshot }
+  | { readonly op: 'set-fact'; readonly key: string; readonly value: string }
+  /** One line of history; every transaction that matters to a person has one. */
+  | { readonly op: 'record'; readonly event: string; readonly uid?: string; readonly detail: Json };
+
+export interface LedgerTransaction {
+  readonly scope: ScopeKey;
+  readonly actor: string;
+  readonly atMs: EpochMs;
+  readonly operations: readonly LedgerOperation[];
+}
+
+export interface ObjectFilter {
+  readonly scope?: ScopeKey;
+  readonly source?: string;
+  readonly uid?: string;
+}
+export interface IntentFilter {
+  readonly scope?: ScopeKey;
+  readonly states?: readonly IntentState[];
+  readonly id?: string;
+}
+export interface HistoryFilter {
+  readonly scope?: ScopeKey;
+  readonly uid?: string;
+  /** Newest first. */
+  readonly limit: number;
+}

@@ -1,0 +1,32 @@
+/**
+ * What the caller does about an error, and the only thing it looks at:
+ * `retry` (later, by itself), `invalid` (the input is wrong), `ask-human` (held), `unreachable` (the platform cannot
+ * be reached or refuses the credentials), `locked` (someone else holds the ledger), `give-up` (it failed).
+ */
+export type Disposition = 'retry' | 'invalid' | 'ask-human' | 'unreachable' | 'locked' | 'give-up';
+
+export interface ErrorFacts {
+  /** Stable, `area/what`: what documentation and scripts refer to. */
+  readonly code: string;
+  readonly disposition: Disposition;
+  /** What happened, where, and what was not done. */
+  readonly message: string;
+  /** What to do next: a sentence, with the exact command or flag where there is one. */
+  readonly remedy: string;
+  readonly cause?: unknown;
+}
+
+/** The only error thrown on purpose. Anything else that is thrown is a bug and may crash the process. */
+export class PortolanError extends Error {
+  override readonly name = 'PortolanError';
+  readonly code: string;
+  readonly disposition: Disposition;
+  readonly remedy: string;
+
+  constructor(facts: ErrorFacts) {
+    super(facts.message, facts.cause === undefined ? undefined : { cause: facts.cause });
+    this.code = facts.code;
+    this.disposition = facts.disposition;
+    this.remedy = facts.remedy;
+  }
+}

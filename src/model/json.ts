@@ -1,0 +1,25 @@
+/** Plain JSON: what plans, ledger rows and requests are made of. */
+export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
+export interface JsonObject {
+  readonly [key: string]: Json | undefined;
+}
+
+/**
+ * JSON text with the keys of every object sorted and `undefined` members left out, so that equal values give equal
+ * text: the input of every hash and digest (RFC 8785 without its number formatting, which `JSON.stringify` shares).
+ */
+export function canonicalJson(value: Json | undefined): string {
+  if (value === undefined || value === null || typeof value !== 'object') return JSON.stringify(value ?? null);
+  if (Array.isArray(value)) return `[${value.map((item: Json) => canonicalJson(item)).join(',')}]`;
+  const object = value as JsonObject;
+  const members = Object.keys(object)
+    .filter((key) => object[key] !== undefined)
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${canonicalJson(object[key])}`);
+  return `{${members.join(',')}}`;
+}
+
+/** Deep equality of JSON values; an absent member equals an `undefined` one. */
+export function sameJson(left: Json | undefined, right: Json | undefined): boolean {
+  return canonicalJson(left) === canonicalJson(right);
+}

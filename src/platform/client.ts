@@ -1,0 +1,69 @@
+import type {
+  ApplicationRecord,
+  ApplicationSummary,
+  ComponentMonitor,
+  ComponentRecord,
+  InstalledModel,
+  PortRecord,
+  Region,
+  RuleRecord,
+} from '../model/observed.ts';
+import type { Verdict } from './verdict.ts';
+import type { AppAddress, WriteRequest } from './writes.ts';
+
+/** What the extended dialect adds, each found out by itself. */
+export type Capability = 'listApplications' | 'listComponents' | 'listRules' | 'listAllRules' | 'listInstalled' | 'updateRule' | 'deleteRule' | 'deletePort' | 'upgrade';
+
+/** `unknown`: not asked yet. Only a JSON 404/405 of a read denies; a failure of any other kind leaves it unknown. */
+export type CapabilityState = 'yes' | 'no' | 'unknown';
+
+/** An answer that the server may not be able to give. */
+export type Readable<T> = { readonly readable: true; readonly value: T } | { readonly readable: false };
+
+export interface MonitorQuery {
+  /** Epoch seconds. */
+  readonly start: number;
+  readonly end: number;
+  readonly stepSeconds: number;
+  readonly outerOnly?: boolean;
+}
+
+/**
+ * One server of the API. Reads are retried, share the request budget and are never written down. Everything that
+ * fails does so as a `PortolanError` with the URL, status, code and message, disposition `unreachable` (no answer, or
+ * credentials refused), `give-up` or `retry`.
+ */
+export interface PlatformClient {
+  /** Name of the operator's `Platform` document. */
+  readonly name: string;
+  /** The base URL, for messages. */
+  readonly url: string;
+
+  capability(capability: Capability): CapabilityState;
+  /** What was found so far, to be remembered; `no` and `yes` only. */
+  capabilities(): Readonly<Partial<Record<Capability, 'yes' | 'no'>>>;
+  /** Finds out a capability by reading, where it is unknown. Writes are never used to probe. */
+  probe(capability: Capability, app: AppAddress): Promise<CapabilityState>;
+
+  regions(): Promise<readonly Region[]>;
+  application(app: AppAddress): Promise<ApplicationRecord | undefined>;
+  applications(team: string, region: string): Promise<Readable<readonly ApplicationSummary[]>>;
+  components(app: AppAddress): Promise<Readable<readonly ComponentRecord[]>>;
+  /** undefined: the component is not there (404 with the words of an unknown component). */
+  ports(app: AppAddress, serviceId: string): Promise<readonly PortRecord[] | undefined>;
+  rules(app: AppAddress): Promise<Readable<readonly RuleRecord[]>>;
+  /** Every rule of the enterprise in one request. */
+  allRules(): Promise<Readable<readonly RuleRecord[]>>;
+  rule(app: AppAddress, ruleId: string): Promise<Readable<RuleRecord | undefined>>;
+  installed(app: AppAddress): Promise<Readable<readonly InstalledModel[]>>;
+  monitor(app: AppAddress, query: MonitorQuery): Promise<readonly ComponentMonitor[]>;
+
+  /** Hex SHA-256 over the canonical request, secrets left out: what the intent records. */
+  requestHash(write: WriteRequest): string;
+  /**
+   * Sends a write once, on a fresh socket, without following a redirect, and says what its answer proves. Never
+   * rejects for anything the network or the server does.
+   * @throws PortolanError `invalid` when a value is not a documented one: nothing was sent.
+   */
+  send(write: WriteRequest): Promise<Verdict>;
+}

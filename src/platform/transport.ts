@@ -1,0 +1,56 @@
+import type { Secret } from '../model/secret.ts';
+
+/** JSON that may hold secrets: they are revealed only when the bytes are written, and left out of every hash. */
+export type WireJson = string | number | boolean | null | Secret | readonly WireJson[] | WireObject;
+export interface WireObject {
+  readonly [key: string]: WireJson | undefined;
+}
+
+export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
+/** One HTTP request to the platform, before it meets a socket. */
+export interface PlatformRequest {
+  /** Name in the table of operations, for budgets, metrics, messages and fault rules. */
+  readonly operation: string;
+  readonly method: HttpMethod;
+  /** Absolute path, every segment percent-encoded, no query: `/openapi/v1/regions`. */
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  /** Sent as JSON; absent means no body. */
+  readonly body?: WireObject;
+  /** false: one attempt on a fresh socket, no redirect. */
+  readonly isRead: boolean;
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal;
+}
+
+/** What came back, whatever its status. The body is the decoded text, whole and at most the size limit. */
+export interface PlatformResponse {
+  readonly status: number;
+  readonly contentType: string | null;
+  /** The raw `Retry-After`. */
+  readonly retryAfter: string | null;
+  readonly body: string;
+}
+
+/**
+ * Sends one request once. Resolves on any HTTP status, redirects included (they are never followed).
+ * @throws TransportError when no complete answer came.
+ */
+export type Transport = (request: PlatformRequest) => Promise<PlatformResponse>;
+
+/** `unsent`: provably no byte of the request left (refused, DNS, TLS). `ambiguous`: it may have been handled. */
+export type TransportFailure = 'unsent' | 'ambiguous';
+
+export class TransportError extends Error {
+  override readonly name = 'TransportError';
+  readonly failure: TransportFailure;
+  /** `ECONNREFUSED`, `ETIMEDOUT`, `TRUNCATED`, `TOO_LARGE`, `ABORTED`, … */
+  readonly code: string;
+
+  constructor(failure: TransportFailure, code: string, message: string) {
+    super(message);
+    this.failure = failure;
+    this.code = code;
+  }
+}

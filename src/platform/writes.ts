@@ -1,0 +1,81 @@
+import type { PortProtocol } from '../model/observed.ts';
+import type { Secret } from '../model/secret.ts';
+
+/** Where an application is, as paths need it. */
+export interface AppAddress {
+  readonly team: string;
+  readonly region: string;
+  readonly appId: number;
+}
+
+/** `Configuration` of a gateway rule, in our words; see `platform-api` section 2.4. */
+export interface RuleConfiguration {
+  readonly proxyBodySize?: number;
+  readonly proxyBufferNumbers?: number;
+  readonly proxyBufferSize?: number;
+  readonly proxyBuffering?: string;
+  readonly proxyConnectTimeout?: number;
+  readonly proxyReadTimeout?: number;
+  readonly proxySendTimeout?: number;
+  readonly setHeaders?: readonly { readonly key: string; readonly value: string }[];
+}
+
+/** Every field of the `Http` request (section 2.4). Absent fields are left out of the body, never sent as null or "". */
+export interface RuleFields {
+  readonly serviceId: string;
+  readonly port: number;
+  readonly domain: string;
+  readonly path?: string;
+  readonly certificateId?: number;
+  readonly cookie?: string;
+  readonly header?: string;
+  readonly weight?: number;
+  /** The contract says array of string, the real server wants `{key,value}`: encoded by dialect. */
+  readonly extensions?: readonly { readonly key: string; readonly value: string }[];
+  /** `whether_open` */
+  readonly open?: boolean;
+  readonly autoSsl?: boolean;
+  readonly autoSslConfig?: string;
+  readonly configuration?: RuleConfiguration;
+}
+
+export type PortActionFields =
+  | { readonly action: 'open_outer' | 'close_outer' | 'open_inner' | 'close_inner' }
+  | { readonly action: 'change_protocol'; readonly protocol: PortProtocol }
+  | { readonly action: 'change_port_alias'; readonly alias: string; readonly serviceName: string };
+
+export interface PortRequestFields {
+  readonly port: number;
+  readonly protocol: PortProtocol;
+  readonly alias?: string;
+  /** Always sent: a real server requires it. */
+  readonly inner: boolean;
+}
+
+/** Every mutating request there is. `operation` is its name in the table of operations. */
+export type WriteRequest =
+  | { readonly operation: 'addPort'; readonly app: AppAddress; readonly serviceId: string; readonly port: PortRequestFields }
+  | { readonly operation: 'updatePort'; readonly app: AppAddress; readonly serviceId: string; readonly port: number; readonly change: PortActionFields }
+  | { readonly operation: 'deletePort'; readonly app: AppAddress; readonly serviceId: string; readonly port: number }
+  | { readonly operation: 'createRule'; readonly app: AppAddress; readonly rule: RuleFields }
+  | { readonly operation: 'updateRule'; readonly app: AppAddress; readonly ruleId: string; readonly rule: RuleFields }
+  | { readonly operation: 'deleteRule'; readonly app: AppAddress; readonly ruleId: string }
+  | {
+      readonly operation: 'install';
+      readonly app: AppAddress;
+      /** true sends `is_deploy=true`; false leaves the parameter out, because any value of it builds. */
+      readonly build: boolean;
+      readonly store: { readonly url: string; readonly domain: string; readonly type: string; readonly accessKey: Secret | null };
+      readonly modelId: string;
+      readonly modelVersion: string;
+    }
+  | { readonly operation: 'upgrade'; readonly app: AppAddress; readonly modelId: string; readonly modelVersion: string }
+  | { readonly operation: 'createApplication'; readonly team: string; readonly region: string; readonly name: string; readonly k8sApp: string };
+
+export type WriteOperation = WriteRequest['operation'];
+
+/**
+ * What a write may do when it is repeated: `target-state` nothing more; `duplicate-rejecting` the server refuses the
+ * second; `duplicate-accepting` there are two of it, so it is never sent again without proof.
+ */
+export type WriteClass = 'target-state' | 'duplicate-rejecting' | 'duplicate-accepting';
