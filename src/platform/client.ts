@@ -12,7 +12,16 @@ import type { Verdict } from './verdict.ts';
 import type { AppAddress, WriteRequest } from './writes.ts';
 
 /** What the extended dialect adds, each found out by itself. */
-export type Capability = 'listApplications' | 'listComponents' | 'listRules' | 'listAllRules' | 'listInstalled' | 'updateRule' | 'deleteRule' | 'deletePort' | 'upgrade';
+export type Capability =
+  | 'listApplications'
+  | 'listComponents'
+  | 'listRules'
+  | 'listAllRules'
+  | 'listInstalled'
+  | 'updateRule'
+  | 'deleteRule'
+  | 'deletePort'
+  | 'upgrade';
 
 /** `unknown`: not asked yet. Only a JSON 404/405 of a read denies; a failure of any other kind leaves it unknown. */
 export type CapabilityState = 'yes' | 'no' | 'unknown';

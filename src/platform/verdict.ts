@@ -26,4 +26,12 @@ export type Verdict =
   | { readonly verdict: 'unknown'; readonly answer: AnswerSummary };
 
 /** Why a write was refused, as far as a caller reacts differently. `unsent`: no byte left. */
-export type RejectionReason = 'unsent' | 'credentials' | 'region-not-ready' | 'precondition' | 'invalid' | 'not-found' | 'exists' | 'unsupported';
+export type RejectionReason =
+  | 'unsent'
+  | 'credentials'
+  | 'region-not-ready'
+  | 'precondition'
+  | 'invalid'
+  | 'not-found'
+  | 'exists'
+  | 'unsupported';

@@ -54,8 +54,19 @@ export interface PortRequestFields {
 
 /** Every mutating request there is. `operation` is its name in the table of operations. */
 export type WriteRequest =
-  | { readonly operation: 'addPort'; readonly app: AppAddress; readonly serviceId: string; readonly port: PortRequestFields }
-  | { readonly operation: 'updatePort'; readonly app: AppAddress; readonly serviceId: string; readonly port: number; readonly change: PortActionFields }
+  | {
+      readonly operation: 'addPort';
+      readonly app: AppAddress;
+      readonly serviceId: string;
+      readonly port: PortRequestFields;
+    }
+  | {
+      readonly operation: 'updatePort';
+      readonly app: AppAddress;
+      readonly serviceId: string;
+      readonly port: number;
+      readonly change: PortActionFields;
+    }
   | { readonly operation: 'deletePort'; readonly app: AppAddress; readonly serviceId: string; readonly port: number }
   | { readonly operation: 'createRule'; readonly app: AppAddress; readonly rule: RuleFields }
   | { readonly operation: 'updateRule'; readonly app: AppAddress; readonly ruleId: string; readonly rule: RuleFields }
@@ -65,12 +76,23 @@ export type WriteRequest =
       readonly app: AppAddress;
       /** true sends `is_deploy=true`; false leaves the parameter out, because any value of it builds. */
       readonly build: boolean;
-      readonly store: { readonly url: string; readonly domain: string; readonly type: string; readonly accessKey: Secret | null };
+      readonly store: {
+        readonly url: string;
+        readonly domain: string;
+        readonly type: string;
+        readonly accessKey: Secret | null;
+      };
       readonly modelId: string;
       readonly modelVersion: string;
     }
   | { readonly operation: 'upgrade'; readonly app: AppAddress; readonly modelId: string; readonly modelVersion: string }
-  | { readonly operation: 'createApplication'; readonly team: string; readonly region: string; readonly name: string; readonly k8sApp: string };
+  | {
+      readonly operation: 'createApplication';
+      readonly team: string;
+      readonly region: string;
+      readonly name: string;
+      readonly k8sApp: string;
+    };
 
 export type WriteOperation = WriteRequest['operation'];
 
