@@ -1,0 +1,216 @@
+import { PortolanError } from '../model/errors.ts';
+import type { Intent } from '../model/owned.ts';
+import type { EpochMs } from '../model/time.ts';
+import { unreachable } from '../model/unreachable.ts';
+
+/** Who has the ledger open for writing, as that process itself wrote it down. */
+export interface Holder {
+  readonly actor: string;
+  readonly sinceMs: EpochMs;
+}
+
+/** `2026-11-20T13:51:46.000Z`, or the bare number where it is no date. */
+export function instant(ms: EpochMs): string {
+  const date = new Date(ms);
+  return Number.isNaN(date.getTime()) ? `${ms} ms` : date.toISOString();
+}
+
+export function locked(location: string, holder: Holder | undefined, cause?: unknown): PortolanError {
+  const who = holder === undefined ? 'another process' : `${holder.actor}, since ${instant(holder.sinceMs)}`;
+  return new PortolanError({
+    code: 'ledger/locked',
+    disposition: 'locked',
+    message: `The ledger ${location} is held by ${who}. It was not opened, and nothing was changed.`,
+    remedy:
+      'Send the work to that process (`apply --server URL`), wait until it ends, or read only (`plan`). ' +
+      'The lock goes with its process; there is no lock file to remove.',
+    cause,
+  });
+}
+
+export function fenced(location: string, ours: number, theirs: number): PortolanError {
+  return new PortolanError({
+    code: 'ledger/fenced',
+    disposition: 'locked',
+    message:
+      `The ledger ${location} is at epoch ${Math.max(ours, theirs)}, this transaction at ${Math.min(ours, theirs)}: ` +
+      'another process took it over. Nothing was recorded.',
+    remedy: 'Stop this process. The one that holds the ledger now settles what was in flight.',
+  });
+}
+
+export function closed(location: string): PortolanError {
+  return new PortolanError({
+    code: 'ledger/fenced',
+    disposition: 'locked',
+    message: `The ledger ${location} was closed by this process. Nothing was recorded.`,
+    remedy: 'Start again; what was in flight is settled by the next pass.',
+  });
+}
+
+export function readOnly(location: string): PortolanError {
+  return new PortolanError({
+    code: 'ledger/read-only',
+    disposition: 'give-up',
+    message: `The ledger ${location} is open for reading only. Nothing was recorded.`,
+    remedy:
+      location === 'none'
+        ? 'A command that writes to the platform needs a ledger: pass `--ledger PATH`.'
+        : 'Run the command that writes without the option that made it read only.',
+  });
+}
+
+export function missing(location: string): PortolanError {
+  return new PortolanError({
+    code: 'ledger/missing',
+    disposition: 'invalid',
+    message: `There is no ledger at ${location}, and reading never creates one.`,
+    remedy: 'Check the path, or pass `--ledger none` to read without one: ownership is then unknown.',
+  });
+}
+
+export function newer(location: string, schema: number, known: number): PortolanError {
+  return new PortolanError({
+    code: 'ledger/newer',
+    disposition: 'invalid',
+    message:
+      `The ledger ${location} has schema ${schema}; this version of Portolan knows up to ${known}. ` +
+      'It was not opened, and nothing was changed.',
+    remedy:
+      'Use the version of Portolan that migrated it, or go back to the backup made before the migration ' +
+      `(\`portolan ledger restore ${location}.backup-${known}-….db\`).`,
+  });
+}
+
+export function older(location: string, schema: number, known: number): PortolanError {
+  return new PortolanError({
+    code: 'ledger/older',
+    disposition: 'invalid',
+    message: `The ledger ${location} has schema ${schema}, this version reads ${known}; reading alone does not migrate.`,
+    remedy: 'Open it once for writing (`portolan run` or `portolan apply`), which keeps a backup, and read again.',
+  });
+}
+
+export function corrupt(location: string, what: string, cause?: unknown): PortolanError {
+  return new PortolanError({
+    code: 'ledger/corrupt',
+    disposition: 'give-up',
+    message: `The ledger ${location} is damaged: ${what}. It was left exactly as it is; nothing was sent to the platform.`,
+    remedy:
+      'Keep a copy of the file and what stands beside it, then `portolan ledger restore BACKUP`. ' +
+      'Do not delete it to start anew: an empty ledger owns nothing and may install twice.',
+    cause,
+  });
+}
+
+export function networkFilesystem(directory: string, filesystem: string): PortolanError {
+  return new PortolanError({
+    code: 'ledger/network-filesystem',
+    disposition: 'invalid',
+    message:
+      `The ledger's directory ${directory} is on ${filesystem}, where file locks and shared memory cannot be relied on: ` +
+      'two controllers could both believe they hold it. It was not opened.',
+    remedy:
+      'Put it on a local disk, use PostgreSQL, or, if only one machine ever mounts it, allow network file systems.',
+  });
+}
+
+export function full(location: string, cause: unknown): PortolanError {
+  return new PortolanError({
+    code: 'ledger/full',
+    disposition: 'retry',
+    message: `The disk of the ledger ${location} is full. Nothing was recorded, so nothing more is sent to the platform.`,
+    remedy: 'Free space, or run `portolan ledger compact`. Reading still works, and writing resumes by itself.',
+    cause,
+  });
+}
+
+export function inputOutput(location: string, cause: unknown): PortolanError {
+  return new PortolanError({
+    code: 'ledger/io',
+    disposition: 'retry',
+    message: `The ledger ${location} could not be read or written (${reason(cause)}). Nothing was recorded.`,
+    remedy: 'Check that disk, its mount and its permissions. Writing resumes by itself once it works again.',
+    cause,
+  });
+}
+
+export function busy(location: string, cause: unknown): PortolanError {
+  return new PortolanError({
+    code: 'ledger/busy',
+    disposition: 'retry',
+    message: `Another program keeps the ledger ${location} locked for writing. Nothing was recorded.`,
+    remedy: 'Close the database shell, backup or copy that has it open; writing then resumes by itself.',
+    cause,
+  });
+}
+
+/** An intent is already under way for the object, or an install for the scope. */
+export function intentConflict(asked: Intent, pending: Intent | undefined, cause?: unknown): PortolanError {
+  const blocked = `${asked.operation} of ${asked.resource} (${asked.uid})`;
+  return new PortolanError({
+    code: 'ledger/conflict',
+    disposition: 'retry',
+    message:
+      pending === undefined
+        ? `Intent ${asked.id}, ${blocked}, exists already. Nothing was recorded or sent.`
+        : `${blocked} was not begun: intent ${pending.id}, ${pending.operation} of ${pending.resource}, is ${pending.state} ` +
+          `since ${instant(pending.createdMs)}. Nothing was recorded or sent.`,
+    remedy:
+      pending === undefined
+        ? 'Plan again; if it stays, report it as a bug.'
+        : 'The next pass settles it by observation; if it is held, decide with ' +
+          `\`portolan ledger resolve ${pending.id} --applied|--not-applied --reason TEXT\`.`,
+    cause,
+  });
+}
+
+/** Only an open or unknown intent may move, and `unknown` may not go back to it. */
+export function moveConflict(id: string, found: Intent | undefined, wanted: string): PortolanError {
+  return new PortolanError({
+    code: 'ledger/conflict',
+    disposition: 'retry',
+    message:
+      found === undefined
+        ? `There is no intent ${id} in this scope that could become ${wanted}. Nothing was recorded.`
+        : `Intent ${id} is already ${found.state} and cannot become ${wanted}. Nothing was recorded.`,
+    remedy: 'List the open ones with `portolan ledger intents`; this one needs nothing more.',
+  });
+}
+
+/** Two sources, or two names, claim one object of the platform. */
+export function ownerConflict(uid: string, owner: string, cause?: unknown): PortolanError {
+  return new PortolanError({
+    code: 'ledger/conflict',
+    disposition: 'ask-human',
+    message: `${uid} was not recorded: the ledger has that object already, as ${owner}.`,
+    remedy: 'Name it in one source only, or take it out of the other one first.',
+    cause,
+  });
+}
+
+/** What a database's own error means to us; `unknown` is a bug, or an error of ours already. */
+export type DatabaseFault = 'unique' | 'busy' | 'full' | 'io' | 'corrupt' | 'unknown';
+
+/** The error to throw for one that a database threw; what we do not know stays what it is. */
+export function explained(fault: DatabaseFault, location: string, error: unknown): unknown {
+  switch (fault) {
+    case 'busy':
+      return busy(location, error);
+    case 'full':
+      return full(location, error);
+    case 'io':
+      return inputOutput(location, error);
+    case 'corrupt':
+      return corrupt(location, reason(error), error);
+    case 'unique':
+    case 'unknown':
+      return error;
+    default:
+      return unreachable(fault);
+  }
+}
+
+function reason(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}

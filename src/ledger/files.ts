@@ -1,0 +1,77 @@
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  statSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+
+/** What the ledger asks of the file system besides SQLite. All of it synchronous: it happens at start and on command. */
+
+/** Creates the directory of a ledger, for its owner only; one that exists stays as it is. */
+export function createDirectoryFor(path: string): void {
+  const directory = dirname(path);
+  if (!existsSync(directory)) mkdirSync(directory, { recursive: true, mode: 0o700 });
+}
+
+/** The path without links, so that two names of one ledger share one lock. The file itself may not exist yet. */
+export function realPath(path: string): string {
+  return existsSync(path) ? realpathSync(path) : join(realpathSync(dirname(path)), basename(path));
+}
+
+export function fileExists(path: string): boolean {
+  return existsSync(path);
+}
+
+export function fileBytes(path: string): number {
+  return statSync(path).size;
+}
+
+/** An empty file that only its owner may read; fails where one exists. */
+export function createEmpty(path: string): void {
+  closeSync(openSync(path, 'wx', 0o600));
+}
+
+/** Removes a file if it is there. */
+export function remove(path: string): void {
+  rmSync(path, { force: true });
+}
+
+/** Renames within a directory, durably. */
+export function moveInto(from: string, to: string): void {
+  renameSync(from, to);
+  const directory = openSync(dirname(to), 'r');
+  try {
+    fsyncSync(directory);
+  } finally {
+    closeSync(directory);
+  }
+}
+
+/** `f_type` of statfs(2) for file systems whose locks and shared memory another machine, or the kernel, may not honour. */
+const networkFilesystems: ReadonlyMap<number, string> = new Map([
+  [0x6969, 'NFS'],
+  [0x517b, 'SMB'],
+  [0xff534d42, 'SMB (cifs)'],
+  [0xfe534d42, 'SMB 2'],
+  [0x65735546, 'FUSE'],
+  [0x01021997, '9P'],
+  [0x00c36400, 'Ceph'],
+  [0x5346414f, 'AFS'],
+  [0x7461636f, 'OCFS2'],
+  [0x01161970, 'GFS2'],
+]);
+
+/** The name of the network file system that a directory is on, or undefined. */
+export function networkFilesystemOf(
+  directory: string,
+  typeOf: (directory: string) => number = (path) => statfsSync(path).type,
+): string | undefined {
+  return networkFilesystems.get(typeOf(directory));
+}

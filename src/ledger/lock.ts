@@ -1,0 +1,39 @@
+import { closeSync, openSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { sqliteCode } from './sqlite-faults.ts';
+
+/** Held until released, or until the process ends in whatever way: the kernel drops it. */
+export interface LedgerLock {
+  release(): void;
+}
+
+const busyCode = 5;
+
+/**
+ * Takes the one writer's lock: an exclusive transaction, never committed, on a database of its own.
+ *
+ * While it is held nothing in this process may open and close that file by other means, not even to copy it: POSIX drops
+ * all of a process's locks on a file when the process closes any descriptor of it. SQLite itself takes care of that.
+ * @returns undefined when another process, or another ledger of this one, holds it.
+ */
+export function acquireLock(path: string): LedgerLock | undefined {
+  createPrivately(path);
+  const database = new DatabaseSync(path, { timeout: 0, allowExtension: false });
+  try {
+    database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
+  } catch (error) {
+    database.close();
+    if (sqliteCode(error) === busyCode) return undefined;
+    throw error;
+  }
+  return { release: () => database.close() };
+}
+
+/** An empty file that only its owner may read. One that exists already is not opened, see above. */
+function createPrivately(path: string): void {
+  try {
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  }
+}

@@ -1,0 +1,258 @@
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Kysely } from 'kysely';
+import {
+  corrupt,
+  type DatabaseFault,
+  explained,
+  type Holder,
+  inputOutput,
+  locked,
+  missing,
+  networkFilesystem,
+  newer,
+  older,
+} from './errors.ts';
+import {
+  createDirectoryFor,
+  createEmpty,
+  fileBytes,
+  fileExists,
+  moveInto,
+  networkFilesystemOf,
+  realPath,
+  remove,
+} from './files.ts';
+import type { Ledger } from './ledger.ts';
+import { acquireLock, type LedgerLock } from './lock.ts';
+import { type Migration, migrate, migrations, newestSchema, readStanding, type Standing } from './migrations.ts';
+import type { LedgerTables } from './schema.ts';
+import { SqlLedger } from './sql-ledger.ts';
+import { nodeSqliteDialect } from './sqlite-dialect.ts';
+import { sqliteFault } from './sqlite-faults.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Random } from '../runtime/random.ts';
+
+export interface SqliteLedgerOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Who opens it, for whoever finds it locked: `portolan run on host-1, pid 4711`. */
+  readonly actor: string;
+  /** Needs no lock and works beside a writer. Never creates, migrates or writes. */
+  readonly readOnly?: boolean;
+  /** Opens for writing on NFS, SMB and FUSE too; only safe where one machine alone mounts it. */
+  readonly allowNetworkFilesystem?: boolean;
+  /** Most pages of 4 KiB that the file may have; commits beyond it fail with `ledger/full`. By default the disk decides. */
+  readonly pagesMax?: number;
+  /** The schema's steps; only tests of migration pass others. */
+  readonly migrations?: readonly Migration[];
+}
+
+/** Marks our files, as `file(1)` and SQLite know them: "Prtl". */
+const applicationId = 0x5072746c;
+/** How long opening waits for a lock, of a reader that recovers the log for one. */
+const openingWaitMs = 5000;
+/** How long a statement later blocks the process on a lock; longer waits happen between attempts, where others can run. */
+const statementWaitMs = 20;
+
+/**
+ * Opens the ledger in a file, or a fresh one in memory for `:memory:`. For writing it takes the lock of the ledger
+ * (`<path>.lock`), creates or migrates the file (keeping `<path>.backup-<schema>-<serial>.db`), checks it, and raises
+ * the epoch.
+ * @throws PortolanError `ledger/locked`, `ledger/missing` (reading), `ledger/newer`, `ledger/older` (reading),
+ * `ledger/corrupt`, `ledger/network-filesystem`, `ledger/full`, `ledger/io`.
+ */
+export async function openSqliteLedger(path: string, options: SqliteLedgerOptions): Promise<Ledger> {
+  if (path === ':memory:') return openInMemory(options);
+  try {
+    return options.readOnly === true ? openForReading(path, options) : openForWriting(path, options);
+  } catch (error) {
+    throw explained(openingFault(error), path, error);
+  }
+}
+
+function openingFault(error: unknown): DatabaseFault {
+  const ofFileSystem = error instanceof Error && 'syscall' in error;
+  return ofFileSystem ? 'io' : sqliteFault(error);
+}
+
+function openInMemory(options: SqliteLedgerOptions): Ledger {
+  const database = new DatabaseSync(':memory:', databaseOptions);
+  initialise(database, options);
+  return ledgerOf(database, ':memory:', options, true, () => {});
+}
+
+function openForReading(path: string, options: SqliteLedgerOptions): Ledger {
+  if (!fileExists(path)) throw missing(path);
+  const database = new DatabaseSync(path, { ...databaseOptions, readOnly: true });
+  try {
+    database.exec('PRAGMA trusted_schema = OFF');
+    const known = newestSchema(options.migrations ?? migrations);
+    const { schema } = standingOf(database, path);
+    if (schema > known) throw newer(path, schema, known);
+    if (schema < known) throw older(path, schema, known);
+    return ledgerOf(database, path, options, false, () => {});
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function openForWriting(given: string, options: SqliteLedgerOptions): Ledger {
+  createDirectoryFor(given);
+  const path = realPath(given);
+  const network = options.allowNetworkFilesystem === true ? undefined : networkFilesystemOf(dirname(path));
+  if (network !== undefined) throw networkFilesystem(dirname(path), network);
+  const lock = lockOf(path);
+  try {
+    if (!fileExists(path)) createLedger(path, options);
+    const database = openChecked(path, options);
+    return ledgerOf(database, path, options, true, () => lock.release());
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+/** @throws PortolanError `ledger/locked` that names the holder. */
+export function lockOf(path: string): LedgerLock {
+  const lock = acquireLock(`${path}.lock`);
+  if (lock === undefined) throw locked(path, holderOf(path));
+  return lock;
+}
+
+/** Built beside its place and then moved there, so that a crash leaves a whole ledger or none. */
+function createLedger(path: string, options: SqliteLedgerOptions): void {
+  if (fileExists(`${path}-wal`)) {
+    throw corrupt(path, `the file is gone, while ${path}-wal with its last transactions still exists`);
+  }
+  const unfinished = `${path}.creating`;
+  remove(unfinished);
+  remove(`${unfinished}-journal`);
+  createEmpty(unfinished);
+  const database = new DatabaseSync(unfinished, databaseOptions);
+  try {
+    database.exec('PRAGMA synchronous = FULL');
+    initialise(database, options);
+  } finally {
+    database.close();
+  }
+  moveInto(unfinished, path);
+}
+
+function initialise(database: DatabaseSync, options: SqliteLedgerOptions): void {
+  database.exec(`PRAGMA auto_vacuum = INCREMENTAL; PRAGMA application_id = ${applicationId}`);
+  database.exec('CREATE TABLE meta (k TEXT PRIMARY KEY, v TEXT NOT NULL) STRICT, WITHOUT ROWID');
+  const insert = database.prepare('INSERT INTO meta (k, v) VALUES (?, ?)');
+  insert.run('lineage', options.random.hex(16));
+  for (const counter of ['schema', 'serial', 'epoch']) insert.run(counter, '0');
+  migrate(database, 0, options.migrations ?? migrations);
+}
+
+function openChecked(path: string, options: SqliteLedgerOptions): DatabaseSync {
+  if (fileBytes(path) === 0) throw corrupt(path, 'the file is empty');
+  const database = new DatabaseSync(path, databaseOptions);
+  try {
+    const steps = options.migrations ?? migrations;
+    const known = newestSchema(steps);
+    const standing = standingOf(database, path);
+    if (standing.schema > known) throw newer(path, standing.schema, known);
+    const findings = quickCheck(database);
+    if (findings.length > 0) throw corrupt(path, findings.join('; '));
+    setPragmas(database, path);
+    if (standing.schema < known) {
+      backUp(database, `${path}.backup-${standing.schema}-${standing.serial}.db`);
+      migrate(database, standing.schema, steps);
+    }
+    if (options.pagesMax !== undefined) database.exec(`PRAGMA max_page_count = ${options.pagesMax}`);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** Durable before a commit returns, whole after a crash or a power cut, and nothing readable left of deleted rows. */
+function setPragmas(database: DatabaseSync, path: string): void {
+  const mode = database.prepare('PRAGMA journal_mode = WAL').get() as { journal_mode: string };
+  if (mode.journal_mode !== 'wal')
+    throw inputOutput(path, new Error(`no write-ahead log on this disk: ${mode.journal_mode}`));
+  database.exec(
+    'PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 1000; PRAGMA trusted_schema = OFF; PRAGMA secure_delete = ON',
+  );
+}
+
+const databaseOptions = {
+  timeout: openingWaitMs,
+  enableForeignKeyConstraints: true,
+  allowExtension: false,
+  defensive: true,
+} as const;
+
+function ledgerOf(
+  database: DatabaseSync,
+  location: string,
+  options: SqliteLedgerOptions,
+  writable: boolean,
+  release: () => void,
+): Ledger {
+  if (writable) raiseEpoch(database, { actor: options.actor, sinceMs: options.clock.now() });
+  const { lineage, epoch } = standingOf(database, location);
+  database.exec(`PRAGMA busy_timeout = ${statementWaitMs}`);
+  const db = new Kysely<LedgerTables>({ dialect: nodeSqliteDialect(database) });
+  return new SqlLedger({ db, location, lineage, epoch, writable, clock: options.clock, faultOf: sqliteFault, release });
+}
+
+function raiseEpoch(database: DatabaseSync, holder: Holder): void {
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    database.exec("UPDATE meta SET v = CAST(v AS INTEGER) + 1 WHERE k = 'epoch'");
+    const remember = database.prepare(
+      "INSERT INTO meta (k, v) VALUES ('holder', ?) ON CONFLICT (k) DO UPDATE SET v = ?1",
+    );
+    remember.run(JSON.stringify(holder));
+    database.exec('COMMIT');
+  } catch (error) {
+    if (database.isTransaction) database.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+/** @throws PortolanError `ledger/corrupt` for a database that is no ledger. */
+function standingOf(database: DatabaseSync, path: string): Standing {
+  const { application_id: id } = database.prepare('PRAGMA application_id').get() as { application_id: number };
+  const standing = path !== ':memory:' && id !== applicationId ? undefined : readStanding(database);
+  if (standing === undefined) throw corrupt(path, 'it is a database, but not one of Portolan');
+  return standing;
+}
+
+/** What SQLite finds wrong with the file's structure; empty when it is sound. */
+export function quickCheck(database: DatabaseSync): readonly string[] {
+  const rows = database.prepare('PRAGMA quick_check(5)').all() as { quick_check: string }[];
+  return rows.map((row) => row.quick_check).filter((text) => text !== 'ok');
+}
+
+/** Copies the database, as one transaction sees it, to a file that only its owner may read. Replaces an older copy of that name. */
+export function backUp(database: DatabaseSync, destination: string): void {
+  const unfinished = `${destination}.partial`;
+  remove(unfinished);
+  createEmpty(unfinished); // VACUUM INTO takes an empty file, and keeps its mode.
+  database.prepare('VACUUM INTO ?').run(unfinished);
+  moveInto(unfinished, destination);
+}
+
+/** Who wrote down last that it opened the ledger; read beside it, without touching the lock. */
+function holderOf(path: string): Holder | undefined {
+  if (!fileExists(path)) return undefined;
+  try {
+    const database = new DatabaseSync(path, { ...databaseOptions, readOnly: true });
+    try {
+      const row = database.prepare("SELECT v FROM meta WHERE k = 'holder'").get() as { v: string } | undefined;
+      return row === undefined ? undefined : (JSON.parse(row.v) as Holder);
+    } finally {
+      database.close();
+    }
+  } catch {
+    return undefined; // The name is a courtesy; that the lock is held is the fact.
+  }
+}
