@@ -1,0 +1,33 @@
+/**
+ * Builds `dist/`: the program as plain JavaScript, one file for start-up and one per command, with every package it
+ * needs inside. `dist/portolan.js` is the bin.
+ */
+import { chmodSync, copyFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { rolldown } from 'rolldown';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const dist = join(root, 'dist');
+
+rmSync(dist, { recursive: true, force: true });
+const bundle = await rolldown({
+  input: { main: join(root, 'src', 'main.ts') },
+  platform: 'node',
+  tsconfig: join(root, 'tsconfig.json'),
+  onLog(level, log, write) {
+    // A warning of the bundler is an import that will fail at run time: never ship one.
+    if (level === 'warn') throw new Error(`${log.code ?? 'warning'}: ${log.message}`);
+    write(level, log);
+  },
+});
+await bundle.write({
+  dir: dist,
+  format: 'esm',
+  entryFileNames: '[name].js',
+  chunkFileNames: 'chunks/[name]-[hash].js',
+  minify: false,
+});
+await bundle.close();
+copyFileSync(join(root, '.config', 'bin.js'), join(dist, 'portolan.js'));
+chmodSync(join(dist, 'portolan.js'), 0o755);

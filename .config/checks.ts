@@ -1,0 +1,179 @@
+/**
+ * Everything that must hold before a change is taken: `npm test`. The static checks run side by side, then the tests.
+ * Green is short; a check that fails shows all it said.
+ *
+ *   --only a,b   only these checks (names as printed)
+ *   --long       the long tests too
+ */
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+interface Check {
+  readonly name: string;
+  /** Program in node_modules/.bin, or `node`, and its arguments; several are run in a row. */
+  readonly commands: readonly (readonly [string, ...string[]])[];
+}
+
+interface CheckResult {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly seconds: number;
+  readonly output: string;
+}
+
+interface TestCounts {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+}
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const testReport = join(root, '.vitest', 'report.json');
+/** As many as cores of a small machine: more only makes each slower. */
+const LANES = 2;
+
+const STATIC_CHECKS: readonly Check[] = [
+  // The longest first: the lanes then end together.
+  { name: 'dead-code', commands: [['knip', '--no-progress', '--config', '.config/knip.json']] },
+  { name: 'typecheck', commands: [['tsc', '--project', 'tsconfig.json', '--noEmit']] },
+  {
+    name: 'package',
+    commands: [
+      ['node', '.config/build.ts'],
+      ['publint', 'run', '--strict', '--pack', 'npm'],
+    ],
+  },
+  {
+    name: 'lint',
+    commands: [['oxlint', '--deny-warnings', 'src', 'test', '.config']],
+  },
+  { name: 'format', commands: [['biome', 'format', '.']] },
+  { name: 'schemas', commands: [['node', '.config/schemas.ts', '--check']] },
+];
+
+// Until the generator of the schemas has landed there is nothing that could be stale.
+const RUNNABLE_CHECKS = STATIC_CHECKS.filter(
+  (check) => check.name !== 'schemas' || existsSync(join(root, '.config', 'schemas.ts')),
+);
+
+const { values } = parseArgs({ options: { only: { type: 'string' }, long: { type: 'boolean', default: false } } });
+process.exitCode = await main(values.only?.split(','), values.long);
+
+async function main(only: readonly string[] | undefined, long: boolean): Promise<number> {
+  const names = [...STATIC_CHECKS.map((check) => check.name), 'tests'];
+  const unknown = only?.filter((name) => !names.includes(name)) ?? [];
+  if (unknown.length > 0) {
+    console.error(`no such check: ${unknown.join(', ')}. There are: ${names.join(', ')}`);
+    return 1;
+  }
+  const wanted = (name: string): boolean => only === undefined || only.includes(name);
+  const results = await inLanes(RUNNABLE_CHECKS.filter((check) => wanted(check.name)));
+  let counts: TestCounts = { passed: 0, failed: 0, skipped: 0 };
+  if (wanted('tests')) {
+    const { result, found } = await runTests(long);
+    counts = found;
+    results.push(result);
+  } else {
+    counts = { ...counts, passed: results.filter((result) => result.ok).length };
+  }
+  // A check that fails is a failure too, so that the closing line never says 0 failed under a bad exit code.
+  const failedChecks = results.filter((result) => !result.ok && result.name !== 'tests');
+  const failed = counts.failed + failedChecks.length;
+  if (failedChecks.length > 0) console.log(`failed checks: ${failedChecks.map((result) => result.name).join(', ')}`);
+  const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : '';
+  console.log(`${counts.passed} passed, ${failed} failed${skipped}`);
+  return results.every((result) => result.ok) && failed === 0 ? 0 : 1;
+}
+
+async function inLanes(checks: readonly Check[]): Promise<CheckResult[]> {
+  const queue = [...checks];
+  const results: CheckResult[] = [];
+  const lane = async (): Promise<void> => {
+    for (let check = queue.shift(); check !== undefined; check = queue.shift()) {
+      const result = await runCheck(check);
+      report(result);
+      results.push(result);
+    }
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+  return results;
+}
+
+async function runCheck(check: Check): Promise<CheckResult> {
+  const startedMs = performance.now();
+  let output = '';
+  let ok = true;
+  for (const [program, ...args] of check.commands) {
+    const done = await run(program, args, {});
+    output += done.output;
+    ok = done.code === 0;
+    if (!ok) break;
+  }
+  return { name: check.name, ok, seconds: (performance.now() - startedMs) / 1000, output };
+}
+
+async function runTests(long: boolean): Promise<{ result: CheckResult; found: TestCounts }> {
+  mkdirSync(join(root, '.vitest'), { recursive: true });
+  rmSync(testReport, { force: true });
+  const startedMs = performance.now();
+  const args = ['run', '--config', '.config/vitest.config.ts', '--silent=passed-only'];
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${testReport}`];
+  const done = await run('vitest', [...args, ...reporters], long ? { PORTOLAN_TEST_LONG: '1' } : {});
+  const found = readCounts(done.code === 0);
+  const seconds = (performance.now() - startedMs) / 1000;
+  const result = { name: 'tests', ok: done.code === 0 && found.failed === 0, seconds, output: done.output };
+  report(result);
+  return { result, found };
+}
+
+/** Counts of vitest's report; a test file that could not be loaded, or a run that left no report, is a failure. */
+function readCounts(exitedWell: boolean): TestCounts {
+  if (!existsSync(testReport)) return { passed: 0, failed: 1, skipped: 0 };
+  const found = JSON.parse(readFileSync(testReport, 'utf8')) as {
+    numPassedTests: number;
+    numFailedTests: number;
+    numPendingTests: number;
+    numTodoTests: number;
+    testResults: { status: string; assertionResults: { status: string }[] }[];
+  };
+  const brokenFiles = found.testResults.filter(
+    (file) => file.status === 'failed' && !file.assertionResults.some((test) => test.status === 'failed'),
+  );
+  const failed = found.numFailedTests + brokenFiles.length;
+  return {
+    passed: found.numPassedTests,
+    // An error outside any test ends vitest badly and is counted nowhere.
+    failed: failed === 0 && !exitedWell ? 1 : failed,
+    skipped: found.numPendingTests + found.numTodoTests,
+  };
+}
+
+function report(result: CheckResult): void {
+  console.log(`${result.ok ? 'ok    ' : 'FAILED'} ${result.name.padEnd(10)} ${result.seconds.toFixed(1)} s`);
+  if (!result.ok) console.log(result.output.trimEnd());
+}
+
+function run(
+  program: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<{ code: number; output: string }> {
+  const file = program === 'node' ? process.execPath : join(root, 'node_modules', '.bin', program);
+  return new Promise((resolve) => {
+    const child = spawn(file, args, { cwd: root, env: { ...process.env, NO_COLOR: '1', ...env } });
+    let output = '';
+    const take = (chunk: Buffer): void => {
+      output += chunk.toString('utf8');
+    };
+    child.stdout.on('data', take);
+    child.stderr.on('data', take);
+    child.on('error', (error) => resolve({ code: 1, output: `${file} could not be started: ${error.message}` }));
+    child.on('close', (code, signal) => {
+      if (signal !== null) output += `\n${program} was ended by ${signal}`;
+      resolve({ code: code ?? 1, output });
+    });
+  });
+}

@@ -1,0 +1,27 @@
+# The program bundled with every package it needs: the image holds Node, dist/, schemas and examples, and no node_modules.
+FROM node:24.21.0-bookworm-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --no-audit --no-fund
+COPY . .
+RUN npm run -s build
+
+FROM node:24.21.0-bookworm-slim
+# git: the source is read from git objects.
+RUN apt-get update \
+  && apt-get install --yes --no-install-recommends ca-certificates git \
+  && rm -rf /var/lib/apt/lists/*
+WORKDIR /app
+COPY --from=build /app/package.json /app/README.md /app/LICENSE ./
+COPY --from=build /app/dist ./dist
+COPY --from=build /app/schemas ./schemas
+COPY --from=build /app/examples ./examples
+# The one writable place: ledger and compile cache. Mount a volume here, and the root may be read-only.
+RUN install --directory --owner=node --group=node /var/lib/portolan
+ENV NODE_ENV=production \
+  XDG_CACHE_HOME=/var/lib/portolan/cache \
+  PORTOLAN_LEDGER=/var/lib/portolan/portolan.db
+VOLUME /var/lib/portolan
+USER node
+WORKDIR /var/lib/portolan
+ENTRYPOINT ["node", "/app/dist/portolan.js"]

@@ -1,0 +1,30 @@
+import type { Command } from '@commander-js/extra-typings';
+import type { Clock } from '../runtime/clock.ts';
+import type { Random } from '../runtime/random.ts';
+import type { ExitCode } from './exit-codes.ts';
+import type { Terminal } from './terminal.ts';
+
+/** Everything a command may touch of the process it runs in. Only `main.ts` makes a real one. */
+export interface Surroundings {
+  readonly terminal: Terminal;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Folder that relative paths of arguments start from. */
+  readonly cwd: string;
+  /** Folder of the installed package: examples and schemas are in it. */
+  readonly packageRoot: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Aborted by SIGINT and SIGTERM. */
+  readonly signal: AbortSignal;
+  /** `process.versions.node`, and so on: what `version` prints. */
+  readonly runtimeVersions: { readonly node: string; readonly platform: string };
+}
+
+/** Runs a command's work and keeps its exit code for main. */
+export type Invoke = (work: (surroundings: Surroundings) => Promise<ExitCode>) => Promise<void>;
+
+/** One command. Its file is imported only when the command is named on the command line. */
+export interface CommandDefinition {
+  /** Adds arguments, options, help text and the action to a command that has its name and summary already. */
+  define(command: Command, invoke: Invoke): void;
+}

@@ -1,0 +1,90 @@
+import type { CommandUnknownOpts, Option } from '@commander-js/extra-typings';
+import { PortolanError } from '../model/errors.ts';
+
+/**
+ * Flags that mean the same for every command share one variable; a command's own flags carry its name, because a
+ * bare `PORTOLAN_PORT` is what Kubernetes sets in every pod beside a service called portolan.
+ */
+const SHARED_FLAGS: ReadonlySet<string> = new Set([
+  'filename',
+  'config',
+  'ledger',
+  'source',
+  'output',
+  'log-level',
+  'log-format',
+  'revision',
+]);
+
+/** Flags whose values have variables of their own: `--var NAME=VALUE` is `PORTOLAN_VAR_NAME`. */
+const OWN_SCHEME: ReadonlySet<string> = new Set(['var', 'help']);
+
+type NamedOption = Pick<Option, 'name' | 'long'>;
+
+/** The variable that stands for a flag of a command: `PORTOLAN_CONFIG`, `PORTOLAN_SANDBOX_PORT`; undefined for none. */
+export function variableOf(commandName: string, option: NamedOption): string | undefined {
+  const long = option.long?.replace(/^--/, '');
+  if (long === undefined || OWN_SCHEME.has(long)) return undefined;
+  const name = SHARED_FLAGS.has(long) ? long : `${commandName}-${long}`;
+  return `PORTOLAN_${name.toUpperCase().replaceAll('-', '_')}`;
+}
+
+/** Names each option's variable in its help. */
+export function describeEnvironment(commandName: string, options: readonly Option[]): void {
+  for (const option of options) {
+    const variable = variableOf(commandName, option);
+    if (variable !== undefined) option.description = `${option.description} [$${variable}]`;
+  }
+}
+
+/**
+ * Sets each option that the command line left out from its variable. An empty variable counts as unset; a flag takes
+ * true or false; an option that may be repeated takes a comma-separated list.
+ * @throws PortolanError `invalid` for a value that the flag would refuse too.
+ */
+export function applyEnvironment(
+  commandName: string,
+  command: CommandUnknownOpts,
+  env: Readonly<Record<string, string | undefined>>,
+): void {
+  for (const option of command.options) {
+    const variable = variableOf(commandName, option);
+    const text = variable === undefined ? undefined : env[variable];
+    if (variable === undefined || text === undefined || text === '') continue;
+    const key = option.attributeName();
+    const setBy = command.getOptionValueSource(key);
+    if (setBy !== undefined && setBy !== 'default') continue;
+    command.setOptionValueWithSource(key, parseVariable(option, variable, text), 'env');
+  }
+}
+
+function parseVariable(option: Option, variable: string, text: string): unknown {
+  if (option.isBoolean()) {
+    const value = { true: true, '1': true, yes: true, false: false, '0': false, no: false }[text.toLowerCase()];
+    if (value === undefined) throw badVariable(variable, 'it stands for a flag and takes true or false');
+    return option.negate ? !value : value;
+  }
+  const parts = option.variadic ? text.split(',') : [text];
+  const refused = parts.find((part) => option.argChoices !== undefined && !option.argChoices.includes(part));
+  if (refused !== undefined) throw badVariable(variable, `it takes one of: ${option.argChoices?.join(', ')}`);
+  if (option.parseArg === undefined) return option.variadic ? parts : text;
+  let value: unknown;
+  for (const part of parts) {
+    try {
+      value = option.parseArg(part, value as never);
+    } catch (error) {
+      throw badVariable(variable, error instanceof Error ? error.message : 'its value is refused');
+    }
+  }
+  return value;
+}
+
+/** The value is not shown: it may be a secret that was put into the wrong variable. */
+function badVariable(variable: string, why: string): PortolanError {
+  return new PortolanError({
+    code: 'cli/bad-variable',
+    disposition: 'invalid',
+    message: `The environment variable ${variable} has a value that cannot be used: ${why}.`,
+    remedy: `Correct or unset ${variable}; nothing was done.`,
+  });
+}

@@ -1,0 +1,26 @@
+import { PortolanError } from '../model/errors.ts';
+import type { Surroundings } from './command.ts';
+import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
+import { safeText } from './text.ts';
+
+/**
+ * Says on stderr why a command ended, and what to do next.
+ * @returns the exit code that goes with it.
+ */
+export function reportError(error: unknown, { terminal, signal }: Surroundings): ExitCode {
+  if (signal.aborted && !(error instanceof PortolanError && error.disposition !== 'give-up')) {
+    terminal.err.write('interrupted\n');
+    return EXIT.interrupted;
+  }
+  if (error instanceof PortolanError) {
+    terminal.err.write(`error: ${safeText(error.message)}\n  ${safeText(error.remedy)}\n  [${error.code}]\n`);
+    return exitCodeOf(error.disposition);
+  }
+  // Anything else is a fault of this program, and only its stack says where.
+  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  terminal.err.write(
+    `error: Portolan hit a fault of its own and stopped. What it had written down stays valid.\n${stack}\n` +
+      '  Please report it with the lines above. Run the command again: it starts from what the platform says.\n',
+  );
+  return EXIT.failed;
+}

@@ -1,0 +1,81 @@
+/**
+ * The process: arguments, standard streams, signals, clock and chance become the surroundings of one command, and its
+ * exit code becomes ours. Nothing else in the program knows that there is a process.
+ */
+import { createInterface } from 'node:readline/promises';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { runProgram } from './cli/program.ts';
+import type { Output, Terminal } from './cli/terminal.ts';
+import { systemClock } from './runtime/clock.ts';
+import { systemRandom } from './runtime/random.ts';
+
+/** A terminal's Ctrl-C may arrive twice, from it and from npm; only a second one after this is meant as such. */
+const ECHO_MS = 500;
+
+const exitCode = await runProgram(process.argv.slice(2), {
+  terminal: terminalOfProcess(),
+  env: process.env,
+  cwd: process.cwd(),
+  // From `src/main.ts` and from `dist/main.js` alike.
+  packageRoot: fileURLToPath(new URL('..', import.meta.url)),
+  clock: systemClock,
+  random: systemRandom,
+  signal: signalOfProcess(),
+  runtimeVersions: { node: process.versions.node, platform: `${process.platform}-${process.arch}` },
+});
+// A socket that is kept alive would hold the process; text on its way into a pipe must not be cut off.
+await Promise.all([drained(process.stdout), drained(process.stderr)]);
+process.exit(exitCode);
+
+function terminalOfProcess(): Terminal {
+  const canAsk = process.stdin.isTTY && process.stderr.isTTY;
+  return {
+    out: outputOf(process.stdout),
+    err: outputOf(process.stderr),
+    readInput: () => text(process.stdin),
+    ...(canAsk ? { ask } : {}),
+  };
+}
+
+function outputOf(stream: NodeJS.WriteStream): Output {
+  // The reader went away (`portolan … | head`): there is nobody left to tell.
+  stream.on('error', () => {});
+  return {
+    write: (content) => void stream.write(content),
+    isTerminal: stream.isTTY === true,
+    columns: stream.columns ?? 80,
+    color: stream.isTTY === true && (process.env.NO_COLOR ?? '') === '' && process.env.TERM !== 'dumb',
+  };
+}
+
+async function ask(question: string): Promise<string> {
+  const reader = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return await reader.question(question);
+  } finally {
+    reader.close();
+  }
+}
+
+/** The first signal asks the command to end in good order; a second one ends it at once. */
+function signalOfProcess(): AbortSignal {
+  const controller = new AbortController();
+  let firstMs: number | undefined;
+  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(name, () => {
+      const nowMs = systemClock.monotonic();
+      if (firstMs !== undefined && nowMs - firstMs > ECHO_MS) process.exit(130);
+      firstMs ??= nowMs;
+      controller.abort(new Error(`ended by ${name}`));
+    });
+  }
+  return controller.signal;
+}
+
+function drained(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => {
+    if (stream.destroyed || stream.writableLength === 0) resolve();
+    else stream.write('', () => resolve());
+  });
+}

@@ -1,0 +1,103 @@
+/** What the code keeps to, as data. `checker.ts` holds it, `tidy.test.ts` runs it over the whole project. */
+
+/** A folder of src may import itself and folders before it. */
+export const LAYERS: readonly string[] = [
+  'model',
+  'runtime',
+  'platform',
+  'sandbox',
+  'kinds',
+  'manifest',
+  'plan',
+  'ledger',
+  'apply',
+  'reconcile',
+  'source',
+  'controller',
+  'server',
+  'dashboard',
+  'cli',
+  'main.ts',
+];
+
+/** Names that say nothing, and so collect everything. */
+export const FORBIDDEN_FOLDERS: ReadonlySet<string> = new Set(['util', 'utils', 'lib', 'common', 'helpers']);
+
+export const FILE_LINES_MAX = 400;
+export const FUNCTION_LINES_MAX = 80;
+
+/** Parts of the world that code gets handed in, instead of reaching for them. */
+export type Ambient = 'clock' | 'chance' | 'process' | 'console' | 'network' | 'files';
+
+/** What to use in its place. */
+export const INSTEAD: Readonly<Record<Ambient, string>> = {
+  clock: 'take a Clock (src/runtime/clock.ts)',
+  chance: 'take a Random (src/runtime/random.ts)',
+  process: 'take what you need as an argument: only src/main.ts knows the process',
+  console: 'take a Log or a Terminal',
+  network: 'take a Transport, or add the file to the allow-list with its reason',
+  files: 'take text, or add the file to the allow-list with its reason',
+};
+
+/** Global names; `Date` counts where the current time is read. */
+export const AMBIENT_GLOBALS: Readonly<Record<string, Ambient>> = {
+  performance: 'clock',
+  setTimeout: 'clock',
+  setInterval: 'clock',
+  setImmediate: 'clock',
+  process: 'process',
+  console: 'console',
+  fetch: 'network',
+  WebSocket: 'network',
+  EventSource: 'network',
+};
+
+/** Modules, with or without `node:`; types may be imported from anywhere. */
+export const AMBIENT_MODULES: Readonly<Record<string, Ambient>> = {
+  timers: 'clock',
+  'timers/promises': 'clock',
+  perf_hooks: 'clock',
+  process: 'process',
+  child_process: 'process',
+  worker_threads: 'process',
+  os: 'process',
+  readline: 'process',
+  'readline/promises': 'process',
+  http: 'network',
+  https: 'network',
+  http2: 'network',
+  net: 'network',
+  tls: 'network',
+  dgram: 'network',
+  dns: 'network',
+  'dns/promises': 'network',
+  undici: 'network',
+  ky: 'network',
+  fs: 'files',
+  'fs/promises': 'files',
+  sqlite: 'files',
+  chokidar: 'files',
+};
+
+/** Members of node:crypto that are chance. */
+export const CHANCE_OF_CRYPTO: ReadonlySet<string> = new Set([
+  'randomBytes',
+  'randomFill',
+  'randomFillSync',
+  'randomInt',
+  'randomUUID',
+  'getRandomValues',
+  'webcrypto',
+]);
+
+export interface Allowance {
+  readonly uses: readonly Ambient[];
+  readonly reason: string;
+}
+
+/** The few files that touch the world, each with its reason. An entry that is not needed any more is a fault too. */
+export const ALLOWED: Readonly<Record<string, Allowance>> = {
+  'src/main.ts': { uses: ['process'], reason: 'turns the process into the surroundings of a command' },
+  'src/runtime/clock.ts': { uses: ['clock'], reason: 'the one real clock' },
+  'src/runtime/random.ts': { uses: ['chance'], reason: 'the one real source of chance' },
+};
