@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // The installed program's first file. It stays plain enough for any Node to parse, so that an old one gets a sentence
 // instead of a syntax error.
-import { enableCompileCache } from 'node:module';
+import * as nodeModule from 'node:module';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
@@ -11,5 +11,5 @@ if (major < 24) {
   process.exit(1);
 }
 // A folder of our own: the default one is shared by every user of the machine.
-if (enableCompileCache) enableCompileCache(join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'portolan'));
+nodeModule.enableCompileCache(join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'portolan'));
 await import('./main.js');
