@@ -167,6 +167,8 @@ export interface InstalledModel {
   readonly reportedVersion: string | null;
   readonly upgradeVersions: readonly string[];
   readonly name: string | null;
+  /** The platform's own name of the store it came from: an upgrade must repeat it. */
+  readonly marketName: string | null;
   /** The install group, where the server says so. */
   readonly installGroupId: number | null;
 }

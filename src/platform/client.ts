@@ -8,6 +8,7 @@ import type {
   Region,
   RuleRecord,
 } from '../model/observed.ts';
+import type { MonotonicMs } from '../model/time.ts';
 import type { Verdict } from './verdict.ts';
 import type { AppAddress, WriteRequest } from './writes.ts';
 
@@ -74,5 +75,13 @@ export interface PlatformClient {
    * rejects for anything the network or the server does.
    * @throws PortolanError `invalid` when a value is not a documented one: nothing was sent.
    */
-  send(write: WriteRequest): Promise<Verdict>;
+  send(write: WriteRequest, options?: SendOptions): Promise<Verdict>;
+}
+
+export interface SendOptions {
+  /**
+   * The turn in the request budget may come late: a write that would leave at or after this moment is not sent, and
+   * comes back as rejected, `unsent`.
+   */
+  readonly sendBeforeMs?: MonotonicMs;
 }

@@ -85,7 +85,14 @@ export type WriteRequest =
       readonly modelId: string;
       readonly modelVersion: string;
     }
-  | { readonly operation: 'upgrade'; readonly app: AppAddress; readonly modelId: string; readonly modelVersion: string }
+  | {
+      readonly operation: 'upgrade';
+      readonly app: AppAddress;
+      readonly modelId: string;
+      readonly modelVersion: string;
+      /** As the listing of installed models says; null for a model of the platform's own library. */
+      readonly marketName: string | null;
+    }
   | {
       readonly operation: 'createApplication';
       readonly team: string;

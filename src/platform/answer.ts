@@ -1,0 +1,106 @@
+import { isRecord } from './fields.ts';
+import type { PlatformResponse } from './transport.ts';
+import type { AnswerSummary } from './verdict.ts';
+
+/** One answer, parsed once: what the classifier, the dialect probe and the error words look at. */
+export interface Answer {
+  readonly status: number;
+  /** undefined: the body is not JSON, or empty. */
+  readonly json: unknown;
+  readonly isJson: boolean;
+  readonly isEmpty: boolean;
+  /** The business code, which often is not the HTTP status. */
+  readonly code: number | undefined;
+  /** `msg` where it is text, else `detail`; for matching, not for people. */
+  readonly msg: string;
+  /** `msg_show`; for matching, not for people. */
+  readonly shown: string;
+  /** `msg` is an object: the cluster behind the platform failed, and this is what it said. */
+  readonly fromCluster: boolean;
+  /** The platform's own message that the HTTP status is good but the operation failed. */
+  readonly isSuccess: boolean;
+  readonly summary: AnswerSummary;
+}
+
+export function parseAnswer(response: PlatformResponse): Answer {
+  const parsed = parseJson(response.body);
+  const { status } = response;
+  const record = isRecord(parsed.json) ? parsed.json : {};
+  const code = typeof record['code'] === 'number' && Number.isSafeInteger(record['code']) ? record['code'] : undefined;
+  const fromCluster = isRecord(record['msg']);
+  const inner = isRecord(record['msg']) ? record['msg'] : {};
+  const msg = firstText(record['msg'], inner['msg'], record['detail']);
+  const shown = firstText(record['msg_show']);
+  const message = parsed.isJson ? wordsOf(status, msg, shown, record['err']) : notJson(response, parsed.isEmpty);
+  return {
+    status,
+    json: parsed.json,
+    isJson: parsed.isJson,
+    isEmpty: parsed.isEmpty,
+    code,
+    msg: msg.trim(),
+    shown: shown.trim(),
+    fromCluster,
+    isSuccess: status >= 200 && status < 300 && !saysFailed(record, code),
+    summary: { status, ...(code === undefined ? {} : { code }), message },
+  };
+}
+
+/** A record of the API may have a `code` field of its own one day; only an envelope's says how the request went. */
+function saysFailed(record: Readonly<Record<string, unknown>>, code: number | undefined): boolean {
+  const isEnvelope = 'msg' in record || 'msg_show' in record || 'error_type' in record;
+  return isEnvelope && code !== undefined && (code < 200 || code > 299);
+}
+
+function parseJson(body: string): { readonly json: unknown; readonly isJson: boolean; readonly isEmpty: boolean } {
+  if (body.trim() === '') return { json: undefined, isJson: false, isEmpty: true };
+  try {
+    return { json: JSON.parse(body), isJson: true, isEmpty: false };
+  } catch {
+    return { json: undefined, isJson: false, isEmpty: false };
+  }
+}
+
+function firstText(...candidates: readonly unknown[]): string {
+  return candidates.find((candidate): candidate is string => typeof candidate === 'string' && candidate !== '') ?? '';
+}
+
+function notJson(response: PlatformResponse, isEmpty: boolean): string {
+  if (isEmpty) return 'an answer without a body';
+  return safeText(`an answer that is not JSON (${response.contentType ?? 'no content type'})`);
+}
+
+/** `msg`, then `msg_show` where it says more, then the fields that a validation names. Never a trace. */
+function wordsOf(status: number, msg: string, shown: string, fieldFaults: unknown): string {
+  const isTrace = status >= 500 || shown.includes('\n') || /traceback|stack trace/i.test(shown);
+  const parts = [msg, ...(isTrace || shown === msg ? [] : [shown]), ...faultsOf(fieldFaults)];
+  return safeText(parts.filter((part) => part !== '').join('; ')) || 'an answer without a message';
+}
+
+function faultsOf(fieldFaults: unknown): readonly string[] {
+  if (!isRecord(fieldFaults)) return [];
+  return Object.entries(fieldFaults).flatMap(([field, faults]) => {
+    const words = Array.isArray(faults) ? faults.filter((fault) => typeof fault === 'string') : [];
+    return words.length === 0 ? [] : [`${field}: ${words.join(' ')}`];
+  });
+}
+
+const MESSAGE_CHARACTERS_MAX = 300;
+// C0, DEL, C1, separators that break lines, and the marks that reorder text on a screen.
+const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+/**
+ * Text of someone else made fit for a log line and a terminal: a trace is cut off, anything like a key is removed,
+ * control characters are escaped, and no more than 300 characters are left.
+ */
+export function safeText(text: string): string {
+  const head = text.split(/\n?Traceback \(most recent call last\)/, 1)[0] ?? '';
+  const withoutKeys = head.includes('-----BEGIN') ? '[removed: it looks like a certificate or key]' : head;
+  const escaped = withoutKeys
+    .slice(0, 4 * MESSAGE_CHARACTERS_MAX)
+    .toWellFormed()
+    .trim()
+    .replace(UNSAFE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  if (escaped.length <= MESSAGE_CHARACTERS_MAX) return escaped;
+  return `${escaped.slice(0, MESSAGE_CHARACTERS_MAX - 1).toWellFormed()}…`;
+}

@@ -1,0 +1,186 @@
+import { PortolanError } from '../model/errors.ts';
+import { unreachable } from '../model/unreachable.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { type Answer, parseAnswer, safeText } from './answer.ts';
+import tableJson from './classifier-table.json' with { type: 'json' };
+import { decodeApplicationSummary, decodeInstall, decodeInstalled, decodePort, decodeRule } from './decode.ts';
+import { writeClassOf } from './operations.ts';
+import { retryAfterMs } from './retrying.ts';
+import type { PlatformResponse, TransportError } from './transport.ts';
+import type { RejectionReason, Verdict, WriteEvidence } from './verdict.ts';
+import type { RuleFields, WriteOperation, WriteRequest } from './writes.ts';
+
+/** One row of `classifier-table.json`: every condition that is present must hold. The first row that fits decides. */
+export interface ClassifierRow {
+  readonly id: string;
+  readonly operations?: readonly WriteOperation[];
+  readonly when?: 'does-not-open-outer';
+  readonly status: readonly number[];
+  readonly code?: readonly number[];
+  /** The whole `msg`. */
+  readonly msg?: readonly string[];
+  /** Part of `msg` or `msg_show`, without regard to case. */
+  readonly says?: readonly string[];
+  /** The answer has a `Retry-After`. */
+  readonly retryAfter?: true;
+  /** The body is JSON: no proxy's page. */
+  readonly json?: true;
+  readonly verdict: 'applied' | 'rejected' | 'exists' | 'throttled' | 'unknown';
+  /** Of a rejection. */
+  readonly reason?: RejectionReason;
+  readonly why: string;
+}
+
+/** What answers that are not 2xx prove, as data. Anything that no row fits is unknown. */
+export const classifierTable = tableJson as unknown as {
+  readonly version: number;
+  readonly rows: readonly ClassifierRow[];
+};
+
+/** A pair that no row knows, for the metric `classifier_unseen_total`. */
+export interface UnseenAnswer {
+  readonly operation: WriteOperation;
+  readonly status: number;
+  readonly code: number | undefined;
+}
+
+/** What an answer to a write proves. Unknown unless proved; never throws for anything that a server can send. */
+export function classify(
+  write: WriteRequest,
+  response: PlatformResponse,
+  clock: Clock,
+  onUnseen?: (unseen: UnseenAnswer) => void,
+): Verdict {
+  const answer = parseAnswer(response);
+  const { summary } = answer;
+  if (answer.status >= 200 && answer.status < 300) return classifySuccess(write, answer);
+  const row = classifierTable.rows.find((candidate) => fits(candidate, write, answer, response));
+  if (row === undefined) {
+    onUnseen?.({ operation: write.operation, status: answer.status, code: answer.code });
+    return { verdict: 'unknown', answer: summary };
+  }
+  switch (row.verdict) {
+    case 'applied':
+      return { verdict: 'applied', answer: summary, evidence: { type: 'none' } };
+    case 'rejected':
+      if (row.reason === undefined) throw new TypeError(`row ${row.id} rejects without a reason`);
+      return { verdict: 'rejected', answer: summary, reason: row.reason };
+    case 'exists':
+      return { verdict: 'exists', answer: summary };
+    case 'throttled':
+      // Earlier calls of the same request may have run, which only a target state forgives.
+      if (writeClassOf(write.operation) !== 'target-state') return { verdict: 'unknown', answer: summary };
+      return { verdict: 'throttled', answer: summary, retryAfterMs: retryAfterMs(response.retryAfter, clock) };
+    case 'unknown':
+      return { verdict: 'unknown', answer: summary };
+    default:
+      return unreachable(row.verdict);
+  }
+}
+
+/** What a failure without an answer proves: nothing, unless no byte of the request left. */
+export function classifyFailure(error: TransportError): Verdict {
+  const answer = { message: safeText(error.message) };
+  return error.failure === 'unsent'
+    ? { verdict: 'rejected', answer, reason: 'unsent' }
+    : { verdict: 'unknown', answer };
+}
+
+function fits(row: ClassifierRow, write: WriteRequest, answer: Answer, response: PlatformResponse): boolean {
+  const words = `${answer.msg}\n${answer.shown}`.toLowerCase();
+  return (
+    row.status.includes(answer.status) &&
+    (row.operations?.includes(write.operation) ?? true) &&
+    (row.code === undefined || (answer.code !== undefined && row.code.includes(answer.code))) &&
+    (row.msg?.includes(answer.msg) ?? true) &&
+    (row.says?.some((part) => words.includes(part)) ?? true) &&
+    (row.retryAfter !== true || response.retryAfter !== null) &&
+    (row.json !== true || answer.isJson) &&
+    (row.when === undefined || (write.operation === 'createRule' && write.rule.open !== true))
+  );
+}
+
+/** A 2xx is the beginning of a proof: what it must show depends on the operation. */
+function classifySuccess(write: WriteRequest, answer: Answer): Verdict {
+  const { summary } = answer;
+  if (!answer.isSuccess) return { verdict: 'unknown', answer: summary };
+  try {
+    const evidence = evidenceOf(write, answer);
+    if (typeof evidence !== 'string') return { verdict: 'applied', answer: summary, evidence };
+    return { verdict: 'unknown', answer: { ...summary, message: evidence } };
+  } catch (error) {
+    if (!(error instanceof PortolanError)) throw error;
+    return { verdict: 'unknown', answer: { ...summary, message: safeText(error.message) } };
+  }
+}
+
+/** The evidence of an operation, or why the answer is none. Throws `platform/schema-drift` where it does not decode. */
+function evidenceOf(write: WriteRequest, answer: Answer): WriteEvidence | string {
+  // Some proxies answer 200 with a page of their own; an empty body is a plain yes where no body is documented.
+  if (!answer.isJson && !answer.isEmpty) return answer.summary.message;
+  const { json } = answer;
+  switch (write.operation) {
+    case 'addPort':
+      return portEvidence(write.port.port, json);
+    case 'updatePort':
+      return portEvidence(write.port, json);
+    case 'deletePort':
+    case 'deleteRule':
+      return { type: 'none' };
+    case 'createRule': {
+      const rule = decodeRule(json, 'created rule');
+      if (rule === undefined) return 'the platform answered with a blank rule';
+      return echoesKey(write.rule, rule)
+        ? { type: 'rule', rule }
+        : 'the platform answered with another rule than the one sent';
+    }
+    case 'updateRule': {
+      const rule = answer.isEmpty ? undefined : decodeRule(json, 'updated rule');
+      if (rule === undefined) return { type: 'none' };
+      return rule.ruleId === write.ruleId
+        ? { type: 'rule', rule }
+        : 'the platform answered with another rule than the one sent';
+    }
+    case 'install': {
+      const install = decodeInstall(json, 'install');
+      return install.appId === write.app.appId
+        ? { type: 'install', install }
+        : `the platform answered for application ${install.appId}`;
+    }
+    case 'upgrade':
+      decodeInstalled(json, 'upgrade');
+      return { type: 'none' };
+    case 'createApplication': {
+      const { name } = decodeApplicationSummary(json, 'created application');
+      return name === write.name
+        ? { type: 'none' }
+        : 'the platform answered with another application than the one sent';
+    }
+    default:
+      return unreachable(write);
+  }
+}
+
+/** The body of port operations is not documented, so a 2xx is enough; but a body about another port is no proof. */
+function portEvidence(port: number, json: unknown): WriteEvidence | string {
+  try {
+    const record = decodePort(json, 'port');
+    return record.port === port ? { type: 'port', port: record } : `the platform answered for port ${record.port}`;
+  } catch (error) {
+    if (!(error instanceof PortolanError)) throw error;
+    return { type: 'none' };
+  }
+}
+
+/** Identity of a rule: component, port, domain without regard to case, path; the server's default path is `/`. */
+function echoesKey(
+  sent: RuleFields,
+  echoed: { serviceId: string; port: number; domain: string; path: string },
+): boolean {
+  return (
+    echoed.serviceId === sent.serviceId &&
+    echoed.port === sent.port &&
+    echoed.domain.toLowerCase() === sent.domain.toLowerCase() &&
+    (echoed.path || '/') === (sent.path ?? '/')
+  );
+}

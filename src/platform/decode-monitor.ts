@@ -1,0 +1,46 @@
+import type { ComponentMonitor, MonitorItem, MonitorSeries } from '../model/observed.ts';
+import { recordsOf } from './envelope.ts';
+import type { Fields } from './fields.ts';
+
+/** Monitoring history: only components that have the performance plug-in appear in it, so it never lists components. */
+export function decodeMonitors(json: unknown, where: string): readonly ComponentMonitor[] {
+  return recordsOf(json, where).map((fields) => ({
+    serviceId: fields.id('service_id'),
+    componentName: fields.textOrEmpty('service_cname'),
+    componentAlias: fields.textOrEmpty('service_alias'),
+    items: (fields.raw('monitors') ?? null) === null ? null : fields.records('monitors').map(itemOf),
+  }));
+}
+
+function itemOf(fields: Fields): MonitorItem {
+  const data = (fields.raw('data') ?? null) === null ? undefined : fields.record('data');
+  return {
+    name: fields.text('monitor_item'),
+    status: fields.textOrNull('status'),
+    resultType: data?.textOrNull('resultType') ?? null,
+    series: data?.records('result').map(seriesOf) ?? [],
+  };
+}
+
+/**
+ * Samples come under `value` as documented, or under `values` as Prometheus names a range: a list of pairs, or one
+ * flat pair. A number may be text. A sample that is no number (Prometheus says `NaN`) is left out.
+ */
+function seriesOf(fields: Fields): MonitorSeries {
+  const name = (fields.raw('values') ?? null) === null ? 'value' : 'values';
+  const value = fields.raw(name) ?? [];
+  if (!Array.isArray(value)) throw fields.drift(name, 'a list of samples');
+  const pairs: readonly unknown[] = value.some((item) => Array.isArray(item)) || value.length === 0 ? value : [value];
+  const samples = pairs.map((pair) => {
+    if (!Array.isArray(pair) || pair.length !== 2) throw fields.drift(name, 'pairs of a time and a value');
+    const [time, sample] = pair.map((part: unknown) => numberOf(part, fields, name));
+    return [time ?? Number.NaN, sample ?? Number.NaN] as const;
+  });
+  return { samples: samples.filter(([time, sample]) => Number.isFinite(time) && Number.isFinite(sample)) };
+}
+
+function numberOf(part: unknown, fields: Fields, name: string): number {
+  if (typeof part === 'number') return part;
+  if (typeof part === 'string' && part.trim() !== '') return Number(part);
+  throw fields.drift(name, 'numbers, or numbers as text');
+}

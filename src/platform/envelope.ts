@@ -1,0 +1,44 @@
+import { Fields, isRecord, schemaDrift } from './fields.ts';
+
+/**
+ * The records of a list answer, whatever it is wrapped in: a bare list, `{list}`, `{data: {list}}` or `{data: []}`.
+ * @throws PortolanError `platform/schema-drift` where there is no list, or where the list says that it is not whole.
+ */
+export function recordsOf(json: unknown, where: string): readonly Fields[] {
+  const { list, path, wrapper } = listIn(json, where);
+  // A page taken for the whole would make everything on the other pages look deleted.
+  const total = wrapper['total'];
+  if (typeof total === 'number' && total > list.length) {
+    throw schemaDrift(where, `${path === '' ? '' : `${path}: `}total ${total}`, 'the whole list', list);
+  }
+  return list.map((item, index) => new Fields(item, where, `${path}[${index}]`));
+}
+
+interface FoundList {
+  readonly list: readonly unknown[];
+  readonly path: string;
+  readonly wrapper: Readonly<Record<string, unknown>>;
+}
+
+function listIn(json: unknown, where: string): FoundList {
+  if (Array.isArray(json)) return { list: json, path: '', wrapper: {} };
+  if (isRecord(json)) {
+    const { list, data } = json;
+    if (Array.isArray(list)) return { list, path: 'list', wrapper: json };
+    if (Array.isArray(data)) return { list: data, path: 'data', wrapper: json };
+    if (isRecord(data) && Array.isArray(data['list'])) {
+      return { list: data['list'], path: 'data.list', wrapper: { ...json, ...data } };
+    }
+  }
+  throw schemaDrift(where, '', 'a list of records', json);
+}
+
+/** The one record of an answer: bare, `{bean}`, or `{data: {bean}}`. */
+export function recordOf(json: unknown, where: string): Fields {
+  if (isRecord(json)) {
+    const { bean, data } = json;
+    if (isRecord(data) && isRecord(data['bean'])) return new Fields(data['bean'], where, 'data.bean');
+    if (isRecord(bean)) return new Fields(bean, where, 'bean');
+  }
+  return new Fields(json, where, '');
+}

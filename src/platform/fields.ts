@@ -1,0 +1,141 @@
+import { PortolanError } from '../model/errors.ts';
+
+/** An answer that is not what the platform documents. Nothing is guessed from it. */
+export function schemaDrift(where: string, path: string, expected: string, got: unknown): PortolanError {
+  return new PortolanError({
+    code: 'platform/schema-drift',
+    disposition: 'give-up',
+    message: `${where}: the answer is not of the documented form: ${path === '' ? 'expected' : `${path}: expected`} ${expected}, got ${kindOf(got)}; nothing was concluded from it`,
+    remedy:
+      'Compare the platform’s version with the documented API; if the platform changed, report the field to the maintainers.',
+  });
+}
+
+/** The kind of a JSON value in words: its value stays out of messages, because an answer may hold keys. */
+function kindOf(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  if (value === '') return 'an empty string';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'an integer' : 'a number';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}
+
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+const ID = /^[\w-]{1,64}$/;
+const PEM = '-----BEGIN';
+
+/**
+ * Reads one record of an answer field by field: what is not asked for never gets out. Absent and null are the same.
+ * Every method throws `platform/schema-drift` with the field's path where the type is another one.
+ */
+export class Fields {
+  readonly #record: Readonly<Record<string, unknown>>;
+  readonly #where: string;
+  readonly #path: string;
+
+  /** `where` names the request, `path` the record in its answer, for messages. */
+  constructor(value: unknown, where: string, path: string) {
+    if (!isRecord(value)) throw schemaDrift(where, path, 'an object', value);
+    this.#record = value;
+    this.#where = where;
+    this.#path = path;
+  }
+
+  /** The path of a field in the answer, `[3].container_port`. */
+  path(name: string): string {
+    return this.#path === '' ? name : `${this.#path}.${name}`;
+  }
+
+  raw(name: string): unknown {
+    return Object.hasOwn(this.#record, name) ? this.#record[name] : undefined;
+  }
+
+  drift(name: string, expected: string): PortolanError {
+    return schemaDrift(this.#where, this.path(name), expected, this.raw(name));
+  }
+
+  /** An identifier that goes into paths or keys of the ledger; anything else than `[\w-]{1,64}` is refused. */
+  id(name: string): string {
+    return this.idOrNull(name) ?? fail(this.drift(name, 'an identifier'));
+  }
+
+  /** An empty identifier counts as none. */
+  idOrNull(name: string): string | null {
+    const value = this.raw(name);
+    if (value === undefined || value === null || value === '') return null;
+    if (typeof value !== 'string' || !ID.test(value))
+      throw this.drift(name, 'an identifier of letters, digits, _ and -');
+    return value;
+  }
+
+  text(name: string): string {
+    return this.textOrNull(name) ?? fail(this.drift(name, 'a string'));
+  }
+
+  textOrNull(name: string): string | null {
+    const value = this.raw(name);
+    if (value === undefined || value === null) return null;
+    if (typeof value !== 'string') throw this.drift(name, 'a string');
+    // A key that strayed into a free text must not reach a ledger, a log or a screen.
+    return value.includes(PEM) ? '[removed: it looks like a certificate or key]' : value;
+  }
+
+  /** The plain texts of a list of things that are shown and never decided on; whatever else is in it is left out. */
+  texts(name: string): readonly string[] {
+    const value = this.raw(name) ?? [];
+    if (!Array.isArray(value)) throw this.drift(name, 'a list');
+    return value.filter((item): item is string => typeof item === 'string' && !item.includes(PEM));
+  }
+
+  /** For fields that are shown and never decided on. */
+  textOrEmpty(name: string): string {
+    return this.textOrNull(name) ?? '';
+  }
+
+  integer(name: string): number {
+    return this.integerOrNull(name) ?? fail(this.drift(name, 'an integer'));
+  }
+
+  integerOrNull(name: string): number | null {
+    const value = this.raw(name);
+    if (value === undefined || value === null) return null;
+    if (typeof value !== 'number' || !Number.isSafeInteger(value)) throw this.drift(name, 'an integer');
+    return value;
+  }
+
+  port(name: string): number {
+    const value = this.integer(name);
+    if (value < 1 || value > 65_535) throw this.drift(name, 'a port from 1 to 65535');
+    return value;
+  }
+
+  flag(name: string): boolean {
+    return this.flagOrNull(name) ?? fail(this.drift(name, 'true or false'));
+  }
+
+  flagOrNull(name: string): boolean | null {
+    const value = this.raw(name);
+    if (value === undefined || value === null) return null;
+    if (typeof value !== 'boolean') throw this.drift(name, 'true or false');
+    return value;
+  }
+
+  /** The records of a list field, each with its own path. Absent and null are an empty list. */
+  records(name: string): readonly Fields[] {
+    const value = this.raw(name) ?? [];
+    if (!Array.isArray(value)) throw this.drift(name, 'a list');
+    return value.map((item, index) => new Fields(item, this.#where, `${this.path(name)}[${index}]`));
+  }
+
+  record(name: string): Fields {
+    return new Fields(this.raw(name), this.#where, this.path(name));
+  }
+}
+
+function fail(error: PortolanError): never {
+  throw error;
+}

@@ -1,0 +1,135 @@
+import { PortolanError } from '../model/errors.ts';
+import type { HttpMethod } from './transport.ts';
+import type { AppAddress, WriteClass, WriteOperation } from './writes.ts';
+
+/** Every reading request there is. */
+export type ReadOperation =
+  | 'listRegions'
+  | 'getApplication'
+  | 'listApplications'
+  | 'listComponents'
+  | 'listPorts'
+  | 'listRules'
+  | 'listAllRules'
+  | 'getRule'
+  | 'listInstalled'
+  | 'monitor';
+
+/** One row of the table of operations. */
+export interface Operation {
+  readonly method: HttpMethod;
+  /** `read`, or what a repetition of the write would do. */
+  readonly class: 'read' | WriteClass;
+  /** The dialect that has it; every server of the extended dialect has the documented ones too. */
+  readonly dialect: 'documented' | 'extended';
+  /** The largest answer that is read; a larger one is a failure, not a truncated list. */
+  readonly answerBytesMax: number;
+  /** undefined: reads take the timeout of the operator's limits. */
+  readonly timeoutMs: number | undefined;
+}
+
+const RECORD_BYTES_MAX = 4 * 1024 * 1024;
+const LIST_BYTES_MAX = 64 * 1024 * 1024;
+/** A real server gives a request up after about 75 s: waiting longer than that turns an unknown into an answer. */
+const WRITE_TIMEOUT_MS = 90_000;
+/** An install fetches and creates a whole application before it answers, and giving up early does not stop it. */
+const INSTALL_TIMEOUT_MS = 900_000;
+
+function read(dialect: Operation['dialect'], answerBytesMax: number): Operation {
+  return { method: 'GET', class: 'read', dialect, answerBytesMax, timeoutMs: undefined };
+}
+
+function write(method: HttpMethod, writeClass: WriteClass, dialect: Operation['dialect']): Operation {
+  return { method, class: writeClass, dialect, answerBytesMax: RECORD_BYTES_MAX, timeoutMs: WRITE_TIMEOUT_MS };
+}
+
+/** Every operation of the API that is used. Documented ones are those of `platform-api` section 4. */
+export const operations: Readonly<Record<ReadOperation | WriteOperation, Operation>> = {
+  listRegions: read('documented', LIST_BYTES_MAX),
+  getApplication: read('documented', RECORD_BYTES_MAX),
+  listPorts: read('documented', LIST_BYTES_MAX),
+  monitor: read('documented', LIST_BYTES_MAX),
+  listApplications: read('extended', LIST_BYTES_MAX),
+  listComponents: read('extended', LIST_BYTES_MAX),
+  listRules: read('extended', LIST_BYTES_MAX),
+  listAllRules: read('extended', LIST_BYTES_MAX),
+  getRule: read('extended', RECORD_BYTES_MAX),
+  listInstalled: read('extended', LIST_BYTES_MAX),
+  addPort: write('POST', 'duplicate-rejecting', 'documented'),
+  updatePort: write('PUT', 'target-state', 'documented'),
+  deletePort: write('DELETE', 'target-state', 'extended'),
+  createRule: write('POST', 'duplicate-rejecting', 'documented'),
+  updateRule: write('PUT', 'target-state', 'extended'),
+  deleteRule: write('DELETE', 'target-state', 'extended'),
+  // The answer lists every component of the application, so it is as long as a list.
+  install: {
+    ...write('POST', 'duplicate-accepting', 'documented'),
+    answerBytesMax: LIST_BYTES_MAX,
+    timeoutMs: INSTALL_TIMEOUT_MS,
+  },
+  upgrade: {
+    ...write('POST', 'duplicate-accepting', 'extended'),
+    answerBytesMax: LIST_BYTES_MAX,
+    timeoutMs: INSTALL_TIMEOUT_MS,
+  },
+  createApplication: write('POST', 'duplicate-accepting', 'extended'),
+};
+
+/** What a repetition of the write would do. */
+export function writeClassOf(operation: WriteOperation): WriteClass {
+  const { class: found } = operations[operation];
+  if (found === 'read') throw new TypeError(`${operation} is not a write`);
+  return found;
+}
+
+/** Longest answer read for an operation by its name; unknown names get the smaller limit. */
+export function answerBytesMax(operation: string): number {
+  return Object.hasOwn(operations, operation)
+    ? operations[operation as ReadOperation | WriteOperation].answerBytesMax
+    : RECORD_BYTES_MAX;
+}
+
+const API = '/openapi/v1';
+
+/**
+ * One segment of a path, percent-encoded. `.` and `..` are refused: no encoding survives a URL parser, which would
+ * take them for steps up the path.
+ */
+function segment(value: string, what: string): string {
+  // A lone surrogate cannot be encoded at all, so `encodeURIComponent` would throw a bare URIError.
+  if (value === '' || value === '.' || value === '..' || value.length > 256 || !value.isWellFormed()) {
+    throw new PortolanError({
+      code: 'platform/invalid-request',
+      disposition: 'invalid',
+      message: `${what} ${JSON.stringify(value.slice(0, 80))} cannot be part of an address; nothing was sent`,
+      remedy: `Correct the ${what} in the manifest.`,
+    });
+  }
+  return encodeURIComponent(value);
+}
+
+function appPath(app: AppAddress): string {
+  return `${teamAppsPath(app.team, app.region)}/${segment(String(app.appId), 'application id')}`;
+}
+
+function teamAppsPath(team: string, region: string): string {
+  return `${API}/teams/${segment(team, 'team')}/regions/${segment(region, 'region')}/apps`;
+}
+
+/** The absolute path of every address of the API, each segment percent-encoded, without a query. */
+export const paths = {
+  regions: (): string => `${API}/regions`,
+  allRules: (): string => `${API}/httpdomains`,
+  teamApps: teamAppsPath,
+  app: appPath,
+  components: (app: AppAddress): string => `${appPath(app)}/services`,
+  ports: (app: AppAddress, serviceId: string): string =>
+    `${appPath(app)}/services/${segment(serviceId, 'component id')}/ports`,
+  port: (app: AppAddress, serviceId: string, port: number): string =>
+    `${appPath(app)}/services/${segment(serviceId, 'component id')}/ports/${segment(String(port), 'port')}`,
+  rules: (app: AppAddress): string => `${appPath(app)}/httpdomains`,
+  rule: (app: AppAddress, ruleId: string): string => `${appPath(app)}/httpdomains/${segment(ruleId, 'rule id')}`,
+  install: (app: AppAddress): string => `${appPath(app)}/install`,
+  upgrade: (app: AppAddress): string => `${appPath(app)}/upgrade`,
+  monitor: (app: AppAddress): string => `${appPath(app)}/monitor/query_range`,
+} as const;

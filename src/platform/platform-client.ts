@@ -1,0 +1,222 @@
+import { PortolanError } from '../model/errors.ts';
+import type { RuleRecord } from '../model/observed.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Log } from '../runtime/log.ts';
+import type { Random } from '../runtime/random.ts';
+import type { Answer } from './answer.ts';
+import type { RequestBudget } from './budget.ts';
+import { classify, classifyFailure, type UnseenAnswer } from './classifier.ts';
+import type { Capability, CapabilityState, MonitorQuery, PlatformClient, Readable, SendOptions } from './client.ts';
+import {
+  decodeApplication,
+  decodeApplicationSummaries,
+  decodeInstalled,
+  decodePorts,
+  decodeRegions,
+  decodeRule,
+  decodeRules,
+} from './decode.ts';
+import { decodeComponents } from './decode-component.ts';
+import { decodeMonitors } from './decode-monitor.ts';
+import { createDialect, type DialectSetting, deniesEndpoint, provedBy, type ReadCapability } from './dialect.ts';
+import { missingCapability } from './failures.ts';
+import { createRequestGate, type RequestRecord } from './gate.ts';
+import { paths } from './operations.ts';
+import { createReader, type ReadCall } from './reader.ts';
+import { type ExtensionEncoding, hashOf, writeRequest } from './requests.ts';
+import { defaultRetryPolicy, type RetryPolicy } from './retrying.ts';
+import { type Transport, TransportError } from './transport.ts';
+import type { Verdict } from './verdict.ts';
+import type { AppAddress, WriteRequest } from './writes.ts';
+
+export interface PlatformClientOptions {
+  /** Name of the operator's `Platform` document. */
+  readonly name: string;
+  /** As `checkPlatformUrl` returned it; for messages only, the transport knows its own. */
+  readonly url: string;
+  /** Sends once: `createHttpTransport`, a sandbox, or a simulation. */
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly dialect: DialectSetting;
+  /** What an earlier process found out; only used with `auto`. */
+  readonly remembered?: Readonly<Partial<Record<Capability, 'yes' | 'no'>>>;
+  /** One for all clients of the same platform. */
+  readonly budget: RequestBudget;
+  /** `timeoutMs`: of one attempt of a read. Writes have their own. */
+  readonly limits: { readonly timeoutMs: number };
+  readonly retry?: RetryPolicy;
+  /** Ends waiting reads when the process stops. Writes are never given up half way. */
+  readonly signal?: AbortSignal;
+  readonly onRequest?: (record: RequestRecord) => void;
+  /** An answer to a write that the classifier's table does not know. */
+  readonly onUnseen?: (unseen: UnseenAnswer) => void;
+}
+
+/** A client of one server of the API. */
+export function createPlatformClient(options: PlatformClientOptions): PlatformClient {
+  const { name, url, clock, log } = options;
+  const dialect = createDialect(options.dialect, options.remembered);
+  const gate = createRequestGate(options.transport, options.budget, clock, options.onRequest);
+  const reader = createReader({
+    url,
+    gate,
+    clock,
+    log,
+    random: options.random,
+    timeoutMs: options.limits.timeoutMs,
+    policy: options.retry ?? defaultRetryPolicy,
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
+  });
+
+  /** A read that the server may not have. Success proves the capability; only a denial of the endpoint disproves it. */
+  async function readable<T>(capability: ReadCapability, call: ReadCall<T>): Promise<Readable<T>> {
+    if (dialect.state(capability) === 'no') return { readable: false };
+    return await reader.read<Readable<T>>({
+      ...call,
+      decode: (json, where) => {
+        const value = call.decode(json, where);
+        dialect.confirm(capability);
+        return { readable: true, value };
+      },
+      otherwise: (answer) => {
+        if (!deniesEndpoint(answer)) return undefined;
+        if (options.dialect === 'extended') throw missingCapability(`GET ${url}${call.path}`, answer);
+        dialect.deny(capability);
+        return { value: { readable: false } };
+      },
+    });
+  }
+
+  const listings = createListings(readable);
+
+  async function probe(capability: Capability, app: AppAddress): Promise<CapabilityState> {
+    if (dialect.state(capability) !== 'unknown') return dialect.state(capability);
+    try {
+      await listings[provedBy(capability)](app);
+    } catch (error) {
+      if (!(error instanceof PortolanError)) throw error;
+      log.debug('capability stays unknown', { platform: name, capability, why: error.message });
+    }
+    return dialect.state(capability);
+  }
+
+  // The encoding follows what reads have proved, so a hash and the request it stands for are of one form.
+  const extensionEncoding = (): ExtensionEncoding => (dialect.state('listRules') === 'yes' ? 'objects' : 'strings');
+
+  async function send(write: WriteRequest, sendOptions: SendOptions = {}): Promise<Verdict> {
+    const request = writeRequest(write, extensionEncoding());
+    reader.writeHappened();
+    try {
+      return classify(write, await gate.send(request, sendOptions.sendBeforeMs), clock, options.onUnseen);
+    } catch (error) {
+      if (error instanceof TransportError) return classifyFailure(error);
+      throw error;
+    } finally {
+      reader.writeHappened();
+    }
+  }
+
+  return {
+    name,
+    url,
+    capability: dialect.state,
+    capabilities: dialect.known,
+    probe,
+    regions: () => reader.read({ operation: 'listRegions', path: paths.regions(), decode: decodeRegions }),
+    application: (app) =>
+      reader.read({
+        operation: 'getApplication',
+        path: paths.app(app),
+        decode: decodeApplication,
+        otherwise: (answer) => (isUnknownApplication(answer) ? { value: undefined } : undefined),
+      }),
+    ports: (app, serviceId) =>
+      reader.read({
+        operation: 'listPorts',
+        path: paths.ports(app, serviceId),
+        decode: decodePorts,
+        otherwise: (answer) => (isUnknownComponent(answer) ? { value: undefined } : undefined),
+      }),
+    monitor: (app, query) =>
+      reader.read({
+        operation: 'monitor',
+        path: paths.monitor(app),
+        query: monitorQuery(query),
+        decode: decodeMonitors,
+      }),
+    applications: (team, region) => listings.inTeam(team, region),
+    components: listings.listComponents,
+    rules: listings.listRules,
+    allRules: () => listings.listAllRules(),
+    rule: async (app, ruleId) => {
+      if (dialect.state('listRules') === 'no') return { readable: false };
+      return await reader.read<Readable<RuleRecord | undefined>>({
+        operation: 'getRule',
+        path: paths.rule(app, ruleId),
+        decode: (json, where) => ({ readable: true, value: decodeRule(json, where) }),
+        otherwise: (answer) => unreadRule(answer, dialect.state('listRules')),
+      });
+    },
+    installed: listings.listInstalled,
+    requestHash: (write) => hashOf(writeRequest(write, extensionEncoding())),
+    send,
+  };
+}
+
+type ReadWhatMayBe = <T>(capability: ReadCapability, call: ReadCall<T>) => Promise<Readable<T>>;
+
+/** The listings of the extended dialect, by the capability that each proves. */
+function createListings(readable: ReadWhatMayBe) {
+  const inTeam = (team: string, region: string) =>
+    readable('listApplications', {
+      operation: 'listApplications',
+      path: paths.teamApps(team, region),
+      decode: decodeApplicationSummaries,
+    });
+  return {
+    inTeam,
+    listApplications: (app: AppAddress) => inTeam(app.team, app.region),
+    listComponents: (app: AppAddress) =>
+      readable('listComponents', {
+        operation: 'listComponents',
+        path: paths.components(app),
+        decode: decodeComponents,
+      }),
+    listRules: (app: AppAddress) =>
+      readable('listRules', { operation: 'listRules', path: paths.rules(app), decode: decodeRules }),
+    listAllRules: () =>
+      readable('listAllRules', { operation: 'listAllRules', path: paths.allRules(), decode: decodeRules }),
+    listInstalled: (app: AppAddress) =>
+      readable('listInstalled', { operation: 'listInstalled', path: paths.upgrade(app), decode: decodeInstalled }),
+  };
+}
+
+/** Only the very words: any other 404 is about the team, the region or the address, and proves nothing of the application. */
+function isUnknownApplication(answer: Answer): boolean {
+  return answer.status === 404 && answer.isJson && answer.msg === 'no found app';
+}
+
+function isUnknownComponent(answer: Answer): boolean {
+  return answer.status === 404 && answer.isJson && (answer.msg === 'no found component' || answer.code === 4000);
+}
+
+/** The 404 of an explicit id is an absence where the server is known to have the endpoint. */
+function unreadRule(
+  answer: Answer,
+  listing: CapabilityState,
+): { readonly value: Readable<RuleRecord | undefined> } | undefined {
+  const isAbsent = answer.status === 404 && (answer.code === 1404 || (listing === 'yes' && deniesEndpoint(answer)));
+  if (isAbsent) return { value: { readable: true, value: undefined } };
+  return listing !== 'yes' && deniesEndpoint(answer) ? { value: { readable: false } } : undefined;
+}
+
+function monitorQuery(query: MonitorQuery): Readonly<Record<string, string>> {
+  return {
+    start: String(query.start),
+    end: String(query.end),
+    step: String(query.stepSeconds),
+    ...(query.outerOnly === true ? { is_outer: 'true' } : {}),
+  };
+}

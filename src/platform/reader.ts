@@ -1,0 +1,95 @@
+import type { Clock } from '../runtime/clock.ts';
+import type { Log } from '../runtime/log.ts';
+import type { Random } from '../runtime/random.ts';
+import { type Answer, parseAnswer } from './answer.ts';
+import { failedRead, stopped, unanswered } from './failures.ts';
+import type { RequestGate } from './gate.ts';
+import { operations, type ReadOperation } from './operations.ts';
+import { type RetryPolicy, retryingReads } from './retrying.ts';
+import { type PlatformRequest, TransportError } from './transport.ts';
+
+export interface ReadCall<T> {
+  readonly operation: ReadOperation;
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+  /** `where` names the request for messages. */
+  readonly decode: (json: unknown, where: string) => T;
+  /** What an answer that is no success means, where it means something; undefined: it is an error. */
+  readonly otherwise?: (answer: Answer) => { readonly value: T } | undefined;
+}
+
+export interface ReaderWorld {
+  readonly url: string;
+  readonly gate: RequestGate;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly timeoutMs: number;
+  readonly policy: RetryPolicy;
+  readonly signal?: AbortSignal;
+}
+
+export interface Reader {
+  /** @throws PortolanError with URL, status, code and message. */
+  read<T>(call: ReadCall<T>): Promise<T>;
+  /** To be called when a write begins and when it ends: what was asked before it is no answer to a read after it. */
+  writeHappened(): void;
+}
+
+/** Reads with retries; two equal reads under way at the same time are one request. */
+export function createReader(world: ReaderWorld): Reader {
+  const { url, gate, clock, random, log, policy } = world;
+  const underWay = new Map<string, Promise<Answer>>();
+  const send = retryingReads((request) => gate.send(request), {
+    clock,
+    random,
+    policy,
+    mayRetry: gate.budget.takeRetry,
+    onRetry: (request, delayMs, why) =>
+      log.debug('read is tried again', { operation: request.operation, delayMs, why }),
+  });
+
+  async function ask(request: PlatformRequest, where: string): Promise<Answer> {
+    try {
+      return parseAnswer(await send(request));
+    } catch (error) {
+      // Waiting for a turn ends with the signal's own reason, whatever the caller chose it to be.
+      if (world.signal?.aborted === true) throw stopped(where);
+      if (error instanceof TransportError) throw unanswered(where, error);
+      throw error;
+    }
+  }
+
+  function askOnce(request: PlatformRequest, where: string): Promise<Answer> {
+    const key = `${request.path}?${new URLSearchParams(request.query)}`;
+    const present = underWay.get(key);
+    if (present !== undefined) return present;
+    const asked = ask(request, where).finally(() => {
+      if (underWay.get(key) === asked) underWay.delete(key);
+    });
+    underWay.set(key, asked);
+    return asked;
+  }
+
+  return {
+    writeHappened: () => underWay.clear(),
+    read: async (call) => {
+      const { operation, path, query = {} } = call;
+      const where = `GET ${url}${path}`;
+      const request: PlatformRequest = {
+        operation,
+        method: operations[operation].method,
+        path,
+        query,
+        isRead: true,
+        timeoutMs: world.timeoutMs,
+        ...(world.signal === undefined ? {} : { signal: world.signal }),
+      };
+      const answer = await askOnce(request, where);
+      if (answer.isSuccess && answer.isJson) return call.decode(answer.json, where);
+      const meant = call.otherwise?.(answer);
+      if (meant !== undefined) return meant.value;
+      throw failedRead(where, answer);
+    },
+  };
+}

@@ -1,0 +1,253 @@
+import { createHash } from 'node:crypto';
+import { canonicalJson, type Json } from '../model/json.ts';
+import { Secret } from '../model/secret.ts';
+import { unreachable } from '../model/unreachable.ts';
+import { operations, paths } from './operations.ts';
+import {
+  checkedAlias,
+  checkedDomain,
+  checkedExtension,
+  checkedHeaderName,
+  checkedId,
+  checkedInteger,
+  checkedPort,
+  checkedProtocol,
+  checkedRulePath,
+  checkedServiceName,
+  checkedText,
+  isWebUrl,
+  refuse,
+} from './request-values.ts';
+import type { PlatformRequest, WireJson, WireObject } from './transport.ts';
+import type { AppAddress, PortActionFields, RuleConfiguration, RuleFields, WriteRequest } from './writes.ts';
+
+/** How `rule_extensions` travel: the documents say a list of strings, the real server takes objects only. */
+export type ExtensionEncoding = 'strings' | 'objects';
+
+/**
+ * The HTTP request of a write.
+ * @throws PortolanError `invalid` when a value is not a documented one.
+ */
+export function writeRequest(write: WriteRequest, extensions: ExtensionEncoding): PlatformRequest {
+  const { path, query = {}, body } = contentOf(write, extensions);
+  const { method, timeoutMs } = operations[write.operation];
+  if (timeoutMs === undefined) throw new TypeError(`${write.operation} has no timeout of its own`);
+  return {
+    operation: write.operation,
+    method,
+    path,
+    query,
+    ...(body === undefined ? {} : { body }),
+    isRead: false,
+    timeoutMs,
+  };
+}
+
+/** Hex SHA-256 over the canonical request, every secret left out: equal for equal requests, and safe to store. */
+export function hashOf(request: PlatformRequest): string {
+  const { method, path, query, body } = request;
+  const text = canonicalJson({ method, path, query, ...(body === undefined ? {} : { body: withoutSecrets(body) }) });
+  return createHash('sha256').update(text).digest('hex');
+}
+
+function withoutSecrets(value: WireJson): Json | undefined {
+  if (value instanceof Secret) return undefined;
+  if (value === null || typeof value !== 'object') return value;
+  if (isList(value)) return value.map((item) => withoutSecrets(item) ?? null);
+  const members = Object.entries(value).map(([key, item]) => [
+    key,
+    item === undefined ? undefined : withoutSecrets(item),
+  ]);
+  return Object.fromEntries(members) as Json;
+}
+
+// Array.isArray does not narrow a readonly array out of a union.
+function isList(value: readonly WireJson[] | WireObject): value is readonly WireJson[] {
+  return Array.isArray(value);
+}
+
+interface Content {
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: WireObject;
+}
+
+function contentOf(write: WriteRequest, extensions: ExtensionEncoding): Content {
+  switch (write.operation) {
+    case 'addPort':
+      return {
+        path: paths.ports(checkedApp(write.app), checkedId(write.serviceId, 'component id')),
+        body: portBody(write.port),
+      };
+    case 'updatePort':
+      return {
+        path: paths.port(checkedApp(write.app), checkedId(write.serviceId, 'component id'), checkedPort(write.port)),
+        body: portActionBody(write.change),
+      };
+    case 'deletePort':
+      return {
+        path: paths.port(checkedApp(write.app), checkedId(write.serviceId, 'component id'), checkedPort(write.port)),
+      };
+    case 'createRule':
+      return {
+        path: paths.rules(checkedApp(write.app)),
+        body: { ...ruleBody(write.rule, extensions), ...ruleCreationBody(write.rule) },
+      };
+    case 'updateRule':
+      // A real server answers 500 to `domain_header` and `whether_open` in a PUT, so they are never in it.
+      return {
+        path: paths.rule(checkedApp(write.app), checkedId(write.ruleId, 'rule id')),
+        body: ruleBody(write.rule, extensions),
+      };
+    case 'deleteRule':
+      return { path: paths.rule(checkedApp(write.app), checkedId(write.ruleId, 'rule id')) };
+    case 'install':
+      return {
+        path: paths.install(checkedApp(write.app)),
+        // Any value builds, "false" too: only leaving it out does not.
+        ...(write.build ? { query: { is_deploy: 'true' } } : {}),
+        body: installBody(write),
+      };
+    case 'upgrade':
+      return {
+        path: paths.upgrade(checkedApp(write.app)),
+        body: {
+          update_versions: [
+            {
+              app_model_id: checkedText(write.modelId, 'model id', 64),
+              app_model_version: checkedText(write.modelVersion, 'model version', 64),
+              // Required, and null for a model of the platform's own library.
+              market_name: write.marketName === null ? null : checkedText(write.marketName, 'store name', 64),
+            },
+          ],
+        },
+      };
+    case 'createApplication':
+      return {
+        path: paths.teamApps(write.team, write.region),
+        body: {
+          app_name: checkedText(write.name, 'application name', 128),
+          k8s_app: checkedServiceName(write.k8sApp, 'application name inside the cluster'),
+        },
+      };
+    default:
+      return unreachable(write);
+  }
+}
+
+function checkedApp(app: AppAddress): AppAddress {
+  checkedInteger(app.appId, 'application id', 1);
+  return app;
+}
+
+function portBody(port: Extract<WriteRequest, { operation: 'addPort' }>['port']): WireObject {
+  return {
+    port: String(checkedPort(port.port)), // documented as a string; a real server takes either
+    protocol: checkedProtocol(port.protocol),
+    ...(port.alias === undefined ? {} : { port_alias: checkedAlias(port.alias) }),
+    is_inner_service: port.inner,
+  };
+}
+
+function portActionBody(change: PortActionFields): WireObject {
+  switch (change.action) {
+    case 'open_outer':
+    case 'close_outer':
+    case 'open_inner':
+    case 'close_inner':
+      return { action: change.action };
+    case 'change_protocol':
+      return { action: change.action, protocol: checkedProtocol(change.protocol) };
+    case 'change_port_alias':
+      return {
+        action: change.action,
+        port_alias: checkedAlias(change.alias),
+        k8s_service_name: checkedServiceName(change.serviceName),
+      };
+    default: {
+      const { action } = change satisfies never as PortActionFields;
+      return refuse('action', 'a documented port action', action);
+    }
+  }
+}
+
+/** The fields that POST and PUT share. Empty text means "none", which is what leaving the field out gives. */
+function ruleBody(rule: RuleFields, encoding: ExtensionEncoding): WireObject {
+  const { certificateId, weight, cookie, autoSslConfig, configuration } = rule;
+  return {
+    service_id: checkedId(rule.serviceId, 'component id'),
+    container_port: checkedPort(rule.port),
+    domain_name: checkedDomain(rule.domain),
+    ...(rule.path === undefined ? {} : { domain_path: checkedRulePath(rule.path) }),
+    ...(certificateId ? { certificate_id: checkedInteger(certificateId, 'certificate id', 1) } : {}),
+    ...(weight === undefined ? {} : { the_weight: checkedInteger(weight, 'weight') }),
+    ...(cookie ? { domain_cookie: checkedText(cookie, 'cookie condition', 1024) } : {}),
+    ...(rule.extensions === undefined ? {} : { rule_extensions: extensionList(rule.extensions, encoding) }),
+    ...(rule.autoSsl === undefined ? {} : { auto_ssl: rule.autoSsl }),
+    ...(autoSslConfig
+      ? { auto_ssl_config: checkedText(autoSslConfig, 'certificate distribution configuration', 128) }
+      : {}),
+    ...(configuration === undefined ? {} : { configuration: configurationBody(configuration) }),
+  };
+}
+
+function ruleCreationBody(rule: RuleFields): WireObject {
+  return {
+    ...(rule.header ? { domain_header: checkedText(rule.header, 'header condition', 1024) } : {}),
+    ...(rule.open === undefined ? {} : { whether_open: rule.open }),
+  };
+}
+
+function extensionList(extensions: NonNullable<RuleFields['extensions']>, encoding: ExtensionEncoding): WireJson {
+  const checked = extensions.map(({ key, value }) => ({
+    key: checkedExtension(key, 'extension key'),
+    value: checkedExtension(value, 'extension value'),
+  }));
+  return encoding === 'objects' ? checked : checked.map(({ key, value }) => `${key}:${value}`);
+}
+
+function configurationBody(configuration: RuleConfiguration): WireObject {
+  const { proxyBuffering, setHeaders } = configuration;
+  const numbers = {
+    proxy_body_size: configuration.proxyBodySize,
+    proxy_buffer_numbers: configuration.proxyBufferNumbers,
+    proxy_buffer_size: configuration.proxyBufferSize,
+    proxy_connect_timeout: configuration.proxyConnectTimeout,
+    proxy_read_timeout: configuration.proxyReadTimeout,
+    proxy_send_timeout: configuration.proxySendTimeout,
+  };
+  const present = Object.entries(numbers).filter((entry): entry is [string, number] => entry[1] !== undefined);
+  if (proxyBuffering !== undefined && proxyBuffering !== 'on' && proxyBuffering !== 'off') {
+    refuse('proxy_buffering', 'on or off', proxyBuffering);
+  }
+  return {
+    ...Object.fromEntries(present.map(([name, value]) => [name, checkedInteger(value, name)])),
+    ...(proxyBuffering === undefined ? {} : { proxy_buffering: proxyBuffering }),
+    ...(setHeaders === undefined
+      ? {}
+      : {
+          set_headers: setHeaders.map(({ key, value }) => ({
+            key: checkedHeaderName(key),
+            value: checkedText(value, `value of header ${key}`, 1024),
+          })),
+        }),
+  };
+}
+
+function installBody(install: Extract<WriteRequest, { operation: 'install' }>): WireObject {
+  const { store } = install;
+  // The length alone is looked at; the key itself is revealed only where bytes are written.
+  const keyLength = store.accessKey?.reveal().length ?? 1;
+  if (keyLength < 1 || keyLength > 64) refuse(`access key (${store.accessKey?.origin})`, '1 to 64 characters');
+  if (!isWebUrl(store.url) || store.url.length > 255) {
+    refuse('store address', 'an http or https URL of 255 characters at most, without a password');
+  }
+  return {
+    market_url: store.url,
+    market_domain: checkedText(store.domain, 'store domain', 64),
+    market_type: checkedText(store.type, 'store type', 64),
+    market_access_key: store.accessKey,
+    app_model_id: checkedText(install.modelId, 'model id', 64),
+    app_model_version: checkedText(install.modelVersion, 'model version', 64),
+  };
+}

@@ -1,0 +1,38 @@
+import { Secret } from '../model/secret.ts';
+import type { WireJson } from './transport.ts';
+
+/** Plain JSON with the secrets in it: it exists between here and the socket only. */
+export function revealed(value: WireJson): unknown {
+  if (value instanceof Secret) return value.reveal();
+  if (value === null || typeof value !== 'object') return value;
+  if (Array.isArray(value)) return value.map((item: WireJson) => revealed(item));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, item === undefined ? undefined : revealed(item as WireJson)]),
+  );
+}
+
+/** Every secret of a body, so that its echo can be kept out of the answer. */
+export function secretsIn(value: WireJson | undefined): readonly Secret[] {
+  if (value instanceof Secret) return [value];
+  if (value === undefined || value === null || typeof value !== 'object') return [];
+  return Object.values(value).flatMap((item: WireJson | undefined) => secretsIn(item));
+}
+
+const SECRET_LENGTH_MIN = 8;
+
+/** Servers quote what they were sent. Shorter values than eight characters would take ordinary words with them. */
+export function withoutEchoes(body: string, secrets: readonly Secret[]): string {
+  let clean = body;
+  for (const secret of secrets) {
+    const value = secret.reveal();
+    if (value.length < SECRET_LENGTH_MIN) continue;
+    const forms = [
+      value,
+      JSON.stringify(value).slice(1, -1),
+      encodeURIComponent(value),
+      Buffer.from(value).toString('base64'),
+    ];
+    for (const form of forms) clean = clean.replaceAll(form, '[secret]');
+  }
+  return clean;
+}
