@@ -65,9 +65,10 @@ export function transportError(
 ): Error {
   const failure: TransportFailure = isUnsent ? 'unsent' : 'ambiguous';
   if (error instanceof TransportError || error instanceof PortolanError) return error;
-  if (isLate) return new TransportError(failure, 'ETIMEDOUT', `no whole answer within ${request.timeoutMs} ms`);
-  if (request.signal?.aborted === true)
+  if (request.signal?.aborted === true) {
     return new TransportError(failure, 'ABORTED', 'given up before the answer came');
+  }
+  if (isLate) return new TransportError(failure, 'ETIMEDOUT', `no whole answer within ${request.timeoutMs} ms`);
   const code = codeOf(error);
   const message = error instanceof Error ? error.message : 'failed without an error';
   // Once the headers are here, whatever ends the body early has cut it off.
