@@ -1,5 +1,6 @@
 import type { CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import { PortolanError } from '../model/errors.ts';
+import { collect } from './options.ts';
 
 /**
  * Flags that mean the same for every command share one variable; a command's own flags carry its name, because a
@@ -16,15 +17,23 @@ const SHARED_FLAGS: ReadonlySet<string> = new Set([
   'revision',
 ]);
 
-/** Flags whose values have variables of their own: `--var NAME=VALUE` is `PORTOLAN_VAR_NAME`. */
-const OWN_SCHEME: ReadonlySet<string> = new Set(['var', 'help']);
+/**
+ * Flags whose variable is not made from their name. `--var NAME=VALUE` is `PORTOLAN_VAR_NAME`, which leaves no room for a
+ * `PORTOLAN_VAR_FILE` of our own.
+ */
+const NAMED_OTHERWISE: Readonly<Record<string, string | undefined>> = {
+  help: undefined,
+  var: undefined,
+  'var-file': 'PORTOLAN_VARIABLES_FILE',
+};
 
 type NamedOption = Pick<Option, 'name' | 'long'>;
 
 /** The variable that stands for a flag of a command: `PORTOLAN_CONFIG`, `PORTOLAN_SANDBOX_PORT`; undefined for none. */
 export function variableOf(commandName: string, option: NamedOption): string | undefined {
   const long = option.long?.replace(/^--/, '');
-  if (long === undefined || OWN_SCHEME.has(long)) return undefined;
+  if (long === undefined) return undefined;
+  if (Object.hasOwn(NAMED_OTHERWISE, long)) return NAMED_OTHERWISE[long];
   const name = SHARED_FLAGS.has(long) ? long : `${commandName}-${long}`;
   return `PORTOLAN_${name.toUpperCase().replaceAll('-', '_')}`;
 }
@@ -59,24 +68,22 @@ export function applyEnvironment(
 }
 
 function parseVariable(option: Option, variable: string, text: string): unknown {
-  if (option.isBoolean()) {
+  if (option.isBoolean() || option.negate) {
     const value = { true: true, '1': true, yes: true, false: false, '0': false, no: false }[text.toLowerCase()];
     if (value === undefined) throw badVariable(variable, 'it stands for a flag and takes true or false');
     return option.negate ? !value : value;
   }
-  const parts = option.variadic ? text.split(',') : [text];
+  const repeatable = option.parseArg === collect;
+  const parts = repeatable ? text.split(',') : [text];
   const refused = parts.find((part) => option.argChoices !== undefined && !option.argChoices.includes(part));
   if (refused !== undefined) throw badVariable(variable, `it takes one of: ${option.argChoices?.join(', ')}`);
-  if (option.parseArg === undefined) return option.variadic ? parts : text;
-  let value: unknown;
-  for (const part of parts) {
-    try {
-      value = option.parseArg(part, value as never);
-    } catch (error) {
-      throw badVariable(variable, error instanceof Error ? error.message : 'its value is refused');
-    }
+  if (repeatable) return parts;
+  if (option.parseArg === undefined) return text;
+  try {
+    return option.parseArg(text, undefined as never);
+  } catch (error) {
+    throw badVariable(variable, error instanceof Error ? error.message : 'its value is refused');
   }
-  return value;
 }
 
 /** The value is not shown: it may be a secret that was put into the wrong variable. */

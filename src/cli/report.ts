@@ -7,7 +7,7 @@ import { safeText } from './text.ts';
  * Says on stderr why a command ended, and what to do next.
  * @returns the exit code that goes with it.
  */
-export function reportError(error: unknown, { terminal, signal }: Surroundings): ExitCode {
+export function reportError(error: unknown, { terminal, signal }: Pick<Surroundings, 'terminal' | 'signal'>): ExitCode {
   if (signal.aborted && !(error instanceof PortolanError && error.disposition !== 'give-up')) {
     terminal.err.write('interrupted\n');
     return EXIT.interrupted;

@@ -1,11 +1,12 @@
 import packageFile from '../../package.json' with { type: 'json' };
+import { outputOption } from './options.ts';
 import type { CommandDefinition, Surroundings } from './command.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 
 export const versionCommand: CommandDefinition = {
   define(command, invoke) {
     command
-      .option('-o, --output <format>', 'text or json', 'text')
+      .addOption(outputOption(['text', 'json']))
       .action((options) => invoke((surroundings) => version(options.output, surroundings)));
   },
 };

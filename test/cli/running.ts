@@ -1,0 +1,101 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Surroundings } from '../../src/cli/command.ts';
+import { runProgram } from '../../src/cli/program.ts';
+import type { Output, Terminal } from '../../src/cli/terminal.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { systemRandom } from '../../src/runtime/random.ts';
+
+export const projectRoot = fileURLToPath(new URL('../..', import.meta.url));
+
+/** What one run of the program left behind. */
+export interface Run {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** A terminal that collects text, and answers questions with `answers` in turn where there are any. */
+export function collectingTerminal(
+  settings: { isTerminal?: boolean; columns?: number; answers?: string[]; input?: string } = {},
+) {
+  const text = { out: '', err: '' };
+  const output = (name: 'out' | 'err'): Output => ({
+    write: (part) => {
+      text[name] += part;
+    },
+    isTerminal: settings.isTerminal ?? false,
+    columns: settings.columns ?? 80,
+    color: false,
+  });
+  const answers = settings.answers;
+  const terminal: Terminal = {
+    out: output('out'),
+    err: output('err'),
+    readInput: async () => settings.input ?? '',
+    ...(answers === undefined
+      ? {}
+      : {
+          ask: async (question: string) => {
+            text.err += question;
+            return answers.shift() ?? '';
+          },
+        }),
+  };
+  return { terminal, text };
+}
+
+/** Runs a command line in this process. */
+export async function runHere(args: readonly string[], changes: Partial<Surroundings> = {}): Promise<Run> {
+  const { terminal, text } = collectingTerminal();
+  const code = await runProgram(args, {
+    terminal,
+    env: {},
+    cwd: projectRoot,
+    packageRoot: projectRoot,
+    clock: systemClock,
+    random: systemRandom,
+    signal: new AbortController().signal,
+    runtimeVersions: { node: process.versions.node, platform: 'test' },
+    ...changes,
+  });
+  return { code, ...text };
+}
+
+export interface SpawnSettings {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  readonly input?: string;
+  /** Program file; by default the source. */
+  readonly program?: string;
+}
+
+/** Starts the real program, with an environment that holds nothing of ours. */
+export function startProgram(args: readonly string[], settings: SpawnSettings = {}) {
+  const { PATH = '', HOME = '', TMPDIR } = process.env;
+  const child = spawn(process.execPath, [settings.program ?? join(projectRoot, 'src', 'main.ts'), ...args], {
+    cwd: settings.cwd ?? projectRoot,
+    env: { PATH, HOME, ...(TMPDIR === undefined ? {} : { TMPDIR }), ...settings.env },
+    stdio: 'pipe',
+  });
+  let out = '';
+  let err = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    out += chunk.toString('utf8');
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    err += chunk.toString('utf8');
+  });
+  child.stdin.end(settings.input ?? '');
+  const ended = new Promise<Run>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code, signal) => resolve({ code: code ?? (signal === null ? -1 : 128), out, err }));
+  });
+  return { child, ended, outputSoFar: () => ({ out, err }) };
+}
+
+/** Runs the real program to its end. */
+export function runProcess(args: readonly string[], settings: SpawnSettings = {}): Promise<Run> {
+  return startProgram(args, settings).ended;
+}
