@@ -1,0 +1,92 @@
+import { PortolanError } from '../model/errors.ts';
+import { isRecord, parseBody } from './body.ts';
+import { checkFaultRules, type FaultPlan } from './faults.ts';
+import type { RequestLog } from './request-log.ts';
+import type { SandboxState } from './state.ts';
+import type { Dialect, SandboxRequest, SandboxResponse } from './wire.ts';
+
+const PREFIX = '/_sandbox/';
+
+/** What the control paths look at and change. */
+export interface Controlled {
+  readonly dialect: Dialect;
+  readonly plan: FaultPlan;
+  readonly log: RequestLog;
+  readonly state: SandboxState;
+  alter(change: (state: SandboxState) => void): void;
+}
+
+/** Paths that are the sandbox's own: not of the API, not counted, without a token (the server is on loopback only). */
+export function isControlPath(path: string): boolean {
+  return path.startsWith(PREFIX);
+}
+
+/**
+ * For tests and tools in other processes: `GET health`, `GET|DELETE requests`, `GET|POST|DELETE faults`, `GET state`,
+
+ * `POST regions/<name>`, below `/_sandbox/`.
+ */
+export function answerControl(sandbox: Controlled, request: SandboxRequest): SandboxResponse {
+  const name = request.path.slice(PREFIX.length);
+  const key = `${request.method} ${name.startsWith('regions/') ? 'regions' : name}`;
+  switch (key) {
+    case 'GET health':
+      return json(200, { ok: true, dialect: sandbox.dialect });
+    case 'GET state':
+      return json(200, sandbox.state.dump());
+    case 'GET requests':
+      return json(200, requestReport(sandbox.log, request.query));
+    case 'DELETE requests':
+      sandbox.log.clear();
+      return json(200, {});
+    case 'GET faults':
+      return json(200, sandbox.plan.report());
+    case 'DELETE faults':
+      sandbox.plan.replace([]);
+      return json(200, []);
+    case 'POST faults':
+      return setFaults(sandbox, request);
+    case 'POST regions':
+      return setRegion(sandbox, request, decodeURIComponent(name.slice('regions/'.length)));
+    default:
+      return json(404, { message: `the sandbox has no control path ${request.method} ${request.path}` });
+  }
+}
+
+/** `?after=<seq>`, `?operation=<name>` and `?writes=true` narrow it. */
+function requestReport(log: RequestLog, query: SandboxRequest['query']) {
+  const after = Number(query['after'] ?? 0);
+  const requests = log
+    .entries()
+    .filter((entry) => entry.seq > after)
+    .filter((entry) => query['operation'] === undefined || entry.operation === query['operation'])
+    .filter((entry) => query['writes'] !== 'true' || entry.isWrite);
+  return { count: requests.length, writes: requests.filter((entry) => entry.isWrite).length, requests };
+}
+
+function setFaults(sandbox: Controlled, request: SandboxRequest): SandboxResponse {
+  try {
+    sandbox.plan.replace(checkFaultRules(JSON.parse(request.body)));
+    return json(200, sandbox.plan.report());
+  } catch (error) {
+    if (error instanceof PortolanError) return json(400, { message: error.message, remedy: error.remedy });
+    if (error instanceof SyntaxError) return json(400, { message: `the rules are not JSON: ${error.message}` });
+    throw error;
+  }
+}
+
+/** `{ "status"?: "3", "reachable"?: false }`: a region goes into maintenance, or its cluster away. */
+function setRegion(sandbox: Controlled, request: SandboxRequest, name: string): SandboxResponse {
+  const parsed = parseBody(request);
+  const fields = 'fields' in parsed && isRecord(parsed.fields) ? parsed.fields : {};
+  const region = sandbox.state.regions.get(name);
+  if (region === undefined) return json(404, { message: `the sandbox has no region ${name}` });
+  const status = typeof fields['status'] === 'string' ? fields['status'] : region.status;
+  const reachable = typeof fields['reachable'] === 'boolean' ? fields['reachable'] : region.reachable;
+  sandbox.alter((state) => state.regions.put({ ...region, status, reachable }));
+  return json(200, { name, status, reachable });
+}
+
+function json(status: number, body: unknown): SandboxResponse {
+  return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+}

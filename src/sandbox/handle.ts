@@ -1,0 +1,108 @@
+import { unreachable } from '../model/unreachable.ts';
+import { findApplication, findComponent, findRegion, findTeam } from './access.ts';
+import { frameworkError } from './answers.ts';
+import { parseBody } from './body.ts';
+import type { Call, Route } from './call.ts';
+import { matchRoute } from './routes.ts';
+import type { SandboxState } from './state.ts';
+import type { Change } from './table.ts';
+import type { Answer, SandboxContext, SandboxRequest, SandboxResponse } from './wire.ts';
+
+/** What came of one request. */
+export interface Outcome {
+  readonly response: SandboxResponse;
+  /** Name of the operation, or `unknown` where the path or the method has none. */
+  readonly operation: string;
+  readonly isWrite: boolean;
+  /** true: something was written. An error does not exclude it. */
+  readonly effectApplied: boolean;
+  /** What was written, oldest first: to persist it, or to take it back with `state.revert`. */
+  readonly changes: readonly Change[];
+}
+
+const jsonHeaders = { 'content-type': 'application/json' };
+
+/**
+ * Answers one request and changes `state` in place. No I/O, nothing ambient: the same state, request and context
+ * give the same answer and the same changes. Clone the state first to keep the old one.
+ */
+export function handle(state: SandboxState, request: SandboxRequest, context: SandboxContext): Outcome {
+  state.takeChanges();
+  const match = matchRoute(context.dialect, request.method, request.path);
+  const answer =
+    match.type === 'not-found'
+      ? frameworkError(404, '未找到。', 'NotFound')
+      : respond(match.type === 'route', match.route, { state, context, request, params: match.params, body: {} });
+  const changes = state.takeChanges();
+  return {
+    response: { status: answer.status, headers: jsonHeaders, body: JSON.stringify(answer.body) },
+    operation: match.type === 'route' ? match.route.operation : 'unknown',
+    isWrite: request.method !== 'GET' && request.method !== 'HEAD' && request.method !== 'OPTIONS',
+    effectApplied: changes.length > 0,
+    changes,
+  };
+}
+
+/** In the order of the real server: credentials, the path's team and application, the method, the body. */
+function respond(isMethodAllowed: boolean, route: Route, call: Call): Answer {
+  const denied = checkToken(call);
+  if (denied !== undefined) return denied;
+  switch (route.needs) {
+    case 'enterprise':
+      return withBody(isMethodAllowed, call, (body) => route.run({ ...call, body }));
+    case 'team': {
+      const place = resolveTeam(call);
+      if ('answer' in place) return place.answer;
+      return withBody(isMethodAllowed, call, (body) => route.run({ ...call, ...place, body }));
+    }
+    case 'application': {
+      const place = resolveApplication(call);
+      if ('answer' in place) return place.answer;
+      return withBody(isMethodAllowed, call, (body) => route.run({ ...call, ...place, body }));
+    }
+    case 'component': {
+      const place = resolveApplication(call);
+      if ('answer' in place) return place.answer;
+      const component = findComponent(call.state, place.application, call.params['service_id'] ?? '');
+      if ('answer' in component) return component.answer;
+      return withBody(isMethodAllowed, call, (body) =>
+        route.run({ ...call, ...place, component: component.found, body }),
+      );
+    }
+    default:
+      return unreachable(route);
+  }
+}
+
+/** The token is the whole value of the header; `Bearer x` is another token. */
+function checkToken({ context, request }: Call): Answer | undefined {
+  if (context.token === null) return undefined;
+  const given = request.headers['authorization'];
+  if (given === undefined || given === '') return frameworkError(401, 'No token', 'AuthenticationFailed');
+  if (given === context.token) return undefined;
+  return frameworkError(401, 'No such user or user is not admin', 'AuthenticationFailed');
+}
+
+function resolveTeam({ state, params }: Call) {
+  const team = findTeam(state, params['team_id'] ?? '');
+  if ('answer' in team) return team;
+  const region = findRegion(state, team.found, params['region_name'] ?? '');
+  if ('answer' in region) return region;
+  return { team: team.found, region: region.found };
+}
+
+function resolveApplication(call: Call) {
+  const place = resolveTeam(call);
+  if ('answer' in place) return place;
+  const application = findApplication(call.state, place.team, place.region, call.params['app_id'] ?? '');
+  if ('answer' in application) return application;
+  return { ...place, application: application.found };
+}
+
+function withBody(isMethodAllowed: boolean, call: Call, run: (body: Call['body']) => Answer): Answer {
+  const { request } = call;
+  if (!isMethodAllowed) return frameworkError(405, `方法 “${request.method}” 不被允许。`, 'MethodNotAllowed');
+  if (request.method === 'GET' || request.method === 'DELETE') return run({});
+  const parsed = parseBody(request);
+  return 'answer' in parsed ? parsed.answer : run(parsed.fields);
+}

@@ -1,0 +1,135 @@
+import {
+  createApplication,
+  getApplication,
+  getComponent,
+  listApplications,
+  listComponents,
+  listRegions,
+} from './applications.ts';
+import type { Route } from './call.ts';
+import { install, listInstalled, upgrade } from './installs.ts';
+import { queryMonitor } from './monitor.ts';
+import { addPort, deletePort, listPorts, updatePort } from './ports.ts';
+import { createRule, deleteRule, getRule, listAllRules, listRules, updateRule } from './rules.ts';
+import type { Dialect } from './wire.ts';
+
+const api = '/openapi/v1';
+const apps = `${api}/teams/{team_id}/regions/{region_name}/apps`;
+const app = `${apps}/{app_id}`;
+const rule = `${app}/httpdomains/{rule_id}`;
+const component = `${app}/services/{service_id}`;
+const port = `${component}/ports/{port}`;
+
+/** A route but for its dialect, checked variant by variant so that `run` gets what `needs` promises. */
+type Entry = Route extends infer Each ? (Each extends Route ? Omit<Each, 'dialect'> : never) : never;
+
+const documentedEntries: readonly Entry[] = [
+  { operation: 'listRegions', method: 'GET', template: `${api}/regions`, needs: 'enterprise', run: listRegions },
+  { operation: 'listPorts', method: 'GET', template: `${component}/ports`, needs: 'component', run: listPorts },
+  { operation: 'addPort', method: 'POST', template: `${component}/ports`, needs: 'component', run: addPort },
+  { operation: 'updatePort', method: 'PUT', template: port, needs: 'component', run: updatePort },
+  { operation: 'getApplication', method: 'GET', template: app, needs: 'application', run: getApplication },
+  { operation: 'createRule', method: 'POST', template: `${app}/httpdomains`, needs: 'application', run: createRule },
+  {
+    operation: 'monitor',
+    method: 'GET',
+    template: `${app}/monitor/query_range`,
+    needs: 'application',
+    run: queryMonitor,
+  },
+  { operation: 'install', method: 'POST', template: `${app}/install`, needs: 'application', run: install },
+];
+
+const extendedEntries: readonly Entry[] = [
+  { operation: 'listApplications', method: 'GET', template: apps, needs: 'team', run: listApplications },
+  { operation: 'createApplication', method: 'POST', template: apps, needs: 'team', run: createApplication },
+  {
+    operation: 'listComponents',
+    method: 'GET',
+    template: `${app}/services`,
+    needs: 'application',
+    run: listComponents,
+  },
+  { operation: 'getComponent', method: 'GET', template: component, needs: 'component', run: getComponent },
+  { operation: 'deletePort', method: 'DELETE', template: port, needs: 'component', run: deletePort },
+  { operation: 'listAllRules', method: 'GET', template: `${api}/httpdomains`, needs: 'enterprise', run: listAllRules },
+  { operation: 'listRules', method: 'GET', template: `${app}/httpdomains`, needs: 'application', run: listRules },
+  { operation: 'getRule', method: 'GET', template: rule, needs: 'application', run: getRule },
+  { operation: 'updateRule', method: 'PUT', template: rule, needs: 'application', run: updateRule },
+  { operation: 'deleteRule', method: 'DELETE', template: rule, needs: 'application', run: deleteRule },
+  { operation: 'listInstalled', method: 'GET', template: `${app}/upgrade`, needs: 'application', run: listInstalled },
+  { operation: 'upgrade', method: 'POST', template: `${app}/upgrade`, needs: 'application', run: upgrade },
+];
+
+const documented = documentedEntries.map((entry): Route => ({ ...entry, dialect: 'documented' }));
+const extended = extendedEntries.map((entry): Route => ({ ...entry, dialect: 'extended' }));
+
+/** Every operation of the API, by dialect. */
+export const routes: Readonly<Record<Dialect, readonly Route[]>> = {
+  documented,
+  extended: [...documented, ...extended],
+};
+
+interface Endpoint {
+  /** A parameter is `{name}`; anything else is itself. */
+  readonly segments: readonly string[];
+  readonly byMethod: ReadonlyMap<string, Route>;
+  readonly any: Route;
+}
+
+const endpoints: Readonly<Record<Dialect, ReadonlyMap<number, readonly Endpoint[]>>> = {
+  documented: endpointsOf(routes.documented),
+  extended: endpointsOf(routes.extended),
+};
+
+function endpointsOf(list: readonly Route[]): ReadonlyMap<number, readonly Endpoint[]> {
+  const byTemplate = Map.groupBy(list, (route) => route.template);
+  const all = [...byTemplate].flatMap(([template, members]): Endpoint[] => {
+    const [any] = members;
+    if (any === undefined) return [];
+    return [{ segments: template.split('/'), byMethod: new Map(members.map((route) => [route.method, route])), any }];
+  });
+  return Map.groupBy(all, (endpoint) => endpoint.segments.length);
+}
+
+/** Where a request goes. `method-not-allowed` keeps a route of the path, because access is checked before methods. */
+export type Match =
+  | { readonly type: 'route'; readonly route: Route; readonly params: Readonly<Record<string, string>> }
+  | { readonly type: 'method-not-allowed'; readonly route: Route; readonly params: Readonly<Record<string, string>> }
+  | { readonly type: 'not-found' };
+
+/** Finds the operation of a path. A trailing slash is another path, and there is none there. */
+export function matchRoute(dialect: Dialect, method: string, path: string): Match {
+  const segments = path.split('/');
+  for (const endpoint of endpoints[dialect].get(segments.length) ?? []) {
+    const params = paramsOf(endpoint.segments, segments);
+    if (params === undefined) continue;
+    const route = endpoint.byMethod.get(method);
+    return route === undefined
+      ? { type: 'method-not-allowed', route: endpoint.any, params }
+      : { type: 'route', route, params };
+  }
+  return { type: 'not-found' };
+}
+
+function paramsOf(template: readonly string[], segments: readonly string[]): Record<string, string> | undefined {
+  const params: Record<string, string> = {};
+  for (const [index, expected] of template.entries()) {
+    const actual = segments[index] ?? '';
+    if (expected.startsWith('{')) {
+      const value = decoded(actual);
+      if (value === undefined || value === '') return undefined;
+      params[expected.slice(1, -1)] = value;
+    } else if (expected !== actual) return undefined;
+  }
+  return params;
+}
+
+function decoded(segment: string): string | undefined {
+  if (!segment.includes('%')) return segment;
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,67 @@
+import type { ComponentRow, PortRow, RuleRow, SandboxState } from './state.ts';
+import type { SandboxContext } from './wire.ts';
+
+/** The domain under which the platform publishes a port by itself. */
+export function defaultDomain(state: SandboxState, component: ComponentRow, port: number): string {
+  const team = state.teams.get(component.teamId);
+  const root = state.regions.get(component.region)?.ruleDomain ?? '';
+  return `${component.alias}-${port}-${team?.name ?? ''}.${root}`;
+}
+
+/** The rule that opening outer access of an http port makes. Its path is `""`, not `/`. */
+export function makeDefaultRule(
+  state: SandboxState,
+  context: SandboxContext,
+  component: ComponentRow,
+  port: PortRow,
+): RuleRow {
+  return {
+    id: context.newId(),
+    row: state.nextNumber('rule'),
+    appId: component.appId,
+    teamId: component.teamId,
+    serviceId: component.id,
+    port: port.port,
+    domain: defaultDomain(state, component, port.port),
+    path: '',
+    protocol: 'http',
+    certificateId: 0,
+    cookie: '',
+    header: '',
+    weight: 100,
+    senior: false,
+    autoSsl: false,
+    autoSslConfig: null,
+    type: 0,
+    outer: true,
+    extensions: [],
+    configuration: null,
+    rewrites: '',
+  };
+}
+
+/** What makes two rules one for the server: component, port, domain whatever its case, path, protocol. */
+export interface RuleKey {
+  readonly serviceId: string;
+  readonly port: number;
+  readonly domain: string;
+  readonly path: string;
+  readonly protocol: string;
+}
+
+export function rulesWithKey(state: SandboxState, key: RuleKey): readonly RuleRow[] {
+  return state.rules
+    .in('domain', key.domain.toLowerCase())
+    .filter(
+      (rule) =>
+        rule.serviceId === key.serviceId &&
+        rule.port === key.port &&
+        rule.path === key.path &&
+        rule.protocol === key.protocol,
+    );
+}
+
+/** A rule is "senior" as soon as it looks at more than the domain. */
+export function isSenior(path: string, cookie: string, header: string): boolean {
+  return (path !== '' && path !== '/') || cookie !== '' || header !== '';
+}

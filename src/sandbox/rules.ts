@@ -1,0 +1,263 @@
+import { bare, clusterFailed, crashed, plainRefusal, refused } from './answers.ts';
+import { checkFields, type FieldRule, type Fields, isRecord } from './body.ts';
+import { type ApplicationCall, type Call, isExtended } from './call.ts';
+import { blankRuleRecord, ruleRecord } from './records.ts';
+import { defaultDomain, isSenior, rulesWithKey } from './rule-rows.ts';
+import { type ComponentRow, portKey, type RuleRow } from './state.ts';
+import type { Answer } from './wire.ts';
+
+const DOMAIN_MAX = 128;
+const headerRules: Record<string, FieldRule> = {
+  key: { type: 'text', required: true },
+  value: { type: 'text', required: true },
+};
+
+/** Null and `""` are refused for the optional ones too. */
+const fieldRules: Record<string, FieldRule> = {
+  service_id: { type: 'text', required: true },
+  container_port: { type: 'integer', required: true },
+  certificate_id: { type: 'integer' },
+  domain_name: { type: 'text', required: true, maxLength: DOMAIN_MAX },
+  domain_cookie: { type: 'text' },
+  domain_header: { type: 'text' },
+  the_weight: { type: 'integer' },
+  domain_path: { type: 'text' },
+  rule_extensions: { type: 'list' },
+  whether_open: { type: 'boolean' },
+  auto_ssl: { type: 'boolean' },
+  auto_ssl_config: { type: 'text' },
+};
+
+const creationRules: Record<string, FieldRule> = {
+  ...fieldRules,
+  configuration: {
+    type: 'record',
+    fields: {
+      proxy_body_size: { type: 'integer' },
+      proxy_buffer_numbers: { type: 'integer' },
+      proxy_buffer_size: { type: 'integer' },
+      proxy_buffering: { type: 'text' },
+      proxy_connect_timeout: { type: 'integer' },
+      proxy_read_timeout: { type: 'integer' },
+      proxy_send_timeout: { type: 'integer' },
+      set_headers: { type: 'list', fields: headerRules },
+    },
+  },
+};
+
+const updateRules: Record<string, FieldRule> = {
+  ...fieldRules,
+  container_port: { type: 'integer' },
+  domain_name: { type: 'text', maxLength: DOMAIN_MAX },
+};
+
+/** Extended. Reading always gives `rule_extensions: []`. */
+export function listRules({ state, application }: ApplicationCall): Answer {
+  const rules = state.rules.in('application', String(application.id));
+  return bare(rules.map((rule) => ruleRecord(state, rule, { rowId: true, extensions: [] })));
+}
+
+/** Extended: every rule of the enterprise, each with the place it is in. */
+export function listAllRules({ state, request }: Call): Answer {
+  const wanted = request.query['auto_ssl'];
+  const rules = [...state.rules.all()].filter(
+    (rule) => wanted === undefined || rule.autoSsl === (wanted.toLowerCase() === 'true'),
+  );
+  return bare(
+    rules.map((rule) => ({
+      ...ruleRecord(state, rule, { rowId: true, extensions: [] }),
+      region_name: state.components.get(rule.serviceId)?.region ?? '',
+      team_name: state.teams.get(rule.teamId)?.name ?? '',
+      app_id: rule.appId,
+    })),
+  );
+}
+
+/** Extended. An unknown id is 200 with a blank record, not 404. */
+export function getRule({ state, application, params }: ApplicationCall): Answer {
+  const rule = state.rules.get(params['rule_id'] ?? '');
+  if (rule === undefined || rule.appId !== application.id) return bare(blankRuleRecord);
+  return bare(ruleRecord(state, rule, { rowId: true, extensions: [] }));
+}
+
+/** 4.7 */
+export function createRule(call: ApplicationCall): Answer {
+  const { state, team, region, context } = call;
+  const checked = checkFields(call.body, creationRules);
+  if ('answer' in checked) return checked.answer;
+  const { fields } = checked;
+  const component = componentOfTeam(call, fields.text('service_id'));
+  if (component === undefined) return plainRefusal('组件不存在');
+  const wanted = wantedRule(call, component, fields);
+  const conflict = checkExtensions(call, wanted.extensions) ?? checkDuplicates(call, wanted);
+  if (conflict !== undefined) return conflict;
+  const opened = openForRule(call, wanted, fields.flag('whether_open') ?? false);
+  if (opened !== undefined) return opened;
+  if (state.rules.in('domain', wanted.domain.toLowerCase()).some((rule) => rule.teamId !== team.id)) {
+    return refused(400, 'domain name already used', '域名已被其他团队使用');
+  }
+  if (!region.reachable) return clusterFailed();
+  const rule: RuleRow = { ...wanted, id: context.newId(), row: state.nextNumber('rule') };
+  state.rules.put(rule);
+  if (isExtended(call)) {
+    return bare(ruleRecord(state, rule, { rowId: false, extensions: null, rewritesAsList: true }), 201);
+  }
+  const record = ruleRecord(state, rule, { rowId: true, extensions: rule.extensions });
+  return bare({ ...record, auto_ssl_config: rule.autoSslConfig ?? '', rewrites: '' });
+}
+
+function componentOfTeam({ state, team }: ApplicationCall, serviceId: string | undefined): ComponentRow | undefined {
+  const component = state.components.get(serviceId ?? '');
+  return component?.teamId === team.id ? component : undefined;
+}
+
+/** The row a creation asks for, defaults filled in; id and number are still to be given. */
+function wantedRule(call: ApplicationCall, component: ComponentRow, fields: Fields): Omit<RuleRow, 'id' | 'row'> {
+  const { state, team } = call;
+  const domain = fields.text('domain_name') ?? '';
+  const path = fields.text('domain_path') ?? '/';
+  const cookie = fields.text('domain_cookie') ?? '';
+  const header = fields.text('domain_header') ?? '';
+  const port = fields.integer('container_port') ?? 0;
+  const certificate = fields.integer('certificate_id') ?? 0;
+  return {
+    appId: component.appId,
+    teamId: team.id,
+    serviceId: component.id,
+    port,
+    domain,
+    path,
+    protocol: certificate === 0 ? 'http' : 'https',
+    certificateId: knownCertificate(call, certificate),
+    cookie,
+    header,
+    weight: fields.integer('the_weight') ?? 100,
+    senior: isSenior(path, cookie, header),
+    autoSsl: fields.flag('auto_ssl') ?? false,
+    autoSslConfig: fields.text('auto_ssl_config') ?? null,
+    type: domain === defaultDomain(state, component, port) ? 0 : 1,
+    outer: true,
+    extensions: fields.list('rule_extensions') ?? [],
+    configuration: fields.record('configuration') ?? null,
+    rewrites: '[]',
+  };
+}
+
+/** An unknown certificate is stored as 0, and the rule is https all the same. */
+function knownCertificate({ state }: Call, id: number): number {
+  return state.certificates.get(String(id)) === undefined ? 0 : id;
+}
+
+/** Strings in the documented dialect, `{key,value}` in the extended one; the real server fails over a string. */
+function checkExtensions(call: Call, extensions: readonly unknown[]): Answer | undefined {
+  if (!isExtended(call)) {
+    if (extensions.every((item) => typeof item === 'string')) return undefined;
+    return refused(400, 'rule_extensions must be a list of strings', '规则扩展格式不正确');
+  }
+  for (const item of extensions) {
+    if (!isRecord(item)) return crashed("string indices must be integers, not 'str'", 'TypeError');
+    for (const name of ['key', 'value']) if (typeof item[name] !== 'string') return crashed(`'${name}'`, 'KeyError');
+  }
+  return undefined;
+}
+
+function redirects(extensions: readonly unknown[]): boolean {
+  return extensions.some((item) => JSON.stringify(item).includes('httptohttps'));
+}
+
+/**
+ * The same 400 says that the rule exists, that some rule of anyone on that domain and path redirects http to https,
+ * or that this one would while an http rule stands there.
+ */
+function checkDuplicates(call: ApplicationCall, wanted: Omit<RuleRow, 'id' | 'row'>): Answer | undefined {
+  const { state, context } = call;
+  const exists = plainRefusal('策略已存在');
+  const same = rulesWithKey(state, wanted);
+  if (same.length > 1) {
+    return crashed(
+      `get() returned more than one ServiceDomain -- it returned ${same.length}!`,
+      'MultipleObjectsReturned',
+    );
+  }
+  if (same.length === 1 && context.race !== true) return exists;
+  const beside = state.rules.in('domain', wanted.domain.toLowerCase()).filter((rule) => rule.path === wanted.path);
+  if (beside.some((rule) => redirects(rule.extensions))) return exists;
+  if (redirects(wanted.extensions) && beside.some((rule) => rule.protocol === 'http')) return exists;
+  return undefined;
+}
+
+/**
+ * Outer access must be open; `whether_open` opens it, with inner closed too and without a default rule, and it stays
+ * open when the rule then fails.
+ */
+function openForRule(
+  call: ApplicationCall,
+  wanted: { serviceId: string; port: number },
+  open: boolean,
+): Answer | undefined {
+  const { state, region } = call;
+  const port = state.ports.get(portKey(wanted.serviceId, wanted.port));
+  if (port === undefined) {
+    return crashed(
+      `'NoneType' object has no attribute '${open ? 'container_port' : 'is_outer_service'}'`,
+      'AttributeError',
+    );
+  }
+  if (port.outer) return undefined;
+  if (!open) return plainRefusal('没有开启对外端口');
+  if (!region.reachable) return clusterFailed();
+  state.ports.put({ ...port, outer: true });
+  for (const rule of state.rules.in('port', portKey(port.serviceId, port.port))) {
+    if (!rule.outer) state.rules.put({ ...rule, outer: true });
+  }
+  return undefined;
+}
+
+/** Extended: what is omitted stays, but for the certificate, which becomes 0, and `auto_ssl_config`, which becomes null. */
+export function updateRule(call: ApplicationCall): Answer {
+  const { state, team, params, body, region } = call;
+  const checked = checkFields(body, updateRules);
+  if ('answer' in checked) return checked.answer;
+  const { fields } = checked;
+  const component = componentOfTeam(call, fields.text('service_id'));
+  if (component === undefined) return plainRefusal('组件不存在');
+  const rule = state.rules.get(params['rule_id'] ?? '');
+  if (rule === undefined || rule.teamId !== team.id) return refused(404, 'no found', '');
+  for (const name of ['domain_header', 'whether_open']) {
+    if (fields.has(name)) return crashed(`ServiceDomain has no field named '${name}'`, 'FieldDoesNotExist');
+  }
+  const extensions = fields.list('rule_extensions') ?? rule.extensions;
+  const wrong = checkExtensions(call, extensions);
+  if (wrong !== undefined) return wrong;
+  if (!region.reachable) return clusterFailed();
+  const certificate = fields.integer('certificate_id') ?? 0;
+  const path = fields.text('domain_path') ?? rule.path;
+  const cookie = fields.text('domain_cookie') ?? rule.cookie;
+  const updated: RuleRow = {
+    ...rule,
+    serviceId: component.id,
+    appId: component.appId,
+    port: fields.integer('container_port') ?? rule.port,
+    domain: fields.text('domain_name') ?? rule.domain,
+    path,
+    protocol: certificate === 0 ? 'http' : 'https',
+    certificateId: knownCertificate(call, certificate),
+    cookie,
+    weight: fields.integer('the_weight') ?? rule.weight,
+    senior: isSenior(path, cookie, rule.header),
+    autoSsl: fields.flag('auto_ssl') ?? rule.autoSsl,
+    autoSslConfig: fields.text('auto_ssl_config') ?? null,
+    extensions,
+  };
+  state.rules.put(updated);
+  return bare(ruleRecord(state, updated, { rowId: false, extensions: null }));
+}
+
+/** Extended */
+export function deleteRule({ state, team, params, region }: ApplicationCall): Answer {
+  const rule = state.rules.get(params['rule_id'] ?? '');
+  if (rule === undefined || rule.teamId !== team.id) return refused(404, 'domain not found', '域名不存在', 1404);
+  if (!region.reachable) return clusterFailed();
+  state.rules.delete(rule.id);
+  return bare(ruleRecord(state, rule, { rowId: false, extensions: [] }));
+}
