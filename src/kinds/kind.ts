@@ -36,6 +36,8 @@ export interface KindDeclaration<Spec> {
   readonly trust: 'manifest' | 'operator';
   /** One sentence, for schemas and `explain`. */
   readonly description: string;
+  /** `metadata.name` of a document that has none. Absent: the name must be given. */
+  readonly defaultName?: string;
   /** JSON Schema 2020-12 of `spec`, with a description on every field and defaults where the type promises them. */
   readonly specSchema: JsonObject;
   /** `spec.application` where there is one: the Application that anchors the resource. */

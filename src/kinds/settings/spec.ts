@@ -1,3 +1,5 @@
+import { DURATION_EXPECTED, DURATION_PATTERN, type PropertiesOf } from '../schema.ts';
+
 /** `spec:` of the operator's `kind: Settings`, defaults filled in; at most one document. */
 export interface SettingsSpec {
   /** `team/region/app` patterns of resolved values, `*` for any; nothing else may be touched. */
@@ -15,3 +17,96 @@ export interface SettingsSpec {
   /** Documented dialect: may the component count settle an install in doubt? `hold` (default) asks a person. */
   readonly installs: { readonly ambiguous: 'hold' | 'evidence' };
 }
+
+const settleWindow = (fallback: string, description: string) =>
+  ({
+    type: 'string',
+    pattern: DURATION_PATTERN,
+    maxLength: 24,
+    default: fallback,
+    description,
+    'x-expected': DURATION_EXPECTED,
+  }) as const;
+
+/** JSON Schema of `SettingsSpec`. */
+export const settingsSchema = {
+  type: 'object',
+  additionalProperties: false,
+  description: 'What a source may touch, and the guards. Nothing of it is sent to the platform.',
+  properties: {
+    scopes: {
+      type: 'object',
+      additionalProperties: false,
+      default: {},
+      description: 'Which applications the source may touch.',
+      properties: {
+        allow: {
+          type: 'array',
+          minItems: 1,
+          maxItems: 10_000,
+          default: ['*/*/*'],
+          description: 'Patterns team/region/app, * for any. An application that none of them matches is refused.',
+          items: {
+            type: 'string',
+            pattern: '^[^/\\s]+/[^/\\s]+/[^/\\s]+$',
+            maxLength: 256,
+            description: 'team/region/app, * for any part.',
+            'x-expected': 'team/region/app, with * for any, such as team-a/*/*',
+          },
+        },
+      },
+    },
+    prune: {
+      type: 'object',
+      additionalProperties: false,
+      default: {},
+      description: 'Removal of what git no longer names.',
+      properties: {
+        enabled: {
+          type: 'boolean',
+          default: true,
+          description: 'Whether the daemon prunes. Commands prune only with --prune.',
+        },
+        maxShare: {
+          type: 'number',
+          minimum: 0,
+          maximum: 1,
+          default: 0.3,
+          description: 'Largest share of the objects of a scope that one round may prune or change; 0.3 is 30 %.',
+        },
+        maxObjects: {
+          type: 'integer',
+          minimum: 0,
+          maximum: 100_000,
+          default: 10,
+          description: 'Most objects that one round may prune.',
+        },
+      },
+    },
+    settle: {
+      type: 'object',
+      additionalProperties: false,
+      default: {},
+      description: 'How long after an ambiguous write nothing is concluded or sent again.',
+      properties: {
+        targetState: settleWindow('90s', 'After changes and deletions of ports and rules.'),
+        creation: settleWindow('5m', 'After creations of ports and rules.'),
+        install: settleWindow('20m', 'After installs and upgrades.'),
+      },
+    },
+    installs: {
+      type: 'object',
+      additionalProperties: false,
+      default: {},
+      description: 'Installs whose outcome is unknown, on a server of the documented dialect.',
+      properties: {
+        ambiguous: {
+          type: 'string',
+          enum: ['hold', 'evidence'],
+          default: 'hold',
+          description: 'hold: ask a person. evidence: let the number of components decide.',
+        },
+      },
+    },
+  } satisfies PropertiesOf<SettingsSpec>,
+} as const;

@@ -1,0 +1,21 @@
+import type { DesiredState, Resource } from '../../model/resource.ts';
+import type { Identity } from '../kind.ts';
+import type { ApplicationSpec } from './spec.ts';
+
+/** Where an application is on the platform, as far as a manifest can say; equal text means the same application. */
+export function applicationKey(spec: ApplicationSpec): string {
+  return `${spec.platform}/${spec.team}/${spec.region}/${spec.appId ?? spec.app}`;
+}
+
+/**
+ * The spec of an Application by name.
+ * @returns `undefined` if there is none, or if it has faults of its own: then nothing can be concluded from it.
+ */
+export function applicationOf(set: DesiredState, name: string): ApplicationSpec | undefined {
+  return set.get(`Application/${name}`)?.spec as ApplicationSpec | undefined;
+}
+
+export function applicationIdentities(resource: Resource<ApplicationSpec>): readonly Identity[] {
+  const { spec } = resource;
+  return [{ key: `application ${applicationKey(spec)}`, path: spec.app === undefined ? 'spec.appId' : 'spec.app' }];
+}

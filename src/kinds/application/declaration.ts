@@ -1,0 +1,14 @@
+import type { KindDeclaration } from '../kind.ts';
+import { applicationIdentities } from './check.ts';
+import { type ApplicationSpec, applicationSchema } from './spec.ts';
+
+export const applicationDeclaration: KindDeclaration<ApplicationSpec> = {
+  kind: 'Application',
+  trust: 'manifest',
+  description: applicationSchema.description,
+  specSchema: applicationSchema,
+  application: () => undefined,
+  references: (spec) => [{ path: 'spec.platform', to: `Platform/${spec.platform}`, trust: 'operator' }],
+  check: () => [],
+  identities: applicationIdentities,
+};

@@ -1,0 +1,84 @@
+import type { DesiredState, Resource } from '../../model/resource.ts';
+import { applicationKey, applicationOf } from '../application/check.ts';
+import type { Identity, SpecProblem } from '../kind.ts';
+import type { StoreInstallSpec } from '../store-install/spec.ts';
+import type { ComponentSpec, PortSpec } from './spec.ts';
+
+/** Rules within one Component, and against the StoreInstall that it comes from. */
+export function checkComponent(resource: Resource<ComponentSpec>, set: DesiredState): readonly SpecProblem[] {
+  const { spec } = resource;
+  return [...portProblems(spec.ports), ...installProblems(spec, set)];
+}
+
+function portProblems(ports: readonly PortSpec[]): readonly SpecProblem[] {
+  const problems: SpecProblem[] = [];
+  const indexOfNumber = new Map<number, number>();
+  const indexOfAlias = new Map<string, number>();
+  for (const [index, { port, alias, inner, outer }] of ports.entries()) {
+    const sameNumber = indexOfNumber.get(port);
+    if (sameNumber === undefined) indexOfNumber.set(port, index);
+    else {
+      problems.push({
+        code: 'component/duplicate-port',
+        path: `spec.ports[${index}].port`,
+        message: `port ${port} is already listed as ports[${sameNumber}]`,
+        expected: 'one entry per port number',
+        hint: 'merge the two entries',
+      });
+    }
+    const sameAlias = alias === undefined ? undefined : indexOfAlias.get(alias);
+    if (alias !== undefined && sameAlias === undefined) indexOfAlias.set(alias, index);
+    if (sameAlias !== undefined) {
+      problems.push({
+        code: 'component/duplicate-alias',
+        path: `spec.ports[${index}].alias`,
+        message: `alias ${alias} is already that of port ${ports[sameAlias]?.port}`,
+        expected: 'an alias of its own for each port: it becomes the prefix of environment variables',
+      });
+    }
+    if (outer === true && inner === false) {
+      problems.push({
+        code: 'component/outer-without-inner',
+        path: `spec.ports[${index}].outer`,
+        message: `port ${port} is open outside (outer: true) but closed inside (inner: false)`,
+        expected: 'inner: true, because the platform opens outer access only where inner access is open',
+      });
+    }
+  }
+  return problems;
+}
+
+function installProblems(spec: ComponentSpec, set: DesiredState): readonly SpecProblem[] {
+  if (spec.from === undefined) return [];
+  const install = set.get(`StoreInstall/${spec.from.install}`)?.spec as StoreInstallSpec | undefined;
+  if (install === undefined || install.application === spec.application) return [];
+  return [
+    {
+      code: 'component/other-application',
+      path: 'spec.from.install',
+      message: `StoreInstall/${spec.from.install} installs into application ${install.application}, this component is in ${spec.application}`,
+      expected: 'an install of the same application',
+    },
+  ];
+}
+
+/** One manifest per component of an application, and one component per service name of a team. */
+export function componentIdentities(resource: Resource<ComponentSpec>, set: DesiredState): readonly Identity[] {
+  const { spec } = resource;
+  const application = applicationOf(set, spec.application);
+  if (application === undefined) return [];
+  const identities: Identity[] = [];
+  const scope = applicationKey(application);
+  if (spec.serviceId !== undefined) {
+    identities.push({ key: `component ${spec.serviceId} of ${scope}`, path: 'spec.serviceId' });
+  }
+  if (spec.from !== undefined) {
+    const { install, component } = spec.from;
+    identities.push({ key: `component ${component} of StoreInstall/${install}`, path: 'spec.from.component' });
+  }
+  if (spec.serviceName !== undefined) {
+    const team = `${application.platform}/${application.team}/${application.region}`;
+    identities.push({ key: `service name ${spec.serviceName} in ${team}`, path: 'spec.serviceName' });
+  }
+  return identities;
+}

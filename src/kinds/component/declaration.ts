@@ -1,0 +1,20 @@
+import type { KindDeclaration, Reference } from '../kind.ts';
+import { checkComponent, componentIdentities } from './check.ts';
+import { type ComponentSpec, componentSchema } from './spec.ts';
+
+export const componentDeclaration: KindDeclaration<ComponentSpec> = {
+  kind: 'Component',
+  trust: 'manifest',
+  description: componentSchema.description,
+  specSchema: componentSchema,
+  application: (spec) => spec.application,
+  references,
+  check: checkComponent,
+  identities: componentIdentities,
+};
+
+function references(spec: ComponentSpec): readonly Reference[] {
+  const application: Reference = { path: 'spec.application', to: `Application/${spec.application}`, trust: 'manifest' };
+  if (spec.from === undefined) return [application];
+  return [application, { path: 'spec.from.install', to: `StoreInstall/${spec.from.install}`, trust: 'manifest' }];
+}

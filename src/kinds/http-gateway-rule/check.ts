@@ -1,0 +1,124 @@
+import type { DesiredState, Resource } from '../../model/resource.ts';
+import { applicationOf } from '../application/check.ts';
+import type { ComponentSpec } from '../component/spec.ts';
+import type { Identity, SpecProblem } from '../kind.ts';
+import type { HttpGatewayRuleSpec } from './spec.ts';
+
+/** Rules within one HttpGatewayRule, and against the Component that it leads to. */
+export function checkRule(resource: Resource<HttpGatewayRuleSpec>, set: DesiredState): readonly SpecProblem[] {
+  const { spec } = resource;
+  const component = set.get(`Component/${spec.component}`)?.spec as ComponentSpec | undefined;
+  return [
+    ...domainProblems(spec.domain),
+    ...(component === undefined ? [] : componentProblems(spec, component)),
+    ...duplicates(spec.extensions ?? [], 'spec.extensions', 'extension', (key) => key),
+    ...duplicates(spec.configuration?.setHeaders ?? [], 'spec.configuration.setHeaders', 'header', (key) =>
+      key.toLowerCase(),
+    ),
+  ];
+}
+
+function domainProblems(domain: string): readonly SpecProblem[] {
+  const labels = domain.split('.');
+  if (/^[0-9]+$/.test(labels.at(-1) ?? '')) {
+    return [
+      {
+        code: 'rule/domain',
+        path: 'spec.domain',
+        message: `${JSON.stringify(domain)} ends in a number, so it is an IP address and not a domain`,
+        expected: 'a domain such as www.example.com',
+      },
+    ];
+  }
+  // The pattern admits any xn-- label; only decoding tells whether one stands for anything.
+  if (labels.some((label) => /^xn--/i.test(label)) && !URL.canParse(`http://${domain.replace(/^\*\./, '')}`)) {
+    return [
+      {
+        code: 'rule/domain',
+        path: 'spec.domain',
+        message: `${JSON.stringify(domain)} has an xn-- label that is no valid punycode`,
+        expected: 'an internationalised name in its ASCII form, such as xn--bcher-kva.example',
+      },
+    ];
+  }
+  return [];
+}
+
+function componentProblems(spec: HttpGatewayRuleSpec, component: ComponentSpec): readonly SpecProblem[] {
+  if (component.application !== spec.application) {
+    return [
+      {
+        code: 'rule/other-application',
+        path: 'spec.component',
+        message: `Component/${spec.component} belongs to application ${component.application}, this rule to ${spec.application}`,
+        expected: 'a component of the same application',
+      },
+    ];
+  }
+  const port = component.ports.find((entry) => entry.port === spec.port);
+  if (port === undefined) {
+    if (component.unlistedPorts === 'keep') return [];
+    const fate = component.unlistedPorts === 'close' ? 'closes' : 'deletes';
+    return [
+      {
+        code: 'rule/unlisted-port',
+        path: 'spec.port',
+        message: `Component/${spec.component} does not list port ${spec.port}, and its unlistedPorts: ${component.unlistedPorts} ${fate} it`,
+        expected: listedPorts(component),
+        hint: `add { port: ${spec.port}, outer: true } to the ports of Component/${spec.component}`,
+      },
+    ];
+  }
+  if (port.outer !== false) return [];
+  return [
+    {
+      code: 'rule/closed-port',
+      path: spec.openOuter === true ? 'spec.openOuter' : 'spec.port',
+      message:
+        spec.openOuter === true
+          ? `openOuter: true opens port ${spec.port}, which Component/${spec.component} says is closed outside (outer: false)`
+          : `port ${spec.port} is closed outside: Component/${spec.component} says outer: false`,
+      expected: 'a port with outer access, because the rule leads there from outside',
+      hint: `set outer: true for port ${spec.port} in Component/${spec.component}`,
+    },
+  ];
+}
+
+function listedPorts(component: ComponentSpec): string {
+  const numbers = component.ports.map(({ port }) => String(port));
+  return numbers.length === 0
+    ? 'a port that the component lists; it lists none'
+    : `one of its ports: ${numbers.join(', ')}`;
+}
+
+function duplicates(
+  entries: readonly { readonly key: string }[],
+  path: string,
+  noun: string,
+  sameAs: (key: string) => string,
+): readonly SpecProblem[] {
+  const seen = new Set<string>();
+  const problems: SpecProblem[] = [];
+  for (const [index, { key }] of entries.entries()) {
+    if (seen.has(sameAs(key))) {
+      problems.push({
+        code: 'rule/duplicate-key',
+        path: `${path}[${index}].key`,
+        message: `${noun} ${key} is listed twice`,
+        expected: `one entry per ${noun}`,
+      });
+    }
+    seen.add(sameAs(key));
+  }
+  return problems;
+}
+
+/** One rule per domain and path of a platform. Domains differ in more than case. */
+export function ruleIdentities(resource: Resource<HttpGatewayRuleSpec>, set: DesiredState): readonly Identity[] {
+  const { spec } = resource;
+  const application = applicationOf(set, spec.application);
+  if (application === undefined) return [];
+  return [
+    { key: `rule ${spec.domain.toLowerCase()}${spec.path} on platform ${application.platform}`, path: 'spec.domain' },
+  ];
+}

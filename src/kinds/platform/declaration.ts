@@ -1,0 +1,15 @@
+import type { KindDeclaration } from '../kind.ts';
+import { checkPlatform } from './check.ts';
+import { type PlatformSpec, platformSchema } from './spec.ts';
+
+export const platformDeclaration: KindDeclaration<PlatformSpec> = {
+  kind: 'Platform',
+  trust: 'operator',
+  description: platformSchema.description,
+  defaultName: 'default',
+  specSchema: platformSchema,
+  application: () => undefined,
+  references: () => [],
+  check: checkPlatform,
+  identities: () => [],
+};

@@ -1,0 +1,16 @@
+import type { KindDeclaration } from '../kind.ts';
+import { checkSettings } from './check.ts';
+import { type SettingsSpec, settingsSchema } from './spec.ts';
+
+export const settingsDeclaration: KindDeclaration<SettingsSpec> = {
+  kind: 'Settings',
+  trust: 'operator',
+  description: settingsSchema.description,
+  defaultName: 'default',
+  specSchema: settingsSchema,
+  application: () => undefined,
+  references: () => [],
+  check: checkSettings,
+  // A constant, because there is one set of settings whatever its document is called.
+  identities: () => [{ key: 'settings', path: '' }],
+};

@@ -1,0 +1,14 @@
+import type { KindDeclaration } from '../kind.ts';
+import { checkStore } from './check.ts';
+import { type StoreSpec, storeSchema } from './spec.ts';
+
+export const storeDeclaration: KindDeclaration<StoreSpec> = {
+  kind: 'Store',
+  trust: 'operator',
+  description: storeSchema.description,
+  specSchema: storeSchema,
+  application: () => undefined,
+  references: () => [],
+  check: checkStore,
+  identities: () => [],
+};
