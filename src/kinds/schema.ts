@@ -66,13 +66,14 @@ export const secretReferenceSchema = {
   type: 'object',
   additionalProperties: false,
   oneOf: [{ required: ['env'] }, { required: ['file'] }],
-  'x-secret': true,
+  'x-secret': 'reference',
   properties: {
     env: {
       type: 'string',
       pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
       maxLength: 128,
       description: 'Name of the environment variable that holds the secret.',
+      'x-secret': 'name',
       'x-expected': 'the NAME of an environment variable (letters, digits and _), not its value',
     },
     file: {
@@ -81,6 +82,7 @@ export const secretReferenceSchema = {
       maxLength: 4096,
       pattern: ONE_LINE_PATTERN,
       description: 'Path of the file that holds the secret; one line break at its end is dropped.',
+      'x-secret': 'name',
       'x-expected': 'the PATH of a file, not its content',
     },
   },

@@ -21,4 +21,11 @@ export interface Problem {
   readonly expected?: string;
   /** What to do: `did you mean protocol?`. */
   readonly hint?: string;
+  /** The line of the file, safe to show (secrets masked, long lines cut), and what to underline in it. */
+  readonly excerpt?: {
+    readonly line: string;
+    /** Characters before the underlined part. */
+    readonly caret: number;
+    readonly length: number;
+  };
 }

@@ -1,0 +1,58 @@
+import { settingsDeclaration } from '../kinds/settings/declaration.ts';
+import type { PlatformSpec } from '../kinds/platform/spec.ts';
+import { API_VERSION } from '../kinds/schema.ts';
+import type { SettingsSpec } from '../kinds/settings/spec.ts';
+import type { StoreSpec } from '../kinds/store/spec.ts';
+import type { Problem } from '../model/problem.ts';
+import { sortProblems } from './fault.ts';
+import { readFile } from './file.ts';
+import { combine } from './load.ts';
+import type { OperatorNames } from './relations.ts';
+import { validateDocument } from './validate.ts';
+
+/** The operator's configuration file, defaults filled in. Secrets in it are references, not yet read. */
+export interface Configuration {
+  readonly platforms: ReadonlyMap<string, PlatformSpec>;
+  readonly stores: ReadonlyMap<string, StoreSpec>;
+  readonly settings: SettingsSpec;
+}
+
+export interface LoadedConfiguration {
+  /** Everything at its default and nothing named as soon as there is one problem. */
+  readonly configuration: Configuration;
+  readonly problems: readonly Problem[];
+}
+
+/** The settings of a file that has no `kind: Settings`. */
+export function defaultSettings(): SettingsSpec {
+  const document = { apiVersion: API_VERSION, kind: 'Settings', spec: {} };
+  validateDocument(settingsDeclaration, document);
+  return document.spec as SettingsSpec;
+}
+
+/**
+ * Reads the operator's configuration file. `${NAME}` means nothing in it: values come from the file, secrets from
+ * where its references say. Pure, and never throws.
+ */
+export function loadConfiguration(content: string | Uint8Array, file: string): LoadedConfiguration {
+  const reading = readFile(content, 'operator', undefined);
+  const { set, problems } = combine([{ path: file, content }], [reading], 'operator', undefined);
+  if (problems.length > 0) {
+    const configuration = { platforms: new Map(), stores: new Map(), settings: defaultSettings() };
+    return { configuration, problems: sortProblems(problems) };
+  }
+  const platforms = new Map<string, PlatformSpec>();
+  const stores = new Map<string, StoreSpec>();
+  let settings: SettingsSpec | undefined;
+  for (const { kind, name, spec } of set.values()) {
+    if (kind === 'Platform') platforms.set(name, spec as PlatformSpec);
+    if (kind === 'Store') stores.set(name, spec as StoreSpec);
+    if (kind === 'Settings') settings = spec as SettingsSpec;
+  }
+  return { configuration: { platforms, stores, settings: settings ?? defaultSettings() }, problems: [] };
+}
+
+/** What manifests may refer to. */
+export function operatorNames({ platforms, stores }: Configuration): OperatorNames {
+  return { platforms: new Set(platforms.keys()), stores: new Set(stores.keys()) };
+}

@@ -1,0 +1,189 @@
+import { isScalar } from 'yaml';
+import { kindDeclarations } from '../kinds/declarations.ts';
+import type { KindDeclaration } from '../kinds/kind.ts';
+import { API_VERSION } from '../kinds/schema.ts';
+import { type ParsedDocument } from './documents.ts';
+import { explain } from './explain.ts';
+import type { Fault, Mask } from './fault.ts';
+import { locate, spanOfPlace } from './locate.ts';
+import { type Path, pointerSteps } from './paths.ts';
+import { short } from './scalars.ts';
+import { secretMasks, type Trust } from './secrets.ts';
+import type { Explained } from './sentences.ts';
+import type { Variables } from './substitute.ts';
+import { didYouMean } from './suggest.ts';
+import { type SchemaError, validateDocument } from './validate.ts';
+import { type DocumentValue, readValue, type Value } from './values.ts';
+
+/** One document after its own checks; nothing is known yet about the others. */
+export interface ReadDocument {
+  readonly offset: number;
+  /** The kind and the name, as far as they can be made out even of a document that is at fault. */
+  readonly kind: string | undefined;
+  readonly name: string | undefined;
+  /** `undefined` if the document is at fault. */
+  readonly content: DocumentContent | undefined;
+  readonly faults: readonly Fault[];
+  readonly masks: readonly Mask[];
+}
+
+/** What a document that passed its schema says. */
+export interface DocumentContent {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly spec: unknown;
+}
+
+/** Checks one document by itself: values, header, schema of its kind. */
+export function readDocument(parsed: ParsedDocument, trust: Trust, variables: Variables | undefined): ReadDocument {
+  const { contents, offset } = parsed;
+  const value = readValue(contents, isSubstitutionDisabled(contents) ? undefined : variables);
+  const root = asMap(value.value);
+  const kind = textOf(root?.['kind']);
+  const declaration = kind === undefined ? undefined : kindDeclarations.get(kind);
+  const name = textOf(asMap(root?.['metadata'])?.['name']) ?? declaration?.defaultName;
+  const masks = secretMasks(contents, trust);
+  const result = { offset, kind, name };
+  if (parsed.broken) return { ...result, content: undefined, faults: [...parsed.faults, ...value.faults], masks };
+  const explained: Explained = { contents, offset, value };
+  const header = headerFault(root, declaration, trust, explained);
+  if (header !== undefined || declaration === undefined || root === undefined) {
+    const faults = header === undefined ? value.faults : [...value.faults, header];
+    return { ...result, content: undefined, faults: named(faults, kind, name), masks };
+  }
+  const explanation = explain(validateWithText(declaration, value), explained);
+  const faults = named([...value.faults, ...explanation.faults], kind, name);
+  return {
+    ...result,
+    content: faults.length === 0 ? contentOf(root) : undefined,
+    faults,
+    masks: trust === 'operator' ? [...masks, ...explanation.masks] : masks,
+  };
+}
+
+/**
+ * A value that was exactly `${NAME}` is read as a YAML scalar; where the field wants text, the variable's text is it.
+ */
+function validateWithText(declaration: KindDeclaration<unknown>, value: DocumentValue): readonly SchemaError[] {
+  const errors = validateDocument(declaration, value.value);
+  if (value.substituted.size === 0 || errors.length === 0) return errors;
+  let again = false;
+  for (const { keyword, instancePath, parentSchema } of errors) {
+    const text = value.substituted.get(instancePath);
+    if (keyword !== 'type' || text === undefined || parentSchema?.['type'] !== 'string') continue;
+    again = assign(value.value, instancePath, text) || again;
+  }
+  return again ? validateDocument(declaration, value.value) : errors;
+}
+
+function assign(root: Value, pointer: string, text: string): boolean {
+  const steps = [...pointerSteps(pointer)];
+  const last = steps.pop() ?? '';
+  let parent: Value | undefined = root;
+  for (const step of steps) parent = (parent as { [key: string]: Value } | undefined)?.[step];
+  if (typeof parent !== 'object' || parent === null) return false;
+  (parent as { [key: string]: Value })[last] = text;
+  return true;
+}
+
+function contentOf(root: { readonly [key: string]: Value }): DocumentContent {
+  const metadata = asMap(root['metadata']);
+  return {
+    labels: (asMap(metadata?.['labels']) ?? {}) as Record<string, string>,
+    annotations: (asMap(metadata?.['annotations']) ?? {}) as Record<string, string>,
+    spec: root['spec'],
+  };
+}
+
+/** What keeps a document from being read by a schema at all. */
+function headerFault(
+  root: { readonly [key: string]: Value } | undefined,
+  declaration: KindDeclaration<unknown> | undefined,
+  trust: Trust,
+  explained: Explained,
+): Fault | undefined {
+  const start = { offset: explained.offset, length: 1, path: '' };
+  if (root === undefined) {
+    return {
+      ...start,
+      code: 'document/not-a-map',
+      message: `the document is ${Array.isArray(explained.value.value) ? 'a list' : 'a single value'}`,
+      expected: 'a map with apiVersion, kind, metadata and spec',
+    };
+  }
+  if (declaration === undefined) return kindFault(root, trust, explained);
+  if (declaration.trust === trust) return undefined;
+  const at = { ...placed(explained.contents, ['kind']), path: 'kind', code: 'document/trust' };
+  if (trust === 'manifest') {
+    return {
+      ...at,
+      message: `kind: ${declaration.kind} is the operator's, and has no place in a source`,
+      expected: `a manifest: ${oneOf('manifest')}`,
+      hint: 'move it to the configuration file (--config): else whoever may commit here could send a token, a key or a file to a server of their own',
+    };
+  }
+  return {
+    ...at,
+    message: `kind: ${declaration.kind} is a manifest, and has no place in the configuration file`,
+    expected: oneOf('operator'),
+    hint: 'move it to a file of the source (-f)',
+  };
+}
+
+function kindFault(root: { readonly [key: string]: Value }, trust: Trust, explained: Explained): Fault | undefined {
+  const kind = root['kind'];
+  if (explained.value.poisoned.has('/kind')) return undefined;
+  const expected = oneOf(trust);
+  if (kind === undefined || kind === null) {
+    const apiVersion = root['apiVersion'];
+    const foreign = typeof apiVersion !== 'string' || apiVersion !== API_VERSION;
+    return {
+      offset: explained.offset,
+      length: 1,
+      path: '',
+      code: 'document/kind',
+      message: foreign ? `this is no ${API_VERSION} document: it has no kind` : 'kind is missing',
+      expected: `kind: ${expected}`,
+      ...(foreign ? { hint: 'keep files that are no manifests out of the folder' } : {}),
+    };
+  }
+  const text = typeof kind === 'string' ? kind : JSON.stringify(kind);
+  const names = [...kindDeclarations.values()].filter((entry) => entry.trust === trust).map((entry) => entry.kind);
+  const hint = didYouMean(text, names);
+  return {
+    ...placed(explained.contents, ['kind']),
+    path: 'kind',
+    code: 'document/kind',
+    message: `there is no kind ${JSON.stringify(short(text))}`,
+    expected,
+    ...(hint === undefined ? {} : { hint }),
+  };
+}
+
+function oneOf(trust: Trust): string {
+  const names = [...kindDeclarations.values()].filter((entry) => entry.trust === trust).map((entry) => entry.kind);
+  return `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
+}
+
+function placed(contents: unknown, path: Path): { readonly offset: number; readonly length: number } {
+  return spanOfPlace(locate(contents, path).place);
+}
+
+function named(faults: readonly Fault[], kind: string | undefined, name: string | undefined): readonly Fault[] {
+  if (kind === undefined || name === undefined) return faults;
+  return faults.map((fault) => ({ ...fault, resource: `${kind}/${name}` }));
+}
+
+/** Looked up in the nodes, before any value is read: it decides how they are read. */
+function isSubstitutionDisabled(contents: unknown): boolean {
+  const { place, complete } = locate(contents, ['metadata', 'annotations', 'portolan/substitute']);
+  return complete && isScalar(place.value) && place.value.value === 'disabled';
+}
+
+function asMap(value: Value | undefined): { readonly [key: string]: Value } | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+}
+
+function textOf(value: Value | undefined): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

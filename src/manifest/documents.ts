@@ -1,0 +1,53 @@
+import { Composer, isScalar, type Document } from 'yaml';
+import type { Fault } from './fault.ts';
+import { syntaxFaults } from './syntax.ts';
+import { readTokens } from './tokens.ts';
+
+/** One YAML document of a file, as nodes. */
+export interface ParsedDocument {
+  readonly contents: unknown;
+  /** Where its content starts. */
+  readonly offset: number;
+  readonly faults: readonly Fault[];
+  /** Its structure is not to be trusted: a schema would only complain about the echo of a syntax error. */
+  readonly broken: boolean;
+}
+
+/** Documents of a text, in order, empty ones left out. Never throws, whatever the text. */
+export function parseDocuments(text: string): {
+  readonly documents: readonly ParsedDocument[];
+  readonly faults: readonly Fault[];
+  /** The text was not read to its end. */
+  readonly cut: boolean;
+} {
+  const { tokens, faults, cutAt } = readTokens(text);
+  // Failsafe: every scalar stays text, and `values.ts` decides what it means. No known tags: none may be resolved.
+  const composer = new Composer({
+    version: '1.2',
+    schema: 'failsafe',
+    resolveKnownTags: false,
+    merge: false,
+    uniqueKeys: false,
+    strict: true,
+    logLevel: 'silent',
+  });
+  const documents: ParsedDocument[] = [];
+  for (const document of composer.compose(tokens, false, cutAt ?? text.length)) {
+    const parsed = readDocument(document, text);
+    if (parsed !== undefined) documents.push(parsed);
+  }
+  return { documents, faults, cut: cutAt !== undefined };
+}
+
+function readDocument(document: Document.Parsed, text: string): ParsedDocument | undefined {
+  const { contents } = document;
+  const faults = syntaxFaults(document.errors, text);
+  const empty = contents === null || (isScalar(contents) && contents.source === '');
+  if (empty && faults.length === 0) return undefined;
+  return {
+    contents,
+    offset: contents?.range[0] ?? document.range[0],
+    faults,
+    broken: faults.length > 0,
+  };
+}

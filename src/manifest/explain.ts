@@ -1,0 +1,91 @@
+import type { Fault, Mask } from './fault.ts';
+import { locate, type Place, spanOfPlace, typedPath } from './locate.ts';
+import { formatPath, type Path, pointerSteps } from './paths.ts';
+import { alternatives, describe, type Explained, propertiesOf, secretRole } from './sentences.ts';
+import { nearest } from './suggest.ts';
+import type { SchemaError } from './validate.ts';
+import { spanOf } from './values.ts';
+
+/** One of several errors at one place wins: the one that makes the others pointless. */
+const RANK = ['type', 'enum', 'maxLength', 'minLength', 'pattern', 'minimum', 'maximum', 'minItems', 'maxItems'];
+
+/**
+ * Turns the validator's errors into one fault per mistake, at the place where it stands.
+ * @returns the faults, and what of the text must not be shown.
+ */
+export function explain(errors: readonly SchemaError[], document: Explained): { faults: Fault[]; masks: Mask[] } {
+  const masks: Mask[] = [];
+  const faults: Fault[] = [];
+  for (const error of relevant(errors, document.value.poisoned)) {
+    const path = pathOf(error, document.contents);
+    const { place, complete } = locate(document.contents, path);
+    const what = describe(error, path, place, document);
+    const secret = secretRole(error);
+    if (secret !== undefined || error.keyword === 'additionalProperties') masks.push(maskOf(place));
+    const span = path.length === 0 ? { offset: document.offset, length: 1 } : spanFor(error, place);
+    faults.push({ ...what, ...(complete ? span : { ...span, length: 1 }), path: formatPath(path) });
+  }
+  return { faults, masks };
+}
+
+function spanFor(error: SchemaError, place: Place): { readonly offset: number; readonly length: number } {
+  const key = place.key !== undefined && place.key !== null ? spanOf(place.key) : undefined;
+  const atKey = KEY_KEYWORDS.has(error.keyword);
+  return atKey && key !== undefined ? key : spanOfPlace(place);
+}
+
+const KEY_KEYWORDS: ReadonlySet<string> = new Set(['additionalProperties', 'propertyNames', 'required', 'oneOf']);
+
+function maskOf({ value, key }: Place): Mask {
+  const { offset, length } = spanOf(value ?? key);
+  return [offset, offset + length];
+}
+
+function relevant(errors: readonly SchemaError[], poisoned: ReadonlySet<string>): readonly SchemaError[] {
+  const unknown = new Map<string, string[]>();
+  for (const { keyword, instancePath, params, parentSchema } of errors) {
+    if (keyword !== 'additionalProperties') continue;
+    const near = nearest(String(params['additionalProperty']), propertiesOf(parentSchema));
+    if (near !== undefined) unknown.set(instancePath, [...(unknown.get(instancePath) ?? []), near]);
+  }
+  const best = new Map<string, SchemaError>();
+  for (const error of errors) {
+    if (isEcho(error, unknown, poisoned)) continue;
+    const key = `${error.instancePath} ${subjectOf(error)}`;
+    const rival = best.get(key);
+    if (rival === undefined || RANK.indexOf(error.keyword) < RANK.indexOf(rival.keyword)) best.set(key, error);
+  }
+  return [...best.values()];
+}
+
+/** True for an error that only repeats another one: in a branch of `oneOf`, beside a misspelt name, in a bad value. */
+function isEcho(
+  error: SchemaError,
+  misspelt: ReadonlyMap<string, readonly string[]>,
+  poisoned: ReadonlySet<string>,
+): boolean {
+  if (/\/(?:oneOf|anyOf|propertyNames)\//.test(error.schemaPath) || 'propertyName' in error) return true;
+  if (poisoned.has(error.instancePath)) return true;
+  const wanted = misspelt.get(error.instancePath) ?? [];
+  if (error.keyword === 'required') {
+    const missing = String(error.params['missingProperty']);
+    return wanted.includes(missing) || poisoned.has(`${error.instancePath}/${missing}`);
+  }
+  if (error.keyword === 'oneOf') return alternatives(error).some((name) => wanted.includes(name));
+  return false;
+}
+
+/** What tells two errors at one place apart: the property they are about. */
+function subjectOf({ keyword, params }: SchemaError): string {
+  if (keyword === 'additionalProperties') return `+${String(params['additionalProperty'])}`;
+  if (keyword === 'required') return `-${String(params['missingProperty'])}`;
+  if (keyword === 'propertyNames') return `?${String(params['propertyName'])}`;
+  return keyword === 'oneOf' ? '|' : '';
+}
+
+function pathOf({ keyword, instancePath, params }: SchemaError, contents: unknown): Path {
+  const path = typedPath(contents, pointerSteps(instancePath));
+  if (keyword === 'additionalProperties') return [...path, String(params['additionalProperty'])];
+  if (keyword === 'propertyNames') return [...path, String(params['propertyName'])];
+  return path;
+}

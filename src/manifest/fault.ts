@@ -1,0 +1,113 @@
+import type { Problem } from '../model/problem.ts';
+
+/** A `Problem` before its file is known: positions are offsets into the text, in UTF-16 code units. */
+export interface Fault {
+  readonly code: string;
+  readonly offset: number;
+  /** How much to underline; at least 1. */
+  readonly length: number;
+  readonly path: string;
+  readonly message: string;
+  readonly expected?: string;
+  readonly hint?: string;
+  readonly resource?: string;
+}
+
+/** Half-open range of offsets whose text must not be shown. */
+export type Mask = readonly [start: number, end: number];
+
+const EXCERPT_LENGTH_MAX = 160;
+
+/** Text of one file with what is needed to turn its faults into problems. */
+export class FileText {
+  readonly file: string;
+  readonly text: string;
+  readonly #masks: readonly Mask[];
+  #lineStarts: number[] | undefined;
+
+  constructor(file: string, text: string, masks: readonly Mask[] = []) {
+    this.file = file;
+    this.text = text;
+    this.#masks = masks;
+  }
+
+  /** Line and column, both from 1. */
+  position(offset: number): { readonly file: string; readonly line: number; readonly column: number } {
+    const starts = this.#starts();
+    let low = 0;
+    let high = starts.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if ((starts[middle] ?? 0) <= offset) low = middle;
+      else high = middle - 1;
+    }
+    return { file: this.file, line: low + 1, column: offset - (starts[low] ?? 0) + 1 };
+  }
+
+  problem(fault: Fault): Problem {
+    const { offset, length, code, path, message, expected, hint, resource } = fault;
+    const excerpt = this.#excerpt(offset, length);
+    return {
+      code,
+      position: this.position(offset),
+      ...(resource === undefined ? {} : { resource }),
+      path,
+      message,
+      ...(expected === undefined ? {} : { expected }),
+      ...(hint === undefined ? {} : { hint }),
+      ...(excerpt === undefined ? {} : { excerpt }),
+    };
+  }
+
+  #starts(): readonly number[] {
+    if (this.#lineStarts === undefined) {
+      this.#lineStarts = [0];
+      for (let at = this.text.indexOf('\n'); at !== -1; at = this.text.indexOf('\n', at + 1)) {
+        this.#lineStarts.push(at + 1);
+      }
+    }
+    return this.#lineStarts;
+  }
+
+  /** The line of an offset, with secrets masked, cut to a window around the fault. */
+  #excerpt(offset: number, length: number): Problem['excerpt'] {
+    const start = this.text.lastIndexOf('\n', offset - 1) + 1;
+    const newline = this.text.indexOf('\n', offset);
+    const end = newline === -1 ? this.text.length : newline;
+    if (start >= end) return undefined;
+    const caret = offset - start;
+    const line = this.#masked(start, end).replace(/\r$/, '').replace(/\t/g, ' ');
+    const from = line.length <= EXCERPT_LENGTH_MAX ? 0 : Math.max(0, caret - EXCERPT_LENGTH_MAX / 2);
+    const to = Math.min(line.length, from + EXCERPT_LENGTH_MAX);
+    const underline = Math.max(1, Math.min(length, to - from - (caret - from)));
+    const cut = `${from > 0 ? '…' : ''}${line.slice(from, to)}${to < line.length ? '…' : ''}`;
+    return { line: cut, caret: caret - from + (from > 0 ? 1 : 0), length: underline };
+  }
+
+  /** Replaced character by character, so that the caret stays where it belongs. */
+  #masked(start: number, end: number): string {
+    let line = this.text.slice(start, end);
+    for (const [maskStart, maskEnd] of this.#masks) {
+      const from = Math.max(maskStart, start) - start;
+      const to = Math.min(maskEnd, end) - start;
+      if (from < to) line = line.slice(0, from) + '*'.repeat(to - from) + line.slice(to);
+    }
+    return line;
+  }
+}
+
+/** By file, then line, then column: the order in which a person works through them. */
+export function sortProblems(problems: readonly Problem[]): readonly Problem[] {
+  return problems.toSorted(
+    (left, right) =>
+      compareText(left.position.file, right.position.file) ||
+      left.position.line - right.position.line ||
+      left.position.column - right.position.column ||
+      compareText(left.code, right.code),
+  );
+}
+
+/** By code unit: the same on every machine, whatever its locale. */
+export function compareText(left: string, right: string): number {
+  return left < right ? -1 : left > right ? 1 : 0;
+}

@@ -1,0 +1,50 @@
+import { readDocument, type ReadDocument } from './document.ts';
+import { parseDocuments } from './documents.ts';
+import { compareText, type Fault, FileText, type Mask } from './fault.ts';
+import { secretLineMasks, type Trust } from './secrets.ts';
+import type { Variables } from './substitute.ts';
+import { decode } from './text.ts';
+
+/** All that one file says by itself. It does not name the file, so that equal contents can share it. */
+export interface FileReading {
+  readonly documents: readonly ReadDocument[];
+  /** Faults of the file and of all its documents, in order. */
+  readonly faults: readonly Fault[];
+  readonly masks: readonly Mask[];
+  /** Something of it could not be read at all, so there may be documents that nobody knows of. */
+  readonly incomplete: boolean;
+}
+
+/** More than this many faults in one file have one cause, and nobody reads them. */
+const FAULTS_MAX = 100;
+
+/** Reads one file: characters, syntax, and each document by itself. Pure, and never throws, whatever the content. */
+export function readFile(content: string | Uint8Array, trust: Trust, variables: Variables | undefined): FileReading {
+  const { text, faults: textFaults } = decode(content);
+  if (text === undefined) return { documents: [], faults: textFaults, masks: [], incomplete: true };
+  const { documents: parsed, faults: syntaxFaults, cut } = parseDocuments(text);
+  const documents = parsed.map((document) => readDocument(document, trust, variables));
+  const faults = [...textFaults, ...syntaxFaults, ...documents.flatMap((document) => document.faults)];
+  const broken = parsed.some((document) => document.broken);
+  const masks = documents.flatMap((document) => document.masks);
+  return {
+    documents,
+    faults: faults.length === 0 ? faults : capped(faults),
+    masks: broken && trust === 'operator' ? [...masks, ...secretLineMasks(text)] : masks,
+    incomplete: cut || documents.some(({ kind, name }) => kind === undefined || name === undefined),
+  };
+}
+
+function capped(faults: readonly Fault[]): readonly Fault[] {
+  const sorted = faults.toSorted((left, right) => left.offset - right.offset || compareText(left.code, right.code));
+  const rest = sorted.slice(FAULTS_MAX);
+  const [first] = rest;
+  if (first === undefined) return sorted;
+  const message = `${rest.length} more ${rest.length === 1 ? 'fault' : 'faults'} of this file are not shown`;
+  return [...sorted.slice(0, FAULTS_MAX), { code: 'limit/faults', path: '', message, offset: first.offset, length: 1 }];
+}
+
+/** The text of a file again, for positions of faults that only the whole set shows. */
+export function fileText(path: string, content: string | Uint8Array, reading: FileReading): FileText {
+  return new FileText(path, decode(content).text ?? '', reading.masks);
+}

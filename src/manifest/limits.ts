@@ -1,0 +1,11 @@
+/** What one file, one document and one source may be at most. Checked before the costly step that each protects. */
+export const LIMITS = {
+  fileBytes: 256 * 1024,
+  files: 100_000,
+  totalBytes: 256 * 1024 * 1024,
+  /** Maps and lists within each other. */
+  depth: 32,
+  keysPerMap: 5_000,
+  /** UTF-16 code units of one scalar, before and after substitution. */
+  scalarLength: 64 * 1024,
+} as const;

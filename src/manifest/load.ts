@@ -1,0 +1,151 @@
+import { kindDeclarations } from '../kinds/declarations.ts';
+import { resourceId } from '../model/ids.ts';
+import type { Problem } from '../model/problem.ts';
+import type { DesiredState, Resource } from '../model/resource.ts';
+import { parseDocuments } from './documents.ts';
+import { compareText, type FileText, sortProblems } from './fault.ts';
+import { type FileReading, fileText, readFile } from './file.ts';
+import { LIMITS } from './limits.ts';
+import { locate, spanOfPlace } from './locate.ts';
+import { parsePath } from './paths.ts';
+import { type Declared, type OperatorNames, type RelationFault, relate } from './relations.ts';
+import type { Trust } from './secrets.ts';
+import type { Variables } from './substitute.ts';
+import type { SourceFile } from './text.ts';
+
+export interface ManifestInput {
+  readonly files: readonly SourceFile[];
+  /** For `${NAME}`. None are set if absent, and then every use of one is a fault. */
+  readonly variables?: Variables;
+  /** What the operator's configuration names. Absent: references to Platform and Store are not checked. */
+  readonly operator?: OperatorNames;
+  /** Faults that were found before, such as those of `readSources`. They count like the others. */
+  readonly problems?: readonly Problem[];
+  /** Keeps what files with a `contentId` say from one call to the next. */
+  readonly cache?: FileCache;
+}
+
+export interface LoadedManifests {
+  /** Everything that the files want. Empty as soon as there is one problem: no part of a faulty set may be applied. */
+  readonly desired: DesiredState;
+  /** Every fault of every file, by file, line and column. */
+  readonly problems: readonly Problem[];
+}
+
+/** What files said, by content and variables. Holds only what the last call needed. */
+export class FileCache {
+  #readings = new Map<string, FileReading>();
+
+  /** `read` for what is new; the rest is kept, and what no file asks for any more is forgotten. */
+  readAll(files: readonly SourceFile[], variables: Variables, read: (file: SourceFile) => FileReading): FileReading[] {
+    const kept = new Map<string, FileReading>();
+    const suffix = JSON.stringify([...variables].toSorted(([left], [right]) => compareText(left, right)));
+    const readings = files.map((file) => {
+      if (file.contentId === undefined) return read(file);
+      const key = `${file.contentId} ${suffix}`;
+      const reading = kept.get(key) ?? this.#readings.get(key) ?? read(file);
+      kept.set(key, reading);
+      return reading;
+    });
+    this.#readings = kept;
+    return readings;
+  }
+}
+
+const NO_VARIABLES: Variables = new Map();
+
+/**
+ * Reads all manifests of a source: syntax, schemas, references, rules across documents.
+ * Pure, and never throws, whatever the files hold.
+ */
+export function loadManifests(input: ManifestInput): LoadedManifests {
+  const variables = input.variables ?? NO_VARIABLES;
+  const files = input.files.toSorted((left, right) => compareText(left.path, right.path));
+  const excess = sourceLimits(files);
+  if (excess !== undefined) return { desired: new Map(), problems: sortProblems([...(input.problems ?? []), excess]) };
+  const cache = input.cache ?? new FileCache();
+  const readings = cache.readAll(files, variables, (file) => readFile(file.content, 'manifest', variables));
+  const { set, problems } = combine(files, readings, 'manifest', input.operator);
+  const all = sortProblems([...(input.problems ?? []), ...problems]);
+  return { desired: all.length === 0 ? set : new Map(), problems: all };
+}
+
+function sourceLimits(files: readonly SourceFile[]): Problem | undefined {
+  const position = { file: files.at(0)?.path ?? '', line: 1, column: 1 };
+  if (files.length > LIMITS.files) {
+    const message = `the source has ${files.length} files; none was read`;
+    return { code: 'limit/files', position, path: '', message, expected: `at most ${LIMITS.files}` };
+  }
+  let total = 0;
+  for (const { content } of files) total += content.length;
+  if (total <= LIMITS.totalBytes) return undefined;
+  const message = `the files of the source have ${total} bytes together; none was read`;
+  return { code: 'limit/total-size', position, path: '', message, expected: `at most ${LIMITS.totalBytes} (256 MiB)` };
+}
+
+/** Where a declared document came from. */
+interface Origin {
+  readonly file: number;
+  readonly document: number;
+}
+
+/** Puts the readings of all files together. Shared by manifests and configuration. */
+export function combine(
+  files: readonly SourceFile[],
+  readings: readonly FileReading[],
+  trust: Trust,
+  operator: OperatorNames | undefined,
+): { readonly set: DesiredState; readonly problems: readonly Problem[] } {
+  const texts = new Texts(files, readings);
+  const problems: Problem[] = [];
+  const origins = new Map<Declared, Origin>();
+  for (const [file, reading] of readings.entries()) {
+    for (const fault of reading.faults) problems.push(texts.of(file).problem(fault));
+    for (const [document, { kind, name, content, offset }] of reading.documents.entries()) {
+      if (kind === undefined || name === undefined || kindDeclarations.get(kind)?.trust !== trust) continue;
+      const id = resourceId(kind, name);
+      const position = texts.of(file).position(offset);
+      const resource: Resource | undefined = content && { id, kind, name, ...content, position };
+      origins.set({ id, position, resource }, { file, document });
+    }
+  }
+  const incomplete = readings.some((reading) => reading.incomplete);
+  const { set, faults } = relate([...origins.keys()], operator, incomplete);
+  for (const fault of faults) {
+    const origin = origins.get(fault.declared);
+    if (origin !== undefined) problems.push(texts.problem(fault, origin));
+  }
+  return { set, problems };
+}
+
+/** Texts and nodes of files again, made when a fault must be placed: a set without faults needs none of the nodes. */
+class Texts {
+  readonly #files: readonly SourceFile[];
+  readonly #readings: readonly FileReading[];
+  readonly #texts = new Map<number, FileText>();
+  /** Nodes of the file that was asked for last; faults come file by file. */
+  #nodes: { readonly file: number; readonly contents: readonly unknown[] } = { file: -1, contents: [] };
+
+  constructor(files: readonly SourceFile[], readings: readonly FileReading[]) {
+    this.#files = files;
+    this.#readings = readings;
+  }
+
+  of(file: number): FileText {
+    const known = this.#texts.get(file);
+    if (known !== undefined) return known;
+    const { path, content } = this.#files[file] as SourceFile;
+    const text = fileText(path, content, this.#readings[file] as FileReading);
+    this.#texts.set(file, text);
+    return text;
+  }
+
+  problem({ declared, problem }: RelationFault, { file, document }: Origin): Problem {
+    const text = this.of(file);
+    if (this.#nodes.file !== file) {
+      this.#nodes = { file, contents: parseDocuments(text.text).documents.map(({ contents }) => contents) };
+    }
+    const { place } = locate(this.#nodes.contents[document], parsePath(problem.path));
+    return text.problem({ ...problem, ...spanOfPlace(place), resource: declared.id });
+  }
+}

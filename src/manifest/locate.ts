@@ -1,0 +1,52 @@
+import { isMap, isScalar, isSeq } from 'yaml';
+import type { Path } from './paths.ts';
+import { spanOf } from './values.ts';
+
+/** A place in a document: the value, and the key that leads to it where there is one. */
+export interface Place {
+  readonly key: unknown;
+  readonly value: unknown;
+}
+
+/**
+ * Follows a path as far as it exists.
+ * @returns the last place that exists, and whether that is the whole path.
+ */
+export function locate(contents: unknown, path: Path): { readonly place: Place; readonly complete: boolean } {
+  let place: Place = { key: undefined, value: contents };
+  for (const step of path) {
+    const next = child(place.value, step);
+    if (next === undefined) return { place, complete: false };
+    place = next;
+  }
+  return { place, complete: true };
+}
+
+function child(node: unknown, step: string | number): Place | undefined {
+  if (isMap(node)) {
+    const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(step));
+    return pair === undefined ? undefined : { key: pair.key, value: pair.value };
+  }
+  if (!isSeq(node)) return undefined;
+  const item = node.items[Number(step)];
+  return item === undefined ? undefined : { key: undefined, value: item };
+}
+
+/** What to underline for a value: the value itself if it is a scalar on its own line, else the key that leads to it. */
+export function spanOfPlace({ key, value }: Place): { readonly offset: number; readonly length: number } {
+  if (isScalar(value) && value.source !== '') return spanOf(value);
+  if (key !== undefined && key !== null) return spanOf(key);
+  const { offset } = spanOf(value);
+  return { offset, length: 1 };
+}
+
+/** The steps of a pointer as a path: what leads into a list is a number, and a pointer does not say which steps do. */
+export function typedPath(contents: unknown, steps: readonly string[]): Path {
+  const path: (string | number)[] = [];
+  let place: Place | undefined = { key: undefined, value: contents };
+  for (const step of steps) {
+    path.push(isSeq(place?.value) ? Number(step) : step);
+    place = place === undefined ? undefined : child(place.value, step);
+  }
+  return path;
+}

@@ -1,0 +1,188 @@
+import { kindDeclarations } from '../kinds/declarations.ts';
+import type { KindDeclaration, SpecProblem } from '../kinds/kind.ts';
+import { type ResourceId, resourceId } from '../model/ids.ts';
+import type { Position } from '../model/problem.ts';
+import type { DesiredState, Resource } from '../model/resource.ts';
+import { didYouMean } from './suggest.ts';
+
+/** Names of the operator's documents that manifests may refer to. */
+export interface OperatorNames {
+  readonly platforms: ReadonlySet<string>;
+  readonly stores: ReadonlySet<string>;
+}
+
+/** A document whose kind and name are known. `resource` is absent where the document is at fault by itself. */
+export interface Declared {
+  readonly id: ResourceId;
+  readonly position: Position;
+  readonly resource: Resource | undefined;
+}
+
+/** A fault that only the whole set shows; the caller finds the place of `path` in the document. */
+export interface RelationFault {
+  readonly declared: Declared;
+  readonly problem: SpecProblem;
+}
+
+export interface Relations {
+  /** Documents without faults of their own, the first of each id. */
+  readonly set: DesiredState;
+  readonly faults: readonly RelationFault[];
+}
+
+/**
+ * Checks documents against each other: ids, references, the rules of their kinds, identities.
+ * @param operator `undefined` leaves references to the operator's documents unchecked.
+ * @param incomplete there may be documents that could not be read, so a name that is missing proves nothing.
+ */
+export function relate(
+  documents: readonly Declared[],
+  operator: OperatorNames | undefined,
+  incomplete: boolean,
+): Relations {
+  const faults: RelationFault[] = [];
+  const byId = new Map<ResourceId, Declared>();
+  for (const declared of documents) {
+    const first = byId.get(declared.id);
+    if (first === undefined) byId.set(declared.id, declared);
+    else faults.push({ declared, problem: duplicateId(declared, first) });
+  }
+  const set = new Map<ResourceId, Resource>();
+  for (const { id, resource } of byId.values()) if (resource !== undefined) set.set(id, resource);
+  const claimed = new Map<string, Declared>();
+  const names = new NamesByKind([...byId.keys()], operator);
+  for (const declared of byId.values()) {
+    const { resource } = declared;
+    const declaration = resource === undefined ? undefined : kindDeclarations.get(resource.kind);
+    if (resource === undefined || declaration === undefined) continue;
+    const problems = [
+      ...dangling(resource, declaration, names, incomplete),
+      ...declaration.check(resource, set),
+      ...clashes(declared, resource, declaration, set, claimed),
+      ...moves(resource, byId),
+    ];
+    for (const problem of problems) faults.push({ declared, problem });
+  }
+  return { set, faults };
+}
+
+function duplicateId({ id }: Declared, first: Declared): SpecProblem {
+  return {
+    code: 'document/duplicate',
+    path: 'metadata.name',
+    message: `${id} is already declared at ${at(first)}`,
+    expected: 'one document per kind and name, in whichever file',
+    hint: 'rename or delete one of the two',
+  };
+}
+
+function at({ position }: Declared): string {
+  return `${position.file}:${position.line}`;
+}
+
+/** Names that can be referred to, by kind; `undefined` where nothing is known about a kind. */
+class NamesByKind {
+  readonly #names = new Map<string, Set<string>>();
+
+  constructor(ids: readonly ResourceId[], operator: OperatorNames | undefined) {
+    for (const { kind, trust } of kindDeclarations.values()) if (trust === 'manifest') this.#names.set(kind, new Set());
+    for (const id of ids) this.#names.get(kindOf(id))?.add(nameOf(id));
+    if (operator === undefined) return;
+    this.#names.set('Platform', new Set(operator.platforms));
+    this.#names.set('Store', new Set(operator.stores));
+  }
+
+  of(kind: string): ReadonlySet<string> | undefined {
+    return this.#names.get(kind);
+  }
+}
+
+function kindOf(id: ResourceId): string {
+  return id.slice(0, id.indexOf('/'));
+}
+
+function nameOf(id: ResourceId): string {
+  return id.slice(id.indexOf('/') + 1);
+}
+
+function dangling(
+  resource: Resource,
+  declaration: KindDeclaration<unknown>,
+  names: NamesByKind,
+  incomplete: boolean,
+): readonly SpecProblem[] {
+  const problems: SpecProblem[] = [];
+  for (const { path, to, trust } of declaration.references(resource.spec)) {
+    const known = names.of(kindOf(to));
+    if (known === undefined || known.has(nameOf(to)) || (incomplete && trust === 'manifest')) continue;
+    const near = didYouMean(nameOf(to), known);
+    const where = trust === 'operator' ? "the operator's configuration" : 'the manifests';
+    problems.push({
+      code: 'reference/dangling',
+      path,
+      message: `there is no ${to} in ${where}`,
+      expected: expectedNames(kindOf(to), known),
+      hint: near ?? remedy(to, trust),
+    });
+  }
+  return problems;
+}
+
+function expectedNames(kind: string, known: ReadonlySet<string>): string {
+  if (known.size === 0) return `the name of a ${kind}; there is none at all`;
+  const shown = [...known].slice(0, 8).join(', ');
+  return `the name of a ${kind}: ${shown}${known.size > 8 ? `, … (${known.size} in all)` : ''}`;
+}
+
+function remedy(to: ResourceId, trust: 'manifest' | 'operator'): string {
+  return trust === 'operator'
+    ? `add a document kind: ${kindOf(to)} with metadata.name: ${nameOf(to)} to the configuration file (--config)`
+    : `add a document kind: ${kindOf(to)} with metadata.name: ${nameOf(to)}, or pass the file that holds it (-f)`;
+}
+
+function clashes(
+  declared: Declared,
+  resource: Resource,
+  declaration: KindDeclaration<unknown>,
+  set: DesiredState,
+  claimed: Map<string, Declared>,
+): readonly SpecProblem[] {
+  const problems: SpecProblem[] = [];
+  const movedFrom = resource.annotations['portolan/moved-from'];
+  const moved = movedFrom === undefined ? [] : [{ key: `former name ${movedFrom} of a ${resource.kind}`, path: MOVED }];
+  for (const { key, path } of [...declaration.identities(resource, set), ...moved]) {
+    const first = claimed.get(key);
+    if (first === undefined) {
+      claimed.set(key, declared);
+      continue;
+    }
+    problems.push({
+      code: 'identity/claimed-twice',
+      path,
+      message: `${first.id} at ${at(first)} already has: ${key}`,
+      expected: 'one document for it',
+    });
+  }
+  return problems;
+}
+
+const MOVED = 'metadata.annotations["portolan/moved-from"]';
+
+function moves(resource: Resource, byId: ReadonlyMap<ResourceId, Declared>): readonly SpecProblem[] {
+  const from = resource.annotations['portolan/moved-from'];
+  if (from === undefined) return [];
+  const former = byId.get(resourceId(resource.kind, from));
+  if (former === undefined) return [];
+  const itself = from === resource.name;
+  return [
+    {
+      code: 'identity/moved-from',
+      path: MOVED,
+      message: itself
+        ? `${resource.id} says that it was moved from its own name`
+        : `${resource.id} says that it was moved from ${former.id}, which still stands at ${at(former)}`,
+      expected: 'a former name that no document has any more',
+      hint: itself ? 'delete the annotation' : `delete ${former.id}, or the annotation`,
+    },
+  ];
+}

@@ -1,0 +1,88 @@
+import type { Problem } from '../model/problem.ts';
+
+export interface RenderOptions {
+  readonly color: boolean;
+}
+
+type Paint = (text: string) => string;
+interface Palette {
+  readonly error: Paint;
+  readonly place: Paint;
+  readonly strong: Paint;
+}
+
+const plain: Palette = { error: same, place: same, strong: same };
+const coloured: Palette = { error: sgr('1;31'), place: sgr('34'), strong: sgr('1') };
+
+function same(text: string): string {
+  return text;
+}
+
+function sgr(code: string): Paint {
+  return (text) => `\u001b[${code}m${text}\u001b[0m`;
+}
+
+/**
+ * Problems as text for people: place, line with what is underlined, expectation, hint, and a count at the end.
+ * Every control character of the input is escaped, so that no file can write to the terminal. Ends in a line break;
+ * empty for no problems.
+ */
+export function renderProblems(problems: readonly Problem[], { color }: RenderOptions): string {
+  if (problems.length === 0) return '';
+  const palette = color ? coloured : plain;
+  const files = new Set(problems.map(({ position }) => position.file)).size;
+  const count = `${problems.length} ${problems.length === 1 ? 'problem' : 'problems'} in ${files} ${files === 1 ? 'file' : 'files'}`;
+  return `${problems.map((problem) => renderProblem(problem, palette)).join('\n')}\n${palette.strong(count)}\n`;
+}
+
+function renderProblem(problem: Problem, { error, place, strong }: Palette): string {
+  const { code, position, resource, path, message, expected, hint, excerpt } = problem;
+  const gutter = ' '.repeat(String(position.line).length);
+  const where = `${printable(position.file)}:${position.line}:${position.column}`;
+  const what = [resource, path === '' ? undefined : path].filter((part) => part !== undefined).map(printable);
+  const lines = [
+    `${error('error')}${strong(`: ${printable(message)}`)} [${code}]`,
+    `${gutter}${place('-->')} ${where}${what.length === 0 ? '' : `  ${what.join(' ')}`}`,
+  ];
+  if (excerpt !== undefined) {
+    const before = printable(excerpt.line.slice(0, excerpt.caret));
+    const marked = printable(excerpt.line.slice(excerpt.caret, excerpt.caret + excerpt.length));
+    const after = printable(excerpt.line.slice(excerpt.caret + excerpt.length));
+    lines.push(
+      `${gutter} ${place('|')}`,
+      `${place(`${position.line} |`)} ${before}${marked}${after}`,
+      `${gutter} ${place('|')} ${' '.repeat(width(before))}${error('^'.repeat(Math.max(1, width(marked))))}`,
+    );
+  }
+  if (expected !== undefined) lines.push(`${gutter} = ${strong('expected')}: ${printable(expected)}`);
+  if (hint !== undefined) lines.push(`${gutter} = ${strong('hint')}: ${printable(hint)}`);
+  return `${lines.join('\n')}\n`;
+}
+
+/** Columns on a terminal: wide characters (CJK, emoji) take two, combining marks none. */
+function width(text: string): number {
+  let columns = 0;
+  for (const character of text) {
+    if (/\p{Mark}/u.test(character)) continue;
+    columns +=
+      /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u.test(
+        character,
+      )
+        ? 2
+        : 1;
+  }
+  return columns;
+}
+
+/** Control and bidirectional characters as `\u{1b}`. */
+function printable(text: string): string {
+  return text.replace(
+    /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]|\p{Cs}/gu,
+    (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
+  );
+}
+
+/** Problems for programs: one JSON object with a stable shape, ending in a line break. */
+export function renderProblemsJson(problems: readonly Problem[]): string {
+  return `${JSON.stringify({ problems }, null, 2)}\n`;
+}

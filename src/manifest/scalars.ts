@@ -1,0 +1,63 @@
+/** What a plain (unquoted) scalar stands for. */
+export type PlainScalar =
+  | { readonly ok: true; readonly value: string | number | boolean | null }
+  | { readonly ok: false; readonly code: string; readonly message: string; readonly expected: string };
+
+const NULL = /^(?:|~|null|Null|NULL)$/;
+const TRUE = /^(?:true|True|TRUE)$/;
+const FALSE = /^(?:false|False|FALSE)$/;
+const DECIMAL = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$/;
+/** Everything that YAML 1.2's core schema takes for a number. */
+const NUMBER_LIKE =
+  /^(?:[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+|[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/;
+
+/**
+ * Reads a plain scalar as YAML 1.2's core schema does, except that a number must be written so that nobody can
+ * misread it: decimal, no leading zero, no exponent, and no more digits than a number keeps.
+ */
+export function readPlainScalar(text: string): PlainScalar {
+  if (NULL.test(text)) return { ok: true, value: null };
+  if (TRUE.test(text)) return { ok: true, value: true };
+  if (FALSE.test(text)) return { ok: true, value: false };
+  if (!NUMBER_LIKE.test(text)) return { ok: true, value: text };
+  if (!DECIMAL.test(text)) return notation(text);
+  const value = Number(text);
+  if (!keepsDigits(text, value)) {
+    return {
+      ok: false,
+      code: 'yaml/number-digits',
+      message: `${short(text)} has more digits than a number keeps: it would become ${value}`,
+      expected: 'a number of at most 15 digits, or text in quotes',
+    };
+  }
+  return { ok: true, value: value === 0 ? 0 : value };
+}
+
+function keepsDigits(text: string, value: number): boolean {
+  if (!text.includes('.')) return Number.isSafeInteger(value);
+  return String(value) === text.replace(/\.?0+$/, '').replace(/^-0$/, '0');
+}
+
+function notation(text: string): PlainScalar {
+  return {
+    ok: false,
+    code: 'yaml/number-notation',
+    message: `${short(text)} is ${notationOf(text)}, which readers take for different things`,
+    expected: 'a decimal number such as 8080, or text in quotes',
+  };
+}
+
+function notationOf(text: string): string {
+  if (/^0x/.test(text)) return 'a hexadecimal number';
+  if (/^0o/.test(text)) return 'an octal number';
+  if (/inf|nan/i.test(text)) return 'not a finite number';
+  if (/e/i.test(text)) return 'a number with an exponent';
+  if (/^[-+]?0[0-9]/.test(text)) return 'a number with a leading zero';
+  if (text.startsWith('+')) return 'a number with a plus sign';
+  return 'a number without a digit on one side of its point';
+}
+
+/** A value in a message: quoted where it is text, cut where it is long. */
+export function short(text: string): string {
+  return text.length <= 60 ? text : `${text.slice(0, 57)}…`;
+}

@@ -1,0 +1,42 @@
+import { isMap, isScalar } from 'yaml';
+import type { Mask } from './fault.ts';
+
+/** Where documents come from: `manifest` is a source, `operator` the configuration file. */
+export type Trust = 'manifest' | 'operator';
+
+const NAMES = 'access_?key|token|password|passwd|secret|api_?key|authorization|private_?key';
+const SECRET_KEY = new RegExp(`^(?:${NAMES})$`, 'i');
+const SECRET_LINE = new RegExp(`(?:^|[\\s{,"'])(?:${NAMES}|value)["']?[ \\t]*:[ \\t]*([^\\s{].*)$`, 'gim');
+
+/** Values whose keys say that they may be a secret, written where a reference belongs. */
+export function secretMasks(contents: unknown, trust: Trust): readonly Mask[] {
+  const masks: Mask[] = [];
+  collect(contents, trust, masks);
+  return masks;
+}
+
+function collect(node: unknown, trust: Trust, masks: Mask[]): void {
+  if (!isMap(node)) return;
+  for (const { key, value } of node.items) {
+    const name = isScalar(key) ? String(key.value) : '';
+    const secret = SECRET_KEY.test(name) || (trust === 'operator' && name === 'value');
+    if (secret && isScalar(value) && value.range) masks.push([value.range[0], value.range[1]]);
+    else collect(value, trust, masks);
+  }
+}
+
+/**
+ * For a configuration file with syntax errors, whose nodes cannot be trusted: the rest of a line after a key that often
+ * holds a secret, and every line without a key, which may belong to a secret of several lines.
+ */
+export function secretLineMasks(text: string): readonly Mask[] {
+  const masks: Mask[] = [];
+  for (const match of text.matchAll(SECRET_LINE)) {
+    const end = match.index + match[0].length;
+    masks.push([end - (match[1]?.length ?? 0), end]);
+  }
+  for (const match of text.matchAll(/^[^:\n]*$/gm)) {
+    if (!match[0].startsWith('---')) masks.push([match.index, match.index + match[0].length]);
+  }
+  return masks;
+}

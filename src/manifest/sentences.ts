@@ -1,0 +1,235 @@
+import { isScalar } from 'yaml';
+import type { Fault } from './fault.ts';
+import { locate, type Place } from './locate.ts';
+import { type Path, pointerSteps } from './paths.ts';
+import { readPlainScalar, short } from './scalars.ts';
+import { didYouMean } from './suggest.ts';
+import type { SchemaError } from './validate.ts';
+import type { DocumentValue } from './values.ts';
+
+/** The words of a fault, without its place. */
+export type What = Pick<Fault, 'code' | 'message' | 'expected' | 'hint'>;
+type Schema = Record<string, unknown>;
+
+/** A document, as far as a sentence about it needs it. */
+export interface Explained {
+  readonly contents: unknown;
+  readonly offset: number;
+  readonly value: DocumentValue;
+}
+
+/** Names of the fields of an object schema. */
+export function propertiesOf(schema: unknown): readonly string[] {
+  return Object.keys(((schema as Schema | undefined)?.['properties'] as object | undefined) ?? {});
+}
+
+/** Names of which exactly one must be there, from a `oneOf` error. */
+export function alternatives({ schema }: SchemaError): readonly string[] {
+  return (schema as readonly { readonly required?: readonly string[] }[]).flatMap(({ required }) => required ?? []);
+}
+
+/** `reference`: a secret belongs here, by reference. `name`: the name of one, which may be the secret by mistake. */
+export function secretRole({ parentSchema, keyword }: SchemaError): 'reference' | 'name' | undefined {
+  const role = (parentSchema as Schema | undefined)?.['x-secret'];
+  if (role === 'reference' && keyword !== 'oneOf') return 'reference';
+  return role === 'name' ? 'name' : undefined;
+}
+
+/** What is wrong, what was expected and what to do, for one error of the validator. */
+export function describe(error: SchemaError, path: Path, place: Place, document: Explained): What {
+  const field = fieldName(path);
+  switch (error.keyword) {
+    case 'additionalProperties':
+      return unknownField(error);
+    case 'required':
+      return missingField(error, field);
+    case 'oneOf':
+      return exactlyOne(error, document);
+    case 'propertyNames':
+      return badName(error);
+    default:
+      break;
+  }
+  if (secretRole(error) === 'reference') return inlineSecret(field);
+  const schema = error.parentSchema as Schema;
+  const expected = expectation(error.keyword, schema);
+  const code = `schema/${error.keyword}`;
+  if (secretRole(error) === 'name') return { code, message: `${field} is not a name`, expected };
+  const text = isScalar(place.value) ? String(place.value.value ?? '') : undefined;
+  const substituted = document.value.substituted.get(error.instancePath);
+  if (error.data === null || text === '')
+    return empty(code, field, expected, error.data === null && text !== '' ? text : undefined);
+  const shown = substituted ?? text;
+  return withHint(
+    {
+      code,
+      message: `${field} is ${shownValue(error.data, shown)}${substituted === undefined ? '' : ` (from ${short(text ?? '')})`}`,
+      expected,
+    },
+    hintFor(error, schema, shown),
+  );
+}
+
+function withHint(what: What, hint: string | undefined): What {
+  return hint === undefined ? what : { ...what, hint };
+}
+
+function fieldName(path: Path): string {
+  const last = path.at(-1);
+  if (last === undefined) return 'the document';
+  return typeof last === 'number' ? `${fieldName(path.slice(0, -1))}[${last}]` : last;
+}
+
+function unknownField({ params, parentSchema }: SchemaError): What {
+  const name = String(params['additionalProperty']);
+  const known = propertiesOf(parentSchema);
+  if ((parentSchema as Schema)['x-secret'] === 'reference') {
+    return {
+      ...inlineSecret(short(name)),
+      code: 'schema/unknown-field',
+      message: `${JSON.stringify(short(name))} is no way to refer to a secret`,
+    };
+  }
+  return withHint(
+    {
+      code: 'schema/unknown-field',
+      message: `there is no field ${JSON.stringify(short(name))} here`,
+      expected: oneOfWords(known),
+    },
+    didYouMean(name, known),
+  );
+}
+
+function missingField({ params, parentSchema }: SchemaError, field: string): What {
+  const name = String(params['missingProperty']);
+  const schema = ((parentSchema as Schema)['properties'] as Record<string, Schema> | undefined)?.[name];
+  const description = typeof schema?.['description'] === 'string' ? schema['description'] : '';
+  return {
+    code: 'schema/missing-field',
+    message: `${name} is missing${field === 'the document' ? '' : ` in ${field}`}`,
+    expected: `${name}: ${description}`,
+  };
+}
+
+function exactlyOne(error: SchemaError, { contents }: Explained): What {
+  const names = alternatives(error);
+  const present = names.filter((name) => locate(contents, [...pointerSteps(error.instancePath), name]).complete);
+  const both = `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+  return {
+    code: 'schema/exactly-one',
+    message: present.length === 0 ? `one of ${both} is missing` : `${both} stand side by side`,
+    expected: `exactly one of ${both}`,
+  };
+}
+
+function badName({ params, schema }: SchemaError): What {
+  const name = String(params['propertyName']);
+  if (!name.startsWith('portolan/')) {
+    return {
+      code: 'schema/key',
+      message: `${JSON.stringify(short(name))} is no name for a label or an annotation`,
+      expected: 'letters, digits, ., _, / and -, a letter or digit at both ends, at most 253',
+    };
+  }
+  const branches = (schema as { readonly anyOf?: readonly { readonly enum?: readonly string[] }[] }).anyOf ?? [];
+  const known = branches.flatMap((branch) => branch.enum ?? []);
+  return withHint(
+    {
+      code: 'schema/unknown-annotation',
+      message: `there is no annotation ${short(name)}; it would have no effect`,
+      expected: oneOfWords(known),
+    },
+    didYouMean(name, known),
+  );
+}
+
+function inlineSecret(field: string): What {
+  return {
+    code: 'schema/inline-secret',
+    message: `${field} must not hold a secret itself`,
+    expected: 'a reference: { env: NAME } for an environment variable, or { file: PATH }',
+    hint: `write ${field}: { env: NAME } and put the secret into that variable; if this file was ever committed or shared, replace the secret`,
+  };
+}
+
+function empty(code: string, field: string, expected: string, text: string | undefined): What {
+  return {
+    code,
+    message: text === undefined ? `${field} is empty` : `${field} is ${text}`,
+    expected,
+    hint: `remove ${field} if it is not to be managed`,
+  };
+}
+
+function shownValue(data: unknown, text: string | undefined): string {
+  if (Array.isArray(data)) return 'a list';
+  if (typeof data === 'object') return 'a map';
+  if (typeof data === 'string') return JSON.stringify(short(data));
+  return `the ${typeof data} ${short(text ?? String(data))}`;
+}
+
+function oneOfWords(words: readonly string[]): string {
+  return words.length === 1 ? String(words[0]) : `one of ${words.join(', ')}`;
+}
+
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  string: 'text',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  array: 'a list, each entry after a -',
+  object: 'a map, its fields indented below',
+};
+
+function expectation(keyword: string, schema: Schema): string {
+  const note = schema['x-expected'];
+  if (Array.isArray(schema['enum'])) return oneOfWords(schema['enum'] as readonly string[]);
+  if (typeof note === 'string' && keyword !== 'type') return note;
+  const { minimum, maximum, minLength, maxLength, minItems, maxItems, type } = schema;
+  if (keyword === 'minItems' || keyword === 'maxItems')
+    return `${String(minItems ?? 0)} to ${String(maxItems)} entries`;
+  if (keyword === 'maxLength' || keyword === 'minLength')
+    return `${String(minLength ?? 0)} to ${String(maxLength)} characters`;
+  if (minimum !== undefined && maximum !== undefined)
+    return `${TYPE_NAMES[String(type)]} from ${String(minimum)} to ${String(maximum)}`;
+  return TYPE_NAMES[String(type)] ?? 'another value';
+}
+
+function hintFor({ keyword, data }: SchemaError, schema: Schema, text: string | undefined): string | undefined {
+  const options = schema['enum'] as readonly string[] | undefined;
+  if (keyword === 'enum' && options !== undefined) return didYouMean(String(data), options);
+  if (keyword === 'type') {
+    if (options !== undefined && typeof data === 'boolean') {
+      const word = options.find((option) => (data ? ['on', 'true'] : ['off']).includes(option));
+      return word === undefined ? undefined : `write "${word}" in quotes`;
+    }
+    return typeHint(String(schema['type']), data, text);
+  }
+  if (keyword !== 'pattern' || typeof data !== 'string') return undefined;
+  const pattern = new RegExp(String(schema['pattern']), 'u');
+  const candidates = [
+    data.trim(),
+    data.toLowerCase(),
+    data.toUpperCase(),
+    data.toLowerCase().replace(/[_ ]/g, '-'),
+    data.toUpperCase().replace(/[- ]/g, '_'),
+    `/${data}`,
+  ];
+  const fixed = candidates.find((candidate) => candidate !== '' && candidate.length <= 253 && pattern.test(candidate));
+  return fixed === undefined ? undefined : `did you mean ${short(fixed)}?`;
+}
+
+function typeHint(type: string, data: unknown, text: string | undefined): string | undefined {
+  if (type === 'string' && (typeof data === 'number' || typeof data === 'boolean'))
+    return `write "${short(text ?? String(data))}" in quotes`;
+  if (type === 'boolean' && typeof data === 'string') {
+    if (/^(?:yes|on|y|true)$/i.test(data)) return 'write true';
+    if (/^(?:no|off|n|false)$/i.test(data)) return 'write false';
+  }
+  if ((type === 'integer' || type === 'number') && typeof data === 'string') {
+    const plain = readPlainScalar(data.trim());
+    if (plain.ok && typeof plain.value === 'number') return `write ${plain.value} without quotes`;
+  }
+  if (type === 'array' && data !== null) return 'put a - before each entry';
+  return undefined;
+}

@@ -1,0 +1,104 @@
+import type { Fault } from './fault.ts';
+import { LIMITS } from './limits.ts';
+
+/** One file of a source, or standard input, as it was read. */
+export interface SourceFile {
+  /** As the user named it, or `<stdin>`: what messages show. */
+  readonly path: string;
+  readonly content: string | Uint8Array;
+  /** Names the content (a git object id): a file whose id was seen before is not parsed again. */
+  readonly contentId?: string;
+}
+
+/**
+ * Characters that make a text look different from what it means, or that the YAML lexer uses for itself:
+ * NUL and the other C0 and C1 controls, bidirectional controls, an inner byte order mark, a lone carriage return.
+ */
+const UNSAFE =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ufffe\uffff]|\r(?!\n)|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+
+/**
+ * Decodes a file and looks for characters that have no place in it.
+ * @returns the text to parse, in which unsafe characters are replaced one for one; `undefined` if there is none.
+ */
+export function decode(content: string | Uint8Array): { readonly text?: string; readonly faults: readonly Fault[] } {
+  const size = typeof content === 'string' ? Buffer.byteLength(content) : content.byteLength;
+  if (size > LIMITS.fileBytes) {
+    return {
+      faults: [
+        {
+          ...whole,
+          code: 'limit/file-size',
+          message: `the file has ${size.toLocaleString('en')} bytes; it was not read`,
+          expected: `at most ${LIMITS.fileBytes.toLocaleString('en')} bytes (256 KiB)`,
+          hint: 'split it: documents may stand in any number of files',
+        },
+      ],
+    };
+  }
+  const text = typeof content === 'string' ? content : decodeUtf8(content);
+  if (text === undefined) return { faults: [notUtf8(content as Uint8Array)] };
+  const bare = text.startsWith('\ufeff') ? text.slice(1) : text;
+  return replaceUnsafe(bare);
+}
+
+const whole = { offset: 0, length: 1, path: '' } as const;
+
+function decodeUtf8(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined; // The decoder's only error; its text says nothing that ours does not.
+  }
+}
+
+function notUtf8(bytes: Uint8Array): Fault {
+  const [first, second] = bytes;
+  const utf16 = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
+  return {
+    ...whole,
+    code: 'yaml/encoding',
+    message: utf16 ? 'the file is UTF-16' : 'the file is not valid UTF-8',
+    expected: 'text in UTF-8',
+    hint: utf16 ? 'save it as UTF-8' : 'save it as UTF-8, or keep files that are not manifests out of this folder',
+  };
+}
+
+function replaceUnsafe(text: string): { readonly text: string; readonly faults: readonly Fault[] } {
+  const found = [...text.matchAll(UNSAFE)];
+  const [first] = found;
+  if (first === undefined) return { text, faults: [] };
+  const more = found.length - 1;
+  const fault: Fault = {
+    code: 'yaml/unsafe-character',
+    offset: first.index,
+    length: 1,
+    path: '',
+    message: `${describeCharacter(first[0])} stands here${more === 0 ? '' : `, and ${more} more of its sort follow`}`,
+    expected: 'printable text, line breaks and tabs',
+    hint: 'delete it; many editors show it only when asked to show invisible characters',
+  };
+  return { text: text.replace(UNSAFE, '\ufffd'), faults: [fault] };
+}
+
+/** The first character of a value that must not reach the platform, described; `undefined` if all are fine. */
+export function unsafeCharacter(value: string): string | undefined {
+  UNSAFE.lastIndex = 0;
+  const match = UNSAFE.exec(value) ?? /\r/.exec(value);
+  return match === null ? undefined : describeCharacter(match[0]);
+}
+
+function describeCharacter(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  return `${nameOfCharacter(code)} (U+${code.toString(16).toUpperCase().padStart(4, '0')})`;
+}
+
+function nameOfCharacter(code: number): string {
+  if (code === 0) return 'a NUL character';
+  if (code === 0x0d) return 'a carriage return without a line feed';
+  if (code === 0xfeff) return 'a byte order mark inside the text';
+  if (code >= 0xd800 && code <= 0xdfff) return 'half of a surrogate pair';
+  if (code >= 0x061c && code < 0xfff0) return 'an invisible character that changes the direction of text';
+  return 'a control character';
+}

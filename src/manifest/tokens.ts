@@ -1,0 +1,132 @@
+import { CST, Lexer, Parser } from 'yaml';
+import type { Fault } from './fault.ts';
+import { LIMITS } from './limits.ts';
+
+/** Concrete syntax of a text, and what of it is refused before anything recursive sees it. */
+export interface Tokens {
+  readonly tokens: readonly CST.Token[];
+  readonly faults: readonly Fault[];
+  /** Nested too deep, or too many faults: tokens end here, and the rest of the text was not read. */
+  readonly cutAt: number | undefined;
+}
+
+/** More than these are the echo of one mistake, or an attack. */
+const ERRORS_MAX = 100;
+const FAULTS_MAX = 100;
+const BEFORE_EMPTY_ENTRY: ReadonlySet<string> = new Set(['[', '{', ',']);
+
+/**
+ * Runs the lexer and the stack-based parser, neither of which recurses, and watches both: depth is measured on the
+ * parser's own stack, and anchors, aliases, tags and directives are seen as tokens wherever they stand.
+ */
+export function readTokens(text: string): Tokens {
+  const parser = new Parser();
+  const tokens: CST.Token[] = [];
+  const faults: Fault[] = [];
+  let errors = 0;
+  let previous = '';
+  let cutAt: number | undefined;
+  const keep = (token: CST.Token): void => {
+    // Without its directives a document is plain YAML 1.2 with the tags it always has.
+    if (token.type === 'directive') faults.push(directiveFault(token));
+    else if (token.type !== 'error' || (errors += 1) <= ERRORS_MAX) tokens.push(token);
+  };
+  for (const lexeme of new Lexer().lex(text)) {
+    const { offset } = parser;
+    const isScalarText = previous === CST.SCALAR;
+    if (faults.length >= FAULTS_MAX) {
+      cutAt = offset;
+      break;
+    }
+    if (!isScalarText) {
+      const fault = propertyFault(lexeme, offset);
+      if (fault !== undefined) faults.push(fault);
+    }
+    if (lexeme === ',' && !isScalarText && BEFORE_EMPTY_ENTRY.has(previous)) {
+      // Stepped over, because the composer makes an error object of each, and a file may hold 250,000.
+      faults.push(emptyEntryFault(offset));
+      parser.offset += lexeme.length;
+      continue;
+    }
+    if (isScalarText || !/^[ \t\r\n#]/.test(lexeme)) previous = isScalarText ? '' : lexeme;
+    for (const token of parser.next(lexeme)) keep(token);
+    if (parser.stack.length > LIMITS.depth && depthOf(parser.stack) > LIMITS.depth) {
+      cutAt = offset;
+      faults.push(depthFault(offset));
+      break;
+    }
+  }
+  if (cutAt === undefined) for (const token of parser.end()) keep(token);
+  return { tokens, faults, cutAt };
+}
+
+function depthOf(stack: readonly CST.Token[]): number {
+  return stack.filter(({ type }) => type === 'block-map' || type === 'block-seq' || type === 'flow-collection').length;
+}
+
+function depthFault(offset: number): Fault {
+  return {
+    code: 'limit/depth',
+    offset,
+    length: 1,
+    path: '',
+    message: `more than ${LIMITS.depth} maps and lists stand within each other; the rest of the file was not read`,
+    expected: `at most ${LIMITS.depth} levels`,
+  };
+}
+
+function emptyEntryFault(offset: number): Fault {
+  return {
+    code: 'yaml/syntax',
+    offset,
+    length: 1,
+    path: '',
+    message: 'nothing stands before this comma',
+    expected: 'a value between [ or { and a comma, and between two commas',
+  };
+}
+
+function directiveFault(token: CST.Directive): Fault {
+  return {
+    code: 'yaml/directive',
+    offset: token.offset,
+    length: token.source.length,
+    path: '',
+    message: `the directive ${JSON.stringify(token.source.slice(0, 40))} is not allowed: it changes how the document reads`,
+    expected: 'plain YAML 1.2',
+    hint: 'delete the line',
+  };
+}
+
+function propertyFault(lexeme: string, offset: number): Fault | undefined {
+  const at = { offset, length: lexeme.length, path: '' };
+  const text = lexeme.slice(0, 40);
+  switch (lexeme[0]) {
+    case '&':
+      return {
+        ...at,
+        code: 'yaml/anchor',
+        message: `the anchor ${text} is not allowed`,
+        expected: 'each value written where it is used',
+        hint: `delete ${text}; use a variable \${NAME} for a value that stands in several places`,
+      };
+    case '*':
+      return {
+        ...at,
+        code: 'yaml/alias',
+        message: `the alias ${text} is not allowed`,
+        expected: 'each value written where it is used',
+        hint: `write the value itself; if you meant the text ${text}, put it in quotes`,
+      };
+    case '!':
+      return {
+        ...at,
+        code: 'yaml/tag',
+        message: `the tag ${text} is not allowed`,
+        expected: 'a value without a tag',
+        hint: `delete ${text}; put a value in quotes to make it text`,
+      };
+    default:
+      return undefined;
+  }
+}

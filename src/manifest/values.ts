@@ -1,0 +1,214 @@
+import { isAlias, isMap, isScalar, isSeq, type Pair, type Scalar, type YAMLMap, type YAMLSeq } from 'yaml';
+import type { Fault } from './fault.ts';
+import { LIMITS } from './limits.ts';
+import { formatPath, formatPointer } from './paths.ts';
+import { readPlainScalar, short } from './scalars.ts';
+import { isExactReference, substitute, type Variables } from './substitute.ts';
+import { unsafeCharacter } from './text.ts';
+
+/** A value of a document: JSON whose maps have no prototype. */
+export type Value = string | number | boolean | null | Value[] | { [key: string]: Value };
+
+/** What one document says, and which parts of it cannot be trusted. */
+export interface DocumentValue {
+  readonly value: Value;
+  readonly faults: readonly Fault[];
+  /** JSON pointers of values that are at fault already: a schema has nothing to add about them. */
+  readonly poisoned: ReadonlySet<string>;
+  /** JSON pointers of values that were exactly one `${NAME}`, with the variable's text. */
+  readonly substituted: ReadonlyMap<string, string>;
+}
+
+const NONE: ReadonlyMap<string, string> = new Map();
+const FORBIDDEN_KEYS = new Set(['__proto__', 'prototype', 'constructor']);
+
+/**
+ * Turns the nodes of one document into plain values, by rules of our own: the nodes come from YAML's failsafe schema,
+ * in which every scalar is still text.
+ * @param variables `undefined` leaves `${NAME}` alone.
+ */
+export function readValue(contents: unknown, variables: Variables | undefined): DocumentValue {
+  const reader = new Reader(variables);
+  const value = reader.node(contents, []);
+  return { value, faults: reader.faults, poisoned: reader.poisoned, substituted: reader.substituted ?? NONE };
+}
+
+class Reader {
+  readonly faults: Fault[] = [];
+  readonly poisoned = new Set<string>();
+  substituted: Map<string, string> | undefined;
+  readonly #variables: Variables | undefined;
+
+  constructor(variables: Variables | undefined) {
+    this.#variables = variables;
+  }
+
+  /** Recursive, and bounded: the depth was limited before there were nodes. */
+  node(node: unknown, path: (string | number)[]): Value {
+    if (isScalar(node)) return this.#scalar(node, path);
+    if (isMap(node)) return this.#map(node, path);
+    if (isSeq(node)) return this.#list(node, path);
+    // An alias is at fault already; its value is unknown. A missing node is an empty value.
+    if (isAlias(node)) this.poisoned.add(formatPointer(path));
+    return null;
+  }
+
+  #list(list: YAMLSeq, path: (string | number)[]): Value {
+    return list.items.map((item, index) => {
+      path.push(index);
+      const value = this.node(item, path);
+      path.pop();
+      return value;
+    });
+  }
+
+  #map(map: YAMLMap, path: (string | number)[]): Value {
+    const result = Object.create(null) as { [key: string]: Value };
+    if (map.items.length > LIMITS.keysPerMap) {
+      this.#fault(map, path, {
+        code: 'limit/keys',
+        message: `this map has ${map.items.length} keys; none of them was read`,
+        expected: `at most ${LIMITS.keysPerMap}`,
+      });
+      this.poisoned.add(formatPointer(path));
+      return result;
+    }
+    for (const pair of map.items) {
+      const key = this.#key(pair, path);
+      if (key === undefined) continue;
+      path.push(key);
+      if (key in result) {
+        this.#fault(pair.key, path, {
+          code: 'yaml/duplicate-key',
+          message: `the key ${JSON.stringify(short(key))} stands twice in this map`,
+          expected: 'each key once',
+          hint: 'delete one of the two',
+        });
+      } else result[key] = this.node(pair.value, path);
+      path.pop();
+    }
+    return result;
+  }
+
+  /** The text of a key; `undefined` (and a fault) if it is none that a map may have. */
+  #key(pair: Pair, path: readonly (string | number)[]): string | undefined {
+    const { key } = pair;
+    if (!isScalar(key)) {
+      const what = isAlias(key) ? 'an alias' : isMap(key) ? 'a map' : isSeq(key) ? 'a list' : 'empty';
+      if (!isAlias(key)) this.#fault(key ?? pair.value, path, { ...KEY_FAULT, message: `the key is ${what}` });
+      return undefined;
+    }
+    const text = String(key.value);
+    if (key.type === 'PLAIN' || key.type === undefined) {
+      const plain = readPlainScalar(text);
+      if (!plain.ok || typeof plain.value !== 'string') {
+        this.#fault(key, path, keyFault(text, plain.ok && plain.value === null));
+        return undefined;
+      }
+    }
+    if (text === '<<') {
+      this.#fault(key, path, {
+        code: 'yaml/merge-key',
+        message: 'the merge key << is not allowed',
+        expected: 'each value written where it is used',
+      });
+      return undefined;
+    }
+    if (FORBIDDEN_KEYS.has(text)) {
+      this.#fault(key, path, {
+        code: 'yaml/forbidden-key',
+        message: `the key ${text} is not allowed: programs written in JavaScript treat it specially`,
+        expected: 'another name',
+      });
+      return undefined;
+    }
+    return this.#safe(key, text, path) === undefined ? undefined : text.normalize('NFC');
+  }
+
+  #scalar(node: Scalar, path: readonly (string | number)[]): Value {
+    const raw = String(node.value ?? '');
+    const text = this.#variables !== undefined && raw.includes('${') ? this.#substitute(node, raw, path) : raw;
+    if (text === undefined) return null;
+    if (text.length > LIMITS.scalarLength) {
+      this.#poison(node, path, {
+        code: 'limit/scalar',
+        message: `this value has ${text.length} characters`,
+        expected: `at most ${LIMITS.scalarLength} (64 Ki)`,
+      });
+      return null;
+    }
+    const substituted = text !== raw || this.#isSubstituted(path);
+    const plain = substituted ? this.#isSubstituted(path) : node.type === 'PLAIN' || node.type === undefined;
+    if (!plain) return this.#safe(node, text, path) ?? null;
+    const scalar = readPlainScalar(text);
+    if (scalar.ok) return typeof scalar.value === 'string' ? (this.#safe(node, text, path) ?? null) : scalar.value;
+    if (substituted) return text; // A variable has no quotes to put around it; the field decides whether it is text.
+    this.#poison(node, path, { ...scalar, hint: `write "${short(text)}" if it is text` });
+    return null;
+  }
+
+  #isSubstituted(path: readonly (string | number)[]): boolean {
+    return this.substituted?.has(formatPointer(path)) ?? false;
+  }
+
+  #substitute(node: Scalar, raw: string, path: readonly (string | number)[]): string | undefined {
+    const { text, faults } = substitute(raw, this.#variables ?? NONE);
+    for (const fault of faults) this.#poison(node, path, fault);
+    if (faults.length > 0) return undefined;
+    if (isExactReference(raw)) {
+      this.substituted ??= new Map();
+      this.substituted.set(formatPointer(path), text);
+    }
+    return text;
+  }
+
+  /** The text in its composed form, or `undefined` (and a fault) if a character of it must not reach the platform. */
+  #safe(node: Scalar, text: string, path: readonly (string | number)[]): string | undefined {
+    const unsafe = unsafeCharacter(text);
+    // A character that stands in the file as it is was reported with the file, and replaced.
+    if (unsafe !== undefined) {
+      this.#poison(node, path, {
+        code: 'yaml/unsafe-character',
+        message: `the value contains ${unsafe}`,
+        expected: 'printable text, line breaks and tabs',
+      });
+      return undefined;
+    }
+    return text.normalize('NFC');
+  }
+
+  #poison(node: unknown, path: readonly (string | number)[], what: Omit<Fault, 'offset' | 'length' | 'path'>): void {
+    this.#fault(node, path, what);
+    this.poisoned.add(formatPointer(path));
+  }
+
+  #fault(node: unknown, path: readonly (string | number)[], what: Omit<Fault, 'offset' | 'length' | 'path'>): void {
+    const { code, message, expected, hint } = what;
+    this.faults.push({
+      code,
+      message,
+      ...(expected === undefined ? {} : { expected }),
+      ...(hint === undefined ? {} : { hint }),
+      ...spanOf(node),
+      path: formatPath(path),
+    });
+  }
+}
+
+const KEY_FAULT = { code: 'yaml/key', expected: 'text' } as const;
+
+function keyFault(text: string, empty: boolean): Omit<Fault, 'offset' | 'length' | 'path'> {
+  if (empty)
+    return {
+      ...KEY_FAULT,
+      message: text === '' ? 'a key is missing before the colon' : `the key ${text} is read as null`,
+    };
+  return { ...KEY_FAULT, message: `the key ${short(text)} is not text`, hint: `write "${short(text)}" in quotes` };
+}
+
+/** Where a node stands in the text. */
+export function spanOf(node: unknown): { readonly offset: number; readonly length: number } {
+  const range = (node as { range?: readonly [number, number, number] | null } | null | undefined)?.range;
+  if (range === null || range === undefined) return { offset: 0, length: 1 };
+  return { offset: range[0], length: Math.max(1, range[1] - range[0]) };
+}
