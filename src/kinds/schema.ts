@@ -163,6 +163,11 @@ const metadataSchema = {
 export const KNOWN_ANNOTATIONS: readonly string[] = Object.keys(annotationsOfPortolan);
 export const API_VERSION = 'portolan/v1';
 
+/** Name of the published schema of a kind: `HttpGatewayRule` → `http-gateway-rule.schema.json`. */
+export function schemaFileName(kind: string): string {
+  return `${kind.replace(/(?!^)([A-Z])/g, '-$1').toLowerCase()}.schema.json`;
+}
+
 /** What `documentSchema` needs of a `KindDeclaration`. */
 export interface DocumentSchemaInput {
   readonly kind: string;

@@ -1,6 +1,6 @@
 import { isMap, isScalar, isSeq } from 'yaml';
 import type { Path } from './paths.ts';
-import { spanOf } from './values.ts';
+import { spanOf, textOfScalar } from './values.ts';
 
 /** A place in a document: the value, and the key that leads to it where there is one. */
 export interface Place {
@@ -24,7 +24,7 @@ export function locate(contents: unknown, path: Path): { readonly place: Place; 
 
 function child(node: unknown, step: string | number): Place | undefined {
   if (isMap(node)) {
-    const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(step));
+    const pair = node.items.find(({ key }) => isScalar(key) && textOfScalar(key) === String(step));
     return pair === undefined ? undefined : { key: pair.key, value: pair.value };
   }
   if (!isSeq(node)) return undefined;

@@ -48,8 +48,8 @@ function notation(text: string): PlainScalar {
 }
 
 function notationOf(text: string): string {
-  if (/^0x/.test(text)) return 'a hexadecimal number';
-  if (/^0o/.test(text)) return 'an octal number';
+  if (text.startsWith('0x')) return 'a hexadecimal number';
+  if (text.startsWith('0o')) return 'an octal number';
   if (/inf|nan/i.test(text)) return 'not a finite number';
   if (/e/i.test(text)) return 'a number with an exponent';
   if (/^[-+]?0[0-9]/.test(text)) return 'a number with a leading zero';

@@ -5,11 +5,27 @@ import { type Path, pointerSteps } from './paths.ts';
 import { readPlainScalar, short } from './scalars.ts';
 import { didYouMean } from './suggest.ts';
 import type { SchemaError } from './validate.ts';
-import type { DocumentValue } from './values.ts';
+import { type DocumentValue, textOfScalar } from './values.ts';
 
 /** The words of a fault, without its place. */
 export type What = Pick<Fault, 'code' | 'message' | 'expected' | 'hint'>;
-type Schema = Record<string, unknown>;
+
+/** What the sentences look at in a schema. */
+interface Schema {
+  readonly type?: string;
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly enum?: readonly string[];
+  readonly pattern?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly 'x-expected'?: string;
+  readonly 'x-secret'?: 'reference' | 'name';
+}
 
 /** A document, as far as a sentence about it needs it. */
 export interface Explained {
@@ -20,7 +36,7 @@ export interface Explained {
 
 /** Names of the fields of an object schema. */
 export function propertiesOf(schema: unknown): readonly string[] {
-  return Object.keys(((schema as Schema | undefined)?.['properties'] as object | undefined) ?? {});
+  return Object.keys((schema as Schema | undefined)?.properties ?? {});
 }
 
 /** Names of which exactly one must be there, from a `oneOf` error. */
@@ -40,7 +56,7 @@ export function describe(error: SchemaError, path: Path, place: Place, document:
   const field = fieldName(path);
   switch (error.keyword) {
     case 'additionalProperties':
-      return unknownField(error);
+      return unknownField(error, fieldName(path.slice(0, -1)));
     case 'required':
       return missingField(error, field);
     case 'oneOf':
@@ -55,7 +71,7 @@ export function describe(error: SchemaError, path: Path, place: Place, document:
   const expected = expectation(error.keyword, schema);
   const code = `schema/${error.keyword}`;
   if (secretRole(error) === 'name') return { code, message: `${field} is not a name`, expected };
-  const text = isScalar(place.value) ? String(place.value.value ?? '') : undefined;
+  const text = isScalar(place.value) ? textOfScalar(place.value) : undefined;
   const substituted = document.value.substituted.get(error.instancePath);
   if (error.data === null || text === '')
     return empty(code, field, expected, error.data === null && text !== '' ? text : undefined);
@@ -80,12 +96,12 @@ function fieldName(path: Path): string {
   return typeof last === 'number' ? `${fieldName(path.slice(0, -1))}[${last}]` : last;
 }
 
-function unknownField({ params, parentSchema }: SchemaError): What {
+function unknownField({ params, parentSchema }: SchemaError, field: string): What {
   const name = String(params['additionalProperty']);
   const known = propertiesOf(parentSchema);
   if ((parentSchema as Schema)['x-secret'] === 'reference') {
     return {
-      ...inlineSecret(short(name)),
+      ...inlineSecret(field),
       code: 'schema/unknown-field',
       message: `${JSON.stringify(short(name))} is no way to refer to a secret`,
     };
@@ -102,12 +118,11 @@ function unknownField({ params, parentSchema }: SchemaError): What {
 
 function missingField({ params, parentSchema }: SchemaError, field: string): What {
   const name = String(params['missingProperty']);
-  const schema = ((parentSchema as Schema)['properties'] as Record<string, Schema> | undefined)?.[name];
-  const description = typeof schema?.['description'] === 'string' ? schema['description'] : '';
+  const schema = (parentSchema as Schema).properties?.[name];
   return {
     code: 'schema/missing-field',
     message: `${name} is missing${field === 'the document' ? '' : ` in ${field}`}`,
-    expected: `${name}: ${description}`,
+    expected: `${name}: ${schema?.description ?? 'a value'}`,
   };
 }
 
@@ -165,7 +180,7 @@ function shownValue(data: unknown, text: string | undefined): string {
   if (Array.isArray(data)) return 'a list';
   if (typeof data === 'object') return 'a map';
   if (typeof data === 'string') return JSON.stringify(short(data));
-  return `the ${typeof data} ${short(text ?? String(data))}`;
+  return `the ${typeof data} ${short(text ?? JSON.stringify(data))}`;
 }
 
 function oneOfWords(words: readonly string[]): string {
@@ -183,40 +198,34 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
 
 function expectation(keyword: string, schema: Schema): string {
   const note = schema['x-expected'];
-  if (Array.isArray(schema['enum'])) return oneOfWords(schema['enum'] as readonly string[]);
-  if (typeof note === 'string' && keyword !== 'type') return note;
-  const { minimum, maximum, minLength, maxLength, minItems, maxItems, type } = schema;
-  if (keyword === 'minItems' || keyword === 'maxItems')
-    return `${String(minItems ?? 0)} to ${String(maxItems)} entries`;
-  if (keyword === 'maxLength' || keyword === 'minLength')
-    return `${String(minLength ?? 0)} to ${String(maxLength)} characters`;
-  if (minimum !== undefined && maximum !== undefined)
-    return `${TYPE_NAMES[String(type)]} from ${String(minimum)} to ${String(maximum)}`;
-  return TYPE_NAMES[String(type)] ?? 'another value';
+  if (schema.enum !== undefined) return oneOfWords(schema.enum);
+  if (note !== undefined && keyword !== 'type') return note;
+  const { minimum, maximum, minLength = 0, maxLength, minItems = 0, maxItems, type = '' } = schema;
+  if (keyword === 'minItems' || keyword === 'maxItems') return `${minItems} to ${maxItems} entries`;
+  if (keyword === 'maxLength' || keyword === 'minLength') return `${minLength} to ${maxLength} characters`;
+  const name = TYPE_NAMES[type] ?? 'another value';
+  return minimum === undefined || maximum === undefined ? name : `${name} from ${minimum} to ${maximum}`;
 }
 
 function hintFor({ keyword, data }: SchemaError, schema: Schema, text: string | undefined): string | undefined {
-  const options = schema['enum'] as readonly string[] | undefined;
+  const options = schema.enum;
   if (keyword === 'enum' && options !== undefined) return didYouMean(String(data), options);
   if (keyword === 'type') {
-    if (options !== undefined && typeof data === 'boolean') {
-      const word = options.find((option) => (data ? ['on', 'true'] : ['off']).includes(option));
-      return word === undefined ? undefined : `write "${word}" in quotes`;
-    }
-    return typeHint(String(schema['type']), data, text);
+    if (options === undefined || typeof data !== 'boolean') return typeHint(schema.type ?? '', data, text);
+    const word = options.find((option) => (data ? ['on', 'true'] : ['off']).includes(option));
+    return word === undefined ? undefined : `write "${word}" in quotes`;
   }
-  if (keyword !== 'pattern' || typeof data !== 'string') return undefined;
-  const pattern = new RegExp(String(schema['pattern']), 'u');
-  const candidates = [
-    data.trim(),
-    data.toLowerCase(),
-    data.toUpperCase(),
-    data.toLowerCase().replace(/[_ ]/g, '-'),
-    data.toUpperCase().replace(/[- ]/g, '_'),
-    `/${data}`,
-  ];
-  const fixed = candidates.find((candidate) => candidate !== '' && candidate.length <= 253 && pattern.test(candidate));
+  if (keyword !== 'pattern' || typeof data !== 'string' || schema.pattern === undefined) return undefined;
+  const pattern = new RegExp(schema.pattern, 'u');
+  const fixed = corrections(data).find((text) => text !== '' && text.length <= 253 && pattern.test(text));
   return fixed === undefined ? undefined : `did you mean ${short(fixed)}?`;
+}
+
+/** What people write when a rule about letters is not in their mind. */
+function corrections(text: string): readonly string[] {
+  const lower = text.toLowerCase();
+  const upper = text.toUpperCase();
+  return [text.trim(), lower, upper, lower.replace(/[_ ]/g, '-'), upper.replace(/[- ]/g, '_'), `/${text}`];
 }
 
 function typeHint(type: string, data: unknown, text: string | undefined): string | undefined {

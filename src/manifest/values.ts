@@ -98,7 +98,7 @@ class Reader {
       if (!isAlias(key)) this.#fault(key ?? pair.value, path, { ...KEY_FAULT, message: `the key is ${what}` });
       return undefined;
     }
-    const text = String(key.value);
+    const text = textOfScalar(key);
     if (key.type === 'PLAIN' || key.type === undefined) {
       const plain = readPlainScalar(text);
       if (!plain.ok || typeof plain.value !== 'string') {
@@ -126,7 +126,7 @@ class Reader {
   }
 
   #scalar(node: Scalar, path: readonly (string | number)[]): Value {
-    const raw = String(node.value ?? '');
+    const raw = textOfScalar(node);
     const text = this.#variables !== undefined && raw.includes('${') ? this.#substitute(node, raw, path) : raw;
     if (text === undefined) return null;
     if (text.length > LIMITS.scalarLength) {
@@ -204,6 +204,11 @@ function keyFault(text: string, empty: boolean): Omit<Fault, 'offset' | 'length'
       message: text === '' ? 'a key is missing before the colon' : `the key ${text} is read as null`,
     };
   return { ...KEY_FAULT, message: `the key ${short(text)} is not text`, hint: `write "${short(text)}" in quotes` };
+}
+
+/** The text of a scalar, quotes and escapes undone. Failsafe nodes hold nothing but text. */
+export function textOfScalar({ value }: Scalar): string {
+  return typeof value === 'string' ? value : '';
 }
 
 /** Where a node stands in the text. */

@@ -100,6 +100,7 @@ export const ALLOWED: Readonly<Record<string, Allowance>> = {
   'src/main.ts': { uses: ['process'], reason: 'turns the process into the surroundings of a command' },
   'src/runtime/clock.ts': { uses: ['clock'], reason: 'the one real clock' },
   'src/runtime/random.ts': { uses: ['chance'], reason: 'the one real source of chance' },
+  'src/manifest/read.ts': { uses: ['files'], reason: 'reads the manifests that a command is given' },
   'src/ledger/files.ts': { uses: ['files'], reason: 'creates and secures the ledger file' },
   'src/ledger/lock.ts': { uses: ['files'], reason: 'the lock beside the ledger file' },
   'src/ledger/sqlite.ts': { uses: ['files'], reason: 'opens the ledger file' },
