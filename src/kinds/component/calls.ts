@@ -1,0 +1,116 @@
+import type { Json, JsonObject } from '../../model/json.ts';
+import type { PortRecord } from '../../model/observed.ts';
+import type { OwnedObject } from '../../model/owned.ts';
+import { unreachable } from '../../model/unreachable.ts';
+import type { WriteRequest } from '../../platform/writes.ts';
+import type { AppliedContext, KindCalls } from '../calls.ts';
+import type { CallContext, ObserveContext, Recording, Resolution, ResolveContext } from '../reconciled.ts';
+import { type ComponentLive, formerValues } from './diff.ts';
+import { identifyComponent } from './identity.ts';
+import type { ComponentSpec } from './spec.ts';
+import { type ComponentStep, componentKey, portKey } from './steps.ts';
+
+async function observe({ resource, memory, reader }: ObserveContext<ComponentSpec>): Promise<ComponentLive> {
+  const identity = identifyComponent(resource, memory);
+  if (identity.type !== 'known') return identity;
+  const { serviceId } = identity;
+  const [ports, rules] = await Promise.all([reader.ports(serviceId), reader.rules()]);
+  const canDeletePorts = resource.spec.unlistedPorts === 'delete' && (await reader.can('deletePort'));
+  return { type: 'observed', serviceId, ports, rules, canDeletePorts };
+}
+
+function toWrite(step: ComponentStep, { app }: CallContext): WriteRequest {
+  const { serviceId, port } = step;
+  switch (step.type) {
+    case 'add_port':
+      return { operation: 'addPort', app, serviceId, port: { port, protocol: step.protocol, inner: step.inner, ...(step.alias === undefined ? {} : { alias: step.alias }) } };
+    case 'open_inner':
+    case 'close_inner':
+    case 'open_outer':
+    case 'close_outer':
+      return { operation: 'updatePort', app, serviceId, port, change: { action: step.type } };
+    case 'change_protocol':
+      return { operation: 'updatePort', app, serviceId, port, change: { action: 'change_protocol', protocol: step.protocol } };
+    case 'set_service_name':
+    case 'change_port_alias':
+      return { operation: 'updatePort', app, serviceId, port, change: { action: 'change_port_alias', alias: step.alias, serviceName: step.serviceName } };
+    case 'delete_port':
+      return { operation: 'deletePort', app, serviceId, port };
+    default:
+      return unreachable(step);
+  }
+}
+
+/** The port's row before the write; null where it does not exist. */
+function preimage(step: ComponentStep, live: ComponentLive | undefined): Json {
+  if (live?.type !== 'observed') return null;
+  const row = live.ports?.find((port) => port.port === step.port);
+  return row === undefined ? null : formerValues(row);
+}
+
+function applied(step: ComponentStep, { prior, preimage: before }: AppliedContext): Recording | 'gone' {
+  if (step.type === 'delete_port') return 'gone';
+  if (step.type === 'set_service_name') return namedComponent(step.serviceId, step.serviceName, prior);
+  const isNew = step.type === 'add_port';
+  const former = (before ?? {}) as JsonObject;
+  return {
+    naturalKey: portKey(step.serviceId, step.port),
+    remoteId: null,
+    remoteAux: prior?.remoteAux ?? (isNew ? {} : { former }),
+    origin: prior?.origin ?? (isNew ? 'created' : 'observed'),
+    state: 'present',
+    lastApplied: { ...prior?.lastApplied, ...assertedBy(step) },
+    obligation: step.type === 'open_outer' ? null : (prior?.obligation ?? null),
+  };
+}
+
+function namedComponent(serviceId: string, serviceName: string, prior: OwnedObject | undefined): Recording {
+  return {
+    naturalKey: componentKey(serviceId),
+    remoteId: serviceId,
+    remoteAux: prior?.remoteAux ?? {},
+    origin: 'observed',
+    state: 'present',
+    lastApplied: { ...prior?.lastApplied, serviceName },
+    obligation: null,
+  };
+}
+
+/** What a step asserted for good; a temporary one asserts nothing. */
+function assertedBy(step: ComponentStep): JsonObject {
+  switch (step.type) {
+    case 'add_port':
+      return { protocol: step.protocol, inner: step.inner, ...(step.alias === undefined ? {} : { alias: step.alias }) };
+    case 'open_inner':
+    case 'close_inner':
+      return { inner: step.type === 'open_inner' };
+    case 'open_outer':
+    case 'close_outer':
+      return step.temporary ? {} : { outer: step.type === 'open_outer' };
+    case 'change_protocol':
+      return { protocol: step.protocol };
+    case 'change_port_alias':
+      return step.temporary ? {} : { alias: step.alias };
+    case 'set_service_name':
+    case 'delete_port':
+      return {};
+    default:
+      return unreachable(step);
+  }
+}
+
+/** Everything but adding is target-state: nothing to decide, the next plan compares again. */
+async function resolve(step: ComponentStep, { reader, memory, intent }: ResolveContext): Promise<Resolution> {
+  if (step.type !== 'add_port') return { type: 'superseded', evidence: 'a repetition does no harm; the ports are read and compared again' };
+  const ports = await reader.ports(step.serviceId);
+  if (ports === undefined) return { type: 'rejected', evidence: `component ${step.serviceId} is not there any more` };
+  const row: PortRecord | undefined = ports.find((port) => port.port === step.port);
+  if (row === undefined) return { type: 'absent-so-far', evidence: `port ${step.port} is not in the listing of ${ports.length} ports` };
+  const prior = memory.objects.find((object) => object.uid === intent.uid);
+  const recording = applied(step, { evidence: { type: 'none' }, prior, preimage: intent.preimage, resource: undefined, nowMs: 0 });
+  if (recording === 'gone') throw new Error('adding a port cannot remove it');
+  return { type: 'applied', recording, evidence: `port ${step.port} is in the listing` };
+}
+
+/** Every request that ports need. */
+export const componentCalls: KindCalls<ComponentSpec, ComponentLive, ComponentStep> = { observe, preimage, toWrite, applied, resolve };

@@ -1,0 +1,5 @@
+import { defineKind } from '../define.ts';
+import { componentCalls } from './calls.ts';
+import { diffComponent, withdrawComponent } from './diff.ts';
+
+export const componentKind = defineKind({ kind: 'Component', order: 20, diff: diffComponent, withdraw: withdrawComponent, calls: componentCalls });

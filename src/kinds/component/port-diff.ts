@@ -1,0 +1,253 @@
+import type { JsonObject } from '../../model/json.ts';
+import type { PortRecord, RuleRecord } from '../../model/observed.ts';
+import type { ResourceId } from '../../model/ids.ts';
+import type { HoldProposal, Need, RawChange, Readable, StepProposal } from '../reconciled.ts';
+import type { PortSpec } from './spec.ts';
+import { type ComponentStep, portExists, portInner, portKey, portOuter, portProtocol } from './steps.ts';
+
+type Proposal = StepProposal<ComponentStep>;
+
+/** One port as wanted and as found. Aliases and the service name belong to the component as a whole. */
+export interface PortCase {
+  readonly serviceId: string;
+  readonly spec: PortSpec;
+  readonly live: PortRecord | undefined;
+  readonly rules: Readable<readonly RuleRecord[]>;
+  /** A former pass closed outer for a moment and has not opened it again. */
+  readonly owesOuter: boolean;
+  /** The rule that will open outer access by being created. */
+  readonly openedBy: ResourceId | undefined;
+}
+
+export interface PortDifference {
+  readonly steps: readonly Proposal[];
+  readonly holds: readonly HoldProposal[];
+  readonly expects: readonly Omit<Need, 'met'>[];
+  readonly unchangedFields: number;
+}
+
+export const stepKey = (port: number, type: string): string => `ports/${port}/${type}`;
+
+/**
+ * The order that a real server never refuses, in any prefix: add; close outer; change protocol; open inner; open
+ * outer; close inner last. (Aliases are ordered across ports, between protocol and inner.)
+ */
+export function diffPort(portCase: PortCase): PortDifference {
+  return portCase.live === undefined ? addPort(portCase) : changePort(portCase, portCase.live);
+}
+
+function addPort({ serviceId, spec, openedBy, rules }: PortCase): PortDifference {
+  const { port, protocol } = spec;
+  if (protocol === undefined) {
+    return held({
+      code: 'component/protocol-needed',
+      message: `port ${port} does not exist and its manifest does not say which protocol it shall have`,
+      remedy: `Write spec.ports[${port}].protocol: one of http, tcp, udp, grpc, mysql.`,
+      changes: [],
+    });
+  }
+  // An absent `inner` is not managed, but a new port must be born with some value: closed, unless outer needs it open.
+  const inner = spec.inner ?? spec.outer === true;
+  const fields: JsonObject = { protocol, ...(spec.alias === undefined ? {} : { alias: spec.alias }), inner };
+  const add: Proposal = {
+    ...proposal(serviceId, port),
+    key: stepKey(port, 'add_port'),
+    step: { type: 'add_port', serviceId, port, protocol, ...(spec.alias === undefined ? {} : { alias: spec.alias }), inner },
+    verb: 'create',
+    summary: `add port ${port} (${protocol}, inner ${inner ? 'open' : 'closed'})`,
+    changes: Object.entries(fields).map(([field, after]) => change(port, field, undefined, after)),
+    provides: [portExists(serviceId, port), ...(inner ? [portInner(serviceId, port)] : [])],
+  };
+  if (spec.outer !== true) return { steps: [add], holds: [], expects: [], unchangedFields: 0 };
+  if (openedBy !== undefined) return { steps: [add], holds: [], expects: [expectation(serviceId, port, openedBy)], unchangedFields: 0 };
+  const open = openOuter({ serviceId, port, protocol, rules, after: [add.key] });
+  return { steps: [add, open], holds: [], expects: [], unchangedFields: 0 };
+}
+
+function changePort(portCase: PortCase, live: PortRecord): PortDifference {
+  const { serviceId, spec, rules, openedBy } = portCase;
+  const { port } = spec;
+  const owes = portCase.owesOuter && spec.outer === undefined;
+  const outer = owes ? true : spec.outer;
+  const protocolChanges = spec.protocol !== undefined && spec.protocol !== live.protocol;
+  // Only a change away from http is refused while outer is open.
+  const closesForProtocol = protocolChanges && spec.protocol !== 'http' && live.outer && outer !== false;
+  const innerAtEnd = spec.inner ?? live.inner;
+
+  const hold = impossible(portCase, live, { outer, closesForProtocol, innerAtEnd });
+  if (hold !== undefined) return held(hold);
+
+  const steps: Proposal[] = [];
+  const closesForGood = live.outer && outer === false;
+  if (closesForGood || closesForProtocol) {
+    const temporary = closesForProtocol;
+    steps.push({
+      ...proposal(serviceId, port),
+      key: stepKey(port, 'close_outer'),
+      step: { type: 'close_outer', serviceId, port, ...(temporary ? { temporary: true } : {}) },
+      summary: `close outer access of port ${port}${temporary ? ' for the protocol change' : ''}`,
+      changes: temporary ? [] : [change(port, 'outer', true, false)],
+      effects: ruleEffects(rules, serviceId, port, 'disables'),
+      ...(temporary ? { obligation: { outer: true } } : {}),
+    });
+  }
+  if (protocolChanges && spec.protocol !== undefined) {
+    steps.push({
+      ...proposal(serviceId, port),
+      key: stepKey(port, 'change_protocol'),
+      step: { type: 'change_protocol', serviceId, port, protocol: spec.protocol },
+      summary: `change protocol of port ${port} from ${live.protocol} to ${spec.protocol}`,
+      changes: [change(port, 'protocol', live.protocol, spec.protocol)],
+      after: closesForProtocol || closesForGood ? [stepKey(port, 'close_outer')] : [],
+      provides: [portProtocol(serviceId, port)],
+    });
+  }
+  if (spec.inner === true && !live.inner) {
+    steps.push({
+      ...proposal(serviceId, port),
+      key: stepKey(port, 'open_inner'),
+      step: { type: 'open_inner', serviceId, port },
+      summary: `open inner access of port ${port}`,
+      changes: [change(port, 'inner', false, true)],
+      effects: ["recreates the port's environment variables in the component"],
+      provides: [portInner(serviceId, port)],
+    });
+  }
+  const expects: Omit<Need, 'met'>[] = [];
+  const opens = outer === true && (!live.outer || closesForProtocol);
+  if (opens && openedBy !== undefined) expects.push(expectation(serviceId, port, openedBy));
+  if (opens && openedBy === undefined) {
+    // Restoring does not depend on the protocol change having worked: it is reopened either way.
+    const after = [...(closesForProtocol ? ['close_outer'] : []), ...(spec.inner === true && !live.inner ? ['open_inner'] : [])];
+    steps.push({
+      ...openOuter({ serviceId, port, protocol: spec.protocol ?? live.protocol, rules, after: after.map((type) => stepKey(port, type)) }),
+      step: { type: 'open_outer', serviceId, port, ...(closesForProtocol && live.outer ? { temporary: true } : {}) },
+      summary: closesForProtocol ? `open outer access of port ${port} again` : `open outer access of port ${port}`,
+      changes: closesForProtocol ? [] : [change(port, 'outer', false, true)],
+      ...(owes ? { cause: 'obligation' as const } : {}),
+    });
+  }
+  if (spec.inner === false && live.inner) {
+    steps.push({
+      ...proposal(serviceId, port),
+      key: stepKey(port, 'close_inner'),
+      step: { type: 'close_inner', serviceId, port },
+      summary: `close inner access of port ${port}`,
+      changes: [change(port, 'inner', true, false)],
+      after: closesForGood ? [stepKey(port, 'close_outer')] : [],
+    });
+  }
+  return { steps, holds: [], expects, unchangedFields: countUnchanged(spec, live) };
+}
+
+/** What no order of allowed steps can reach without touching a field that the manifest does not manage. */
+function impossible(
+  { spec }: PortCase,
+  live: PortRecord,
+  goal: { readonly outer: boolean | undefined; readonly closesForProtocol: boolean; readonly innerAtEnd: boolean },
+): HoldProposal | undefined {
+  const { port } = spec;
+  const at = `spec.ports[${port}]`;
+  if (spec.inner === false && goal.outer === undefined && live.outer) {
+    return {
+      code: 'component/outer-unmanaged',
+      message: `port ${port} shall have inner closed, but its outer access is open and the manifest does not manage it; closing inner needs outer closed first`,
+      remedy: `Write outer: false in ${at} to close both, or take inner: false out.`,
+      changes: [change(port, 'inner', live.inner, false)],
+    };
+  }
+  if (spec.inner === false && goal.outer === true) {
+    return {
+      code: 'component/outer-owed',
+      message: `port ${port} shall have inner closed, but its outer access was closed only for a moment by an earlier run and is to be opened again`,
+      remedy: `Write outer: false in ${at} to leave it closed, or take inner: false out so that it can be opened again.`,
+      changes: [change(port, 'inner', live.inner, false)],
+    };
+  }
+  const mustOpen = goal.outer === true && !live.outer;
+  if ((mustOpen || goal.closesForProtocol) && !goal.innerAtEnd) {
+    return {
+      code: 'component/inner-unmanaged',
+      message: mustOpen
+        ? `port ${port} shall have outer open, but its inner access is closed and the manifest does not manage it; opening outer needs inner open first`
+        : `port ${port} has outer open and inner closed; a change of protocol closes outer for a moment, and it could not be opened again`,
+      remedy: `Write inner: true in ${at}.`,
+      changes: mustOpen ? [change(port, 'outer', false, true)] : [change(port, 'protocol', live.protocol, spec.protocol ?? live.protocol)],
+    };
+  }
+  return undefined;
+}
+
+function openOuter(port: {
+  readonly serviceId: string;
+  readonly port: number;
+  readonly protocol: string;
+  readonly rules: Readable<readonly RuleRecord[]>;
+  readonly after: readonly string[];
+}): Proposal {
+  return {
+    ...proposal(port.serviceId, port.port),
+    key: stepKey(port.port, 'open_outer'),
+    step: { type: 'open_outer', serviceId: port.serviceId, port: port.port },
+    summary: `open outer access of port ${port.port}`,
+    changes: [change(port.port, 'outer', false, true)],
+    effects: openingEffects(port),
+    after: port.after,
+    provides: [portOuter(port.serviceId, port.port)],
+  };
+}
+
+function openingEffects({ rules, serviceId, port, protocol }: Parameters<typeof openOuter>[0]): readonly string[] {
+  const existing = ruleEffects(rules, serviceId, port, 'enables');
+  if (existing.length > 0) return existing;
+  if (protocol !== 'http') return [];
+  if (rules.readable) return ['the platform creates a default rule on a domain of its own'];
+  return ['the platform may create a default rule on a domain of its own; this server does not list rules'];
+}
+
+/** `disables 2 rules: a.example.com/, b.example.com/api`; nothing where rules cannot be read or there are none. */
+export function ruleEffects(rules: Readable<readonly RuleRecord[]>, serviceId: string, port: number, verb: string): readonly string[] {
+  if (!rules.readable) return [];
+  const concerned = rules.value.filter((rule) => rule.serviceId === serviceId && rule.port === port);
+  if (concerned.length === 0) return [];
+  const names = concerned.map((rule) => `${rule.domain}${rule.path || '/'}`).sort();
+  return [`${verb} ${concerned.length} ${concerned.length === 1 ? 'rule' : 'rules'}: ${names.join(', ')}`];
+}
+
+function expectation(serviceId: string, port: number, rule: ResourceId): Omit<Need, 'met'> {
+  return {
+    condition: portOuter(serviceId, port),
+    otherwise: {
+      code: 'component/opening-rule-held',
+      message: `outer access of port ${port} is to be opened by creating ${rule}, which is not going to happen; it stays closed`,
+      remedy: `See to ${rule} first, or take it out of the source so that the port is opened by itself.`,
+    },
+  };
+}
+
+function countUnchanged(spec: PortSpec, live: PortRecord): number {
+  return [
+    spec.protocol !== undefined && spec.protocol === live.protocol,
+    spec.alias !== undefined && spec.alias === live.alias,
+    spec.inner !== undefined && spec.inner === live.inner,
+    spec.outer !== undefined && spec.outer === live.outer,
+  ].filter(Boolean).length;
+}
+
+function held(hold: HoldProposal): PortDifference {
+  return { steps: [], holds: [hold], expects: [], unchangedFields: 0 };
+}
+
+/** What all steps of one port share; the rest is filled in where it is made. */
+export function proposal(serviceId: string, port: number) {
+  return { verb: 'update', object: portKey(serviceId, port), effects: [], after: [], needs: [], provides: [], prune: false } as const;
+}
+
+export function change(port: number, field: string, before: RawChange['before'], after: RawChange['after']): RawChange {
+  return {
+    field,
+    path: `ports[${port}].${field}`,
+    ...(before === undefined ? {} : { before }),
+    ...(after === undefined ? {} : { after }),
+  };
+}

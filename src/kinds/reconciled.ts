@@ -1,0 +1,213 @@
+import type { ResourceId, ScopeKey } from '../model/ids.ts';
+import type { Json, JsonObject } from '../model/json.ts';
+import type { ComponentRecord, PortRecord, RuleRecord } from '../model/observed.ts';
+import type { Intent, ObjectState, Origin, OwnedObject } from '../model/owned.ts';
+import type { ActionVerb, DeferredAction, Hold, Note, Wait } from '../model/plan.ts';
+import type { DesiredState, Resource } from '../model/resource.ts';
+import type { Secret } from '../model/secret.ts';
+import type { EpochMs } from '../model/time.ts';
+
+/** What the ledger says about one scope. */
+export interface Memory {
+  /** false with `--ledger none`: ownership and attribution are unknown. */
+  readonly known: boolean;
+  /** Whether the ledger has ever recorded this scope. One that has not never installs into it blindly. */
+  readonly scopeRecorded: boolean;
+  /** Objects of the scope, of every source. */
+  readonly objects: readonly OwnedObject[];
+}
+
+export function remembered(memory: Memory, kind: string, naturalKey: string): OwnedObject | undefined {
+  return memory.objects.find((object) => object.kind === kind && object.naturalKey === naturalKey);
+}
+
+/** What a person allowed for this run. */
+export interface Permissions {
+  /** `--adopt`: may this resource take over what exists and is not ours? */
+  adopt(resource: ResourceId): boolean;
+  /** `--prune`, or `prune.enabled` in the daemon. */
+  readonly prune: boolean;
+  /** A person confirmed the first install into an application this ledger has never recorded. */
+  readonly firstInstall: boolean;
+}
+
+/** Everything a diff may look at. All of it is data. */
+export interface DiffContext<Spec, Live> {
+  readonly resource: Resource<Spec>;
+  readonly live: Live;
+  /** All resources of the same application, this one included. */
+  readonly siblings: DesiredState;
+  readonly memory: Memory;
+  readonly permissions: Permissions;
+  readonly source: string;
+  readonly scope: ScopeKey;
+  readonly nowMs: EpochMs;
+}
+
+/** A field that changes, before attribution. `field` is its name in `lastApplied` of the object. */
+export interface RawChange {
+  readonly field: string;
+  readonly path: string;
+  /** Natural key of the object whose `lastApplied` knows the field, where it is not the step's own. */
+  readonly object?: string;
+  readonly before?: Json;
+  readonly after?: Json;
+}
+
+/** Something that must hold on the platform before a step may run. */
+export interface Need {
+  /** `port-outer <serviceId> 8080`: a step that provides it comes first. */
+  readonly condition: string;
+  /** It already holds. */
+  readonly met: boolean;
+  /** What is said when it neither holds nor is provided. */
+  readonly otherwise: { readonly code: string; readonly message: string; readonly remedy: string };
+}
+
+export type Step = JsonObject & { readonly type: string };
+
+/** One write that a diff proposes. */
+export interface StepProposal<S extends Step = Step> {
+  /** Unique within the resource: `ports/8080/open_outer`. */
+  readonly key: string;
+  readonly step: S;
+  readonly verb: ActionVerb;
+  /** Natural key of the object it touches. */
+  readonly object: string;
+  readonly summary: string;
+  readonly changes: readonly RawChange[];
+  readonly effects: readonly string[];
+  /** Keys of steps of the same resource that must be done first. */
+  readonly after: readonly string[];
+  readonly needs: readonly Need[];
+  readonly provides: readonly string[];
+  readonly prune: boolean;
+  /** The change is an adoption or a restoration, whatever the ledger says. */
+  readonly cause?: 'adopt' | 'obligation';
+  /** Written with the intent: a temporary change that must be restored. */
+  readonly obligation?: JsonObject;
+}
+
+/** What the ledger should say about one object. */
+export interface Recording {
+  readonly naturalKey: string;
+  readonly remoteId: string | null;
+  readonly remoteAux: JsonObject;
+  readonly origin: Origin;
+  readonly state: ObjectState;
+  readonly lastApplied: JsonObject;
+  readonly obligation: JsonObject | null;
+  /** The object's former natural key, when it was renamed: that row goes. */
+  readonly replaces?: string;
+}
+
+/** Something that is left to a person; the plan says for which resource, and why its fields would change. */
+export interface HoldProposal extends Omit<Hold, 'resource' | 'changes'> {
+  readonly changes: readonly RawChange[];
+  /** Natural key of the object whose `lastApplied` the changes are attributed by. */
+  readonly object?: string;
+}
+
+export interface Difference<S extends Step = Step> {
+  readonly steps: readonly StepProposal<S>[];
+  readonly holds: readonly HoldProposal[];
+  readonly notes: readonly Omit<Note, 'resource'>[];
+  readonly deferred: readonly Omit<DeferredAction, 'resource'>[];
+  readonly waits: readonly Omit<Wait, 'resource'>[];
+  /** What steps of other resources are relied upon to provide; not provided, it is held. */
+  readonly expects: readonly Omit<Need, 'met'>[];
+  /** Objects that are as desired: what the ledger should say of them, without any write to the platform. */
+  readonly settled: readonly Recording[];
+  /** Natural keys of objects the ledger lets go of, without any write to the platform. */
+  readonly forget: readonly string[];
+  /** Natural keys this resource speaks for; an object of ours that nobody speaks for is withdrawn. */
+  readonly claims: readonly string[];
+  /** Managed fields found as desired. */
+  readonly unchangedFields: number;
+}
+
+export const noDifference: Difference<never> = {
+  steps: [],
+  holds: [],
+  notes: [],
+  deferred: [],
+  waits: [],
+  expects: [],
+  settled: [],
+  forget: [],
+  claims: [],
+  unchangedFields: 0,
+};
+
+/** An answer that the server's dialect may not give. */
+export type Readable<T> = { readonly readable: true; readonly value: T } | { readonly readable: false };
+
+/** Reads of one scope, each asked at most once per pass however many kinds want it. */
+export interface ScopeReader {
+  ports(serviceId: string): Promise<readonly PortRecord[] | undefined>;
+  rules(): Promise<Readable<readonly RuleRecord[]>>;
+  components(): Promise<Readable<readonly ComponentRecord[]>>;
+  installed(): Promise<Readable<readonly InstalledCopy[]>>;
+  application(): Promise<{ readonly status: string; readonly componentCount: number; readonly runningComponentCount: number }>;
+  /** Found out by reading where it is not known; never by a write. */
+  can(ability: 'deletePort' | 'updateRule' | 'deleteRule' | 'upgrade'): Promise<boolean>;
+}
+
+/** What the diff of an install needs of the server's list of installed models. */
+export interface InstalledCopy {
+  readonly modelId: string;
+  readonly installGroupId: number | null;
+}
+
+export interface ObserveContext<Spec> {
+  readonly resource: Resource<Spec>;
+  readonly siblings: DesiredState;
+  readonly memory: Memory;
+  readonly reader: ScopeReader;
+}
+
+/** A store as the operator configured it. The key stays wrapped. */
+export interface StoreAccess {
+  readonly url: string;
+  readonly domain: string;
+  readonly type: string;
+  readonly accessKey: Secret | null;
+}
+
+export interface CallContext {
+  readonly app: { readonly team: string; readonly region: string; readonly appId: number };
+  readonly stores: ReadonlyMap<string, StoreAccess>;
+}
+
+/** What observation says about a write whose outcome is not known. */
+export type Resolution =
+  | { readonly type: 'applied'; readonly recording: Recording; readonly evidence: string }
+  | { readonly type: 'rejected'; readonly evidence: string }
+  /** Target-state writes: nothing to decide, the next plan compares again. */
+  | { readonly type: 'superseded'; readonly evidence: string }
+  | { readonly type: 'hold'; readonly code: string; readonly evidence: string }
+  /** Not seen; look once more after the staleness window before concluding. */
+  | { readonly type: 'absent-so-far'; readonly evidence: string };
+
+/** The pure part of a kind that is reconciled. */
+export interface KindDiff<Spec, Live, S extends Step> {
+  readonly kind: string;
+  /** Place in a plan among steps that do not depend on each other, low first. */
+  readonly order: number;
+  diff(context: DiffContext<Spec, Live>): Difference<S>;
+  /** Steps for an object of ours that git no longer names. */
+  withdraw(object: OwnedObject, context: WithdrawContext): Difference<S>;
+}
+
+export interface WithdrawContext {
+  readonly rules: Readable<readonly RuleRecord[]>;
+  readonly canDeleteRules: boolean;
+  readonly permissions: Permissions;
+}
+
+/** The intent of a step in doubt, with what its kind may look at to decide it. */
+export interface ResolveContext {
+  readonly intent: Intent;
+  readonly reader: ScopeReader;
+  readonly memory: Memory;
+}

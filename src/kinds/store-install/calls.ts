@@ -1,0 +1,122 @@
+import type { Json, JsonObject } from '../../model/json.ts';
+import type { ComponentRecord } from '../../model/observed.ts';
+import { PortolanError } from '../../model/errors.ts';
+import { unreachable } from '../../model/unreachable.ts';
+import type { WriteRequest } from '../../platform/writes.ts';
+import type { AppliedContext, KindCalls } from '../calls.ts';
+import { type CallContext, type ObserveContext, type Recording, remembered, type Resolution, type ResolveContext } from '../reconciled.ts';
+import { componentMemory, type InstallLive } from './diff.ts';
+import type { StoreInstallSpec } from './spec.ts';
+import { installKey, type InstallStep } from './steps.ts';
+
+async function observe({ resource, memory, reader }: ObserveContext<StoreInstallSpec>): Promise<InstallLive> {
+  const mine = remembered(memory, 'StoreInstall', installKey(resource.name));
+  const application = await reader.application();
+  const upToDate = mine !== undefined && mine.lastApplied['modelVersion'] === resource.spec.model.version;
+  if (upToDate) return { installed: 'not-asked', components: 'not-asked', application, canUpgrade: false };
+  const [installed, components] = await Promise.all([reader.installed(), reader.components()]);
+  return { installed, components, application, canUpgrade: mine !== undefined && (await reader.can('upgrade')) };
+}
+
+/** The install groups and components there are now; without a listing, only their number. */
+function preimage(_step: InstallStep, live: InstallLive | undefined): Json {
+  if (live === undefined) return null;
+  const { componentCount, runningComponentCount } = live.application;
+  const components = live.components !== 'not-asked' && live.components.readable ? live.components.value : undefined;
+  return {
+    componentCount,
+    runningComponentCount,
+    ...(components === undefined ? {} : { groups: groupsOf(components), components: components.map((component) => component.serviceId) }),
+  };
+}
+
+function toWrite(step: InstallStep, { app, stores }: CallContext): WriteRequest {
+  switch (step.type) {
+    case 'install': {
+      const store = stores.get(step.store);
+      if (store === undefined) {
+        throw new PortolanError({
+          code: 'store/unknown',
+          disposition: 'invalid',
+          message: `Store/${step.store} is not in the operator's configuration; nothing was installed`,
+          remedy: 'Add the Store to the file given by --config.',
+        });
+      }
+      return { operation: 'install', app, build: step.build, store, modelId: step.modelId, modelVersion: step.modelVersion };
+    }
+    case 'upgrade':
+      return { operation: 'upgrade', app, modelId: step.modelId, modelVersion: step.modelVersion };
+    default:
+      return unreachable(step);
+  }
+}
+
+function applied(step: InstallStep, { evidence, prior, preimage: before, nowMs }: AppliedContext): Recording {
+  const awaiting: JsonObject = step.waitMs === undefined ? {} : { awaitingSinceMs: nowMs };
+  if (step.type === 'upgrade') {
+    return {
+      naturalKey: installKey(step.name),
+      remoteId: prior?.remoteId ?? null,
+      remoteAux: { ...prior?.remoteAux, ...awaiting },
+      origin: prior?.origin ?? 'created',
+      state: 'present',
+      lastApplied: { ...prior?.lastApplied, modelVersion: step.modelVersion },
+      obligation: null,
+    };
+  }
+  const found = evidence.type === 'install' ? newComponents(evidence.install.components, before) : [];
+  return recordInstall(step, found, awaiting);
+}
+
+/** The row of an install of ours with its components, so that `from:` finds them. */
+export function recordInstall(step: Extract<InstallStep, { type: 'install' }>, components: readonly ComponentRecord[], aux: JsonObject): Recording {
+  const groups = groupsOf(components);
+  return {
+    naturalKey: installKey(step.name),
+    remoteId: groups.length === 1 ? String(groups[0]) : null,
+    remoteAux: { components: components.map(componentMemory), ...aux },
+    origin: 'created',
+    state: 'present',
+    lastApplied: { store: step.store, modelId: step.modelId, modelVersion: step.modelVersion, build: step.build },
+    obligation: null,
+  };
+}
+
+/**
+ * The answer lists all components of the application. Ours are those that were not there before; where there was no
+ * listing to compare with, those of the newest install group, because group ids only grow.
+ */
+function newComponents(components: readonly ComponentRecord[], before: Json): readonly ComponentRecord[] {
+  const known = (before as { components?: readonly string[] } | null)?.components;
+  if (known !== undefined) return components.filter((component) => !known.includes(component.serviceId));
+  const newest = Math.max(0, ...groupsOf(components));
+  return newest === 0 ? components : components.filter((component) => component.installGroupId === newest);
+}
+
+function groupsOf(components: readonly ComponentRecord[]): number[] {
+  return [...new Set(components.flatMap((component) => (component.installGroupId ? [component.installGroupId] : [])))].sort((left, right) => left - right);
+}
+
+/** A second install is the one thing that cannot be undone: only the install groups prove anything. */
+async function resolve(step: InstallStep, { reader, memory, intent }: ResolveContext): Promise<Resolution> {
+  const before = intent.preimage as { groups?: readonly number[]; componentCount?: number } | null;
+  const [components, application] = await Promise.all([reader.components(), reader.application()]);
+  const counts = `the application had ${before?.componentCount ?? '?'} components before and has ${application.componentCount} now`;
+  if (step.type === 'upgrade') return { type: 'hold', code: 'install/upgrade-in-doubt', evidence: `${counts}; the server's reported version stays old after an upgrade, so nothing proves it` };
+  if (!components.readable || before?.groups === undefined) return { type: 'hold', code: 'install/in-doubt', evidence: `${counts}; this server cannot list components, so the number proves nothing` };
+  const ours = new Set(memory.objects.filter((object) => object.kind === 'StoreInstall').map((object) => object.remoteId));
+  const installed = await reader.installed();
+  const recorded = memory.objects.filter((object) => object.kind === 'StoreInstall' && object.lastApplied['modelId'] === step.modelId).length;
+  if (installed.readable && installed.value.filter((copy) => copy.modelId === step.modelId).length <= recorded) {
+    return { type: 'absent-so-far', evidence: `the server lists no further install of model ${step.modelId}; ${counts}` };
+  }
+  const fresh = groupsOf(components.value).filter((group) => !before.groups?.includes(group) && !ours.has(String(group)));
+  const [only, second] = fresh;
+  if (only === undefined) return { type: 'absent-so-far', evidence: `no new install group; ${counts}` };
+  if (second !== undefined) return { type: 'hold', code: 'install/two-groups', evidence: `${fresh.length} new install groups appeared (${fresh.join(', ')}); ${counts}` };
+  const mine = components.value.filter((component) => component.installGroupId === only);
+  return { type: 'applied', recording: recordInstall(step, mine, step.waitMs === undefined ? {} : { awaitingSinceMs: intent.createdMs }), evidence: `install group ${only} with ${mine.length} components is new` };
+}
+
+/** Every request that installs need. */
+export const installCalls: KindCalls<StoreInstallSpec, InstallLive, InstallStep> = { observe, preimage, toWrite, applied, resolve };

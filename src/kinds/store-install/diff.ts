@@ -1,0 +1,232 @@
+import { resourceId } from '../../model/ids.ts';
+import type { JsonObject } from '../../model/json.ts';
+import type { ComponentRecord } from '../../model/observed.ts';
+import type { OwnedObject } from '../../model/owned.ts';
+import { parseDuration } from '../../model/duration.ts';
+import { type DiffContext, type Difference, type HoldProposal, type InstalledCopy, noDifference, type Readable, type Recording, remembered, type StepProposal, type WithdrawContext } from '../reconciled.ts';
+import type { StoreInstallSpec } from './spec.ts';
+import { installDone, installKey, type InstallStep } from './steps.ts';
+
+/** Read only where something may have to be done: an install on record that wants nothing costs no request. */
+export interface InstallLive {
+  readonly installed: Readable<readonly InstalledCopy[]> | 'not-asked';
+  readonly components: Readable<readonly ComponentRecord[]> | 'not-asked';
+  readonly application: { readonly status: string; readonly componentCount: number; readonly runningComponentCount: number };
+  readonly canUpgrade: boolean;
+}
+
+type Context = DiffContext<StoreInstallSpec, InstallLive>;
+
+/** Installs are never repeated and never removed: what the ledger knows is done, and what it does not know is looked at twice. */
+export function diffInstall(context: Context): Difference<InstallStep> {
+  const { resource, memory, source } = context;
+  const claims = [installKey(resource.name)];
+  const mine = remembered(memory, 'StoreInstall', installKey(resource.name));
+  if (mine === undefined) return { ...missingInstall(context), claims };
+  if (mine.source !== source) return { ...noDifference, claims, holds: [otherSource(context, mine)] };
+  return { ...knownInstall(context, mine), claims };
+}
+
+/** Nothing of an install is ever removed by us. */
+export function withdrawInstall(object: OwnedObject, _context: WithdrawContext): Difference<InstallStep> {
+  return {
+    ...noDifference,
+    notes: [{ code: 'install/withdrawn', message: `${object.resource} is no longer in the source; installs are never removed, its components stay and are no longer looked after` }],
+  };
+}
+
+function knownInstall(context: Context, mine: OwnedObject): Difference<InstallStep> {
+  const { resource, live } = context;
+  const { spec } = resource;
+  const version = mine.lastApplied['modelVersion'];
+  if (mine.lastApplied['modelId'] !== spec.model.id || mine.lastApplied['store'] !== spec.store) {
+    return hold(context, 'install/other-model', `${resource.id} is on record as model ${String(mine.lastApplied['modelId'])} of Store/${String(mine.lastApplied['store'])}; the manifest now names model ${spec.model.id} of Store/${spec.store}`, 'Another model is another install: give it a name of its own, and leave this one as it was.');
+  }
+  if (version !== spec.model.version) return upgrade(context, mine);
+  return { ...noDifference, unchangedFields: 3, ...awaiting(context, mine), ...(live.application.status === 'running' || !isAwaiting(mine) ? { settled: [settledInstall(mine)] } : {}) };
+}
+
+function isAwaiting(mine: OwnedObject): boolean {
+  return mine.remoteAux['awaitingSinceMs'] !== undefined;
+}
+
+/** An install that must come to run holds back what depends on it, until it runs or its time is over. */
+function awaiting(context: Context, mine: OwnedObject): Partial<Difference<InstallStep>> {
+  const { resource, live, nowMs } = context;
+  const sinceMs = mine.remoteAux['awaitingSinceMs'];
+  const wait = resource.spec.wait;
+  if (typeof sinceMs !== 'number' || live.application.status === 'running') return {};
+  const untilMs = sinceMs + (wait === undefined ? 0 : (parseDuration(wait.timeout) ?? 0));
+  const seen = `application status is "${live.application.status}", ${live.application.runningComponentCount} of ${live.application.componentCount} components run`;
+  if (nowMs < untilMs) return { waits: [{ message: `${resource.id} is installed and must come to run: ${seen}`, untilMs }] };
+  return {
+    holds: [
+      {
+        code: 'install/not-running',
+        message: `${resource.id} is installed and did not come to run within ${wait?.timeout ?? '0s'}: ${seen}; what depends on it was not done`,
+        remedy: 'Look at its components in the console. Once the application runs, run this again; or take spec.wait out.',
+        changes: [],
+      },
+    ],
+  };
+}
+
+function settledInstall(mine: OwnedObject): Recording {
+  const { awaitingSinceMs: _done, ...remoteAux } = mine.remoteAux;
+  return { naturalKey: mine.naturalKey, remoteId: mine.remoteId, remoteAux, origin: mine.origin, state: 'present', lastApplied: mine.lastApplied, obligation: null };
+}
+
+function upgrade(context: Context, mine: OwnedObject): Difference<InstallStep> {
+  const { resource, live, memory } = context;
+  const { spec } = resource;
+  const from = mine.lastApplied['modelVersion'];
+  if (typeof from !== 'string') {
+    return hold(context, 'install/version-unknown', `the ledger does not know which version of ${spec.model.id} ${resource.id} has; the server's word is not reliable after an upgrade`, `Run \`portolan ledger resolve\` for its intent, or write the present version in the manifest first.`);
+  }
+  if (!live.canUpgrade) {
+    return hold(context, 'install/cannot-upgrade', `${resource.id} shall go from version ${from} to ${spec.model.version}, and this server offers no upgrade`, 'Upgrade it in the console, then run `portolan ledger forget` for it and adopt it; or take the change back.');
+  }
+  const copies = copiesOf(live, spec.model.id);
+  const known = memory.objects.filter((object) => object.kind === 'StoreInstall' && object.lastApplied['modelId'] === spec.model.id).length;
+  if (copies > 1 || known > 1) {
+    return hold(context, 'install/two-copies', `the application has ${Math.max(copies, known)} installs of model ${spec.model.id}; the platform upgrades by model and would touch all of them`, 'Upgrade the one you mean in the console.');
+  }
+  const waitMs = spec.wait === undefined ? undefined : (parseDuration(spec.wait.timeout) ?? 0);
+  const step: StepProposal<InstallStep> = {
+    key: 'upgrade',
+    step: { type: 'upgrade', name: resource.name, modelId: spec.model.id, modelVersion: spec.model.version, ...(waitMs === undefined ? {} : { waitMs }) },
+    verb: 'update',
+    object: installKey(resource.name),
+    summary: `upgrade ${spec.model.id} from ${from} to ${spec.model.version}`,
+    changes: [{ field: 'modelVersion', path: 'model.version', before: from, after: spec.model.version }],
+    effects: ['moves its components to the images of the new version'],
+    after: [],
+    needs: [],
+    provides: [installDone(resource.name)],
+    prune: false,
+  };
+  return { ...noDifference, steps: [step], unchangedFields: 2 };
+}
+
+function missingInstall(context: Context): Difference<InstallStep> {
+  const { resource, live, memory, permissions } = context;
+  const { spec } = resource;
+  const renamed = renamedFrom(context);
+  if (renamed !== undefined) return renamed;
+  const same = memory.objects.find((object) => object.kind === 'StoreInstall' && object.lastApplied['modelId'] === spec.model.id && object.lastApplied['store'] === spec.store);
+  if (same !== undefined && !spec.allowSecondCopy) {
+    return hold(
+      context,
+      'install/second-copy',
+      `the application already has model ${spec.model.id} of Store/${spec.store}, installed as ${same.resource}; ${resource.id} would install a second copy`,
+      `If it is the same one under a new name, annotate it portolan/moved-from: ${same.naturalKey.slice('install/'.length)}. If a second copy is meant, write allowSecondCopy: true.`,
+    );
+  }
+  const recorded = memory.objects.filter((object) => object.kind === 'StoreInstall' && object.lastApplied['modelId'] === spec.model.id).length;
+  const foreign = copiesOf(live, spec.model.id) - recorded;
+  if (memory.known && foreign > 0 && !spec.allowSecondCopy) return foreignInstall(context, foreign);
+  if (!permissions.firstInstall && memory.known && !memory.scopeRecorded && !asked(live.installed) && live.application.componentCount > 0) {
+    return hold(
+      context,
+      'install/first-into-unknown',
+      `this ledger has never recorded the application, it has ${live.application.componentCount} components, and this server cannot list what is installed: ${resource.id} may be there already`,
+      `Make sure that it is not, then confirm once: portolan ledger confirm ${context.scope}, or apply with a person at hand (--yes).`,
+    );
+  }
+  return { ...noDifference, steps: [installStep(context)] };
+}
+
+function installStep({ resource }: Context): StepProposal<InstallStep> {
+  const { spec, name } = resource;
+  const waitMs = spec.wait === undefined ? undefined : (parseDuration(spec.wait.timeout) ?? 0);
+  return {
+    key: 'install',
+    step: { type: 'install', name, store: spec.store, modelId: spec.model.id, modelVersion: spec.model.version, build: spec.build, ...(waitMs === undefined ? {} : { waitMs }) },
+    verb: 'create',
+    object: installKey(name),
+    summary: `install ${spec.model.id} ${spec.model.version} from Store/${spec.store}${spec.build ? ' and build it' : ''}`,
+    changes: [
+      { field: 'store', path: 'store', after: spec.store },
+      { field: 'modelId', path: 'model.id', after: spec.model.id },
+      { field: 'modelVersion', path: 'model.version', after: spec.model.version },
+      { field: 'build', path: 'build', after: spec.build },
+    ],
+    effects: ["creates the model's components in the application; Portolan never removes them"],
+    after: [],
+    needs: [],
+    provides: [installDone(name)],
+    prune: false,
+  };
+}
+
+/** `portolan/moved-from`: the same install under a new name. Only the ledger changes. */
+function renamedFrom({ resource, memory, source, siblings }: Context): Difference<InstallStep> | undefined {
+  const former = resource.annotations['portolan/moved-from'];
+  if (former === undefined || siblings.has(resourceId('StoreInstall', former))) return undefined;
+  const old = remembered(memory, 'StoreInstall', installKey(former));
+  const { spec } = resource;
+  if (old === undefined || old.source !== source || old.lastApplied['modelId'] !== spec.model.id || old.lastApplied['store'] !== spec.store) return undefined;
+  return {
+    ...noDifference,
+    notes: [{ code: 'install/renamed', message: `${old.resource} is on record under its new name ${resource.id}` }],
+    settled: [{ ...settledInstall(old), naturalKey: installKey(resource.name), replaces: old.naturalKey }],
+    claims: [installKey(former)],
+  };
+}
+
+function foreignInstall(context: Context, foreign: number): Difference<InstallStep> {
+  const { resource, live, permissions, memory } = context;
+  const { spec } = resource;
+  const what = `the application already has ${foreign === 1 ? 'an install' : `${foreign} installs`} of model ${spec.model.id} that this ledger does not know`;
+  if (!permissions.adopt(resource.id)) {
+    return hold(context, 'install/not-ours', `${what}; ${resource.id} would install another copy`, `Run apply --adopt ${resource.id} if it is the one you mean, or write allowSecondCopy: true.`);
+  }
+  const groups = foreignGroups(live, memory.objects, spec.model.id);
+  const [only, second] = groups;
+  if (foreign > 1 || second !== undefined) return hold(context, 'install/ambiguous-adoption', `${what}, and it is not clear which one ${resource.id} means`, 'Remove the others in the console first.');
+  const components = asked(live.components) && only !== undefined ? live.components.value.filter((component) => component.installGroupId === only).map(componentMemory) : [];
+  return {
+    ...noDifference,
+    notes: [{ code: 'install/adopted', message: `${resource.id} is adopted as it is, with ${components.length} components${only === undefined ? '; which ones are its components could not be seen' : ''}` }],
+    settled: [
+      {
+        naturalKey: installKey(resource.name),
+        remoteId: only === undefined ? null : String(only),
+        remoteAux: { components },
+        origin: 'adopted',
+        state: 'present',
+        lastApplied: { store: spec.store, modelId: spec.model.id, modelVersion: spec.model.version },
+        obligation: null,
+      },
+    ],
+  };
+}
+
+function foreignGroups(live: InstallLive, objects: readonly OwnedObject[], modelId: string): number[] {
+  const ours = new Set(objects.filter((object) => object.kind === 'StoreInstall').map((object) => object.remoteId));
+  const named = asked(live.installed) ? live.installed.value.filter((copy) => copy.modelId === modelId && copy.installGroupId !== null).map((copy) => copy.installGroupId as number) : [];
+  const seen = asked(live.components) ? live.components.value.flatMap((component) => (component.installGroupId ? [component.installGroupId] : [])) : [];
+  return [...new Set(named.length > 0 ? named : seen)].filter((group) => !ours.has(String(group)));
+}
+
+/** What the ledger keeps of an installed component, so that `from:` can find it. */
+export function componentMemory(component: ComponentRecord): JsonObject & { serviceId: string; serviceKey: string; k8sComponentName: string } {
+  return { serviceId: component.serviceId, serviceKey: component.serviceKey, k8sComponentName: component.k8sComponentName };
+}
+
+function copiesOf(live: InstallLive, modelId: string): number {
+  return asked(live.installed) ? live.installed.value.filter((copy) => copy.modelId === modelId).length : 0;
+}
+
+function asked<T>(answer: Readable<T> | 'not-asked'): answer is { readonly readable: true; readonly value: T } {
+  return answer !== 'not-asked' && answer.readable;
+}
+
+function hold(_context: Context, code: string, message: string, remedy: string): Difference<InstallStep> {
+  const refusal: HoldProposal = { code, message, remedy, changes: [] };
+  return { ...noDifference, holds: [refusal] };
+}
+
+function otherSource({ resource, source }: Context, owner: OwnedObject): HoldProposal {
+  return { code: 'source/other-owner', message: `${resource.id} belongs to the source "${owner.source}"; this run is for "${source}"`, remedy: 'Give it another name, or run with the --source that owns it.', changes: [] };
+}

@@ -1,0 +1,108 @@
+import { scopeKey } from '../model/ids.ts';
+import type { OwnedObject } from '../model/owned.ts';
+import type { ScopePlan } from '../model/plan.ts';
+
+/** How much one run may change or remove before a person is asked. */
+export interface GuardLimits {
+  /** Share of the objects on record, 0 to 1, that one run may change or remove; counted from `shareFrom` objects on. */
+  readonly maxShare: number;
+  /** Removals in one run. */
+  readonly maxPrunes: number;
+  /** `team/region/app` patterns, `*` for any. */
+  readonly allowedScopes: readonly string[];
+}
+
+/** Below this many objects a share says nothing: one of three is a third. */
+export const SHARE_FROM_OBJECTS = 10;
+
+/** Why nothing of a plan is sent. */
+export interface Refusal {
+  /** Stable, `guard/what`. */
+  readonly code: string;
+  readonly message: string;
+  /** The exact flag or setting that lets it through. */
+  readonly override: string;
+}
+
+/** Looks at one scope, or at all scopes of a run together. Creations never count. */
+export function guardShare(plans: readonly ScopePlan[], owned: readonly OwnedObject[], limits: GuardLimits): readonly Refusal[] {
+  const refusals: Refusal[] = [];
+  const where = plans.length === 1 && plans[0] !== undefined ? `scope ${scopeKey(plans[0].scope)}` : 'this run';
+  const actions = plans.flatMap((plan) => plan.actions.map((action) => ({ ...action, scope: scopeKey(plan.scope) })));
+  const touched = new Set(actions.filter((action) => action.verb !== 'create').map((action) => `${action.scope} ${action.object}`)).size;
+  const pruned = new Set(actions.filter((action) => action.prune).map((action) => `${action.scope} ${action.object}`)).size;
+  const share = owned.length === 0 ? 0 : touched / owned.length;
+  if (owned.length >= SHARE_FROM_OBJECTS && share > limits.maxShare) {
+    refusals.push({
+      code: 'guard/share',
+      message: `${where} would change or remove ${touched} of ${owned.length} objects on record (${percent(share)}), more than the limit of ${percent(limits.maxShare)}; nothing was sent`,
+      override: `--max-share ${Math.ceil(share * 100) / 100}`,
+    });
+  }
+  if (pruned > limits.maxPrunes) {
+    refusals.push({
+      code: 'guard/prunes',
+      message: `${where} would remove or close ${pruned} objects that git no longer names, more than the limit of ${limits.maxPrunes}; nothing was sent`,
+      override: `--max-prunes ${pruned}`,
+    });
+  }
+  return refusals;
+}
+
+/** Resolved values are matched, never what a manifest calls itself. */
+export function guardScope(plan: Pick<ScopePlan, 'scope' | 'application'>, limits: GuardLimits): Refusal | undefined {
+  const { team, region, appId } = plan.scope;
+  const allowed = limits.allowedScopes.some((pattern) => matches(pattern, [team, region, String(appId)]));
+  if (allowed) return undefined;
+  return {
+    code: 'guard/scope',
+    message: `${plan.application} means ${team}/${region}/${appId}, which the operator's Settings do not allow (${limits.allowedScopes.join(', ')}); nothing was sent`,
+    override: `add "${team}/${region}/${appId}" to spec.scopes.allow of Settings in the file given by --config`,
+  };
+}
+
+export function guardRegion(plan: Pick<ScopePlan, 'scope'>, status: string | undefined): Refusal | undefined {
+  if (status === '1') return undefined;
+  const words: Record<string, string> = { '0': 'being edited', '2': 'disabled', '3': 'under maintenance' };
+  const word = status === undefined ? 'not in the list of regions' : (words[status] ?? `in state "${status}"`);
+  return {
+    code: 'guard/region',
+    message: `region ${plan.scope.region} is ${word}; only an enabled region (status 1) is written to, so nothing was sent`,
+    override: 'none: run this again when the region is enabled',
+  };
+}
+
+/** A source that names nothing although objects of it are on record is a mistake until a person says otherwise. */
+export function guardEmpty(source: string, resources: number, owned: number): Refusal | undefined {
+  if (resources > 0 || owned === 0) return undefined;
+  return {
+    code: 'guard/empty-source',
+    message: `the source "${source}" names nothing, and the ledger holds ${owned} objects of it; nothing was sent`,
+    override: '--allow-empty',
+  };
+}
+
+function matches(pattern: string, values: readonly string[]): boolean {
+  const parts = pattern.split('/');
+  return parts.length === values.length && parts.every((part, index) => wildcard(part, values[index] ?? ''));
+}
+
+/** `*` stands for any text within one segment. */
+function wildcard(pattern: string, value: string): boolean {
+  const pieces = pattern.split('*');
+  const [first = '', ...rest] = pieces;
+  if (rest.length === 0) return pattern === value;
+  if (!value.startsWith(first)) return false;
+  let at = first.length;
+  for (const [index, piece] of rest.entries()) {
+    if (index === rest.length - 1) return value.length - piece.length >= at && value.endsWith(piece);
+    const found = value.indexOf(piece, at);
+    if (found === -1) return false;
+    at = found + piece.length;
+  }
+  return true;
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 1000) / 10} %`;
+}
