@@ -3,7 +3,7 @@ import type { OwnedObject } from '../model/owned.ts';
 import type { Resource } from '../model/resource.ts';
 import type { WriteEvidence } from '../platform/verdict.ts';
 import type { WriteRequest } from '../platform/writes.ts';
-import type { CallContext, ObserveContext, Recording, Resolution, ResolveContext, Step } from './reconciled.ts';
+import type { CallContext, ObserveContext, Recording, Resolution, ResolveContext, ScopeReading, Step } from './reconciled.ts';
 
 /** What an applied step says about its object. */
 export interface AppliedContext {
@@ -22,6 +22,8 @@ export interface KindCalls<Spec, Live, S extends Step> {
   observe(context: ObserveContext<Spec>): Promise<Live>;
   /** Natural key and state before the write, complete enough to resolve it and to build a reverse step later. */
   preimage(step: S, live: Live | undefined): Json;
+  /** Readings of the scope that the step makes old; see `ScopeReading`. */
+  touches(step: S): readonly ScopeReading[];
   toWrite(step: S, context: CallContext): WriteRequest;
   /** `gone`: the object is to be dropped, once its absence has been read back. */
   applied(step: S, context: AppliedContext): Recording | 'gone';

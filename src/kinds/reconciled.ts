@@ -142,6 +142,9 @@ export const noDifference: Difference<never> = {
 /** An answer that the server's dialect may not give. */
 export type Readable<T> = { readonly readable: true; readonly value: T } | { readonly readable: false };
 
+/** One thing that can be read of a scope. */
+export type ScopeReading = 'application' | 'components' | 'installed' | 'rules' | `ports ${string}`;
+
 /** Reads of one scope, each asked at most once per pass however many kinds want it. */
 export interface ScopeReader {
   ports(serviceId: string): Promise<readonly PortRecord[] | undefined>;

@@ -38,6 +38,8 @@ export interface Action {
   readonly after: readonly string[];
   /** Removes or closes something by the rules of pruning: counted by the guards, done only with `--prune`. */
   readonly prune: boolean;
+  /** Written with the intent: a field changed only for a moment, and the value it must get back. */
+  readonly obligation?: JsonObject;
 }
 
 /** Something that waits for an id that only an install of the same plan will give. */

@@ -239,6 +239,7 @@ function toAction(input: PlanInput, { id, resource, proposal }: PlacedStep, afte
     cause,
     after,
     prune: proposal.prune,
+    ...(proposal.obligation === undefined ? {} : { obligation: proposal.obligation }),
   };
 }
 

@@ -4,7 +4,7 @@ import type { OwnedObject } from '../../model/owned.ts';
 import { unreachable } from '../../model/unreachable.ts';
 import type { WriteRequest } from '../../platform/writes.ts';
 import type { AppliedContext, KindCalls } from '../calls.ts';
-import type { CallContext, ObserveContext, Recording, Resolution, ResolveContext } from '../reconciled.ts';
+import type { CallContext, ObserveContext, Recording, Resolution, ResolveContext, ScopeReading } from '../reconciled.ts';
 import { type ComponentLive, formerValues } from './diff.ts';
 import { identifyComponent } from './identity.ts';
 import type { ComponentSpec } from './spec.ts';
@@ -112,5 +112,11 @@ async function resolve(step: ComponentStep, { reader, memory, intent }: ResolveC
   return { type: 'applied', recording, evidence: `port ${step.port} is in the listing` };
 }
 
+/** Opening and closing outer makes, enables and disables rules; deleting a port takes its rules along. */
+function touches(step: ComponentStep): readonly ScopeReading[] {
+  const rules = step.type === 'open_outer' || step.type === 'close_outer' || step.type === 'delete_port';
+  return [`ports ${step.serviceId}`, ...(rules ? (['rules'] as const) : [])];
+}
+
 /** Every request that ports need. */
-export const componentCalls: KindCalls<ComponentSpec, ComponentLive, ComponentStep> = { observe, preimage, toWrite, applied, resolve };
+export const componentCalls: KindCalls<ComponentSpec, ComponentLive, ComponentStep> = { observe, preimage, touches, toWrite, applied, resolve };

@@ -58,6 +58,8 @@ export function diffComponent(context: Context): Difference<ComponentStep> {
 
 /** A component that git no longer names: its ports stay as they are, and the ledger lets go of them. */
 export function withdrawComponent(object: OwnedObject, _context: WithdrawContext): Difference<ComponentStep> {
+  // Deleted by us, and gone: nothing to say.
+  if (object.state === 'deleting') return { ...noDifference, forget: [object.naturalKey] };
   const what = object.naturalKey.startsWith('port/') ? `port ${object.naturalKey.split('/')[2]} of ${object.resource}` : `${object.resource} (${object.remoteId})`;
   return {
     ...noDifference,

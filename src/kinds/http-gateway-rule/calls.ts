@@ -6,7 +6,7 @@ import { identifyComponent } from '../component/identity.ts';
 import type { ComponentSpec } from '../component/spec.ts';
 import type { Resource } from '../../model/resource.ts';
 import { resourceId } from '../../model/ids.ts';
-import type { CallContext, ObserveContext, Recording, Resolution, ResolveContext } from '../reconciled.ts';
+import type { CallContext, ObserveContext, Recording, Resolution, ResolveContext, ScopeReading } from '../reconciled.ts';
 import { keepMark, type RuleLive } from './diff.ts';
 import type { HttpGatewayRuleSpec } from './spec.ts';
 import { ruleKey, type RuleStep, type RuleWish } from './steps.ts';
@@ -107,5 +107,10 @@ async function resolve(step: RuleStep, { reader, memory, intent }: ResolveContex
   return { type: 'applied', recording, evidence: `rule ${only.ruleId} is in the listing and was not before` };
 }
 
+/** A rule may open its port. */
+function touches(step: RuleStep): readonly ScopeReading[] {
+  return step.type === 'create' && step.open ? ['rules', `ports ${step.rule.serviceId}`] : ['rules'];
+}
+
 /** Every request that gateway rules need. */
-export const ruleCalls: KindCalls<HttpGatewayRuleSpec, RuleLive, RuleStep> = { observe, preimage, toWrite, applied, resolve };
+export const ruleCalls: KindCalls<HttpGatewayRuleSpec, RuleLive, RuleStep> = { observe, preimage, touches, toWrite, applied, resolve };

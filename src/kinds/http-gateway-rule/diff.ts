@@ -49,6 +49,7 @@ export function withdrawRule(object: OwnedObject, { rules, canDeleteRules, permi
   if (object.remoteAux['prune'] === 'keep') return note('prune/kept', `rule ${name} is no longer in the source; it stays, because its manifest said portolan/prune: keep`);
   if (!rules.readable || !canDeleteRules) return note('prune/impossible', `rule ${name} is no longer in the source; this server cannot delete rules, so it stays until it is deleted in the console`);
   const present = rules.value.find((rule) => rule.ruleId === object.remoteId);
+  if (present === undefined && object.state === 'deleting') return { ...noDifference, forget: [object.naturalKey] };
   if (present === undefined) return note('rule/gone', `rule ${name} is no longer in the source, nor on the platform`, [object.naturalKey]);
   if (!permissions.prune) return note('prune/not-asked', `rule ${name} is no longer in the source; it stays, and apply --prune would delete it`);
   return {

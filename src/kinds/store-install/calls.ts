@@ -4,7 +4,7 @@ import { PortolanError } from '../../model/errors.ts';
 import { unreachable } from '../../model/unreachable.ts';
 import type { WriteRequest } from '../../platform/writes.ts';
 import type { AppliedContext, KindCalls } from '../calls.ts';
-import { type CallContext, type ObserveContext, type Recording, remembered, type Resolution, type ResolveContext } from '../reconciled.ts';
+import { type CallContext, type ObserveContext, type Recording, remembered, type Resolution, type ResolveContext, type ScopeReading } from '../reconciled.ts';
 import { componentMemory, type InstallLive } from './diff.ts';
 import type { StoreInstallSpec } from './spec.ts';
 import { installKey, type InstallStep } from './steps.ts';
@@ -118,5 +118,9 @@ async function resolve(step: InstallStep, { reader, memory, intent }: ResolveCon
   return { type: 'applied', recording: recordInstall(step, mine, step.waitMs === undefined ? {} : { awaitingSinceMs: intent.createdMs }), evidence: `install group ${only} with ${mine.length} components is new` };
 }
 
+function touches(_step: InstallStep): readonly ScopeReading[] {
+  return ['application', 'components', 'installed'];
+}
+
 /** Every request that installs need. */
-export const installCalls: KindCalls<StoreInstallSpec, InstallLive, InstallStep> = { observe, preimage, toWrite, applied, resolve };
+export const installCalls: KindCalls<StoreInstallSpec, InstallLive, InstallStep> = { observe, preimage, touches, toWrite, applied, resolve };

@@ -1,0 +1,181 @@
+import type { ReconciledKind } from '../kinds/define.ts';
+import { type CallContext, type Memory, remembered } from '../kinds/reconciled.ts';
+import type { LedgerOperation } from '../ledger/ledger.ts';
+import type { Intent, OwnedObject } from '../model/owned.ts';
+import type { Action } from '../model/plan.ts';
+import type { Resource } from '../model/resource.ts';
+import { unreachable } from '../model/unreachable.ts';
+import { describeWrite, writeClass } from '../platform/operations.ts';
+import type { AnswerSummary, Verdict, WriteEvidence } from '../platform/verdict.ts';
+import type { WriteRequest } from '../platform/writes.ts';
+import { answerJson, bareObject, commitOutcome, newIntent, type Place, settleWindowMs, toObject, transaction } from './journal.ts';
+import type { ActionResult } from './result.ts';
+import type { ApplyWorld } from './world.ts';
+
+/** One action with everything its kind wants to know. */
+export interface Execution {
+  readonly action: Action;
+  readonly kind: ReconciledKind;
+  readonly place: Place;
+  readonly resource: Resource | undefined;
+  readonly live: unknown;
+  readonly memory: Memory;
+  readonly calls: CallContext;
+}
+
+interface Sent {
+  readonly execution: Execution;
+  readonly intent: Intent;
+  readonly write: WriteRequest;
+  readonly prior: OwnedObject | undefined;
+}
+
+/**
+ * Intent, one send, outcome. The intent is durable before the first byte leaves; outcome, object and history commit
+ * together. Whatever the answer does not prove stays unknown until it is settled and looked at.
+ * @throws PortolanError of the ledger: nothing more may be sent then.
+ */
+export async function execute(world: ApplyWorld, execution: Execution): Promise<ActionResult> {
+  const { action, kind, place, memory } = execution;
+  const write = kind.calls.toWrite(action.step, execution.calls);
+  const prior = remembered(memory, place.kind, action.object);
+  const preimage = kind.calls.preimage(action.step, execution.live);
+  const intent = newIntent(world, place, { action, operation: write.operation, idempotence: writeClass(write.operation), requestHash: world.client.requestHash(write), preimage });
+  const obligation: LedgerOperation[] =
+    action.obligation === undefined ? [] : [{ op: 'put-object', object: { ...(prior ?? bareObject(world, place, action.object, preimage)), obligation: action.obligation } }];
+  await world.ledger.commit(
+    transaction(world, place.scope, [
+      { op: 'open-intent', intent },
+      ...obligation,
+      { op: 'record', event: 'intent', uid: intent.uid, detail: { intent: intent.id, action: action.id, summary: action.summary, request: describeWrite(write) } },
+    ]),
+  );
+  const owing = obligation.length > 0 && obligation[0]?.op === 'put-object' ? obligation[0].object : prior;
+  const sent: Sent = { execution, intent, write, prior: owing };
+  if (world.clock.now() >= intent.sendDeadlineMs) return notSent(world, sent);
+  const verdict = await world.client.send(write);
+  return record(world, sent, verdict);
+}
+
+/** The process slept between intent and send: somebody else may act for us by now. */
+async function notSent(world: ApplyWorld, sent: Sent): Promise<ActionResult> {
+  const answer: AnswerSummary = { message: `not sent: more than ${world.timing.sendWithinMs} ms passed since the intent was written` };
+  await close(world, sent, 'rejected', answer, []);
+  return { status: 'failed', action: sent.execution.action, answer, request: describeWrite(sent.write), reason: { type: 'not-sent' }, remedy: 'Run the same command again.' };
+}
+
+async function record(world: ApplyWorld, sent: Sent, verdict: Verdict): Promise<ActionResult> {
+  const { answer } = verdict;
+  switch (verdict.verdict) {
+    case 'applied':
+      return done(world, sent, answer, verdict.evidence);
+    case 'rejected':
+      return refused(world, sent, answer, verdict.reason);
+    case 'exists':
+      return exists(world, sent, answer);
+    case 'throttled':
+      // Earlier calls behind the server may have run: only a target-state write is known to be harmless.
+      return sent.intent.idempotence === 'target-state' ? throttled(world, sent, answer, verdict.retryAfterMs) : doubtful(world, sent, answer);
+    case 'unknown':
+      return doubtful(world, sent, answer);
+    default:
+      return unreachable(verdict);
+  }
+}
+
+async function done(world: ApplyWorld, sent: Sent, answer: AnswerSummary, evidence: WriteEvidence): Promise<ActionResult> {
+  const { execution, intent, prior } = sent;
+  const { action, kind, place, resource } = execution;
+  const recording = kind.calls.applied(action.step, { evidence, prior, preimage: intent.preimage, resource, nowMs: world.clock.now() });
+  const object: LedgerOperation[] =
+    recording !== 'gone'
+      ? [{ op: 'put-object', object: toObject(world, place, recording, prior, prior?.failures ?? 0) }]
+      : prior === undefined
+        ? []
+        : // Dropped only when its absence has been read back.
+          [{ op: 'put-object', object: { ...prior, state: 'deleting' } }];
+  await close(world, sent, 'applied', answer, object);
+  return { status: 'done', action, answer };
+}
+
+async function refused(world: ApplyWorld, sent: Sent, answer: AnswerSummary, reason: Extract<Verdict, { verdict: 'rejected' }>['reason']): Promise<ActionResult> {
+  const { action } = sent.execution;
+  const base = { status: 'failed', action, answer, request: describeWrite(sent.write) } as const;
+  if (reason === 'credentials' || reason === 'region-not-ready' || reason === 'unsent') {
+    await close(world, sent, 'rejected', answer, []);
+    const remedy = {
+      credentials: "Renew the platform's token (spec.auth of Platform in the file given by --config), then run the same command again.",
+      'region-not-ready': 'Wait until the region is enabled, then run the same command again.',
+      unsent: 'Nothing was sent. See that the platform can be reached, then run the same command again.',
+    }[reason];
+    return { ...base, reason: { type: 'stop-scope', why: reason }, remedy };
+  }
+  await close(world, sent, 'rejected', answer, [{ op: 'put-object', object: failedObject(world, sent) }]);
+  return { ...base, reason: { type: 'refused' }, remedy: 'The platform refused it and nothing changed. Correct the manifest or the platform; the next run tries again.' };
+}
+
+/** A creation that the platform says is there already. Ours only if we sent the same before and never knew its end. */
+async function exists(world: ApplyWorld, sent: Sent, answer: AnswerSummary): Promise<ActionResult> {
+  const { execution, intent, prior } = sent;
+  const { action, kind, place, resource } = execution;
+  const earlier = (await world.ledger.intents({ scope: intent.scope, states: ['superseded'] })).some((other) => other.uid === intent.uid && other.operation === intent.operation);
+  if (earlier) {
+    const recording = kind.calls.applied(action.step, { evidence: { type: 'none' }, prior, preimage: intent.preimage, resource, nowMs: world.clock.now() });
+    const object: LedgerOperation[] = recording === 'gone' ? [] : [{ op: 'put-object', object: toObject(world, place, recording, prior, 0) }];
+    await close(world, sent, 'applied', answer, object);
+    return { status: 'done', action, answer };
+  }
+  const failed = failedObject(world, sent);
+  const marked: OwnedObject = prior === undefined ? { ...failed, state: 'hold' } : failed;
+  await close(world, sent, 'rejected', answer, [{ op: 'put-object', object: marked }]);
+  return {
+    status: 'failed',
+    action,
+    answer,
+    request: describeWrite(sent.write),
+    reason: { type: 'exists' },
+    remedy: `It exists and is not ours, so it was not touched. Run apply --adopt ${place.resource} to take it over, or delete it in the console.`,
+  };
+}
+
+async function throttled(world: ApplyWorld, sent: Sent, answer: AnswerSummary, retryAfterMs: number | null): Promise<ActionResult> {
+  await close(world, sent, 'rejected', answer, []);
+  return {
+    status: 'failed',
+    action: sent.execution.action,
+    answer,
+    request: describeWrite(sent.write),
+    reason: { type: 'throttled', retryAfterMs },
+    remedy: 'The platform asked to slow down; it did nothing. The next run tries again.',
+  };
+}
+
+async function doubtful(world: ApplyWorld, sent: Sent, answer: AnswerSummary): Promise<ActionResult> {
+  const settleMs = world.clock.now() + settleWindowMs(sent.intent.idempotence, world.timing);
+  await close(world, sent, 'unknown', answer, [], settleMs);
+  return { status: 'in-doubt', action: sent.execution.action, answer, request: describeWrite(sent.write), intent: sent.intent.id, untilMs: settleMs };
+}
+
+function failedObject(world: ApplyWorld, { execution, intent, prior }: Sent): OwnedObject {
+  const row = prior ?? bareObject(world, execution.place, execution.action.object, intent.preimage);
+  return { ...row, failures: row.failures + 1 };
+}
+
+async function close(
+  world: ApplyWorld,
+  { execution, intent }: Sent,
+  state: 'applied' | 'rejected' | 'unknown',
+  answer: AnswerSummary,
+  object: readonly LedgerOperation[],
+  settleMs?: number,
+): Promise<void> {
+  const outcome = answerJson(answer);
+  await commitOutcome(
+    world,
+    transaction(world, execution.place.scope, [
+      { op: 'move-intent', id: intent.id, state, outcome, ...(settleMs === undefined ? {} : { settleMs }) },
+      ...object,
+      { op: 'record', event: state, uid: intent.uid, detail: { intent: intent.id, action: execution.action.id, answer: outcome } },
+    ]),
+  );
+}

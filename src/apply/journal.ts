@@ -1,0 +1,123 @@
+import type { Recording } from '../kinds/reconciled.ts';
+import type { LedgerOperation, LedgerTransaction } from '../ledger/ledger.ts';
+import { type ResourceId, type Scope, scopeKey } from '../model/ids.ts';
+import { canonicalJson, type Json, type JsonObject } from '../model/json.ts';
+import { type Idempotence, type Intent, objectUid, type OwnedObject } from '../model/owned.ts';
+import type { Action } from '../model/plan.ts';
+import type { AnswerSummary } from '../platform/verdict.ts';
+import type { ApplyWorld, Timing } from './world.ts';
+
+/** Where an action's object stands in the ledger. */
+export interface Place {
+  readonly scope: Scope;
+  readonly kind: string;
+  readonly resource: ResourceId;
+}
+
+/** How often a commit of an outcome is tried before the run stops; the intent stays open, which is safe. */
+const OUTCOME_ATTEMPTS = 3;
+
+export function uidOf(world: ApplyWorld, { scope, kind }: Place, naturalKey: string): string {
+  return objectUid(world.source, scopeKey(scope), kind, naturalKey);
+}
+
+/** The durable promise that comes before a request: what is about to be sent, on what, and how it was before. */
+export function newIntent(
+  world: ApplyWorld,
+  place: Place,
+  facts: { readonly action: Action; readonly operation: string; readonly idempotence: Idempotence; readonly requestHash: string; readonly preimage: Json },
+): Intent {
+  const nowMs = world.clock.now();
+  return {
+    id: world.random.hex(6),
+    uid: uidOf(world, place, facts.action.object),
+    scope: scopeKey(place.scope),
+    resource: place.resource,
+    operation: facts.operation,
+    idempotence: facts.idempotence,
+    action: JSON.parse(JSON.stringify(facts.action)) as JsonObject,
+    epoch: world.ledger.epoch,
+    requestHash: facts.requestHash,
+    preimage: facts.preimage,
+    state: 'open',
+    createdMs: nowMs,
+    sendDeadlineMs: nowMs + world.timing.sendWithinMs,
+    settleMs: 0,
+    outcome: null,
+    resolvedBy: null,
+  };
+}
+
+export function settleWindowMs(idempotence: Idempotence, timing: Timing): number {
+  switch (idempotence) {
+    case 'target-state':
+      return timing.settleTargetStateMs;
+    case 'duplicate-rejecting':
+      return timing.settleCreationMs;
+    case 'duplicate-accepting':
+      return timing.settleInstallMs;
+  }
+}
+
+/** A ledger row from what a kind says of its object. */
+export function toObject(world: ApplyWorld, place: Place, recording: Recording, prior: OwnedObject | undefined, failures: number): OwnedObject {
+  const { replaces: _replaces, ...facts } = recording;
+  return {
+    uid: uidOf(world, place, recording.naturalKey),
+    scope: scopeKey(place.scope),
+    platform: place.scope.platform,
+    source: world.source,
+    kind: place.kind,
+    resource: place.resource,
+    ...facts,
+    failures,
+    lastSnapshot: prior?.lastSnapshot ?? world.snapshot,
+  };
+}
+
+/** A row for an object that nothing is known of but that something went wrong with, or that is owed something. */
+export function bareObject(world: ApplyWorld, place: Place, naturalKey: string, former: Json): OwnedObject {
+  const recording: Recording = {
+    naturalKey,
+    remoteId: null,
+    remoteAux: former === null ? {} : { former },
+    origin: 'observed',
+    state: 'present',
+    lastApplied: {},
+    obligation: null,
+  };
+  return toObject(world, place, recording, undefined, 0);
+}
+
+/** Whether writing `next` over `prior` would tell the ledger anything. */
+export function isNews(next: OwnedObject, prior: OwnedObject | undefined): boolean {
+  if (prior === undefined) return true;
+  const { lastSnapshot: _next, ...left } = next;
+  const { lastSnapshot: _prior, ...right } = prior;
+  return canonicalJson(left as unknown as JsonObject) !== canonicalJson(right as unknown as JsonObject);
+}
+
+/** An answer as JSON, for the ledger and the history. */
+export function answerJson(answer: AnswerSummary): JsonObject {
+  return { ...(answer.status === undefined ? {} : { status: answer.status }), ...(answer.code === undefined ? {} : { code: answer.code }), message: answer.message };
+}
+
+export function transaction(world: ApplyWorld, scope: Scope, operations: readonly LedgerOperation[]): LedgerTransaction {
+  return { scope: scopeKey(scope), actor: world.actor, atMs: world.clock.now(), operations };
+}
+
+/**
+ * Records what came of a write. Tried a few times, because the request is done and only its memory is at stake.
+ * @throws PortolanError of the ledger, when it cannot be written: nothing more may be sent, the intent stays open.
+ */
+export async function commitOutcome(world: ApplyWorld, outcome: LedgerTransaction): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await world.ledger.commit(outcome);
+      return;
+    } catch (error) {
+      if (attempt >= OUTCOME_ATTEMPTS) throw error;
+      await world.clock.sleep(100 * attempt);
+    }
+  }
+}
