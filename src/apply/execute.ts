@@ -1,11 +1,13 @@
 import type { ReconciledKind } from '../kinds/define.ts';
 import { type CallContext, type Memory, remembered } from '../kinds/reconciled.ts';
 import type { LedgerOperation } from '../ledger/ledger.ts';
+import { PortolanError } from '../model/errors.ts';
 import type { Intent, OwnedObject } from '../model/owned.ts';
 import type { Action } from '../model/plan.ts';
 import type { Resource } from '../model/resource.ts';
 import { unreachable } from '../model/unreachable.ts';
-import { describeWrite, writeClass } from '../platform/operations.ts';
+import { writeClassOf } from '../platform/operations.ts';
+import { writeRequest } from '../platform/requests.ts';
 import type { AnswerSummary, Verdict, WriteEvidence } from '../platform/verdict.ts';
 import type { WriteRequest } from '../platform/writes.ts';
 import { answerJson, bareObject, commitOutcome, newIntent, type Place, settleWindowMs, toObject, transaction } from './journal.ts';
@@ -37,10 +39,18 @@ interface Sent {
  */
 export async function execute(world: ApplyWorld, execution: Execution): Promise<ActionResult> {
   const { action, kind, place, memory } = execution;
-  const write = kind.calls.toWrite(action.step, execution.calls);
+  let write: WriteRequest;
+  let requestHash: string;
+  try {
+    write = kind.calls.toWrite(action.step, execution.calls);
+    requestHash = world.client.requestHash(write);
+  } catch (error) {
+    if (!(error instanceof PortolanError) || error.disposition !== 'invalid') throw error;
+    return { status: 'failed', action, answer: { message: error.message }, request: action.summary, reason: { type: 'not-sent' }, remedy: error.remedy };
+  }
   const prior = remembered(memory, place.kind, action.object);
   const preimage = kind.calls.preimage(action.step, execution.live);
-  const intent = newIntent(world, place, { action, operation: write.operation, idempotence: writeClass(write.operation), requestHash: world.client.requestHash(write), preimage });
+  const intent = newIntent(world, place, { action, operation: write.operation, idempotence: writeClassOf(write.operation), requestHash, preimage });
   const obligation: LedgerOperation[] =
     action.obligation === undefined ? [] : [{ op: 'put-object', object: { ...(prior ?? bareObject(world, place, action.object, preimage)), obligation: action.obligation } }];
   await world.ledger.commit(
@@ -178,4 +188,10 @@ async function close(
       { op: 'record', event: state, uid: intent.uid, detail: { intent: intent.id, action: execution.action.id, answer: outcome } },
     ]),
   );
+}
+
+/** Method and path, for people: the API call that an action is. */
+function describeWrite(write: WriteRequest): string {
+  const { method, path } = writeRequest(write, 'objects');
+  return `${method} ${path}`;
 }

@@ -1,0 +1,100 @@
+import { type CallContext, type Memory, type ScopeReading, type Step } from '../kinds/reconciled.ts';
+import { reconciledKinds } from '../kinds/registry.ts';
+import type { ResourceId } from '../model/ids.ts';
+import { scopeKey } from '../model/ids.ts';
+import type { Action, ScopePlan } from '../model/plan.ts';
+import type { DesiredState } from '../model/resource.ts';
+import { execute } from './execute.ts';
+import type { ActionResult, SkipReason } from './result.ts';
+import type { ApplyWorld } from './world.ts';
+
+export interface ApplyInput {
+  readonly plan: ScopePlan;
+  /** The actions of the plan that may be done. */
+  readonly actions: readonly Action[];
+  readonly resources: DesiredState;
+  readonly live: ReadonlyMap<ResourceId, unknown>;
+  readonly memory: Memory;
+  /** Monotonic time of the observation that the plan was made from. */
+  readonly observedAtMs: number;
+}
+
+export interface Applied {
+  readonly results: readonly ActionResult[];
+  /** Readings that are old now. */
+  readonly touched: ReadonlySet<ScopeReading>;
+  /** The rest waits for a fresh observation: this one is too old to write upon. */
+  readonly stale: boolean;
+  /** Nothing more may be sent for this scope in this run. */
+  readonly stopped: SkipReason | undefined;
+}
+
+/**
+ * Carries out actions one by one, in order: one write in flight per scope, ever. A failure stops what depends on it;
+ * an outcome that nobody knows, a refused token or a closed region stops the scope.
+ */
+export async function applyPlan(world: ApplyWorld, input: ApplyInput): Promise<Applied> {
+  const results: ActionResult[] = [];
+  const touched = new Set<ScopeReading>();
+  const notDone = new Set<string>();
+  let stopped: SkipReason | undefined;
+  let sent = 0;
+  let memory = input.memory;
+  for (const action of input.actions) {
+    const asked = world.stopRequested();
+    if (stopped === undefined && asked !== undefined) stopped = { type: asked };
+    const blocker = action.after.find((id) => notDone.has(id));
+    const because = stopped ?? (blocker === undefined ? undefined : ({ type: 'behind', action: blocker } as const));
+    if (because !== undefined) {
+      notDone.add(action.id);
+      results.push({ status: 'skipped', action, because });
+      continue;
+    }
+    // At least one write follows every observation, so a slow platform is not read for ever.
+    if (sent > 0 && world.clock.monotonic() - input.observedAtMs > world.timing.observationMaxAgeMs) {
+      return { results, touched, stale: true, stopped };
+    }
+    const result = await run(world, input, memory, action);
+    sent += 1;
+    for (const reading of kindOf(action).calls.touches(action.step as Step)) touched.add(reading);
+    results.push(result);
+    if (result.status !== 'done') notDone.add(action.id);
+    stopped = stopAfter(result);
+    // The next action of the same object builds on what this one recorded.
+    memory = { ...memory, objects: await world.ledger.objects({ scope: scopeKey(input.plan.scope) }) };
+  }
+  return { results, touched, stale: false, stopped };
+}
+
+async function run(world: ApplyWorld, input: ApplyInput, memory: Memory, action: Action): Promise<ActionResult> {
+  const { scope } = input.plan;
+  const key = scopeKey(scope);
+  const calls: CallContext = { app: { team: scope.team, region: scope.region, appId: scope.appId }, stores: world.stores };
+  world.emit({ type: 'started', action, scope: key });
+  const kind = kindOf(action);
+  const result = await execute(world, {
+    action,
+    kind,
+    place: { scope, kind: kind.kind, resource: action.resource },
+    resource: input.resources.get(action.resource),
+    live: input.live.get(action.resource),
+    memory,
+    calls,
+  });
+  world.emit({ type: 'finished', action, scope: key, result });
+  return result;
+}
+
+function stopAfter(result: ActionResult): SkipReason | undefined {
+  if (result.status === 'in-doubt') return { type: 'scope-stopped', by: `${result.action.id}: its outcome is not known` };
+  if (result.status !== 'failed') return undefined;
+  if (result.reason.type === 'stop-scope') return { type: 'scope-stopped', by: `${result.action.id}: ${result.answer.message}` };
+  if (result.reason.type === 'throttled') return { type: 'scope-stopped', by: `${result.action.id}: the platform asked to slow down` };
+  return undefined;
+}
+
+function kindOf(action: Action) {
+  const kind = reconciledKinds.get(action.resource.slice(0, action.resource.indexOf('/')));
+  if (kind === undefined) throw new Error(`${action.resource} is of a kind that is not reconciled`);
+  return kind;
+}

@@ -1,0 +1,101 @@
+import { type Memory, remembered, type Resolution, type ScopeReader, type Step } from '../kinds/reconciled.ts';
+import { reconciledKinds } from '../kinds/registry.ts';
+import type { LedgerOperation } from '../ledger/ledger.ts';
+import type { Scope } from '../model/ids.ts';
+import type { Intent } from '../model/owned.ts';
+import type { Action } from '../model/plan.ts';
+import { unreachable } from '../model/unreachable.ts';
+import type { DoubtfulIntent } from '../plan/plan-scope.ts';
+import { isNews, type Place, settleWindowMs, toObject, transaction } from './journal.ts';
+import type { ApplyWorld } from './world.ts';
+
+export interface Doubts {
+  /** Intents that are still undecided. */
+  readonly pending: readonly DoubtfulIntent[];
+  /** Some were decided: the ledger has changed. */
+  readonly decided: boolean;
+}
+
+/**
+ * Decides every intent of the scope whose outcome is not known, as far as its settle window and observation allow.
+ * An intent found open was left by a process that died: its window starts now. Only reads, and the ledger.
+ * @param freshReader makes a reader that has read nothing yet.
+ */
+export async function resolveIntents(world: ApplyWorld, scope: Scope, intents: readonly Intent[], memory: Memory, freshReader: () => ScopeReader): Promise<Doubts> {
+  const pending: DoubtfulIntent[] = [];
+  let decided = false;
+  for (const found of intents) {
+    const intent = found.state === 'open' ? await startWindow(world, scope, found) : found;
+    if (world.clock.now() < intent.settleMs) {
+      pending.push({ intent, state: 'settling', evidence: '' });
+      continue;
+    }
+    const resolution = await look(world, scope, intent, memory, freshReader);
+    if (resolution.type === 'hold') pending.push({ intent, state: 'held', evidence: resolution.evidence });
+    else decided = true;
+  }
+  return { pending, decided };
+}
+
+/** What a command that may not write says of the same intents. */
+export function unresolvedIntents(intents: readonly Intent[], timing: ApplyWorld['timing'], nowMs: number): readonly DoubtfulIntent[] {
+  return intents.map((intent): DoubtfulIntent => {
+    const settleMs = intent.state === 'open' ? intent.createdMs + settleWindowMs(intent.idempotence, timing) : intent.settleMs;
+    const settled = nowMs >= settleMs;
+    return { intent: { ...intent, settleMs }, state: settled ? 'held' : 'settling', evidence: settled ? 'the next apply looks at the platform and decides it, if it can' : '' };
+  });
+}
+
+async function startWindow(world: ApplyWorld, scope: Scope, intent: Intent): Promise<Intent> {
+  const settleMs = world.clock.now() + settleWindowMs(intent.idempotence, world.timing);
+  const detail = { intent: intent.id, why: 'found open: the process that sent it did not live to record its outcome' };
+  await world.ledger.commit(
+    transaction(world, scope, [
+      { op: 'move-intent', id: intent.id, state: 'unknown', settleMs },
+      { op: 'record', event: 'unknown', uid: intent.uid, detail },
+    ]),
+  );
+  return { ...intent, state: 'unknown', settleMs };
+}
+
+async function look(world: ApplyWorld, scope: Scope, intent: Intent, memory: Memory, freshReader: () => ScopeReader): Promise<Exclude<Resolution, { type: 'absent-so-far' }>> {
+  const first = await observeIntent(intent, memory, freshReader());
+  let resolution: Exclude<Resolution, { type: 'absent-so-far' }>;
+  if (first.type === 'absent-so-far') {
+    // One empty answer is no proof of absence: a replica may be behind.
+    await world.clock.sleep(world.timing.absenceApartMs);
+    const second = await observeIntent(intent, memory, freshReader());
+    resolution = second.type === 'absent-so-far' ? { type: 'rejected', evidence: `${second.evidence}, twice` } : second;
+  } else resolution = first;
+  await decide(world, scope, intent, memory, resolution);
+  return resolution;
+}
+
+async function observeIntent(intent: Intent, memory: Memory, reader: ScopeReader): Promise<Resolution> {
+  const kindName = intent.resource.slice(0, intent.resource.indexOf('/'));
+  const kind = reconciledKinds.get(kindName);
+  if (kind === undefined) return { type: 'hold', code: 'intent/unknown-kind', evidence: `this version does not know the kind ${kindName}` };
+  const { step } = intent.action as unknown as Action;
+  return kind.calls.resolve(step as Step, { intent, reader, memory });
+}
+
+async function decide(world: ApplyWorld, scope: Scope, intent: Intent, memory: Memory, resolution: Exclude<Resolution, { type: 'absent-so-far' }>): Promise<void> {
+  if (resolution.type === 'hold') return;
+  const place: Place = { scope, kind: intent.resource.slice(0, intent.resource.indexOf('/')), resource: intent.resource };
+  const object: LedgerOperation[] = [];
+  if (resolution.type === 'applied') {
+    const prior = remembered(memory, place.kind, resolution.recording.naturalKey);
+    const row = toObject(world, place, resolution.recording, prior, prior?.failures ?? 0);
+    if (isNews(row, prior)) object.push({ op: 'put-object', object: row });
+  }
+  const state = resolution.type === 'applied' ? 'applied' : resolution.type === 'rejected' ? 'rejected' : resolution.type === 'superseded' ? 'superseded' : unreachable(resolution);
+  const outcome = { resolution: resolution.type, evidence: resolution.evidence };
+  await world.ledger.commit(
+    transaction(world, scope, [
+      { op: 'move-intent', id: intent.id, state, outcome, resolvedBy: 'observation' },
+      ...object,
+      { op: 'record', event: state, uid: intent.uid, detail: { intent: intent.id, ...outcome } },
+    ]),
+  );
+  world.emit({ type: 'resolved', resource: intent.resource, scope: intent.scope, intent: intent.id, how: `${resolution.type}: ${resolution.evidence}` });
+}
