@@ -63,7 +63,7 @@ export async function execute(world: ApplyWorld, execution: Execution): Promise<
   const owing = obligation.length > 0 && obligation[0]?.op === 'put-object' ? obligation[0].object : prior;
   const sent: Sent = { execution, intent, write, prior: owing };
   if (world.clock.now() >= intent.sendDeadlineMs) return notSent(world, sent);
-  const verdict = await world.client.send(write);
+  const verdict = await world.client.send(write, { sendBeforeMs: world.clock.monotonic() + world.timing.sendWithinMs });
   return record(world, sent, verdict);
 }
 

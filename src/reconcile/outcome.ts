@@ -1,0 +1,23 @@
+import type { ActionResult } from '../apply/result.ts';
+import type { PortolanError } from '../model/errors.ts';
+import type { ResourceId } from '../model/ids.ts';
+import type { ScopePlan, Wait } from '../model/plan.ts';
+import type { Refusal } from '../plan/guard.ts';
+
+/** How one scope stands after a pass. */
+export type Outcome =
+  /** The scope could not be resolved or observed: nothing is known and nothing was sent. */
+  | { readonly type: 'unobserved'; readonly application: ResourceId; readonly error: PortolanError }
+  /** A guard refused the plan: nothing was sent. */
+  | { readonly type: 'refused'; readonly application: ResourceId; readonly plan: ScopePlan; readonly refusals: readonly Refusal[] }
+  | {
+      readonly type: 'ended';
+      readonly application: ResourceId;
+      /** What is still to do, from the last observation. */
+      readonly plan: ScopePlan;
+      readonly results: readonly ActionResult[];
+      readonly waits: readonly Wait[];
+      readonly rounds: number;
+      /** The ledger could not be written, or the platform not be read, in the middle. */
+      readonly error?: PortolanError;
+    };

@@ -1,0 +1,301 @@
+import { type Applied, applyPlan } from '../apply/apply-plan.ts';
+import { isNews, type Place, toObject, transaction } from '../apply/journal.ts';
+import { resolveIntents, unresolvedIntents } from '../apply/resolve.ts';
+import type { ActionResult } from '../apply/result.ts';
+import type { ApplyWorld } from '../apply/world.ts';
+import type { ApplicationSpec } from '../kinds/application/spec.ts';
+import { type Memory, type Permissions, remembered, type ScopeReading } from '../kinds/reconciled.ts';
+import { reconciledKinds } from '../kinds/registry.ts';
+import type { LedgerOperation } from '../ledger/ledger.ts';
+import { PortolanError } from '../model/errors.ts';
+import { type ResourceId, type Scope, scopeKey } from '../model/ids.ts';
+import type { ApplicationRecord } from '../model/observed.ts';
+import type { Action, ScopePlan, Wait } from '../model/plan.ts';
+import type { DesiredState, Resource } from '../model/resource.ts';
+import { type GuardLimits, guardRegion, guardScope, guardShare, type Refusal } from '../plan/guard.ts';
+import { type Bookkeeping, type DoubtfulIntent, planScope } from '../plan/plan-scope.ts';
+import type { Outcome } from './outcome.ts';
+import { type CachingReader, createScopeReader } from './scope-reader.ts';
+
+/** One application and everything the source wants of it. */
+export interface Work {
+  readonly application: Resource<ApplicationSpec>;
+  readonly resources: DesiredState;
+}
+
+export interface PassOptions {
+  readonly permissions: Permissions;
+  readonly limits: GuardLimits;
+  readonly targets: ReadonlySet<ResourceId> | undefined;
+  /** Nothing is written, not even to the ledger. */
+  readonly readOnly: boolean;
+  /** false with `--ledger none`. */
+  readonly ledgerKnown: boolean;
+}
+
+/** One observation of a scope and the plan that follows from it. */
+export interface Prepared {
+  readonly work: Work;
+  readonly scope: Scope;
+  readonly reader: CachingReader;
+  readonly live: ReadonlyMap<ResourceId, unknown>;
+  readonly memory: Memory;
+  readonly plan: ScopePlan;
+  readonly bookkeeping: Bookkeeping;
+  readonly waits: readonly Wait[];
+  readonly refusals: readonly Refusal[];
+  /** Monotonic. */
+  readonly observedAtMs: number;
+}
+
+/** Rounds of observing and applying in one pass; each does something new, so this only bounds a platform that moves. */
+const ROUNDS_MAX = 12;
+
+/**
+ * One pass over one scope: observe, plan, guard, apply, and observe again what was touched. The command line, the
+ * daemon and the simulator call this; only the world differs. Never patches what it knows of the platform.
+ */
+export async function reconcile(work: Work, world: ApplyWorld, options: PassOptions): Promise<Outcome> {
+  try {
+    const prepared = await prepare(work, world, options);
+    return options.readOnly ? untouched(prepared) : await carryOut(prepared, world, options);
+  } catch (error) {
+    return { type: 'unobserved', application: work.application.id, error: expected(error) };
+  }
+}
+
+/** Observes and plans. Decides intents in doubt first, unless nothing may be written. */
+export async function prepare(work: Work, world: ApplyWorld, options: PassOptions): Promise<Prepared> {
+  const { scope, record } = await resolveScope(work, world);
+  const reader = createScopeReader(world.client, scope, record);
+  const intents = await world.ledger.intents({ scope: scopeKey(scope), states: ['open', 'unknown'] });
+  const memory = await readMemory(world, scope, options);
+  if (options.readOnly) {
+    return observe(work, world, options, scope, reader, memory, unresolvedIntents(intents, world.timing, world.clock.now()));
+  }
+  const doubts = await resolveIntents(world, scope, intents, memory, () => reader.without());
+  // What was looked at to decide them is fresh enough to plan upon only if nothing was decided.
+  const next = doubts.decided ? reader.without() : reader;
+  return observe(work, world, options, scope, next, doubts.decided ? await readMemory(world, scope, options) : memory, doubts.pending);
+}
+
+/** What a pass says that sends nothing. */
+export function untouched(prepared: Prepared): Outcome {
+  const { work, plan, waits, refusals } = prepared;
+  if (refusals.length > 0) return { type: 'refused', application: work.application.id, plan, refusals };
+  return { type: 'ended', application: work.application.id, plan, results: [], waits, rounds: 0 };
+}
+
+/**
+ * Carries a prepared plan out. Later rounds do only what the plan named, or what its deferred actions became: whatever
+ * else has come up meanwhile waits for the next pass and its approval.
+ * @param approved of an earlier pass, when this one goes on with it.
+ */
+export async function carryOut(first: Prepared, world: ApplyWorld, options: PassOptions, approved = approvalOf(first.plan)): Promise<Outcome> {
+  if (first.refusals.length > 0) return untouched(first);
+  const results = new Map<string, ActionResult>();
+  let current = first;
+  let rounds = 0;
+  try {
+    const tooOld = world.clock.monotonic() - current.observedAtMs > world.timing.observationMaxAgeMs;
+    if (tooOld && current.plan.actions.length > 0) current = await again(current, world, options, undefined);
+    for (; rounds < ROUNDS_MAX; rounds += 1) {
+      if (current.refusals.length > 0) break;
+      await keepBooks(world, current, options);
+      const actions = current.plan.actions.filter((action) => approved(action) && mayRun(action, results.get(action.id)));
+      if (actions.length === 0) break;
+      const applied = await applyPlan(world, { plan: current.plan, actions, resources: current.work.resources, live: current.live, memory: current.memory, observedAtMs: current.observedAtMs });
+      for (const result of applied.results) results.set(result.action.id, result);
+      current = await lookAgain(current, world, options, applied);
+      if (applied.stopped !== undefined) break;
+    }
+    return { type: 'ended', application: first.work.application.id, plan: current.plan, results: [...results.values()], waits: current.waits, rounds };
+  } catch (error) {
+    return { type: 'ended', application: first.work.application.id, plan: current.plan, results: [...results.values()], waits: [], rounds, error: expected(error) };
+  }
+}
+
+/** Reads back what was touched, and counts what was accepted and did not take. */
+async function lookAgain(current: Prepared, world: ApplyWorld, options: PassOptions, applied: Applied): Promise<Prepared> {
+  // With a write still in the air, or a platform that refuses us, reading proves nothing and costs a request.
+  if (applied.stopped !== undefined) return { ...current, plan: remainder(current.plan, applied.results), waits: [] };
+  const next = await again(current, world, options, applied.stale ? undefined : applied.touched);
+  const repeated = applied.results.filter((result) => result.status === 'done' && next.plan.actions.some((action) => action.id === result.action.id));
+  if (repeated.length === 0) return next;
+  for (const { action } of repeated) await countFailure(world, next, action);
+  return again(next, world, options, new Set());
+}
+
+function remainder(plan: ScopePlan, results: readonly ActionResult[]): ScopePlan {
+  const done = new Set(results.flatMap((result) => (result.status === 'done' ? [result.action.id] : [])));
+  return { ...plan, actions: plan.actions.filter((action) => !done.has(action.id)) };
+}
+
+/** A creation that was accepted and is not to be seen is never sent twice in one pass. */
+function mayRun(action: Action, former: ActionResult | undefined): boolean {
+  if (former === undefined || former.status === 'skipped') return true;
+  return former.status === 'done' && action.verb === 'update';
+}
+
+/** What a person who saw this plan agreed to: its actions, and what its deferred ones become. */
+export function approvalOf(plan: ScopePlan): (action: Action) => boolean {
+  const actions = new Set(plan.actions.map((action) => action.id));
+  const deferred = new Set(plan.deferred.map((entry) => entry.resource));
+  return (action) => actions.has(action.id) || (deferred.has(action.resource) && !action.prune);
+}
+
+async function countFailure(world: ApplyWorld, prepared: Prepared, action: Action): Promise<void> {
+  const kind = action.resource.slice(0, action.resource.indexOf('/'));
+  const object = remembered(prepared.memory, kind, action.object);
+  if (object === undefined) return;
+  const failures = object.failures + 1;
+  await world.ledger.commit(
+    transaction(world, prepared.scope, [
+      { op: 'put-object', object: { ...object, failures } },
+      { op: 'record', event: 'not-taken', uid: object.uid, detail: { action: action.id, summary: action.summary, failures } },
+    ]),
+  );
+}
+
+/** A new observation, of everything or only of what was touched, and a new plan. */
+async function again(current: Prepared, world: ApplyWorld, options: PassOptions, touched: ReadonlySet<ScopeReading> | undefined): Promise<Prepared> {
+  const { work, scope, reader } = current;
+  const memory = await readMemory(world, scope, options);
+  const intents = await world.ledger.intents({ scope: scopeKey(scope), states: ['open', 'unknown'] });
+  const pending = unresolvedIntents(intents, world.timing, world.clock.now());
+  return observe(work, world, options, scope, reader.without(touched), memory, pending);
+}
+
+async function observe(
+  work: Work,
+  world: ApplyWorld,
+  options: PassOptions,
+  scope: Scope,
+  reader: CachingReader,
+  memory: Memory,
+  inDoubt: readonly DoubtfulIntent[],
+): Promise<Prepared> {
+  const observedAtMs = world.clock.monotonic();
+  const wanted = [...work.resources.values()].filter((resource) => isRead(resource, options));
+  const observed = await Promise.all(
+    wanted.map(async (resource): Promise<[ResourceId, unknown]> => {
+      const kind = reconciledKinds.get(resource.kind);
+      if (kind === undefined) throw new Error(`${resource.id} is of a kind that is not reconciled`);
+      return [resource.id, await kind.calls.observe({ resource, siblings: work.resources, memory, reader })];
+    }),
+  );
+  const live = new Map(observed);
+  const withdrawn = options.targets === undefined && memory.objects.some((object) => object.source === world.source && object.kind === 'HttpGatewayRule' && !work.resources.has(object.resource));
+  const rules = withdrawn || live.size > 0 ? await reader.rules() : { readable: false as const };
+  const { plan, bookkeeping, waits } = planScope({
+    application: work.application.id,
+    scope,
+    source: world.source,
+    resources: work.resources,
+    live,
+    withdrawal: { rules, canDeleteRules: rules.readable && (await reader.can('deleteRule')) },
+    memory,
+    permissions: options.permissions,
+    targets: options.targets,
+    inDoubt,
+    nowMs: world.clock.now(),
+  });
+  return { work, scope, reader, live, memory, plan, bookkeeping, waits, refusals: await guard(world, options, plan, memory), observedAtMs };
+}
+
+function isRead(resource: Resource, { targets }: PassOptions): boolean {
+  if (!reconciledKinds.has(resource.kind) || resource.annotations['portolan/reconcile'] === 'suspend') return false;
+  return targets === undefined || targets.has(resource.id);
+}
+
+async function guard(world: ApplyWorld, options: PassOptions, plan: ScopePlan, memory: Memory): Promise<readonly Refusal[]> {
+  const scopeRefusal = guardScope(plan, options.limits);
+  if (scopeRefusal !== undefined) return [scopeRefusal];
+  if (plan.actions.length === 0) return [];
+  const owned = memory.objects.filter((object) => object.source === world.source && object.state !== 'gone');
+  const share = guardShare([plan], owned, options.limits);
+  // Read only where something would be written: an application in sync costs no such request.
+  const region = (await world.client.regions()).find((candidate) => candidate.name === plan.scope.region);
+  const refusal = guardRegion(plan, region?.status);
+  return refusal === undefined ? share : [refusal, ...share];
+}
+
+/** Tells the ledger what was found as desired, and lets go of what is gone. Nothing new, nothing written. */
+async function keepBooks(world: ApplyWorld, prepared: Prepared, options: PassOptions): Promise<void> {
+  if (options.readOnly || !options.ledgerKnown) return;
+  const operations: LedgerOperation[] = [];
+  for (const { resource, kind, recording } of prepared.bookkeeping.settled) {
+    const place: Place = { scope: prepared.scope, kind, resource };
+    const prior = remembered(prepared.memory, kind, recording.naturalKey);
+    const next = toObject(world, place, recording, prior, 0);
+    if (!isNews(next, prior)) continue;
+    const replaced = recording.replaces === undefined ? undefined : remembered(prepared.memory, kind, recording.replaces);
+    if (replaced !== undefined) operations.push({ op: 'drop-object', uid: replaced.uid });
+    operations.push({ op: 'put-object', object: next });
+    if (prior === undefined) operations.push({ op: 'record', event: recording.origin === 'adopted' ? 'adopted' : 'recorded', uid: next.uid, detail: { resource, lastApplied: recording.lastApplied } });
+  }
+  for (const object of prepared.bookkeeping.forget) {
+    operations.push({ op: 'drop-object', uid: object.uid }, { op: 'record', event: 'forgotten', uid: object.uid, detail: { resource: object.resource } });
+  }
+  // Recording the scope must not turn a first install into a known one: the hold outlives this pass until confirmed.
+  if (prepared.plan.holds.some((hold) => hold.code === 'install/first-into-unknown') && (await world.ledger.fact(installsFact(prepared.scope))) === undefined) {
+    operations.push({ op: 'set-fact', key: installsFact(prepared.scope), value: 'unconfirmed' });
+  }
+  if (operations.length > 0) await world.ledger.commit(transaction(world, prepared.scope, operations));
+}
+
+/** `confirmed`: a person said that installing into this scope is safe; `unconfirmed`: it has been seen, and nobody did. */
+export function installsFact(scope: Scope): string {
+  return `installs ${scopeKey(scope)}`;
+}
+
+async function readMemory(world: ApplyWorld, scope: Scope, options: PassOptions): Promise<Memory> {
+  if (!options.ledgerKnown) return { known: false, scopeRecorded: false, objects: [] };
+  const objects = await world.ledger.objects({ scope: scopeKey(scope) });
+  const confirmed = await world.ledger.fact(installsFact(scope));
+  const installedBefore = objects.some((object) => object.kind === 'StoreInstall');
+  const scopeRecorded = installedBefore || confirmed === 'confirmed' || (objects.length > 0 && confirmed !== 'unconfirmed');
+  return { known: true, scopeRecorded, objects };
+}
+
+/** The application a manifest means, as the platform names it. */
+async function resolveScope({ application }: Work, world: ApplyWorld): Promise<{ scope: Scope; record: ApplicationRecord }> {
+  const { spec } = application;
+  const appId = spec.appId ?? (await findByName(application, world));
+  const app = { team: spec.team, region: spec.region, appId };
+  const record = await world.client.application(app);
+  if (record === undefined) {
+    throw new PortolanError({
+      code: 'application/not-found',
+      disposition: 'give-up',
+      message: `${application.id} (${application.position.file}:${application.position.line}) means application ${appId} of team ${spec.team} in region ${spec.region}, which ${world.client.url} does not have; nothing was done for it`,
+      remedy: 'Correct spec.team, spec.region and spec.appId, or create the application.',
+    });
+  }
+  return { record, scope: { platform: world.client.name, team: record.team, region: record.region, appId: record.appId } };
+}
+
+async function findByName(application: Resource<ApplicationSpec>, world: ApplyWorld): Promise<number> {
+  const { spec, id, position } = application;
+  const answer = await world.client.applications(spec.team, spec.region);
+  const at = `${position.file}:${position.line}`;
+  if (!answer.readable) {
+    throw new PortolanError({ code: 'application/needs-number', disposition: 'give-up', message: `${id} (${at}) names the application "${spec.app}", and ${world.client.url} does not list applications by name; nothing was done for it`, remedy: 'Write spec.appId, the number in the console\'s address, in place of spec.app.' });
+  }
+  const named = answer.value.filter((summary) => summary.name === spec.app);
+  const [only, second] = named;
+  if (only !== undefined && second === undefined) return only.appId;
+  const names = answer.value.map((summary) => summary.name).sort();
+  throw new PortolanError({
+    code: 'application/not-found',
+    disposition: 'give-up',
+    message: `${id} (${at}) names the application "${spec.app}": team ${spec.team} has ${named.length === 0 ? 'none' : named.length} of that name in region ${spec.region}; nothing was done for it`,
+    remedy: named.length === 0 ? `Correct spec.app; there are: ${names.join(', ') || 'none'}.` : `Write spec.appId (${named.map((summary) => summary.appId).join(' or ')}) in place of spec.app.`,
+  });
+}
+
+/** Everything thrown on purpose is reported for its scope alone; anything else is a bug and ends the process. */
+function expected(error: unknown): PortolanError {
+  if (error instanceof PortolanError) return error;
+  throw error;
+}
