@@ -1,0 +1,95 @@
+import { scopeKey } from '../model/ids.ts';
+import type { Json } from '../model/json.ts';
+import type { Action, ActionVerb, Cause, FieldChange, ScopePlan } from '../model/plan.ts';
+import { hasChanges, type PlanDocument } from './document.ts';
+
+/** What a piece of text is; the terminal decides how that looks. */
+export type TextRole = ActionVerb | 'hold' | 'note' | 'dim' | 'title';
+export type Paint = (role: TextRole, text: string) => string;
+
+export const plainPaint: Paint = (_role, text) => text;
+
+const SYMBOL: Readonly<Record<ActionVerb, string>> = { create: '+', update: '~', delete: '-' };
+
+const CAUSE_WORDS: Readonly<Record<Cause, string>> = {
+  git: 'changed in git',
+  drift: 'drift: changed on the platform',
+  'git+drift': 'changed in git, and drifted on the platform',
+  adopt: 'adopted',
+  'first-apply': 'first apply',
+  prune: 'no longer in git',
+  obligation: 'owed by an earlier run',
+  unknown: 'no ledger: cause unknown',
+};
+
+/** A plan for a person: what changes, why, what else it does, what is held and how to release it. */
+export function renderPlanText(document: PlanDocument, paint: Paint = plainPaint): string {
+  const blocks = document.scopes.filter(isWorthShowing).map((scope) => renderScope(scope, paint));
+  for (const { application, code, message, remedy } of document.unobserved) {
+    blocks.push([`${paint('hold', '!')} ${paint('title', application)} could not be observed (${code})`, `    ${safeLine(message)}`, `    → ${safeLine(remedy)}`].join('\n'));
+  }
+  for (const refusal of document.refusals) {
+    blocks.push([`${paint('hold', '!')} refused by a guard (${refusal.code})`, `    ${safeLine(refusal.message)}`, `    → to let it through: ${safeLine(refusal.override)}`].join('\n'));
+  }
+  if (document.ledger === 'none') blocks.push(paint('dim', 'No ledger: what is ours, and why a field changes, is not known. Nothing is held for it.'));
+  blocks.push(renderSummary(document, paint));
+  return `${blocks.join('\n\n')}\n`;
+}
+
+function isWorthShowing(scope: ScopePlan): boolean {
+  return scope.actions.length + scope.deferred.length + scope.holds.length + scope.notes.length > 0;
+}
+
+function renderScope(scope: ScopePlan, paint: Paint): string {
+  const lines = [`${paint('title', scope.application)}  ${paint('dim', scopeKey(scope.scope))}`];
+  let previous = '';
+  for (const action of scope.actions) {
+    if (action.resource !== previous) lines.push(`  ${paint('title', action.resource)}`);
+    previous = action.resource;
+    lines.push(...renderAction(action, paint));
+  }
+  for (const { resource, summary } of scope.deferred) lines.push(`  ${paint('title', resource)}`, `    ${paint('update', '…')} ${safeLine(summary)}`);
+  for (const hold of scope.holds) {
+    lines.push(`  ${paint('title', hold.resource)}`, `    ${paint('hold', '! held')} ${safeLine(hold.message)} ${paint('dim', `(${hold.code})`)}`);
+    lines.push(...hold.changes.map((change) => `        ${renderChange(change, paint)}`), `        → ${safeLine(hold.remedy)}`);
+  }
+  for (const note of scope.notes) {
+    lines.push(`  ${paint('note', 'i')} ${safeLine(note.message)}`, ...(note.changes ?? []).map((change) => `        ${renderChange(change, paint)}`));
+  }
+  return lines.join('\n');
+}
+
+function renderAction(action: Action, paint: Paint): string[] {
+  const head = `    ${paint(action.verb, SYMBOL[action.verb])} ${safeLine(action.summary)}  ${paint('dim', `(${CAUSE_WORDS[action.cause]})`)}`;
+  const changes = action.changes.map((change) => `        ${renderChange(change, paint, action.cause)}`);
+  return [head, ...changes, ...action.effects.map((effect) => `        ${paint('dim', `also: ${safeLine(effect)}`)}`)];
+}
+
+function renderChange(change: FieldChange, paint: Paint, shownCause?: Cause): string {
+  const { path, before, after, lastApplied, cause } = change;
+  const arrow = before === undefined ? value(after) : after === undefined ? `${value(before)} → (removed)` : `${value(before)} → ${value(after)}`;
+  const drifted = (cause === 'drift' || cause === 'git+drift') && lastApplied !== undefined ? paint('dim', `  last applied: ${value(lastApplied)}`) : '';
+  const why = shownCause !== undefined && cause !== shownCause ? paint('dim', `  (${CAUSE_WORDS[cause]})`) : '';
+  return `${path}: ${arrow}${drifted}${why}`;
+}
+
+function value(json: Json | undefined): string {
+  return json === undefined ? '(unset)' : safeLine(JSON.stringify(json));
+}
+
+/** The one line that people look for, and scripts too: its words stay. */
+function renderSummary(document: PlanDocument, paint: Paint): string {
+  const { create, update, delete: removals, deferred, held, inSync, unchangedFields } = document.summary;
+  const rest = `${inSync} ${inSync === 1 ? 'resource' : 'resources'} in sync, ${unchangedFields} unchanged ${unchangedFields === 1 ? 'field' : 'fields'} not shown.`;
+  if (!hasChanges(document)) {
+    const words = held > 0 ? `No changes, ${held} held` : document.unobserved.length > 0 ? 'No changes known' : 'No changes';
+    return `${paint('title', `${words}.`)} ${rest}`;
+  }
+  const counts = `Plan: ${create} to create, ${update} to change, ${removals} to delete${deferred > 0 ? `, ${deferred} to follow` : ''}${held > 0 ? `, ${held} held` : ''}.`;
+  return [`${paint('title', counts)} ${rest}`, paint('dim', `Digest: ${document.digest}`)].join('\n');
+}
+
+/** One line whatever the platform put into a name: control and direction characters are shown, never sent to a terminal. */
+export function safeLine(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
+}
