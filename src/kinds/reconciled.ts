@@ -159,6 +159,8 @@ export interface ScopeReader {
 /** What the diff of an install needs of the server's list of installed models. */
 export interface InstalledCopy {
   readonly modelId: string;
+  /** The store as the platform names it: what an upgrade must say. */
+  readonly marketName: string | null;
   readonly installGroupId: number | null;
 }
 

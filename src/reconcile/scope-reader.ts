@@ -1,4 +1,4 @@
-import type { Readable, ScopeReader, ScopeReading } from '../kinds/reconciled.ts';
+import type { InstalledCopy, Readable, ScopeReader, ScopeReading } from '../kinds/reconciled.ts';
 import type { ApplicationRecord } from '../model/observed.ts';
 import type { PlatformClient } from '../platform/client.ts';
 import type { AppAddress } from '../platform/writes.ts';
@@ -36,8 +36,8 @@ function reader(client: PlatformClient, app: AppAddress, answers: Map<ScopeReadi
   };
 }
 
-function installed(answer: Awaited<ReturnType<PlatformClient['installed']>>): Readable<readonly { modelId: string; installGroupId: number | null }[]> {
-  return answer.readable ? { readable: true, value: answer.value.map(({ modelId, installGroupId }) => ({ modelId, installGroupId })) } : answer;
+function installed(answer: Awaited<ReturnType<PlatformClient['installed']>>): Readable<readonly InstalledCopy[]> {
+  return answer.readable ? { readable: true, value: answer.value.map(({ modelId, marketName, installGroupId }) => ({ modelId, marketName, installGroupId })) } : answer;
 }
 
 async function existing(client: PlatformClient, app: AppAddress): Promise<ApplicationRecord> {

@@ -45,7 +45,7 @@ function toWrite(step: InstallStep, { app, stores }: CallContext): WriteRequest 
       return { operation: 'install', app, build: step.build, store, modelId: step.modelId, modelVersion: step.modelVersion };
     }
     case 'upgrade':
-      return { operation: 'upgrade', app, modelId: step.modelId, modelVersion: step.modelVersion };
+      return { operation: 'upgrade', app, modelId: step.modelId, modelVersion: step.modelVersion, marketName: step.marketName };
     default:
       return unreachable(step);
   }

@@ -91,10 +91,11 @@ function upgrade(context: Context, mine: OwnedObject): Difference<InstallStep> {
   if (copies > 1 || known > 1) {
     return hold(context, 'install/two-copies', `the application has ${Math.max(copies, known)} installs of model ${spec.model.id}; the platform upgrades by model and would touch all of them`, 'Upgrade the one you mean in the console.');
   }
+  const copy = asked(live.installed) ? live.installed.value.find((candidate) => candidate.modelId === spec.model.id) : undefined;
   const waitMs = spec.wait === undefined ? undefined : (parseDuration(spec.wait.timeout) ?? 0);
   const step: StepProposal<InstallStep> = {
     key: 'upgrade',
-    step: { type: 'upgrade', name: resource.name, modelId: spec.model.id, modelVersion: spec.model.version, ...(waitMs === undefined ? {} : { waitMs }) },
+    step: { type: 'upgrade', name: resource.name, modelId: spec.model.id, modelVersion: spec.model.version, marketName: copy?.marketName ?? null, ...(waitMs === undefined ? {} : { waitMs }) },
     verb: 'update',
     object: installKey(resource.name),
     summary: `upgrade ${spec.model.id} from ${from} to ${spec.model.version}`,

@@ -12,7 +12,15 @@ export type InstallStep = Step &
         /** Its dependants wait until the application runs, at most this long. */
         readonly waitMs?: number;
       }
-    | { readonly type: 'upgrade'; readonly name: string; readonly modelId: string; readonly modelVersion: string; readonly waitMs?: number }
+    | {
+        readonly type: 'upgrade';
+        readonly name: string;
+        readonly modelId: string;
+        readonly modelVersion: string;
+        /** The store as the platform names it, where it says so. */
+        readonly marketName: string | null;
+        readonly waitMs?: number;
+      }
   );
 
 export const installKey = (name: string): string => `install/${name}`;
