@@ -69,7 +69,10 @@ export async function applyPlan(world: ApplyWorld, input: ApplyInput): Promise<A
 async function run(world: ApplyWorld, input: ApplyInput, memory: Memory, action: Action): Promise<ActionResult> {
   const { scope } = input.plan;
   const key = scopeKey(scope);
-  const calls: CallContext = { app: { team: scope.team, region: scope.region, appId: scope.appId }, stores: world.stores };
+  const calls: CallContext = {
+    app: { team: scope.team, region: scope.region, appId: scope.appId },
+    stores: world.stores,
+  };
   world.emit({ type: 'started', action, scope: key });
   const kind = kindOf(action);
   const result = await execute(world, {
@@ -86,10 +89,13 @@ async function run(world: ApplyWorld, input: ApplyInput, memory: Memory, action:
 }
 
 function stopAfter(result: ActionResult): SkipReason | undefined {
-  if (result.status === 'in-doubt') return { type: 'scope-stopped', by: `${result.action.id}: its outcome is not known` };
+  if (result.status === 'in-doubt')
+    return { type: 'scope-stopped', by: `${result.action.id}: its outcome is not known` };
   if (result.status !== 'failed') return undefined;
-  if (result.reason.type === 'stop-scope') return { type: 'scope-stopped', by: `${result.action.id}: ${result.answer.message}` };
-  if (result.reason.type === 'throttled') return { type: 'scope-stopped', by: `${result.action.id}: the platform asked to slow down` };
+  if (result.reason.type === 'stop-scope')
+    return { type: 'scope-stopped', by: `${result.action.id}: ${result.answer.message}` };
+  if (result.reason.type === 'throttled')
+    return { type: 'scope-stopped', by: `${result.action.id}: the platform asked to slow down` };
   return undefined;
 }
 

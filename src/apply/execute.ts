@@ -10,7 +10,16 @@ import { writeClassOf } from '../platform/operations.ts';
 import { writeRequest } from '../platform/requests.ts';
 import type { AnswerSummary, Verdict, WriteEvidence } from '../platform/verdict.ts';
 import type { WriteRequest } from '../platform/writes.ts';
-import { answerJson, bareObject, commitOutcome, newIntent, type Place, settleWindowMs, toObject, transaction } from './journal.ts';
+import {
+  answerJson,
+  bareObject,
+  commitOutcome,
+  newIntent,
+  type Place,
+  settleWindowMs,
+  toObject,
+  transaction,
+} from './journal.ts';
 import type { ActionResult } from './result.ts';
 import type { ApplyWorld } from './world.ts';
 
@@ -46,18 +55,43 @@ export async function execute(world: ApplyWorld, execution: Execution): Promise<
     requestHash = world.client.requestHash(write);
   } catch (error) {
     if (!(error instanceof PortolanError) || error.disposition !== 'invalid') throw error;
-    return { status: 'failed', action, answer: { message: error.message }, request: action.summary, reason: { type: 'not-sent' }, remedy: error.remedy };
+    return {
+      status: 'failed',
+      action,
+      answer: { message: error.message },
+      request: action.summary,
+      reason: { type: 'not-sent' },
+      remedy: error.remedy,
+    };
   }
   const prior = remembered(memory, place.kind, action.object);
   const preimage = kind.calls.preimage(action.step, execution.live);
-  const intent = newIntent(world, place, { action, operation: write.operation, idempotence: writeClassOf(write.operation), requestHash, preimage });
+  const intent = newIntent(world, place, {
+    action,
+    operation: write.operation,
+    idempotence: writeClassOf(write.operation),
+    requestHash,
+    preimage,
+  });
   const obligation: LedgerOperation[] =
-    action.obligation === undefined ? [] : [{ op: 'put-object', object: { ...(prior ?? bareObject(world, place, action.object, preimage)), obligation: action.obligation } }];
+    action.obligation === undefined
+      ? []
+      : [
+          {
+            op: 'put-object',
+            object: { ...(prior ?? bareObject(world, place, action.object, preimage)), obligation: action.obligation },
+          },
+        ];
   await world.ledger.commit(
     transaction(world, place.scope, [
       { op: 'open-intent', intent },
       ...obligation,
-      { op: 'record', event: 'intent', uid: intent.uid, detail: { intent: intent.id, action: action.id, summary: action.summary, request: describeWrite(write) } },
+      {
+        op: 'record',
+        event: 'intent',
+        uid: intent.uid,
+        detail: { intent: intent.id, action: action.id, summary: action.summary, request: describeWrite(write) },
+      },
     ]),
   );
   const owing = obligation.length > 0 && obligation[0]?.op === 'put-object' ? obligation[0].object : prior;
@@ -69,9 +103,18 @@ export async function execute(world: ApplyWorld, execution: Execution): Promise<
 
 /** The process slept between intent and send: somebody else may act for us by now. */
 async function notSent(world: ApplyWorld, sent: Sent): Promise<ActionResult> {
-  const answer: AnswerSummary = { message: `not sent: more than ${world.timing.sendWithinMs} ms passed since the intent was written` };
+  const answer: AnswerSummary = {
+    message: `not sent: more than ${world.timing.sendWithinMs} ms passed since the intent was written`,
+  };
   await close(world, sent, 'rejected', answer, []);
-  return { status: 'failed', action: sent.execution.action, answer, request: describeWrite(sent.write), reason: { type: 'not-sent' }, remedy: 'Run the same command again.' };
+  return {
+    status: 'failed',
+    action: sent.execution.action,
+    answer,
+    request: describeWrite(sent.write),
+    reason: { type: 'not-sent' },
+    remedy: 'Run the same command again.',
+  };
 }
 
 async function record(world: ApplyWorld, sent: Sent, verdict: Verdict): Promise<ActionResult> {
@@ -85,7 +128,9 @@ async function record(world: ApplyWorld, sent: Sent, verdict: Verdict): Promise<
       return exists(world, sent, answer);
     case 'throttled':
       // Earlier calls behind the server may have run: only a target-state write is known to be harmless.
-      return sent.intent.idempotence === 'target-state' ? throttled(world, sent, answer, verdict.retryAfterMs) : doubtful(world, sent, answer);
+      return sent.intent.idempotence === 'target-state'
+        ? throttled(world, sent, answer, verdict.retryAfterMs)
+        : doubtful(world, sent, answer);
     case 'unknown':
       return doubtful(world, sent, answer);
     default:
@@ -93,10 +138,21 @@ async function record(world: ApplyWorld, sent: Sent, verdict: Verdict): Promise<
   }
 }
 
-async function done(world: ApplyWorld, sent: Sent, answer: AnswerSummary, evidence: WriteEvidence): Promise<ActionResult> {
+async function done(
+  world: ApplyWorld,
+  sent: Sent,
+  answer: AnswerSummary,
+  evidence: WriteEvidence,
+): Promise<ActionResult> {
   const { execution, intent, prior } = sent;
   const { action, kind, place, resource } = execution;
-  const recording = kind.calls.applied(action.step, { evidence, prior, preimage: intent.preimage, resource, nowMs: world.clock.now() });
+  const recording = kind.calls.applied(action.step, {
+    evidence,
+    prior,
+    preimage: intent.preimage,
+    resource,
+    nowMs: world.clock.now(),
+  });
   const object: LedgerOperation[] =
     recording !== 'gone'
       ? [{ op: 'put-object', object: toObject(world, place, recording, prior, prior?.failures ?? 0) }]
@@ -108,30 +164,50 @@ async function done(world: ApplyWorld, sent: Sent, answer: AnswerSummary, eviden
   return { status: 'done', action, answer };
 }
 
-async function refused(world: ApplyWorld, sent: Sent, answer: AnswerSummary, reason: Extract<Verdict, { verdict: 'rejected' }>['reason']): Promise<ActionResult> {
+async function refused(
+  world: ApplyWorld,
+  sent: Sent,
+  answer: AnswerSummary,
+  reason: Extract<Verdict, { verdict: 'rejected' }>['reason'],
+): Promise<ActionResult> {
   const { action } = sent.execution;
   const base = { status: 'failed', action, answer, request: describeWrite(sent.write) } as const;
   if (reason === 'credentials' || reason === 'region-not-ready' || reason === 'unsent') {
     await close(world, sent, 'rejected', answer, []);
     const remedy = {
-      credentials: "Renew the platform's token (spec.auth of Platform in the file given by --config), then run the same command again.",
+      credentials:
+        "Renew the platform's token (spec.auth of Platform in the file given by --config), then run the same command again.",
       'region-not-ready': 'Wait until the region is enabled, then run the same command again.',
       unsent: 'Nothing was sent. See that the platform can be reached, then run the same command again.',
     }[reason];
     return { ...base, reason: { type: 'stop-scope', why: reason }, remedy };
   }
   await close(world, sent, 'rejected', answer, [{ op: 'put-object', object: failedObject(world, sent) }]);
-  return { ...base, reason: { type: 'refused' }, remedy: 'The platform refused it and nothing changed. Correct the manifest or the platform; the next run tries again.' };
+  return {
+    ...base,
+    reason: { type: 'refused' },
+    remedy:
+      'The platform refused it and nothing changed. Correct the manifest or the platform; the next run tries again.',
+  };
 }
 
 /** A creation that the platform says is there already. Ours only if we sent the same before and never knew its end. */
 async function exists(world: ApplyWorld, sent: Sent, answer: AnswerSummary): Promise<ActionResult> {
   const { execution, intent, prior } = sent;
   const { action, kind, place, resource } = execution;
-  const earlier = (await world.ledger.intents({ scope: intent.scope, states: ['superseded'] })).some((other) => other.uid === intent.uid && other.operation === intent.operation);
+  const earlier = (await world.ledger.intents({ scope: intent.scope, states: ['superseded'] })).some(
+    (other) => other.uid === intent.uid && other.operation === intent.operation,
+  );
   if (earlier) {
-    const recording = kind.calls.applied(action.step, { evidence: { type: 'none' }, prior, preimage: intent.preimage, resource, nowMs: world.clock.now() });
-    const object: LedgerOperation[] = recording === 'gone' ? [] : [{ op: 'put-object', object: toObject(world, place, recording, prior, 0) }];
+    const recording = kind.calls.applied(action.step, {
+      evidence: { type: 'none' },
+      prior,
+      preimage: intent.preimage,
+      resource,
+      nowMs: world.clock.now(),
+    });
+    const object: LedgerOperation[] =
+      recording === 'gone' ? [] : [{ op: 'put-object', object: toObject(world, place, recording, prior, 0) }];
     await close(world, sent, 'applied', answer, object);
     return { status: 'done', action, answer };
   }
@@ -148,7 +224,12 @@ async function exists(world: ApplyWorld, sent: Sent, answer: AnswerSummary): Pro
   };
 }
 
-async function throttled(world: ApplyWorld, sent: Sent, answer: AnswerSummary, retryAfterMs: number | null): Promise<ActionResult> {
+async function throttled(
+  world: ApplyWorld,
+  sent: Sent,
+  answer: AnswerSummary,
+  retryAfterMs: number | null,
+): Promise<ActionResult> {
   await close(world, sent, 'rejected', answer, []);
   return {
     status: 'failed',
@@ -163,7 +244,14 @@ async function throttled(world: ApplyWorld, sent: Sent, answer: AnswerSummary, r
 async function doubtful(world: ApplyWorld, sent: Sent, answer: AnswerSummary): Promise<ActionResult> {
   const settleMs = world.clock.now() + settleWindowMs(sent.intent.idempotence, world.timing);
   await close(world, sent, 'unknown', answer, [], settleMs);
-  return { status: 'in-doubt', action: sent.execution.action, answer, request: describeWrite(sent.write), intent: sent.intent.id, untilMs: settleMs };
+  return {
+    status: 'in-doubt',
+    action: sent.execution.action,
+    answer,
+    request: describeWrite(sent.write),
+    intent: sent.intent.id,
+    untilMs: settleMs,
+  };
 }
 
 function failedObject(world: ApplyWorld, { execution, intent, prior }: Sent): OwnedObject {
@@ -185,7 +273,12 @@ async function close(
     transaction(world, execution.place.scope, [
       { op: 'move-intent', id: intent.id, state, outcome, ...(settleMs === undefined ? {} : { settleMs }) },
       ...object,
-      { op: 'record', event: state, uid: intent.uid, detail: { intent: intent.id, action: execution.action.id, answer: outcome } },
+      {
+        op: 'record',
+        event: state,
+        uid: intent.uid,
+        detail: { intent: intent.id, action: execution.action.id, answer: outcome },
+      },
     ]),
   );
 }

@@ -25,7 +25,13 @@ export function uidOf(world: ApplyWorld, { scope, kind }: Place, naturalKey: str
 export function newIntent(
   world: ApplyWorld,
   place: Place,
-  facts: { readonly action: Action; readonly operation: string; readonly idempotence: Idempotence; readonly requestHash: string; readonly preimage: Json },
+  facts: {
+    readonly action: Action;
+    readonly operation: string;
+    readonly idempotence: Idempotence;
+    readonly requestHash: string;
+    readonly preimage: Json;
+  },
 ): Intent {
   const nowMs = world.clock.now();
   return {
@@ -60,7 +66,13 @@ export function settleWindowMs(idempotence: Idempotence, timing: Timing): number
 }
 
 /** A ledger row from what a kind says of its object. */
-export function toObject(world: ApplyWorld, place: Place, recording: Recording, prior: OwnedObject | undefined, failures: number): OwnedObject {
+export function toObject(
+  world: ApplyWorld,
+  place: Place,
+  recording: Recording,
+  prior: OwnedObject | undefined,
+  failures: number,
+): OwnedObject {
   const { replaces: _replaces, ...facts } = recording;
   return {
     uid: uidOf(world, place, recording.naturalKey),
@@ -99,10 +111,18 @@ export function isNews(next: OwnedObject, prior: OwnedObject | undefined): boole
 
 /** An answer as JSON, for the ledger and the history. */
 export function answerJson(answer: AnswerSummary): JsonObject {
-  return { ...(answer.status === undefined ? {} : { status: answer.status }), ...(answer.code === undefined ? {} : { code: answer.code }), message: answer.message };
+  return {
+    ...(answer.status === undefined ? {} : { status: answer.status }),
+    ...(answer.code === undefined ? {} : { code: answer.code }),
+    message: answer.message,
+  };
 }
 
-export function transaction(world: ApplyWorld, scope: Scope, operations: readonly LedgerOperation[]): LedgerTransaction {
+export function transaction(
+  world: ApplyWorld,
+  scope: Scope,
+  operations: readonly LedgerOperation[],
+): LedgerTransaction {
   return { scope: scopeKey(scope), actor: world.actor, atMs: world.clock.now(), operations };
 }
 

@@ -21,7 +21,13 @@ export interface Doubts {
  * An intent found open was left by a process that died: its window starts now. Only reads, and the ledger.
  * @param freshReader makes a reader that has read nothing yet.
  */
-export async function resolveIntents(world: ApplyWorld, scope: Scope, intents: readonly Intent[], memory: Memory, freshReader: () => ScopeReader): Promise<Doubts> {
+export async function resolveIntents(
+  world: ApplyWorld,
+  scope: Scope,
+  intents: readonly Intent[],
+  memory: Memory,
+  freshReader: () => ScopeReader,
+): Promise<Doubts> {
   const pending: DoubtfulIntent[] = [];
   let decided = false;
   for (const found of intents) {
@@ -38,11 +44,20 @@ export async function resolveIntents(world: ApplyWorld, scope: Scope, intents: r
 }
 
 /** What a command that may not write says of the same intents. */
-export function unresolvedIntents(intents: readonly Intent[], timing: ApplyWorld['timing'], nowMs: number): readonly DoubtfulIntent[] {
+export function unresolvedIntents(
+  intents: readonly Intent[],
+  timing: ApplyWorld['timing'],
+  nowMs: number,
+): readonly DoubtfulIntent[] {
   return intents.map((intent): DoubtfulIntent => {
-    const settleMs = intent.state === 'open' ? intent.createdMs + settleWindowMs(intent.idempotence, timing) : intent.settleMs;
+    const settleMs =
+      intent.state === 'open' ? intent.createdMs + settleWindowMs(intent.idempotence, timing) : intent.settleMs;
     const settled = nowMs >= settleMs;
-    return { intent: { ...intent, settleMs }, state: settled ? 'held' : 'settling', evidence: settled ? 'the next apply looks at the platform and decides it, if it can' : '' };
+    return {
+      intent: { ...intent, settleMs },
+      state: settled ? 'held' : 'settling',
+      evidence: settled ? 'the next apply looks at the platform and decides it, if it can' : '',
+    };
   });
 }
 
@@ -58,7 +73,13 @@ async function startWindow(world: ApplyWorld, scope: Scope, intent: Intent): Pro
   return { ...intent, state: 'unknown', settleMs };
 }
 
-async function look(world: ApplyWorld, scope: Scope, intent: Intent, memory: Memory, freshReader: () => ScopeReader): Promise<Exclude<Resolution, { type: 'absent-so-far' }>> {
+async function look(
+  world: ApplyWorld,
+  scope: Scope,
+  intent: Intent,
+  memory: Memory,
+  freshReader: () => ScopeReader,
+): Promise<Exclude<Resolution, { type: 'absent-so-far' }>> {
   const first = await observeIntent(intent, memory, freshReader());
   let resolution: Exclude<Resolution, { type: 'absent-so-far' }>;
   if (first.type === 'absent-so-far') {
@@ -74,21 +95,39 @@ async function look(world: ApplyWorld, scope: Scope, intent: Intent, memory: Mem
 async function observeIntent(intent: Intent, memory: Memory, reader: ScopeReader): Promise<Resolution> {
   const kindName = intent.resource.slice(0, intent.resource.indexOf('/'));
   const kind = reconciledKinds.get(kindName);
-  if (kind === undefined) return { type: 'hold', code: 'intent/unknown-kind', evidence: `this version does not know the kind ${kindName}` };
+  if (kind === undefined)
+    return { type: 'hold', code: 'intent/unknown-kind', evidence: `this version does not know the kind ${kindName}` };
   const { step } = intent.action as unknown as Action;
   return kind.calls.resolve(step as Step, { intent, reader, memory });
 }
 
-async function decide(world: ApplyWorld, scope: Scope, intent: Intent, memory: Memory, resolution: Exclude<Resolution, { type: 'absent-so-far' }>): Promise<void> {
+async function decide(
+  world: ApplyWorld,
+  scope: Scope,
+  intent: Intent,
+  memory: Memory,
+  resolution: Exclude<Resolution, { type: 'absent-so-far' }>,
+): Promise<void> {
   if (resolution.type === 'hold') return;
-  const place: Place = { scope, kind: intent.resource.slice(0, intent.resource.indexOf('/')), resource: intent.resource };
+  const place: Place = {
+    scope,
+    kind: intent.resource.slice(0, intent.resource.indexOf('/')),
+    resource: intent.resource,
+  };
   const object: LedgerOperation[] = [];
   if (resolution.type === 'applied') {
     const prior = remembered(memory, place.kind, resolution.recording.naturalKey);
     const row = toObject(world, place, resolution.recording, prior, prior?.failures ?? 0);
     if (isNews(row, prior)) object.push({ op: 'put-object', object: row });
   }
-  const state = resolution.type === 'applied' ? 'applied' : resolution.type === 'rejected' ? 'rejected' : resolution.type === 'superseded' ? 'superseded' : unreachable(resolution);
+  const state =
+    resolution.type === 'applied'
+      ? 'applied'
+      : resolution.type === 'rejected'
+        ? 'rejected'
+        : resolution.type === 'superseded'
+          ? 'superseded'
+          : unreachable(resolution);
   const outcome = { resolution: resolution.type, evidence: resolution.evidence };
   await world.ledger.commit(
     transaction(world, scope, [
@@ -97,5 +136,11 @@ async function decide(world: ApplyWorld, scope: Scope, intent: Intent, memory: M
       { op: 'record', event: state, uid: intent.uid, detail: { intent: intent.id, ...outcome } },
     ]),
   );
-  world.emit({ type: 'resolved', resource: intent.resource, scope: intent.scope, intent: intent.id, how: `${resolution.type}: ${resolution.evidence}` });
+  world.emit({
+    type: 'resolved',
+    resource: intent.resource,
+    scope: intent.scope,
+    intent: intent.id,
+    how: `${resolution.type}: ${resolution.evidence}`,
+  });
 }

@@ -5,9 +5,23 @@ import type { AnswerSummary } from '../platform/verdict.ts';
 /** How one action ended. */
 export type ActionResult =
   | { readonly status: 'done'; readonly action: Action; readonly answer: AnswerSummary }
-  | { readonly status: 'failed'; readonly action: Action; readonly answer: AnswerSummary; readonly request: string; readonly reason: FailureReason; readonly remedy: string }
+  | {
+      readonly status: 'failed';
+      readonly action: Action;
+      readonly answer: AnswerSummary;
+      readonly request: string;
+      readonly reason: FailureReason;
+      readonly remedy: string;
+    }
   /** Sent, and nobody knows yet. */
-  | { readonly status: 'in-doubt'; readonly action: Action; readonly answer: AnswerSummary; readonly request: string; readonly intent: string; readonly untilMs: EpochMs }
+  | {
+      readonly status: 'in-doubt';
+      readonly action: Action;
+      readonly answer: AnswerSummary;
+      readonly request: string;
+      readonly intent: string;
+      readonly untilMs: EpochMs;
+    }
   | { readonly status: 'skipped'; readonly action: Action; readonly because: SkipReason };
 
 /** As far as callers react differently: `stop-scope` ends the scope's run, `throttled` says when to come again. */

@@ -25,7 +25,13 @@ export interface Timing {
 export type ApplyEvent =
   | { readonly type: 'started'; readonly action: Action; readonly scope: string }
   | { readonly type: 'finished'; readonly action: Action; readonly scope: string; readonly result: ActionResult }
-  | { readonly type: 'resolved'; readonly resource: ResourceId; readonly scope: string; readonly intent: string; readonly how: string }
+  | {
+      readonly type: 'resolved';
+      readonly resource: ResourceId;
+      readonly scope: string;
+      readonly intent: string;
+      readonly how: string;
+    }
   | { readonly type: 'waiting'; readonly scope: string; readonly message: string; readonly untilMs: number };
 
 /** Everything that changing one scope needs of the outside. The simulator has another one and runs the same code. */

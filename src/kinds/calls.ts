@@ -3,7 +3,15 @@ import type { OwnedObject } from '../model/owned.ts';
 import type { Resource } from '../model/resource.ts';
 import type { WriteEvidence } from '../platform/verdict.ts';
 import type { WriteRequest } from '../platform/writes.ts';
-import type { CallContext, ObserveContext, Recording, Resolution, ResolveContext, ScopeReading, Step } from './reconciled.ts';
+import type {
+  CallContext,
+  ObserveContext,
+  Recording,
+  Resolution,
+  ResolveContext,
+  ScopeReading,
+  Step,
+} from './reconciled.ts';
 
 /** What an applied step says about its object. */
 export interface AppliedContext {

@@ -151,7 +151,11 @@ export interface ScopeReader {
   rules(): Promise<Readable<readonly RuleRecord[]>>;
   components(): Promise<Readable<readonly ComponentRecord[]>>;
   installed(): Promise<Readable<readonly InstalledCopy[]>>;
-  application(): Promise<{ readonly status: string; readonly componentCount: number; readonly runningComponentCount: number }>;
+  application(): Promise<{
+    readonly status: string;
+    readonly componentCount: number;
+    readonly runningComponentCount: number;
+  }>;
   /** Found out by reading where it is not known; never by a write. */
   can(ability: 'deletePort' | 'updateRule' | 'deleteRule' | 'upgrade'): Promise<boolean>;
 }

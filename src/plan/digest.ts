@@ -11,15 +11,17 @@ type Digested = Pick<ScopePlan, 'scope' | 'actions' | 'deferred'>;
  */
 export function planDigest(plans: readonly Digested[]): string {
   const parts = plans
-    .map((plan): Json => ({
-      scope: scopeKey(plan.scope),
-      actions: plan.actions.map((action) => ({
-        resource: action.resource,
-        step: action.step.type,
-        changes: action.changes.map(({ path, before, after }) => ({ path, before, after })),
-      })),
-      deferred: plan.deferred.map(({ resource, waitsFor, desired }) => ({ resource, waitsFor, desired })),
-    }))
+    .map(
+      (plan): Json => ({
+        scope: scopeKey(plan.scope),
+        actions: plan.actions.map((action) => ({
+          resource: action.resource,
+          step: action.step.type,
+          changes: action.changes.map(({ path, before, after }) => ({ path, before, after })),
+        })),
+        deferred: plan.deferred.map(({ resource, waitsFor, desired }) => ({ resource, waitsFor, desired })),
+      }),
+    )
     .map((part) => canonicalJson(part))
     .sort();
   return createHash('sha256').update(parts.join('\n')).digest('hex');

@@ -25,12 +25,19 @@ export interface Refusal {
 }
 
 /** Looks at one scope, or at all scopes of a run together. Creations never count. */
-export function guardShare(plans: readonly ScopePlan[], owned: readonly OwnedObject[], limits: GuardLimits): readonly Refusal[] {
+export function guardShare(
+  plans: readonly ScopePlan[],
+  owned: readonly OwnedObject[],
+  limits: GuardLimits,
+): readonly Refusal[] {
   const refusals: Refusal[] = [];
   const where = plans.length === 1 && plans[0] !== undefined ? `scope ${scopeKey(plans[0].scope)}` : 'this run';
   const actions = plans.flatMap((plan) => plan.actions.map((action) => ({ ...action, scope: scopeKey(plan.scope) })));
-  const touched = new Set(actions.filter((action) => action.verb !== 'create').map((action) => `${action.scope} ${action.object}`)).size;
-  const pruned = new Set(actions.filter((action) => action.prune).map((action) => `${action.scope} ${action.object}`)).size;
+  const touched = new Set(
+    actions.filter((action) => action.verb !== 'create').map((action) => `${action.scope} ${action.object}`),
+  ).size;
+  const pruned = new Set(actions.filter((action) => action.prune).map((action) => `${action.scope} ${action.object}`))
+    .size;
   const share = owned.length === 0 ? 0 : touched / owned.length;
   if (owned.length >= SHARE_FROM_OBJECTS && share > limits.maxShare) {
     refusals.push({

@@ -34,7 +34,8 @@ export function orderSteps(steps: readonly PlacedStep[]): OrderedSteps {
   while (pending.length > 0) {
     const next = pending.findIndex((step) => isReady(step, pending, dependencies, done));
     const [step] = pending.splice(next, next === -1 ? 0 : 1);
-    if (step === undefined) throw new Error(`steps wait for each other in a circle: ${pending.map((stuck) => stuck.id).join(', ')}`);
+    if (step === undefined)
+      throw new Error(`steps wait for each other in a circle: ${pending.map((stuck) => stuck.id).join(', ')}`);
     done.add(step.id);
     ordered.push({ step, after: dependencies.get(step.id) ?? [] });
   }
@@ -48,13 +49,17 @@ function isReady(
   done: ReadonlySet<string>,
 ): boolean {
   // `pending` keeps the kind's own order within a resource, so the first one of the resource is the next one.
-  const next = pending.find((other) => other.resource === step.resource && other.proposal.prune === step.proposal.prune);
+  const next = pending.find(
+    (other) => other.resource === step.resource && other.proposal.prune === step.proposal.prune,
+  );
   return next === step && (dependencies.get(step.id) ?? []).every((id) => done.has(id));
 }
 
 function dependenciesOf(step: PlacedStep, all: readonly PlacedStep[]): string[] {
   const within = step.proposal.after.map((key) => stepId(step.resource, key));
-  const across = step.proposal.needs.flatMap((need) => providersOf(need.condition, step, all).map((provider) => provider.id));
+  const across = step.proposal.needs.flatMap((need) =>
+    providersOf(need.condition, step, all).map((provider) => provider.id),
+  );
   return [...new Set([...within, ...across])];
 }
 
@@ -63,13 +68,18 @@ function providersOf(condition: string, step: PlacedStep, all: readonly PlacedSt
 }
 
 /** Takes out steps whose needs nothing meets, and then whatever depended on those, until nothing changes. */
-function withoutBlocked(steps: readonly PlacedStep[]): { runnable: readonly PlacedStep[]; blocked: OrderedSteps['blocked'] } {
+function withoutBlocked(steps: readonly PlacedStep[]): {
+  runnable: readonly PlacedStep[];
+  blocked: OrderedSteps['blocked'];
+} {
   let runnable = steps;
   const blocked: { step: PlacedStep; by: Blocker }[] = [];
   for (;;) {
     const ids = new Set(runnable.map((step) => step.id));
     const stopped = runnable.flatMap((step): { step: PlacedStep; by: Blocker }[] => {
-      const unmet = step.proposal.needs.find((need) => !need.met && providersOf(need.condition, step, runnable).length === 0);
+      const unmet = step.proposal.needs.find(
+        (need) => !need.met && providersOf(need.condition, step, runnable).length === 0,
+      );
       if (unmet !== undefined) return [{ step, by: unmet.otherwise }];
       const missing = step.proposal.after.map((key) => stepId(step.resource, key)).find((id) => !ids.has(id));
       return missing === undefined ? [] : [{ step, by: { step: missing } }];

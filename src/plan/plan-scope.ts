@@ -1,5 +1,14 @@
 import type { ReconciledKind } from '../kinds/define.ts';
-import { type DiffContext, type Difference, type HoldProposal, type Memory, type Permissions, type Recording, remembered, type WithdrawContext } from '../kinds/reconciled.ts';
+import {
+  type DiffContext,
+  type Difference,
+  type HoldProposal,
+  type Memory,
+  type Permissions,
+  type Recording,
+  remembered,
+  type WithdrawContext,
+} from '../kinds/reconciled.ts';
 import { reconciledKinds } from '../kinds/registry.ts';
 import { type ResourceId, type Scope, scopeKey } from '../model/ids.ts';
 import { type Intent, objectUid, type OwnedObject } from '../model/owned.ts';
@@ -58,7 +67,11 @@ interface Draft {
   readonly waits: Wait[];
   readonly settled: { resource: ResourceId; kind: string; recording: Recording }[];
   readonly forget: OwnedObject[];
-  readonly expects: { resource: ResourceId; condition: string; otherwise: { code: string; message: string; remedy: string } }[];
+  readonly expects: {
+    resource: ResourceId;
+    condition: string;
+    otherwise: { code: string; message: string; remedy: string };
+  }[];
   readonly claimed: Set<string>;
   /** Resources whose objects nobody may call withdrawn: not compared in this pass. */
   readonly unread: Set<ResourceId>;
@@ -67,8 +80,22 @@ interface Draft {
 
 /** Desired minus observed, in the light of the ledger. Pure: equal input, equal plan. */
 export function planScope(input: PlanInput): PlannedScope {
-  const draft: Draft = { steps: [], deferred: [], holds: [], notes: [], waits: [], settled: [], forget: [], expects: [], claimed: new Set(), unread: new Set(), unchangedFields: 0 };
-  const resources = [...input.resources.values()].filter((resource) => reconciledKinds.has(resource.kind)).sort(byKindAndName);
+  const draft: Draft = {
+    steps: [],
+    deferred: [],
+    holds: [],
+    notes: [],
+    waits: [],
+    settled: [],
+    forget: [],
+    expects: [],
+    claimed: new Set(),
+    unread: new Set(),
+    unchangedFields: 0,
+  };
+  const resources = [...input.resources.values()]
+    .filter((resource) => reconciledKinds.has(resource.kind))
+    .sort(byKindAndName);
   for (const resource of resources) draftResource(input, draft, resource);
   if (input.targets === undefined) draftWithdrawn(input, draft);
 
@@ -77,18 +104,43 @@ export function planScope(input: PlanInput): PlannedScope {
   const actions = ordered.steps.map(({ step, after }) => toAction(input, step, after));
   holdUnmetExpectations(draft, ordered);
 
-  const busy = new Set<ResourceId>([...actions, ...draft.holds, ...draft.deferred, ...draft.waits].map((entry) => entry.resource));
-  const reported = new Set(draft.notes.flatMap((note) => (note.code.startsWith('reconcile/') && note.resource !== undefined ? [note.resource] : [])));
-  const inSync = resources.map((resource) => resource.id).filter((id) => !busy.has(id) && !reported.has(id) && input.live.has(id) && isTarget(input, id));
-  const body = { application: input.application, scope: input.scope, actions, deferred: draft.deferred, holds: draft.holds, notes: draft.notes, inSync, unchangedFields: draft.unchangedFields };
-  return { plan: { ...body, digest: planDigest([body]) }, bookkeeping: { settled: draft.settled, forget: draft.forget }, waits: draft.waits };
+  const busy = new Set<ResourceId>(
+    [...actions, ...draft.holds, ...draft.deferred, ...draft.waits].map((entry) => entry.resource),
+  );
+  const reported = new Set(
+    draft.notes.flatMap((note) =>
+      note.code.startsWith('reconcile/') && note.resource !== undefined ? [note.resource] : [],
+    ),
+  );
+  const inSync = resources
+    .map((resource) => resource.id)
+    .filter((id) => !busy.has(id) && !reported.has(id) && input.live.has(id) && isTarget(input, id));
+  const body = {
+    application: input.application,
+    scope: input.scope,
+    actions,
+    deferred: draft.deferred,
+    holds: draft.holds,
+    notes: draft.notes,
+    inSync,
+    unchangedFields: draft.unchangedFields,
+  };
+  return {
+    plan: { ...body, digest: planDigest([body]) },
+    bookkeeping: { settled: draft.settled, forget: draft.forget },
+    waits: draft.waits,
+  };
 }
 
 function draftResource(input: PlanInput, draft: Draft, resource: Resource): void {
   const kind = kindOf(resource.kind);
   const mode = resource.annotations['portolan/reconcile'];
   if (mode === 'suspend') {
-    draft.notes.push({ code: 'reconcile/suspended', resource: resource.id, message: `${resource.id} is suspended by its annotation portolan/reconcile: nothing is compared or changed` });
+    draft.notes.push({
+      code: 'reconcile/suspended',
+      resource: resource.id,
+      message: `${resource.id} is suspended by its annotation portolan/reconcile: nothing is compared or changed`,
+    });
   }
   if (mode === 'suspend' || !input.live.has(resource.id) || !isTarget(input, resource.id)) {
     draft.unread.add(resource.id);
@@ -106,7 +158,9 @@ function draftResource(input: PlanInput, draft: Draft, resource: Resource): void
   };
   const difference = kind.diff(context);
   if (difference.claims.length === 0) draft.unread.add(resource.id);
-  const changes = difference.steps.flatMap((step) => step.changes.map((change) => attributed(input, resource.kind, change.object ?? step.object, change)));
+  const changes = difference.steps.flatMap((step) =>
+    step.changes.map((change) => attributed(input, resource.kind, change.object ?? step.object, change)),
+  );
   if (mode === 'report' && difference.steps.length > 0) {
     draft.notes.push({
       code: 'reconcile/report-only',
@@ -126,13 +180,26 @@ function draftWithdrawn(input: PlanInput, draft: Draft): void {
     if (draft.claimed.has(`${object.kind} ${object.naturalKey}`)) continue;
     // Its manifest is there but was not compared: that is no proof that it is not wanted.
     if (draft.unread.has(object.resource)) continue;
-    take(input, draft, kind, object.resource, kind.withdraw(object, { ...input.withdrawal, permissions: input.permissions }));
+    take(
+      input,
+      draft,
+      kind,
+      object.resource,
+      kind.withdraw(object, { ...input.withdrawal, permissions: input.permissions }),
+    );
   }
 }
 
-function take(input: PlanInput, draft: Draft, kind: ReconciledKind, resource: ResourceId, difference: Difference): void {
+function take(
+  input: PlanInput,
+  draft: Draft,
+  kind: ReconciledKind,
+  resource: ResourceId,
+  difference: Difference,
+): void {
   for (const claim of difference.claims) draft.claimed.add(`${kind.kind} ${claim}`);
-  for (const proposal of difference.steps) draft.steps.push({ id: stepId(resource, proposal.key), resource, kindOrder: kind.order, proposal });
+  for (const proposal of difference.steps)
+    draft.steps.push({ id: stepId(resource, proposal.key), resource, kindOrder: kind.order, proposal });
   for (const hold of difference.holds) draft.holds.push(attributedHold(input, kind.kind, resource, hold));
   for (const note of difference.notes) draft.notes.push({ resource, ...note });
   for (const deferred of difference.deferred) draft.deferred.push({ resource, ...deferred });
@@ -148,13 +215,18 @@ function take(input: PlanInput, draft: Draft, kind: ReconciledKind, resource: Re
 
 /** Leaves out steps on objects with an intent in doubt, and on objects that failed too often; each is held and says so. */
 function withoutDoubtful(input: PlanInput, draft: Draft): PlacedStep[] {
-  const settling = input.inDoubt.filter((doubt) => doubt.state === 'settling' && doubt.intent.idempotence === 'target-state');
+  const settling = input.inDoubt.filter(
+    (doubt) => doubt.state === 'settling' && doubt.intent.idempotence === 'target-state',
+  );
   const held = new Set<string>();
   return draft.steps.filter((step) => {
     const kind = step.resource.slice(0, step.resource.indexOf('/'));
     const uid = objectUid(input.source, scopeKey(input.scope), kind, step.proposal.object);
     // After an ambiguous target-state write its whole scope waits: the write may still arrive.
-    const doubt = input.inDoubt.find(({ intent }) => intent.uid === uid || (intent.idempotence === 'duplicate-accepting' && isInstall(step))) ?? settling[0];
+    const doubt =
+      input.inDoubt.find(
+        ({ intent }) => intent.uid === uid || (intent.idempotence === 'duplicate-accepting' && isInstall(step)),
+      ) ?? settling[0];
     const failed = doubt === undefined ? tooOften(input, kind, step) : undefined;
     const hold = doubt === undefined ? failed : doubtHold(step, doubt);
     if (hold === undefined) return true;
@@ -174,7 +246,13 @@ function doubtHold(step: PlacedStep, { intent, state, evidence }: DoubtfulIntent
   const changes = step.proposal.changes;
   if (state === 'settling') {
     const until = new Date(intent.settleMs).toISOString();
-    return { code: 'intent/settling', message: `${what}; it may still arrive, so nothing is concluded or sent before ${until}`, remedy: `Run the same command again after ${until}.`, changes, object: step.proposal.object };
+    return {
+      code: 'intent/settling',
+      message: `${what}; it may still arrive, so nothing is concluded or sent before ${until}`,
+      remedy: `Run the same command again after ${until}.`,
+      changes,
+      object: step.proposal.object,
+    };
   }
   return {
     code: 'intent/in-doubt',
@@ -188,10 +266,17 @@ function doubtHold(step: PlacedStep, { intent, state, evidence }: DoubtfulIntent
 function tooOften(input: PlanInput, kind: string, step: PlacedStep): HoldProposal | undefined {
   const object = remembered(input.memory, kind, step.proposal.object);
   if (object === undefined || object.failures < FAILURES_MAX) return undefined;
-  const changes = step.proposal.changes.map((change) => attributed(input, kind, change.object ?? step.proposal.object, change));
+  const changes = step.proposal.changes.map((change) =>
+    attributed(input, kind, change.object ?? step.proposal.object, change),
+  );
   // A change in git is a new wish: it is tried afresh.
   if (changes.some((change) => change.cause === 'git' || change.cause === 'git+drift')) return undefined;
-  const shown = changes.map((change) => `${change.path} is ${JSON.stringify(change.before ?? null)}, wanted ${JSON.stringify(change.after ?? null)}`).join('; ');
+  const shown = changes
+    .map(
+      (change) =>
+        `${change.path} is ${JSON.stringify(change.before ?? null)}, wanted ${JSON.stringify(change.after ?? null)}`,
+    )
+    .join('; ');
   return {
     code: 'effect/not-taken',
     message: `"${step.proposal.summary}" was tried ${object.failures} times and did not take: ${shown || 'the platform stayed as it was'}`,
@@ -205,7 +290,13 @@ function holdBlocked(draft: Draft, ordered: OrderedSteps): void {
   for (const { step, by } of ordered.blocked) {
     if ('step' in by) {
       if (draft.holds.some((hold) => hold.resource === step.resource)) continue;
-      draft.holds.push({ code: 'plan/blocked', resource: step.resource, message: `"${step.proposal.summary}" cannot be done before ${by.step}, which is held`, remedy: 'Release what it waits for; it follows by itself.', changes: [] });
+      draft.holds.push({
+        code: 'plan/blocked',
+        resource: step.resource,
+        message: `"${step.proposal.summary}" cannot be done before ${by.step}, which is held`,
+        remedy: 'Release what it waits for; it follows by itself.',
+        changes: [],
+      });
       continue;
     }
     draft.holds.push({ ...by, resource: step.resource, changes: [] });
@@ -247,8 +338,17 @@ function attributed(input: PlanInput, kind: string, naturalKey: string, change: 
   return attribute(change, remembered(input.memory, kind, naturalKey), input.memory.known);
 }
 
-function attributedHold(input: PlanInput, kind: string, resource: ResourceId, { object, changes, ...hold }: HoldProposal): Hold {
-  return { ...hold, resource, changes: changes.map((change) => attributed(input, kind, change.object ?? object ?? '', change)) };
+function attributedHold(
+  input: PlanInput,
+  kind: string,
+  resource: ResourceId,
+  { object, changes, ...hold }: HoldProposal,
+): Hold {
+  return {
+    ...hold,
+    resource,
+    changes: changes.map((change) => attributed(input, kind, change.object ?? object ?? '', change)),
+  };
 }
 
 function isTarget(input: PlanInput, id: ResourceId): boolean {

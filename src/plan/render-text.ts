@@ -26,12 +26,27 @@ const CAUSE_WORDS: Readonly<Record<Cause, string>> = {
 export function renderPlanText(document: PlanDocument, paint: Paint = plainPaint): string {
   const blocks = document.scopes.filter(isWorthShowing).map((scope) => renderScope(scope, paint));
   for (const { application, code, message, remedy } of document.unobserved) {
-    blocks.push([`${paint('hold', '!')} ${paint('title', application)} could not be observed (${code})`, `    ${safeLine(message)}`, `    → ${safeLine(remedy)}`].join('\n'));
+    blocks.push(
+      [
+        `${paint('hold', '!')} ${paint('title', application)} could not be observed (${code})`,
+        `    ${safeLine(message)}`,
+        `    → ${safeLine(remedy)}`,
+      ].join('\n'),
+    );
   }
   for (const refusal of document.refusals) {
-    blocks.push([`${paint('hold', '!')} refused by a guard (${refusal.code})`, `    ${safeLine(refusal.message)}`, `    → to let it through: ${safeLine(refusal.override)}`].join('\n'));
+    blocks.push(
+      [
+        `${paint('hold', '!')} refused by a guard (${refusal.code})`,
+        `    ${safeLine(refusal.message)}`,
+        `    → to let it through: ${safeLine(refusal.override)}`,
+      ].join('\n'),
+    );
   }
-  if (document.ledger === 'none') blocks.push(paint('dim', 'No ledger: what is ours, and why a field changes, is not known. Nothing is held for it.'));
+  if (document.ledger === 'none')
+    blocks.push(
+      paint('dim', 'No ledger: what is ours, and why a field changes, is not known. Nothing is held for it.'),
+    );
   blocks.push(renderSummary(document, paint));
   return `${blocks.join('\n\n')}\n`;
 }
@@ -48,13 +63,23 @@ function renderScope(scope: ScopePlan, paint: Paint): string {
     previous = action.resource;
     lines.push(...renderAction(action, paint));
   }
-  for (const { resource, summary } of scope.deferred) lines.push(`  ${paint('title', resource)}`, `    ${paint('update', '…')} ${safeLine(summary)}`);
+  for (const { resource, summary } of scope.deferred)
+    lines.push(`  ${paint('title', resource)}`, `    ${paint('update', '…')} ${safeLine(summary)}`);
   for (const hold of scope.holds) {
-    lines.push(`  ${paint('title', hold.resource)}`, `    ${paint('hold', '! held')} ${safeLine(hold.message)} ${paint('dim', `(${hold.code})`)}`);
-    lines.push(...hold.changes.map((change) => `        ${renderChange(change, paint)}`), `        → ${safeLine(hold.remedy)}`);
+    lines.push(
+      `  ${paint('title', hold.resource)}`,
+      `    ${paint('hold', '! held')} ${safeLine(hold.message)} ${paint('dim', `(${hold.code})`)}`,
+    );
+    lines.push(
+      ...hold.changes.map((change) => `        ${renderChange(change, paint)}`),
+      `        → ${safeLine(hold.remedy)}`,
+    );
   }
   for (const note of scope.notes) {
-    lines.push(`  ${paint('note', 'i')} ${safeLine(note.message)}`, ...(note.changes ?? []).map((change) => `        ${renderChange(change, paint)}`));
+    lines.push(
+      `  ${paint('note', 'i')} ${safeLine(note.message)}`,
+      ...(note.changes ?? []).map((change) => `        ${renderChange(change, paint)}`),
+    );
   }
   return lines.join('\n');
 }
@@ -67,8 +92,16 @@ function renderAction(action: Action, paint: Paint): string[] {
 
 function renderChange(change: FieldChange, paint: Paint, shownCause?: Cause): string {
   const { path, before, after, lastApplied, cause } = change;
-  const arrow = before === undefined ? value(after) : after === undefined ? `${value(before)} → (removed)` : `${value(before)} → ${value(after)}`;
-  const drifted = (cause === 'drift' || cause === 'git+drift') && lastApplied !== undefined ? paint('dim', `  last applied: ${value(lastApplied)}`) : '';
+  const arrow =
+    before === undefined
+      ? value(after)
+      : after === undefined
+        ? `${value(before)} → (removed)`
+        : `${value(before)} → ${value(after)}`;
+  const drifted =
+    (cause === 'drift' || cause === 'git+drift') && lastApplied !== undefined
+      ? paint('dim', `  last applied: ${value(lastApplied)}`)
+      : '';
   const why = shownCause !== undefined && cause !== shownCause ? paint('dim', `  (${CAUSE_WORDS[cause]})`) : '';
   return `${path}: ${arrow}${drifted}${why}`;
 }
@@ -82,7 +115,8 @@ function renderSummary(document: PlanDocument, paint: Paint): string {
   const { create, update, delete: removals, deferred, held, inSync, unchangedFields } = document.summary;
   const rest = `${inSync} ${inSync === 1 ? 'resource' : 'resources'} in sync, ${unchangedFields} unchanged ${unchangedFields === 1 ? 'field' : 'fields'} not shown.`;
   if (!hasChanges(document)) {
-    const words = held > 0 ? `No changes, ${held} held` : document.unobserved.length > 0 ? 'No changes known' : 'No changes';
+    const words =
+      held > 0 ? `No changes, ${held} held` : document.unobserved.length > 0 ? 'No changes known' : 'No changes';
     return `${paint('title', `${words}.`)} ${rest}`;
   }
   const counts = `Plan: ${create} to create, ${update} to change, ${removals} to delete${deferred > 0 ? `, ${deferred} to follow` : ''}${held > 0 ? `, ${held} held` : ''}.`;
@@ -91,5 +125,8 @@ function renderSummary(document: PlanDocument, paint: Paint): string {
 
 /** One line whatever the platform put into a name: control and direction characters are shown, never sent to a terminal. */
 export function safeLine(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
+  return text.replace(
+    /[\p{Cc}\p{Cf}\u2028\u2029]/gu,
+    (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
+  );
 }

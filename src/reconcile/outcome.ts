@@ -9,7 +9,12 @@ export type Outcome =
   /** The scope could not be resolved or observed: nothing is known and nothing was sent. */
   | { readonly type: 'unobserved'; readonly application: ResourceId; readonly error: PortolanError }
   /** A guard refused the plan: nothing was sent. */
-  | { readonly type: 'refused'; readonly application: ResourceId; readonly plan: ScopePlan; readonly refusals: readonly Refusal[] }
+  | {
+      readonly type: 'refused';
+      readonly application: ResourceId;
+      readonly plan: ScopePlan;
+      readonly refusals: readonly Refusal[];
+    }
   | {
       readonly type: 'ended';
       readonly application: ResourceId;

@@ -1,20 +1,20 @@
 import { type Applied, applyPlan } from '../apply/apply-plan.ts';
-import { isNews, type Place, toObject, transaction } from '../apply/journal.ts';
+import { transaction } from '../apply/journal.ts';
 import { resolveIntents, unresolvedIntents } from '../apply/resolve.ts';
 import type { ActionResult } from '../apply/result.ts';
 import type { ApplyWorld } from '../apply/world.ts';
 import type { ApplicationSpec } from '../kinds/application/spec.ts';
 import { type Memory, type Permissions, remembered, type ScopeReading } from '../kinds/reconciled.ts';
 import { reconciledKinds } from '../kinds/registry.ts';
-import type { LedgerOperation } from '../ledger/ledger.ts';
 import { PortolanError } from '../model/errors.ts';
 import { type ResourceId, type Scope, scopeKey } from '../model/ids.ts';
-import type { ApplicationRecord } from '../model/observed.ts';
 import type { Action, ScopePlan, Wait } from '../model/plan.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
 import { type GuardLimits, guardRegion, guardScope, guardShare, type Refusal } from '../plan/guard.ts';
 import { type Bookkeeping, type DoubtfulIntent, planScope } from '../plan/plan-scope.ts';
+import { keepBooks, readMemory } from './books.ts';
 import type { Outcome } from './outcome.ts';
+import { resolveScope } from './resolve-scope.ts';
 import { type CachingReader, createScopeReader } from './scope-reader.ts';
 
 /** One application and everything the source wants of it. */
@@ -66,17 +66,33 @@ export async function reconcile(work: Work, world: ApplyWorld, options: PassOpti
 
 /** Observes and plans. Decides intents in doubt first, unless nothing may be written. */
 export async function prepare(work: Work, world: ApplyWorld, options: PassOptions): Promise<Prepared> {
-  const { scope, record } = await resolveScope(work, world);
+  const { scope, record } = await resolveScope(work.application, world);
   const reader = createScopeReader(world.client, scope, record);
   const intents = await world.ledger.intents({ scope: scopeKey(scope), states: ['open', 'unknown'] });
   const memory = await readMemory(world, scope, options);
   if (options.readOnly) {
-    return observe(work, world, options, scope, reader, memory, unresolvedIntents(intents, world.timing, world.clock.now()));
+    return observe(
+      work,
+      world,
+      options,
+      scope,
+      reader,
+      memory,
+      unresolvedIntents(intents, world.timing, world.clock.now()),
+    );
   }
   const doubts = await resolveIntents(world, scope, intents, memory, () => reader.without());
   // What was looked at to decide them is fresh enough to plan upon only if nothing was decided.
   const next = doubts.decided ? reader.without() : reader;
-  return observe(work, world, options, scope, next, doubts.decided ? await readMemory(world, scope, options) : memory, doubts.pending);
+  return observe(
+    work,
+    world,
+    options,
+    scope,
+    next,
+    doubts.decided ? await readMemory(world, scope, options) : memory,
+    doubts.pending,
+  );
 }
 
 /** What a pass says that sends nothing. */
@@ -91,7 +107,12 @@ export function untouched(prepared: Prepared): Outcome {
  * else has come up meanwhile waits for the next pass and its approval.
  * @param approved of an earlier pass, when this one goes on with it.
  */
-export async function carryOut(first: Prepared, world: ApplyWorld, options: PassOptions, approved = approvalOf(first.plan)): Promise<Outcome> {
+export async function carryOut(
+  first: Prepared,
+  world: ApplyWorld,
+  options: PassOptions,
+  approved = approvalOf(first.plan),
+): Promise<Outcome> {
   if (first.refusals.length > 0) return untouched(first);
   const results = new Map<string, ActionResult>();
   let current = first;
@@ -101,26 +122,57 @@ export async function carryOut(first: Prepared, world: ApplyWorld, options: Pass
     if (tooOld && current.plan.actions.length > 0) current = await again(current, world, options, undefined);
     for (; rounds < ROUNDS_MAX; rounds += 1) {
       if (current.refusals.length > 0) break;
-      await keepBooks(world, current, options);
-      const actions = current.plan.actions.filter((action) => approved(action) && mayRun(action, results.get(action.id)));
+      if (options.ledgerKnown) await keepBooks(world, current);
+      const actions = current.plan.actions.filter(
+        (action) => approved(action) && mayRun(action, results.get(action.id)),
+      );
       if (actions.length === 0) break;
-      const applied = await applyPlan(world, { plan: current.plan, actions, resources: current.work.resources, live: current.live, memory: current.memory, observedAtMs: current.observedAtMs });
+      const applied = await applyPlan(world, {
+        plan: current.plan,
+        actions,
+        resources: current.work.resources,
+        live: current.live,
+        memory: current.memory,
+        observedAtMs: current.observedAtMs,
+      });
       for (const result of applied.results) results.set(result.action.id, result);
       current = await lookAgain(current, world, options, applied);
       if (applied.stopped !== undefined) break;
     }
-    return { type: 'ended', application: first.work.application.id, plan: current.plan, results: [...results.values()], waits: current.waits, rounds };
+    return {
+      type: 'ended',
+      application: first.work.application.id,
+      plan: current.plan,
+      results: [...results.values()],
+      waits: current.waits,
+      rounds,
+    };
   } catch (error) {
-    return { type: 'ended', application: first.work.application.id, plan: current.plan, results: [...results.values()], waits: [], rounds, error: expected(error) };
+    return {
+      type: 'ended',
+      application: first.work.application.id,
+      plan: current.plan,
+      results: [...results.values()],
+      waits: [],
+      rounds,
+      error: expected(error),
+    };
   }
 }
 
 /** Reads back what was touched, and counts what was accepted and did not take. */
-async function lookAgain(current: Prepared, world: ApplyWorld, options: PassOptions, applied: Applied): Promise<Prepared> {
+async function lookAgain(
+  current: Prepared,
+  world: ApplyWorld,
+  options: PassOptions,
+  applied: Applied,
+): Promise<Prepared> {
   // With a write still in the air, or a platform that refuses us, reading proves nothing and costs a request.
   if (applied.stopped !== undefined) return { ...current, plan: remainder(current.plan, applied.results), waits: [] };
   const next = await again(current, world, options, applied.stale ? undefined : applied.touched);
-  const repeated = applied.results.filter((result) => result.status === 'done' && next.plan.actions.some((action) => action.id === result.action.id));
+  const repeated = applied.results.filter(
+    (result) => result.status === 'done' && next.plan.actions.some((action) => action.id === result.action.id),
+  );
   if (repeated.length === 0) return next;
   for (const { action } of repeated) await countFailure(world, next, action);
   return again(next, world, options, new Set());
@@ -152,13 +204,23 @@ async function countFailure(world: ApplyWorld, prepared: Prepared, action: Actio
   await world.ledger.commit(
     transaction(world, prepared.scope, [
       { op: 'put-object', object: { ...object, failures } },
-      { op: 'record', event: 'not-taken', uid: object.uid, detail: { action: action.id, summary: action.summary, failures } },
+      {
+        op: 'record',
+        event: 'not-taken',
+        uid: object.uid,
+        detail: { action: action.id, summary: action.summary, failures },
+      },
     ]),
   );
 }
 
 /** A new observation, of everything or only of what was touched, and a new plan. */
-async function again(current: Prepared, world: ApplyWorld, options: PassOptions, touched: ReadonlySet<ScopeReading> | undefined): Promise<Prepared> {
+async function again(
+  current: Prepared,
+  world: ApplyWorld,
+  options: PassOptions,
+  touched: ReadonlySet<ScopeReading> | undefined,
+): Promise<Prepared> {
   const { work, scope, reader } = current;
   const memory = await readMemory(world, scope, options);
   const intents = await world.ledger.intents({ scope: scopeKey(scope), states: ['open', 'unknown'] });
@@ -185,7 +247,12 @@ async function observe(
     }),
   );
   const live = new Map(observed);
-  const withdrawn = options.targets === undefined && memory.objects.some((object) => object.source === world.source && object.kind === 'HttpGatewayRule' && !work.resources.has(object.resource));
+  const withdrawn =
+    options.targets === undefined &&
+    memory.objects.some(
+      (object) =>
+        object.source === world.source && object.kind === 'HttpGatewayRule' && !work.resources.has(object.resource),
+    );
   const rules = withdrawn || live.size > 0 ? await reader.rules() : { readable: false as const };
   const { plan, bookkeeping, waits } = planScope({
     application: work.application.id,
@@ -200,7 +267,18 @@ async function observe(
     inDoubt,
     nowMs: world.clock.now(),
   });
-  return { work, scope, reader, live, memory, plan, bookkeeping, waits, refusals: await guard(world, options, plan, memory), observedAtMs };
+  return {
+    work,
+    scope,
+    reader,
+    live,
+    memory,
+    plan,
+    bookkeeping,
+    waits,
+    refusals: await guard(world, options, plan, memory),
+    observedAtMs,
+  };
 }
 
 function isRead(resource: Resource, { targets }: PassOptions): boolean {
@@ -208,7 +286,12 @@ function isRead(resource: Resource, { targets }: PassOptions): boolean {
   return targets === undefined || targets.has(resource.id);
 }
 
-async function guard(world: ApplyWorld, options: PassOptions, plan: ScopePlan, memory: Memory): Promise<readonly Refusal[]> {
+async function guard(
+  world: ApplyWorld,
+  options: PassOptions,
+  plan: ScopePlan,
+  memory: Memory,
+): Promise<readonly Refusal[]> {
   const scopeRefusal = guardScope(plan, options.limits);
   if (scopeRefusal !== undefined) return [scopeRefusal];
   if (plan.actions.length === 0) return [];
@@ -218,80 +301,6 @@ async function guard(world: ApplyWorld, options: PassOptions, plan: ScopePlan, m
   const region = (await world.client.regions()).find((candidate) => candidate.name === plan.scope.region);
   const refusal = guardRegion(plan, region?.status);
   return refusal === undefined ? share : [refusal, ...share];
-}
-
-/** Tells the ledger what was found as desired, and lets go of what is gone. Nothing new, nothing written. */
-async function keepBooks(world: ApplyWorld, prepared: Prepared, options: PassOptions): Promise<void> {
-  if (options.readOnly || !options.ledgerKnown) return;
-  const operations: LedgerOperation[] = [];
-  for (const { resource, kind, recording } of prepared.bookkeeping.settled) {
-    const place: Place = { scope: prepared.scope, kind, resource };
-    const prior = remembered(prepared.memory, kind, recording.naturalKey);
-    const next = toObject(world, place, recording, prior, 0);
-    if (!isNews(next, prior)) continue;
-    const replaced = recording.replaces === undefined ? undefined : remembered(prepared.memory, kind, recording.replaces);
-    if (replaced !== undefined) operations.push({ op: 'drop-object', uid: replaced.uid });
-    operations.push({ op: 'put-object', object: next });
-    if (prior === undefined) operations.push({ op: 'record', event: recording.origin === 'adopted' ? 'adopted' : 'recorded', uid: next.uid, detail: { resource, lastApplied: recording.lastApplied } });
-  }
-  for (const object of prepared.bookkeeping.forget) {
-    operations.push({ op: 'drop-object', uid: object.uid }, { op: 'record', event: 'forgotten', uid: object.uid, detail: { resource: object.resource } });
-  }
-  // Recording the scope must not turn a first install into a known one: the hold outlives this pass until confirmed.
-  if (prepared.plan.holds.some((hold) => hold.code === 'install/first-into-unknown') && (await world.ledger.fact(installsFact(prepared.scope))) === undefined) {
-    operations.push({ op: 'set-fact', key: installsFact(prepared.scope), value: 'unconfirmed' });
-  }
-  if (operations.length > 0) await world.ledger.commit(transaction(world, prepared.scope, operations));
-}
-
-/** `confirmed`: a person said that installing into this scope is safe; `unconfirmed`: it has been seen, and nobody did. */
-export function installsFact(scope: Scope): string {
-  return `installs ${scopeKey(scope)}`;
-}
-
-async function readMemory(world: ApplyWorld, scope: Scope, options: PassOptions): Promise<Memory> {
-  if (!options.ledgerKnown) return { known: false, scopeRecorded: false, objects: [] };
-  const objects = await world.ledger.objects({ scope: scopeKey(scope) });
-  const confirmed = await world.ledger.fact(installsFact(scope));
-  const installedBefore = objects.some((object) => object.kind === 'StoreInstall');
-  const scopeRecorded = installedBefore || confirmed === 'confirmed' || (objects.length > 0 && confirmed !== 'unconfirmed');
-  return { known: true, scopeRecorded, objects };
-}
-
-/** The application a manifest means, as the platform names it. */
-async function resolveScope({ application }: Work, world: ApplyWorld): Promise<{ scope: Scope; record: ApplicationRecord }> {
-  const { spec } = application;
-  const appId = spec.appId ?? (await findByName(application, world));
-  const app = { team: spec.team, region: spec.region, appId };
-  const record = await world.client.application(app);
-  if (record === undefined) {
-    throw new PortolanError({
-      code: 'application/not-found',
-      disposition: 'give-up',
-      message: `${application.id} (${application.position.file}:${application.position.line}) means application ${appId} of team ${spec.team} in region ${spec.region}, which ${world.client.url} does not have; nothing was done for it`,
-      remedy: 'Correct spec.team, spec.region and spec.appId, or create the application.',
-    });
-  }
-  return { record, scope: { platform: world.client.name, team: record.team, region: record.region, appId: record.appId } };
-}
-
-async function findByName(application: Resource<ApplicationSpec>, world: ApplyWorld): Promise<number> {
-  const { spec, id, position } = application;
-  const answer = await world.client.applications(spec.team, spec.region);
-  const at = `${position.file}:${position.line}`;
-  if (!answer.readable) {
-    throw new PortolanError({ code: 'application/needs-number', disposition: 'give-up', message: `${id} (${at}) names the application "${spec.app}", and ${world.client.url} does not list applications by name; nothing was done for it`, remedy: 'Write spec.appId, the number in the console\'s address, in place of spec.app.' });
-  }
-  const named = answer.value.filter((summary) => summary.name === spec.app);
-  const [only, second] = named;
-  if (only !== undefined && second === undefined) return only.appId;
-  const names = answer.value.map((summary) => summary.name).sort();
-  throw new PortolanError({
-    code: 'application/not-found',
-    disposition: 'give-up',
-    message: `${id} (${at}) names the application "${spec.app}": team ${spec.team} has ${named.length === 0 ? 'none' : named.length} of that name in region ${spec.region}; nothing was done for it`,
-    remedy: named.length === 0 ? `Correct spec.app; there are: ${names.join(', ') || 'none'}.` : `Write spec.appId (${named.map((summary) => summary.appId).join(' or ')}) in place of spec.app.`,
-  });
 }
 
 /** Everything thrown on purpose is reported for its scope alone; anything else is a bug and ends the process. */

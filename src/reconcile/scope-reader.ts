@@ -10,7 +10,11 @@ export interface CachingReader extends ScopeReader {
 }
 
 /** @param application what was read to resolve the scope: not asked again while it is fresh. */
-export function createScopeReader(client: PlatformClient, app: AppAddress, application: ApplicationRecord): CachingReader {
+export function createScopeReader(
+  client: PlatformClient,
+  app: AppAddress,
+  application: ApplicationRecord,
+): CachingReader {
   return reader(client, app, new Map<ScopeReading, Promise<unknown>>([['application', Promise.resolve(application)]]));
 }
 
@@ -37,11 +41,17 @@ function reader(client: PlatformClient, app: AppAddress, answers: Map<ScopeReadi
 }
 
 function installed(answer: Awaited<ReturnType<PlatformClient['installed']>>): Readable<readonly InstalledCopy[]> {
-  return answer.readable ? { readable: true, value: answer.value.map(({ modelId, marketName, installGroupId }) => ({ modelId, marketName, installGroupId })) } : answer;
+  return answer.readable
+    ? {
+        readable: true,
+        value: answer.value.map(({ modelId, marketName, installGroupId }) => ({ modelId, marketName, installGroupId })),
+      }
+    : answer;
 }
 
 async function existing(client: PlatformClient, app: AppAddress): Promise<ApplicationRecord> {
   const application = await client.application(app);
-  if (application === undefined) throw new Error(`application ${app.team}/${app.region}/${app.appId} vanished while it was read`);
+  if (application === undefined)
+    throw new Error(`application ${app.team}/${app.region}/${app.appId} vanished while it was read`);
   return application;
 }

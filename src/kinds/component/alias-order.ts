@@ -46,10 +46,17 @@ export function orderAliasMoves(
       pending = pending.filter((move) => move !== free);
       continue;
     }
-    const stuck = pending.filter((move) => !pending.some((other) => other.port === holderOf(current, move.to, move.port)));
+    const stuck = pending.filter(
+      (move) => !pending.some((other) => other.port === holderOf(current, move.to, move.port)),
+    );
     if (stuck.length > 0) {
       for (const move of stuck) {
-        conflicts.push({ port: move.port, alias: move.to, heldBy: holderOf(current, move.to, move.port) ?? move.port, reason: 'in-use' });
+        conflicts.push({
+          port: move.port,
+          alias: move.to,
+          heldBy: holderOf(current, move.to, move.port) ?? move.port,
+          reason: 'in-use',
+        });
       }
       pending = pending.filter((move) => !stuck.includes(move));
       continue;

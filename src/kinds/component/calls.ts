@@ -4,9 +4,17 @@ import type { OwnedObject } from '../../model/owned.ts';
 import { unreachable } from '../../model/unreachable.ts';
 import type { WriteRequest } from '../../platform/writes.ts';
 import type { AppliedContext, KindCalls } from '../calls.ts';
-import type { CallContext, ObserveContext, Recording, Resolution, ResolveContext, ScopeReading } from '../reconciled.ts';
-import { type ComponentLive, formerValues } from './diff.ts';
+import type {
+  CallContext,
+  ObserveContext,
+  Recording,
+  Resolution,
+  ResolveContext,
+  ScopeReading,
+} from '../reconciled.ts';
+import { formerValues } from './diff.ts';
 import { identifyComponent } from './identity.ts';
+import type { ComponentLive } from './live.ts';
 import type { ComponentSpec } from './spec.ts';
 import { type ComponentStep, componentKey, portKey } from './steps.ts';
 
@@ -23,17 +31,39 @@ function toWrite(step: ComponentStep, { app }: CallContext): WriteRequest {
   const { serviceId, port } = step;
   switch (step.type) {
     case 'add_port':
-      return { operation: 'addPort', app, serviceId, port: { port, protocol: step.protocol, inner: step.inner, ...(step.alias === undefined ? {} : { alias: step.alias }) } };
+      return {
+        operation: 'addPort',
+        app,
+        serviceId,
+        port: {
+          port,
+          protocol: step.protocol,
+          inner: step.inner,
+          ...(step.alias === undefined ? {} : { alias: step.alias }),
+        },
+      };
     case 'open_inner':
     case 'close_inner':
     case 'open_outer':
     case 'close_outer':
       return { operation: 'updatePort', app, serviceId, port, change: { action: step.type } };
     case 'change_protocol':
-      return { operation: 'updatePort', app, serviceId, port, change: { action: 'change_protocol', protocol: step.protocol } };
+      return {
+        operation: 'updatePort',
+        app,
+        serviceId,
+        port,
+        change: { action: 'change_protocol', protocol: step.protocol },
+      };
     case 'set_service_name':
     case 'change_port_alias':
-      return { operation: 'updatePort', app, serviceId, port, change: { action: 'change_port_alias', alias: step.alias, serviceName: step.serviceName } };
+      return {
+        operation: 'updatePort',
+        app,
+        serviceId,
+        port,
+        change: { action: 'change_port_alias', alias: step.alias, serviceName: step.serviceName },
+      };
     case 'delete_port':
       return { operation: 'deletePort', app, serviceId, port };
     default:
@@ -101,13 +131,21 @@ function assertedBy(step: ComponentStep): JsonObject {
 
 /** Everything but adding is target-state: nothing to decide, the next plan compares again. */
 async function resolve(step: ComponentStep, { reader, memory, intent }: ResolveContext): Promise<Resolution> {
-  if (step.type !== 'add_port') return { type: 'superseded', evidence: 'a repetition does no harm; the ports are read and compared again' };
+  if (step.type !== 'add_port')
+    return { type: 'superseded', evidence: 'a repetition does no harm; the ports are read and compared again' };
   const ports = await reader.ports(step.serviceId);
   if (ports === undefined) return { type: 'rejected', evidence: `component ${step.serviceId} is not there any more` };
   const row: PortRecord | undefined = ports.find((port) => port.port === step.port);
-  if (row === undefined) return { type: 'absent-so-far', evidence: `port ${step.port} is not in the listing of ${ports.length} ports` };
+  if (row === undefined)
+    return { type: 'absent-so-far', evidence: `port ${step.port} is not in the listing of ${ports.length} ports` };
   const prior = memory.objects.find((object) => object.uid === intent.uid);
-  const recording = applied(step, { evidence: { type: 'none' }, prior, preimage: intent.preimage, resource: undefined, nowMs: 0 });
+  const recording = applied(step, {
+    evidence: { type: 'none' },
+    prior,
+    preimage: intent.preimage,
+    resource: undefined,
+    nowMs: 0,
+  });
   if (recording === 'gone') throw new Error('adding a port cannot remove it');
   return { type: 'applied', recording, evidence: `port ${step.port} is in the listing` };
 }
@@ -119,4 +157,11 @@ function touches(step: ComponentStep): readonly ScopeReading[] {
 }
 
 /** Every request that ports need. */
-export const componentCalls: KindCalls<ComponentSpec, ComponentLive, ComponentStep> = { observe, preimage, touches, toWrite, applied, resolve };
+export const componentCalls: KindCalls<ComponentSpec, ComponentLive, ComponentStep> = {
+  observe,
+  preimage,
+  touches,
+  toWrite,
+  applied,
+  resolve,
+};

@@ -28,9 +28,11 @@ export function identifyComponent(resource: Resource<ComponentSpec>, memory: Mem
   const from = spec.from;
   if (from === undefined) throw new Error(`${resource.id} has neither serviceId nor from: the schema forbids that`);
   const fixed = memory.objects.find(
-    (object) => object.kind === 'Component' && object.resource === resource.id && object.naturalKey.startsWith('component/'),
+    (object) =>
+      object.kind === 'Component' && object.resource === resource.id && object.naturalKey.startsWith('component/'),
   );
-  if (fixed?.remoteId && fixed.remoteAux['from'] === `${from.install}/${from.component}`) return { type: 'known', serviceId: fixed.remoteId };
+  if (fixed?.remoteId && fixed.remoteAux['from'] === `${from.install}/${from.component}`)
+    return { type: 'known', serviceId: fixed.remoteId };
 
   const install = remembered(memory, 'StoreInstall', `install/${from.install}`);
   const waitsFor = resourceId('StoreInstall', from.install);
@@ -46,10 +48,13 @@ export function identifyComponent(resource: Resource<ComponentSpec>, memory: Mem
   }
   const components = (install.remoteAux['components'] ?? []) as readonly InstalledComponent[];
   const byKey = components.filter((component) => component.serviceKey === from.component);
-  const matches = byKey.length > 0 ? byKey : components.filter((component) => component.k8sComponentName === from.component);
+  const matches =
+    byKey.length > 0 ? byKey : components.filter((component) => component.k8sComponentName === from.component);
   const only = matches[0];
   if (only !== undefined && matches.length === 1) return { type: 'known', serviceId: only.serviceId };
-  const offered = components.map((component) => `${component.serviceKey} (${component.k8sComponentName}, ${component.serviceId})`);
+  const offered = components.map(
+    (component) => `${component.serviceKey} (${component.k8sComponentName}, ${component.serviceId})`,
+  );
   return {
     type: 'held',
     hold: {

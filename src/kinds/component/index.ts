@@ -2,4 +2,10 @@ import { defineKind } from '../define.ts';
 import { componentCalls } from './calls.ts';
 import { diffComponent, withdrawComponent } from './diff.ts';
 
-export const componentKind = defineKind({ kind: 'Component', order: 20, diff: diffComponent, withdraw: withdrawComponent, calls: componentCalls });
+export const componentKind = defineKind({
+  kind: 'Component',
+  order: 20,
+  diff: diffComponent,
+  withdraw: withdrawComponent,
+  calls: componentCalls,
+});

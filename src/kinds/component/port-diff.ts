@@ -52,14 +52,22 @@ function addPort({ serviceId, spec, openedBy, rules }: PortCase): PortDifference
   const add: Proposal = {
     ...proposal(serviceId, port),
     key: stepKey(port, 'add_port'),
-    step: { type: 'add_port', serviceId, port, protocol, ...(spec.alias === undefined ? {} : { alias: spec.alias }), inner },
+    step: {
+      type: 'add_port',
+      serviceId,
+      port,
+      protocol,
+      ...(spec.alias === undefined ? {} : { alias: spec.alias }),
+      inner,
+    },
     verb: 'create',
     summary: `add port ${port} (${protocol}, inner ${inner ? 'open' : 'closed'})`,
     changes: Object.entries(fields).map(([field, after]) => change(port, field, undefined, after)),
     provides: [portExists(serviceId, port), ...(inner ? [portInner(serviceId, port)] : [])],
   };
   if (spec.outer !== true) return { steps: [add], holds: [], expects: [], unchangedFields: 0 };
-  if (openedBy !== undefined) return { steps: [add], holds: [], expects: [expectation(serviceId, port, openedBy)], unchangedFields: 0 };
+  if (openedBy !== undefined)
+    return { steps: [add], holds: [], expects: [expectation(serviceId, port, openedBy)], unchangedFields: 0 };
   const open = openOuter({ serviceId, port, protocol, rules, after: [add.key] });
   return { steps: [add, open], holds: [], expects: [], unchangedFields: 0 };
 }
@@ -118,9 +126,18 @@ function changePort(portCase: PortCase, live: PortRecord): PortDifference {
   if (opens && openedBy !== undefined) expects.push(expectation(serviceId, port, openedBy));
   if (opens && openedBy === undefined) {
     // Restoring does not depend on the protocol change having worked: it is reopened either way.
-    const after = [...(closesForProtocol ? ['close_outer'] : []), ...(spec.inner === true && !live.inner ? ['open_inner'] : [])];
+    const after = [
+      ...(closesForProtocol ? ['close_outer'] : []),
+      ...(spec.inner === true && !live.inner ? ['open_inner'] : []),
+    ];
     steps.push({
-      ...openOuter({ serviceId, port, protocol: spec.protocol ?? live.protocol, rules, after: after.map((type) => stepKey(port, type)) }),
+      ...openOuter({
+        serviceId,
+        port,
+        protocol: spec.protocol ?? live.protocol,
+        rules,
+        after: after.map((type) => stepKey(port, type)),
+      }),
       step: { type: 'open_outer', serviceId, port, ...(closesForProtocol && live.outer ? { temporary: true } : {}) },
       summary: closesForProtocol ? `open outer access of port ${port} again` : `open outer access of port ${port}`,
       changes: closesForProtocol ? [] : [change(port, 'outer', false, true)],
@@ -172,7 +189,9 @@ function impossible(
         ? `port ${port} shall have outer open, but its inner access is closed and the manifest does not manage it; opening outer needs inner open first`
         : `port ${port} has outer open and inner closed; a change of protocol closes outer for a moment, and it could not be opened again`,
       remedy: `Write inner: true in ${at}.`,
-      changes: mustOpen ? [change(port, 'outer', false, true)] : [change(port, 'protocol', live.protocol, spec.protocol ?? live.protocol)],
+      changes: mustOpen
+        ? [change(port, 'outer', false, true)]
+        : [change(port, 'protocol', live.protocol, spec.protocol ?? live.protocol)],
     };
   }
   return undefined;
@@ -206,7 +225,12 @@ function openingEffects({ rules, serviceId, port, protocol }: Parameters<typeof 
 }
 
 /** `disables 2 rules: a.example.com/, b.example.com/api`; nothing where rules cannot be read or there are none. */
-export function ruleEffects(rules: Readable<readonly RuleRecord[]>, serviceId: string, port: number, verb: string): readonly string[] {
+export function ruleEffects(
+  rules: Readable<readonly RuleRecord[]>,
+  serviceId: string,
+  port: number,
+  verb: string,
+): readonly string[] {
   if (!rules.readable) return [];
   const concerned = rules.value.filter((rule) => rule.serviceId === serviceId && rule.port === port);
   if (concerned.length === 0) return [];
@@ -240,7 +264,15 @@ function held(hold: HoldProposal): PortDifference {
 
 /** What all steps of one port share; the rest is filled in where it is made. */
 export function proposal(serviceId: string, port: number) {
-  return { verb: 'update', object: portKey(serviceId, port), effects: [], after: [], needs: [], provides: [], prune: false } as const;
+  return {
+    verb: 'update',
+    object: portKey(serviceId, port),
+    effects: [],
+    after: [],
+    needs: [],
+    provides: [],
+    prune: false,
+  } as const;
 }
 
 export function change(port: number, field: string, before: RawChange['before'], after: RawChange['after']): RawChange {

@@ -9,11 +9,25 @@ interface OnPort {
 /** Every write of a component's ports; the names are the platform's own actions. */
 export type ComponentStep = Step &
   (
-    | (OnPort & { readonly type: 'add_port'; readonly protocol: PortProtocol; readonly alias?: string; readonly inner: boolean })
+    | (OnPort & {
+        readonly type: 'add_port';
+        readonly protocol: PortProtocol;
+        readonly alias?: string;
+        readonly inner: boolean;
+      })
     /** `temporary`: not what is wanted in the end, so not what was "last applied". */
-    | (OnPort & { readonly type: 'open_inner' | 'close_inner' | 'open_outer' | 'close_outer'; readonly temporary?: true })
+    | (OnPort & {
+        readonly type: 'open_inner' | 'close_inner' | 'open_outer' | 'close_outer';
+        readonly temporary?: true;
+      })
     | (OnPort & { readonly type: 'change_protocol'; readonly protocol: PortProtocol })
-    | (OnPort & { readonly type: 'change_port_alias'; readonly alias: string; readonly serviceName: string; readonly temporary?: true; readonly setsServiceName?: true })
+    | (OnPort & {
+        readonly type: 'change_port_alias';
+        readonly alias: string;
+        readonly serviceName: string;
+        readonly temporary?: true;
+        readonly setsServiceName?: true;
+      })
     /** The component's one service name, carried by a port with its present alias: the API has no other way. */
     | (OnPort & { readonly type: 'set_service_name'; readonly alias: string; readonly serviceName: string })
     | (OnPort & { readonly type: 'delete_port' })

@@ -6,27 +6,43 @@ import { identifyComponent } from '../component/identity.ts';
 import type { ComponentSpec } from '../component/spec.ts';
 import type { Resource } from '../../model/resource.ts';
 import { resourceId } from '../../model/ids.ts';
-import type { CallContext, ObserveContext, Recording, Resolution, ResolveContext, ScopeReading } from '../reconciled.ts';
-import { keepMark, type RuleLive } from './diff.ts';
+import type {
+  CallContext,
+  ObserveContext,
+  Recording,
+  Resolution,
+  ResolveContext,
+  ScopeReading,
+} from '../reconciled.ts';
+import { keepMark } from './asserted.ts';
+import type { RuleLive } from './live.ts';
 import type { HttpGatewayRuleSpec } from './spec.ts';
 import { ruleKey, type RuleStep, type RuleWish } from './steps.ts';
 
 async function observe({ resource, siblings, memory, reader }: ObserveContext<HttpGatewayRuleSpec>): Promise<RuleLive> {
   const { spec } = resource;
   const component = siblings.get(resourceId('Component', spec.component)) as Resource<ComponentSpec> | undefined;
-  if (component === undefined) throw new Error(`${resource.id} names a component that is not in its application: the loader forbids that`);
+  if (component === undefined)
+    throw new Error(`${resource.id} names a component that is not in its application: the loader forbids that`);
   const identity = identifyComponent(component, memory);
   if (identity.type !== 'known') return identity;
   const [ports, rules] = await Promise.all([reader.ports(identity.serviceId), reader.rules()]);
   const canUpdate = rules.readable && (await reader.can('updateRule'));
-  return { type: 'observed', serviceId: identity.serviceId, port: ports?.find((port) => port.port === spec.port), rules, canUpdate };
+  return {
+    type: 'observed',
+    serviceId: identity.serviceId,
+    port: ports?.find((port) => port.port === spec.port),
+    rules,
+    canUpdate,
+  };
 }
 
 /** The ids that have the rule's key now, so that a new one can be told apart; the whole record before an update. */
 function preimage(step: RuleStep, live: RuleLive | undefined): Json {
   if (live?.type !== 'observed' || !live.rules.readable) return null;
   const rules = live.rules.value;
-  if (step.type === 'create') return { ids: rules.filter((rule) => ruleKey(rule) === ruleKey(step.rule)).map((rule) => rule.ruleId) };
+  if (step.type === 'create')
+    return { ids: rules.filter((rule) => ruleKey(rule) === ruleKey(step.rule)).map((rule) => rule.ruleId) };
   const present = rules.find((rule) => rule.ruleId === step.ruleId);
   return present === undefined ? null : (JSON.parse(JSON.stringify(present)) as JsonObject);
 }
@@ -47,7 +63,8 @@ function toWrite(step: RuleStep, { app }: CallContext): WriteRequest {
 /** The platform refuses null and "" for optional fields, and reads certificate 0 as none: all of them are left out. */
 function fieldsOf(rule: RuleWish): RuleFields {
   const { serviceId, port, domain, path } = rule;
-  const text = (name: string): string | undefined => (typeof rule[name] === 'string' && rule[name] !== '' ? (rule[name] as string) : undefined);
+  const text = (name: string): string | undefined =>
+    typeof rule[name] === 'string' && rule[name] !== '' ? (rule[name] as string) : undefined;
   const cookie = text('cookie');
   const header = text('header');
   const autoSslConfig = text('autoSslConfig');
@@ -56,11 +73,15 @@ function fieldsOf(rule: RuleWish): RuleFields {
     port,
     domain,
     path,
-    ...(typeof rule['certificateId'] === 'number' && rule['certificateId'] > 0 ? { certificateId: rule['certificateId'] } : {}),
+    ...(typeof rule['certificateId'] === 'number' && rule['certificateId'] > 0
+      ? { certificateId: rule['certificateId'] }
+      : {}),
     ...(cookie === undefined ? {} : { cookie }),
     ...(header === undefined ? {} : { header }),
     ...(typeof rule['weight'] === 'number' ? { weight: rule['weight'] } : {}),
-    ...(rule['extensions'] === undefined ? {} : { extensions: rule['extensions'] as unknown as NonNullable<RuleFields['extensions']> }),
+    ...(rule['extensions'] === undefined
+      ? {}
+      : { extensions: rule['extensions'] as unknown as NonNullable<RuleFields['extensions']> }),
     ...(typeof rule['autoSsl'] === 'boolean' ? { autoSsl: rule['autoSsl'] } : {}),
     ...(autoSslConfig === undefined ? {} : { autoSslConfig }),
     ...(rule['configuration'] === undefined ? {} : { configuration: rule['configuration'] as RuleConfiguration }),
@@ -91,18 +112,39 @@ function applied(step: RuleStep, { evidence, prior, resource, preimage: before }
 }
 
 async function resolve(step: RuleStep, { reader, memory, intent }: ResolveContext): Promise<Resolution> {
-  if (step.type !== 'create') return { type: 'superseded', evidence: 'a repetition does no harm; the rules are read and compared again' };
+  if (step.type !== 'create')
+    return { type: 'superseded', evidence: 'a repetition does no harm; the rules are read and compared again' };
   const rules = await reader.rules();
   // Nothing can be seen: the same body is sent once more, and "exists already" is then taken as the answer.
-  if (!rules.readable) return { type: 'superseded', evidence: 'this server does not list rules; the same request is sent once more, which it refuses if the first one was done' };
+  if (!rules.readable)
+    return {
+      type: 'superseded',
+      evidence:
+        'this server does not list rules; the same request is sent once more, which it refuses if the first one was done',
+    };
   const key = ruleKey(step.rule);
   const before = new Set(((intent.preimage as { ids?: readonly string[] } | null)?.ids ?? []) as readonly string[]);
   const fresh = rules.value.filter((rule) => ruleKey(rule) === key && !before.has(rule.ruleId));
   const [only, second] = fresh;
-  if (only === undefined) return { type: 'absent-so-far', evidence: `no rule for ${key.slice('rule/'.length)} in the listing of ${rules.value.length} rules` };
-  if (second !== undefined) return { type: 'hold', code: 'rule/duplicate', evidence: `${fresh.length} new rules have this key: ${fresh.map((rule) => rule.ruleId).join(', ')}` };
+  if (only === undefined)
+    return {
+      type: 'absent-so-far',
+      evidence: `no rule for ${key.slice('rule/'.length)} in the listing of ${rules.value.length} rules`,
+    };
+  if (second !== undefined)
+    return {
+      type: 'hold',
+      code: 'rule/duplicate',
+      evidence: `${fresh.length} new rules have this key: ${fresh.map((rule) => rule.ruleId).join(', ')}`,
+    };
   const prior = memory.objects.find((object) => object.uid === intent.uid);
-  const recording = applied(step, { evidence: { type: 'rule', rule: only }, prior, preimage: intent.preimage, resource: undefined, nowMs: 0 });
+  const recording = applied(step, {
+    evidence: { type: 'rule', rule: only },
+    prior,
+    preimage: intent.preimage,
+    resource: undefined,
+    nowMs: 0,
+  });
   if (recording === 'gone') throw new Error('creating a rule cannot remove it');
   return { type: 'applied', recording, evidence: `rule ${only.ruleId} is in the listing and was not before` };
 }
@@ -113,4 +155,11 @@ function touches(step: RuleStep): readonly ScopeReading[] {
 }
 
 /** Every request that gateway rules need. */
-export const ruleCalls: KindCalls<HttpGatewayRuleSpec, RuleLive, RuleStep> = { observe, preimage, touches, toWrite, applied, resolve };
+export const ruleCalls: KindCalls<HttpGatewayRuleSpec, RuleLive, RuleStep> = {
+  observe,
+  preimage,
+  touches,
+  toWrite,
+  applied,
+  resolve,
+};

@@ -21,9 +21,19 @@ export const ruleFields: readonly RuleField[] = [
   { name: 'cookie', path: 'cookie', want: (spec) => spec.cookie, read: (rule) => rule.cookie },
   { name: 'header', path: 'header', want: (spec) => spec.header, read: (rule) => rule.header },
   // 0 is how a server says "none".
-  { name: 'certificateId', path: 'certificateId', want: (spec) => spec.certificateId, read: (rule) => rule.certificateId ?? 0 },
+  {
+    name: 'certificateId',
+    path: 'certificateId',
+    want: (spec) => spec.certificateId,
+    read: (rule) => rule.certificateId ?? 0,
+  },
   { name: 'autoSsl', path: 'autoSsl.enabled', want: (spec) => spec.autoSsl?.enabled, read: (rule) => rule.autoSsl },
-  { name: 'autoSslConfig', path: 'autoSsl.config', want: (spec) => spec.autoSsl?.config, read: (rule) => rule.autoSslConfig ?? '' },
+  {
+    name: 'autoSslConfig',
+    path: 'autoSsl.config',
+    want: (spec) => spec.autoSsl?.config,
+    read: (rule) => rule.autoSslConfig ?? '',
+  },
   // Reading always gives []: it cannot be verified and must not be drift.
   { name: 'extensions', path: 'extensions', want: (spec) => json(spec.extensions) },
   { name: 'configuration', path: 'configuration', want: (spec) => json(spec.configuration) },

@@ -2,4 +2,10 @@ import { defineKind } from '../define.ts';
 import { ruleCalls } from './calls.ts';
 import { diffRule, withdrawRule } from './diff.ts';
 
-export const ruleKind = defineKind({ kind: 'HttpGatewayRule', order: 30, diff: diffRule, withdraw: withdrawRule, calls: ruleCalls });
+export const ruleKind = defineKind({
+  kind: 'HttpGatewayRule',
+  order: 30,
+  diff: diffRule,
+  withdraw: withdrawRule,
+  calls: ruleCalls,
+});

@@ -18,6 +18,11 @@ export type RuleStep = Step &
   );
 
 /** Identity of a rule: domains are compared in lower case; the protocol follows from the certificate. */
-export function ruleKey(rule: { readonly serviceId: string; readonly port: number; readonly domain: string; readonly path: string }): string {
+export function ruleKey(rule: {
+  readonly serviceId: string;
+  readonly port: number;
+  readonly domain: string;
+  readonly path: string;
+}): string {
   return `rule/${rule.serviceId}/${rule.port}/${rule.domain.toLowerCase()}${rule.path}`;
 }

@@ -4,7 +4,15 @@ import { PortolanError } from '../../model/errors.ts';
 import { unreachable } from '../../model/unreachable.ts';
 import type { WriteRequest } from '../../platform/writes.ts';
 import type { AppliedContext, KindCalls } from '../calls.ts';
-import { type CallContext, type ObserveContext, type Recording, remembered, type Resolution, type ResolveContext, type ScopeReading } from '../reconciled.ts';
+import {
+  type CallContext,
+  type ObserveContext,
+  type Recording,
+  remembered,
+  type Resolution,
+  type ResolveContext,
+  type ScopeReading,
+} from '../reconciled.ts';
 import { componentMemory, type InstallLive } from './diff.ts';
 import type { StoreInstallSpec } from './spec.ts';
 import { installKey, type InstallStep } from './steps.ts';
@@ -26,7 +34,9 @@ function preimage(_step: InstallStep, live: InstallLive | undefined): Json {
   return {
     componentCount,
     runningComponentCount,
-    ...(components === undefined ? {} : { groups: groupsOf(components), components: components.map((component) => component.serviceId) }),
+    ...(components === undefined
+      ? {}
+      : { groups: groupsOf(components), components: components.map((component) => component.serviceId) }),
   };
 }
 
@@ -42,10 +52,23 @@ function toWrite(step: InstallStep, { app, stores }: CallContext): WriteRequest 
           remedy: 'Add the Store to the file given by --config.',
         });
       }
-      return { operation: 'install', app, build: step.build, store, modelId: step.modelId, modelVersion: step.modelVersion };
+      return {
+        operation: 'install',
+        app,
+        build: step.build,
+        store,
+        modelId: step.modelId,
+        modelVersion: step.modelVersion,
+      };
     }
     case 'upgrade':
-      return { operation: 'upgrade', app, modelId: step.modelId, modelVersion: step.modelVersion, marketName: step.marketName };
+      return {
+        operation: 'upgrade',
+        app,
+        modelId: step.modelId,
+        modelVersion: step.modelVersion,
+        marketName: step.marketName,
+      };
     default:
       return unreachable(step);
   }
@@ -69,7 +92,11 @@ function applied(step: InstallStep, { evidence, prior, preimage: before, nowMs }
 }
 
 /** The row of an install of ours with its components, so that `from:` finds them. */
-export function recordInstall(step: Extract<InstallStep, { type: 'install' }>, components: readonly ComponentRecord[], aux: JsonObject): Recording {
+export function recordInstall(
+  step: Extract<InstallStep, { type: 'install' }>,
+  components: readonly ComponentRecord[],
+  aux: JsonObject,
+): Recording {
   const groups = groupsOf(components);
   return {
     naturalKey: installKey(step.name),
@@ -94,7 +121,9 @@ function newComponents(components: readonly ComponentRecord[], before: Json): re
 }
 
 function groupsOf(components: readonly ComponentRecord[]): number[] {
-  return [...new Set(components.flatMap((component) => (component.installGroupId ? [component.installGroupId] : [])))].sort((left, right) => left - right);
+  return [
+    ...new Set(components.flatMap((component) => (component.installGroupId ? [component.installGroupId] : []))),
+  ].sort((left, right) => left - right);
 }
 
 /** A second install is the one thing that cannot be undone: only the install groups prove anything. */
@@ -102,20 +131,48 @@ async function resolve(step: InstallStep, { reader, memory, intent }: ResolveCon
   const before = intent.preimage as { groups?: readonly number[]; componentCount?: number } | null;
   const [components, application] = await Promise.all([reader.components(), reader.application()]);
   const counts = `the application had ${before?.componentCount ?? '?'} components before and has ${application.componentCount} now`;
-  if (step.type === 'upgrade') return { type: 'hold', code: 'install/upgrade-in-doubt', evidence: `${counts}; the server's reported version stays old after an upgrade, so nothing proves it` };
-  if (!components.readable || before?.groups === undefined) return { type: 'hold', code: 'install/in-doubt', evidence: `${counts}; this server cannot list components, so the number proves nothing` };
-  const ours = new Set(memory.objects.filter((object) => object.kind === 'StoreInstall').map((object) => object.remoteId));
+  if (step.type === 'upgrade')
+    return {
+      type: 'hold',
+      code: 'install/upgrade-in-doubt',
+      evidence: `${counts}; the server's reported version stays old after an upgrade, so nothing proves it`,
+    };
+  if (!components.readable || before?.groups === undefined)
+    return {
+      type: 'hold',
+      code: 'install/in-doubt',
+      evidence: `${counts}; this server cannot list components, so the number proves nothing`,
+    };
+  const ours = new Set(
+    memory.objects.filter((object) => object.kind === 'StoreInstall').map((object) => object.remoteId),
+  );
   const installed = await reader.installed();
-  const recorded = memory.objects.filter((object) => object.kind === 'StoreInstall' && object.lastApplied['modelId'] === step.modelId).length;
+  const recorded = memory.objects.filter(
+    (object) => object.kind === 'StoreInstall' && object.lastApplied['modelId'] === step.modelId,
+  ).length;
   if (installed.readable && installed.value.filter((copy) => copy.modelId === step.modelId).length <= recorded) {
-    return { type: 'absent-so-far', evidence: `the server lists no further install of model ${step.modelId}; ${counts}` };
+    return {
+      type: 'absent-so-far',
+      evidence: `the server lists no further install of model ${step.modelId}; ${counts}`,
+    };
   }
-  const fresh = groupsOf(components.value).filter((group) => !before.groups?.includes(group) && !ours.has(String(group)));
+  const fresh = groupsOf(components.value).filter(
+    (group) => !before.groups?.includes(group) && !ours.has(String(group)),
+  );
   const [only, second] = fresh;
   if (only === undefined) return { type: 'absent-so-far', evidence: `no new install group; ${counts}` };
-  if (second !== undefined) return { type: 'hold', code: 'install/two-groups', evidence: `${fresh.length} new install groups appeared (${fresh.join(', ')}); ${counts}` };
+  if (second !== undefined)
+    return {
+      type: 'hold',
+      code: 'install/two-groups',
+      evidence: `${fresh.length} new install groups appeared (${fresh.join(', ')}); ${counts}`,
+    };
   const mine = components.value.filter((component) => component.installGroupId === only);
-  return { type: 'applied', recording: recordInstall(step, mine, step.waitMs === undefined ? {} : { awaitingSinceMs: intent.createdMs }), evidence: `install group ${only} with ${mine.length} components is new` };
+  return {
+    type: 'applied',
+    recording: recordInstall(step, mine, step.waitMs === undefined ? {} : { awaitingSinceMs: intent.createdMs }),
+    evidence: `install group ${only} with ${mine.length} components is new`,
+  };
 }
 
 function touches(_step: InstallStep): readonly ScopeReading[] {
@@ -123,4 +180,11 @@ function touches(_step: InstallStep): readonly ScopeReading[] {
 }
 
 /** Every request that installs need. */
-export const installCalls: KindCalls<StoreInstallSpec, InstallLive, InstallStep> = { observe, preimage, touches, toWrite, applied, resolve };
+export const installCalls: KindCalls<StoreInstallSpec, InstallLive, InstallStep> = {
+  observe,
+  preimage,
+  touches,
+  toWrite,
+  applied,
+  resolve,
+};

@@ -3,7 +3,18 @@ import type { JsonObject } from '../../model/json.ts';
 import type { ComponentRecord } from '../../model/observed.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 import { parseDuration } from '../../model/duration.ts';
-import { type DiffContext, type Difference, type HoldProposal, type InstalledCopy, noDifference, type Readable, type Recording, remembered, type StepProposal, type WithdrawContext } from '../reconciled.ts';
+import {
+  type DiffContext,
+  type Difference,
+  type HoldProposal,
+  type InstalledCopy,
+  noDifference,
+  type Readable,
+  type Recording,
+  remembered,
+  type StepProposal,
+  type WithdrawContext,
+} from '../reconciled.ts';
 import type { StoreInstallSpec } from './spec.ts';
 import { installDone, installKey, type InstallStep } from './steps.ts';
 
@@ -11,7 +22,11 @@ import { installDone, installKey, type InstallStep } from './steps.ts';
 export interface InstallLive {
   readonly installed: Readable<readonly InstalledCopy[]> | 'not-asked';
   readonly components: Readable<readonly ComponentRecord[]> | 'not-asked';
-  readonly application: { readonly status: string; readonly componentCount: number; readonly runningComponentCount: number };
+  readonly application: {
+    readonly status: string;
+    readonly componentCount: number;
+    readonly runningComponentCount: number;
+  };
   readonly canUpgrade: boolean;
 }
 
@@ -31,7 +46,12 @@ export function diffInstall(context: Context): Difference<InstallStep> {
 export function withdrawInstall(object: OwnedObject, _context: WithdrawContext): Difference<InstallStep> {
   return {
     ...noDifference,
-    notes: [{ code: 'install/withdrawn', message: `${object.resource} is no longer in the source; installs are never removed, its components stay and are no longer looked after` }],
+    notes: [
+      {
+        code: 'install/withdrawn',
+        message: `${object.resource} is no longer in the source; installs are never removed, its components stay and are no longer looked after`,
+      },
+    ],
   };
 }
 
@@ -40,10 +60,20 @@ function knownInstall(context: Context, mine: OwnedObject): Difference<InstallSt
   const { spec } = resource;
   const version = mine.lastApplied['modelVersion'];
   if (mine.lastApplied['modelId'] !== spec.model.id || mine.lastApplied['store'] !== spec.store) {
-    return hold(context, 'install/other-model', `${resource.id} is on record as model ${String(mine.lastApplied['modelId'])} of Store/${String(mine.lastApplied['store'])}; the manifest now names model ${spec.model.id} of Store/${spec.store}`, 'Another model is another install: give it a name of its own, and leave this one as it was.');
+    return hold(
+      context,
+      'install/other-model',
+      `${resource.id} is on record as model ${JSON.stringify(mine.lastApplied['modelId'])} of Store/${JSON.stringify(mine.lastApplied['store'])}; the manifest now names model ${spec.model.id} of Store/${spec.store}`,
+      'Another model is another install: give it a name of its own, and leave this one as it was.',
+    );
   }
   if (version !== spec.model.version) return upgrade(context, mine);
-  return { ...noDifference, unchangedFields: 3, ...awaiting(context, mine), ...(live.application.status === 'running' || !isAwaiting(mine) ? { settled: [settledInstall(mine)] } : {}) };
+  return {
+    ...noDifference,
+    unchangedFields: 3,
+    ...awaiting(context, mine),
+    ...(live.application.status === 'running' || !isAwaiting(mine) ? { settled: [settledInstall(mine)] } : {}),
+  };
 }
 
 function isAwaiting(mine: OwnedObject): boolean {
@@ -58,13 +88,15 @@ function awaiting(context: Context, mine: OwnedObject): Partial<Difference<Insta
   if (typeof sinceMs !== 'number' || live.application.status === 'running') return {};
   const untilMs = sinceMs + (wait === undefined ? 0 : (parseDuration(wait.timeout) ?? 0));
   const seen = `application status is "${live.application.status}", ${live.application.runningComponentCount} of ${live.application.componentCount} components run`;
-  if (nowMs < untilMs) return { waits: [{ message: `${resource.id} is installed and must come to run: ${seen}`, untilMs }] };
+  if (nowMs < untilMs)
+    return { waits: [{ message: `${resource.id} is installed and must come to run: ${seen}`, untilMs }] };
   return {
     holds: [
       {
         code: 'install/not-running',
         message: `${resource.id} is installed and did not come to run within ${wait?.timeout ?? '0s'}: ${seen}; what depends on it was not done`,
-        remedy: 'Look at its components in the console. Once the application runs, run this again; or take spec.wait out.',
+        remedy:
+          'Look at its components in the console. Once the application runs, run this again; or take spec.wait out.',
         changes: [],
       },
     ],
@@ -73,7 +105,15 @@ function awaiting(context: Context, mine: OwnedObject): Partial<Difference<Insta
 
 function settledInstall(mine: OwnedObject): Recording {
   const { awaitingSinceMs: _done, ...remoteAux } = mine.remoteAux;
-  return { naturalKey: mine.naturalKey, remoteId: mine.remoteId, remoteAux, origin: mine.origin, state: 'present', lastApplied: mine.lastApplied, obligation: null };
+  return {
+    naturalKey: mine.naturalKey,
+    remoteId: mine.remoteId,
+    remoteAux,
+    origin: mine.origin,
+    state: 'present',
+    lastApplied: mine.lastApplied,
+    obligation: null,
+  };
 }
 
 function upgrade(context: Context, mine: OwnedObject): Difference<InstallStep> {
@@ -81,21 +121,47 @@ function upgrade(context: Context, mine: OwnedObject): Difference<InstallStep> {
   const { spec } = resource;
   const from = mine.lastApplied['modelVersion'];
   if (typeof from !== 'string') {
-    return hold(context, 'install/version-unknown', `the ledger does not know which version of ${spec.model.id} ${resource.id} has; the server's word is not reliable after an upgrade`, `Run \`portolan ledger resolve\` for its intent, or write the present version in the manifest first.`);
+    return hold(
+      context,
+      'install/version-unknown',
+      `the ledger does not know which version of ${spec.model.id} ${resource.id} has; the server's word is not reliable after an upgrade`,
+      `Run \`portolan ledger resolve\` for its intent, or write the present version in the manifest first.`,
+    );
   }
   if (!live.canUpgrade) {
-    return hold(context, 'install/cannot-upgrade', `${resource.id} shall go from version ${from} to ${spec.model.version}, and this server offers no upgrade`, 'Upgrade it in the console, then run `portolan ledger forget` for it and adopt it; or take the change back.');
+    return hold(
+      context,
+      'install/cannot-upgrade',
+      `${resource.id} shall go from version ${from} to ${spec.model.version}, and this server offers no upgrade`,
+      'Upgrade it in the console, then run `portolan ledger forget` for it and adopt it; or take the change back.',
+    );
   }
   const copies = copiesOf(live, spec.model.id);
-  const known = memory.objects.filter((object) => object.kind === 'StoreInstall' && object.lastApplied['modelId'] === spec.model.id).length;
+  const known = memory.objects.filter(
+    (object) => object.kind === 'StoreInstall' && object.lastApplied['modelId'] === spec.model.id,
+  ).length;
   if (copies > 1 || known > 1) {
-    return hold(context, 'install/two-copies', `the application has ${Math.max(copies, known)} installs of model ${spec.model.id}; the platform upgrades by model and would touch all of them`, 'Upgrade the one you mean in the console.');
+    return hold(
+      context,
+      'install/two-copies',
+      `the application has ${Math.max(copies, known)} installs of model ${spec.model.id}; the platform upgrades by model and would touch all of them`,
+      'Upgrade the one you mean in the console.',
+    );
   }
-  const copy = asked(live.installed) ? live.installed.value.find((candidate) => candidate.modelId === spec.model.id) : undefined;
+  const copy = asked(live.installed)
+    ? live.installed.value.find((candidate) => candidate.modelId === spec.model.id)
+    : undefined;
   const waitMs = spec.wait === undefined ? undefined : (parseDuration(spec.wait.timeout) ?? 0);
   const step: StepProposal<InstallStep> = {
     key: 'upgrade',
-    step: { type: 'upgrade', name: resource.name, modelId: spec.model.id, modelVersion: spec.model.version, marketName: copy?.marketName ?? null, ...(waitMs === undefined ? {} : { waitMs }) },
+    step: {
+      type: 'upgrade',
+      name: resource.name,
+      modelId: spec.model.id,
+      modelVersion: spec.model.version,
+      marketName: copy?.marketName ?? null,
+      ...(waitMs === undefined ? {} : { waitMs }),
+    },
     verb: 'update',
     object: installKey(resource.name),
     summary: `upgrade ${spec.model.id} from ${from} to ${spec.model.version}`,
@@ -114,7 +180,12 @@ function missingInstall(context: Context): Difference<InstallStep> {
   const { spec } = resource;
   const renamed = renamedFrom(context);
   if (renamed !== undefined) return renamed;
-  const same = memory.objects.find((object) => object.kind === 'StoreInstall' && object.lastApplied['modelId'] === spec.model.id && object.lastApplied['store'] === spec.store);
+  const same = memory.objects.find(
+    (object) =>
+      object.kind === 'StoreInstall' &&
+      object.lastApplied['modelId'] === spec.model.id &&
+      object.lastApplied['store'] === spec.store,
+  );
   if (same !== undefined && !spec.allowSecondCopy) {
     return hold(
       context,
@@ -123,10 +194,18 @@ function missingInstall(context: Context): Difference<InstallStep> {
       `If it is the same one under a new name, annotate it portolan/moved-from: ${same.naturalKey.slice('install/'.length)}. If a second copy is meant, write allowSecondCopy: true.`,
     );
   }
-  const recorded = memory.objects.filter((object) => object.kind === 'StoreInstall' && object.lastApplied['modelId'] === spec.model.id).length;
+  const recorded = memory.objects.filter(
+    (object) => object.kind === 'StoreInstall' && object.lastApplied['modelId'] === spec.model.id,
+  ).length;
   const foreign = copiesOf(live, spec.model.id) - recorded;
   if (memory.known && foreign > 0 && !spec.allowSecondCopy) return foreignInstall(context, foreign);
-  if (!permissions.firstInstall && memory.known && !memory.scopeRecorded && !asked(live.installed) && live.application.componentCount > 0) {
+  if (
+    !permissions.firstInstall &&
+    memory.known &&
+    !memory.scopeRecorded &&
+    !asked(live.installed) &&
+    live.application.componentCount > 0
+  ) {
     return hold(
       context,
       'install/first-into-unknown',
@@ -142,7 +221,15 @@ function installStep({ resource }: Context): StepProposal<InstallStep> {
   const waitMs = spec.wait === undefined ? undefined : (parseDuration(spec.wait.timeout) ?? 0);
   return {
     key: 'install',
-    step: { type: 'install', name, store: spec.store, modelId: spec.model.id, modelVersion: spec.model.version, build: spec.build, ...(waitMs === undefined ? {} : { waitMs }) },
+    step: {
+      type: 'install',
+      name,
+      store: spec.store,
+      modelId: spec.model.id,
+      modelVersion: spec.model.version,
+      build: spec.build,
+      ...(waitMs === undefined ? {} : { waitMs }),
+    },
     verb: 'create',
     object: installKey(name),
     summary: `install ${spec.model.id} ${spec.model.version} from Store/${spec.store}${spec.build ? ' and build it' : ''}`,
@@ -166,7 +253,13 @@ function renamedFrom({ resource, memory, source, siblings }: Context): Differenc
   if (former === undefined || siblings.has(resourceId('StoreInstall', former))) return undefined;
   const old = remembered(memory, 'StoreInstall', installKey(former));
   const { spec } = resource;
-  if (old === undefined || old.source !== source || old.lastApplied['modelId'] !== spec.model.id || old.lastApplied['store'] !== spec.store) return undefined;
+  if (
+    old === undefined ||
+    old.source !== source ||
+    old.lastApplied['modelId'] !== spec.model.id ||
+    old.lastApplied['store'] !== spec.store
+  )
+    return undefined;
   return {
     ...noDifference,
     notes: [{ code: 'install/renamed', message: `${old.resource} is on record under its new name ${resource.id}` }],
@@ -180,15 +273,34 @@ function foreignInstall(context: Context, foreign: number): Difference<InstallSt
   const { spec } = resource;
   const what = `the application already has ${foreign === 1 ? 'an install' : `${foreign} installs`} of model ${spec.model.id} that this ledger does not know`;
   if (!permissions.adopt(resource.id)) {
-    return hold(context, 'install/not-ours', `${what}; ${resource.id} would install another copy`, `Run apply --adopt ${resource.id} if it is the one you mean, or write allowSecondCopy: true.`);
+    return hold(
+      context,
+      'install/not-ours',
+      `${what}; ${resource.id} would install another copy`,
+      `Run apply --adopt ${resource.id} if it is the one you mean, or write allowSecondCopy: true.`,
+    );
   }
   const groups = foreignGroups(live, memory.objects, spec.model.id);
   const [only, second] = groups;
-  if (foreign > 1 || second !== undefined) return hold(context, 'install/ambiguous-adoption', `${what}, and it is not clear which one ${resource.id} means`, 'Remove the others in the console first.');
-  const components = asked(live.components) && only !== undefined ? live.components.value.filter((component) => component.installGroupId === only).map(componentMemory) : [];
+  if (foreign > 1 || second !== undefined)
+    return hold(
+      context,
+      'install/ambiguous-adoption',
+      `${what}, and it is not clear which one ${resource.id} means`,
+      'Remove the others in the console first.',
+    );
+  const components =
+    asked(live.components) && only !== undefined
+      ? live.components.value.filter((component) => component.installGroupId === only).map(componentMemory)
+      : [];
   return {
     ...noDifference,
-    notes: [{ code: 'install/adopted', message: `${resource.id} is adopted as it is, with ${components.length} components${only === undefined ? '; which ones are its components could not be seen' : ''}` }],
+    notes: [
+      {
+        code: 'install/adopted',
+        message: `${resource.id} is adopted as it is, with ${components.length} components${only === undefined ? '; which ones are its components could not be seen' : ''}`,
+      },
+    ],
     settled: [
       {
         naturalKey: installKey(resource.name),
@@ -205,14 +317,26 @@ function foreignInstall(context: Context, foreign: number): Difference<InstallSt
 
 function foreignGroups(live: InstallLive, objects: readonly OwnedObject[], modelId: string): number[] {
   const ours = new Set(objects.filter((object) => object.kind === 'StoreInstall').map((object) => object.remoteId));
-  const named = asked(live.installed) ? live.installed.value.filter((copy) => copy.modelId === modelId && copy.installGroupId !== null).map((copy) => copy.installGroupId as number) : [];
-  const seen = asked(live.components) ? live.components.value.flatMap((component) => (component.installGroupId ? [component.installGroupId] : [])) : [];
+  const named = asked(live.installed)
+    ? live.installed.value
+        .filter((copy) => copy.modelId === modelId && copy.installGroupId !== null)
+        .map((copy) => copy.installGroupId as number)
+    : [];
+  const seen = asked(live.components)
+    ? live.components.value.flatMap((component) => (component.installGroupId ? [component.installGroupId] : []))
+    : [];
   return [...new Set(named.length > 0 ? named : seen)].filter((group) => !ours.has(String(group)));
 }
 
 /** What the ledger keeps of an installed component, so that `from:` can find it. */
-export function componentMemory(component: ComponentRecord): JsonObject & { serviceId: string; serviceKey: string; k8sComponentName: string } {
-  return { serviceId: component.serviceId, serviceKey: component.serviceKey, k8sComponentName: component.k8sComponentName };
+export function componentMemory(
+  component: ComponentRecord,
+): JsonObject & { serviceId: string; serviceKey: string; k8sComponentName: string } {
+  return {
+    serviceId: component.serviceId,
+    serviceKey: component.serviceKey,
+    k8sComponentName: component.k8sComponentName,
+  };
 }
 
 function copiesOf(live: InstallLive, modelId: string): number {
@@ -229,5 +353,10 @@ function hold(_context: Context, code: string, message: string, remedy: string):
 }
 
 function otherSource({ resource, source }: Context, owner: OwnedObject): HoldProposal {
-  return { code: 'source/other-owner', message: `${resource.id} belongs to the source "${owner.source}"; this run is for "${source}"`, remedy: 'Give it another name, or run with the --source that owns it.', changes: [] };
+  return {
+    code: 'source/other-owner',
+    message: `${resource.id} belongs to the source "${owner.source}"; this run is for "${source}"`,
+    remedy: 'Give it another name, or run with the --source that owns it.',
+    changes: [],
+  };
 }

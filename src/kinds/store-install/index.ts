@@ -2,4 +2,10 @@ import { defineKind } from '../define.ts';
 import { installCalls } from './calls.ts';
 import { diffInstall, withdrawInstall } from './diff.ts';
 
-export const installKind = defineKind({ kind: 'StoreInstall', order: 10, diff: diffInstall, withdraw: withdrawInstall, calls: installCalls });
+export const installKind = defineKind({
+  kind: 'StoreInstall',
+  order: 10,
+  diff: diffInstall,
+  withdraw: withdrawInstall,
+  calls: installCalls,
+});

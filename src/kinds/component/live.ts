@@ -1,0 +1,25 @@
+import type { PortRecord, RuleRecord } from '../../model/observed.ts';
+import type { DiffContext, Readable, StepProposal } from '../reconciled.ts';
+import type { ComponentIdentity } from './identity.ts';
+import type { ComponentSpec } from './spec.ts';
+import type { ComponentStep } from './steps.ts';
+
+/** What the platform says about one component. */
+export type ComponentLive =
+  | Exclude<ComponentIdentity, { type: 'known' }>
+  | {
+      readonly type: 'observed';
+      readonly serviceId: string;
+      /** undefined: the component is not there. */
+      readonly ports: readonly PortRecord[] | undefined;
+      readonly rules: Readable<readonly RuleRecord[]>;
+      readonly canDeletePorts: boolean;
+    };
+
+/** What the diff of a component looks at. */
+export type ComponentContext = DiffContext<ComponentSpec, ComponentLive>;
+/** A component that is there. */
+export type ObservedComponent = Extract<ComponentLive, { type: 'observed' }> & {
+  readonly ports: readonly PortRecord[];
+};
+export type ComponentProposal = StepProposal<ComponentStep>;

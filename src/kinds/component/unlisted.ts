@@ -1,0 +1,99 @@
+import type { JsonObject } from '../../model/json.ts';
+import type { PortRecord } from '../../model/observed.ts';
+import type { Note } from '../../model/plan.ts';
+import { type HoldProposal, remembered } from '../reconciled.ts';
+import type { ComponentContext, ComponentProposal, ObservedComponent } from './live.ts';
+import { change, proposal, ruleEffects, stepKey } from './port-diff.ts';
+import { componentKey } from './steps.ts';
+
+/** Ports that the manifest does not list: kept, or closed or deleted by the rules of pruning. */
+export function unlistedPorts(context: ComponentContext, observed: ObservedComponent) {
+  const { spec, annotations } = context.resource;
+  const steps: ComponentProposal[] = [];
+  const holds: HoldProposal[] = [];
+  const notes: Omit<Note, 'resource'>[] = [];
+  const listed = new Set(spec.ports.map((port) => port.port));
+  const extra = observed.ports.filter((port) => !listed.has(port.port));
+  const wanted = spec.unlistedPorts;
+  const concerned = wanted === 'keep' ? [] : extra.filter((port) => wanted === 'delete' || port.outer || port.inner);
+  if (concerned.length === 0) return { steps, holds, notes };
+  const what = `${concerned.map((port) => port.port).join(', ')} (unlistedPorts: ${wanted})`;
+  if (annotations['portolan/prune'] === 'keep') {
+    notes.push({
+      code: 'prune/kept',
+      message: `unlisted ports ${what} are kept, because the manifest is annotated portolan/prune: keep`,
+    });
+    return { steps, holds, notes };
+  }
+  if (!context.permissions.prune) {
+    notes.push({
+      code: 'prune/not-asked',
+      message: `unlisted ports ${what} are left as they are; apply --prune would ${wanted} them`,
+    });
+    return { steps, holds, notes };
+  }
+  if (remembered(context.memory, 'Component', componentKey(observed.serviceId)) === undefined) {
+    holds.push({
+      code: 'prune/first-seen',
+      message: `unlisted ports ${what} are left as they are: the ledger has no record of this component yet`,
+      remedy: 'Look at them, then run the same command again; the component is on record after this run.',
+      changes: [],
+    });
+    return { steps, holds, notes };
+  }
+  if (wanted === 'delete' && !observed.canDeletePorts) {
+    holds.push({
+      code: 'component/cannot-delete',
+      message: `unlisted ports ${what} cannot be deleted: this server does not offer it`,
+      remedy: 'Write unlistedPorts: close, or delete them in the console.',
+      changes: [],
+    });
+    return { steps, holds, notes };
+  }
+  for (const port of concerned) steps.push(...removalSteps(observed, port, wanted === 'delete'));
+  return { steps, holds, notes };
+}
+
+function removalSteps(
+  { serviceId, rules }: ObservedComponent,
+  live: PortRecord,
+  deletes: boolean,
+): ComponentProposal[] {
+  const steps: ComponentProposal[] = [];
+  const { port } = live;
+  const base = { ...proposal(serviceId, port), prune: true } as const;
+  if (live.outer) {
+    steps.push({
+      ...base,
+      key: stepKey(port, 'close_outer'),
+      step: { type: 'close_outer', serviceId, port },
+      summary: `close outer access of unlisted port ${port}`,
+      changes: [change(port, 'outer', true, false)],
+      effects: ruleEffects(rules, serviceId, port, 'disables'),
+    });
+  }
+  if (live.inner) {
+    steps.push({
+      ...base,
+      key: stepKey(port, 'close_inner'),
+      step: { type: 'close_inner', serviceId, port },
+      summary: `close inner access of unlisted port ${port}`,
+      changes: [change(port, 'inner', true, false)],
+      after: steps.map((step) => step.key),
+    });
+  }
+  if (deletes) {
+    const former: JsonObject = { protocol: live.protocol, alias: live.alias };
+    steps.push({
+      ...base,
+      verb: 'delete',
+      key: stepKey(port, 'delete_port'),
+      step: { type: 'delete_port', serviceId, port },
+      summary: `delete unlisted port ${port}`,
+      changes: Object.entries(former).map(([field, before]) => change(port, field, before, undefined)),
+      effects: ruleEffects(rules, serviceId, port, 'deletes'),
+      after: steps.map((step) => step.key),
+    });
+  }
+  return steps;
+}

@@ -1,0 +1,68 @@
+import { type Json, type JsonObject, sameJson } from '../../model/json.ts';
+import type { RuleRecord } from '../../model/observed.ts';
+import type { Resource } from '../../model/resource.ts';
+import type { RawChange, Recording } from '../reconciled.ts';
+import { type RuleField, ruleFields } from './fields.ts';
+import type { RuleContext } from './live.ts';
+import type { HttpGatewayRuleSpec } from './spec.ts';
+
+export function recordingOf(
+  { resource }: RuleContext,
+  serviceId: string,
+  key: string,
+  ruleId: string | null,
+): Recording {
+  const { spec } = resource;
+  return {
+    naturalKey: key,
+    remoteId: ruleId,
+    remoteAux: { serviceId, ...keepMark(resource) },
+    origin: 'created',
+    state: 'present',
+    lastApplied: Object.fromEntries(asserted(spec).map((field) => [field.name, field.want(spec)])),
+    obligation: null,
+  };
+}
+
+/** Remembered, because the annotation goes with the manifest that carried it. */
+export function keepMark(resource: Resource | undefined): JsonObject {
+  return resource?.annotations['portolan/prune'] === 'keep' ? { prune: 'keep' } : {};
+}
+
+export function asserted(spec: HttpGatewayRuleSpec): readonly RuleField[] {
+  return ruleFields.filter((field) => field.want(spec) !== undefined);
+}
+
+export function assertedChanges(
+  spec: HttpGatewayRuleSpec,
+  present: (field: RuleField) => Json | undefined,
+): RawChange[] {
+  return asserted(spec).flatMap((field) => {
+    const before = present(field);
+    const after = field.want(spec);
+    return before !== undefined && sameJson(before, after) ? [] : [changeOf(field, before, after)];
+  });
+}
+
+export function changeOf(field: RuleField, before: Json | undefined, after: Json | undefined): RawChange {
+  return {
+    field: field.name,
+    path: field.path,
+    ...(before === undefined ? {} : { before }),
+    ...(after === undefined ? {} : { after }),
+  };
+}
+
+export function readableFields(rule: RuleRecord): JsonObject {
+  return Object.fromEntries(
+    ruleFields.flatMap((field) => (field.read === undefined ? [] : [[field.name, field.read(rule)]])),
+  );
+}
+
+export function where(spec: { readonly domain: string; readonly path: string }): string {
+  return `${spec.domain}${spec.path}`;
+}
+
+export function plain(value: unknown): JsonObject {
+  return JSON.parse(JSON.stringify(value)) as JsonObject;
+}

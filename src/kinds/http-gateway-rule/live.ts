@@ -1,0 +1,20 @@
+import type { PortRecord, RuleRecord } from '../../model/observed.ts';
+import type { ComponentIdentity } from '../component/identity.ts';
+import type { DiffContext, Readable } from '../reconciled.ts';
+import type { HttpGatewayRuleSpec } from './spec.ts';
+
+/** What the platform says about one rule and the port it hangs on. */
+export type RuleLive =
+  | Exclude<ComponentIdentity, { type: 'known' }>
+  | {
+      readonly type: 'observed';
+      readonly serviceId: string;
+      readonly port: PortRecord | undefined;
+      readonly rules: Readable<readonly RuleRecord[]>;
+      readonly canUpdate: boolean;
+    };
+
+/** What the diff of a rule looks at. */
+export type RuleContext = DiffContext<HttpGatewayRuleSpec, RuleLive>;
+/** A rule whose component is known. */
+export type ObservedRule = Extract<RuleLive, { type: 'observed' }>;

@@ -1,0 +1,69 @@
+import { isNews, type Place, toObject, transaction } from '../apply/journal.ts';
+import type { ApplyWorld } from '../apply/world.ts';
+import { type Memory, remembered } from '../kinds/reconciled.ts';
+import type { LedgerOperation } from '../ledger/ledger.ts';
+import { type Scope, scopeKey } from '../model/ids.ts';
+import type { ScopePlan } from '../model/plan.ts';
+import type { Bookkeeping } from '../plan/plan-scope.ts';
+
+interface BooksInput {
+  readonly scope: Scope;
+  readonly memory: Memory;
+  readonly plan: ScopePlan;
+  readonly bookkeeping: Bookkeeping;
+}
+
+/** Tells the ledger what was found as desired, and lets go of what is gone. Nothing new, nothing written. */
+export async function keepBooks(world: ApplyWorld, prepared: BooksInput): Promise<void> {
+  const operations: LedgerOperation[] = [];
+  for (const { resource, kind, recording } of prepared.bookkeeping.settled) {
+    const place: Place = { scope: prepared.scope, kind, resource };
+    const prior = remembered(prepared.memory, kind, recording.naturalKey);
+    const next = toObject(world, place, recording, prior, 0);
+    if (!isNews(next, prior)) continue;
+    const replaced =
+      recording.replaces === undefined ? undefined : remembered(prepared.memory, kind, recording.replaces);
+    if (replaced !== undefined) operations.push({ op: 'drop-object', uid: replaced.uid });
+    operations.push({ op: 'put-object', object: next });
+    if (prior === undefined)
+      operations.push({
+        op: 'record',
+        event: recording.origin === 'adopted' ? 'adopted' : 'recorded',
+        uid: next.uid,
+        detail: { resource, lastApplied: recording.lastApplied },
+      });
+  }
+  for (const object of prepared.bookkeeping.forget) {
+    operations.push(
+      { op: 'drop-object', uid: object.uid },
+      { op: 'record', event: 'forgotten', uid: object.uid, detail: { resource: object.resource } },
+    );
+  }
+  // Recording the scope must not turn a first install into a known one: the hold outlives this pass until confirmed.
+  if (
+    prepared.plan.holds.some((hold) => hold.code === 'install/first-into-unknown') &&
+    (await world.ledger.fact(installsFact(prepared.scope))) === undefined
+  ) {
+    operations.push({ op: 'set-fact', key: installsFact(prepared.scope), value: 'unconfirmed' });
+  }
+  if (operations.length > 0) await world.ledger.commit(transaction(world, prepared.scope, operations));
+}
+
+/** `confirmed`: a person said that installing into this scope is safe; `unconfirmed`: it has been seen, and nobody did. */
+export function installsFact(scope: Scope): string {
+  return `installs ${scopeKey(scope)}`;
+}
+
+export async function readMemory(
+  world: ApplyWorld,
+  scope: Scope,
+  { ledgerKnown }: { readonly ledgerKnown: boolean },
+): Promise<Memory> {
+  if (!ledgerKnown) return { known: false, scopeRecorded: false, objects: [] };
+  const objects = await world.ledger.objects({ scope: scopeKey(scope) });
+  const confirmed = await world.ledger.fact(installsFact(scope));
+  const installedBefore = objects.some((object) => object.kind === 'StoreInstall');
+  const scopeRecorded =
+    installedBefore || confirmed === 'confirmed' || (objects.length > 0 && confirmed !== 'unconfirmed');
+  return { known: true, scopeRecorded, objects };
+}
