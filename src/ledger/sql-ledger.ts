@@ -1,7 +1,19 @@
-import type { Kysely } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import { chainHash, chainStart } from './chain.ts';
 import {
+  compactedDetail,
+  compactedEvent,
+  type CompactionPolicy,
+  type CompactionReport,
+  type RemovableLine,
+  removableBatches,
+  removedRanges,
+  removeLines,
+  removeSettled,
+} from './compaction.ts';
+import {
   closed,
+  corrupt,
   type DatabaseFault,
   explained,
   fenced,
@@ -18,18 +30,17 @@ import type {
   LedgerTransaction,
   ObjectFilter,
 } from './ledger.ts';
-import { commitQueries, type Executor } from './queries.ts';
+import { commitQueries } from './queries.ts';
 import { checkTransaction, isInstall, pendingStates } from './rules.ts';
+import { intentRow, type LedgerTables, objectRow, snapshotRow } from './schema.ts';
 import {
-  historyOf,
-  intentOf,
-  intentRow,
-  type LedgerTables,
-  objectOf,
-  objectRow,
-  snapshotOf,
-  snapshotRow,
-} from './schema.ts';
+  selectFact,
+  selectHistory,
+  selectIntents,
+  selectLastSnapshot,
+  selectObjects,
+  selectScopes,
+} from './selections.ts';
 import type { ScopeKey } from '../model/ids.ts';
 import { canonicalJson } from '../model/json.ts';
 import type { HistoryRow, Intent, OwnedObject, Snapshot } from '../model/owned.ts';
@@ -44,6 +55,8 @@ export interface SqlLedgerParts {
   readonly writable: boolean;
   readonly clock: Clock;
   readonly faultOf: (error: unknown) => DatabaseFault;
+  /** Gives freed space back to the disk. */
+  readonly shrink: () => void;
   /** Gives up what the process holds beside the database: its lock. */
   readonly release: () => void;
 }
@@ -69,70 +82,60 @@ export class SqlLedger implements Ledger {
   }
 
   async objects(filter: ObjectFilter): Promise<readonly OwnedObject[]> {
-    let query = this.#parts.db.selectFrom('object').selectAll();
-    if (filter.uid !== undefined) query = query.where('uid', '=', filter.uid);
-    if (filter.scope !== undefined) query = query.where('scope', '=', filter.scope);
-    if (filter.source !== undefined) query = query.where('source', '=', filter.source);
-    const rows = await this.#read(() => query.orderBy('uid').execute());
-    return rows.map(objectOf);
+    return this.#read(() => selectObjects(this.#parts.db, filter));
   }
 
   async intents(filter: IntentFilter): Promise<readonly Intent[]> {
-    let query = this.#parts.db.selectFrom('intent').selectAll();
-    if (filter.id !== undefined) query = query.where('id', '=', filter.id);
-    if (filter.scope !== undefined) query = query.where('scope', '=', filter.scope);
-    if (filter.states?.length === 0) return [];
-    if (filter.states !== undefined) query = query.where('state', 'in', filter.states);
-    const rows = await this.#read(() => query.orderBy('serial').orderBy('id').execute());
-    return rows.map(intentOf);
+    return this.#read(() => selectIntents(this.#parts.db, filter));
   }
 
   async history(filter: HistoryFilter): Promise<readonly HistoryRow[]> {
-    let query = this.#parts.db.selectFrom('history').selectAll();
-    if (filter.scope !== undefined) query = query.where('scope', '=', filter.scope);
-    if (filter.uid !== undefined) query = query.where('uid', '=', filter.uid);
-    // A transaction belongs to one scope, so serial and line order the lines of all scopes.
-    const newestFirst = query.orderBy('serial', 'desc').orderBy('line', 'desc');
-    const limited = Number.isFinite(filter.limit) ? newestFirst.limit(filter.limit) : newestFirst;
-    const rows = await this.#read(() => limited.execute());
-    return rows.map(historyOf);
+    return this.#read(() => selectHistory(this.#parts.db, filter));
   }
 
   async scopes(): Promise<readonly ScopeKey[]> {
-    const { db } = this.#parts;
-    const query = db
-      .selectFrom('object')
-      .select('scope')
-      .union(db.selectFrom('intent').select('scope'))
-      .union(db.selectFrom('chain').select('scope'));
-    const rows = await this.#read(() => query.orderBy('scope').execute());
-    return rows.map(({ scope }) => scope);
+    return this.#read(() => selectScopes(this.#parts.db));
   }
 
   async fact(key: string): Promise<string | undefined> {
-    const query = this.#parts.db.selectFrom('fact').select('value').where('key', '=', key);
-    return (await this.#read(() => query.executeTakeFirst()))?.value;
+    return this.#read(() => selectFact(this.#parts.db, key));
   }
 
   async lastSnapshot(source: string): Promise<Snapshot | undefined> {
-    const query = this.#parts.db.selectFrom('snapshot').selectAll().where('source', '=', source);
-    const row = await this.#read(() => query.orderBy('serial', 'desc').limit(1).executeTakeFirst());
-    return row === undefined ? undefined : snapshotOf(row);
+    return this.#read(() => selectLastSnapshot(this.#parts.db, source));
   }
 
   async commit(transaction: LedgerTransaction): Promise<void> {
-    if (!this.#parts.writable) throw readOnly(this.location);
-    if (!this.#open) throw closed(this.location);
+    this.#mustBeWritable();
     checkTransaction(transaction, this.epoch, this.location);
     let at: LedgerOperation | undefined;
-    const attempt = () =>
-      this.#parts.db.transaction().execute((executor) => this.#apply(executor, transaction, (next) => (at = next)));
     try {
-      await this.#patiently(attempt);
+      await this.#write((executor) => this.#apply(executor, transaction, (next) => (at = next)));
     } catch (error) {
       if (this.#parts.faultOf(error) === 'unique' && at !== undefined) throw await this.#conflict(at, error);
-      throw explained(this.#parts.faultOf(error), this.location, error);
+      throw error;
     }
+  }
+
+  /**
+   * Forgets old history, settled intents and superseded snapshots, in small transactions between which others commit.
+   * A scope's chain stays verifiable: a row in its history stands for what was removed. Reads the whole history once.
+   * @throws PortolanError as `commit` does; what was removed until then stays removed.
+   */
+  async compact(policy: CompactionPolicy): Promise<CompactionReport> {
+    this.#mustBeWritable();
+    const batches = await this.#read(() => removableBatches(this.#parts.db, policy));
+    let history = 0;
+    for (const batch of batches) {
+      await this.#write((executor) => this.#compactBatch(executor, policy, batch));
+      history += batch.length;
+    }
+    const settled = await this.#write(async (executor) => {
+      await this.#nextSerial(executor);
+      return removeSettled(executor, policy);
+    });
+    await this.#write(async () => this.#parts.shrink());
+    return { history, ...settled };
   }
 
   async close(): Promise<void> {
@@ -146,24 +149,35 @@ export class SqlLedger implements Ledger {
   }
 
   async #apply(
-    executor: Executor,
+    executor: Transaction<LedgerTables>,
     transaction: LedgerTransaction,
     begin: (operation: LedgerOperation) => void,
   ): Promise<void> {
-    const { rows } = await this.#queries.standing(executor, {});
-    const standing = new Map(rows.map(({ k, v }) => [k, Number(v)]));
-    const epoch = standing.get('epoch') ?? 0;
-    if (epoch !== this.epoch) throw fenced(this.location, this.epoch, epoch);
-    const serial = (standing.get('serial') ?? 0) + 1;
+    const serial = await this.#nextSerial(executor);
     for (const operation of transaction.operations) {
       begin(operation);
       await this.#perform(executor, transaction.scope, operation, serial);
     }
     await this.#record(executor, transaction, serial);
-    await this.#queries.setMeta(executor, { k: 'serial', v: String(serial) });
   }
 
-  async #perform(executor: Executor, scope: ScopeKey, operation: LedgerOperation, serial: number): Promise<void> {
+  /** The fence: proves in the transaction itself that no later process took the ledger over, and raises its serial. */
+  async #nextSerial(executor: Transaction<LedgerTables>): Promise<number> {
+    const { rows } = await this.#queries.standing(executor, {});
+    const standing = new Map(rows.map(({ k, v }) => [k, Number(v)]));
+    const epoch = standing.get('epoch') ?? 0;
+    if (epoch !== this.epoch) throw fenced(this.location, this.epoch, epoch);
+    const serial = (standing.get('serial') ?? 0) + 1;
+    await this.#queries.setMeta(executor, { k: 'serial', v: String(serial) });
+    return serial;
+  }
+
+  async #perform(
+    executor: Transaction<LedgerTables>,
+    scope: ScopeKey,
+    operation: LedgerOperation,
+    serial: number,
+  ): Promise<void> {
     const queries = this.#queries;
     switch (operation.op) {
       case 'put-object':
@@ -185,7 +199,8 @@ export class SqlLedger implements Ledger {
           outcome: operation.outcome === undefined ? null : canonicalJson(operation.outcome),
           resolved_by: operation.resolvedBy ?? null,
         });
-        if (moved.numAffectedRows !== 1n) throw moveConflict(id, await this.#findIntent(executor, id, scope), state);
+        if (moved.numAffectedRows !== 1n)
+          throw moveConflict(id, (await selectIntents(executor, { id, scope }))[0], state);
         return;
       }
       case 'accept-snapshot':
@@ -202,7 +217,7 @@ export class SqlLedger implements Ledger {
   }
 
   /** Appends the transaction's lines to its scope's chain. */
-  async #record(executor: Executor, transaction: LedgerTransaction, serial: number): Promise<void> {
+  async #record(executor: Transaction<LedgerTables>, transaction: LedgerTransaction, serial: number): Promise<void> {
     const records = transaction.operations.filter((operation) => operation.op === 'record');
     if (records.length === 0) return;
     const { scope, atMs, actor } = transaction;
@@ -218,12 +233,6 @@ export class SqlLedger implements Ledger {
       await this.#queries.record(executor, row);
     }
     await this.#queries.setHead(executor, { scope, lines: line, hash });
-  }
-
-  async #findIntent(executor: Executor, id: string, scope: ScopeKey): Promise<Intent | undefined> {
-    const query = this.#parts.db.selectFrom('intent').selectAll().where('id', '=', id).where('scope', '=', scope);
-    const { rows } = await executor.executeQuery(query.compile());
-    return rows[0] === undefined ? undefined : intentOf(rows[0]);
   }
 
   /** A unique index refused: says which intent or object stands in the way. Runs after the rollback. */
@@ -244,11 +253,36 @@ export class SqlLedger implements Ledger {
     return cause;
   }
 
+  async #compactBatch(db: Transaction<LedgerTables>, policy: CompactionPolicy, batch: readonly RemovableLine[]) {
+    const scope = batch[0]?.scope;
+    if (scope === undefined) return;
+    const serial = await this.#nextSerial(db);
+    const ranges = removedRanges(batch);
+    await removeLines(db, scope, ranges);
+    const record = { op: 'record', event: compactedEvent, detail: compactedDetail(ranges) } as const;
+    await this.#record(db, { scope, actor: policy.actor, atMs: policy.nowMs, operations: [record] }, serial);
+  }
+
+  #mustBeWritable(): void {
+    if (!this.#parts.writable) throw readOnly(this.location);
+    if (!this.#open) throw closed(this.location);
+  }
+
+  async #write<Result>(work: (db: Transaction<LedgerTables>) => Promise<Result>): Promise<Result> {
+    try {
+      return await this.#patiently(() => this.#parts.db.transaction().execute(work));
+    } catch (error) {
+      throw explained(this.#parts.faultOf(error), this.location, error);
+    }
+  }
+
   async #read<Result>(query: () => Promise<Result>): Promise<Result> {
     if (!this.#open) throw closed(this.location);
     try {
       return await this.#patiently(query);
     } catch (error) {
+      if (error instanceof SyntaxError)
+        throw corrupt(this.location, `a row holds text that is no JSON, ${error.message}`, error);
       throw explained(this.#parts.faultOf(error), this.location, error);
     }
   }

