@@ -2,6 +2,7 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
+  linkSync,
   mkdirSync,
   openSync,
   realpathSync,
@@ -41,6 +42,14 @@ export function createEmpty(path: string): void {
 /** Removes a file if it is there. */
 export function remove(path: string): void {
   rmSync(path, { force: true });
+}
+
+/** Gives a ledger a second name, under which it stays when another takes its place, and moves what is left of its log there. */
+export function keepUnder(path: string, kept: string): void {
+  linkSync(path, kept);
+  // A log that outlives its ledger would be replayed into the next one.
+  for (const suffix of ['-wal', '-shm'])
+    if (existsSync(`${path}${suffix}`)) renameSync(`${path}${suffix}`, `${kept}${suffix}`);
 }
 
 /** Renames within a directory, durably. */

@@ -20,7 +20,7 @@ export function acquireLock(path: string): LedgerLock | undefined {
   createPrivately(path);
   const database = new DatabaseSync(path, { timeout: 0, allowExtension: false });
   try {
-    database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
+    database.exec('PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
   } catch (error) {
     database.close();
     if (sqliteCode(error) === busyCode) return undefined;

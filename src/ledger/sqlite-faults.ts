@@ -8,8 +8,9 @@ export function sqliteCode(error: unknown): number | undefined {
 
 const uniqueCodes = [2067, 1555];
 
-/** What an error of `node:sqlite` means for the ledger. */
+/** What an error of `node:sqlite`, or of the file system beneath it, means for the ledger. */
 export function sqliteFault(error: unknown): DatabaseFault {
+  if (error instanceof Error && 'syscall' in error) return 'io';
   switch (sqliteCode(error)) {
     case 5: // SQLITE_BUSY
     case 6: // SQLITE_LOCKED

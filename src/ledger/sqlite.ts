@@ -3,7 +3,6 @@ import { DatabaseSync } from 'node:sqlite';
 import { Kysely } from 'kysely';
 import {
   corrupt,
-  type DatabaseFault,
   explained,
   type Holder,
   inputOutput,
@@ -66,13 +65,8 @@ export async function openSqliteLedger(path: string, options: SqliteLedgerOption
   try {
     return options.readOnly === true ? openForReading(path, options) : openForWriting(path, options);
   } catch (error) {
-    throw explained(openingFault(error), path, error);
+    throw explained(sqliteFault(error), path, error);
   }
-}
-
-function openingFault(error: unknown): DatabaseFault {
-  const ofFileSystem = error instanceof Error && 'syscall' in error;
-  return ofFileSystem ? 'io' : sqliteFault(error);
 }
 
 function openInMemory(options: SqliteLedgerOptions): SqlLedger {
@@ -131,12 +125,12 @@ export function lockOf(path: string): LedgerLock {
 
 /** Built beside its place and then moved there, so that a crash leaves a whole ledger or none. */
 function createLedger(path: string, options: SqliteLedgerOptions): void {
-  if (fileExists(`${path}-wal`)) {
-    throw corrupt(path, `the file is gone, while ${path}-wal with its last transactions still exists`);
+  const log = `${path}-wal`;
+  if (fileExists(log) && fileBytes(log) > 0) {
+    throw corrupt(path, `the file is gone, while ${log} with its last transactions still exists`);
   }
   const unfinished = `${path}.creating`;
-  remove(unfinished);
-  remove(`${unfinished}-journal`);
+  for (const leftover of [unfinished, `${unfinished}-journal`, log, `${path}-shm`]) remove(leftover);
   createEmpty(unfinished);
   const database = new DatabaseSync(unfinished, databaseOptions);
   try {

@@ -1,0 +1,156 @@
+import { DatabaseSync } from 'node:sqlite';
+import { markRestored } from './confirmation.ts';
+import { corrupt, explained, missing } from './errors.ts';
+import { createDirectoryFor, createEmpty, fileExists, keepUnder, moveInto, realPath, remove } from './files.ts';
+import { readStanding, type Standing } from './migrations.ts';
+import { lockOf, openSqliteLedger, type SqliteLedgerOptions } from './sqlite.ts';
+import { sqliteFault } from './sqlite-faults.ts';
+import { verifySqliteLedger } from './verify.ts';
+
+/** What a backup or a restored ledger is. */
+export interface BackupReport {
+  readonly path: string;
+  readonly lineage: string;
+  readonly schema: number;
+  readonly serial: number;
+}
+
+/**
+ * Copies a ledger, as of one moment, to a file that only its owner may read; works beside a writer.
+ * @throws PortolanError `ledger/missing`, `ledger/corrupt`, `ledger/full`, `ledger/io`; an older file at `destination`
+ * then still stands.
+ */
+export function backUpLedger(path: string, destination: string): BackupReport {
+  if (!fileExists(path)) throw missing(path);
+  return explaining(destination, () => {
+    const unfinished = `${destination}.partial`;
+    createDirectoryFor(destination);
+    const standing = copyLedger(path, unfinished);
+    moveInto(unfinished, destination);
+    return { path: destination, lineage: standing.lineage, schema: standing.schema, serial: standing.serial };
+  });
+}
+
+export interface RestoreReport extends BackupReport {
+  readonly epoch: number;
+  /** Where the ledger that was replaced is kept; absent where there was none. */
+  readonly replaced?: string;
+}
+
+/**
+ * Puts a backup in a ledger's place. The ledger that was there is kept beside it; the restored one starts at a higher
+ * epoch and serial than either, and every scope's installs wait for confirmation (`awaitsConfirmation`).
+ * Until the last step, one rename, the old ledger stands.
+ * @throws PortolanError `ledger/locked` while a process has the ledger open, `ledger/missing` and `ledger/corrupt` of
+ * the backup, `ledger/newer`, `ledger/full`, `ledger/io`.
+ */
+export async function restoreLedger(
+  given: string,
+  backup: string,
+  options: Omit<SqliteLedgerOptions, 'readOnly'>,
+): Promise<RestoreReport> {
+  if (!fileExists(backup)) throw missing(backup);
+  const findings = verifySqliteLedger(backup);
+  if (findings.length > 0) throw corrupt(backup, findings.map(({ message }) => message).join('; '));
+  createDirectoryFor(given);
+  const path = realPath(given);
+  const lock = lockOf(path);
+  try {
+    const current = fileExists(path) ? standingIfReadable(path) : undefined;
+    const restoring = `${path}.restoring`;
+    const report = await prepareRestored(restoring, backup, current, options);
+    const replaced = fileExists(path) ? `${path}.replaced-${options.clock.now()}` : undefined;
+    explaining(path, () => {
+      if (replaced !== undefined) keepUnder(path, replaced);
+      moveInto(restoring, path);
+    });
+    return { ...report, path, ...(replaced === undefined ? {} : { replaced }) };
+  } finally {
+    lock.release();
+  }
+}
+
+/** The restored ledger, complete and closed, but not yet in its place. */
+async function prepareRestored(
+  restoring: string,
+  backup: string,
+  current: Standing | undefined,
+  options: SqliteLedgerOptions,
+): Promise<RestoreReport> {
+  for (const suffix of ['-wal', '-shm', '-journal']) remove(`${restoring}${suffix}`);
+  explaining(restoring, () => raiseAbove(restoring, copyLedger(backup, restoring), current));
+  const ledger = await openSqliteLedger(restoring, options);
+  try {
+    const detail = { backup, epoch: ledger.epoch };
+    for (const scope of await ledger.scopes()) {
+      const record = { op: 'record', event: 'ledger.restored', detail } as const;
+      await ledger.commit({ scope, actor: options.actor, atMs: options.clock.now(), operations: [record] });
+    }
+    const operations = [markRestored(ledger.epoch)];
+    await ledger.commit({ scope: '-', actor: options.actor, atMs: options.clock.now(), operations });
+  } finally {
+    await ledger.close();
+    remove(`${restoring}.lock`);
+  }
+  const { lineage, schema, serial, epoch } = explaining(restoring, () => standingOf(restoring));
+  return { path: restoring, lineage, schema, serial, epoch };
+}
+
+/** Serial and epoch never go back within a lineage, so the restored ledger goes on above both. */
+function raiseAbove(path: string, from: Standing, current: Standing | undefined): void {
+  const database = new DatabaseSync(path);
+  try {
+    const set = database.prepare('UPDATE meta SET v = ? WHERE k = ?');
+    set.run(String(Math.max(from.epoch, current?.epoch ?? 0)), 'epoch');
+    set.run(String(Math.max(from.serial, current?.serial ?? 0)), 'serial');
+  } finally {
+    database.close();
+  }
+}
+
+/** Writes a copy to a fresh file. */
+function copyLedger(path: string, destination: string): Standing {
+  remove(destination);
+  createEmpty(destination); // VACUUM INTO takes an empty file, and keeps its mode.
+  const database = new DatabaseSync(path, { readOnly: true, timeout: 5000, allowExtension: false });
+  try {
+    if (readStanding(database) === undefined) throw corrupt(path, 'it is a database, but not one of Portolan');
+    database.prepare('VACUUM INTO ?').run(destination);
+  } finally {
+    database.close();
+  }
+  return standingOf(destination);
+}
+
+function standingOf(path: string): Standing {
+  const database = new DatabaseSync(path, { readOnly: true, timeout: 5000, allowExtension: false });
+  try {
+    const standing = readStanding(database);
+    if (standing === undefined) throw corrupt(path, 'it is a database, but not one of Portolan');
+    return standing;
+  } finally {
+    database.close();
+  }
+}
+
+/** The ledger about to be replaced may be the damaged one. Opened for writing, so that its log is merged into it. */
+function standingIfReadable(path: string): Standing | undefined {
+  try {
+    const database = new DatabaseSync(path, { timeout: 5000, allowExtension: false });
+    try {
+      return readStanding(database);
+    } finally {
+      database.close();
+    }
+  } catch {
+    return undefined;
+  }
+}
+
+function explaining<Result>(path: string, work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    throw explained(sqliteFault(error), path, error);
+  }
+}

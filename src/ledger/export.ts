@@ -1,0 +1,56 @@
+import { DatabaseSync } from 'node:sqlite';
+import { corrupt, explained, missing } from './errors.ts';
+import { fileExists } from './files.ts';
+import { readStanding } from './migrations.ts';
+import {
+  historyOf,
+  type HistoryTable,
+  intentOf,
+  type IntentTable,
+  objectOf,
+  type ObjectTable,
+  snapshotOf,
+  type SnapshotTable,
+} from './schema.ts';
+import { sqliteFault } from './sqlite-faults.ts';
+
+/**
+ * The whole ledger as of one moment, as lines of JSON without their line ends: one with `type: "ledger"` first, then
+ * one per snapshot, fact, object, intent and history row, in the model's own names. Works beside a writer.
+ * @throws PortolanError `ledger/missing`, `ledger/corrupt`, `ledger/io`.
+ */
+export function* exportNdjson(path: string): Generator<string, void, undefined> {
+  if (!fileExists(path)) throw missing(path);
+  try {
+    const database = new DatabaseSync(path, { readOnly: true, timeout: 5000, allowExtension: false });
+    try {
+      database.exec('PRAGMA trusted_schema = OFF; BEGIN');
+      yield* linesOf(database, path);
+    } finally {
+      database.close();
+    }
+  } catch (error) {
+    throw explained(sqliteFault(error), path, error);
+  }
+}
+
+function* linesOf(database: DatabaseSync, path: string): Generator<string, void, undefined> {
+  const standing = readStanding(database);
+  if (standing === undefined) throw corrupt(path, 'it is a database, but not one of Portolan');
+  yield JSON.stringify({ type: 'ledger', ...standing });
+  const rowsOf = (table: string, order: string) =>
+    database.prepare(`SELECT * FROM ${table} ORDER BY ${order}`).iterate();
+  for (const row of rowsOf('snapshot', 'serial, source')) {
+    yield JSON.stringify({ type: 'snapshot', ...snapshotOf(row as unknown as SnapshotTable) });
+  }
+  for (const { key, value } of rowsOf('fact', 'key')) yield JSON.stringify({ type: 'fact', key, value });
+  for (const row of rowsOf('object', 'uid')) {
+    yield JSON.stringify({ type: 'object', ...objectOf(row as unknown as ObjectTable) });
+  }
+  for (const row of rowsOf('intent', 'serial, id')) {
+    yield JSON.stringify({ type: 'intent', ...intentOf(row as unknown as IntentTable) });
+  }
+  for (const row of rowsOf('history', 'serial, line')) {
+    yield JSON.stringify({ type: 'history', ...historyOf(row as unknown as HistoryTable) });
+  }
+}
