@@ -3,7 +3,7 @@ import { markRestored } from './confirmation.ts';
 import { corrupt, explained, missing } from './errors.ts';
 import { createDirectoryFor, createEmpty, fileExists, keepUnder, moveInto, realPath, remove } from './files.ts';
 import { readStanding, type Standing } from './migrations.ts';
-import { lockOf, openSqliteLedger, type SqliteLedgerOptions } from './sqlite.ts';
+import { lockOf, migrationBackup, openSqliteLedger, type SqliteLedgerOptions } from './sqlite.ts';
 import { sqliteFault } from './sqlite-faults.ts';
 import { verifySqliteLedger } from './verify.ts';
 
@@ -78,7 +78,7 @@ async function prepareRestored(
   options: SqliteLedgerOptions,
 ): Promise<RestoreReport> {
   for (const suffix of ['-wal', '-shm', '-journal']) remove(`${restoring}${suffix}`);
-  explaining(restoring, () => raiseAbove(restoring, copyLedger(backup, restoring), current));
+  const from = explaining(restoring, () => raiseAbove(restoring, copyLedger(backup, restoring), current));
   const ledger = await openSqliteLedger(restoring, options);
   try {
     const detail = { backup, epoch: ledger.epoch };
@@ -88,21 +88,25 @@ async function prepareRestored(
     }
     const operations = [markRestored(ledger.epoch)];
     await ledger.commit({ scope: '-', actor: options.actor, atMs: options.clock.now(), operations });
+    const { lineage, schema, serial, epoch } = explaining(restoring, () => standingOf(restoring));
+    return { path: restoring, lineage, schema, serial, epoch };
   } finally {
     await ledger.close();
-    remove(`${restoring}.lock`);
+    // Opening migrates an older backup and keeps a copy; the backup itself is that copy.
+    for (const leftover of [`${restoring}.lock`, migrationBackup(restoring, from)]) remove(leftover);
   }
-  const { lineage, schema, serial, epoch } = explaining(restoring, () => standingOf(restoring));
-  return { path: restoring, lineage, schema, serial, epoch };
 }
 
 /** Serial and epoch never go back within a lineage, so the restored ledger goes on above both. */
-function raiseAbove(path: string, from: Standing, current: Standing | undefined): void {
+function raiseAbove(path: string, from: Standing, current: Standing | undefined): Standing {
+  const epoch = Math.max(from.epoch, current?.epoch ?? 0);
+  const serial = Math.max(from.serial, current?.serial ?? 0);
   const database = new DatabaseSync(path);
   try {
     const set = database.prepare('UPDATE meta SET v = ? WHERE k = ?');
-    set.run(String(Math.max(from.epoch, current?.epoch ?? 0)), 'epoch');
-    set.run(String(Math.max(from.serial, current?.serial ?? 0)), 'serial');
+    set.run(String(epoch), 'epoch');
+    set.run(String(serial), 'serial');
+    return { ...from, epoch, serial };
   } finally {
     database.close();
   }

@@ -52,14 +52,19 @@ export function keepUnder(path: string, kept: string): void {
     if (existsSync(`${path}${suffix}`)) renameSync(`${path}${suffix}`, `${kept}${suffix}`);
 }
 
-/** Renames within a directory, durably. */
+/** Renames a finished file within its directory, so that after a power cut there is the old one or the new, whole. */
 export function moveInto(from: string, to: string): void {
+  synchronise(from, 'r+'); // SQLite does not do it for the copies that VACUUM INTO writes.
   renameSync(from, to);
-  const directory = openSync(dirname(to), 'r');
+  synchronise(dirname(to), 'r');
+}
+
+function synchronise(path: string, flags: 'r' | 'r+'): void {
+  const descriptor = openSync(path, flags);
   try {
-    fsyncSync(directory);
+    fsyncSync(descriptor);
   } finally {
-    closeSync(directory);
+    closeSync(descriptor);
   }
 }
 

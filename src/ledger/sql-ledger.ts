@@ -30,6 +30,7 @@ import type {
   LedgerTransaction,
   ObjectFilter,
 } from './ledger.ts';
+import { whileBusy } from './patience.ts';
 import { commitQueries } from './queries.ts';
 import { checkTransaction, isInstall, pendingStates } from './rules.ts';
 import { intentRow, type LedgerTables, objectRow, snapshotRow } from './schema.ts';
@@ -60,9 +61,6 @@ export interface SqlLedgerParts {
   /** Gives up what the process holds beside the database: its lock. */
   readonly release: () => void;
 }
-
-/** Waits between attempts while another program keeps the database locked: about 5 s in all, without blocking others. */
-const busyWaitsMs = [50, 150, 300, 500, 1000, 1500, 1500] as const;
 
 /** The contract over any database that Kysely speaks to; what differs between databases comes in as parts. */
 export class SqlLedger implements Ledger {
@@ -287,15 +285,8 @@ export class SqlLedger implements Ledger {
     }
   }
 
-  async #patiently<Result>(attempt: () => Promise<Result>): Promise<Result> {
-    for (const waitMs of busyWaitsMs) {
-      try {
-        return await attempt();
-      } catch (error) {
-        if (this.#parts.faultOf(error) !== 'busy') throw error;
-        await this.#parts.clock.sleep(waitMs);
-      }
-    }
-    return attempt();
+  #patiently<Result>(attempt: () => Promise<Result>): Promise<Result> {
+    const { clock, faultOf } = this.#parts;
+    return whileBusy(attempt, (error) => faultOf(error) === 'busy', clock);
   }
 }

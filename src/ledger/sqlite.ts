@@ -163,7 +163,7 @@ function openChecked(path: string, options: SqliteLedgerOptions): DatabaseSync {
     if (findings.length > 0) throw corrupt(path, findings.join('; '));
     setPragmas(database, path);
     if (standing.schema < known) {
-      backUp(database, `${path}.backup-${standing.schema}-${standing.serial}.db`);
+      backUp(database, migrationBackup(path, standing));
       migrate(database, standing.schema, steps);
     }
     if (options.pagesMax !== undefined) database.exec(`PRAGMA max_page_count = ${options.pagesMax}`);
@@ -241,14 +241,19 @@ function standingOf(database: DatabaseSync, path: string): Standing {
   return standing;
 }
 
+/** Where a ledger is kept as it was before a migration. */
+export function migrationBackup(path: string, { schema, serial }: Pick<Standing, 'schema' | 'serial'>): string {
+  return `${path}.backup-${schema}-${serial}.db`;
+}
+
 /** What SQLite finds wrong with the file's structure; empty when it is sound. */
-export function quickCheck(database: DatabaseSync): readonly string[] {
+function quickCheck(database: DatabaseSync): readonly string[] {
   const rows = database.prepare('PRAGMA quick_check(5)').all() as { quick_check: string }[];
   return rows.map((row) => row.quick_check).filter((text) => text !== 'ok');
 }
 
 /** Copies the database, as one transaction sees it, to a file that only its owner may read. Replaces an older copy of that name. */
-export function backUp(database: DatabaseSync, destination: string): void {
+function backUp(database: DatabaseSync, destination: string): void {
   const unfinished = `${destination}.partial`;
   remove(unfinished);
   createEmpty(unfinished); // VACUUM INTO takes an empty file, and keeps its mode.

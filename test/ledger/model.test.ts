@@ -83,16 +83,14 @@ function operation(scope: string): fc.Arbitrary<LedgerOperation> {
   );
 }
 
-const step: fc.Arbitrary<LedgerTransaction> = fc
-  .constantFrom(shop, blog)
-  .chain((scope) =>
-    fc.record({
-      scope: fc.constant(scope),
-      actor: text,
-      atMs: time,
-      operations: fc.array(operation(scope), { maxLength: 5 }),
-    }),
-  );
+const step: fc.Arbitrary<LedgerTransaction> = fc.constantFrom(shop, blog).chain((scope) =>
+  fc.record({
+    scope: fc.constant(scope),
+    actor: text,
+    atMs: time,
+    operations: fc.array(operation(scope), { maxLength: 5 }),
+  }),
+);
 
 async function outcomes(ledger: Ledger, steps: readonly LedgerTransaction[]): Promise<readonly unknown[]> {
   const codes: (string | undefined)[] = [];
