@@ -54,7 +54,7 @@ export function classify(
   const answer = parseAnswer(response);
   const { summary } = answer;
   if (answer.status >= 200 && answer.status < 300) return classifySuccess(write, answer);
-  const row = classifierTable.rows.find((candidate) => fits(candidate, write, answer, response));
+  const row = rowFor(write, answer, response);
   if (row === undefined) {
     onUnseen?.({ operation: write.operation, status: answer.status, code: answer.code });
     return { verdict: 'unknown', answer: summary };
@@ -84,6 +84,15 @@ export function classifyFailure(error: TransportError): Verdict {
   return error.failure === 'unsent'
     ? { verdict: 'rejected', answer, reason: 'unsent' }
     : { verdict: 'unknown', answer };
+}
+
+/** The row that decides about an answer other than 2xx; undefined: none, so it is unknown. */
+export function decidingRow(write: WriteRequest, response: PlatformResponse): ClassifierRow | undefined {
+  return rowFor(write, parseAnswer(response), response);
+}
+
+function rowFor(write: WriteRequest, answer: Answer, response: PlatformResponse): ClassifierRow | undefined {
+  return classifierTable.rows.find((row) => fits(row, write, answer, response));
 }
 
 function fits(row: ClassifierRow, write: WriteRequest, answer: Answer, response: PlatformResponse): boolean {

@@ -63,7 +63,7 @@ export function createDialect(
 }
 
 /** Words of the business logic about something else than the endpoint. */
-const BUSINESS_404 = /no found|not found this|does not exist|is not found|is not open|不存在/i;
+const BUSINESS_404 = /no found|not belong|not found this|does not exist|is not found|is not open|不存在/i;
 
 /**
  * Does the answer say that there is no such endpoint? Only a JSON 404 or 405 that is not about a team, a region, an

@@ -100,6 +100,9 @@ function placeWords(answer: Answer): Words | undefined {
   if (code === 3000) return unknown('region', 'spec.region');
   if (msg === 'no found team' || code === 2000) return unknown('team', 'spec.team');
   if (msg === 'no found app') return unknown('application', 'spec.appId');
+  if (msg === 'component not belong to this app') {
+    return { ...unknown('component', 'spec.serviceId of the Component'), meaning: 'it belongs to another application' };
+  }
   if (msg === 'no found component' || code === 4000)
     return unknown('component', 'spec.serviceId of the Component, or spec.appId');
   return undefined;

@@ -6,7 +6,7 @@ import type { Random } from '../runtime/random.ts';
 import type { Answer } from './answer.ts';
 import type { RequestBudget } from './budget.ts';
 import { classify, classifyFailure, type UnseenAnswer } from './classifier.ts';
-import type { Capability, CapabilityState, MonitorQuery, PlatformClient, Readable, SendOptions } from './client.ts';
+import type { Capability, CapabilityState, MonitorQuery, PlatformClient, Readable } from './client.ts';
 import {
   decodeApplication,
   decodeApplicationSummaries,
@@ -18,15 +18,21 @@ import {
 } from './decode.ts';
 import { decodeComponents } from './decode-component.ts';
 import { decodeMonitors } from './decode-monitor.ts';
-import { createDialect, type DialectSetting, deniesEndpoint, provedBy, type ReadCapability } from './dialect.ts';
+import {
+  createDialect,
+  type DialectKnowledge,
+  type DialectSetting,
+  deniesEndpoint,
+  provedBy,
+  type ReadCapability,
+} from './dialect.ts';
 import { missingCapability } from './failures.ts';
-import { createRequestGate, type RequestRecord } from './gate.ts';
+import { createRequestGate, type RequestGate, type RequestRecord } from './gate.ts';
 import { paths } from './operations.ts';
-import { createReader, type ReadCall } from './reader.ts';
-import { type ExtensionEncoding, hashOf, writeRequest } from './requests.ts';
+import { createReader, type ReadCall, type Reader } from './reader.ts';
+import { hashOf, writeRequest } from './requests.ts';
 import { defaultRetryPolicy, type RetryPolicy } from './retrying.ts';
-import { type Transport, TransportError } from './transport.ts';
-import type { Verdict } from './verdict.ts';
+import { type PlatformRequest, type Transport, TransportError } from './transport.ts';
 import type { AppAddress, WriteRequest } from './writes.ts';
 
 export interface PlatformClientOptions {
@@ -69,9 +75,36 @@ export function createPlatformClient(options: PlatformClientOptions): PlatformCl
     policy: options.retry ?? defaultRetryPolicy,
     ...(options.signal === undefined ? {} : { signal: options.signal }),
   });
+  const listings = createListings(createReadable(reader, dialect, options));
+  return {
+    name,
+    url,
+    capability: dialect.state,
+    capabilities: dialect.known,
+    probe: async (capability, app) => {
+      if (dialect.state(capability) !== 'unknown') return dialect.state(capability);
+      try {
+        await listings[provedBy(capability)](app);
+      } catch (error) {
+        if (!(error instanceof PortolanError)) throw error;
+        log.debug('capability stays unknown', { platform: name, capability, why: error.message });
+      }
+      return dialect.state(capability);
+    },
+    ...documentedReads(reader),
+    applications: listings.inTeam,
+    components: listings.listComponents,
+    rules: listings.listRules,
+    allRules: () => listings.listAllRules(),
+    installed: listings.listInstalled,
+    rule: (app, ruleId) => readRule(reader, dialect, app, ruleId),
+    ...writes(options, gate, reader, dialect),
+  };
+}
 
-  /** A read that the server may not have. Success proves the capability; only a denial of the endpoint disproves it. */
-  async function readable<T>(capability: ReadCapability, call: ReadCall<T>): Promise<Readable<T>> {
+/** A read that the server may not have. Success proves the capability; only a denial of the endpoint disproves it. */
+function createReadable(reader: Reader, dialect: DialectKnowledge, options: PlatformClientOptions): ReadWhatMayBe {
+  return async <T>(capability: ReadCapability, call: ReadCall<T>) => {
     if (dialect.state(capability) === 'no') return { readable: false };
     return await reader.read<Readable<T>>({
       ...call,
@@ -82,48 +115,17 @@ export function createPlatformClient(options: PlatformClientOptions): PlatformCl
       },
       otherwise: (answer) => {
         if (!deniesEndpoint(answer)) return undefined;
-        if (options.dialect === 'extended') throw missingCapability(`GET ${url}${call.path}`, answer);
+        if (options.dialect === 'extended') throw missingCapability(`GET ${options.url}${call.path}`, answer);
         dialect.deny(capability);
         return { value: { readable: false } };
       },
     });
-  }
+  };
+}
 
-  const listings = createListings(readable);
-
-  async function probe(capability: Capability, app: AppAddress): Promise<CapabilityState> {
-    if (dialect.state(capability) !== 'unknown') return dialect.state(capability);
-    try {
-      await listings[provedBy(capability)](app);
-    } catch (error) {
-      if (!(error instanceof PortolanError)) throw error;
-      log.debug('capability stays unknown', { platform: name, capability, why: error.message });
-    }
-    return dialect.state(capability);
-  }
-
-  // The encoding follows what reads have proved, so a hash and the request it stands for are of one form.
-  const extensionEncoding = (): ExtensionEncoding => (dialect.state('listRules') === 'yes' ? 'objects' : 'strings');
-
-  async function send(write: WriteRequest, sendOptions: SendOptions = {}): Promise<Verdict> {
-    const request = writeRequest(write, extensionEncoding());
-    reader.writeHappened();
-    try {
-      return classify(write, await gate.send(request, sendOptions.sendBeforeMs), clock, options.onUnseen);
-    } catch (error) {
-      if (error instanceof TransportError) return classifyFailure(error);
-      throw error;
-    } finally {
-      reader.writeHappened();
-    }
-  }
-
+/** What every server answers. */
+function documentedReads(reader: Reader): Pick<PlatformClient, 'regions' | 'application' | 'ports' | 'monitor'> {
   return {
-    name,
-    url,
-    capability: dialect.state,
-    capabilities: dialect.known,
-    probe,
     regions: () => reader.read({ operation: 'listRegions', path: paths.regions(), decode: decodeRegions }),
     application: (app) =>
       reader.read({
@@ -146,22 +148,48 @@ export function createPlatformClient(options: PlatformClientOptions): PlatformCl
         query: monitorQuery(query),
         decode: decodeMonitors,
       }),
-    applications: (team, region) => listings.inTeam(team, region),
-    components: listings.listComponents,
-    rules: listings.listRules,
-    allRules: () => listings.listAllRules(),
-    rule: async (app, ruleId) => {
-      if (dialect.state('listRules') === 'no') return { readable: false };
-      return await reader.read<Readable<RuleRecord | undefined>>({
-        operation: 'getRule',
-        path: paths.rule(app, ruleId),
-        decode: (json, where) => ({ readable: true, value: decodeRule(json, where) }),
-        otherwise: (answer) => unreadRule(answer, dialect.state('listRules')),
-      });
+  };
+}
+
+async function readRule(
+  reader: Reader,
+  dialect: DialectKnowledge,
+  app: AppAddress,
+  ruleId: string,
+): Promise<Readable<RuleRecord | undefined>> {
+  if (dialect.state('listRules') === 'no') return { readable: false };
+  return await reader.read<Readable<RuleRecord | undefined>>({
+    operation: 'getRule',
+    path: paths.rule(app, ruleId),
+    decode: (json, where) => ({ readable: true, value: decodeRule(json, where) }),
+    otherwise: (answer) => unreadRule(answer, dialect.state('listRules')),
+  });
+}
+
+function writes(
+  options: PlatformClientOptions,
+  gate: RequestGate,
+  reader: Reader,
+  dialect: DialectKnowledge,
+): Pick<PlatformClient, 'requestHash' | 'send'> {
+  // The encoding follows what reads have proved, so a hash and the request it stands for are of one form.
+  const requestOf = (write: WriteRequest): PlatformRequest =>
+    writeRequest(write, dialect.state('listRules') === 'yes' ? 'objects' : 'strings');
+
+  return {
+    requestHash: (write) => hashOf(requestOf(write)),
+    send: async (write, { sendBeforeMs } = {}) => {
+      const request = requestOf(write);
+      reader.writeHappened();
+      try {
+        return classify(write, await gate.send(request, sendBeforeMs), options.clock, options.onUnseen);
+      } catch (error) {
+        if (error instanceof TransportError) return classifyFailure(error);
+        throw error;
+      } finally {
+        reader.writeHappened();
+      }
     },
-    installed: listings.listInstalled,
-    requestHash: (write) => hashOf(writeRequest(write, extensionEncoding())),
-    send,
   };
 }
 

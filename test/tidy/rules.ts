@@ -101,6 +101,7 @@ export const ALLOWED: Readonly<Record<string, Allowance>> = {
   'src/runtime/clock.ts': { uses: ['clock'], reason: 'the one real clock' },
   'src/runtime/random.ts': { uses: ['chance'], reason: 'the one real source of chance' },
   'src/manifest/read.ts': { uses: ['files'], reason: 'reads the manifests that a command is given' },
+  'src/platform/http.ts': { uses: ['network'], reason: 'the one transport that meets a socket' },
   'src/ledger/files.ts': { uses: ['files'], reason: 'creates and secures the ledger file' },
   'src/ledger/lock.ts': { uses: ['files'], reason: 'the lock beside the ledger file' },
   'src/ledger/sqlite.ts': { uses: ['files'], reason: 'opens the ledger file' },

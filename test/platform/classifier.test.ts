@@ -1,0 +1,267 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { Secret } from '../../src/model/secret.ts';
+import { classifierTable, classify, decidingRow, type UnseenAnswer } from '../../src/platform/classifier.ts';
+import { operations, writeClassOf } from '../../src/platform/operations.ts';
+import type { PlatformResponse } from '../../src/platform/transport.ts';
+import type { WriteOperation, WriteRequest } from '../../src/platform/writes.ts';
+import { jsonResponse, recordedExchanges, recordedResponse } from './recorded.ts';
+import { VirtualClock } from './virtual-clock.ts';
+
+const app = { team: 'team-a', region: 'rainbond', appId: 1 };
+const web = 'a'.repeat(32);
+const rule = { serviceId: web, port: 80, domain: 'www.shop.example.com', path: '/' };
+const store = { url: 'https://store.example.com', domain: 'm', type: 'rainstore', accessKey: new Secret('k', 'env K') };
+
+const writes = {
+  addPort: { operation: 'addPort', app, serviceId: web, port: { port: 5000, protocol: 'http', inner: false } },
+  updatePort: { operation: 'updatePort', app, serviceId: web, port: 5000, change: { action: 'open_inner' } },
+  deletePort: { operation: 'deletePort', app, serviceId: web, port: 5000 },
+  createRule: { operation: 'createRule', app, rule },
+  updateRule: { operation: 'updateRule', app, ruleId: '6812f0b26d8282068bd552f1df293c9a', rule },
+  deleteRule: { operation: 'deleteRule', app, ruleId: '6812f0b26d8282068bd552f1df293c9a' },
+  install: { operation: 'install', app, build: true, store, modelId: 'm', modelVersion: '1' },
+  upgrade: { operation: 'upgrade', app, modelId: 'm', modelVersion: '2', marketName: null },
+  createApplication: { operation: 'createApplication', team: 't', region: 'r', name: 'shop', k8sApp: 'shop' },
+} as const satisfies Record<WriteOperation, WriteRequest>;
+const everyWrite = Object.values(writes);
+
+function verdictOf(write: WriteRequest, response: PlatformResponse): string {
+  const verdict = classify(write, response, new VirtualClock());
+  return verdict.verdict === 'rejected' ? `rejected: ${verdict.reason}` : verdict.verdict;
+}
+
+test.for([
+  ['add a port', 'addPort', 'applied'],
+  ['add the same port again', 'addPort', 'rejected: exists'],
+  ['add a port with a bad protocol', 'addPort', 'rejected: invalid'],
+  ['add a port without is_inner_service', 'addPort', 'rejected: invalid'],
+  ['add a port out of range', 'addPort', 'unknown'],
+  ['add a port with a bad alias', 'addPort', 'unknown'],
+  ['malformed JSON', 'addPort', 'unknown'],
+  ['open outer while inner is closed', 'updatePort', 'rejected: precondition'],
+  ['open inner', 'updatePort', 'applied'],
+  ['open outer', 'updatePort', 'applied'],
+  ['close inner while outer is open', 'updatePort', 'rejected: precondition'],
+  ['change protocol while outer is open', 'updatePort', 'unknown'],
+  ['close outer', 'updatePort', 'applied'],
+  ['change protocol', 'updatePort', 'applied'],
+  ['change alias without the service name', 'updatePort', 'unknown'],
+  ['change alias and service name', 'updatePort', 'applied'],
+  ['alias of a sibling', 'updatePort', 'unknown'],
+  ['service name of another component', 'updatePort', 'unknown'],
+  ['bad service name', 'updatePort', 'unknown'],
+  ['unknown action', 'updatePort', 'rejected: invalid'],
+  ['unknown port', 'updatePort', 'unknown'],
+  ['delete a port that is open', 'deletePort', 'unknown'],
+  ['delete a port', 'deletePort', 'applied'],
+  ['delete it again', 'deletePort', 'applied'],
+  ['rule while outer is closed', 'createRule', 'rejected: precondition'],
+  ['rule that opens outer', 'createRule', 'applied'],
+  ['the same rule again', 'createRule', 'exists'],
+  ['rule of an unknown component', 'createRule', 'rejected: not-found'],
+  ['rule without a domain', 'createRule', 'rejected: invalid'],
+  ['rule with a null', 'createRule', 'rejected: invalid'],
+  ['update a rule', 'updateRule', 'applied'],
+  ['delete a rule', 'deleteRule', 'applied'],
+  ['delete it again (rule)', 'deleteRule', 'applied'],
+  ['unknown application', 'install', 'rejected: not-found'],
+  ['unknown team', 'install', 'rejected: not-found'],
+  ['unknown region', 'install', 'rejected: not-found'],
+  ['region under maintenance', 'install', 'rejected: region-not-ready'],
+  ['ports of an unknown component', 'addPort', 'rejected: not-found'],
+  ['regions without a token', 'install', 'rejected: credentials'],
+] as const)('the recorded answer to "%s" makes %s %s', ([name, operation, verdict]) => {
+  expect(verdictOf(writes[operation], recordedResponse(name))).toBe(verdict);
+});
+
+test('no recorded answer makes any write fail to be classified', () => {
+  for (const { name } of recordedExchanges) {
+    for (const write of everyWrite) expect(() => verdictOf(write, recordedResponse(name))).not.toThrow();
+  }
+});
+
+const busy = jsonResponse(409, { code: 409, msg: 'wait a moment please', msg_show: '操作过于频繁' });
+/** What each row says, for the first write that it is about; every row must be here. */
+const rows: Readonly<Record<string, readonly [WriteRequest, PlatformResponse, string]>> = {
+  busy: [writes.updatePort, busy, 'throttled'],
+  'too-many': [writes.updateRule, jsonResponse(429, {}), 'throttled'],
+  'unavailable-with-retry-after': [writes.deleteRule, jsonResponse(503, {}, '3'), 'throttled'],
+  'validation-after-upgrade': [writes.upgrade, jsonResponse(400, { code: 20400 }), 'unknown'],
+  validation: [writes.install, jsonResponse(400, { code: 20400 }), 'rejected: invalid'],
+  'unknown-component': [writes.updateRule, jsonResponse(400, { msg: '组件不存在' }), 'rejected: not-found'],
+  'outer-closed': [writes.createRule, jsonResponse(400, { msg: '没有开启对外端口' }), 'rejected: precondition'],
+  'rule-exists': [writes.createRule, jsonResponse(400, { msg: '策略已存在' }), 'exists'],
+  'region-licence': [writes.updatePort, jsonResponse(401, { code: 10400 }), 'unknown'],
+  credentials: [writes.updatePort, jsonResponse(401, { code: 10405 }), 'rejected: credentials'],
+  forbidden: [writes.updatePort, jsonResponse(403, {}), 'rejected: credentials'],
+  'rule-gone': [writes.deleteRule, jsonResponse(404, { code: 1404 }), 'applied'],
+  'port-gone': [writes.deletePort, jsonResponse(404, { code: 404, msg: 'port not found' }), 'applied'],
+  'no-such-place': [writes.deleteRule, jsonResponse(404, { code: 4000 }), 'rejected: not-found'],
+  'no-such-object': [writes.deletePort, jsonResponse(404, { msg: 'no found component' }), 'rejected: not-found'],
+  'inner-closed': [writes.updatePort, jsonResponse(404, { msg: 'inner port is not open' }), 'rejected: precondition'],
+  'region-not-ready': [writes.addPort, jsonResponse(409, { code: 2001 }), 'rejected: region-not-ready'],
+  'port-exists': [writes.addPort, jsonResponse(409, { code: 20501 }), 'rejected: exists'],
+  'method-not-allowed': [writes.updateRule, jsonResponse(405, {}), 'rejected: unsupported'],
+  'too-large': [writes.createRule, jsonResponse(413, {}), 'rejected: invalid'],
+  'media-type': [writes.createRule, jsonResponse(415, {}), 'rejected: unsupported'],
+};
+
+test.for(classifierTable.rows)('row $id decides as it says', (row) => {
+  const [write, response, verdict] = rows[row.id] ?? expect.fail(`no example for row ${row.id}`);
+  expect(decidingRow(write, response)?.id).toBe(row.id);
+  expect(verdictOf(write, response)).toBe(verdict);
+  expect(row.why).toMatch(/\.$/);
+});
+
+test('only a target state forgives that an earlier part of a refused request may have run', () => {
+  for (const write of everyWrite) {
+    const expected = writeClassOf(write.operation) === 'target-state' ? 'throttled' : 'unknown';
+    for (const response of [busy, jsonResponse(429, {}), jsonResponse(503, {}, '1')]) {
+      expect([write.operation, verdictOf(write, response)]).toEqual([write.operation, expected]);
+    }
+  }
+  expect(classify(writes.updatePort, jsonResponse(429, {}, '7'), new VirtualClock())).toMatchObject({
+    retryAfterMs: 7_000,
+  });
+  expect(classify(writes.updatePort, busy, new VirtualClock())).toMatchObject({ retryAfterMs: null });
+});
+
+test.for([
+  [
+    'a rule that asked to open the port',
+    { ...writes.createRule, rule: { ...rule, open: true } },
+    400,
+    { msg: '没有开启对外端口' },
+  ],
+  ['"exists" for another operation', writes.updateRule, 400, { msg: '策略已存在' }],
+  ['a cluster that timed out', writes.createRule, 400, { code: 400, msg: '数据中心操作故障，请稍后重试' }],
+  ['a cluster that refused', writes.updatePort, 400, { code: 10411, msg: { msg: 'x' } }],
+  ['a failed install', writes.install, 400, { code: 400, msg: 'install app failure' }],
+  ['a 404 that is about the cluster', writes.deletePort, 404, { code: 404, msg: 'region no found this resource' }],
+  ['a 404 that is about anything', writes.deleteRule, 404, { detail: 'Not found.' }],
+  ['a 503 that does not say when to come back', writes.updatePort, 503, {}],
+  ['a 409 that is about something else', writes.updatePort, 409, { code: 20500, msg: 'x' }],
+  ['a 401 of no JSON', writes.updatePort, 401, undefined],
+  ['a 302', writes.updatePort, 302, {}],
+  ['a 307', writes.install, 307, undefined],
+  ['a crash', writes.addPort, 500, { code: 10401, msg: 'x', msg_show: '<stack trace>' }],
+  ['a page of a proxy', writes.updatePort, 502, undefined],
+  ['a timeout of a proxy', writes.updatePort, 504, undefined],
+] as const)('%s is unknown', ([, write, status, body]) => {
+  const page = { status, contentType: 'text/html', retryAfter: null, body: '<h1>no</h1>' };
+  expect(verdictOf(write, body === undefined ? page : jsonResponse(status, body))).toBe('unknown');
+});
+
+test('an answer that no row knows is counted with its operation, status and code', () => {
+  const unseen: UnseenAnswer[] = [];
+  classify(writes.updatePort, jsonResponse(418, { code: 7 }), new VirtualClock(), (pair) => unseen.push(pair));
+  classify(writes.updatePort, jsonResponse(403, {}), new VirtualClock(), (pair) => unseen.push(pair));
+  expect(unseen).toEqual([{ operation: 'updatePort', status: 418, code: 7 }]);
+});
+
+const created = recordedResponse('rule that opens outer');
+const echo = JSON.parse(created.body) as Record<string, unknown>;
+test.for([
+  ['another component', { service_id: 'b'.repeat(32) }],
+  ['another port', { container_port: 81 }],
+  ['another domain', { domain_name: 'shop.example.com' }],
+  ['another path', { domain_path: '/other' }],
+  ['no id', { http_rule_id: '' }],
+  ['an id that is none', { http_rule_id: '../x' }],
+] as const)('a created rule that echoes %s is unknown', ([, change]) => {
+  expect(verdictOf(writes.createRule, jsonResponse(201, { ...echo, ...change }))).toBe('unknown');
+});
+
+test('a created rule proves itself by its key, without regard to the case of the domain, and by its id', () => {
+  const shouted = { ...writes.createRule, rule: { ...rule, domain: 'WWW.shop.example.com' } };
+  expect(classify(shouted, created, new VirtualClock())).toMatchObject({
+    verdict: 'applied',
+    evidence: { type: 'rule', rule: { ruleId: '9d2f0a1a42eb94c856e683e1e8bcc7f5', outer: true } },
+  });
+  const { path: _, ...withoutPath } = rule;
+  expect(verdictOf({ ...writes.createRule, rule: withoutPath }, created)).toBe('applied');
+  expect(verdictOf(writes.createRule, jsonResponse(201, {}))).toBe('unknown');
+  expect(verdictOf(writes.createRule, { ...created, body: '' })).toBe('unknown');
+});
+
+test('an updated rule must be the one that was sent, where the answer shows one', () => {
+  expect(verdictOf({ ...writes.updateRule, ruleId: 'f'.repeat(32) }, recordedResponse('update a rule'))).toBe(
+    'unknown',
+  );
+  expect(verdictOf(writes.updateRule, { status: 204, contentType: null, retryAfter: null, body: '' })).toBe('applied');
+});
+
+const component = JSON.parse(recordedResponse('list components').body)[0] as object;
+const installed = { enterprise_id: 'e', team_id: 't', note: '', ID: 1, region_name: 'r', service_list: [component] };
+test.for([
+  ['names our application and its components', installed, 'applied'],
+  ['names another application', { ...installed, ID: 2 }, 'unknown'],
+  ['has no components', { ...installed, service_list: undefined }, 'unknown'],
+  ['has components that do not decode', { ...installed, service_list: [{ service_id: '..' }] }, 'unknown'],
+  ['is an empty record', {}, 'unknown'],
+] as const)('an install whose answer %s is %s', ([, body, verdict]) => {
+  expect(verdictOf(writes.install, jsonResponse(200, body))).toBe(verdict);
+});
+
+test.for([
+  ['an upgrade that lists models', writes.upgrade, [{ app_model_id: 'm' }], 'applied'],
+  ['an upgrade that answers something else', writes.upgrade, { ok: true }, 'unknown'],
+  ['a created application of our name', writes.createApplication, { ID: 7, group_name: 'shop' }, 'applied'],
+  ['a created application of another name', writes.createApplication, { ID: 7, group_name: 'other' }, 'unknown'],
+  [
+    'an added port that is another',
+    writes.addPort,
+    { data: { bean: { ...portBean(), container_port: 81 } } },
+    'unknown',
+  ],
+  ['an added port without a record', writes.addPort, { ok: true }, 'applied'],
+  [
+    'a changed port that is another',
+    writes.updatePort,
+    { data: { bean: { ...portBean(), container_port: 81 } } },
+    'unknown',
+  ],
+  ['a success that says failed', writes.updatePort, { code: 500, msg: 'boom', data: {} }, 'unknown'],
+] as const)('%s is classified', ([, write, body, verdict]) => {
+  expect(verdictOf(write, jsonResponse(200, body))).toBe(verdict);
+});
+
+function portBean(): Record<string, unknown> {
+  return (JSON.parse(recordedResponse('add a port').body) as { data: { bean: Record<string, unknown> } }).data.bean;
+}
+
+test('a page under 200 proves nothing', () => {
+  const page = { status: 200, contentType: 'text/html', retryAfter: null, body: '<h1>Please log in</h1>' };
+  for (const write of everyWrite)
+    expect([write.operation, verdictOf(write, page)]).toEqual([write.operation, 'unknown']);
+});
+
+test('whatever a server sends, the verdict is one of five and never a failure; nothing but 2xx and known 404s apply', () => {
+  const anyBody = fc.oneof(fc.string(), fc.json(), fc.constant('{"code":404,"msg":"x"}'));
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...everyWrite),
+      fc.integer({ min: 200, max: 599 }),
+      anyBody,
+      fc.option(fc.string()),
+      (write, status, body, retryAfter) => {
+        const verdict = classify(write, { status, contentType: null, retryAfter, body }, new VirtualClock());
+        expect(['applied', 'rejected', 'exists', 'throttled', 'unknown']).toContain(verdict.verdict);
+        if (verdict.verdict === 'applied') expect(status < 300 || status === 404).toBe(true);
+        expect(verdict.answer.message.length).toBeLessThanOrEqual(300);
+        if (status >= 500) expect(verdict.verdict).not.toBe('rejected');
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+test('the table speaks of known operations and gives every rejection a reason', () => {
+  expect(Number.isInteger(classifierTable.version)).toBe(true);
+  for (const row of classifierTable.rows) {
+    for (const operation of row.operations ?? []) expect(Object.keys(operations)).toContain(operation);
+    expect(row.reason !== undefined).toBe(row.verdict === 'rejected');
+    for (const part of row.says ?? []) expect(part).toBe(part.toLowerCase());
+  }
+});
