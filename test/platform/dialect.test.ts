@@ -1,0 +1,156 @@
+import { expect, test } from 'vitest';
+import type { Capability, PlatformClient } from '../../src/platform/client.ts';
+import { capabilityNames } from '../../src/platform/dialect.ts';
+import type { PlatformResponse } from '../../src/platform/transport.ts';
+import { clientOf } from './client-support.ts';
+import { jsonResponse, recordedResponse } from './recorded.ts';
+
+const app = { team: 'team-a', region: 'rainbond', appId: 1 };
+const noRoute = jsonResponse(404, { detail: 'Not found.' });
+const noMethod = jsonResponse(405, { detail: 'Method "GET" not allowed.', code: 405, error_type: 'MethodNotAllowed' });
+const page404: PlatformResponse = {
+  status: 404,
+  contentType: 'text/html',
+  retryAfter: null,
+  body: '<h1>Not Found</h1>',
+};
+
+const listings: readonly (readonly [Capability, (client: PlatformClient) => Promise<unknown>])[] = [
+  ['listApplications', (client) => client.applications('team-a', 'rainbond')],
+  ['listComponents', (client) => client.components(app)],
+  ['listRules', (client) => client.rules(app)],
+  ['listAllRules', (client) => client.allRules()],
+  ['listInstalled', (client) => client.installed(app)],
+];
+
+test.for(listings)('%s is proved by a list, and then costs no probe', async ([capability, read]) => {
+  const { client, sent } = clientOf(() => jsonResponse(200, []));
+  expect(client.capability(capability)).toBe('unknown');
+  expect(await read(client)).toEqual({ readable: true, value: [] });
+  expect(client.capability(capability)).toBe('yes');
+  await client.probe(capability, app);
+  expect(sent).toHaveLength(1);
+});
+
+test.for(
+  listings.flatMap(([name, read]) => [noRoute, noMethod].map((answer) => [name, answer.status, read, answer] as const)),
+)('%s is denied by a JSON %i, and then costs no request', async ([capability, , read, answer]) => {
+  const { client, sent } = clientOf(() => answer);
+  expect(await read(client)).toEqual({ readable: false });
+  expect(await read(client)).toEqual({ readable: false });
+  expect(client.capability(capability)).toBe('no');
+  expect(sent).toHaveLength(1);
+});
+
+test.for([
+  ['a page that is not found', page404],
+  ['an unknown application', recordedResponse('unknown application')],
+  ['an unknown team', recordedResponse('unknown team')],
+  ['an unknown region', recordedResponse('unknown region')],
+  ['an unknown component', recordedResponse('ports of an unknown component')],
+  ['a rule that is gone', recordedResponse('delete it again (rule)')],
+  ['a region that is not ready', recordedResponse('region under maintenance')],
+  ['a refused token', recordedResponse('regions without a token')],
+  ['a forbidden read', jsonResponse(403, {})],
+  ['a crash', jsonResponse(500, { code: 10401, msg: 'x' })],
+  ['a page under 200', { ...page404, status: 200 }],
+  ['a list of another form', jsonResponse(200, { hello: 'world' })],
+] as const)('%s proves nothing about the dialect', async ([, answer]) => {
+  const { client, clock } = clientOf(() => answer);
+  expect(await clock.run(client.probe('listRules', app))).toBe('unknown');
+  expect(client.capabilities()).toEqual({});
+});
+
+test('no answer proves nothing about the dialect', async () => {
+  const { client, clock } = clientOf(() => jsonResponse(503, {}));
+  expect(await clock.run(client.probe('deletePort', app))).toBe('unknown');
+});
+
+test.for([
+  ['updateRule', 'listRules', '/openapi/v1/teams/team-a/regions/rainbond/apps/1/httpdomains'],
+  ['deleteRule', 'listRules', '/openapi/v1/teams/team-a/regions/rainbond/apps/1/httpdomains'],
+  ['deletePort', 'listComponents', '/openapi/v1/teams/team-a/regions/rainbond/apps/1/services'],
+  ['upgrade', 'listInstalled', '/openapi/v1/teams/team-a/regions/rainbond/apps/1/upgrade'],
+] as const)('%s is found out by reading, never by a write', async ([capability, by, path]) => {
+  for (const [answer, state] of [
+    [jsonResponse(200, []), 'yes'],
+    [noRoute, 'no'],
+  ] as const) {
+    const { client, sent } = clientOf(() => answer);
+    expect(await client.probe(capability, app)).toBe(state);
+    expect(sent.map((request) => [request.method, request.path])).toEqual([['GET', path]]);
+    expect([client.capability(by), client.capability(capability)]).toEqual([state, state]);
+  }
+});
+
+test('a setting decides everything without asking', async () => {
+  for (const [dialect, state] of [
+    ['documented', 'no'],
+    ['extended', 'yes'],
+  ] as const) {
+    const { client, sent } = clientOf(() => noRoute, {
+      dialect,
+      remembered: { listRules: state === 'yes' ? 'no' : 'yes' },
+    });
+    for (const capability of capabilityNames) expect(await client.probe(capability, app)).toBe(state);
+    expect(Object.values(client.capabilities())).toEqual(capabilityNames.map(() => state));
+    expect(sent).toEqual([]);
+  }
+});
+
+test('an extended server that has no such endpoint is an error with the setting to change', async () => {
+  const { client } = clientOf(() => noRoute, { dialect: 'extended' });
+  await expect(client.rules(app)).rejects.toMatchObject({
+    code: 'platform/capability-missing',
+    disposition: 'give-up',
+  });
+});
+
+test('what was found is remembered, and what writes can do is derived from it again', async () => {
+  const found = clientOf(({ path }) => (path.endsWith('/services') ? noRoute : jsonResponse(200, [])));
+  await found.client.rules(app);
+  await found.client.components(app);
+  const remembered = found.client.capabilities();
+  expect(remembered).toEqual({
+    listComponents: 'no',
+    deletePort: 'no',
+    listRules: 'yes',
+    updateRule: 'yes',
+    deleteRule: 'yes',
+  });
+  const { client, sent } = clientOf(() => noRoute, { remembered });
+  expect(client.capabilities()).toEqual(remembered);
+  expect(await client.components(app)).toEqual({ readable: false });
+  expect(sent).toEqual([]);
+  expect(clientOf(() => noRoute, { remembered: { updateRule: 'yes' } }).client.capability('updateRule')).toBe(
+    'unknown',
+  );
+});
+
+test('one rule is not readable where rules are not, and absent where its id is not known', async () => {
+  const documented = clientOf(() => noRoute, { dialect: 'documented' });
+  expect(await documented.client.rule(app, 'r1')).toEqual({ readable: false });
+  expect(documented.sent).toEqual([]);
+  expect(await clientOf(() => noRoute).client.rule(app, 'r1')).toEqual({ readable: false });
+  const absent = { readable: true, value: undefined };
+  expect(await clientOf(() => noRoute, { dialect: 'extended' }).client.rule(app, 'r1')).toEqual(absent);
+  expect(await clientOf(() => recordedResponse('delete it again (rule)')).client.rule(app, 'r1')).toEqual(absent);
+  await expect(clientOf(() => recordedResponse('unknown application')).client.rule(app, 'r1')).rejects.toMatchObject({
+    code: 'platform/unknown-application',
+  });
+});
+
+test('extensions travel as the dialect takes them, and the hash follows', async () => {
+  const write = {
+    operation: 'createRule',
+    app,
+    rule: { serviceId: 'a'.repeat(32), port: 80, domain: 'x.example.com', extensions: [{ key: 'k', value: 'v' }] },
+  } as const;
+  const documented = clientOf(() => jsonResponse(400, {}), { dialect: 'documented' });
+  const extended = clientOf(() => jsonResponse(400, {}), { dialect: 'extended' });
+  await documented.client.send(write);
+  await extended.client.send(write);
+  expect(documented.sent[0]?.body).toMatchObject({ rule_extensions: ['k:v'] });
+  expect(extended.sent[0]?.body).toMatchObject({ rule_extensions: [{ key: 'k', value: 'v' }] });
+  expect(documented.client.requestHash(write)).not.toBe(extended.client.requestHash(write));
+});

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { checkPlatformUrl } from '../../src/platform/url.ts';
+
+test.for([
+  ['https://console.example.com', 'https://console.example.com'],
+  ['https://console.example.com/', 'https://console.example.com'],
+  ['https://CONSOLE.example.com:8443/base//', 'https://console.example.com:8443/base'],
+  ['http://localhost:7070', 'http://localhost:7070'],
+  ['http://127.0.0.1:7070', 'http://127.0.0.1:7070'],
+  ['http://127.1:7070', 'http://127.0.0.1:7070'],
+  ['http://[::1]:7070', 'http://[::1]:7070'],
+] as const)('%s is a base URL', ([text, url]) => {
+  expect(checkPlatformUrl(text)).toEqual({ url, warning: null });
+});
+
+test.for([
+  ['', 'not an http or https URL'],
+  ['console.example.com', 'not an http or https URL'],
+  ['ftp://console.example.com', 'not an http or https URL'],
+  ['https://user:hunter2@console.example.com', 'holds a user name or password'],
+  ['https://console.example.com?x=1', 'query or fragment'],
+  ['https://console.example.com/#x', 'query or fragment'],
+  ['https://console.example.com/openapi/v1', 'the API’s own prefix'],
+  ['http://console.example.com', 'plain http'],
+  ['http://localhost.example.com', 'plain http'],
+  ['http://127.0.0.1.example.com', 'plain http'],
+] as const)('%s is refused with what to do', ([text, words]) => {
+  let thrown: unknown;
+  try {
+    checkPlatformUrl(text);
+  } catch (error) {
+    thrown = error;
+  }
+  expect(thrown).toMatchObject({ code: 'platform/invalid-url', disposition: 'invalid' });
+  expect(String(thrown)).toContain(words);
+  expect(String(thrown)).not.toContain('hunter2');
+});
+
+test('plain http is allowed on the operator’s word, with a warning', () => {
+  expect(checkPlatformUrl('http://console.example.com', true)).toEqual({
+    url: 'http://console.example.com',
+    warning: 'http://console.example.com is plain http: the token is readable on the way',
+  });
+  expect(checkPlatformUrl('http://localhost', true).warning).toBeNull();
+});
