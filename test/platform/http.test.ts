@@ -1,3 +1,4 @@
+import { createServer as createTlsServer } from 'node:https';
 import { createServer } from 'node:net';
 import { inspect } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
@@ -6,6 +7,7 @@ import { createHttpTransport, type HttpTransportOptions } from '../../src/platfo
 import { type PlatformRequest, type Transport, TransportError } from '../../src/platform/transport.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { listen, startServer } from './http-server.ts';
+import { selfSigned } from './self-signed.ts';
 
 const TOKEN = 'token-5e6f7a8b9c';
 const read: PlatformRequest = {
@@ -259,6 +261,26 @@ test('a CA that is no certificate is refused with the setting to correct', () =>
   for (const caPem of ['', 'not pem', '-----BEGIN CERTIFICATE-----\nrubbish\n-----END CERTIFICATE-----\n']) {
     expect(() => createHttpTransport({ ...options, caPem })).toThrow(/is not a PEM certificate/);
   }
+});
+
+test('a certificate of an authority of our own is trusted once its CA is given, and unsent without', async () => {
+  const { certPem, keyPem } = selfSigned();
+  let handled = 0;
+  const server = createTlsServer({ cert: certPem, key: keyPem }, (_, response) => {
+    handled += 1;
+    response.end('{}');
+  });
+  const port = await listen(server);
+  onTestFinished(() => void server.close());
+  const url = `https://127.0.0.1:${port}`;
+  for (const request of [read, write]) {
+    const error = await failureOf(transportTo(url)(request));
+    expect([error.failure, error.code]).toEqual(['unsent', 'DEPTH_ZERO_SELF_SIGNED_CERT']);
+    expect(await transportTo(url, { caPem: certPem })(request)).toMatchObject({ status: 200 });
+  }
+  expect(handled).toBe(2);
+  const another = await failureOf(transportTo(url, { caPem: selfSigned().certPem })(write));
+  expect(another.failure).toBe('unsent');
 });
 
 test('secrets are in no error and no answer, even where the server quotes them', async () => {
