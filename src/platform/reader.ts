@@ -61,7 +61,7 @@ export function createReader(world: ReaderWorld): Reader {
   }
 
   function askOnce(request: PlatformRequest, where: string): Promise<Answer> {
-    const key = `${request.path}?${new URLSearchParams(request.query)}`;
+    const key = `${request.path}?${new URLSearchParams(request.query).toString()}`;
     const present = underWay.get(key);
     if (present !== undefined) return present;
     const asked = ask(request, where).finally(() => {
