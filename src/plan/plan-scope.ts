@@ -101,7 +101,7 @@ export function planScope(input: PlanInput): PlannedScope {
 
   const ordered = orderSteps(withoutDoubtful(input, draft));
   holdBlocked(draft, ordered);
-  const actions = ordered.steps.map(({ step, after }) => toAction(input, step, after));
+  const actions = ordered.steps.map(({ step, after }) => toAction(input, step, after, ordered.steps));
   holdUnmetExpectations(draft, ordered);
 
   const busy = new Set<ResourceId>(
@@ -310,13 +310,24 @@ function holdUnmetExpectations(draft: Draft, ordered: OrderedSteps): void {
   }
 }
 
-function toAction(input: PlanInput, { id, resource, proposal }: PlacedStep, after: readonly string[]): Action {
+function toAction(
+  input: PlanInput,
+  { id, resource, proposal }: PlacedStep,
+  after: readonly string[],
+  all: OrderedSteps['steps'],
+): Action {
   const kind = resource.slice(0, resource.indexOf('/'));
+  const siblings = all
+    .filter(({ step }) => step.resource === resource && step.proposal.object === proposal.object)
+    .flatMap(({ step }) =>
+      step.proposal.changes.map((change) => attributed(input, kind, change.object ?? proposal.object, change)),
+    );
   const changes = proposal.changes.map((change) => {
     const attributedChange = attributed(input, kind, change.object ?? proposal.object, change);
     return proposal.cause === undefined ? attributedChange : { ...attributedChange, cause: proposal.cause };
   });
-  const fallback = input.memory.known ? 'git' : 'unknown';
+  // A step that changes nothing for good (closing outer for a moment) has the cause of what it is done for.
+  const fallback = overallCause(siblings, input.memory.known ? 'git' : 'unknown');
   const cause = proposal.cause ?? (proposal.prune ? 'prune' : overallCause(changes, fallback));
   return {
     id,

@@ -33,7 +33,8 @@ export function diffComponent(context: ComponentContext): Difference<ComponentSt
   );
   const naming = nameSteps(context, observed, ports);
   const unlisted = unlistedPorts(context, observed);
-  const perPort = [...ports.values()];
+  // A new port that may not have its alias is not added at all: without it, it would take another.
+  const perPort = [...ports].flatMap(([port, difference]) => (naming.refused.has(port) ? [] : [difference]));
   const steps = mergeSteps(perPort, naming.steps).concat(unlisted.steps);
   const holds = [...perPort.flatMap((port) => port.holds), ...naming.holds, ...unlisted.holds];
   return {

@@ -78,14 +78,15 @@ export function nameSteps(
   }
   const naming = serviceNameStep(context, observed, nameSet);
   if (naming.step !== undefined) steps.push(naming.step);
-  holds.push(...newAliasConflicts(spec, observed, ports, frees));
+  const refused = newAliasConflicts(spec, observed, ports, frees);
+  holds.push(...refused.values());
   const unchangedFields =
     wantedName !== undefined &&
     observed.ports.length > 0 &&
     observed.ports.every((port) => port.serviceName === wantedName)
       ? 1
       : 0;
-  return { steps, holds, deferred: naming.deferred, unchangedFields };
+  return { steps, holds, refused: new Set(refused.keys()), deferred: naming.deferred, unchangedFields };
 }
 
 function nameChange(observed: ObservedComponent, after: string) {
@@ -143,14 +144,14 @@ function newAliasConflicts(
   observed: ObservedComponent,
   ports: ReadonlyMap<number, PortDifference>,
   frees: ReadonlyMap<string, string>,
-): HoldProposal[] {
-  const holds: HoldProposal[] = [];
+): ReadonlyMap<number, HoldProposal> {
+  const holds = new Map<number, HoldProposal>();
   for (const wanted of spec.ports) {
     const adds = ports.get(wanted.port)?.steps.some((step) => step.step.type === 'add_port') === true;
     if (!adds || wanted.alias === undefined) continue;
     const holder = observed.ports.find((port) => port.alias === wanted.alias);
     if (holder === undefined || frees.has(wanted.alias)) continue;
-    holds.push({
+    holds.set(wanted.port, {
       code: 'component/alias-taken',
       message: `new port ${wanted.port} shall have the alias ${wanted.alias}, which port ${holder.port} has and keeps`,
       remedy: `Write another alias for port ${holder.port} in spec.ports, or for port ${wanted.port}.`,

@@ -122,7 +122,7 @@ function changePort(portCase: PortCase, live: PortRecord): PortDifference {
     });
   }
   const expects: Omit<Need, 'met'>[] = [];
-  const opens = outer === true && (!live.outer || closesForProtocol);
+  const opens = closesForProtocol || (outer === true && !live.outer);
   if (opens && openedBy !== undefined) expects.push(expectation(serviceId, port, openedBy));
   if (opens && openedBy === undefined) {
     // Restoring does not depend on the protocol change having worked: it is reopened either way.
