@@ -3,7 +3,6 @@
  * exit code becomes ours. Nothing else in the program knows that there is a process.
  */
 import { createInterface } from 'node:readline/promises';
-import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { runProgram } from './cli/program.ts';
 import type { Output, Terminal } from './cli/terminal.ts';
@@ -16,7 +15,6 @@ const ECHO_MS = 500;
 const exitCode = await runProgram(process.argv.slice(2), {
   terminal: terminalOfProcess(),
   env: process.env,
-  cwd: process.cwd(),
   // From `src/main.ts` and from `dist/main.js` alike.
   packageRoot: fileURLToPath(new URL('..', import.meta.url)),
   clock: systemClock,
@@ -33,7 +31,7 @@ function terminalOfProcess(): Terminal {
   return {
     out: outputOf(process.stdout),
     err: outputOf(process.stderr),
-    readInput: () => text(process.stdin),
+    input: () => process.stdin,
     ...(canAsk ? { ask } : {}),
   };
 }

@@ -8,8 +8,6 @@ import type { Terminal } from './terminal.ts';
 export interface Surroundings {
   readonly terminal: Terminal;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Folder that relative paths of arguments start from. */
-  readonly cwd: string;
   /** Folder of the installed package: examples and schemas are in it. */
   readonly packageRoot: string;
   readonly clock: Clock;

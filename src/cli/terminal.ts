@@ -12,8 +12,8 @@ export interface Output {
 export interface Terminal {
   readonly out: Output;
   readonly err: Output;
-  /** Reads standard input to its end, as UTF-8. */
-  readInput(): Promise<string>;
+  /** Standard input. */
+  input(): AsyncIterable<Uint8Array>;
   /** Asks for one line, with the question on `err`; undefined where nobody can answer. */
   ask?(question: string): Promise<string>;
 }

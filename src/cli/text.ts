@@ -2,14 +2,13 @@
  * Control characters, escape sequences and characters that reorder what follows: names on a platform may hold them, and
  * a terminal obeys them. Line feed and tab are kept.
  */
-// oxlint-disable-next-line no-control-regex -- these are what it is for
 const UNSAFE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu;
 
 /** Characters that take two columns of a terminal: CJK, kana, hangul, full-width forms and pictures. */
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
 /** Characters that take none. */
-const ZERO_WIDTH = /[\p{Mn}\p{Me}\u200b-\u200d\ufe0f]/u;
+const ZERO_WIDTH = /\p{Mn}|\p{Me}|[\u200b-\u200d]/u;
 
 /** Text as a terminal may show it: what could move the cursor or recolour the screen is written as `\u001b`. */
 export function safeText(text: string): string {

@@ -22,7 +22,6 @@ test('a table lines up by what a terminal shows, and has no empty column', () =>
 });
 
 test('nothing that a server sends can move the cursor, whatever it is', () => {
-  // oxlint-disable-next-line no-control-regex -- what must not come out
   const dangerous = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202e\u2066]/;
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {

@@ -33,7 +33,9 @@ export function collectingTerminal(
   const terminal: Terminal = {
     out: output('out'),
     err: output('err'),
-    readInput: async () => settings.input ?? '',
+    async *input() {
+      yield Buffer.from(settings.input ?? '');
+    },
     ...(answers === undefined
       ? {}
       : {
@@ -52,7 +54,6 @@ export async function runHere(args: readonly string[], changes: Partial<Surround
   const code = await runProgram(args, {
     terminal,
     env: {},
-    cwd: projectRoot,
     packageRoot: projectRoot,
     clock: systemClock,
     random: systemRandom,

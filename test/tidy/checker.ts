@@ -173,21 +173,28 @@ function fileSize({ path, text }: Parsed): Finding[] {
   return [{ file: path, line: lines, rule: 'file-size', message: `${lines} lines, at most ${FILE_LINES_MAX}` }];
 }
 
+/** Functions inside a function count for themselves: what is long is one that does much, not one that makes many. */
 function functionSizes({ path, text, program }: Parsed): Finding[] {
-  const findings: Finding[] = [];
-  const check = (node: { start: number; end: number }): void => {
-    const first = lineAt(text, node.start);
-    const lines = lineAt(text, node.end) - first + 1;
-    if (lines <= FUNCTION_LINES_MAX) return;
-    const message = `a function of ${lines} lines, at most ${FUNCTION_LINES_MAX}`;
-    findings.push({ file: path, line: first, rule: 'function-size', message });
+  const functions: { readonly first: number; readonly last: number }[] = [];
+  const note = (node: { start: number; end: number }): void => {
+    functions.push({ first: lineAt(text, node.start), last: lineAt(text, node.end) });
   };
-  new Visitor({ FunctionDeclaration: check, FunctionExpression: check, ArrowFunctionExpression: check }).visit(program);
-  return findings;
+  new Visitor({ FunctionDeclaration: note, FunctionExpression: note, ArrowFunctionExpression: note }).visit(program);
+  return functions.flatMap(({ first, last }): Finding[] => {
+    const inner = new Set<number>();
+    for (const other of functions) {
+      if (other.first < first || other.last > last || (other.first === first && other.last === last)) continue;
+      for (let line = other.first + 1; line <= other.last; line += 1) inner.add(line);
+    }
+    const lines = last - first + 1 - inner.size;
+    const message = `a function of ${lines} lines of its own, at most ${FUNCTION_LINES_MAX}`;
+    return lines <= FUNCTION_LINES_MAX ? [] : [{ file: path, line: first, rule: 'function-size', message }];
+  });
 }
 
 function revealedSecrets({ path, text, program }: Parsed): Finding[] {
-  if (layerOf(path) === 'platform' || path === 'src/model/secret.ts') return [];
+  // The sandbox's transport in memory stands in for the wire.
+  if (layerOf(path) === 'platform' || path === 'src/sandbox/transport.ts') return [];
   const findings: Finding[] = [];
   new Visitor({
     MemberExpression(node) {

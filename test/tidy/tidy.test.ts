@@ -120,6 +120,12 @@ const FAULTS: readonly (readonly [what: string, path: string, text: string, rule
   ['the time in a test', 'test/plan/a.test.ts', 'export const a = Date.now();', undefined],
   ['a long file', 'test/plan/a.ts', long(FILE_LINES_MAX + 1), 'file-size'],
   ['a long function', 'src/plan/a.ts', `function a(): void {\n${long(FUNCTION_LINES_MAX)}}\na();`, 'function-size'],
+  [
+    'a function of many functions',
+    'src/plan/a.ts',
+    `function a(): void {\n${`  const b = () => {\n${long(30)}};\n`.repeat(4)}}\na();`,
+    undefined,
+  ],
   ['any', 'src/plan/a.ts', 'export const a: any = 1;', 'unexplained-any'],
   ['any that is explained', 'src/plan/a.ts', '// The parser has no types.\nexport const a: any = 1;', undefined],
   ['looking away', 'src/plan/a.ts', '// @ts-expect-error\nexport const a: string = 1;', 'unexplained-suppression'],

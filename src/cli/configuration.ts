@@ -1,0 +1,26 @@
+import { type Configuration, loadConfiguration } from '../manifest/configuration.ts';
+import type { Problem } from '../model/problem.ts';
+import { readFileIfThere, readNamedFile } from './files.ts';
+
+/** Where the operator's configuration is looked for when nothing is said. */
+const DEFAULT_FILE = 'portolan.yaml';
+
+export interface OperatorConfiguration {
+  /** undefined: there is none, and everything is at its default. */
+  readonly file: string | undefined;
+  readonly configuration: Configuration;
+  readonly problems: readonly Problem[];
+}
+
+/**
+ * Reads the operator's configuration.
+ * @param named by `--config` or `PORTOLAN_CONFIG`; absent: `portolan.yaml` of the working directory, if it is there.
+ * @throws PortolanError `invalid` when a file that is named cannot be read.
+ */
+export function readConfiguration(named: string | undefined): OperatorConfiguration {
+  const what = 'the configuration';
+  const content = named === undefined ? readFileIfThere(DEFAULT_FILE, what) : readNamedFile(named, what);
+  const file = named ?? DEFAULT_FILE;
+  if (content === undefined) return { file: undefined, ...loadConfiguration('', file) };
+  return { file, ...loadConfiguration(content, file) };
+}

@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs';
+import { PortolanError } from '../model/errors.ts';
+
+/** Nothing that a command line names is larger; a wrong path must not fill the memory. */
+const FILE_BYTES_MAX = 16 * 1024 * 1024;
+
+/**
+ * Reads a file that the command line, a variable or the configuration names.
+ * @param what for the message: `the configuration`, `the seed`.
+ * @throws PortolanError `invalid` when it cannot be read.
+ */
+export function readNamedFile(path: string, what: string): Uint8Array {
+  const content = readFileIfThere(path, what);
+  if (content !== undefined) return content;
+  throw unreadable(path, what, 'there is no such file');
+}
+
+/** As `readNamedFile`; undefined where there is no such file. */
+export function readFileIfThere(path: string, what: string): Uint8Array | undefined {
+  let content: Uint8Array;
+  try {
+    content = readFileSync(path);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return undefined;
+    const reasons: Readonly<Record<string, string>> = { EACCES: 'permission denied', EISDIR: 'it is a folder' };
+    throw unreadable(path, what, reasons[code ?? ''] ?? message, error);
+  }
+  if (content.byteLength <= FILE_BYTES_MAX) return content;
+  throw unreadable(path, what, `it has ${content.byteLength} bytes, at most ${FILE_BYTES_MAX} are read`);
+}
+
+function unreadable(path: string, what: string, why: string, cause?: unknown): PortolanError {
+  return new PortolanError({
+    code: 'cli/unreadable-file',
+    disposition: 'invalid',
+    message: `${what} cannot be read from ${path}: ${why}. Nothing was done.`,
+    remedy: 'Correct the path, or what it names.',
+    cause,
+  });
+}

@@ -1,0 +1,93 @@
+import { operatorNames } from '../manifest/configuration.ts';
+import { loadManifests } from '../manifest/load.ts';
+import { nodeFileSystem, readSources } from '../manifest/read.ts';
+import { parseVariables, type Variables } from '../manifest/substitute.ts';
+import { PortolanError } from '../model/errors.ts';
+import type { Problem } from '../model/problem.ts';
+import type { DesiredState } from '../model/resource.ts';
+import type { Surroundings } from './command.ts';
+import { type OperatorConfiguration, readConfiguration } from './configuration.ts';
+import { readNamedFile } from './files.ts';
+
+/** What the shared options say about where input comes from. */
+export interface InputOptions {
+  readonly filename?: readonly string[] | undefined;
+  readonly config?: string | undefined;
+  readonly var?: readonly string[] | undefined;
+  readonly varFile?: readonly string[] | undefined;
+}
+
+export interface Input extends OperatorConfiguration {
+  /** Empty as soon as there is one problem. */
+  readonly desired: DesiredState;
+  /** How many files were read as manifests. */
+  readonly files: number;
+  /** Of configuration, variables files and manifests together. */
+  readonly problems: readonly Problem[];
+}
+
+const VARIABLE_PREFIX = 'PORTOLAN_VAR_';
+
+/**
+ * Reads configuration, variables and manifests, and checks them together.
+ * @throws PortolanError `invalid` when nothing is named, or a named file cannot be read.
+ */
+export async function loadInput(options: InputOptions, surroundings: Surroundings): Promise<Input> {
+  const paths = options.filename ?? [];
+  if (paths.length === 0) {
+    throw new PortolanError({
+      code: 'cli/no-manifests',
+      disposition: 'invalid',
+      message: 'No manifests are named, so nothing was read.',
+      remedy: 'Pass -f with a file or folder, or -f - for standard input; it may be repeated.',
+    });
+  }
+  const operator = readConfiguration(options.config);
+  const { variables, problems } = readVariables(options, surroundings);
+  const fs = nodeFileSystem(() => surroundings.terminal.input());
+  const exclude = operator.file === undefined ? [] : [operator.file];
+  const sources = await readSources(paths, fs, { exclude });
+  const isUsable = operator.file !== undefined && operator.problems.length === 0;
+  const { desired, problems: all } = loadManifests({
+    files: sources.files,
+    variables,
+    // A configuration that is at fault names nothing, and then everything that refers to it would seem to be at fault.
+    ...(isUsable ? { operator: operatorNames(operator.configuration) } : {}),
+    problems: [...operator.problems, ...problems, ...sources.problems],
+  });
+  return { ...operator, desired, problems: all, files: sources.files.length };
+}
+
+/** `--var` goes before `PORTOLAN_VAR_…`, and that before files; a later one of a kind before an earlier. */
+function readVariables(
+  options: InputOptions,
+  { env }: Surroundings,
+): { variables: Variables; problems: readonly Problem[] } {
+  const variables = new Map<string, string>();
+  const problems: Problem[] = [];
+  for (const file of options.varFile ?? []) {
+    const parsed = parseVariables(readNamedFile(file, 'the variables'), file);
+    problems.push(...parsed.problems);
+    for (const [name, value] of parsed.variables) variables.set(name, value);
+  }
+  for (const [name, value] of Object.entries(env)) {
+    if (name.startsWith(VARIABLE_PREFIX) && value !== undefined)
+      variables.set(name.slice(VARIABLE_PREFIX.length), value);
+  }
+  for (const assignment of options.var ?? []) {
+    const [, name, value] = /^([A-Za-z_][A-Za-z0-9_]*)=(.*)$/s.exec(assignment) ?? [];
+    if (name === undefined || value === undefined) throw badAssignment();
+    variables.set(name, value);
+  }
+  return { variables, problems };
+}
+
+/** The text is not shown: it may hold a value. */
+function badAssignment(): PortolanError {
+  return new PortolanError({
+    code: 'cli/bad-variable-assignment',
+    disposition: 'invalid',
+    message: 'A --var is not of the form NAME=value. Nothing was read.',
+    remedy: 'Write --var NAME=value: letters, digits and _ before the equals sign.',
+  });
+}
