@@ -12,6 +12,7 @@ const SHARED_FLAGS: ReadonlySet<string> = new Set([
   'ledger',
   'source',
   'output',
+  'platform',
   'log-level',
   'log-format',
   'revision',

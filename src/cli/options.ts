@@ -5,7 +5,9 @@ import { LOG_LEVELS } from '../runtime/text-log.ts';
 /** Options that mean the same for every command that has them. Each call gives a new object: commander keeps state in it. */
 
 export function outputOption<const Formats extends readonly [string, ...string[]]>(formats: Formats) {
-  return new Option('-o, --output <format>', 'how the result is written').choices(formats).default(formats[0]);
+  return new Option('-o, --output <format>', 'how the result is written')
+    .choices(formats)
+    .default<Formats[number]>(formats[0]);
 }
 
 /** `-f PATH`, repeatable: manifests. */
@@ -18,6 +20,10 @@ export function filenameOption() {
 
 export function configOption() {
   return new Option('-c, --config <file>', "the operator's configuration (default: portolan.yaml, if it is there)");
+}
+
+export function platformOption() {
+  return new Option('--platform <name>', 'only this platform of the configuration');
 }
 
 export function ledgerOption() {

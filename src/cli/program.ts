@@ -14,6 +14,31 @@ interface CommandEntry {
 
 const COMMANDS: readonly CommandEntry[] = [
   {
+    name: 'validate',
+    summary: 'Check manifests and configuration offline: every fault at once, with its place.',
+    load: async () => (await import('./validate.ts')).validateCommand,
+  },
+  {
+    name: 'regions',
+    summary: 'List the data centers of a platform, and whether they take changes.',
+    load: async () => (await import('./regions.ts')).regionsCommand,
+  },
+  {
+    name: 'monitor',
+    summary: 'Draw the monitoring history of the components of an application.',
+    load: async () => (await import('./monitor.ts')).monitorCommand,
+  },
+  {
+    name: 'schema',
+    summary: 'Print the JSON Schema of a kind, or the kinds there are.',
+    load: async () => (await import('./schema.ts')).schemaCommand,
+  },
+  {
+    name: 'sandbox',
+    summary: "Run the platform's API as a server on this machine.",
+    load: async () => (await import('./sandbox.ts')).sandboxCommand,
+  },
+  {
     name: 'version',
     summary: 'Print the version of Portolan and of the Node it runs on.',
     load: async () => (await import('./version.ts')).versionCommand,

@@ -31,3 +31,9 @@ export function displayWidth(text: string): number {
 export function count(amount: number, noun: string): string {
   return `${amount} ${noun}${amount === 1 ? '' : 's'}`;
 }
+
+/** Sentences as one remedy, each with a capital, without those that have nothing to say. */
+export function sentences(...parts: readonly (string | undefined)[]): string {
+  const said = parts.flatMap((part) => (part === undefined || part === '' ? [] : [part]));
+  return said.map((part) => `${part.charAt(0).toUpperCase()}${part.slice(1)}`).join(' ');
+}

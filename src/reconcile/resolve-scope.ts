@@ -8,7 +8,7 @@ import type { Resource } from '../model/resource.ts';
 /** The application a manifest means, as the platform names it. */
 export async function resolveScope(
   application: Resource<ApplicationSpec>,
-  world: ApplyWorld,
+  world: Pick<ApplyWorld, 'client'>,
 ): Promise<{ scope: Scope; record: ApplicationRecord }> {
   const { spec } = application;
   const appId = spec.appId ?? (await findByName(application, world));
@@ -28,7 +28,7 @@ export async function resolveScope(
   };
 }
 
-async function findByName(application: Resource<ApplicationSpec>, world: ApplyWorld): Promise<number> {
+async function findByName(application: Resource<ApplicationSpec>, world: Pick<ApplyWorld, 'client'>): Promise<number> {
   const { spec, id, position } = application;
   const answer = await world.client.applications(spec.team, spec.region);
   const at = `${position.file}:${position.line}`;

@@ -33,7 +33,7 @@ export class Table<Row extends object> {
     this.#shape = shape;
     this.#log = log;
     this.#rows = new Map(copyOf?.rows());
-    this.#groups = new Map(Object.keys(shape.groups).map((name) => [name, new Map()]));
+    this.#groups = new Map(Object.keys(shape.groups).map((name) => [name, new Map<string, Map<string, Row>>()]));
     if (copyOf === undefined) return;
     for (const [name, values] of copyOf.groupMaps()) {
       const mine = this.#groups.get(name);

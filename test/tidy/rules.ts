@@ -24,7 +24,7 @@ export const LAYERS: readonly string[] = [
 export const FORBIDDEN_FOLDERS: ReadonlySet<string> = new Set(['util', 'utils', 'lib', 'common', 'helpers']);
 
 export const FILE_LINES_MAX = 400;
-export const FUNCTION_LINES_MAX = 80;
+export const FUNCTION_LINES_MAX = 90;
 
 /** Parts of the world that code gets handed in, instead of reaching for them. */
 export type Ambient = 'clock' | 'chance' | 'process' | 'console' | 'network' | 'files';
@@ -102,6 +102,9 @@ export const ALLOWED: Readonly<Record<string, Allowance>> = {
   'src/runtime/random.ts': { uses: ['chance'], reason: 'the one real source of chance' },
   'src/manifest/read.ts': { uses: ['files'], reason: 'reads the manifests that a command is given' },
   'src/platform/http.ts': { uses: ['network'], reason: 'the one transport that meets a socket' },
+  'src/sandbox/durable.ts': { uses: ['files'], reason: 'keeps the state of a sandbox in a folder' },
+  'src/sandbox/server.ts': { uses: ['network'], reason: 'the sandbox is a server' },
+  'src/cli/files.ts': { uses: ['files'], reason: 'reads the files that a command line names' },
   'src/ledger/files.ts': { uses: ['files'], reason: 'creates and secures the ledger file' },
   'src/ledger/lock.ts': { uses: ['files'], reason: 'the lock beside the ledger file' },
   'src/ledger/sqlite.ts': { uses: ['files'], reason: 'opens the ledger file' },

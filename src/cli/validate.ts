@@ -1,0 +1,56 @@
+import type { CommandDefinition, Surroundings } from './command.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
+import { type Input, type InputOptions, loadInput } from './input.ts';
+import { configOption, filenameOption, outputOption, varFileOption, varOption } from './options.ts';
+import { writeProblems } from './problems.ts';
+import { count } from './text.ts';
+
+const EXAMPLES = `
+Examples:
+  portolan validate -f manifests/
+  portolan validate -f manifests/ --config portolan.yaml --var ENV=prod
+  kustomize build overlays/prod | portolan validate -f -
+  portolan validate -f manifests/ -o json | jq '.problems[].code'`;
+
+export const validateCommand: CommandDefinition = {
+  define(command, invoke) {
+    command
+      .addOption(filenameOption())
+      .addOption(configOption())
+      .addOption(varOption())
+      .addOption(varFileOption())
+      .addOption(outputOption(['text', 'json']))
+      .addHelpText('after', EXAMPLES)
+      .action((options) => invoke((surroundings) => validate(options, surroundings)));
+  },
+};
+
+/** Reads files only: no platform, no ledger. */
+async function validate(
+  options: InputOptions & { readonly output: 'text' | 'json' },
+  surroundings: Surroundings,
+): Promise<ExitCode> {
+  const { terminal } = surroundings;
+  const input = await loadInput(options, surroundings);
+  if (input.problems.length > 0 || options.output === 'json') writeProblems(input.problems, options.output, terminal);
+  if (input.problems.length > 0) return EXIT.invalid;
+  if (options.output === 'text') terminal.out.write(summary(input));
+  if (input.file === undefined) {
+    terminal.err.write(
+      'note: there is no configuration, so references to platforms and stores were not checked (--config FILE)\n',
+    );
+  }
+  return EXIT.ok;
+}
+
+/** `valid: 7 resources in 4 files (1 Application, 2 Component, …)`. */
+function summary({ desired, files, file }: Input): string {
+  const kinds = new Map<string, number>();
+  for (const { kind } of desired.values()) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+  const parts = [...kinds]
+    .sort(([left], [right]) => (left < right ? -1 : 1))
+    .map(([kind, amount]) => `${amount} ${kind}`);
+  const listed = parts.length === 0 ? '' : ` (${parts.join(', ')})`;
+  const configuration = file === undefined ? '' : `, and ${file}`;
+  return `valid: ${count(desired.size, 'resource')} in ${count(files, 'file')}${listed}${configuration}\n`;
+}
