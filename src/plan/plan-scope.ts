@@ -101,6 +101,7 @@ export function planScope(input: PlanInput): PlannedScope {
 
   const ordered = orderSteps(withoutDoubtful(input, draft));
   holdBlocked(draft, ordered);
+  holdDoubts(input, draft);
   const actions = ordered.steps.map(({ step, after }) => toAction(input, step, after, ordered.steps));
   holdUnmetExpectations(draft, ordered);
 
@@ -228,7 +229,10 @@ function withoutDoubtful(input: PlanInput, draft: Draft): PlacedStep[] {
         ({ intent }) => intent.uid === uid || (intent.idempotence === 'duplicate-accepting' && isInstall(step)),
       ) ?? settling[0];
     const failed = doubt === undefined ? tooOften(input, kind, step) : undefined;
-    const hold = doubt === undefined ? failed : doubtHold(step, doubt);
+    const hold =
+      doubt === undefined
+        ? failed
+        : { ...doubtHold(doubt), changes: step.proposal.changes, object: step.proposal.object };
     if (hold === undefined) return true;
     const key = `${step.resource} ${hold.code}`;
     if (!held.has(key)) draft.holds.push(attributedHold(input, kind, step.resource, hold));
@@ -241,26 +245,32 @@ function isInstall(step: PlacedStep): boolean {
   return step.proposal.step.type === 'install' || step.proposal.step.type === 'upgrade';
 }
 
-function doubtHold(step: PlacedStep, { intent, state, evidence }: DoubtfulIntent): HoldProposal {
+function doubtHold({ intent, state, evidence }: DoubtfulIntent): HoldProposal {
   const what = `${intent.operation} for ${intent.resource} (intent ${intent.id}) was sent and its outcome is not known`;
-  const changes = step.proposal.changes;
   if (state === 'settling') {
     const until = new Date(intent.settleMs).toISOString();
     return {
       code: 'intent/settling',
       message: `${what}; it may still arrive, so nothing is concluded or sent before ${until}`,
       remedy: `Run the same command again after ${until}.`,
-      changes,
-      object: step.proposal.object,
+      changes: [],
     };
   }
   return {
     code: 'intent/in-doubt',
     message: `${what}, and observation cannot decide it: ${evidence}`,
     remedy: `Look at the platform, then say what happened: portolan ledger resolve ${intent.id} --applied|--not-applied --reason "…"`,
-    changes,
-    object: step.proposal.object,
+    changes: [],
   };
+}
+
+/** An intent in doubt is named even where nothing is left to do: what was seen may be older than what arrives. */
+function holdDoubts(input: PlanInput, draft: Draft): void {
+  for (const doubt of input.inDoubt) {
+    const hold = { ...doubtHold(doubt), resource: doubt.intent.resource };
+    if (!draft.holds.some((other) => other.resource === hold.resource && other.message === hold.message))
+      draft.holds.push({ ...hold, changes: [] });
+  }
 }
 
 function tooOften(input: PlanInput, kind: string, step: PlacedStep): HoldProposal | undefined {

@@ -13,8 +13,11 @@ interface BooksInput {
   readonly bookkeeping: Bookkeeping;
 }
 
-/** Tells the ledger what was found as desired, and lets go of what is gone. Nothing new, nothing written. */
-export async function keepBooks(world: ApplyWorld, prepared: BooksInput): Promise<void> {
+/**
+ * Tells the ledger what was found as desired, and lets go of what is gone. Nothing new, nothing written.
+ * @returns whether anything was written.
+ */
+export async function keepBooks(world: ApplyWorld, prepared: BooksInput): Promise<boolean> {
   const operations: LedgerOperation[] = [];
   for (const { resource, kind, recording } of prepared.bookkeeping.settled) {
     const place: Place = { scope: prepared.scope, kind, resource };
@@ -46,7 +49,9 @@ export async function keepBooks(world: ApplyWorld, prepared: BooksInput): Promis
   ) {
     operations.push({ op: 'set-fact', key: installsFact(prepared.scope), value: 'unconfirmed' });
   }
-  if (operations.length > 0) await world.ledger.commit(transaction(world, prepared.scope, operations));
+  if (operations.length === 0) return false;
+  await world.ledger.commit(transaction(world, prepared.scope, operations));
+  return true;
 }
 
 /** `confirmed`: a person said that installing into this scope is safe; `unconfirmed`: it has been seen, and nobody did. */

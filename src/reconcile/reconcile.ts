@@ -122,7 +122,11 @@ export async function carryOut(
     if (tooOld && current.plan.actions.length > 0) current = await again(current, world, options, undefined);
     for (; rounds < ROUNDS_MAX; rounds += 1) {
       if (current.refusals.length > 0) break;
-      if (options.ledgerKnown) await keepBooks(world, current);
+      const learned = options.ledgerKnown && (await keepBooks(world, current));
+      if (learned && current.plan.deferred.length > 0) {
+        // What was waited for may have just been recorded: an install that runs now.
+        current = await again(current, world, options, new Set());
+      }
       const actions = current.plan.actions.filter(
         (action) => approved(action) && mayRun(action, results.get(action.id)),
       );

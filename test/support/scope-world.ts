@@ -78,7 +78,7 @@ export class ScopeWorld {
       const before = this.writes().length;
       const outcome = await this.pass(work, options);
       if (outcome === 'died') throw new Error('nobody was to die');
-      const doubtful = outcome.type === 'ended' && outcome.plan.holds.some((hold) => hold.code.startsWith('intent/'));
+      const doubtful = outcome.type === 'ended' && outcome.plan.holds.some((hold) => hold.code === 'intent/settling');
       if (!doubtful && this.writes().length === before) return outcome;
       this.clock.advance(20 * 60_000);
     }
