@@ -1,11 +1,13 @@
 import { PortolanError } from '../model/errors.ts';
 import { isRecord, parseBody } from './body.ts';
 import { checkFaultRules, type FaultPlan } from './faults.ts';
+import { openApiDocument } from './openapi.ts';
 import type { RequestLog } from './request-log.ts';
 import type { SandboxState } from './state.ts';
 import type { Dialect, SandboxRequest, SandboxResponse } from './wire.ts';
 
 const PREFIX = '/_sandbox/';
+const OPENAPI_PATH = '/openapi/v1/openapi.json';
 
 /** What the control paths look at and change. */
 export interface Controlled {
@@ -18,20 +20,21 @@ export interface Controlled {
 
 /** Paths that are the sandbox's own: not of the API, not counted, without a token (the server is on loopback only). */
 export function isControlPath(path: string): boolean {
-  return path.startsWith(PREFIX);
+  return path.startsWith(PREFIX) || path === OPENAPI_PATH;
 }
 
 /**
  * For tests and tools in other processes: `GET health`, `GET|DELETE requests`, `GET|POST|DELETE faults`, `GET state`,
-
- * `POST regions/<name>`, below `/_sandbox/`.
+ * `POST regions/<name>`, `GET openapi.json`, below `/_sandbox/`.
  */
 export function answerControl(sandbox: Controlled, request: SandboxRequest): SandboxResponse {
-  const name = request.path.slice(PREFIX.length);
+  const name = request.path === OPENAPI_PATH ? 'openapi.json' : request.path.slice(PREFIX.length);
   const key = `${request.method} ${name.startsWith('regions/') ? 'regions' : name}`;
   switch (key) {
     case 'GET health':
       return json(200, { ok: true, dialect: sandbox.dialect });
+    case 'GET openapi.json':
+      return json(200, openApiDocument(sandbox.dialect));
     case 'GET state':
       return json(200, sandbox.state.dump());
     case 'GET requests':

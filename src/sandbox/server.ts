@@ -121,7 +121,7 @@ async function closeAll(server: Server, desk: Desk, keeper: Keeper): Promise<voi
 }
 
 /** What stands between the sockets and `handle`: faults, versions, durability, the log. */
-export class Desk {
+class Desk {
   readonly dialect: Dialect;
   readonly plan: FaultPlan;
   readonly log = new RequestLog();

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { recordedSeed } from '../../src/sandbox/seeds/recorded.ts';
-import { startSandbox } from '../../src/sandbox/server.ts';
 import { ask, shopPath, startTestSandbox, webPorts } from './support.ts';
 
 let dataDir: string;
@@ -27,6 +26,19 @@ test('a restart finds everything as it was, in the same order, and ignores the s
   expect(second.state.dump()).toEqual(before);
   const ports = await ask(second, 'GET', `${shopPath}/${webPorts}`);
   expect(ports.body.data.list.map((port: { container_port: number }) => port.container_port)).toEqual([8080, 443]);
+  await second.close();
+});
+
+test('a change that cannot be kept did not happen, in memory either', async () => {
+  const first = await startTestSandbox({ dataDir });
+  const before = first.state.dump();
+  const unkeepable = { ...[...first.state.ports.all()][0], serviceName: 1n } as never;
+  expect(() => first.alter((state) => state.ports.put(unkeepable))).toThrow(/BigInt/);
+  expect(first.state.dump()).toEqual(before);
+  expect((await ask(first, 'PUT', `${shopPath}/${webPorts}/8080`, { action: 'open_outer' })).status).toBe(200);
+  await first.close();
+  const second = await startTestSandbox({ dataDir });
+  expect([...second.state.ports.all()][0]).toMatchObject({ serviceName: 'gr6f3c1d', outer: true });
   await second.close();
 });
 
@@ -122,12 +134,7 @@ test('a large state: one write costs milliseconds, not the whole state', { timeo
       },
     ],
   }));
-  const sandbox = await startSandbox({
-    clock: (await import('../../src/runtime/clock.ts')).systemClock,
-    random: (await import('../../src/runtime/random.ts')).systemRandom,
-    dataDir,
-    seed: { ...recordedSeed, applications },
-  });
+  const sandbox = await startTestSandbox({ dataDir, seed: { ...recordedSeed, applications } });
   const path = `/openapi/v1/teams/team-a/regions/rainbond/apps/500/services/${hex(500)}/ports/8001`;
   const started = performance.now();
   for (let index = 0; index < 20; index += 1) {
