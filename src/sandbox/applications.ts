@@ -43,7 +43,7 @@ export function createApplication(call: TeamCall): Answer {
   }
   if (siblings.some((row) => row.k8sApp === k8sApp)) return refused(400, 'app k8s name exist', '应用英文名已存在');
   const application: ApplicationRow = {
-    id: freeApplicationId(call),
+    id: state.nextNumber('application'),
     teamId: team.id,
     region: region.name,
     name,
@@ -57,13 +57,6 @@ export function createApplication(call: TeamCall): Answer {
 }
 
 const serviceNamePattern = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
-
-function freeApplicationId({ state }: TeamCall): number {
-  for (;;) {
-    const id = state.nextNumber('application');
-    if (state.applications.get(String(id)) === undefined) return id;
-  }
-}
 
 function summaryOf(call: TeamCall, row: ApplicationRow): object {
   return { ID: row.id, ...applicationFields(row, call.state.facts, call.context.dialect) };

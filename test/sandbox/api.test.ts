@@ -75,7 +75,12 @@ test('applications are listed by team and created once per name', () => {
   const names = () => bench.ask('GET', `${place}/apps`).body.map((row: { group_name: string }) => row.group_name);
   expect(names()).toEqual(['shop', 'blog']);
   const created = bench.ask('POST', `${place}/apps`, { app_name: 'docs', k8s_app: 'docs' });
-  expect([created.status, created.body.group_name, created.body.k8s_app]).toEqual([201, 'docs', 'docs']);
+  expect([created.status, created.body.ID, created.body.group_name, created.body.k8s_app]).toEqual([
+    201,
+    45,
+    'docs',
+    'docs',
+  ]);
   expect(bench.ask('GET', `${place}/apps/${created.body.ID}`).body.app_id).toBe(created.body.ID);
   expect(bench.ask('POST', `${place}/apps`, { app_name: 'docs' }).status).toBe(400);
   expect(bench.ask('POST', `${place}/apps`, {}).body.err).toEqual({ app_name: ['该字段是必填项。'] });
