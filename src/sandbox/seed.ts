@@ -151,8 +151,8 @@ export function stateOf(seed: Seed): SandboxState {
   }
   for (const store of seed.stores ?? []) putStore(state, store);
   for (const application of seed.applications ?? []) putApplication(state, seed, application);
-  const ids = (seed.applications ?? []).map((application) => application.id);
-  state.counters.put({ name: 'application', next: Math.max(0, ...ids) + 1 });
+  const last = (seed.applications ?? []).reduce((highest, { id }) => Math.max(highest, id), 0);
+  state.counters.put({ name: 'application', next: last + 1 });
   state.takeChanges();
   return state;
 }
