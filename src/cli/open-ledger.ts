@@ -1,5 +1,6 @@
 import type { Ledger } from '../ledger/ledger.ts';
 import { noLedger } from '../ledger/none.ts';
+import { PortolanError } from '../model/errors.ts';
 import type { Surroundings } from './command.ts';
 
 /** Where the ledger is when nothing is said: beside the configuration, in the working directory. */
@@ -24,11 +25,24 @@ export interface OpenedLedger {
  * Opens the ledger that a command line names.
  * @throws PortolanError of `openSqliteLedger`: `ledger/locked`, `ledger/missing` (reading), …
  */
-export async function openLedger(options: OpenLedgerOptions, { clock, random }: Surroundings): Promise<OpenedLedger> {
+export async function openLedger(
+  options: OpenLedgerOptions,
+  { clock, random, terminal }: Surroundings,
+): Promise<OpenedLedger> {
   if (options.ledger === 'none') return { ledger: noLedger, isKnown: false };
   // The database is loaded only where there is one to open.
   const { openSqliteLedger } = await import('../ledger/sqlite.ts');
   const { actor, readOnly } = options;
-  const ledger = await openSqliteLedger(options.ledger ?? DEFAULT_FILE, { clock, random, actor, readOnly });
-  return { ledger, isKnown: true };
+  const file = options.ledger ?? DEFAULT_FILE;
+  try {
+    return { ledger: await openSqliteLedger(file, { clock, random, actor, readOnly }), isKnown: true };
+  } catch (error) {
+    if (!readOnly || !(error instanceof PortolanError) || error.code !== 'ledger/missing') throw error;
+    // A first plan: what an apply here would start from.
+    const { MemoryStore, openMemoryLedger } = await import('../ledger/memory.ts');
+    terminal.err.write(
+      `note: there is no ledger at ${file} yet, so this is seen as before a first apply (--ledger FILE names another)\n`,
+    );
+    return { ledger: openMemoryLedger(new MemoryStore('none yet'), { readOnly: true }), isKnown: true };
+  }
 }

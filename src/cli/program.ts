@@ -19,6 +19,22 @@ const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./validate.ts')).validateCommand,
   },
   {
+    name: 'plan',
+    alias: 'diff',
+    summary: 'Show what apply would change, and why. Reads only.',
+    load: async () => (await import('./plan.ts')).planCommand,
+  },
+  {
+    name: 'apply',
+    summary: 'Make the platform as the manifests say.',
+    load: async () => (await import('./apply.ts')).applyCommand,
+  },
+  {
+    name: 'status',
+    summary: 'Show how each resource stands. Reads only.',
+    load: async () => (await import('./status.ts')).statusCommand,
+  },
+  {
     name: 'regions',
     summary: 'List the data centers of a platform, and whether they take changes.',
     load: async () => (await import('./regions.ts')).regionsCommand,

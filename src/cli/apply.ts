@@ -1,0 +1,237 @@
+import { Option } from '@commander-js/extra-typings';
+import PQueue from 'p-queue';
+import type { ApplyEvent } from '../apply/world.ts';
+import { PortolanError } from '../model/errors.ts';
+import type { Action } from '../model/plan.ts';
+import type { PlanDocument } from '../plan/document.ts';
+import type { Outcome } from '../reconcile/outcome.ts';
+import { approvalOf, carryOut, prepare, type Prepared } from '../reconcile/reconcile.ts';
+import { applyExitCode, renderAccount } from './apply-report.ts';
+import type { CommandDefinition, Surroundings } from './command.ts';
+import { confirm } from './confirm.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
+import {
+  configOption,
+  filenameOption,
+  ledgerOption,
+  logFormatOption,
+  logLevelOption,
+  outputOption,
+  sourceOption,
+  varFileOption,
+  varOption,
+} from './options.ts';
+import {
+  adoptOption,
+  allowEmptyOption,
+  maxPrunesOption,
+  maxShareOption,
+  parallelismOption,
+  pruneOption,
+  targetOption,
+} from './pass-options.ts';
+import { type PlanOptions, runPlan } from './plan.ts';
+import { paintFor, surveyExitCode, writePlan } from './plan-view.ts';
+import { createProgress, type Progress } from './progress.ts';
+import { type Session, type SessionHooks, type Survey, surveyAll, withSession } from './session.ts';
+import { count } from './text.ts';
+
+const EXAMPLES = `
+Examples:
+  portolan apply -f manifests/
+  portolan apply -f manifests/ --dry-run --detailed-exitcode   # in CI
+  portolan apply -f manifests/ --yes --prune
+  portolan apply -f manifests/ --adopt HttpGatewayRule/shop-www
+
+Ctrl-C finishes the request in flight, records it, and begins nothing new.`;
+
+/** How often an install that must come to run is looked at. */
+const LOOK_EVERY_MS = 2_000;
+
+export const applyCommand: CommandDefinition = {
+  define(command, invoke) {
+    command
+      .addOption(filenameOption())
+      .addOption(configOption())
+      .addOption(ledgerOption())
+      .addOption(sourceOption())
+      .addOption(varOption())
+      .addOption(varFileOption())
+      .addOption(outputOption(['text', 'json']))
+      .addOption(new Option('--dry-run', 'show the plan and change nothing'))
+      .addOption(new Option('--detailed-exitcode', 'with --dry-run: end with 2 when changes are pending'))
+      .addOption(new Option('-y, --yes', 'go ahead without a question'))
+      .addOption(new Option('--fail-fast', 'begin nothing new after the first failure'))
+      .addOption(targetOption())
+      .addOption(pruneOption())
+      .addOption(adoptOption())
+      .addOption(maxShareOption())
+      .addOption(maxPrunesOption())
+      .addOption(allowEmptyOption())
+      .addOption(parallelismOption())
+      .addOption(logLevelOption())
+      .addOption(logFormatOption())
+      .addHelpText('after', EXAMPLES)
+      .action((options) =>
+        invoke((surroundings) =>
+          options.dryRun === true ? runPlan(options, surroundings) : runApply(options, surroundings),
+        ),
+      );
+  },
+};
+
+interface ApplyOptions extends PlanOptions {
+  readonly yes?: boolean | undefined;
+  readonly failFast?: boolean | undefined;
+}
+
+async function runApply(options: ApplyOptions, surroundings: Surroundings): Promise<ExitCode> {
+  if (options.ledger === 'none') {
+    throw new PortolanError({
+      code: 'cli/no-ledger',
+      disposition: 'invalid',
+      message: 'apply needs a ledger: without one nobody knows what was sent. Nothing was changed.',
+      remedy: 'Leave --ledger out (portolan.db in the working directory) or name a file; --dry-run works without one.',
+    });
+  }
+  return withSession(options, surroundings, false, (session) => apply(options, session, surroundings));
+}
+
+async function apply(options: ApplyOptions, session: Session, surroundings: Surroundings): Promise<ExitCode> {
+  const { terminal, signal } = surroundings;
+  const progress = createProgress(terminal.err);
+  const survey = await surveyAll(session, hooksFor(options, progress, signal, 0));
+  progress.clear();
+  if (options.output === 'text') writePlan(survey.document, 'text', terminal.out);
+  const actions = survey.prepared.reduce((sum, { plan }) => sum + plan.actions.length, 0);
+  if (survey.document.refusals.length > 0) {
+    // A refusal for all of a run holds back every scope of it: nothing is sent in part.
+    if (options.output === 'json') writeResult(survey.document, [], EXIT.held, surroundings);
+    return surveyExitCode(survey, false);
+  }
+  if (
+    actions > 0 &&
+    options.yes !== true &&
+    !(await confirm(terminal, `Apply ${count(actions, 'action')}?`, '--yes'))
+  ) {
+    terminal.err.write('Nothing was changed.\n');
+    return EXIT.ok;
+  }
+  const outcomes = await carryOutAll(options, session, survey, progress, surroundings, actions);
+  const exitCode = applyExitCode(outcomes, signal.aborted);
+  if (options.output === 'json') writeResult(survey.document, outcomes, exitCode, surroundings);
+  else
+    terminal.out.write(
+      `${actions > 0 || survey.document.summary.held > 0 ? '\n' : ''}${renderAccount(outcomes, paintFor(terminal.out))}`,
+    );
+  return exitCode;
+}
+
+async function carryOutAll(
+  options: ApplyOptions,
+  session: Session,
+  survey: Survey,
+  progress: Progress,
+  { clock, signal }: Surroundings,
+  actions: number,
+): Promise<readonly Outcome[]> {
+  const hooks = hooksFor(options, progress, signal, actions);
+  const outcomes: Outcome[] = survey.errors.map(({ application, error }) => ({
+    type: 'unobserved',
+    application: application as Outcome['application'],
+    error,
+  }));
+  const queue = new PQueue({ concurrency: session.parallelism });
+  await queue.addAll(
+    survey.prepared.map((prepared) => async () => {
+      outcomes.push(await untilDone(prepared, session, hooks, { clock, signal }));
+    }),
+  );
+  progress.clear();
+  return outcomes.sort((left, right) => (left.application < right.application ? -1 : 1));
+}
+
+/** Passes over one scope until nothing is waited for: an install that must come to run ends its pass, not the command. */
+async function untilDone(
+  first: Prepared,
+  session: Session,
+  hooks: SessionHooks,
+  { clock, signal }: Pick<Surroundings, 'clock' | 'signal'>,
+): Promise<Outcome> {
+  const world = session.world(first.work, hooks);
+  const approved = approvalOf(first.plan);
+  let outcome = await carryOut(first, world, session.options, approved);
+  while (outcome.type === 'ended' && outcome.error === undefined && outcome.waits.length > 0 && !signal.aborted) {
+    for (const wait of outcome.waits)
+      hooks.emit({ type: 'waiting', scope: '', message: wait.message, untilMs: wait.untilMs });
+    try {
+      await clock.sleep(LOOK_EVERY_MS, signal);
+    } catch {
+      break;
+    }
+    const { results } = outcome;
+    let next: Outcome;
+    try {
+      next = await carryOut(await prepare(first.work, world, session.options), world, session.options, approved);
+    } catch (error) {
+      if (!(error instanceof PortolanError)) throw error;
+      return { ...outcome, error };
+    }
+    outcome = next.type === 'ended' ? { ...next, results: [...results, ...next.results] } : next;
+  }
+  return outcome;
+}
+
+function hooksFor(options: ApplyOptions, progress: Progress, signal: AbortSignal, total: number): SessionHooks {
+  let begun = 0;
+  let failed = false;
+  const label = (action: Action): string => `${action.resource}: ${action.summary}`;
+  return {
+    stopRequested: () =>
+      signal.aborted ? 'interrupted' : failed && options.failFast === true ? 'fail-fast' : undefined,
+    emit(event: ApplyEvent) {
+      switch (event.type) {
+        case 'started':
+          begun += 1;
+          progress.step(`apply ${begun}/${Math.max(total, begun)}  ${label(event.action)}`);
+          break;
+        case 'finished':
+          if (event.result.status === 'failed' || event.result.status === 'in-doubt') failed = true;
+          progress.line(`${MARKS[event.result.status]} ${label(event.action)}`);
+          break;
+        case 'resolved':
+          progress.line(`i ${event.resource}: intent ${event.intent} of an earlier run: ${event.how}`);
+          break;
+        case 'waiting':
+          progress.step(`wait  ${event.message}, until ${new Date(event.untilMs).toISOString()}`);
+          break;
+      }
+    },
+  };
+}
+
+const MARKS = { done: '✓', failed: '✗', 'in-doubt': '?', skipped: '-' } as const;
+
+function writeResult(
+  plan: PlanDocument,
+  outcomes: readonly Outcome[],
+  exitCode: ExitCode,
+  { terminal }: Surroundings,
+): void {
+  terminal.out.write(
+    `${JSON.stringify({ formatVersion: 1, exitCode, plan, outcomes: outcomes.map(outcomeJson) }, null, 2)}\n`,
+  );
+}
+
+function outcomeJson(outcome: Outcome): object {
+  const error = (problem: PortolanError) => ({
+    code: problem.code,
+    disposition: problem.disposition,
+    message: problem.message,
+    remedy: problem.remedy,
+  });
+  if (outcome.type === 'unobserved') return { ...outcome, error: error(outcome.error) };
+  if (outcome.type === 'refused') return outcome;
+  const { plan, error: problem, ...rest } = outcome;
+  return { ...rest, remaining: plan, ...(problem === undefined ? {} : { error: error(problem) }) };
+}

@@ -1,0 +1,130 @@
+import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import type { Configuration } from '../manifest/configuration.ts';
+import { parseDuration } from '../model/duration.ts';
+import { PortolanError } from '../model/errors.ts';
+import type { ResourceId } from '../model/ids.ts';
+import type { DesiredState } from '../model/resource.ts';
+import type { PassOptions } from '../reconcile/reconcile.ts';
+import { defaultTiming } from '../reconcile/timing.ts';
+import type { Timing } from '../apply/world.ts';
+import { collect, integerArgument } from './options.ts';
+
+/** What `plan` and `apply` let through; the two take the same flags, so that a plan shows what the apply would do. */
+export interface ScopeFlags {
+  readonly prune?: boolean | undefined;
+  readonly adopt?: readonly string[] | true | undefined;
+  readonly target?: readonly string[] | undefined;
+  readonly maxShare?: number | undefined;
+  readonly maxPrunes?: number | undefined;
+  readonly allowEmpty?: boolean | undefined;
+  readonly parallelism: number;
+}
+
+export const PARALLELISM_DEFAULT = 10;
+
+export function pruneOption() {
+  return new Option('--prune', 'also remove what is ours and git no longer names; without it nothing is removed');
+}
+
+export function adoptOption() {
+  return new Option(
+    '--adopt [resource]',
+    'take over what exists and is not ours: all, or Kind/name (may be repeated)',
+  ).argParser((value: string, earlier: readonly string[] | true | undefined) =>
+    collect(value, earlier === true ? undefined : earlier),
+  );
+}
+
+export function targetOption() {
+  return new Option('--target <resource>', 'only this Kind/name (may be repeated); never prunes').argParser(collect);
+}
+
+export function maxShareOption() {
+  return new Option(
+    '--max-share <share>',
+    'override: the share of objects on record that one run may change, 0 to 1',
+  ).argParser(shareArgument);
+}
+
+export function maxPrunesOption() {
+  return new Option('--max-prunes <n>', 'override: how many objects one run may remove').argParser(
+    integerArgument(0, 1_000_000),
+  );
+}
+
+export function allowEmptyOption() {
+  return new Option(
+    '--allow-empty',
+    'override: go on although the source names nothing while the ledger holds objects of it',
+  );
+}
+
+export function parallelismOption() {
+  return new Option('--parallelism <n>', 'applications worked on at once; within one, requests go one by one')
+    .argParser(integerArgument(1, 1000))
+    .default(PARALLELISM_DEFAULT);
+}
+
+function shareArgument(text: string): number {
+  const share = /^(?:0(?:\.[0-9]{1,6})?|1(?:\.0{1,6})?)$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isNaN(share)) throw new InvalidArgumentError('Expected a number from 0 to 1, such as 0.5.');
+  return share;
+}
+
+/** @throws PortolanError `invalid` when a flag names a resource that the manifests do not have. */
+export function passOptions(
+  flags: ScopeFlags,
+  facts: {
+    readonly configuration: Configuration;
+    readonly desired: DesiredState;
+    readonly readOnly: boolean;
+    readonly ledgerKnown: boolean;
+  },
+): PassOptions {
+  const { settings } = facts.configuration;
+  const adopted =
+    flags.adopt === true || flags.adopt === undefined
+      ? flags.adopt
+      : new Set(known(flags.adopt, facts.desired, '--adopt'));
+  const targets = flags.target === undefined ? undefined : new Set(known(flags.target, facts.desired, '--target'));
+  return {
+    permissions: {
+      adopt: (resource) => adopted === true || adopted?.has(resource) === true,
+      prune: flags.prune === true,
+      // A command has a person at hand: the question of apply, or its --yes.
+      firstInstall: true,
+    },
+    limits: {
+      maxShare: flags.maxShare ?? settings.prune.maxShare,
+      maxPrunes: flags.maxPrunes ?? settings.prune.maxObjects,
+      allowedScopes: settings.scopes.allow,
+    },
+    targets,
+    readOnly: facts.readOnly,
+    ledgerKnown: facts.ledgerKnown,
+  };
+}
+
+function known(names: readonly string[], desired: DesiredState, flag: string): ResourceId[] {
+  return names.map((name) => {
+    if (desired.has(name as ResourceId)) return name as ResourceId;
+    const all = [...desired.keys()].filter((id) => !id.startsWith('Application/')).sort();
+    throw new PortolanError({
+      code: 'cli/unknown-resource',
+      disposition: 'invalid',
+      message: `${flag} names ${name}, which is not among the manifests. Nothing was done.`,
+      remedy: `Name one of: ${all.slice(0, 20).join(', ')}${all.length > 20 ? `, … (${all.length} in all)` : ''}.`,
+    });
+  });
+}
+
+/** The operator's settle windows over the defaults. */
+export function timingOf({ settings }: Configuration): Timing {
+  const ms = (text: string, otherwise: number): number => parseDuration(text) ?? otherwise;
+  return {
+    ...defaultTiming,
+    settleTargetStateMs: ms(settings.settle.targetState, defaultTiming.settleTargetStateMs),
+    settleCreationMs: ms(settings.settle.creation, defaultTiming.settleCreationMs),
+    settleInstallMs: ms(settings.settle.install, defaultTiming.settleInstallMs),
+  };
+}

@@ -1,0 +1,47 @@
+import { styleText } from 'node:util';
+import { hasChanges, type PlanDocument } from '../plan/document.ts';
+import { type Paint, renderPlanText, type TextRole } from '../plan/render-text.ts';
+import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
+import type { Survey } from './session.ts';
+import type { Output } from './terminal.ts';
+
+const STYLES: Readonly<Record<TextRole, Parameters<typeof styleText>[0]>> = {
+  create: 'green',
+  update: 'yellow',
+  delete: 'red',
+  hold: ['bold', 'magenta'],
+  note: 'cyan',
+  dim: 'dim',
+  title: 'bold',
+};
+
+/** Colours of a plan, on outputs that have them. */
+export function paintFor(output: Output): Paint {
+  if (!output.color) return (_role, text) => text;
+  return (role, text) => styleText(STYLES[role], text, { validateStream: false });
+}
+
+export function writePlan(document: PlanDocument, format: 'text' | 'json', out: Output): void {
+  out.write(format === 'json' ? `${JSON.stringify(document, null, 2)}\n` : renderPlanText(document, paintFor(out)));
+}
+
+/** What a survey that sends nothing ends with. */
+export function surveyExitCode({ document, errors }: Survey, detailedExitcode: boolean): ExitCode {
+  const failed = worstOf(errors.map(({ error }) => exitCodeOf(error.disposition)));
+  if (failed !== undefined) return failed;
+  if (document.refusals.length > 0 || document.summary.held > 0) return EXIT.held;
+  return detailedExitcode && hasChanges(document) ? EXIT.changesPending : EXIT.ok;
+}
+
+/** The code that says most about why a run is not done: unreachable before failed before held. */
+export function worstOf(codes: readonly ExitCode[]): ExitCode | undefined {
+  const order: readonly ExitCode[] = [
+    EXIT.interrupted,
+    EXIT.locked,
+    EXIT.invalid,
+    EXIT.unreachable,
+    EXIT.failed,
+    EXIT.held,
+  ];
+  return order.find((code) => codes.includes(code));
+}

@@ -1,0 +1,71 @@
+import { Option } from '@commander-js/extra-typings';
+import type { CommandDefinition, Surroundings } from './command.ts';
+import type { ExitCode } from './exit-codes.ts';
+import {
+  configOption,
+  filenameOption,
+  ledgerOption,
+  logFormatOption,
+  logLevelOption,
+  outputOption,
+  sourceOption,
+  varFileOption,
+  varOption,
+} from './options.ts';
+import {
+  adoptOption,
+  allowEmptyOption,
+  maxPrunesOption,
+  maxShareOption,
+  parallelismOption,
+  pruneOption,
+  targetOption,
+} from './pass-options.ts';
+import { surveyExitCode, writePlan } from './plan-view.ts';
+import { type SessionOptions, silentHooks, surveyAll, withSession } from './session.ts';
+
+const EXAMPLES = `
+Examples:
+  portolan plan -f manifests/
+  portolan plan -f manifests/ --detailed-exitcode     # 2 when changes are pending
+  portolan plan -f manifests/ --ledger none -o json   # in CI, without the ledger at hand
+  portolan plan -f manifests/ --target Component/shop-web`;
+
+export const planCommand: CommandDefinition = {
+  define(command, invoke) {
+    command
+      .addOption(filenameOption())
+      .addOption(configOption())
+      .addOption(ledgerOption())
+      .addOption(sourceOption())
+      .addOption(varOption())
+      .addOption(varFileOption())
+      .addOption(outputOption(['text', 'json']))
+      .addOption(new Option('--detailed-exitcode', 'end with 2 when changes are pending'))
+      .addOption(targetOption())
+      .addOption(pruneOption())
+      .addOption(adoptOption())
+      .addOption(maxShareOption())
+      .addOption(maxPrunesOption())
+      .addOption(allowEmptyOption())
+      .addOption(parallelismOption())
+      .addOption(logLevelOption())
+      .addOption(logFormatOption())
+      .addHelpText('after', EXAMPLES)
+      .action((options) => invoke((surroundings) => runPlan(options, surroundings)));
+  },
+};
+
+export interface PlanOptions extends SessionOptions {
+  readonly output: 'text' | 'json';
+  readonly detailedExitcode?: boolean | undefined;
+}
+
+/** Observes and plans, and writes nothing anywhere: not to the platform, not to the ledger. */
+export function runPlan(options: PlanOptions, surroundings: Surroundings): Promise<ExitCode> {
+  return withSession(options, surroundings, true, async (session) => {
+    const survey = await surveyAll(session, silentHooks);
+    writePlan(survey.document, options.output, surroundings.terminal.out);
+    return surveyExitCode(survey, options.detailedExitcode === true);
+  });
+}

@@ -1,0 +1,332 @@
+import { createHash } from 'node:crypto';
+import PQueue from 'p-queue';
+import type { ApplyEvent, ApplyWorld } from '../apply/world.ts';
+import type { StoreAccess } from '../kinds/reconciled.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { ApplicationGroup } from '../manifest/group.ts';
+import { groupByApplication } from '../manifest/group.ts';
+import { PortolanError } from '../model/errors.ts';
+import { scopeKey } from '../model/ids.ts';
+import { canonicalJson, type Json } from '../model/json.ts';
+import type { DesiredState } from '../model/resource.ts';
+import { planDocument, type PlanDocument, type UnobservedScope } from '../plan/document.ts';
+import { guardEmpty, guardShare, type Refusal } from '../plan/guard.ts';
+import type { Capability } from '../platform/client.ts';
+import { prepare, type PassOptions, type Prepared, type Work } from '../reconcile/reconcile.ts';
+import type { Log } from '../runtime/log.ts';
+import type { Surroundings } from './command.ts';
+import { type Input, type InputOptions, loadInput } from './input.ts';
+import { createLog, type LogOptions } from './logging.ts';
+import { openLedger } from './open-ledger.ts';
+import { passOptions, type ScopeFlags, timingOf } from './pass-options.ts';
+import { openPlatforms, type Platforms } from './platforms.ts';
+import { reportProblems } from './problems.ts';
+import type { ExitCode } from './exit-codes.ts';
+
+export interface SessionOptions extends InputOptions, LogOptions, ScopeFlags {
+  readonly ledger?: string | undefined;
+  readonly source: string;
+}
+
+/** Manifests, configuration, ledger and platforms of one command, opened and checked. */
+export interface Session {
+  readonly input: Input;
+  readonly works: readonly Work[];
+  readonly options: PassOptions;
+  readonly ledger: Ledger;
+  readonly platforms: Platforms;
+  readonly log: Log;
+  readonly source: string;
+  readonly allowEmpty: boolean;
+  readonly parallelism: number;
+  world(work: Work, hooks: SessionHooks): ApplyWorld;
+}
+
+export interface SessionHooks {
+  emit(event: ApplyEvent): void;
+  stopRequested(): ReturnType<ApplyWorld['stopRequested']>;
+}
+
+export const silentHooks: SessionHooks = { emit() {}, stopRequested: () => undefined };
+
+/**
+ * Opens everything that planning and applying need, runs `work`, and closes it whatever happens. Faults in the input are
+ * reported, all of them, and nothing is opened then.
+ */
+export async function withSession(
+  options: SessionOptions,
+  surroundings: Surroundings,
+  readOnly: boolean,
+  work: (session: Session) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  const input = await loadInput(options, surroundings);
+  const invalid = reportProblems(input.problems, surroundings.terminal);
+  if (invalid !== undefined) return invalid;
+  const log = await createLog(options, surroundings);
+  const actor = `${surroundings.env['USER'] ?? 'somebody'}: portolan ${readOnly ? 'plan' : 'apply'}`;
+  const { ledger, isKnown } = await openLedger({ ledger: options.ledger, actor, readOnly }, surroundings);
+  const remembered = await rememberedCapabilities(ledger, input);
+  const platforms = openPlatforms({
+    configuration: input.configuration,
+    file: input.file,
+    surroundings,
+    log,
+    remembered: (name) => remembered.get(name) ?? {},
+  });
+  try {
+    const session = openedSession({ options, input, surroundings, log, ledger, isKnown, platforms, readOnly, actor });
+    if (!readOnly) await acceptSnapshot(session, surroundings);
+    const exitCode = await work(session);
+    if (!readOnly) await rememberCapabilities(session, surroundings);
+    return exitCode;
+  } finally {
+    await platforms.close();
+    await ledger.close();
+  }
+}
+
+interface Opened {
+  readonly options: SessionOptions;
+  readonly input: Input;
+  readonly surroundings: Surroundings;
+  readonly log: Log;
+  readonly ledger: Ledger;
+  readonly isKnown: boolean;
+  readonly platforms: Platforms;
+  readonly readOnly: boolean;
+  readonly actor: string;
+}
+
+function openedSession({
+  options,
+  input,
+  surroundings,
+  log,
+  ledger,
+  isKnown,
+  platforms,
+  readOnly,
+  actor,
+}: Opened): Session {
+  const { configuration, desired } = input;
+  const timing = timingOf(configuration);
+  const stores = lazyStores(platforms);
+  const snapshot = snapshotId(desired);
+  return {
+    input,
+    works: groupByApplication(desired).map(workOf),
+    options: passOptions(options, { configuration, desired, readOnly, ledgerKnown: isKnown }),
+    ledger,
+    platforms,
+    log,
+    source: options.source,
+    allowEmpty: options.allowEmpty === true,
+    parallelism: options.parallelism,
+    world: ({ application }, hooks) => ({
+      client: platforms.client(application.spec.platform),
+      ledger,
+      clock: surroundings.clock,
+      random: surroundings.random,
+      stores,
+      timing,
+      actor,
+      source: options.source,
+      snapshot,
+      ...hooks,
+    }),
+  };
+}
+
+function workOf({ application, resources }: ApplicationGroup): Work {
+  return { application, resources: new Map(resources.map((resource) => [resource.id, resource])) };
+}
+
+/** A store's key is read when an install needs it, and not before. */
+function lazyStores(platforms: Platforms): ReadonlyMap<string, StoreAccess> {
+  const stores = new Map<string, StoreAccess>();
+  const get = stores.get.bind(stores);
+  stores.get = (name) => {
+    const opened = get(name) ?? platforms.store(name);
+    stores.set(name, opened);
+    return opened;
+  };
+  return stores;
+}
+
+/** How every application stands, and the plan of all of them. */
+export interface Survey {
+  readonly prepared: readonly Prepared[];
+  readonly errors: readonly { readonly application: string; readonly error: PortolanError }[];
+  readonly document: PlanDocument;
+}
+
+/** Observes and plans every application, several at once; one that fails is reported and delays no other. */
+export async function surveyAll(session: Session, hooks: SessionHooks): Promise<Survey> {
+  const prepared: Prepared[] = [];
+  const errors: { application: string; error: PortolanError }[] = [];
+  const queue = new PQueue({ concurrency: session.parallelism });
+  await queue.addAll(
+    session.works.map((work) => async () => {
+      try {
+        prepared.push(await prepare(work, session.world(work, hooks), session.options));
+      } catch (error) {
+        if (!(error instanceof PortolanError)) throw error;
+        errors.push({ application: work.application.id, error });
+      }
+    }),
+  );
+  const sound = withoutShared(prepared, errors);
+  sound.sort((left, right) => byText(left.work.application.id, right.work.application.id));
+  errors.sort((left, right) => byText(left.application, right.application));
+  return { prepared: sound, errors, document: documentOf(session, sound, errors, await guardAll(session, sound)) };
+}
+
+/** Two documents that resolve to one application would undo each other: neither is touched. */
+function withoutShared(
+  prepared: readonly Prepared[],
+  errors: { application: string; error: PortolanError }[],
+): Prepared[] {
+  const byScope = new Map<string, Prepared[]>();
+  for (const one of prepared) {
+    const key = scopeKey(one.scope);
+    byScope.set(key, [...(byScope.get(key) ?? []), one]);
+  }
+  const sound: Prepared[] = [];
+  for (const [scope, claimants] of byScope) {
+    if (claimants.length === 1) sound.push(...claimants);
+    else {
+      const names = claimants
+        .map(
+          ({ work }) => `${work.application.id} (${work.application.position.file}:${work.application.position.line})`,
+        )
+        .sort();
+      for (const { work } of claimants) {
+        const error = new PortolanError({
+          code: 'application/same-scope',
+          disposition: 'invalid',
+          message: `${names.join(' and ')} are the same application ${scope}; nothing was done for either`,
+          remedy: 'Keep one of them and let the other documents name it.',
+        });
+        errors.push({ application: work.application.id, error });
+      }
+    }
+  }
+  return sound;
+}
+
+function documentOf(
+  session: Session,
+  prepared: readonly Prepared[],
+  errors: Survey['errors'],
+  refusals: readonly Refusal[],
+): PlanDocument {
+  const unobserved = errors.map(
+    ({ application, error }): UnobservedScope => ({
+      application,
+      code: error.code,
+      message: error.message,
+      remedy: error.remedy,
+    }),
+  );
+  return planDocument({
+    source: session.source,
+    revision: null,
+    ledger: session.options.ledgerKnown ? 'known' : 'none',
+    scopes: prepared.map(({ plan }) => plan),
+    unobserved,
+    refusals,
+  });
+}
+
+/** The limits of each scope, of all of them together, and of a source that says nothing. */
+async function guardAll(session: Session, prepared: readonly Prepared[]): Promise<readonly Refusal[]> {
+  const perScope = prepared.flatMap(({ refusals }) => refusals);
+  if (!session.options.ledgerKnown) return perScope;
+  const owned = (await session.ledger.objects({ source: session.source })).filter((object) => object.state !== 'gone');
+  const empty = session.allowEmpty ? undefined : guardEmpty(session.source, session.input.desired.size, owned.length);
+  const together =
+    prepared.length > 1
+      ? guardShare(
+          prepared.map(({ plan }) => plan),
+          owned,
+          session.options.limits,
+        )
+      : [];
+  // What one scope refuses already is not said twice.
+  const fresh = together.filter((refusal) => !perScope.some((other) => other.code === refusal.code));
+  return [...perScope, ...fresh, ...(empty === undefined ? [] : [empty])];
+}
+
+function snapshotId(desired: DesiredState): string {
+  const content = [...desired.values()].map(
+    ({ id, labels, annotations, spec }): Json => ({ id, labels, annotations, spec: spec as Json }),
+  );
+  return createHash('sha256').update(canonicalJson(content)).digest('hex').slice(0, 32);
+}
+
+/** Every intent refers to an accepted snapshot of the source. */
+async function acceptSnapshot({ ledger, source, input }: Session, { clock }: Surroundings): Promise<void> {
+  const id = snapshotId(input.desired);
+  if ((await ledger.lastSnapshot(source))?.id === id) return;
+  const atMs = clock.now();
+  const snapshot = {
+    id,
+    source,
+    commit: '-',
+    manifestHash: id,
+    objects: input.desired.size,
+    pruneOk: true,
+    acceptedMs: atMs,
+  };
+  await ledger.commit({
+    scope: `source:${source}`,
+    actor: 'portolan apply',
+    atMs,
+    operations: [
+      { op: 'accept-snapshot', snapshot },
+      { op: 'record', event: 'snapshot', detail: { id, objects: snapshot.objects } },
+    ],
+  });
+}
+
+type Capabilities = Readonly<Partial<Record<Capability, 'yes' | 'no'>>>;
+
+async function rememberedCapabilities(
+  ledger: Ledger,
+  { configuration }: Input,
+): Promise<ReadonlyMap<string, Capabilities>> {
+  const found = new Map<string, Capabilities>();
+  for (const [name, { url }] of configuration.platforms) {
+    const fact = await ledger.fact(capabilitiesFact(name, url));
+    if (fact !== undefined) found.set(name, JSON.parse(fact) as Capabilities);
+  }
+  return found;
+}
+
+/** What reading found out about a server is kept, so that the next run need not ask. */
+async function rememberCapabilities(
+  { ledger, platforms, input, works }: Session,
+  { clock }: Surroundings,
+): Promise<void> {
+  for (const name of new Set(works.map((work) => work.application.spec.platform))) {
+    const url = input.configuration.platforms.get(name)?.url;
+    if (url === undefined) continue;
+    const key = capabilitiesFact(name, url);
+    const value = canonicalJson(platforms.client(name).capabilities());
+    if (value === '{}' || (await ledger.fact(key)) === value) continue;
+    await ledger.commit({
+      scope: `platform:${name}`,
+      actor: 'portolan apply',
+      atMs: clock.now(),
+      operations: [{ op: 'set-fact', key, value }],
+    });
+  }
+}
+
+function capabilitiesFact(name: string, url: string): string {
+  return `capabilities ${name} ${url}`;
+}
+
+function byText(left: string, right: string): number {
+  return left < right ? -1 : left > right ? 1 : 0;
+}
