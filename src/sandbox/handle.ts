@@ -37,10 +37,15 @@ export function handle(state: SandboxState, request: SandboxRequest, context: Sa
   return {
     response: { status: answer.status, headers: jsonHeaders, body: JSON.stringify(answer.body) },
     operation: match.type === 'route' ? match.route.operation : 'unknown',
-    isWrite: request.method !== 'GET' && request.method !== 'HEAD' && request.method !== 'OPTIONS',
+    isWrite: isWriteMethod(request.method),
     effectApplied: changes.length > 0,
     changes,
   };
+}
+
+/** Whether a request of this method may write. */
+export function isWriteMethod(method: string): boolean {
+  return method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS';
 }
 
 /** In the order of the real server: credentials, the path's team and application, the method, the body. */

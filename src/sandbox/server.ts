@@ -8,7 +8,7 @@ import { crashed, frameworkError } from './answers.ts';
 import { answerControl, isControlPath } from './control.ts';
 import { type Keeper, keepInDirectory, keepInMemory } from './durable.ts';
 import { type Fault, FaultPlan, type FaultRule } from './faults.ts';
-import { handle, type Outcome } from './handle.ts';
+import { handle, isWriteMethod, type Outcome } from './handle.ts';
 import { type LoggedRequest, RequestLog } from './request-log.ts';
 import { matchRoute } from './routes.ts';
 import { type Seed, stateOf } from './seed.ts';
@@ -172,15 +172,29 @@ class Desk {
     const facts = { operation, method: request.method, path: request.path };
     const fault = this.plan.next(facts, () => this.#options.random.next());
     if (this.#options.latencyMs) await this.#sleep(this.#options.latencyMs);
-    await this.#answer(request, response, fault);
+    await this.#answer(request, response, operation, fault);
   }
 
-  async #answer(request: SandboxRequest, response: ServerResponse, fault: Fault | undefined): Promise<void> {
+  async #answer(
+    request: SandboxRequest,
+    response: ServerResponse,
+    operation: string,
+    fault: Fault | undefined,
+  ): Promise<void> {
     if (fault?.type === 'delay' && fault.when !== 'after') await this.#sleep(fault.ms);
     const outcome = isStopped(fault) ? undefined : this.#handle(request, fault);
     if (fault?.type === 'delay' && fault.when === 'after') await this.#sleep(fault.ms);
     const answer = faultyAnswer(request, outcome?.response, fault);
-    this.#record(request, outcome, fault, answer?.status ?? null);
+    this.#record({
+      method: request.method,
+      path: request.path,
+      operation,
+      status: answer?.status ?? null,
+      isWrite: isWriteMethod(request.method),
+      effectApplied: outcome?.effectApplied ?? false,
+      fault: fault?.type ?? null,
+      atMs: this.#options.clock.now(),
+    });
     if (answer === undefined) response.socket?.resetAndDestroy();
     else if (fault?.type === 'truncate') await sendPart(response, answer, fault.share ?? 0.5);
     else await send(response, answer);
@@ -201,7 +215,13 @@ class Desk {
         reason: String(error),
       });
       const response = asText(crashed(error instanceof Error ? error.message : String(error), 'InternalError'));
-      return { response, operation: 'unknown', isWrite: request.method !== 'GET', effectApplied: false, changes: [] };
+      return {
+        response,
+        operation: 'unknown',
+        isWrite: isWriteMethod(request.method),
+        effectApplied: false,
+        changes: [],
+      };
     }
   }
 
@@ -231,26 +251,10 @@ class Desk {
     return { nowMs: clock.now(), newId: () => random.hex(16), dialect: this.dialect, token, race };
   }
 
-  #record(
-    request: SandboxRequest,
-    outcome: Outcome | undefined,
-    fault: Fault | undefined,
-    status: number | null,
-  ): void {
-    const match = matchRoute(this.dialect, request.method, request.path);
-    const entry = {
-      method: request.method,
-      path: request.path,
-      operation: match.type === 'route' ? match.route.operation : 'unknown',
-      status,
-      isWrite: request.method !== 'GET',
-      effectApplied: outcome?.effectApplied ?? false,
-      fault: fault?.type ?? null,
-      atMs: this.#options.clock.now(),
-    };
+  #record(entry: Omit<LoggedRequest, 'seq'>): void {
     this.log.add(entry);
-    const { method, path, operation } = entry;
-    this.#options.log?.debug('sandbox: request', { method, path, operation, status: status ?? 0, fault: fault?.type });
+    const { method, path, operation, status, fault } = entry;
+    this.#options.log?.debug('sandbox: request', { method, path, operation, status: status ?? 0, fault: fault ?? '' });
   }
 
   async #sleep(ms: number): Promise<void> {
