@@ -1,9 +1,8 @@
-import { DatabaseSync } from 'node:sqlite';
 import { markRestored } from './confirmation.ts';
 import { corrupt, explained, missing } from './errors.ts';
 import { createDirectoryFor, createEmpty, fileExists, keepUnder, moveInto, realPath, remove } from './files.ts';
 import { readStanding, type Standing } from './migrations.ts';
-import { lockOf, migrationBackup, openSqliteLedger, type SqliteLedgerOptions } from './sqlite.ts';
+import { lockOf, migrationBackup, openDatabase, openSqliteLedger, type SqliteLedgerOptions } from './sqlite.ts';
 import { sqliteFault } from './sqlite-faults.ts';
 import { verifySqliteLedger } from './verify.ts';
 
@@ -101,7 +100,7 @@ async function prepareRestored(
 function raiseAbove(path: string, from: Standing, current: Standing | undefined): Standing {
   const epoch = Math.max(from.epoch, current?.epoch ?? 0);
   const serial = Math.max(from.serial, current?.serial ?? 0);
-  const database = new DatabaseSync(path);
+  const database = openDatabase(path, { readOnly: false });
   try {
     const set = database.prepare('UPDATE meta SET v = ? WHERE k = ?');
     set.run(String(epoch), 'epoch');
@@ -116,7 +115,7 @@ function raiseAbove(path: string, from: Standing, current: Standing | undefined)
 function copyLedger(path: string, destination: string): Standing {
   remove(destination);
   createEmpty(destination); // VACUUM INTO takes an empty file, and keeps its mode.
-  const database = new DatabaseSync(path, { readOnly: true, timeout: 5000, allowExtension: false });
+  const database = openDatabase(path, { readOnly: true });
   try {
     if (readStanding(database) === undefined) throw corrupt(path, 'it is a database, but not one of Portolan');
     database.prepare('VACUUM INTO ?').run(destination);
@@ -127,7 +126,7 @@ function copyLedger(path: string, destination: string): Standing {
 }
 
 function standingOf(path: string): Standing {
-  const database = new DatabaseSync(path, { readOnly: true, timeout: 5000, allowExtension: false });
+  const database = openDatabase(path, { readOnly: true });
   try {
     const standing = readStanding(database);
     if (standing === undefined) throw corrupt(path, 'it is a database, but not one of Portolan');
@@ -140,7 +139,7 @@ function standingOf(path: string): Standing {
 /** The ledger about to be replaced may be the damaged one. Opened for writing, so that its log is merged into it. */
 function standingIfReadable(path: string): Standing | undefined {
   try {
-    const database = new DatabaseSync(path, { timeout: 5000, allowExtension: false });
+    const database = openDatabase(path, { readOnly: false });
     try {
       return readStanding(database);
     } finally {

@@ -1,4 +1,4 @@
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { corrupt, explained, missing } from './errors.ts';
 import { fileExists } from './files.ts';
 import { readStanding } from './migrations.ts';
@@ -12,6 +12,7 @@ import {
   snapshotOf,
   type SnapshotTable,
 } from './schema.ts';
+import { openDatabase } from './sqlite.ts';
 import { sqliteFault } from './sqlite-faults.ts';
 
 /**
@@ -22,7 +23,7 @@ import { sqliteFault } from './sqlite-faults.ts';
 export function* exportNdjson(path: string): Generator<string, void, undefined> {
   if (!fileExists(path)) throw missing(path);
   try {
-    const database = new DatabaseSync(path, { readOnly: true, timeout: 5000, allowExtension: false });
+    const database = openDatabase(path, { readOnly: true });
     try {
       database.exec('PRAGMA trusted_schema = OFF; BEGIN');
       yield* linesOf(database, path);

@@ -54,6 +54,20 @@ const openingWaitMs = 5000;
 const statementWaitMs = 20;
 
 /**
+ * Opens a file as a database, guarded against schemas and extensions that somebody may have put into it. The caller closes it.
+ * @throws the errors of `node:sqlite`; `sqliteFault` says what they mean.
+ */
+export function openDatabase(path: string, { readOnly }: { readonly readOnly: boolean }): DatabaseSync {
+  return new DatabaseSync(path, {
+    readOnly,
+    timeout: openingWaitMs,
+    enableForeignKeyConstraints: true,
+    allowExtension: false,
+    defensive: true,
+  });
+}
+
+/**
  * Opens the ledger in a file, or a fresh one in memory for `:memory:`. For writing it takes the lock of the ledger
  * (`<path>.lock`), creates or migrates the file (keeping `<path>.backup-<schema>-<serial>.db`), checks it, and raises
  * the epoch.
@@ -70,14 +84,14 @@ export async function openSqliteLedger(path: string, options: SqliteLedgerOption
 }
 
 function openInMemory(options: SqliteLedgerOptions): SqlLedger {
-  const database = new DatabaseSync(':memory:', databaseOptions);
+  const database = openDatabase(':memory:', { readOnly: false });
   initialise(database, options);
   return ledgerOf(database, ':memory:', options, true, () => {});
 }
 
 function openForReading(path: string, options: SqliteLedgerOptions): SqlLedger {
   if (!fileExists(path)) throw missing(path);
-  const database = new DatabaseSync(path, { ...databaseOptions, readOnly: true });
+  const database = openDatabase(path, { readOnly: true });
   try {
     database.exec('PRAGMA trusted_schema = OFF');
     const known = newestSchema(options.migrations ?? migrations);
@@ -132,7 +146,7 @@ function createLedger(path: string, options: SqliteLedgerOptions): void {
   const unfinished = `${path}.creating`;
   for (const leftover of [unfinished, `${unfinished}-journal`, log, `${path}-shm`]) remove(leftover);
   createEmpty(unfinished);
-  const database = new DatabaseSync(unfinished, databaseOptions);
+  const database = openDatabase(unfinished, { readOnly: false });
   try {
     database.exec('PRAGMA synchronous = FULL');
     initialise(database, options);
@@ -153,7 +167,7 @@ function initialise(database: DatabaseSync, options: SqliteLedgerOptions): void 
 
 function openChecked(path: string, options: SqliteLedgerOptions): DatabaseSync {
   if (fileBytes(path) === 0) throw corrupt(path, 'the file is empty');
-  const database = new DatabaseSync(path, databaseOptions);
+  const database = openDatabase(path, { readOnly: false });
   try {
     const steps = options.migrations ?? migrations;
     const known = newestSchema(steps);
@@ -186,13 +200,6 @@ function setPragmas(database: DatabaseSync, path: string): void {
     'PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 3000; PRAGMA trusted_schema = OFF; PRAGMA secure_delete = ON',
   );
 }
-
-const databaseOptions = {
-  timeout: openingWaitMs,
-  enableForeignKeyConstraints: true,
-  allowExtension: false,
-  defensive: true,
-} as const;
 
 function ledgerOf(
   database: DatabaseSync,
@@ -265,7 +272,7 @@ function backUp(database: DatabaseSync, destination: string): void {
 function holderOf(path: string): Holder | undefined {
   if (!fileExists(path)) return undefined;
   try {
-    const database = new DatabaseSync(path, { ...databaseOptions, readOnly: true });
+    const database = openDatabase(path, { readOnly: true });
     try {
       const row = database.prepare("SELECT v FROM meta WHERE k = 'holder'").get() as { v: string } | undefined;
       return row === undefined ? undefined : (JSON.parse(row.v) as Holder);

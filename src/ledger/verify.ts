@@ -1,10 +1,11 @@
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { chainHash, chainStart } from './chain.ts';
 import { compactedEvent, type RemovedRange, rangesIn } from './compaction.ts';
 import { missing } from './errors.ts';
 import { fileExists } from './files.ts';
 import { readStanding } from './migrations.ts';
 import type { HistoryTable, LedgerTables } from './schema.ts';
+import { openDatabase } from './sqlite.ts';
 import { sqliteFault } from './sqlite-faults.ts';
 import type { ScopeKey } from '../model/ids.ts';
 import type { Json } from '../model/json.ts';
@@ -26,7 +27,7 @@ export interface LedgerFinding {
 export function verifySqliteLedger(path: string): readonly LedgerFinding[] {
   if (!fileExists(path)) throw missing(path);
   try {
-    const database = new DatabaseSync(path, { readOnly: true, timeout: 5000, allowExtension: false });
+    const database = openDatabase(path, { readOnly: true });
     try {
       database.exec('PRAGMA trusted_schema = OFF; BEGIN'); // One view of all tables, whatever is written meanwhile.
       return [...structureFindings(database), ...chainFindings(database)];

@@ -18,13 +18,13 @@ class Writer {
   #waiting: (() => void)[] = [];
 
   constructor(path: string, mode: 'once' | 'forever', prefix: readonly string[] = []) {
-    const [command = process.execPath, ...rest] = [...prefix, process.execPath, program, path, mode];
-    this.#process = spawn(command, rest);
+    const words: string[] = [...prefix, process.execPath, program, path, mode];
+    this.#process = spawn(words[0] ?? '', words.slice(1));
     createInterface(this.#process.stdout).on('line', (line) => {
       this.lines.push(line);
       for (const wake of this.#waiting.splice(0)) wake();
     });
-    this.#process.stderr.on('data', (data: Buffer) => this.lines.push(`stderr ${data}`));
+    this.#process.stderr.on('data', (data: Buffer) => this.lines.push(`stderr ${data.toString()}`));
     this.exited = new Promise((resolve) => this.#process.on('close', () => resolve()));
     void this.exited.then(() => this.#waiting.splice(0).forEach((wake) => wake()));
   }

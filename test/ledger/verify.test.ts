@@ -56,7 +56,10 @@ test('flipping any byte of any row of the history is found', async () => {
         const { changes } = set.run(changed, ...key);
         if (changes === 0) continue; // It would collide with another line's key.
         const findings = verifySqliteLedger(path);
-        expect(findings.length, `${column} of line ${key[1]} in ${key[0]}: ${value} → ${changed}`).toBeGreaterThan(0);
+        expect(
+          findings.length,
+          `${column} of line ${key[1]} in ${key[0]}: ${String(value)} → ${changed}`,
+        ).toBeGreaterThan(0);
         flips += 1;
         set.run(
           value as string,
