@@ -303,6 +303,9 @@ test('a clone of a memory store goes its own way', async () => {
   await openMemoryLedger(store).commit(transaction([put(), open(), record('both')]));
   const clone = store.clone();
   const before = await viewOf(openMemoryLedger(store, { readOnly: true }));
+  expect(await codeOf(openMemoryLedger(store.clone()).commit(transaction([open({ id: 'i2', epoch: 2 })])))).toBe(
+    'ledger/conflict',
+  );
   await openMemoryLedger(clone).commit(
     transaction([move('intent-1', 'applied'), { op: 'drop-object', uid: object().uid }, record('clone only')]),
   );

@@ -109,7 +109,8 @@ test('after any transactions memory and SQLite have refused the same ones and sh
         const codes = await outcomes(memory, steps);
         expect(await outcomes(sqlite, steps)).toEqual(codes);
         expect(await viewOf(sqlite)).toEqual(await viewOf(memory));
-        for (const code of codes) code === undefined ? accepted++ : refused++;
+        accepted += codes.filter((code) => code === undefined).length;
+        refused += codes.filter((code) => code !== undefined).length;
       } finally {
         await sqlite.close();
       }

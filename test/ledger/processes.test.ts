@@ -2,13 +2,14 @@ import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from 'node:c
 import { closeSync, openSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { openSqliteLedger } from '../../src/ledger/sqlite.ts';
 import { verifySqliteLedger } from '../../src/ledger/verify.ts';
 import { PortolanError } from '../../src/model/errors.ts';
 import { real, temporaryDirectory } from './fixtures.ts';
 
-const program = join(import.meta.dirname, 'writer.ts');
+const program = fileURLToPath(new URL('./writer.ts', import.meta.url));
 
 /** A real process, its lines as they come, and its death. */
 class Writer {
@@ -98,7 +99,9 @@ test('what was acknowledged survives kill -9, twenty times over', async () => {
 }, 60_000);
 
 const limits = ['bash', '-c', 'ulimit -S -f 200 && exec "$@"', 'bash'];
-const canLimit = ['bash', 'prlimit'].every((command) => {
+/** Changes the limits of a process that runs already; not every system has it. */
+const limiter = 'prlimit';
+const canLimit = ['bash', limiter].every((command) => {
   try {
     execFileSync(command, ['--version']);
     return true;
@@ -115,7 +118,7 @@ test.runIf(canLimit)(
     const writer = new Writer(path, 'forever', limits);
     expect(await writer.said('refused')).toMatch(/^refused ledger\/(io|full)$/);
     const before = writer.lines.filter((line) => line.startsWith('done')).length;
-    execFileSync('prlimit', ['--fsize=unlimited:unlimited', '--pid', String(writer.pid)]);
+    execFileSync(limiter, ['--fsize=unlimited:unlimited', '--pid', String(writer.pid)]);
     await writer.said('done', before + 5);
     await writer.kill();
     expect(verifySqliteLedger(path)).toEqual([]);

@@ -100,8 +100,8 @@ test('a ledger whose lock file somebody deleted is fenced by the process that op
   await stale.close();
 });
 
-test.for<{ name: string; damage: (path: string) => void }>([
-  { name: 'an empty file', damage: (path) => truncateSync(path, 0) },
+test.for<{ name: string; damage: (path: string) => void; message?: RegExp }>([
+  { name: 'an empty file', damage: (path) => truncateSync(path, 0), message: /the file is empty/ },
   {
     name: 'text',
     damage: (path) => writeFileSync(path, 'not a database, but long enough to look at it as one'.repeat(20)),
@@ -116,6 +116,17 @@ test.for<{ name: string; damage: (path: string) => void }>([
     },
   },
   {
+    name: 'noise in one page that opening does not read',
+    damage: (path) => {
+      const raw = new DatabaseSync(path, { readOnly: true });
+      const { rootpage } = raw.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'history'").get() ?? {};
+      raw.close();
+      const bytes = readFileSync(path);
+      bytes.fill(0xa5, 4096 * (Number(rootpage) - 1), 4096 * Number(rootpage));
+      writeFileSync(path, bytes);
+    },
+  },
+  {
     name: 'another program’s database',
     damage: (path) => {
       truncateSync(path, 0);
@@ -124,19 +135,23 @@ test.for<{ name: string; damage: (path: string) => void }>([
       raw.close();
     },
   },
-])('$name in a ledger’s place is left as it is, and never replaced by an empty ledger', async ({ damage }) => {
-  using directory = temporaryDirectory();
-  const path = join(directory.path, 'ledger.db');
-  const ledger = await openSqliteLedger(path, real);
-  await ledger.commit(transaction([{ op: 'put-object', object: object() }, record('a')]));
-  await ledger.close();
-  damage(path);
-  const before = readFileSync(path);
-  const error = await errorOf(openSqliteLedger(path, real));
-  expect([error.code, error.disposition]).toEqual(['ledger/corrupt', 'give-up']);
-  expect(readFileSync(path).equals(before)).toBe(true);
-  expect(await codeOf(openSqliteLedger(path, real))).toBe('ledger/corrupt'); // not `locked`: the lock was given back
-});
+])(
+  '$name in a ledger’s place is left as it is, and never replaced by an empty ledger',
+  async ({ damage, message = /is damaged: .+ It was left exactly as it is/ }) => {
+    using directory = temporaryDirectory();
+    const path = join(directory.path, 'ledger.db');
+    const ledger = await openSqliteLedger(path, real);
+    await ledger.commit(transaction([{ op: 'put-object', object: object() }, record('a')]));
+    await ledger.close();
+    damage(path);
+    const before = readFileSync(path);
+    const error = await errorOf(openSqliteLedger(path, real));
+    expect([error.code, error.disposition]).toEqual(['ledger/corrupt', 'give-up']);
+    expect(error.message).toMatch(message);
+    expect(readFileSync(path).equals(before)).toBe(true);
+    expect(await codeOf(openSqliteLedger(path, real))).toBe('ledger/corrupt'); // not `locked`: the lock was given back
+  },
+);
 
 test('a ledger whose file vanished beside its log is not created anew', async () => {
   using directory = temporaryDirectory();

@@ -2,6 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
+import { chainHash } from '../../src/ledger/chain.ts';
+import type { HistoryTable } from '../../src/ledger/schema.ts';
 import { openSqliteLedger } from '../../src/ledger/sqlite.ts';
 import { verifySqliteLedger } from '../../src/ledger/verify.ts';
 import { PortolanError } from '../../src/model/errors.ts';
@@ -111,6 +113,37 @@ test.for([
       .map((finding) => finding.message)
       .join('\n'),
   ).toMatch(message);
+});
+
+test('a line that was rewritten together with its own hash is found by the lines around it, wherever it stands', async () => {
+  using directory = temporaryDirectory();
+  const path = join(directory.path, 'ledger.db');
+  await usedLedger(path);
+  const raw = new DatabaseSync(path);
+  const rows = raw.prepare('SELECT * FROM history').all() as unknown as HistoryTable[];
+  const set = raw.prepare('UPDATE history SET event = ?, prev_hash = ?, hash = ? WHERE scope = ? AND line = ?');
+  for (const row of rows) {
+    const { scope, line, serial, actor, uid, detail, at_ms: atMs } = row;
+    for (const previous of [row.prev_hash, 'f'.repeat(64)]) {
+      const forged = chainHash(previous, { scope, line, serial, atMs, actor, event: 'forged', uid, detail });
+      set.run('forged', previous, forged, scope, line);
+      expect(verifySqliteLedger(path), `line ${line} of ${scope}`).not.toEqual([]);
+      set.run(row.event, row.prev_hash, row.hash, scope, line);
+    }
+  }
+  raw.close();
+  expect(verifySqliteLedger(path)).toEqual([]);
+});
+
+test('a chain stays whole when compaction comes back after the traces of the first one have aged', async () => {
+  using directory = temporaryDirectory();
+  const path = join(directory.path, 'ledger.db');
+  await usedLedger(path);
+  const ledger = await openSqliteLedger(path, real);
+  const { history } = await ledger.compact({ nowMs: 1_000 * day, actor: 'test', keepPerObject: 1 });
+  expect(history).toBeGreaterThan(0);
+  expect(verifySqliteLedger(path)).toEqual([]);
+  await ledger.close();
 });
 
 test('a file that is no database is a finding, and one that is missing an error', () => {
