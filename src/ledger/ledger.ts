@@ -6,7 +6,7 @@ import type { EpochMs } from '../model/time.ts';
 /**
  * The durable memory: what we created or adopted, and the journal of intents and outcomes. Transactions are lists of
  * operations, never callbacks, so that one contract fits SQLite in the process and PostgreSQL across a network.
- * Tables: `reliability` section 4.7.
+ * Tables: `migrations.ts`; what every implementation checks first: `rules.ts`.
  */
 export interface Ledger {
   /** Where it is, for messages: a path, a redacted URL, `none`. */
@@ -16,8 +16,11 @@ export interface Ledger {
   /** Raised each time the ledger is opened for writing; stamped on every intent. */
   readonly epoch: number;
 
+  /** Ordered by uid. */
   objects(filter: ObjectFilter): Promise<readonly OwnedObject[]>;
+  /** Oldest first. */
   intents(filter: IntentFilter): Promise<readonly Intent[]>;
+  /** Newest first. */
   history(filter: HistoryFilter): Promise<readonly HistoryRow[]>;
   /** Scopes that any object, intent or history row names. */
   scopes(): Promise<readonly ScopeKey[]>;
@@ -28,7 +31,10 @@ export interface Ledger {
   /**
    * Commits all operations or none, raising the serial by one and adding their history rows to the scope's hash chain.
    * @throws PortolanError `ledger/conflict` when an open intent for the object (or an install for the scope) exists,
-   * `ledger/fenced` when this process no longer holds the ledger, `ledger/full`, `ledger/io`.
+   * or when another object owns the same natural key, `ledger/fenced` when this process no longer holds the ledger or
+   * an intent bears another epoch, `ledger/read-only`, `ledger/full`, `ledger/io`, `ledger/busy`.
+   * @throws RangeError for what no correct caller builds: rows of another scope than the transaction's, a new intent
+   * that is not `open`, `resolved` by nobody, two snapshots of one source, a time that is no whole number.
    */
   commit(transaction: LedgerTransaction): Promise<void>;
   close(): Promise<void>;
@@ -36,6 +42,7 @@ export interface Ledger {
 
 export type LedgerOperation =
   | { readonly op: 'put-object'; readonly object: OwnedObject }
+  /** Nothing happens where the transaction's scope has no such object. */
   | { readonly op: 'drop-object'; readonly uid: string }
   | { readonly op: 'open-intent'; readonly intent: Intent }
   /** Allowed only from `open` or `unknown`; anything else is `ledger/conflict`. */

@@ -127,6 +127,15 @@ test.for<{ name: string; damage: (path: string) => void; message?: RegExp }>([
     },
   },
   {
+    name: 'a value that no ledger writes',
+    damage: (path) => {
+      const raw = new DatabaseSync(path);
+      raw.exec("PRAGMA ignore_check_constraints = ON; UPDATE object SET origin = 'stolen'");
+      raw.close();
+    },
+    message: /CHECK constraint failed in object/,
+  },
+  {
     name: 'another program’s database',
     damage: (path) => {
       truncateSync(path, 0);
