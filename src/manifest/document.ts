@@ -1,12 +1,13 @@
 import { isScalar } from 'yaml';
 import { kindDeclarations } from '../kinds/declarations.ts';
 import type { KindDeclaration } from '../kinds/kind.ts';
-import { API_VERSION } from '../kinds/schema.ts';
+import { API_VERSION, NAME_LENGTH_MAX, NAME_PATTERN } from '../kinds/schema.ts';
 import { type ParsedDocument } from './documents.ts';
 import { explain } from './explain.ts';
 import type { Fault, Mask } from './fault.ts';
 import { locate, spanOfPlace } from './locate.ts';
 import { type Path, pointerSteps } from './paths.ts';
+import { withoutFaults } from './repair.ts';
 import { short } from './scalars.ts';
 import { secretMasks, type Trust } from './secrets.ts';
 import type { Explained } from './sentences.ts';
@@ -23,6 +24,8 @@ export interface ReadDocument {
   readonly name: string | undefined;
   /** `undefined` if the document is at fault. */
   readonly content: DocumentContent | undefined;
+  /** Of a document at fault: what is left without its faults, if that can be checked further. */
+  readonly remains: DocumentContent | undefined;
   readonly faults: readonly Fault[];
   readonly masks: readonly Mask[];
 }
@@ -34,28 +37,39 @@ export interface DocumentContent {
   readonly spec: unknown;
 }
 
-/** Checks one document by itself: values, header, schema of its kind. */
-export function readDocument(parsed: ParsedDocument, trust: Trust, variables: Variables | undefined): ReadDocument {
+/**
+ * Checks one document by itself: values, header, schema of its kind.
+ * @param damaged the file has unsafe characters, which were reported and replaced.
+ */
+export function readDocument(
+  parsed: ParsedDocument,
+  trust: Trust,
+  variables: Variables | undefined,
+  damaged: boolean,
+): ReadDocument {
   const { contents, offset } = parsed;
-  const value = readValue(contents, isSubstitutionDisabled(contents) ? undefined : variables);
+  const value = readValue(contents, isSubstitutionDisabled(contents) ? undefined : variables, damaged);
   const root = asMap(value.value);
   const kind = textOf(root?.['kind']);
   const declaration = kind === undefined ? undefined : kindDeclarations.get(kind);
-  const name = textOf(asMap(root?.['metadata'])?.['name']) ?? declaration?.defaultName;
+  const name = nameOf(root) ?? declaration?.defaultName;
   const masks = secretMasks(contents, trust);
-  const result = { offset, kind, name };
-  if (parsed.broken) return { ...result, content: undefined, faults: [...parsed.faults, ...value.faults], masks };
+  const result = { offset, kind, name, content: undefined, remains: undefined };
+  if (parsed.broken)
+    return { ...result, content: undefined, faults: named([...parsed.faults, ...value.faults], kind, name), masks };
   const explained: Explained = { contents, offset, value };
   const header = headerFault(root, declaration, trust, explained);
   if (header !== undefined || declaration === undefined || root === undefined) {
     const faults = header === undefined ? value.faults : [...value.faults, header];
-    return { ...result, content: undefined, faults: named(faults, kind, name), masks };
+    return { ...result, faults: named(faults, kind, name), masks };
   }
-  const explanation = explain(validateWithText(declaration, value), explained);
+  const errors = validateWithText(declaration, value);
+  const explanation = explain(errors, explained);
   const faults = named([...value.faults, ...explanation.faults], kind, name);
   return {
     ...result,
     content: faults.length === 0 ? contentOf(root) : undefined,
+    remains: faults.length === 0 || value.faults.length > 0 ? undefined : remainsOf(declaration, value.value, errors),
     faults,
     masks: trust === 'operator' ? [...masks, ...explanation.masks] : masks,
   };
@@ -84,6 +98,16 @@ function assign(root: Value, pointer: string, text: string): boolean {
   if (typeof parent !== 'object' || parent === null) return false;
   (parent as { [key: string]: Value })[last] = text;
   return true;
+}
+
+function remainsOf(
+  declaration: KindDeclaration<unknown>,
+  value: Value,
+  errors: readonly SchemaError[],
+): DocumentContent | undefined {
+  const rest = withoutFaults(value, errors);
+  const root = asMap(rest);
+  return root !== undefined && validateDocument(declaration, rest).length === 0 ? contentOf(root) : undefined;
 }
 
 function contentOf(root: { readonly [key: string]: Value }): DocumentContent {
@@ -156,6 +180,7 @@ function kindFault(root: { readonly [key: string]: Value }, trust: Trust, explai
     code: 'document/kind',
     message: `there is no kind ${JSON.stringify(short(text))}`,
     expected,
+    ...(root['apiVersion'] === API_VERSION ? {} : { hint: 'keep files that are no manifests out of the folder' }),
     ...(hint === undefined ? {} : { hint }),
   };
 }
@@ -170,7 +195,7 @@ function placed(contents: unknown, path: Path): { readonly offset: number; reado
 }
 
 function named(faults: readonly Fault[], kind: string | undefined, name: string | undefined): readonly Fault[] {
-  if (kind === undefined || name === undefined) return faults;
+  if (kind === undefined || name === undefined || !kindDeclarations.has(kind)) return faults;
   return faults.map((fault) => ({ ...fault, resource: `${kind}/${name}` }));
 }
 
@@ -183,6 +208,14 @@ function isSubstitutionDisabled(contents: unknown): boolean {
 function asMap(value: Value | undefined): { readonly [key: string]: Value } | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
 }
+
+/** A name that keeps to the rules for names; another one could not be referred to anyway. */
+function nameOf(root: { readonly [key: string]: Value } | undefined): string | undefined {
+  const name = textOf(asMap(root?.['metadata'])?.['name']);
+  return name !== undefined && name.length <= NAME_LENGTH_MAX && NAME.test(name) ? name : undefined;
+}
+
+const NAME = new RegExp(NAME_PATTERN);
 
 function textOf(value: Value | undefined): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;

@@ -41,7 +41,7 @@ export function parseDocuments(text: string): {
 
 function readDocument(document: Document.Parsed, text: string): ParsedDocument | undefined {
   const { contents } = document;
-  const faults = syntaxFaults(document.errors, text);
+  const faults = syntaxFaults(document, text);
   const empty = contents === null || (isScalar(contents) && contents.source === '');
   if (empty && faults.length === 0) return undefined;
   return {

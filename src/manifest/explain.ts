@@ -71,8 +71,15 @@ function isEcho(
     const missing = String(error.params['missingProperty']);
     return wanted.includes(missing) || poisoned.has(`${error.instancePath}/${missing}`);
   }
-  if (error.keyword === 'oneOf') return alternatives(error).some((name) => wanted.includes(name));
+  if (error.keyword === 'oneOf') return isPointless(error) || alternatives(error).some((name) => wanted.includes(name));
   return false;
+}
+
+/** `oneOf` counts fields: there are none in what is no map, and in a secret's place an unknown field says it all. */
+function isPointless({ data, parentSchema }: SchemaError): boolean {
+  if (typeof data !== 'object' || data === null || Array.isArray(data)) return true;
+  const known = propertiesOf(parentSchema);
+  return parentSchema?.['x-secret'] === 'reference' && Object.keys(data).some((name) => !known.includes(name));
 }
 
 /** What tells two errors at one place apart: the property they are about. */

@@ -1,7 +1,7 @@
 import { readDocument, type ReadDocument } from './document.ts';
 import { parseDocuments } from './documents.ts';
 import { compareText, type Fault, FileText, type Mask } from './fault.ts';
-import { secretLineMasks, type Trust } from './secrets.ts';
+import { addressMasks, secretLineMasks, type Trust } from './secrets.ts';
 import type { Variables } from './substitute.ts';
 import { decode } from './text.ts';
 
@@ -23,10 +23,10 @@ export function readFile(content: string | Uint8Array, trust: Trust, variables: 
   const { text, faults: textFaults } = decode(content);
   if (text === undefined) return { documents: [], faults: textFaults, masks: [], incomplete: true };
   const { documents: parsed, faults: syntaxFaults, cut } = parseDocuments(text);
-  const documents = parsed.map((document) => readDocument(document, trust, variables));
+  const documents = parsed.map((document) => readDocument(document, trust, variables, textFaults.length > 0));
   const faults = [...textFaults, ...syntaxFaults, ...documents.flatMap((document) => document.faults)];
   const broken = parsed.some((document) => document.broken);
-  const masks = documents.flatMap((document) => document.masks);
+  const masks = [...documents.flatMap((document) => document.masks), ...addressMasks(text)];
   return {
     documents,
     faults: faults.length === 0 ? faults : capped(faults),

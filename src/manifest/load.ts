@@ -101,12 +101,13 @@ export function combine(
   const origins = new Map<Declared, Origin>();
   for (const [file, reading] of readings.entries()) {
     for (const fault of reading.faults) problems.push(texts.of(file).problem(fault));
-    for (const [document, { kind, name, content, offset }] of reading.documents.entries()) {
+    for (const [document, { kind, name, content, remains, offset }] of reading.documents.entries()) {
       if (kind === undefined || name === undefined || kindDeclarations.get(kind)?.trust !== trust) continue;
       const id = resourceId(kind, name);
       const position = texts.of(file).position(offset);
-      const resource: Resource | undefined = content && { id, kind, name, ...content, position };
-      origins.set({ id, position, resource }, { file, document });
+      const whole = content ?? remains;
+      const resource: Resource | undefined = whole && { id, kind, name, ...whole, position };
+      origins.set({ id, position, resource, sound: content !== undefined }, { file, document });
     }
   }
   const incomplete = readings.some((reading) => reading.incomplete);

@@ -11,11 +11,14 @@ export interface OperatorNames {
   readonly stores: ReadonlySet<string>;
 }
 
-/** A document whose kind and name are known. `resource` is absent where the document is at fault by itself. */
+/** A document whose kind and name are known. */
 export interface Declared {
   readonly id: ResourceId;
   readonly position: Position;
+  /** What it says; of a document at fault, what is left without its faults, if that can be checked at all. */
   readonly resource: Resource | undefined;
+  /** False for a document with faults of its own: it is checked, but nothing is concluded from it about others. */
+  readonly sound: boolean;
 }
 
 /** A fault that only the whole set shows; the caller finds the place of `path` in the document. */
@@ -48,7 +51,7 @@ export function relate(
     else faults.push({ declared, problem: duplicateId(declared, first) });
   }
   const set = new Map<ResourceId, Resource>();
-  for (const { id, resource } of byId.values()) if (resource !== undefined) set.set(id, resource);
+  for (const { id, resource, sound } of byId.values()) if (resource !== undefined && sound) set.set(id, resource);
   const claimed = new Map<string, Declared>();
   const names = new NamesByKind([...byId.keys()], operator);
   for (const declared of byId.values()) {
@@ -129,9 +132,10 @@ function dangling(
 }
 
 function expectedNames(kind: string, known: ReadonlySet<string>): string {
-  if (known.size === 0) return `the name of a ${kind}; there is none at all`;
+  const article = /^[AEIOU]/.test(kind) ? 'an' : 'a';
+  if (known.size === 0) return `the name of ${article} ${kind}; there is none at all`;
   const shown = [...known].slice(0, 8).join(', ');
-  return `the name of a ${kind}: ${shown}${known.size > 8 ? `, … (${known.size} in all)` : ''}`;
+  return `the name of ${article} ${kind}: ${shown}${known.size > 8 ? `, … (${known.size} in all)` : ''}`;
 }
 
 function remedy(to: ResourceId, trust: 'manifest' | 'operator'): string {

@@ -1,5 +1,6 @@
 import { isMap, isScalar } from 'yaml';
 import type { Mask } from './fault.ts';
+import { textOfScalar } from './values.ts';
 
 /** Where documents come from: `manifest` is a source, `operator` the configuration file. */
 export type Trust = 'manifest' | 'operator';
@@ -7,6 +8,23 @@ export type Trust = 'manifest' | 'operator';
 const NAMES = 'access_?key|token|password|passwd|secret|api_?key|authorization|private_?key';
 const SECRET_KEY = new RegExp(`^(?:${NAMES})$`, 'i');
 const SECRET_LINE = new RegExp(`(?:^|[\\s{,"'])(?:${NAMES}|value)["']?[ \\t]*:[ \\t]*([^\\s{].*)$`, 'gim');
+
+/** True for the name of a field that people give to secrets. */
+export function isSecretName(name: string): boolean {
+  return SECRET_KEY.test(name);
+}
+
+const USER_INFO = /(:\/\/)([^\s/@"']+)@/g;
+
+/** An address without the user and password that may stand in it. */
+export function withoutUserInfo(text: string): string {
+  return text.replace(USER_INFO, '$1***@');
+}
+
+/** Users and passwords in addresses, wherever they stand. */
+export function addressMasks(text: string): readonly Mask[] {
+  return [...text.matchAll(USER_INFO)].map(({ index, 2: userInfo = '' }) => [index + 3, index + 3 + userInfo.length]);
+}
 
 /** Values whose keys say that they may be a secret, written where a reference belongs. */
 export function secretMasks(contents: unknown, trust: Trust): readonly Mask[] {
@@ -18,7 +36,7 @@ export function secretMasks(contents: unknown, trust: Trust): readonly Mask[] {
 function collect(node: unknown, trust: Trust, masks: Mask[]): void {
   if (!isMap(node)) return;
   for (const { key, value } of node.items) {
-    const name = isScalar(key) ? String(key.value) : '';
+    const name = isScalar(key) ? textOfScalar(key) : '';
     const secret = SECRET_KEY.test(name) || (trust === 'operator' && name === 'value');
     if (secret && isScalar(value) && value.range) masks.push([value.range[0], value.range[1]]);
     else collect(value, trust, masks);

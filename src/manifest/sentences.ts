@@ -4,6 +4,7 @@ import { locate, type Place } from './locate.ts';
 import { type Path, pointerSteps } from './paths.ts';
 import { readPlainScalar, short } from './scalars.ts';
 import { didYouMean } from './suggest.ts';
+import { isSecretName, withoutUserInfo } from './secrets.ts';
 import type { SchemaError } from './validate.ts';
 import { type DocumentValue, textOfScalar } from './values.ts';
 
@@ -82,9 +83,16 @@ export function describe(error: SchemaError, path: Path, place: Place, document:
       message: `${field} is ${shownValue(error.data, shown)}${substituted === undefined ? '' : ` (from ${short(text ?? '')})`}`,
       expected,
     },
-    hintFor(error, schema, shown),
+    substituted === undefined || isPlain(error) ? hintFor(error, schema, shown) : ONE_VALUE,
   );
 }
+
+/** A variable can give these; it can never give a list or a map. */
+function isPlain({ parentSchema }: SchemaError): boolean {
+  return !['array', 'object'].includes((parentSchema as Schema).type ?? '');
+}
+
+const ONE_VALUE = 'a variable holds one value, never a list or a map';
 
 function withHint(what: What, hint: string | undefined): What {
   return hint === undefined ? what : { ...what, hint };
@@ -106,15 +114,20 @@ function unknownField({ params, parentSchema }: SchemaError, field: string): Wha
       message: `${JSON.stringify(short(name))} is no way to refer to a secret`,
     };
   }
+  const first = /^[A-Za-z]+(?=[\s{[])/.exec(name)?.[0] ?? '';
+  const hint = known.includes(first) ? `put a colon and a space after ${first}` : didYouMean(name, known);
   return withHint(
     {
       code: 'schema/unknown-field',
       message: `there is no field ${JSON.stringify(short(name))} here`,
       expected: oneOfWords(known),
     },
-    didYouMean(name, known),
+    isSecretName(name) ? SECRET_HINT : hint,
   );
 }
+
+const SECRET_HINT =
+  "a secret stands only in the operator's configuration, by reference; if this file was ever committed or shared, replace the secret";
 
 function missingField({ params, parentSchema }: SchemaError, field: string): What {
   const name = String(params['missingProperty']);
@@ -122,7 +135,7 @@ function missingField({ params, parentSchema }: SchemaError, field: string): Wha
   return {
     code: 'schema/missing-field',
     message: `${name} is missing${field === 'the document' ? '' : ` in ${field}`}`,
-    expected: `${name}: ${schema?.description ?? 'a value'}`,
+    expected: `${name}: ${schema?.['x-expected'] ?? schema?.description ?? 'a value'}`,
   };
 }
 
@@ -172,19 +185,23 @@ function empty(code: string, field: string, expected: string, text: string | und
     code,
     message: text === undefined ? `${field} is empty` : `${field} is ${text}`,
     expected,
-    hint: `remove ${field} if it is not to be managed`,
+    hint: 'a field that is not to be managed is left out, not left empty',
   };
 }
 
 function shownValue(data: unknown, text: string | undefined): string {
   if (Array.isArray(data)) return 'a list';
   if (typeof data === 'object') return 'a map';
-  if (typeof data === 'string') return JSON.stringify(short(data));
+  if (typeof data === 'string') return JSON.stringify(short(withoutUserInfo(data)));
   return `the ${typeof data} ${short(text ?? JSON.stringify(data))}`;
 }
 
 function oneOfWords(words: readonly string[]): string {
-  return words.length === 1 ? String(words[0]) : `one of ${words.join(', ')}`;
+  const shown = words.map((word) => {
+    const plain = readPlainScalar(word);
+    return plain.ok && typeof plain.value === 'string' ? word : `"${word}" in quotes`;
+  });
+  return shown.length === 1 ? String(shown[0]) : `one of ${shown.join(', ')}`;
 }
 
 const TYPE_NAMES: Readonly<Record<string, string>> = {
@@ -209,7 +226,9 @@ function expectation(keyword: string, schema: Schema): string {
 
 function hintFor({ keyword, data }: SchemaError, schema: Schema, text: string | undefined): string | undefined {
   const options = schema.enum;
-  if (keyword === 'enum' && options !== undefined) return didYouMean(String(data), options);
+  if (keyword === 'enum' && options !== undefined) {
+    return options.length > 1 ? didYouMean(String(data), options) : undefined;
+  }
   if (keyword === 'type') {
     if (options === undefined || typeof data !== 'boolean') return typeHint(schema.type ?? '', data, text);
     const word = options.find((option) => (data ? ['on', 'true'] : ['off']).includes(option));
@@ -225,7 +244,20 @@ function hintFor({ keyword, data }: SchemaError, schema: Schema, text: string | 
 function corrections(text: string): readonly string[] {
   const lower = text.toLowerCase();
   const upper = text.toUpperCase();
-  return [text.trim(), lower, upper, lower.replace(/[_ ]/g, '-'), upper.replace(/[- ]/g, '_'), `/${text}`];
+  const dashed = text.trim().replace(/[_ ]/g, '-');
+  const address = [text, `http://${text}`].find((candidate) => URL.canParse(candidate));
+  // A domain written as an address, or with letters that its ASCII form spells differently.
+  const host = address === undefined || !text.includes('.') ? [] : [new URL(address).hostname];
+  return [
+    text.trim(),
+    dashed,
+    lower,
+    upper,
+    dashed.toLowerCase(),
+    dashed.toUpperCase().replaceAll('-', '_'),
+    `/${text}`,
+    ...host,
+  ];
 }
 
 function typeHint(type: string, data: unknown, text: string | undefined): string | undefined {
@@ -239,6 +271,6 @@ function typeHint(type: string, data: unknown, text: string | undefined): string
     const plain = readPlainScalar(data.trim());
     if (plain.ok && typeof plain.value === 'number') return `write ${plain.value} without quotes`;
   }
-  if (type === 'array' && data !== null) return 'put a - before each entry';
+  if (type === 'array' && typeof data === 'object') return 'put a - before each entry';
   return undefined;
 }

@@ -1,10 +1,12 @@
-import type { YAMLParseError } from 'yaml';
+import { type Document, isCollection, isScalar, visit, type YAMLParseError } from 'yaml';
 import type { Fault } from './fault.ts';
 
 interface Explanation {
   readonly message: string;
   readonly expected?: string;
   readonly hint?: string;
+  /** Where the mistake is, if not where the parser noticed it. */
+  readonly offset?: number;
 }
 
 /** Faults of anchors, aliases, tags and directives, which are refused before the composer sees them. */
@@ -25,39 +27,56 @@ const FAULTS_MAX = 3;
  * Syntax errors of one document in our words. The first of each line only, and at most three: what follows a syntax
  * error is mostly its echo.
  */
-export function syntaxFaults(errors: readonly YAMLParseError[], text: string): readonly Fault[] {
+export function syntaxFaults(document: Document.Parsed, text: string): readonly Fault[] {
   const faults: Fault[] = [];
   // The last line that has a fault, so that a line of a thousand errors is not searched a thousand times.
   let line = { start: -1, end: -1 };
-  for (const error of errors) {
+  for (const error of document.errors) {
     if (faults.length === FAULTS_MAX) break;
     if (REPORTED_ELSEWHERE.has(error.code)) continue;
-    const offset = Math.min(error.pos[0], Math.max(0, text.length - 1));
-    if (offset >= line.start && offset <= line.end) continue;
-    const newline = text.indexOf('\n', offset);
-    line = { start: text.lastIndexOf('\n', offset - 1) + 1, end: newline === -1 ? text.length : newline };
-    faults.push({
-      code: 'yaml/syntax',
-      offset,
-      length: Math.max(1, Math.min(error.pos[1], line.end) - offset),
-      path: '',
-      ...explain(error),
-    });
+    const noticed = Math.min(error.pos[0], Math.max(0, text.length - 1));
+    if (noticed >= line.start && noticed <= line.end) continue;
+    line = lineAt(text, noticed);
+    const { offset: cause, ...words } = explain(error, document, text, line);
+    const offset = cause ?? pastIndent(text, noticed, line.end);
+    if (faults.some((fault) => fault.offset === offset)) continue;
+    const length = cause === undefined ? Math.max(1, Math.min(error.pos[1], line.end) - offset) : 1;
+    faults.push({ code: 'yaml/syntax', offset, length, path: '', ...words });
+    if (words.message === CONFLICT) break;
   }
   return faults;
 }
 
-function explain(error: YAMLParseError): Explanation {
+interface Line {
+  readonly start: number;
+  readonly end: number;
+}
+
+function lineAt(text: string, offset: number): Line {
+  const newline = text.indexOf('\n', offset);
+  return { start: text.lastIndexOf('\n', offset - 1) + 1, end: newline === -1 ? text.length : newline };
+}
+
+function pastIndent(text: string, offset: number, end: number): number {
+  let at = offset;
+  while (at < end - 1 && text[at] === ' ') at += 1;
+  return at;
+}
+
+const CONFLICT = 'a conflict of git is not resolved here';
+
+function explain(error: YAMLParseError, document: Document.Parsed, text: string, { start, end }: Line): Explanation {
+  const line = text.slice(start, Math.min(end, start + 1000));
+  if (/^(?:<{7}|={7}|>{7}|\|{7})(?: |\r?$)/.test(line)) {
+    return { message: CONFLICT, expected: 'one of the two sides, without the marks of git' };
+  }
   switch (error.code) {
     case 'TAB_AS_INDENT':
-      return { message: 'a tab is used for indentation', expected: 'spaces' };
+      return { message: 'a tab is used for indentation', expected: 'spaces', offset: error.pos[0] };
     case 'BAD_INDENT':
-      return {
-        message: 'the indentation fits neither the line above nor a line before it',
-        expected: 'fields of one map in the same column',
-      };
+      return isBracket(error) ? unclosedBracket(document, text, error.pos[0]) : BAD_INDENT;
     case 'MISSING_CHAR':
-      return missing(error.message);
+      return missing(error, document, text);
     case 'BAD_DQ_ESCAPE':
       return {
         message: 'a backslash in "double quotes" starts an escape that does not exist',
@@ -65,11 +84,7 @@ function explain(error: YAMLParseError): Explanation {
       };
     case 'MULTILINE_IMPLICIT_KEY':
     case 'BLOCK_AS_IMPLICIT_KEY':
-      return {
-        message: 'a line has more than one key, or a key spans several lines',
-        expected: 'key: value, one per line',
-        hint: 'put a value that contains a colon and a space into quotes',
-      };
+      return manyKeys(line);
     case 'BAD_SCALAR_START':
       return { message: 'a value starts with a character that YAML reserves', hint: 'put the value into quotes' };
     case 'KEY_OVER_1024_CHARS':
@@ -77,16 +92,85 @@ function explain(error: YAMLParseError): Explanation {
     case 'BLOCK_IN_FLOW':
       return { message: 'an indented block stands inside [ ] or { }', expected: 'one style or the other' };
     default:
-      return { message: `this is no valid YAML: ${firstLine(error.message)}` };
+      return unexpected(error, line);
   }
 }
 
-function missing(message: string): Explanation {
-  const text = firstLine(message);
-  if (/closing "quote/.test(text)) return { message: 'a value that starts with " has no closing "', expected: '"' };
-  if (/closing 'quote/.test(text)) return { message: "a value that starts with ' has no closing '", expected: "'" };
-  if (/space/i.test(text) && /#/.test(text)) return { message: 'a comment needs a space before its #' };
-  return { message: `something is missing here: ${text}` };
+const BAD_INDENT: Explanation = {
+  message: 'this line is indented like none of the lines above that it could belong to',
+  expected: 'the fields of one map in the same column',
+};
+
+function manyKeys(line: string): Explanation {
+  const glued = /^[\s-]*([A-Za-z_][\w-]*):[^\s:]/.exec(line);
+  return {
+    message: 'a line has more than one key, or a key spans several lines',
+    expected: 'key: value, one per line',
+    hint:
+      glued === null
+        ? 'put a value that contains a colon and a space into quotes'
+        : `put a space after the colon of ${glued[1]}`,
+  };
+}
+
+function unexpected(error: YAMLParseError, line: string): Explanation {
+  if (/[{[,].*\$\{[A-Za-z_]/.test(line)) {
+    return {
+      message: 'a ${NAME} without quotes stands inside { } or [ ], where its braces start a map',
+      hint: 'write "${NAME}" in quotes; it becomes a number or true or false all the same',
+    };
+  }
+  return { message: `this is no valid YAML: ${firstLine(error.message)}` };
+}
+
+function isBracket(error: YAMLParseError): boolean {
+  return /must be sufficiently indented/.test(error.message);
+}
+
+function missing(error: YAMLParseError, document: Document.Parsed, text: string): Explanation {
+  const words = firstLine(error.message);
+  const quote = /closing (["'])quote/.exec(words)?.[1];
+  if (quote !== undefined) {
+    const offset = openingQuote(document, error.pos[0]);
+    const message = `this ${quote} is not closed`;
+    return {
+      message,
+      expected: `another ${quote} at the end of the value`,
+      ...(offset === undefined ? {} : { offset }),
+    };
+  }
+  if (/must end with a/.test(words)) return unclosedBracket(document, text, error.pos[0]);
+  if (/comments must be separated/.test(words)) return { message: 'a comment needs a space before its #' };
+  return { message: `something is missing here: ${words}` };
+}
+
+function unclosedBracket(document: Document.Parsed, text: string, noticed: number): Explanation {
+  let opened: number | undefined;
+  visit(document, {
+    Collection(_, node) {
+      if (!isCollection(node) || node.flow !== true || !node.range) return;
+      const [start, end] = node.range;
+      if (start < noticed && !/[\]}]/.test(text[end - 1] ?? '')) opened = start;
+    },
+  });
+  const bracket = text[opened ?? -1] === '[' ? '[' : '{';
+  return {
+    message: opened === undefined ? 'a { or [ is not closed' : `this ${bracket} is not closed`,
+    expected: opened === undefined ? 'a } or ]' : bracket === '[' ? 'a ] at its end' : 'a } at its end',
+    ...(opened === undefined ? {} : { offset: opened }),
+  };
+}
+
+/** The quoted scalar that runs to where its end was missed. */
+function openingQuote(document: Document.Parsed, noticed: number): number | undefined {
+  let opened: number | undefined;
+  visit(document, {
+    Scalar(_, node) {
+      const quoted = isScalar(node) && (node.type === 'QUOTE_DOUBLE' || node.type === 'QUOTE_SINGLE');
+      if (quoted && node.range && node.range[0] <= noticed) opened = node.range[0];
+    },
+  });
+  return opened;
 }
 
 function firstLine(message: string): string {

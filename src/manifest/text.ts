@@ -16,7 +16,10 @@ export interface SourceFile {
  */
 const UNSAFE =
   // oxlint-disable-next-line eslint/no-control-regex -- They are what it looks for.
-  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ufffe\uffff]|\r(?!\n)|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ufffd-\uffff]|\r(?!\n)|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+
+/** Stands where an unsafe character stood. */
+export const REPLACEMENT = '\ufffd';
 
 /**
  * Decodes a file and looks for characters that have no place in it.
@@ -79,7 +82,7 @@ function replaceUnsafe(text: string): { readonly text: string; readonly faults: 
     expected: 'printable text, line breaks and tabs',
     hint: 'delete it; many editors show it only when asked to show invisible characters',
   };
-  return { text: text.replace(UNSAFE, '\ufffd'), faults: [fault] };
+  return { text: text.replace(UNSAFE, REPLACEMENT), faults: [fault] };
 }
 
 /** The first character of a value that must not reach the platform, described; `undefined` if all are fine. */
@@ -96,7 +99,8 @@ function describeCharacter(character: string): string {
 
 function nameOfCharacter(code: number): string {
   if (code === 0) return 'a NUL character';
-  if (code === 0x0d) return 'a carriage return without a line feed';
+  if (code === 0x0d) return 'a carriage return';
+  if (code === 0xfffd) return 'a replacement character, left by a wrong conversion,';
   if (code === 0xfeff) return 'a byte order mark inside the text';
   if (code >= 0xd800 && code <= 0xdfff) return 'half of a surrogate pair';
   if (code >= 0x061c && code < 0xfff0) return 'an invisible character that changes the direction of text';

@@ -4,7 +4,7 @@ import { LIMITS } from './limits.ts';
 import { formatPath, formatPointer } from './paths.ts';
 import { readPlainScalar, short } from './scalars.ts';
 import { isExactReference, substitute, type Variables } from './substitute.ts';
-import { unsafeCharacter } from './text.ts';
+import { REPLACEMENT, unsafeCharacter } from './text.ts';
 
 /** A value of a document: JSON whose maps have no prototype. */
 export type Value = string | number | boolean | null | Value[] | { [key: string]: Value };
@@ -26,9 +26,10 @@ const FORBIDDEN_KEYS = new Set(['__proto__', 'prototype', 'constructor']);
  * Turns the nodes of one document into plain values, by rules of our own: the nodes come from YAML's failsafe schema,
  * in which every scalar is still text.
  * @param variables `undefined` leaves `${NAME}` alone.
+ * @param damaged unsafe characters of the file were reported, and replaced by U+FFFD.
  */
-export function readValue(contents: unknown, variables: Variables | undefined): DocumentValue {
-  const reader = new Reader(variables);
+export function readValue(contents: unknown, variables: Variables | undefined, damaged = false): DocumentValue {
+  const reader = new Reader(variables, damaged);
   const value = reader.node(contents, []);
   return { value, faults: reader.faults, poisoned: reader.poisoned, substituted: reader.substituted ?? NONE };
 }
@@ -38,9 +39,11 @@ class Reader {
   readonly poisoned = new Set<string>();
   substituted: Map<string, string> | undefined;
   readonly #variables: Variables | undefined;
+  readonly #damaged: boolean;
 
-  constructor(variables: Variables | undefined) {
+  constructor(variables: Variables | undefined, damaged: boolean) {
     this.#variables = variables;
+    this.#damaged = damaged;
   }
 
   /** Recursive, and bounded: the depth was limited before there were nodes. */
@@ -143,7 +146,7 @@ class Reader {
     const scalar = readPlainScalar(text);
     if (scalar.ok) return typeof scalar.value === 'string' ? (this.#safe(node, text, path) ?? null) : scalar.value;
     if (substituted) return text; // A variable has no quotes to put around it; the field decides whether it is text.
-    this.#poison(node, path, { ...scalar, hint: `write "${short(text)}" if it is text` });
+    this.#poison(node, path, { ...scalar, hint: numberHint(text) });
     return null;
   }
 
@@ -165,7 +168,10 @@ class Reader {
   /** The text in its composed form, or `undefined` (and a fault) if a character of it must not reach the platform. */
   #safe(node: Scalar, text: string, path: readonly (string | number)[]): string | undefined {
     const unsafe = unsafeCharacter(text);
-    // A character that stands in the file as it is was reported with the file, and replaced.
+    if (this.#damaged && text.includes(REPLACEMENT)) {
+      this.poisoned.add(formatPointer(path)); // Reported with the file, at its place.
+      return undefined;
+    }
     if (unsafe !== undefined) {
       this.#poison(node, path, {
         code: 'yaml/unsafe-character',
@@ -193,6 +199,14 @@ class Reader {
       path: formatPath(path),
     });
   }
+}
+
+function numberHint(text: string): string {
+  const quoted = `"${short(text)}"`;
+  const value = Number(text);
+  return Number.isSafeInteger(value)
+    ? `write ${value} if it is a number, ${quoted} if it is text`
+    : `write ${quoted} if it is text`;
 }
 
 const KEY_FAULT = { code: 'yaml/key', expected: 'text' } as const;

@@ -2,6 +2,7 @@ import type { DesiredState, Resource } from '../../model/resource.ts';
 import { applicationOf } from '../application/check.ts';
 import type { ComponentSpec } from '../component/spec.ts';
 import type { Identity, SpecProblem } from '../kind.ts';
+import { isPunycode } from './punycode.ts';
 import type { HttpGatewayRuleSpec } from './spec.ts';
 
 /** Rules within one HttpGatewayRule, and against the Component that it leads to. */
@@ -31,7 +32,7 @@ function domainProblems(domain: string): readonly SpecProblem[] {
     ];
   }
   // The pattern admits any xn-- label; only decoding tells whether one stands for anything.
-  if (labels.some((label) => /^xn--/i.test(label)) && !URL.canParse(`http://${domain.replace(/^\*\./, '')}`)) {
+  if (labels.some((label) => /^xn--/i.test(label) && !isPunycode(label.slice('xn--'.length)))) {
     return [
       {
         code: 'rule/domain',
