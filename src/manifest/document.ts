@@ -66,10 +66,13 @@ export function readDocument(
   const errors = validateWithText(declaration, value);
   const explanation = explain(errors, explained);
   const faults = named([...value.faults, ...explanation.faults], kind, name);
+  // A value may be unknown without a fault of this document: its fault was reported with the file.
+  const unknown = value.faults.length > 0 || value.poisoned.size > 0;
+  const sound = errors.length === 0 && !unknown;
   return {
     ...result,
-    content: faults.length === 0 ? contentOf(root) : undefined,
-    remains: faults.length === 0 || value.faults.length > 0 ? undefined : remainsOf(declaration, value.value, errors),
+    content: sound ? contentOf(root) : undefined,
+    remains: sound || unknown ? undefined : remainsOf(declaration, value.value, errors),
     faults,
     masks: trust === 'operator' ? [...masks, ...explanation.masks] : masks,
   };

@@ -25,6 +25,9 @@ export function readFile(content: string | Uint8Array, trust: Trust, variables: 
   const { documents: parsed, faults: syntaxFaults, cut } = parseDocuments(text);
   const documents = parsed.map((document) => readDocument(document, trust, variables, textFaults.length > 0));
   const faults = [...textFaults, ...syntaxFaults, ...documents.flatMap((document) => document.faults)];
+  const lost = documents.find(({ content }) => content === undefined);
+  // No rule above leads here. It stands guard all the same: a document that is left out in silence would be pruned.
+  if (lost !== undefined && faults.length === 0) faults.push(unreadable(lost.offset));
   const broken = parsed.some((document) => document.broken);
   const masks = [...documents.flatMap((document) => document.masks), ...addressMasks(text)];
   return {
@@ -33,6 +36,11 @@ export function readFile(content: string | Uint8Array, trust: Trust, variables: 
     masks: broken && trust === 'operator' ? [...masks, ...secretLineMasks(text)] : masks,
     incomplete: cut || documents.some(({ kind, name }) => kind === undefined || name === undefined),
   };
+}
+
+function unreadable(offset: number): Fault {
+  const message = 'this document could not be understood, and no rule says why';
+  return { code: 'document/unreadable', offset, length: 1, path: '', message, hint: 'please report this as a bug' };
 }
 
 function capped(faults: readonly Fault[]): readonly Fault[] {

@@ -1,4 +1,4 @@
-import { isMap, isScalar, isSeq } from 'yaml';
+import { isMap, isScalar, isSeq, type Pair, type YAMLMap } from 'yaml';
 import type { Path } from './paths.ts';
 import { spanOf, textOfScalar } from './values.ts';
 
@@ -24,12 +24,25 @@ export function locate(contents: unknown, path: Path): { readonly place: Place; 
 
 function child(node: unknown, step: string | number): Place | undefined {
   if (isMap(node)) {
-    const pair = node.items.find(({ key }) => isScalar(key) && textOfScalar(key) === String(step));
+    const pair = pairOf(node, String(step));
     return pair === undefined ? undefined : { key: pair.key, value: pair.value };
   }
   if (!isSeq(node)) return undefined;
   const item = node.items[Number(step)];
   return item === undefined ? undefined : { key: undefined, value: item };
+}
+
+const indexes = new WeakMap<YAMLMap, ReadonlyMap<string, Pair>>();
+
+/** The first pair of a key. A map is indexed once, because a map of thousands of faults is searched thousands of times. */
+function pairOf(map: YAMLMap, key: string): Pair | undefined {
+  let index = indexes.get(map);
+  if (index === undefined) {
+    // Backwards, so that the first of two equal keys wins.
+    index = new Map(map.items.toReversed().map((pair) => [isScalar(pair.key) ? textOfScalar(pair.key) : '', pair]));
+    indexes.set(map, index);
+  }
+  return index.get(key);
 }
 
 /** What to underline for a value: the value itself if it is a scalar on its own line, else the key that leads to it. */

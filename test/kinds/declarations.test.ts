@@ -1,0 +1,147 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { expect, test } from 'vitest';
+import { kindDeclarations } from '../../src/kinds/declarations.ts';
+import { isPunycode } from '../../src/kinds/http-gateway-rule/punycode.ts';
+import { documentSchema, type PropertiesOf, schemaFileName } from '../../src/kinds/schema.ts';
+import type { JsonObject } from '../../src/model/json.ts';
+
+const KINDS = [...kindDeclarations.values()];
+
+interface Node {
+  readonly path: string;
+  readonly schema: JsonObject;
+}
+
+/** Every schema within a schema, with a path for messages. */
+function nodesOf(schema: JsonObject, path: string): readonly Node[] {
+  const children: Node[] = [];
+  for (const [key, value] of Object.entries(schema)) {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) continue;
+    if (key === 'properties') {
+      for (const [name, property] of Object.entries(value))
+        children.push(...nodesOf(property as JsonObject, `${path}.${name}`));
+    } else if (['items', 'propertyNames', 'additionalProperties'].includes(key)) {
+      children.push(...nodesOf(value as JsonObject, `${path}.${key}`));
+    }
+  }
+  return [{ path, schema }, ...children];
+}
+
+test.for(KINDS)('$kind: its schema is valid 2020-12', (declaration) => {
+  const ajv = new Ajv2020({ strict: true, strictRequired: false, keywords: ['x-expected', 'x-secret'] });
+  expect(ajv.validateSchema(documentSchema(declaration))).toBe(true);
+  expect(ajv.errors).toBe(null);
+});
+
+test.for(KINDS)('$kind: every field has a description, and every pattern a limit of length', ({ kind, specSchema }) => {
+  const fields = nodesOf(specSchema, kind).filter(({ path }) => !path.endsWith('.items') && path !== kind);
+  expect(fields.length).toBeGreaterThan(0);
+  const nodes = nodesOf(documentSchema({ kind, description: '', specSchema }), kind);
+  expect(fields.filter(({ schema }) => typeof schema['description'] !== 'string').map(({ path }) => path)).toEqual([]);
+  const patterns = nodes.filter(({ schema }) => schema['pattern'] !== undefined);
+  expect(patterns.filter(({ schema }) => schema['maxLength'] === undefined).map(({ path }) => path)).toEqual([]);
+});
+
+test.for(KINDS)('$kind: no object of its schema takes fields that it does not name', ({ kind, specSchema }) => {
+  const open = nodesOf(specSchema, kind).filter(
+    ({ schema }) => schema['type'] === 'object' && schema['additionalProperties'] !== false,
+  );
+  expect(open.map(({ path }) => path)).toEqual([]);
+});
+
+const LENGTH = 100 * 1024;
+const adversarial = [
+  'a',
+  'a.',
+  '-',
+  'a-',
+  '.',
+  '/',
+  '1',
+  '1h',
+  '1m',
+  'A_',
+  '*.',
+  'xn--a.',
+  ' ',
+  '://',
+  '[',
+  'é',
+  '\n',
+].map((unit) => unit.repeat(LENGTH / unit.length));
+
+test.for(KINDS)('$kind: each pattern is linear on 100 KiB made to confuse it', (declaration) => {
+  const patterns = new Set(
+    nodesOf(documentSchema(declaration), declaration.kind).flatMap(({ schema }) =>
+      typeof schema['pattern'] === 'string' ? [schema['pattern']] : [],
+    ),
+  );
+  expect(patterns.size).toBeGreaterThan(0);
+  for (const pattern of patterns) {
+    const expression = new RegExp(pattern, 'u');
+    for (const text of adversarial) {
+      for (const attempt of [text, `${text}!`, `${text}\u0000`]) {
+        const startMs = performance.now();
+        expression.test(attempt);
+        expect(performance.now() - startMs, `${pattern} on ${attempt.slice(0, 8)}…`).toBeLessThan(100);
+      }
+    }
+  }
+});
+
+test.for(KINDS)('$kind: has its folder with a README, and an example', ({ kind }) => {
+  const name = schemaFileName(kind).replace('.schema.json', '');
+  expect(readdirSync(`src/kinds/${name}`)).toEqual(expect.arrayContaining(['README.md', 'declaration.ts', 'spec.ts']));
+  const examples = readdirSync('examples', { recursive: true, encoding: 'utf8' }).filter((file) =>
+    file.endsWith('.yaml'),
+  );
+  expect(examples.some((file) => readFileSync(`examples/${file}`, 'utf8').includes(`\nkind: ${kind}\n`))).toBe(true);
+});
+
+test('the published schemas are what the kinds say', () => {
+  const run = () => execFileSync('node', ['.config/schemas.ts', '--check'], { stdio: 'pipe', encoding: 'utf8' });
+  expect(run).not.toThrow();
+});
+
+test('every modeline of the examples names a schema that exists', () => {
+  for (const file of readdirSync('examples', { recursive: true, encoding: 'utf8' })) {
+    if (!file.endsWith('.yaml')) continue;
+    const lines = readFileSync(`examples/${file}`, 'utf8').matchAll(/\$schema=(.*)/g);
+    for (const [, path] of lines)
+      expect(existsSync(new URL(`../../examples/${file}/../${path}`, import.meta.url)), `${file}: ${path}`).toBe(true);
+  }
+});
+
+test('a schema that does not fit its type does not compile', () => {
+  interface Spec {
+    readonly port: number;
+    readonly mode?: 'on' | 'off';
+  }
+  const port = { type: 'integer', description: 'Port.' } as const;
+  const mode = { type: 'string', enum: ['on', 'off'], description: 'Mode.' } as const;
+  const fits = { port, mode } satisfies PropertiesOf<Spec>;
+  // @ts-expect-error A field is missing.
+  const missing = { port } satisfies PropertiesOf<Spec>;
+  // @ts-expect-error A field is unknown.
+  const unknown = { port, mode, more: port } satisfies PropertiesOf<Spec>;
+  // @ts-expect-error The type is another one.
+  const other = { port: mode, mode } satisfies PropertiesOf<Spec>;
+  expect([fits, missing, unknown, other].map((schema) => Object.keys(schema).length)).toEqual([2, 1, 3, 2]);
+});
+
+test.for([
+  ['bcher-kva', true],
+  ['n3h', true],
+  ['fiqs8s', true],
+  ['80ak6aa92e', true],
+  ['mgbh0fb', true],
+  ['', false],
+  ['abc-', false],
+  ['0', false],
+  ['99999999999999999999', false],
+  ['a_b', false],
+] as const)('punycode %s: %s', ([label, valid]) => {
+  expect(isPunycode(label)).toBe(valid);
+});

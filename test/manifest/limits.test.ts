@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest';
+import { LIMITS } from '../../src/manifest/limits.ts';
+import { loadManifests } from '../../src/manifest/load.ts';
+
+/** Codes of the faults of one file. */
+function codes(content: string | Uint8Array): readonly string[] {
+  return loadManifests({ files: [{ path: 'a.yaml', content }] }).problems.map(({ code }) => code);
+}
+
+const flow = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
+const blockList = (depth: number) => `${'- '.repeat(depth)}x`;
+const blockMap = (depth: number) =>
+  Array.from({ length: depth }, (_, level) => `${' '.repeat(level)}k:${level === depth - 1 ? ' x' : ''}`).join('\n');
+const keys = (count: number) => Array.from({ length: count }, (_, index) => `k${index}: 1`).join('\n');
+
+test.for([
+  ['bytes of a file', 'limit/file-size', (size: number) => '#'.repeat(size), LIMITS.fileBytes],
+  [
+    'bytes, not characters, of a file',
+    'limit/file-size',
+    (size: number) => `#${'é'.repeat(Math.ceil((size - 1) / 2))}`,
+    LIMITS.fileBytes - 1,
+  ],
+  ['levels of brackets', 'limit/depth', flow, LIMITS.depth],
+  ['levels of lists', 'limit/depth', blockList, LIMITS.depth],
+  ['levels of maps', 'limit/depth', blockMap, LIMITS.depth],
+  ['keys of a map', 'limit/keys', keys, LIMITS.keysPerMap],
+  ['characters of a value', 'limit/scalar', (length: number) => `a: ${'x'.repeat(length)}`, LIMITS.scalarLength],
+] as const)('%s: the limit itself is allowed, one more is not', ([, code, make, limit]) => {
+  expect(codes(make(limit))).not.toContain(code);
+  expect(codes(make(limit + 1))).toContain(code);
+});
+
+test('files of a source', () => {
+  const files = Array.from({ length: LIMITS.files + 1 }, (_, index) => ({ path: `${index}.yaml`, content: '' }));
+  expect(loadManifests({ files }).problems.map(({ code }) => code)).toEqual(['limit/files']);
+  expect(loadManifests({ files: files.slice(1) }).problems).toEqual([]);
+});
+
+test('bytes of a source', () => {
+  const content = Buffer.alloc(LIMITS.fileBytes, '#');
+  const count = LIMITS.totalBytes / LIMITS.fileBytes;
+  const files = Array.from({ length: count + 1 }, (_, index) => ({
+    path: `${index}.yaml`,
+    content,
+    contentId: 'same',
+  }));
+  expect(loadManifests({ files }).problems.map(({ code }) => code)).toEqual(['limit/total-size']);
+  expect(loadManifests({ files: files.slice(1) }).problems).toEqual([]);
+});
+
+test('a value may not grow over its limit by substitution', () => {
+  const variables = new Map([['A', 'x'.repeat(LIMITS.scalarLength / 4)]]);
+  const load = (text: string) => loadManifests({ files: [{ path: 'a.yaml', content: text }], variables }).problems;
+  expect(load('a: "${A}${A}${A}${A}"').map(({ code }) => code)).not.toContain('limit/scalar');
+  expect(load('a: "${A}${A}${A}${A}."').map(({ code }) => code)).toContain('limit/scalar');
+});
+
+const bombs: Readonly<Record<string, (bytes: number) => string>> = {
+  'open brackets': (bytes) => '['.repeat(bytes),
+  'pairs of brackets': (bytes) => '[]'.repeat(bytes / 2),
+  commas: (bytes) => `[${','.repeat(bytes - 2)}]`,
+  'nested list marks': (bytes) => '- '.repeat(bytes / 2),
+  'question marks': (bytes) => '? '.repeat(bytes / 2),
+  colons: (bytes) => ': '.repeat(bytes / 2),
+  anchors: (bytes) => '&a '.repeat(bytes / 3),
+  aliases: (bytes) => '- *a\n'.repeat(bytes / 5),
+  tags: (bytes) => '!a '.repeat(bytes / 3),
+  directives: (bytes) => '%a\n'.repeat(bytes / 3),
+  'double quotes': (bytes) => '"'.repeat(bytes),
+  'single quotes': (bytes) => "'".repeat(bytes),
+  'line breaks': (bytes) => '\n'.repeat(bytes),
+  'documents of nothing': (bytes) => '---\n'.repeat(bytes / 4),
+  documents: (bytes) => 'a: 1\n---\n'.repeat(bytes / 9),
+  'distinct keys': (bytes) => keys(bytes / 12),
+  'equal keys': (bytes) => 'k: 1\n'.repeat(4999).slice(0, bytes),
+  'block scalars': (bytes) => 'a: |\n  x\n'.repeat(bytes / 10),
+  'references to variables': (bytes) => `a: "${'${A}'.repeat(LIMITS.scalarLength / 4 - 1)}"`.slice(0, bytes),
+  'unfinished references': (bytes) => `a: ${'${'.repeat(LIMITS.scalarLength / 2 - 1)}`.slice(0, bytes),
+  'control characters': (bytes) => '\u0001'.repeat(bytes),
+  'unknown fields': (bytes) =>
+    `apiVersion: portolan/v1\nkind: Component\nspec:\n${keys(4000).replace(/^/gm, '  ')}`.slice(0, bytes),
+};
+
+test.for(Object.entries(bombs))('256 KiB of %s end soon', ([, make]) => {
+  const content = make(LIMITS.fileBytes);
+  expect(content.length).toBeLessThanOrEqual(LIMITS.fileBytes);
+  const startMs = performance.now();
+  codes(content);
+  // A quadratic step takes ten seconds and more here; a slow and shared machine still stays far below.
+  expect(performance.now() - startMs).toBeLessThan(4000);
+});
+
+test('a file of nothing but faults reports a hundred of them, and says how many more there are', () => {
+  const { problems } = loadManifests({ files: [{ path: 'a.yaml', content: keys(3000).replace(/1$/gm, '0x1') }] });
+  expect(problems).toHaveLength(101);
+  expect(problems.at(-1)?.message).toMatch(/^2\d\d\d more faults of this file are not shown$/);
+});
