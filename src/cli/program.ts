@@ -55,6 +55,11 @@ const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./sandbox.ts')).sandboxCommand,
   },
   {
+    name: 'demo',
+    summary: 'Show the whole thing at work on a sandbox, in half a minute.',
+    load: async () => (await import('./demo.ts')).demoCommand,
+  },
+  {
     name: 'version',
     summary: 'Print the version of Portolan and of the Node it runs on.',
     load: async () => (await import('./version.ts')).versionCommand,
