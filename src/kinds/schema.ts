@@ -159,8 +159,6 @@ const metadataSchema = {
   },
 } as const;
 
-/** Names of the annotations that mean something to Portolan. */
-export const KNOWN_ANNOTATIONS: readonly string[] = Object.keys(annotationsOfPortolan);
 export const API_VERSION = 'portolan/v1';
 
 /** Name of the published schema of a kind: `HttpGatewayRule` → `http-gateway-rule.schema.json`. */

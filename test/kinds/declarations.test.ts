@@ -122,11 +122,11 @@ test('a schema that does not fit its type does not compile', () => {
   const port = { type: 'integer', description: 'Port.' } as const;
   const mode = { type: 'string', enum: ['on', 'off'], description: 'Mode.' } as const;
   const fits = { port, mode } satisfies PropertiesOf<Spec>;
-  // @ts-expect-error A field is missing.
+  // @ts-expect-error -- A field is missing.
   const missing = { port } satisfies PropertiesOf<Spec>;
-  // @ts-expect-error A field is unknown.
+  // @ts-expect-error -- A field is unknown.
   const unknown = { port, mode, more: port } satisfies PropertiesOf<Spec>;
-  // @ts-expect-error The type is another one.
+  // @ts-expect-error -- The type is another one.
   const other = { port: mode, mode } satisfies PropertiesOf<Spec>;
   expect([fits, missing, unknown, other].map((schema) => Object.keys(schema).length)).toEqual([2, 1, 3, 2]);
 });

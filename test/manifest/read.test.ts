@@ -1,5 +1,6 @@
-import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -115,11 +116,13 @@ test('a link that takes the place of a file after it was listed is not followed'
 
 test('what cannot be read is a problem, and the rest is read', async () => {
   write('a.yaml');
-  execFileSync('mkfifo', [join(folder, 'pipe.yaml')]);
+  const server = createServer().listen(join(folder, 'socket.yaml'));
+  await once(server, 'listening');
   mkdirSync(join(folder, 'folder.yaml'));
   const { files, problems } = await read([join(folder, 'none'), folder]);
+  server.close();
   expect(files).toEqual(['a.yaml']);
-  expect(problems).toEqual(['source/not-found none', 'source/unreadable pipe.yaml']);
+  expect(problems).toEqual(['source/not-found none', 'source/unreadable socket.yaml']);
 });
 
 test('standard input is one file, read once and up to the limit', async () => {
