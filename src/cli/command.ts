@@ -2,10 +2,11 @@ import type { Command } from '@commander-js/extra-typings';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
 import type { ExitCode } from './exit-codes.ts';
+import type { Redaction } from './redaction.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Everything a command may touch of the process it runs in. Only `main.ts` makes a real one. */
-export interface Surroundings {
+/** What is around the program. Only `main.ts` makes a real one. */
+export interface ProcessSurroundings {
   readonly terminal: Terminal;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Folder of the installed package: examples and schemas are in it. */
@@ -16,6 +17,12 @@ export interface Surroundings {
   readonly signal: AbortSignal;
   /** `process.versions.node`, and so on: what `version` prints. */
   readonly runtimeVersions: { readonly node: string; readonly platform: string };
+}
+
+/** Everything a command may touch of the process it runs in. */
+export interface Surroundings extends ProcessSurroundings {
+  /** Whoever reads a secret adds it here: `terminal` masks it from then on. */
+  readonly redaction: Redaction;
 }
 
 /** Runs a command's work and keeps its exit code for main. */

@@ -81,15 +81,13 @@ interface MonitorOptions extends InputOptions, LogOptions {
 async function monitor(app: string, options: MonitorOptions, surroundings: Surroundings): Promise<ExitCode> {
   const { terminal, clock } = surroundings;
   const window = windowOf(options, clock.now());
-  const isAddress = app.includes('/');
-  const input = isAddress
-    ? { ...readConfiguration(options.config), desired: undefined }
-    : await loadInput(options, surroundings);
-  const invalid = reportProblems(input.problems, terminal);
+  const { operator, scopeOf } = app.includes('/')
+    ? byAddress(parseAddress(app), options)
+    : await byManifest(app, options, surroundings);
+  const invalid = reportProblems(operator.problems, terminal);
   if (invalid !== undefined) return invalid;
-  const manifest = input.desired === undefined ? undefined : applicationOf(app, [...input.desired.values()]);
-  return await withOpenPlatforms(input satisfies OperatorConfiguration, options, surroundings, async (platforms) => {
-    const scope = manifest === undefined ? parseAddress(app) : await scopeOf(manifest, platforms);
+  return await withOpenPlatforms(operator, options, surroundings, async (platforms) => {
+    const scope = await scopeOf(platforms);
     const { startSeconds: start, endSeconds: end, stepSeconds } = window;
     const query = { start, end, stepSeconds, ...(options.outer === true ? { outerOnly: true } : {}) };
     const monitors = await platforms.client(scope.platform).monitor(scope, query);
@@ -98,6 +96,28 @@ async function monitor(app: string, options: MonitorOptions, surroundings: Surro
     );
     return EXIT.ok;
   });
+}
+
+/** Which application is meant, and the configuration to reach it with. */
+interface Target {
+  readonly operator: OperatorConfiguration;
+  /** Asked only when the configuration and the manifests have no problem. */
+  readonly scopeOf: (platforms: Platforms) => Promise<Scope>;
+}
+
+function byAddress(scope: Scope, options: MonitorOptions): Target {
+  return { operator: readConfiguration(options.config), scopeOf: async () => scope };
+}
+
+async function byManifest(name: string, options: MonitorOptions, surroundings: Surroundings): Promise<Target> {
+  const input = await loadInput(options, surroundings);
+  return {
+    operator: input,
+    scopeOf: async (platforms) => {
+      const application = applicationOf(name, [...input.desired.values()]);
+      return (await resolveScope(application, { client: platforms.client(application.spec.platform) })).scope;
+    },
+  };
 }
 
 function windowOf(options: MonitorOptions, nowMs: number): MonitorWindow {
@@ -134,12 +154,6 @@ function applicationOf(name: string, resources: readonly Resource[]): Resource<A
       'PLATFORM/TEAM/REGION/APP-ID works without manifests.',
     ),
   });
-}
-
-async function scopeOf(manifest: Resource<ApplicationSpec>, platforms: Platforms): Promise<Scope> {
-  const client = platforms.client(manifest.spec.platform);
-  const { scope } = await resolveScope(manifest, { client });
-  return scope;
 }
 
 function parseAddress(text: string): Scope {

@@ -1,7 +1,8 @@
 import { Command, CommanderError } from '@commander-js/extra-typings';
-import type { CommandDefinition, Surroundings } from './command.ts';
+import type { CommandDefinition, ProcessSurroundings, Surroundings } from './command.ts';
 import { applyEnvironment, describeEnvironment } from './env-options.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
+import { createRedaction, redacting } from './redaction.ts';
 import { reportError } from './report.ts';
 
 /** A command as `--help` lists it, and the file that knows the rest. */
@@ -85,7 +86,9 @@ before a file.`;
  * @param args what stands behind the program's name.
  * @returns the exit code; nothing is thrown for anything that a user, the network or a file does.
  */
-export async function runProgram(args: readonly string[], surroundings: Surroundings): Promise<ExitCode> {
+export async function runProgram(args: readonly string[], around: ProcessSurroundings): Promise<ExitCode> {
+  const redaction = createRedaction();
+  const surroundings: Surroundings = { ...around, redaction, terminal: redacting(around.terminal, redaction) };
   let exitCode: ExitCode = EXIT.ok;
   const program = new Command('portolan')
     .description("Keeps an application platform's ports, gateway rules and store installs as a git repository says.")

@@ -3,6 +3,7 @@ import { PortolanError } from '../model/errors.ts';
 import { Secret } from '../model/secret.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { readNamedFile } from './files.ts';
+import type { Redaction } from './redaction.ts';
 
 /** How old a secret read from a file may get: a rotated token is used within this time. */
 const FILE_AGE_MAX_MS = 5_000;
@@ -10,6 +11,7 @@ const FILE_AGE_MAX_MS = 5_000;
 export interface SecretSurroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
+  readonly redaction: Redaction;
 }
 
 /**
@@ -19,19 +21,21 @@ export interface SecretSurroundings {
  * while it cannot be read.
  * @throws PortolanError `secret/missing`, at once, when there is nothing at the reference.
  */
-export function openSecret(
-  reference: SecretReference,
-  where: string,
-  { env, clock }: SecretSurroundings,
-): () => Secret {
+export function openSecret(reference: SecretReference, where: string, around: SecretSurroundings): () => Secret {
+  const { env, clock, redaction } = around;
+  const wrap = (value: string | undefined, origin: string): Secret => {
+    const secret = checked(value, origin, where);
+    redaction.add(secret);
+    return new Secret(secret, origin);
+  };
   if ('env' in reference) {
-    const secret = checked(env[reference.env], `environment variable ${reference.env}`, where);
+    const secret = wrap(env[reference.env], `environment variable ${reference.env}`);
     return () => secret;
   }
   const origin = `file ${reference.file}`;
   const read = (): Secret => {
     const text = new TextDecoder().decode(readNamedFile(reference.file, `the secret of ${where}`));
-    return checked(text.replace(/\r?\n$/, ''), origin, where);
+    return wrap(text.replace(/\r?\n$/, ''), origin);
   };
   let secret = read();
   let readAtMs = clock.monotonic();
@@ -48,8 +52,8 @@ export function openSecret(
   };
 }
 
-function checked(value: string | undefined, origin: string, where: string): Secret {
-  if (value !== undefined && value !== '') return new Secret(value, origin);
+function checked(value: string | undefined, origin: string, where: string): string {
+  if (value !== undefined && value !== '') return value;
   throw new PortolanError({
     code: 'secret/missing',
     disposition: 'invalid',

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Surroundings } from '../../src/cli/command.ts';
+import type { ProcessSurroundings } from '../../src/cli/command.ts';
 import { runProgram } from '../../src/cli/program.ts';
 import type { Output, Terminal } from '../../src/cli/terminal.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
@@ -49,7 +49,7 @@ export function collectingTerminal(
 }
 
 /** Runs a command line in this process. */
-export async function runHere(args: readonly string[], changes: Partial<Surroundings> = {}): Promise<Run> {
+export async function runHere(args: readonly string[], changes: Partial<ProcessSurroundings> = {}): Promise<Run> {
   const { terminal, text } = collectingTerminal();
   const code = await runProgram(args, {
     terminal,

@@ -1,0 +1,162 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createRedaction } from '../../src/cli/redaction.ts';
+import { openSecret } from '../../src/cli/secrets.ts';
+import type { Clock } from '../../src/runtime/clock.ts';
+import { configurationFor, folderOf, sandboxFor, temporaryFolder } from './platform.ts';
+import { type Run, runProcess, startProgram } from './running.ts';
+
+/** Characters that change in URLs, JSON and base64, so that each spelling is a different text. */
+const canaries = {
+  token: 'canary-token "1"/+=&?%41',
+  storeKey: 'canary-store-key\\2/+=<>',
+  inline: 'canary-inline-3',
+} as const;
+
+function spellingsOf(secret: string): readonly string[] {
+  const bytes = Buffer.from(secret);
+  return [
+    secret,
+    encodeURIComponent(secret),
+    JSON.stringify(secret).slice(1, -1),
+    bytes.toString('base64').replace(/=+$/, ''),
+    bytes.toString('base64url'),
+    bytes.toString('hex'),
+  ];
+}
+
+function expectNoCanary(run: Run): void {
+  for (const secret of Object.values(canaries)) {
+    for (const spelling of spellingsOf(secret)) expect(run.out + run.err).not.toContain(spelling);
+  }
+}
+
+const store = `---
+apiVersion: portolan/v1
+kind: Store
+metadata: { name: main }
+spec: { url: https://store.example.com, domain: market-1, type: rainstore, accessKey: { file: store.key } }
+`;
+const manifests = `apiVersion: portolan/v1
+kind: Application
+metadata: { name: shop }
+spec: { team: team-a, region: region-1, appId: 42 }
+`;
+
+test('no output of any command shows a secret, in any spelling, whatever the server says', async () => {
+  // A server that repeats what it was sent, in an error, in a record and in an address that leads elsewhere.
+  const echo = { msg: `bad token ${canaries.token}`, msg_show: encodeURIComponent(canaries.token), code: 20400 };
+  const faults = [
+    { operation: 'listRegions', times: 1, fault: { type: 'status', when: 'before', status: 401, body: echo } },
+    {
+      operation: 'listRegions',
+      times: 1,
+      fault: { type: 'redirect', location: `/x?t=${encodeURIComponent(canaries.token)}` },
+    },
+    { operation: 'listRegions', times: 1, fault: { type: 'status', when: 'before', status: 200, body: canaries.token } },
+    { operation: 'listRegions', times: 1, fault: { type: 'status', when: 'before', status: 200, body: [echo] } },
+  ] as const;
+  const sandbox = await sandboxFor({ token: canaries.token, faults });
+  const cwd = folderOf({
+    'portolan.yaml': configurationFor(sandbox.url) + store,
+    'inline.yaml': configurationFor(sandbox.url).replace('{ env: PORTOLAN_TOKEN }', canaries.inline),
+    'broken.yaml': `${configurationFor(sandbox.url)}  accessKey: ${canaries.inline}\n :`,
+    'store.key': `${canaries.storeKey}\n`,
+    'shop.yaml': manifests,
+  });
+  const env = { PORTOLAN_TOKEN: canaries.token, PORTOLAN_REGIONS_PLATFORM: '', PORTOLAN_VAR_UNUSED: canaries.storeKey };
+  const verbose = ['--log-level', 'debug'];
+  const runs = [
+    ...['text', 'json', 'text', 'json', 'text'].map((format) => ['regions', '--log-format', format, ...verbose]),
+    ['regions', '-o', 'json', ...verbose],
+    ['monitor', 'shop', '-f', 'shop.yaml', ...verbose],
+    ['monitor', 'default/team-a/region-1/999', ...verbose],
+    ['validate', '-f', 'shop.yaml', '-o', 'json'],
+    ['validate', '-f', 'shop.yaml', '-c', 'inline.yaml'],
+    ['validate', '-f', 'shop.yaml', '-c', 'broken.yaml'],
+    ['regions', '-c', 'inline.yaml'],
+    ['validate', '-f', 'shop.yaml', '--var', canaries.inline],
+    ['version', '-o', 'json'],
+  ];
+  const codes: number[] = [];
+  for (const args of runs) {
+    const run = await runProcess(args, { cwd, env });
+    expectNoCanary(run);
+    codes.push(run.code);
+  }
+  // The runs did what they were meant to do: failed at each fault, then worked.
+  expect(codes).toEqual([5, 1, 1, 1, 0, 0, 0, 1, 0, 3, 3, 3, 3, 0]);
+  const wrongVariable = await runProcess(['sandbox'], { cwd, env: { PORTOLAN_SANDBOX_PORT: canaries.token } });
+  expect(wrongVariable.code).toBe(3);
+  expectNoCanary(wrongVariable);
+});
+
+test('the sandbox does not repeat a token of one’s own, and does not log what it is sent', async () => {
+  const args = ['sandbox', '--port', '0', '--log-level', 'debug'];
+  const { child, ended, outputSoFar } = startProgram(args, { env: { PORTOLAN_SANDBOX_TOKEN: canaries.inline } });
+  await expect.poll(() => outputSoFar().out, { timeout: 10_000 }).toContain('Ctrl-C');
+  const url = /http:\/\/127\.0\.0\.1:\d+/.exec(outputSoFar().out)?.[0] ?? '';
+  const headers = { authorization: canaries.inline };
+  expect((await fetch(`${url}/openapi/v1/regions`, { headers })).status).toBe(200);
+  child.kill('SIGTERM');
+  expectNoCanary(await ended);
+});
+
+test('a secret that was read is masked in every spelling, wherever it stands', () => {
+  fc.assert(
+    fc.property(
+      fc.string({ minLength: 6, maxLength: 40, unit: 'binary' }).filter((text) => text.isWellFormed()),
+      fc.string({ maxLength: 20 }),
+      fc.nat({ max: 4 }),
+      (secret, around, spelling) => {
+        const redaction = createRedaction();
+        redaction.add(secret);
+        const written = spellingsOf(secret)[spelling] ?? secret;
+        expect(redaction.redact(`${around}${written}${around}`)).not.toContain(written);
+      },
+    ),
+  );
+});
+
+/** A clock that moves only when it is told to. */
+function handClock(): Clock & { advance(ms: number): void } {
+  let nowMs = 0;
+  return { now: () => nowMs, monotonic: () => nowMs, sleep: async () => {}, advance: (ms) => void (nowMs += ms) };
+}
+
+test('a secret in a file is read again when it has been rotated, and kept while the file is away', () => {
+  const file = join(temporaryFolder(), 'token');
+  const clock = handClock();
+  writeFileSync(file, 'first-token\n');
+  const redaction = createRedaction();
+  const secret = openSecret({ file }, 'Platform/default spec.auth.value', { env: {}, clock, redaction });
+  expect(secret().reveal()).toBe('first-token');
+  writeFileSync(file, 'second-token');
+  expect(secret().reveal()).toBe('first-token');
+  clock.advance(5_001);
+  expect(secret().reveal()).toBe('second-token');
+  writeFileSync(file, '');
+  clock.advance(5_001);
+  expect(secret().reveal()).toBe('second-token');
+  expect(inspect(secret())).not.toContain('token\n');
+  expect(redaction.redact('first-token second-token')).toBe('[secret] [secret]');
+});
+
+test.for([
+  [{ env: 'NOT_THERE' }, 'environment variable NOT_THERE, which is not set'],
+  [{ env: 'EMPTY' }, 'environment variable EMPTY, which is empty'],
+  [{ file: '/nowhere/token' }, 'no such file'],
+] as const)('a reference to nothing is an error of the configuration: %j', ([reference, words]) => {
+  const around = { env: { EMPTY: '' }, clock: handClock(), redaction: createRedaction() };
+  let caught: unknown;
+  try {
+    openSecret(reference, 'Store/main spec.accessKey', around);
+  } catch (error) {
+    caught = error;
+  }
+  expect(caught).toMatchObject({ disposition: 'invalid', message: expect.stringContaining(words) });
+  expect(caught).toMatchObject({ message: expect.stringContaining('Store/main spec.accessKey') });
+});
