@@ -56,7 +56,11 @@ test('no output of any command shows a secret, in any spelling, whatever the ser
       times: 1,
       fault: { type: 'redirect', location: `/x?t=${encodeURIComponent(canaries.token)}` },
     },
-    { operation: 'listRegions', times: 1, fault: { type: 'status', when: 'before', status: 200, body: canaries.token } },
+    {
+      operation: 'listRegions',
+      times: 1,
+      fault: { type: 'status', when: 'before', status: 200, body: canaries.token },
+    },
     { operation: 'listRegions', times: 1, fault: { type: 'status', when: 'before', status: 200, body: [echo] } },
   ] as const;
   const sandbox = await sandboxFor({ token: canaries.token, faults });

@@ -1,0 +1,128 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { folderOf, temporaryFolder } from './platform.ts';
+import { projectRoot, runProcess } from './running.ts';
+
+/** Builds, packs and unpacks. @returns the folder of the package, far from any node_modules. */
+function unpackedPackage(): string {
+  const folder = temporaryFolder();
+  execFileSync(process.execPath, [join(projectRoot, '.config', 'build.ts')], { cwd: projectRoot });
+  const npm = ['npm', 'pack', '--ignore-scripts', '--silent', '--pack-destination', folder];
+  execFileSync(npm[0] ?? '', npm.slice(1), { cwd: projectRoot, stdio: 'pipe' });
+  const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? '';
+  execFileSync('tar', ['-xzf', tarball], { cwd: folder });
+  return join(folder, 'package');
+}
+
+test('the package holds what it needs and nothing else, and runs alone', async () => {
+  const folder = unpackedPackage();
+  expect(readdirSync(folder).sort()).toEqual(['LICENSE', 'README.md', 'dist', 'examples', 'package.json', 'schemas']);
+  expect(existsSync(join(folder, 'dist', 'portolan.js'))).toBe(true);
+
+  const program = join(folder, 'dist', 'portolan.js');
+  const cache = temporaryFolder();
+  const settings = { program, cwd: folderOf({}), env: { XDG_CACHE_HOME: cache } };
+  const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string };
+  const versionRun = await runProcess(['version'], settings);
+  expect(versionRun).toMatchObject({ code: 0, err: '' });
+  expect(versionRun.out).toContain(version);
+  const examples = join(folder, 'examples');
+  const validation = ['validate', '-c', join(examples, 'portolan.yaml'), '-f', join(examples, 'shop')];
+  const validated = await runProcess(validation, settings);
+  expect(validated).toMatchObject({ code: 0, err: '' });
+  expect(validated.out).toMatch(/^valid: \d+ resources/);
+  const invalid = await runProcess(['validate', '-f', '-'], { ...settings, input: 'kind: Nothing\n' });
+  expect(invalid.code).toBe(3);
+  expect(existsSync(join(cache, 'portolan'))).toBe(true);
+
+  // What every command needs is inside: none of them may look for a package that is not there.
+  for (const command of ['regions', 'monitor', 'schema', 'sandbox', 'version']) {
+    expect(await runProcess([command, '--help'], settings)).toMatchObject({ code: 0, err: '' });
+  }
+
+  const old = await runProcess(['version'], { ...settings, env: { NODE_OPTIONS: pretendOldNode() } });
+  expect(old).toMatchObject({ code: 1, out: '' });
+  expect(old.err).toMatch(/Node 24 or newer is needed, this is Node 20\.1\.0/);
+});
+
+/** Options under which Node says that it is an old one. */
+function pretendOldNode(): string {
+  const code = "Object.defineProperty(process.versions, 'node', { value: '20.1.0' })";
+  return `--import data:text/javascript,${encodeURIComponent(code)}`;
+}
+
+/** A checkout with the bootstrap, a lock file, and an npm of our own that records how often it ran. */
+function checkout(npm: string): {
+  folder: string;
+  run: (file: string, args?: string[], env?: Record<string, string>) => ReturnType<typeof runProcess>;
+} {
+  const folder = temporaryFolder();
+  cpSync(join(projectRoot, '.config', 'with-node.js'), join(folder, '.config', 'with-node.js'), { recursive: true });
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+  writeFileSync(join(folder, 'package-lock.json'), '{}');
+  writeFileSync(join(folder, 'npm-cli.js'), npm);
+  const program = join(folder, '.config', 'with-node.js');
+  const run = (file: string, args: string[] = [], env: Record<string, string> = {}) =>
+    runProcess([file, ...args], { program, cwd: folder, env: { npm_execpath: join(folder, 'npm-cli.js'), ...env } });
+  return { folder, run };
+}
+
+const installs = `import { appendFileSync, mkdirSync, symlinkSync } from 'node:fs';
+mkdirSync('node_modules/node/bin', { recursive: true });
+try { symlinkSync(process.env.REAL_NODE, 'node_modules/node/bin/node'); } catch {}
+appendFileSync('npm.log', process.argv.slice(2).join(' ') + '\\n');
+console.log('noise of npm');`;
+
+test('the bootstrap installs once, again when the lock file changes, and keeps its noise off stdout', async () => {
+  const { folder, run } = checkout(installs);
+  const env = { REAL_NODE: process.execPath };
+  const log = (): string[] => readFileSync(join(folder, 'npm.log'), 'utf8').trimEnd().split('\n');
+  writeFileSync(
+    join(folder, 'say.ts'),
+    "const words: string = process.argv.slice(2).join(' ');\nconsole.log(words, process.env.PATH?.split(':')[0]);\n",
+  );
+  const first = await run('say.ts', ['a', 'b'], env);
+  expect(first).toMatchObject({ code: 0, out: `a b ${join(folder, 'node_modules', '.bin')}\n` });
+  expect(first.err).toMatch(/no packages are installed yet: running npm ci[^]*noise of npm/);
+  expect(await run('say.ts', ['c'], env)).toMatchObject({ code: 0, err: '' });
+  expect(log()).toHaveLength(1);
+  writeFileSync(join(folder, 'package-lock.json'), '{ "changed": true }');
+  expect((await run('say.ts', [], env)).err).toContain('package-lock.json has changed');
+  expect(log()).toEqual(['ci --no-audit --no-fund', 'ci --no-audit --no-fund']);
+});
+
+test.for(['this process', 'a child'] as const)('the exit code of %s is passed on', async (where) => {
+  const { folder, run } = checkout(installs);
+  writeFileSync(join(folder, 'end.ts'), 'process.exit(Number(process.argv[2]));\n');
+  const env = { REAL_NODE: process.execPath, ...(where === 'a child' ? { NODE_OPTIONS: pretendOldNode() } : {}) };
+  expect(await run('end.ts', ['7'], env)).toMatchObject({ code: 7 });
+});
+
+test('when npm fails, nothing runs, and the next attempt installs again', async () => {
+  const { folder, run } = checkout("console.error('no network'); process.exit(3);");
+  writeFileSync(join(folder, 'say.ts'), "console.log('ran');\n");
+  for (const _ of [1, 2]) {
+    const failed = await run('say.ts');
+    expect(failed).toMatchObject({ code: 1, out: '' });
+    expect(failed.err).toMatch(/no network[^]*npm ci failed \(3\), nothing was run/);
+  }
+});
+
+test('without scripts there is no Node 24, and an old Node says so', async () => {
+  const { folder, run } = checkout("import { mkdirSync } from 'node:fs'; mkdirSync('node_modules');");
+  writeFileSync(join(folder, 'say.ts'), "console.log('ran');\n");
+  const failed = await run('say.ts', [], { NODE_OPTIONS: pretendOldNode() });
+  expect(failed).toMatchObject({ code: 1, out: '' });
+  expect(failed.err).toMatch(/did not bring Node 24[^]*ignore-scripts/);
+});
+
+test('packages that are linked from another checkout are left alone', async () => {
+  const { folder, run } = checkout("import { writeFileSync } from 'node:fs'; writeFileSync('npm.log', '');");
+  mkdirSync(join(folder, 'elsewhere'));
+  execFileSync('ln', ['-s', 'elsewhere', 'node_modules'], { cwd: folder });
+  writeFileSync(join(folder, 'say.ts'), "console.log('ran');\n");
+  expect(await run('say.ts')).toEqual({ code: 0, out: 'ran\n', err: '' });
+  expect(existsSync(join(folder, 'npm.log'))).toBe(false);
+});
