@@ -1,6 +1,7 @@
 import { Option } from '@commander-js/extra-typings';
 import type { ApplicationSpec } from '../kinds/application/spec.ts';
 import { didYouMean } from '../manifest/suggest.ts';
+import { formatDuration } from '../model/duration.ts';
 import { PortolanError } from '../model/errors.ts';
 import { type Scope, scopeKey } from '../model/ids.ts';
 import type { ComponentMonitor } from '../model/observed.ts';
@@ -170,7 +171,10 @@ function parseAddress(text: string): Scope {
 
 function text(scope: Scope, window: MonitorWindow, monitors: readonly ComponentMonitor[], columns: number): string {
   const [from, to] = [window.startSeconds, window.endSeconds].map((seconds) => new Date(seconds * 1000).toISOString());
-  const head = `${safeLine(scopeKey(scope))}  ${from} to ${to}, a sample per ${window.stepSeconds} s\n\n`;
+  const [span, step] = [(window.endSeconds - window.startSeconds) * 1000, window.stepSeconds * 1000].map(
+    formatDuration,
+  );
+  const head = `${safeLine(scopeKey(scope))}  ${from} to ${to} (${span}), a sample every ${step}\n\n`;
   return head + renderMonitors(monitors, window, columns);
 }
 
