@@ -227,7 +227,8 @@ function unexplained({ path, text, program, comments }: Parsed): Finding[] {
     const orders = /^(?:oxlint-disable|eslint-disable|biome-ignore|@ts-ignore|@ts-expect-error|@ts-nocheck)\b/.test(
       words,
     );
-    if (!orders || /(?: -- |: )\S/.test(words)) continue;
+    // The compiler's order needs no rule's name, so whatever follows it is the reason.
+    if (!orders || /(?: -- |: |^@ts-expect-error )\S/.test(words)) continue;
     const message = `give the reason behind " -- ": ${words}`;
     findings.push({ file: path, line: lineAt(text, start), rule: 'unexplained-suppression', message });
   }
