@@ -2,6 +2,7 @@
  * The process: arguments, standard streams, signals, clock and chance become the surroundings of one command, and its
  * exit code becomes ours. Nothing else in the program knows that there is a process.
  */
+import { hostname, userInfo } from 'node:os';
 import { createInterface } from 'node:readline/promises';
 import { fileURLToPath } from 'node:url';
 import { runProgram } from './cli/program.ts';
@@ -17,6 +18,7 @@ const exitCode = await runProgram(process.argv.slice(2), {
   env: process.env,
   // From `src/main.ts` and from `dist/main.js` alike.
   packageRoot: fileURLToPath(new URL('..', import.meta.url)),
+  who: `${userName()} on ${hostname()}, pid ${process.pid}`,
   clock: systemClock,
   random: systemRandom,
   signal: signalOfProcess(),
@@ -25,6 +27,15 @@ const exitCode = await runProgram(process.argv.slice(2), {
 // A socket that is kept alive would hold the process; text on its way into a pipe must not be cut off.
 await Promise.all([drained(process.stdout), drained(process.stderr)]);
 process.exit(exitCode);
+
+/** In a container the user may have no name. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
+  }
+}
 
 function terminalOfProcess(): Terminal {
   const canAsk = process.stdin.isTTY && process.stderr.isTTY;

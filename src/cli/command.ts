@@ -11,6 +11,8 @@ export interface ProcessSurroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Folder of the installed package: examples and schemas are in it. */
   readonly packageRoot: string;
+  /** Who runs it, for ledgers and locks: `alice on host-1, pid 4711`. */
+  readonly who: string;
   readonly clock: Clock;
   readonly random: Random;
   /** Aborted by SIGINT and SIGTERM. */

@@ -63,7 +63,7 @@ export async function withSession(
   const invalid = reportProblems(input.problems, surroundings.terminal);
   if (invalid !== undefined) return invalid;
   const log = await createLog(options, surroundings);
-  const actor = `${surroundings.env['USER'] ?? 'somebody'}: portolan ${readOnly ? 'plan' : 'apply'}`;
+  const actor = `portolan ${readOnly ? 'plan' : 'apply'} by ${surroundings.who}`;
   const { ledger, isKnown } = await openLedger({ ledger: options.ledger, actor, readOnly }, surroundings);
   const remembered = await rememberedCapabilities(ledger, input);
   const platforms = openPlatforms({

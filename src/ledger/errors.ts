@@ -22,7 +22,7 @@ export function locked(location: string, holder: Holder | undefined, cause?: unk
     disposition: 'locked',
     message: `The ledger ${location} is held by ${who}. It was not opened, and nothing was changed.`,
     remedy:
-      'Send the work to that process (`apply --server URL`), wait until it ends, or read only (`plan`). ' +
+      'Wait until it ends and run this again; plan and status only read, and work beside it. ' +
       'The lock goes with its process; there is no lock file to remove.',
     cause,
   });

@@ -1,6 +1,7 @@
 import { isNews, type Place, toObject, transaction } from '../apply/journal.ts';
 import type { ApplyWorld } from '../apply/world.ts';
 import { type Memory, remembered } from '../kinds/reconciled.ts';
+import { awaitsConfirmation } from '../ledger/confirmation.ts';
 import type { LedgerOperation } from '../ledger/ledger.ts';
 import { type Scope, scopeKey } from '../model/ids.ts';
 import type { ScopePlan } from '../model/plan.ts';
@@ -64,11 +65,12 @@ export async function readMemory(
   scope: Scope,
   { ledgerKnown }: { readonly ledgerKnown: boolean },
 ): Promise<Memory> {
-  if (!ledgerKnown) return { known: false, scopeRecorded: false, objects: [] };
+  if (!ledgerKnown) return { known: false, scopeRecorded: false, restored: false, objects: [] };
   const objects = await world.ledger.objects({ scope: scopeKey(scope) });
   const confirmed = await world.ledger.fact(installsFact(scope));
   const installedBefore = objects.some((object) => object.kind === 'StoreInstall');
   const scopeRecorded =
     installedBefore || confirmed === 'confirmed' || (objects.length > 0 && confirmed !== 'unconfirmed');
-  return { known: true, scopeRecorded, objects };
+  const restored = await awaitsConfirmation(world.ledger, scopeKey(scope));
+  return { known: true, scopeRecorded, restored, objects };
 }

@@ -55,6 +55,7 @@ export async function runHere(args: readonly string[], changes: Partial<ProcessS
     terminal,
     env: {},
     packageRoot: projectRoot,
+    who: 'somebody on a test, pid 1',
     clock: systemClock,
     random: systemRandom,
     signal: new AbortController().signal,

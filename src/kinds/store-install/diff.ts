@@ -61,7 +61,6 @@ function knownInstall(context: Context, mine: OwnedObject): Difference<InstallSt
   const version = mine.lastApplied['modelVersion'];
   if (mine.lastApplied['modelId'] !== spec.model.id || mine.lastApplied['store'] !== spec.store) {
     return hold(
-      context,
       'install/other-model',
       `${resource.id} is on record as model ${JSON.stringify(mine.lastApplied['modelId'])} of Store/${JSON.stringify(mine.lastApplied['store'])}; the manifest now names model ${spec.model.id} of Store/${spec.store}`,
       'Another model is another install: give it a name of its own, and leave this one as it was.',
@@ -122,15 +121,14 @@ function upgrade(context: Context, mine: OwnedObject): Difference<InstallStep> {
   const from = mine.lastApplied['modelVersion'];
   if (typeof from !== 'string') {
     return hold(
-      context,
       'install/version-unknown',
       `the ledger does not know which version of ${spec.model.id} ${resource.id} has; the server's word is not reliable after an upgrade`,
       `Run \`portolan ledger resolve\` for its intent, or write the present version in the manifest first.`,
     );
   }
+  if (memory.restored) return restoredLedger(context);
   if (!live.canUpgrade) {
     return hold(
-      context,
       'install/cannot-upgrade',
       `${resource.id} shall go from version ${from} to ${spec.model.version}, and this server offers no upgrade`,
       'Upgrade it in the console, then run `portolan ledger forget` for it and adopt it; or take the change back.',
@@ -142,7 +140,6 @@ function upgrade(context: Context, mine: OwnedObject): Difference<InstallStep> {
   ).length;
   if (copies > 1 || known > 1) {
     return hold(
-      context,
       'install/two-copies',
       `the application has ${Math.max(copies, known)} installs of model ${spec.model.id}; the platform upgrades by model and would touch all of them`,
       'Upgrade the one you mean in the console.',
@@ -188,7 +185,6 @@ function missingInstall(context: Context): Difference<InstallStep> {
   );
   if (same !== undefined && !spec.allowSecondCopy) {
     return hold(
-      context,
       'install/second-copy',
       `the application already has model ${spec.model.id} of Store/${spec.store}, installed as ${same.resource}; ${resource.id} would install a second copy`,
       `If it is the same one under a new name, annotate it portolan/moved-from: ${same.naturalKey.slice('install/'.length)}. If a second copy is meant, write allowSecondCopy: true.`,
@@ -199,6 +195,7 @@ function missingInstall(context: Context): Difference<InstallStep> {
   ).length;
   const foreign = copiesOf(live, spec.model.id) - recorded;
   if (memory.known && foreign > 0 && !spec.allowSecondCopy) return foreignInstall(context, foreign);
+  if (memory.restored) return restoredLedger(context);
   if (
     !permissions.firstInstall &&
     memory.known &&
@@ -207,7 +204,6 @@ function missingInstall(context: Context): Difference<InstallStep> {
     live.application.componentCount > 0
   ) {
     return hold(
-      context,
       'install/first-into-unknown',
       `this ledger has never recorded the application, it has ${live.application.componentCount} components, and this server cannot list what is installed: ${resource.id} may be there already`,
       `Make sure that it is not, then confirm once: portolan ledger confirm ${context.scope}, or apply with a person at hand (--yes).`,
@@ -268,13 +264,20 @@ function renamedFrom({ resource, memory, source, siblings }: Context): Differenc
   };
 }
 
+function restoredLedger(context: Context): Difference<InstallStep> {
+  return hold(
+    'install/ledger-restored',
+    `the ledger was restored from a backup and may not know what was done since; ${context.resource.id} may be done already`,
+    `Make sure that it is not, then confirm once: portolan ledger confirm ${context.scope}`,
+  );
+}
+
 function foreignInstall(context: Context, foreign: number): Difference<InstallStep> {
   const { resource, live, permissions, memory } = context;
   const { spec } = resource;
   const what = `the application already has ${foreign === 1 ? 'an install' : `${foreign} installs`} of model ${spec.model.id} that this ledger does not know`;
   if (!permissions.adopt(resource.id)) {
     return hold(
-      context,
       'install/not-ours',
       `${what}; ${resource.id} would install another copy`,
       `Run apply --adopt ${resource.id} if it is the one you mean, or write allowSecondCopy: true.`,
@@ -284,7 +287,6 @@ function foreignInstall(context: Context, foreign: number): Difference<InstallSt
   const [only, second] = groups;
   if (foreign > 1 || second !== undefined)
     return hold(
-      context,
       'install/ambiguous-adoption',
       `${what}, and it is not clear which one ${resource.id} means`,
       'Remove the others in the console first.',
@@ -347,7 +349,7 @@ function asked<T>(answer: Readable<T> | 'not-asked'): answer is { readonly reada
   return answer !== 'not-asked' && answer.readable;
 }
 
-function hold(_context: Context, code: string, message: string, remedy: string): Difference<InstallStep> {
+function hold(code: string, message: string, remedy: string): Difference<InstallStep> {
   const refusal: HoldProposal = { code, message, remedy, changes: [] };
   return { ...noDifference, holds: [refusal] };
 }
