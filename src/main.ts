@@ -2,7 +2,7 @@
  * The process: arguments, standard streams, signals, clock and chance become the surroundings of one command, and its
  * exit code becomes ours. Nothing else in the program knows that there is a process.
  */
-import { hostname, userInfo } from 'node:os';
+import { hostname, tmpdir, userInfo } from 'node:os';
 import { createInterface } from 'node:readline/promises';
 import { fileURLToPath } from 'node:url';
 import { runProgram } from './cli/program.ts';
@@ -19,6 +19,7 @@ const exitCode = await runProgram(process.argv.slice(2), {
   // From `src/main.ts` and from `dist/main.js` alike.
   packageRoot: fileURLToPath(new URL('..', import.meta.url)),
   who: `${userName()} on ${hostname()}, pid ${process.pid}`,
+  temporaryFolder: tmpdir(),
   clock: systemClock,
   random: systemRandom,
   signal: signalOfProcess(),

@@ -13,6 +13,8 @@ export interface ProcessSurroundings {
   readonly packageRoot: string;
   /** Who runs it, for ledgers and locks: `alice on host-1, pid 4711`. */
   readonly who: string;
+  /** Where files may be made that nobody needs for long. */
+  readonly temporaryFolder: string;
   readonly clock: Clock;
   readonly random: Random;
   /** Aborted by SIGINT and SIGTERM. */

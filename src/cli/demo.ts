@@ -1,5 +1,3 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { styleText } from 'node:util';
 import { Option } from '@commander-js/extra-typings';
@@ -10,6 +8,7 @@ import { demo } from '../sandbox/seeds/demo.ts';
 import { SANDBOX_TOKEN, type Sandbox, startSandbox } from '../sandbox/server.ts';
 import type { CommandDefinition, Surroundings } from './command.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
+import { makeFolder, readNamedFile, writeTextFile } from './files.ts';
 import { runProgram } from './program.ts';
 
 const HELP = `
@@ -32,7 +31,7 @@ export const demoCommand: CommandDefinition = {
 async function runDemo(dialect: 'documented' | 'extended', surroundings: Surroundings): Promise<ExitCode> {
   const { clock, random, terminal } = surroundings;
   const startedMs = clock.monotonic();
-  const folder = mkdtempSync(join(tmpdir(), 'portolan-demo-'));
+  const folder = makeFolder(join(surroundings.temporaryFolder, 'portolan-demo-'));
   const sandbox = await startSandbox({ clock, random, dialect });
   const transport = createHttpTransport({
     url: sandbox.url,
@@ -95,13 +94,8 @@ function stageOf(surroundings: Surroundings, folder: string, sandbox: Sandbox): 
   const { terminal, packageRoot } = surroundings;
   const examples = join(packageRoot, 'examples');
   const config = join(folder, 'portolan.yaml');
-  writeFileSync(
-    config,
-    readFileSync(join(examples, 'portolan.yaml'), 'utf8').replace(
-      /^( *url: )http:\/\/127\.0\.0\.1:7070$/m,
-      `$1${sandbox.url}`,
-    ),
-  );
+  const example = new TextDecoder().decode(readNamedFile(join(examples, 'portolan.yaml'), 'the example configuration'));
+  writeTextFile(config, example.replace(/^( *url: )http:\/\/127\.0\.0\.1:7070$/m, `$1${sandbox.url}`));
   const env = {
     ...surroundings.env,
     PORTOLAN_CONFIG: config,

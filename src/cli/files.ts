@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { PortolanError } from '../model/errors.ts';
 
 /** Nothing that a command line names is larger; a wrong path must not fill the memory. */
@@ -38,4 +38,13 @@ function unreadable(path: string, what: string, why: string, cause?: unknown): P
     remedy: 'Correct the path, or what it names.',
     cause,
   });
+}
+
+/** Makes a folder of its own that only this user can enter. @param prefix path and first characters of its name. */
+export function makeFolder(prefix: string): string {
+  return mkdtempSync(prefix);
+}
+
+export function writeTextFile(path: string, text: string): void {
+  writeFileSync(path, text);
 }

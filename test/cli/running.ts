@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ProcessSurroundings } from '../../src/cli/command.ts';
@@ -56,6 +57,7 @@ export async function runHere(args: readonly string[], changes: Partial<ProcessS
     env: {},
     packageRoot: projectRoot,
     who: 'somebody on a test, pid 1',
+    temporaryFolder: tmpdir(),
     clock: systemClock,
     random: systemRandom,
     signal: new AbortController().signal,
