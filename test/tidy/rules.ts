@@ -104,8 +104,10 @@ export const ALLOWED: Readonly<Record<string, Allowance>> = {
   'src/platform/http.ts': { uses: ['network'], reason: 'the one transport that meets a socket' },
   'src/sandbox/durable.ts': { uses: ['files'], reason: 'keeps the state of a sandbox in a folder' },
   'src/sandbox/server.ts': { uses: ['network'], reason: 'the sandbox is a server' },
-  'src/cli/demo.ts': { uses: ['files', 'process'], reason: 'makes the temporary folder that the demo lives in' },
-  'src/cli/files.ts': { uses: ['files'], reason: 'reads the files that a command line names' },
+  'src/cli/files.ts': {
+    uses: ['files'],
+    reason: 'reads the files that a command line names, and makes those of the demo',
+  },
   'src/ledger/files.ts': { uses: ['files'], reason: 'creates and secures the ledger file' },
   'src/ledger/lock.ts': { uses: ['files'], reason: 'the lock beside the ledger file' },
   'src/ledger/sqlite.ts': { uses: ['files'], reason: 'opens the ledger file' },
