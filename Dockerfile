@@ -4,7 +4,7 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --no-audit --no-fund
 COPY . .
-RUN npm run -s build
+RUN node .config/build.ts
 
 FROM node:24.21.0-bookworm-slim
 # git: the source is read from git objects.

@@ -13,7 +13,7 @@ export default defineConfig({
     testTimeout: long ? 600_000 : 30_000,
     hookTimeout: 60_000,
     // Nobody's own settings may decide what a test sees.
-    env: { NO_COLOR: '1', PORTOLAN_LOG: '', TZ: 'UTC' },
+    env: { NO_COLOR: '1', TZ: 'UTC' },
     coverage: { provider: 'v8', include: ['src/**/*.ts'] },
   },
 });

@@ -1,6 +1,6 @@
 import type { CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import { PortolanError } from '../model/errors.ts';
-import { collect } from './options.ts';
+import { collect, collectOrAll } from './options.ts';
 
 /**
  * Flags that mean the same for every command share one variable; a command's own flags carry its name, because a
@@ -69,16 +69,17 @@ export function applyEnvironment(
 }
 
 function parseVariable(option: Option, variable: string, text: string): unknown {
-  if (option.isBoolean() || option.negate) {
+  const isFlag = option.isBoolean() || option.negate;
+  // `--flag [value]` is a flag that may have a value.
+  if (isFlag || option.optional) {
     const value = { true: true, '1': true, yes: true, false: false, '0': false, no: false }[text.toLowerCase()];
-    if (value === undefined) throw badVariable(variable, 'it stands for a flag and takes true or false');
-    return option.negate ? !value : value;
+    if (value !== undefined) return option.negate ? !value : value || (isFlag ? false : undefined);
+    if (isFlag) throw badVariable(variable, 'it stands for a flag and takes true or false');
   }
-  const repeatable = option.parseArg === collect;
-  const parts = repeatable ? text.split(',') : [text];
-  const refused = parts.find((part) => option.argChoices !== undefined && !option.argChoices.includes(part));
-  if (refused !== undefined) throw badVariable(variable, `it takes one of: ${option.argChoices?.join(', ')}`);
-  if (repeatable) return parts;
+  if (option.parseArg === collect || option.parseArg === collectOrAll) return text.split(',');
+  if (option.argChoices !== undefined && !option.argChoices.includes(text)) {
+    throw badVariable(variable, `it takes one of: ${option.argChoices.join(', ')}`);
+  }
   if (option.parseArg === undefined) return text;
   try {
     return option.parseArg(text, undefined as never);

@@ -65,6 +65,11 @@ export function collect(value: string, earlier: readonly string[] | undefined): 
   return [...(earlier ?? []), value];
 }
 
+/** As `collect`, for `--flag [value]`: without a value, or with `true` from a variable, it means all. */
+export function collectOrAll(value: string, earlier: readonly string[] | true | undefined): readonly string[] {
+  return collect(value, earlier === true ? undefined : earlier);
+}
+
 /** @returns whole milliseconds. */
 export function durationArgument(text: string): number {
   const durationMs = parseDuration(text);

@@ -7,7 +7,7 @@ import type { DesiredState } from '../model/resource.ts';
 import type { PassOptions } from '../reconcile/reconcile.ts';
 import { defaultTiming } from '../reconcile/timing.ts';
 import type { Timing } from '../apply/world.ts';
-import { collect, integerArgument } from './options.ts';
+import { collect, collectOrAll, integerArgument } from './options.ts';
 
 /** What `plan` and `apply` let through; the two take the same flags, so that a plan shows what the apply would do. */
 export interface ScopeFlags {
@@ -30,9 +30,7 @@ export function adoptOption() {
   return new Option(
     '--adopt [resource]',
     'take over what exists and is not ours: all, or Kind/name (may be repeated)',
-  ).argParser((value: string, earlier: readonly string[] | true | undefined) =>
-    collect(value, earlier === true ? undefined : earlier),
-  );
+  ).argParser(collectOrAll);
 }
 
 export function targetOption() {

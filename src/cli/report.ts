@@ -8,8 +8,10 @@ import { safeText } from './text.ts';
  * @returns the exit code that goes with it.
  */
 export function reportError(error: unknown, { terminal, signal }: Pick<Surroundings, 'terminal' | 'signal'>): ExitCode {
-  if (signal.aborted && !(error instanceof PortolanError && error.disposition !== 'give-up')) {
-    terminal.err.write('interrupted\n');
+  // Whatever fails once we were told to stop fails because of it: waits and reads are broken off.
+  if (signal.aborted) {
+    const where = error instanceof PortolanError ? `: ${safeText(error.message)}` : '';
+    terminal.err.write(`interrupted${where}\n`);
     return EXIT.interrupted;
   }
   if (error instanceof PortolanError) {

@@ -1,6 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { demoSeed } from '../../src/sandbox/seeds/demo.ts';
 import { configurationFor, folderOf, sandboxFor } from './platform.ts';
 import { projectRoot, runHere, runProcess, startProgram } from './running.ts';
@@ -150,6 +152,24 @@ test('a platform that refuses the token, or is not there, ends with 5 and says w
   const gone = await runProcess(['regions'], { cwd, env: token });
   expect(gone).toMatchObject({ code: 5, out: '' });
   expect(gone.err).toContain('ECONNREFUSED');
+});
+
+test('an interrupted command ends with 130, whatever it was waiting for', async () => {
+  let asked = 0;
+  const silent = createServer(() => {
+    asked += 1;
+  });
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    silent.closeAllConnections();
+    silent.close();
+  });
+  const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  const cwd = folderOf({ 'portolan.yaml': configurationFor(url) });
+  const { child, ended } = startProgram(['regions'], { cwd, env: token });
+  await expect.poll(() => asked, { timeout: 10_000 }).toBe(1);
+  child.kill('SIGINT');
+  expect(await ended).toMatchObject({ code: 130, out: '', err: expect.stringMatching(/^interrupted/) });
 });
 
 test.for(['SIGINT', 'SIGTERM'] as const)(

@@ -1,8 +1,15 @@
 import { Command, Option } from '@commander-js/extra-typings';
 import { expect, test } from 'vitest';
 import { applyEnvironment, variableOf } from '../../src/cli/env-options.ts';
-import { durationArgument, filenameOption, integerArgument, outputOption } from '../../src/cli/options.ts';
+import {
+  collectOrAll,
+  durationArgument,
+  filenameOption,
+  integerArgument,
+  outputOption,
+} from '../../src/cli/options.ts';
 import { PortolanError } from '../../src/model/errors.ts';
+import { runHere } from './running.ts';
 
 /** What the options of a command come to, from a command line and an environment. */
 function resolve(args: readonly string[], env: Record<string, string>): Record<string, unknown> {
@@ -13,6 +20,7 @@ function resolve(args: readonly string[], env: Record<string, string>): Record<s
     .addOption(new Option('--no-color'))
     .addOption(outputOption(['text', 'json']))
     .addOption(filenameOption())
+    .addOption(new Option('--adopt [resource]').argParser(collectOrAll))
     .exitOverride()
     .configureOutput({ writeErr: () => {} });
   command.parse(args, { from: 'user' });
@@ -35,6 +43,9 @@ test.for([
   ['a negated flag', [], { PORTOLAN_WATCH_NO_COLOR: '1' }, { color: false }],
   ['a shared flag', [], { PORTOLAN_OUTPUT: 'json' }, { output: 'json' }],
   ['a list', [], { PORTOLAN_FILENAME: 'a.yaml,b' }, { filename: ['a.yaml', 'b'] }],
+  ['a flag that may have a value, without one', [], { PORTOLAN_WATCH_ADOPT: 'true' }, { adopt: true }],
+  ['a flag that may have a value, unset', [], { PORTOLAN_WATCH_ADOPT: 'false' }, {}],
+  ['a flag that may have values, with them', [], { PORTOLAN_WATCH_ADOPT: 'A/b,C/d' }, { adopt: ['A/b', 'C/d'] }],
   ['a list on the command line', ['-f', 'a', '-f', 'b'], { PORTOLAN_FILENAME: 'c' }, { filename: ['a', 'b'] }],
 ] as const)('%s', ([, args, env, expected]) => {
   expect(resolve(args, env)).toEqual({ ...defaults, ...expected });
@@ -60,6 +71,22 @@ test.for([
   expect(message).toContain(name);
   expect(message).toContain(expected);
   expect(message + remedy).not.toContain(value);
+});
+
+test('every option of every command has a variable of its own, named in its help', async () => {
+  const { out } = await runHere(['--help']);
+  const commands = [...(out.split('Commands:')[1] ?? '').matchAll(/^ {2}([a-z]+)(?:\|\S+)? /gm)].map(
+    (match) => match[1] ?? '',
+  );
+  expect(commands).toEqual(expect.arrayContaining(['validate', 'sandbox', 'plan', 'apply']));
+  for (const name of commands.filter((command) => command !== 'help')) {
+    const help = (await runHere(['help', name])).out.replace(/\n {10,}/g, ' ');
+    const options = [...help.matchAll(/^ {2}(?:-\w, )?--([a-z-]+)[^\n]*/gm)].filter(([, flag]) => flag !== 'help');
+    const variables = options.map(([line, flag]) => /\[\$(PORTOLAN_[A-Z_]+)\]/.exec(line)?.[1] ?? `${flag} has none`);
+    expect(variables.filter((variable) => !variable.startsWith('PORTOLAN_'))).toEqual([]);
+    expect(new Set(variables).size, name).toBe(variables.length);
+    expect(variables).not.toContain('PORTOLAN_PORT');
+  }
 });
 
 test('a variables file does not take the name of a variable', () => {
