@@ -110,6 +110,7 @@ function openPlatform(
     budget: createRequestBudget({ concurrency, requestsPerSecond }, clock),
     limits: { timeoutMs },
     signal,
+    redact: surroundings.redaction.redact,
     ...(remembered === undefined ? {} : { remembered: remembered(name) }),
   });
   return { client, transport };

@@ -22,7 +22,11 @@ export interface Answer {
   readonly summary: AnswerSummary;
 }
 
-export function parseAnswer(response: PlatformResponse): Answer {
+/** Masks the secrets of this process in a text. Servers repeat tokens and keys in their messages. */
+export type Redact = (text: string) => string;
+
+/** @param redact is applied to words for people before they are shortened, so that no part of a secret stays. */
+export function parseAnswer(response: PlatformResponse, redact: Redact = unchanged): Answer {
   const parsed = parseJson(response.body);
   const { status } = response;
   const record = isRecord(parsed.json) ? parsed.json : {};
@@ -42,8 +46,12 @@ export function parseAnswer(response: PlatformResponse): Answer {
     shown: shown.trim(),
     fromCluster,
     isSuccess: status >= 200 && status < 300 && !saysFailed(record, code),
-    summary: { status, ...(code === undefined ? {} : { code }), message },
+    summary: { status, ...(code === undefined ? {} : { code }), message: safeText(redact(message)) },
   };
+}
+
+function unchanged(text: string): string {
+  return text;
 }
 
 /** A record of the API may have a `code` field of its own one day; only an envelope's says how the request went. */
@@ -67,14 +75,14 @@ function firstText(...candidates: readonly unknown[]): string {
 
 function notJson(response: PlatformResponse, isEmpty: boolean): string {
   if (isEmpty) return 'an answer without a body';
-  return safeText(`an answer that is not JSON (${response.contentType ?? 'no content type'})`);
+  return `an answer that is not JSON (${response.contentType ?? 'no content type'})`;
 }
 
 /** `msg`, then `msg_show` where it says more, then the fields that a validation names. Never a trace. */
 function wordsOf(status: number, msg: string, shown: string, fieldFaults: unknown): string {
   const isTrace = status >= 500 || shown.includes('\n') || /traceback|stack trace/i.test(shown);
   const parts = [msg, ...(isTrace || shown === msg ? [] : [shown]), ...faultsOf(fieldFaults)];
-  return safeText(parts.filter((part) => part !== '').join('; ')) || 'an answer without a message';
+  return parts.filter((part) => part.trim() !== '').join('; ') || 'an answer without a message';
 }
 
 function faultsOf(fieldFaults: unknown): readonly string[] {

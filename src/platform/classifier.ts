@@ -1,7 +1,7 @@
 import { PortolanError } from '../model/errors.ts';
 import { unreachable } from '../model/unreachable.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { type Answer, parseAnswer, safeText } from './answer.ts';
+import { type Answer, parseAnswer, type Redact, safeText } from './answer.ts';
 import tableJson from './classifier-table.json' with { type: 'json' };
 import { decodeApplicationSummary, decodeInstall, decodeInstalled, decodePort, decodeRule } from './decode.ts';
 import { writeClassOf } from './operations.ts';
@@ -50,8 +50,9 @@ export function classify(
   response: PlatformResponse,
   clock: Clock,
   onUnseen?: (unseen: UnseenAnswer) => void,
+  redact?: Redact,
 ): Verdict {
-  const answer = parseAnswer(response);
+  const answer = parseAnswer(response, redact);
   const { summary } = answer;
   if (answer.status >= 200 && answer.status < 300) return classifySuccess(write, answer);
   const row = rowFor(write, answer, response);

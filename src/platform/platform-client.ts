@@ -3,7 +3,7 @@ import type { RuleRecord } from '../model/observed.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Random } from '../runtime/random.ts';
-import type { Answer } from './answer.ts';
+import type { Answer, Redact } from './answer.ts';
 import type { RequestBudget } from './budget.ts';
 import { classify, classifyFailure, type UnseenAnswer } from './classifier.ts';
 import type { Capability, CapabilityState, MonitorQuery, PlatformClient, Readable } from './client.ts';
@@ -55,6 +55,8 @@ export interface PlatformClientOptions {
   readonly retry?: RetryPolicy;
   /** Ends waiting reads when the process stops. Writes are never given up half way. */
   readonly signal?: AbortSignal;
+  /** Masks secrets in what the server says, before it is shown or recorded: servers repeat what they were sent. */
+  readonly redact?: Redact;
   readonly onRequest?: (record: RequestRecord) => void;
   /** An answer to a write that the classifier's table does not know. */
   readonly onUnseen?: (unseen: UnseenAnswer) => void;
@@ -74,6 +76,7 @@ export function createPlatformClient(options: PlatformClientOptions): PlatformCl
     timeoutMs: options.limits.timeoutMs,
     policy: options.retry ?? defaultRetryPolicy,
     ...(options.signal === undefined ? {} : { signal: options.signal }),
+    ...(options.redact === undefined ? {} : { redact: options.redact }),
   });
   const listings = createListings(createReadable(reader, dialect, options));
   return {
@@ -182,7 +185,7 @@ function writes(
       const request = requestOf(write);
       reader.writeHappened();
       try {
-        return classify(write, await gate.send(request, sendBeforeMs), options.clock, options.onUnseen);
+        return classify(write, await gate.send(request, sendBeforeMs), options.clock, options.onUnseen, options.redact);
       } catch (error) {
         if (error instanceof TransportError) return classifyFailure(error);
         throw error;

@@ -1,7 +1,7 @@
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Random } from '../runtime/random.ts';
-import { type Answer, parseAnswer } from './answer.ts';
+import { type Answer, parseAnswer, type Redact } from './answer.ts';
 import { failedRead, stopped, unanswered } from './failures.ts';
 import type { RequestGate } from './gate.ts';
 import { operations, type ReadOperation } from './operations.ts';
@@ -27,6 +27,7 @@ export interface ReaderWorld {
   readonly timeoutMs: number;
   readonly policy: RetryPolicy;
   readonly signal?: AbortSignal;
+  readonly redact?: Redact;
 }
 
 export interface Reader {
@@ -51,7 +52,7 @@ export function createReader(world: ReaderWorld): Reader {
 
   async function ask(request: PlatformRequest, where: string): Promise<Answer> {
     try {
-      return parseAnswer(await send(request));
+      return parseAnswer(await send(request), world.redact);
     } catch (error) {
       // Waiting for a turn ends with the signal's own reason, whatever the caller chose it to be.
       if (world.signal?.aborted === true) throw stopped(where);

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import fc from 'fast-check';
@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import { createRedaction } from '../../src/cli/redaction.ts';
 import { openSecret } from '../../src/cli/secrets.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
+import { demo } from '../../src/sandbox/seeds/demo.ts';
 import { configurationFor, folderOf, sandboxFor, temporaryFolder } from './platform.ts';
 import { type Run, runProcess, startProgram } from './running.ts';
 
@@ -44,6 +45,25 @@ const manifests = `apiVersion: portolan/v1
 kind: Application
 metadata: { name: shop }
 spec: { team: team-a, region: region-1, appId: 42 }
+`;
+
+const installManifest = `apiVersion: portolan/v1
+kind: StoreInstall
+metadata: { name: shop-db }
+spec:
+  application: shop
+  store: main
+  model: { id: ${demo.mysqlModelId}, version: ${JSON.stringify(demo.mysqlVersions[0])} }
+  build: true
+`;
+const componentManifest = `apiVersion: portolan/v1
+kind: Component
+metadata: { name: shop-web }
+spec:
+  application: shop
+  serviceId: ${demo.webServiceId}
+  ports:
+    - { port: 8080, protocol: http, alias: CANARY, inner: true, outer: false }
 `;
 
 test('no output of any command shows a secret, in any spelling, whatever the server says', async () => {
@@ -96,6 +116,47 @@ test('no output of any command shows a secret, in any spelling, whatever the ser
   const wrongVariable = await runProcess(['sandbox'], { cwd, env: { PORTOLAN_SANDBOX_PORT: canaries.token } });
   expect(wrongVariable.code).toBe(3);
   expectNoCanary(wrongVariable);
+});
+
+test('neither the output of plan, apply and status nor the ledger holds a secret, whatever the server says', async () => {
+  // A server that repeats the key of the store and the token: refusing once, then leaving the outcome open.
+  const echo = {
+    code: 20400,
+    msg: `key ${canaries.storeKey} and token ${canaries.token}`,
+    msg_show: canaries.storeKey,
+  };
+  const faults = [
+    { operation: 'install', times: 1, fault: { type: 'status', when: 'before', status: 400, body: echo } },
+    { operation: 'install', times: 1, fault: { type: 'status', when: 'after', status: 502, body: echo } },
+    { operation: 'updatePort', times: 1, fault: { type: 'status', when: 'before', status: 500, body: echo } },
+  ] as const;
+  const sandbox = await sandboxFor({ token: canaries.token, faults });
+  const cwd = folderOf({
+    'portolan.yaml': configurationFor(sandbox.url) + store,
+    'store.key': canaries.storeKey,
+    'shop.yaml': manifests,
+    'db.yaml': installManifest,
+    'web.yaml': componentManifest,
+  });
+  const env = { PORTOLAN_TOKEN: canaries.token, PORTOLAN_LOG_LEVEL: 'debug', PORTOLAN_FILENAME: '.' };
+  const runs = [
+    ['apply', '--yes', '-o', 'json'],
+    ['apply', '--yes'],
+    ['plan', '-o', 'json', '--log-format', 'json'],
+    ['plan'],
+    ['status', '-o', 'json'],
+    ['status'],
+  ];
+  for (const args of runs) expectNoCanary(await runProcess(args, { cwd, env }));
+  expect(sandbox.requests().filter(({ operation }) => operation === 'install').length).toBeGreaterThan(0);
+  const files = readdirSync(cwd).filter((name) => name.startsWith('portolan.db'));
+  expect(files).toContain('portolan.db');
+  for (const name of files) {
+    const bytes = readFileSync(join(cwd, name)).toString('latin1');
+    for (const secret of Object.values(canaries)) {
+      for (const spelling of spellingsOf(secret)) expect(bytes.includes(spelling), `${name}: ${spelling}`).toBe(false);
+    }
+  }
 });
 
 test('the sandbox does not repeat a token of one’s own, and does not log what it is sent', async () => {
