@@ -10,17 +10,9 @@ import { writeClassOf } from '../platform/operations.ts';
 import { writeRequest } from '../platform/requests.ts';
 import type { AnswerSummary, Verdict, WriteEvidence } from '../platform/verdict.ts';
 import type { WriteRequest } from '../platform/writes.ts';
-import {
-  answerJson,
-  bareObject,
-  commitOutcome,
-  newIntent,
-  type Place,
-  settleWindowMs,
-  toObject,
-  transaction,
-} from './journal.ts';
+import { answerJson, bareObject, commitOutcome, newIntent, type Place, toObject, transaction } from './journal.ts';
 import type { ActionResult } from './result.ts';
+import { type SettleWindow, settleWindow, settleWindowMs } from './settle.ts';
 import type { ApplyWorld } from './world.ts';
 
 /** One action with everything its kind wants to know. */
@@ -242,15 +234,15 @@ async function throttled(
 }
 
 async function doubtful(world: ApplyWorld, sent: Sent, answer: AnswerSummary): Promise<ActionResult> {
-  const settleMs = world.clock.now() + settleWindowMs(sent.intent.idempotence, world.timing);
-  await close(world, sent, 'unknown', answer, [], settleMs);
+  const window = settleWindow(world.clock, settleWindowMs(sent.intent.idempotence, world.timing));
+  await close(world, sent, 'unknown', answer, [], window);
   return {
     status: 'in-doubt',
     action: sent.execution.action,
     answer,
     request: describeWrite(sent.write),
     intent: sent.intent.id,
-    untilMs: settleMs,
+    untilMs: window.settleMs,
   };
 }
 
@@ -265,13 +257,13 @@ async function close(
   state: 'applied' | 'rejected' | 'unknown',
   answer: AnswerSummary,
   object: readonly LedgerOperation[],
-  settleMs?: number,
+  window: Partial<SettleWindow> = {},
 ): Promise<void> {
   const outcome = answerJson(answer);
   await commitOutcome(
     world,
     transaction(world, execution.place.scope, [
-      { op: 'move-intent', id: intent.id, state, outcome, ...(settleMs === undefined ? {} : { settleMs }) },
+      { op: 'move-intent', id: intent.id, state, outcome, ...window },
       ...object,
       {
         op: 'record',

@@ -5,7 +5,7 @@ import { canonicalJson, type Json, type JsonObject } from '../model/json.ts';
 import { type Idempotence, type Intent, objectUid, type OwnedObject } from '../model/owned.ts';
 import type { Action } from '../model/plan.ts';
 import type { AnswerSummary } from '../platform/verdict.ts';
-import type { ApplyWorld, Timing } from './world.ts';
+import type { ApplyWorld } from './world.ts';
 
 /** Where an action's object stands in the ledger. */
 export interface Place {
@@ -49,20 +49,10 @@ export function newIntent(
     createdMs: nowMs,
     sendDeadlineMs: nowMs + world.timing.sendWithinMs,
     settleMs: 0,
+    settleMark: '',
     outcome: null,
     resolvedBy: null,
   };
-}
-
-export function settleWindowMs(idempotence: Idempotence, timing: Timing): number {
-  switch (idempotence) {
-    case 'target-state':
-      return timing.settleTargetStateMs;
-    case 'duplicate-rejecting':
-      return timing.settleCreationMs;
-    case 'duplicate-accepting':
-      return timing.settleInstallMs;
-  }
 }
 
 /** A ledger row from what a kind says of its object. */

@@ -6,7 +6,8 @@ import type { Intent } from '../model/owned.ts';
 import type { Action } from '../model/plan.ts';
 import { unreachable } from '../model/unreachable.ts';
 import type { DoubtfulIntent } from '../plan/plan-scope.ts';
-import { isNews, type Place, settleWindowMs, toObject, transaction } from './journal.ts';
+import { isNews, type Place, toObject, transaction } from './journal.ts';
+import { settleWindow, settleWindowMs, settling } from './settle.ts';
 import type { ApplyWorld } from './world.ts';
 
 export interface Doubts {
@@ -31,11 +32,14 @@ export async function resolveIntents(
   const pending: DoubtfulIntent[] = [];
   let decided = false;
   for (const found of intents) {
-    const intent = found.state === 'open' ? await startWindow(world, scope, found) : found;
-    if (world.clock.now() < intent.settleMs) {
+    const left = found.state === 'open' ? { type: 'restarted' as const } : settling(found, world.clock);
+    if (left.type !== 'over') {
+      const intent =
+        left.type === 'restarted' ? await startWindow(world, scope, found) : { ...found, settleMs: left.untilMs };
       pending.push({ intent, state: 'settling', evidence: '' });
       continue;
     }
+    const intent = found;
     const resolution = await look(world, scope, intent, memory, freshReader);
     if (resolution.type === 'hold') pending.push({ intent, state: 'held', evidence: resolution.evidence });
     else decided = true;
@@ -47,30 +51,32 @@ export async function resolveIntents(
 export function unresolvedIntents(
   intents: readonly Intent[],
   timing: ApplyWorld['timing'],
-  nowMs: number,
+  clock: ApplyWorld['clock'],
 ): readonly DoubtfulIntent[] {
   return intents.map((intent): DoubtfulIntent => {
-    const settleMs =
-      intent.state === 'open' ? intent.createdMs + settleWindowMs(intent.idempotence, timing) : intent.settleMs;
-    const settled = nowMs >= settleMs;
-    return {
-      intent: { ...intent, settleMs },
-      state: settled ? 'held' : 'settling',
-      evidence: settled ? 'the next apply looks at the platform and decides it, if it can' : '',
-    };
+    const left = intent.state === 'open' ? { type: 'restarted' as const } : settling(intent, clock);
+    if (left.type === 'over') {
+      return { intent, state: 'held', evidence: 'the next apply looks at the platform and decides it, if it can' };
+    }
+    const untilMs = left.type === 'until' ? left.untilMs : clock.now() + settleWindowMs(intent.idempotence, timing);
+    return { intent: { ...intent, settleMs: untilMs }, state: 'settling', evidence: '' };
   });
 }
 
 async function startWindow(world: ApplyWorld, scope: Scope, intent: Intent): Promise<Intent> {
-  const settleMs = world.clock.now() + settleWindowMs(intent.idempotence, world.timing);
-  const detail = { intent: intent.id, why: 'found open: the process that sent it did not live to record its outcome' };
+  const window = settleWindow(world.clock, settleWindowMs(intent.idempotence, world.timing));
+  const why =
+    intent.state === 'open'
+      ? 'found open: the process that sent it did not live to record its outcome'
+      : 'the machine was started anew: how much time passed is not known, so the window begins again';
+  const detail = { intent: intent.id, why };
   await world.ledger.commit(
     transaction(world, scope, [
-      { op: 'move-intent', id: intent.id, state: 'unknown', settleMs },
+      { op: 'move-intent', id: intent.id, state: 'unknown', ...window },
       { op: 'record', event: 'unknown', uid: intent.uid, detail },
     ]),
   );
-  return { ...intent, state: 'unknown', settleMs };
+  return { ...intent, state: 'unknown', ...window };
 }
 
 async function look(

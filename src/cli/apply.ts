@@ -1,5 +1,6 @@
 import { Option } from '@commander-js/extra-typings';
 import PQueue from 'p-queue';
+import type { ActionResult } from '../apply/result.ts';
 import type { ApplyEvent } from '../apply/world.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { Action } from '../model/plan.ts';
@@ -61,6 +62,7 @@ export const applyCommand: CommandDefinition = {
       .addOption(new Option('--dry-run', 'show the plan and change nothing'))
       .addOption(new Option('--detailed-exitcode', 'with --dry-run: end with 2 when changes are pending'))
       .addOption(new Option('-y, --yes', 'go ahead without a question'))
+      .addOption(new Option('--wait', 'wait until writes in doubt have settled, in place of ending with 4'))
       .addOption(new Option('--fail-fast', 'begin nothing new after the first failure'))
       .addOption(targetOption())
       .addOption(pruneOption())
@@ -83,6 +85,7 @@ export const applyCommand: CommandDefinition = {
 interface ApplyOptions extends PlanOptions {
   readonly yes?: boolean | undefined;
   readonly failFast?: boolean | undefined;
+  readonly wait?: boolean | undefined;
 }
 
 async function runApply(options: ApplyOptions, surroundings: Surroundings): Promise<ExitCode> {
@@ -100,7 +103,7 @@ async function runApply(options: ApplyOptions, surroundings: Surroundings): Prom
 async function apply(options: ApplyOptions, session: Session, surroundings: Surroundings): Promise<ExitCode> {
   const { terminal, signal } = surroundings;
   const progress = createProgress(terminal.err);
-  const survey = await surveyAll(session, hooksFor(options, progress, signal, 0));
+  const survey = await settledSurvey(options, session, progress, surroundings);
   progress.clear();
   if (options.output === 'text') writePlan(survey.document, 'text', terminal.out);
   const actions = survey.prepared.reduce((sum, { plan }) => sum + plan.actions.length, 0);
@@ -127,6 +130,30 @@ async function apply(options: ApplyOptions, session: Session, surroundings: Surr
   return exitCode;
 }
 
+/** With `--wait`, what is held only because an earlier write may still arrive is waited for before anybody is asked. */
+async function settledSurvey(
+  options: ApplyOptions,
+  session: Session,
+  progress: Progress,
+  { clock, signal }: Surroundings,
+): Promise<Survey> {
+  const hooks = hooksFor(options, progress, signal, 0);
+  for (;;) {
+    const survey = await surveyAll(session, hooks);
+    const until = survey.document.scopes.flatMap((plan) =>
+      plan.holds.flatMap((hold) => (hold.untilMs === undefined ? [] : [hold.untilMs])),
+    );
+    if (options.wait !== true || until.length === 0 || signal.aborted) return survey;
+    const untilMs = Math.max(...until);
+    hooks.emit({ type: 'waiting', scope: '', message: 'a write in doubt may still arrive', untilMs });
+    try {
+      await clock.sleep(Math.max(1000, untilMs - clock.now() + 100), signal);
+    } catch {
+      return survey;
+    }
+  }
+}
+
 async function carryOutAll(
   options: ApplyOptions,
   session: Session,
@@ -144,15 +171,19 @@ async function carryOutAll(
   const queue = new PQueue({ concurrency: session.parallelism });
   await queue.addAll(
     survey.prepared.map((prepared) => async () => {
-      outcomes.push(await untilDone(prepared, session, hooks, { clock, signal }));
+      outcomes.push(await untilDone(options, prepared, session, hooks, { clock, signal }));
     }),
   );
   progress.clear();
   return outcomes.sort((left, right) => (left.application < right.application ? -1 : 1));
 }
 
-/** Passes over one scope until nothing is waited for: an install that must come to run ends its pass, not the command. */
+/**
+ * Passes over one scope until nothing is waited for: an install that must come to run, or with `--wait` a write in doubt,
+ * ends its pass and not the command. What a person saw and agreed to bounds all of them.
+ */
 async function untilDone(
+  options: ApplyOptions,
   first: Prepared,
   session: Session,
   hooks: SessionHooks,
@@ -161,25 +192,47 @@ async function untilDone(
   const world = session.world(first.work, hooks);
   const approved = approvalOf(first.plan);
   let outcome = await carryOut(first, world, session.options, approved);
-  while (outcome.type === 'ended' && outcome.error === undefined && outcome.waits.length > 0 && !signal.aborted) {
-    for (const wait of outcome.waits)
-      hooks.emit({ type: 'waiting', scope: '', message: wait.message, untilMs: wait.untilMs });
+  for (;;) {
+    const pause = pauseAfter(outcome, options.wait === true, clock.now());
+    if (pause === undefined || signal.aborted) return outcome;
+    hooks.emit({ type: 'waiting', scope: '', message: pause.message, untilMs: pause.untilMs });
     try {
-      await clock.sleep(LOOK_EVERY_MS, signal);
+      await clock.sleep(pause.sleepMs, signal);
     } catch {
-      break;
+      return outcome;
     }
-    const { results } = outcome;
-    let next: Outcome;
+    const earlier = outcome;
     try {
-      next = await carryOut(await prepare(first.work, world, session.options), world, session.options, approved);
+      const next = await carryOut(await prepare(first.work, world, session.options), world, session.options, approved);
+      outcome =
+        next.type === 'ended' && earlier.type === 'ended'
+          ? { ...next, results: latest(earlier.results, next.results) }
+          : next;
     } catch (error) {
-      if (!(error instanceof PortolanError)) throw error;
-      return { ...outcome, error };
+      if (!(error instanceof PortolanError) || earlier.type !== 'ended') throw error;
+      return { ...earlier, error };
     }
-    outcome = next.type === 'ended' ? { ...next, results: [...results, ...next.results] } : next;
   }
-  return outcome;
+}
+
+/** What is worth waiting for, and when to look again. */
+function pauseAfter(outcome: Outcome, waitsForSettling: boolean, nowMs: number) {
+  if (outcome.type !== 'ended' || outcome.error !== undefined) return undefined;
+  const [wait] = outcome.waits;
+  if (wait !== undefined) return { message: wait.message, untilMs: wait.untilMs, sleepMs: LOOK_EVERY_MS };
+  if (!waitsForSettling) return undefined;
+  const held = outcome.plan.holds.flatMap((hold) => (hold.untilMs === undefined ? [] : [hold.untilMs]));
+  const doubtful = outcome.results.flatMap((result) => (result.status === 'in-doubt' ? [result.untilMs] : []));
+  const untilMs = Math.max(...held, ...doubtful);
+  if (!Number.isFinite(untilMs)) return undefined;
+  return { message: 'a write in doubt may still arrive', untilMs, sleepMs: Math.max(1000, untilMs - nowMs + 100) };
+}
+
+/** The last word on each action. */
+function latest(earlier: readonly ActionResult[], later: readonly ActionResult[]): readonly ActionResult[] {
+  const settled = earlier.filter((result) => result.status === 'done' || result.status === 'failed');
+  const again = new Set(later.map((result) => result.action.id));
+  return [...settled.filter((result) => !again.has(result.action.id)), ...later];
 }
 
 function hooksFor(options: ApplyOptions, progress: Progress, signal: AbortSignal, total: number): SessionHooks {

@@ -51,6 +51,7 @@ export type LedgerOperation =
       readonly id: string;
       readonly state: Exclude<IntentState, 'open'>;
       readonly settleMs?: EpochMs;
+      readonly settleMark?: string;
       readonly outcome?: Json;
       readonly resolvedBy?: string;
     }

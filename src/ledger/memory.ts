@@ -248,6 +248,7 @@ function moveIntent(store: MemoryStore, scope: ScopeKey, move: Move, undo: Undo[
     ...found.intent,
     state: move.state,
     settleMs: move.settleMs ?? found.intent.settleMs,
+    settleMark: move.settleMark ?? found.intent.settleMark,
     outcome: move.outcome === undefined ? found.intent.outcome : move.outcome,
     resolvedBy: move.resolvedBy ?? found.intent.resolvedBy,
   };

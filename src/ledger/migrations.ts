@@ -37,7 +37,7 @@ CREATE TABLE intent (
   action TEXT NOT NULL, epoch INTEGER NOT NULL, request_hash TEXT NOT NULL, preimage TEXT NOT NULL,
   state TEXT NOT NULL CHECK (state IN ('open', 'unknown', 'applied', 'rejected', 'superseded', 'resolved')),
   created_ms INTEGER NOT NULL, send_deadline_ms INTEGER NOT NULL, settle_ms INTEGER NOT NULL,
-  outcome TEXT NOT NULL, resolved_by TEXT, serial INTEGER NOT NULL,
+  settle_mark TEXT NOT NULL, outcome TEXT NOT NULL, resolved_by TEXT, serial INTEGER NOT NULL,
   CHECK (state <> 'resolved' OR resolved_by IS NOT NULL)) STRICT;
 CREATE UNIQUE INDEX intent_one_pending ON intent (uid) WHERE state IN ('open', 'unknown');
 CREATE UNIQUE INDEX intent_one_install ON intent (scope)

@@ -57,6 +57,7 @@ export function commitQueries(db: Kysely<LedgerTables>) {
         .set({
           state: holes.state,
           settle_ms: sql<number>`coalesce(${holes.settle_ms}, settle_ms)`,
+          settle_mark: sql<string>`coalesce(${holes.settle_mark}, settle_mark)`,
           outcome: sql<string>`coalesce(${holes.outcome}, outcome)`,
           resolved_by: sql<string | null>`coalesce(${holes.resolved_by}, resolved_by)`,
         })
@@ -93,6 +94,7 @@ export function commitQueries(db: Kysely<LedgerTables>) {
 /** A null leaves the column as it is. */
 interface MoveValues extends Pick<LedgerTables['intent'], 'id' | 'scope' | 'state'> {
   readonly settle_ms: number | null;
+  readonly settle_mark: string | null;
   readonly outcome: string | null;
   readonly resolved_by: string | null;
 }
@@ -131,6 +133,7 @@ const intentColumns = [
   'created_ms',
   'send_deadline_ms',
   'settle_ms',
+  'settle_mark',
   'outcome',
   'resolved_by',
   'serial',

@@ -69,6 +69,7 @@ export interface IntentTable {
   readonly created_ms: number;
   readonly send_deadline_ms: number;
   readonly settle_ms: number;
+  readonly settle_mark: string;
   readonly outcome: string;
   readonly resolved_by: string | null;
   readonly serial: number;
@@ -145,6 +146,7 @@ export function intentRow(intent: Intent, serial: number): IntentTable {
     created_ms: intent.createdMs,
     send_deadline_ms: intent.sendDeadlineMs,
     settle_ms: intent.settleMs,
+    settle_mark: intent.settleMark,
     outcome: canonicalJson(intent.outcome),
     resolved_by: intent.resolvedBy,
     serial,
@@ -167,6 +169,7 @@ export function intentOf(row: IntentTable): Intent {
     createdMs: Number(row.created_ms),
     sendDeadlineMs: Number(row.send_deadline_ms),
     settleMs: Number(row.settle_ms),
+    settleMark: row.settle_mark,
     outcome: JSON.parse(row.outcome) as Json,
     resolvedBy: row.resolved_by,
   };

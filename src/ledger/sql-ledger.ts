@@ -194,6 +194,7 @@ export class SqlLedger implements Ledger {
           scope,
           state,
           settle_ms: operation.settleMs ?? null,
+          settle_mark: operation.settleMark ?? null,
           outcome: operation.outcome === undefined ? null : canonicalJson(operation.outcome),
           resolved_by: operation.resolvedBy ?? null,
         });

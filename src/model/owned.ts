@@ -56,6 +56,8 @@ export interface Intent {
   readonly sendDeadlineMs: EpochMs;
   /** Until then nobody may conclude from an observation. 0 while open. */
   readonly settleMs: EpochMs;
+  /** The same moment as time since boot, `<boot> <milliseconds>`: a wall clock may jump. `''` where that is not known. */
+  readonly settleMark: string;
   /** Answer in safe words, once there is one. */
   readonly outcome: Json;
   readonly resolvedBy: string | null;

@@ -60,6 +60,8 @@ export interface Hold {
   /** The exact command, flag or edit that releases it. */
   readonly remedy: string;
   readonly changes: readonly FieldChange[];
+  /** It releases itself then, if observation can decide it. */
+  readonly untilMs?: number;
 }
 
 /** Worth saying, nothing to do: `not ours`, `orphaned`, `kept by annotation`, `report only`. */

@@ -252,8 +252,9 @@ function doubtHold({ intent, state, evidence }: DoubtfulIntent): HoldProposal {
     return {
       code: 'intent/settling',
       message: `${what}; it may still arrive, so nothing is concluded or sent before ${until}`,
-      remedy: `Run the same command again after ${until}.`,
+      remedy: `Run the same command again after ${until}, or with --wait.`,
       changes: [],
+      untilMs: intent.settleMs,
     };
   }
   return {

@@ -71,15 +71,7 @@ export async function prepare(work: Work, world: ApplyWorld, options: PassOption
   const intents = await world.ledger.intents({ scope: scopeKey(scope), states: ['open', 'unknown'] });
   const memory = await readMemory(world, scope, options);
   if (options.readOnly) {
-    return observe(
-      work,
-      world,
-      options,
-      scope,
-      reader,
-      memory,
-      unresolvedIntents(intents, world.timing, world.clock.now()),
-    );
+    return observe(work, world, options, scope, reader, memory, unresolvedIntents(intents, world.timing, world.clock));
   }
   const doubts = await resolveIntents(world, scope, intents, memory, () => reader.without());
   // What was looked at to decide them is fresh enough to plan upon only if nothing was decided.
@@ -228,7 +220,7 @@ async function again(
   const { work, scope, reader } = current;
   const memory = await readMemory(world, scope, options);
   const intents = await world.ledger.intents({ scope: scopeKey(scope), states: ['open', 'unknown'] });
-  const pending = unresolvedIntents(intents, world.timing, world.clock.now());
+  const pending = unresolvedIntents(intents, world.timing, world.clock);
   return observe(work, world, options, scope, reader.without(touched), memory, pending);
 }
 

@@ -189,7 +189,13 @@ test('a secret that was read is masked in every spelling, wherever it stands', (
 /** A clock that moves only when it is told to. */
 function handClock(): Clock & { advance(ms: number): void } {
   let nowMs = 0;
-  return { now: () => nowMs, monotonic: () => nowMs, sleep: async () => {}, advance: (ms) => void (nowMs += ms) };
+  return {
+    now: () => nowMs,
+    monotonic: () => nowMs,
+    sinceBoot: () => ({ boot: '', uptimeMs: 0 }),
+    sleep: async () => {},
+    advance: (ms) => void (nowMs += ms),
+  };
 }
 
 test('a secret in a file is read again when it has been rotated, and kept while the file is away', () => {

@@ -55,6 +55,7 @@ export function intent(values: Partial<Intent> = {}): Intent {
     createdMs: 1_000,
     sendDeadlineMs: 3_000,
     settleMs: 0,
+    settleMark: '',
     outcome: null,
     resolvedBy: null,
     ...values,

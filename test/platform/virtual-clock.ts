@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Clock } from '../../src/runtime/clock.ts';
+import type { BootTime, Clock } from '../../src/runtime/clock.ts';
 import type { Random } from '../../src/runtime/random.ts';
 
 interface Sleeper {
@@ -18,6 +18,10 @@ export class VirtualClock implements Clock {
 
   monotonic(): number {
     return this.#nowMs;
+  }
+
+  sinceBoot(): BootTime {
+    return { boot: 'virtual', uptimeMs: this.#nowMs };
   }
 
   advance(ms: number): void {

@@ -3,7 +3,12 @@ import type { Clock } from '../../src/runtime/clock.ts';
 import { createJsonLog } from '../../src/runtime/json-log.ts';
 import { createTextLog } from '../../src/runtime/text-log.ts';
 
-const clock: Clock = { now: () => 1_792_000_000_000, monotonic: () => 0, sleep: async () => {} };
+const clock: Clock = {
+  now: () => 1_792_000_000_000,
+  monotonic: () => 0,
+  sinceBoot: () => ({ boot: '', uptimeMs: 0 }),
+  sleep: async () => {},
+};
 
 test('the text log writes one line per event, whatever is in it', () => {
   const lines: string[] = [];

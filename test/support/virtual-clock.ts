@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/runtime/clock.ts';
+import type { BootTime, Clock } from '../../src/runtime/clock.ts';
 import type { Random } from '../../src/runtime/random.ts';
 
 interface Sleeper {
@@ -10,6 +10,8 @@ interface Sleeper {
 /** Time that passes only when everybody sleeps: when all promise jobs have run, the earliest sleeper is woken. */
 export class VirtualClock implements Clock {
   #nowMs: number;
+  #wallOffsetMs = 0;
+  #boot = 1;
   #order = 0;
   #turning = false;
   readonly #sleepers: Sleeper[] = [];
@@ -19,11 +21,25 @@ export class VirtualClock implements Clock {
   }
 
   now(): number {
-    return this.#nowMs;
+    return this.#nowMs + this.#wallOffsetMs;
   }
 
   monotonic(): number {
     return this.#nowMs;
+  }
+
+  sinceBoot(): BootTime {
+    return { boot: `boot-${this.#boot}`, uptimeMs: this.#nowMs };
+  }
+
+  /** The wall clock is set; no time passes. */
+  jump(ms: number): void {
+    this.#wallOffsetMs += ms;
+  }
+
+  /** The machine starts anew. */
+  reboot(): void {
+    this.#boot += 1;
   }
 
   /** Lets time pass for a process that is not there. */

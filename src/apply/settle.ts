@@ -1,0 +1,47 @@
+import type { Idempotence, Intent } from '../model/owned.ts';
+import type { EpochMs } from '../model/time.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Timing } from './world.ts';
+
+/** Until when nobody may conclude anything from an observation, by two clocks. */
+export interface SettleWindow {
+  readonly settleMs: EpochMs;
+  readonly settleMark: string;
+}
+
+export function settleWindowMs(idempotence: Idempotence, timing: Timing): number {
+  switch (idempotence) {
+    case 'target-state':
+      return timing.settleTargetStateMs;
+    case 'duplicate-rejecting':
+      return timing.settleCreationMs;
+    case 'duplicate-accepting':
+      return timing.settleInstallMs;
+  }
+}
+
+/** A full window from now. */
+export function settleWindow(clock: Clock, lengthMs: number): SettleWindow {
+  const { boot, uptimeMs } = clock.sinceBoot();
+  return { settleMs: clock.now() + lengthMs, settleMark: boot === '' ? '' : `${boot} ${uptimeMs + lengthMs}` };
+}
+
+export type Settling =
+  | { readonly type: 'over' }
+  | { readonly type: 'until'; readonly untilMs: EpochMs }
+  | { readonly type: 'restarted' };
+
+/**
+ * Whether an intent's window is over. Time since boot decides, because a wall clock that jumps ahead would end the
+ * window too early. After another start of the machine nothing is known of the time between: the window begins anew.
+ */
+export function settling(intent: Pick<Intent, 'settleMs' | 'settleMark'>, clock: Clock): Settling {
+  const nowMs = clock.now();
+  if (intent.settleMark === '')
+    return nowMs >= intent.settleMs ? { type: 'over' } : { type: 'until', untilMs: intent.settleMs };
+  const [boot, until] = intent.settleMark.split(' ');
+  const since = clock.sinceBoot();
+  if (boot !== since.boot) return { type: 'restarted' };
+  const leftMs = Number(until) - since.uptimeMs;
+  return leftMs <= 0 ? { type: 'over' } : { type: 'until', untilMs: nowMs + leftMs };
+}
