@@ -15,7 +15,8 @@ export function attribute(change: RawChange, object: OwnedObject | undefined, le
 }
 
 function causeOf(change: RawChange, lastApplied: Json | undefined, object: OwnedObject | undefined): Cause {
-  if (object === undefined) return 'first-apply';
+  if (object === undefined || object.state === 'gone') return 'first-apply';
+  if (change.identifies === true) return 'drift';
   // On record, and yet never asserted before: the manifest names it since.
   if (lastApplied === undefined) return Object.keys(object.lastApplied).length === 0 ? 'first-apply' : 'git';
   const gitMoved = !sameJson(change.after, lastApplied);
