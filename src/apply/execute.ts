@@ -204,7 +204,7 @@ async function exists(world: ApplyWorld, sent: Sent, answer: AnswerSummary): Pro
     return { status: 'done', action, answer };
   }
   const failed = failedObject(world, sent);
-  const marked: OwnedObject = prior === undefined ? { ...failed, state: 'hold' } : failed;
+  const marked: OwnedObject = prior === undefined || prior.state === 'gone' ? { ...failed, state: 'hold' } : failed;
   await close(world, sent, 'rejected', answer, [{ op: 'put-object', object: marked }]);
   return {
     status: 'failed',
@@ -248,7 +248,9 @@ async function doubtful(world: ApplyWorld, sent: Sent, answer: AnswerSummary): P
 
 function failedObject(world: ApplyWorld, { execution, intent, prior }: Sent): OwnedObject {
   const row = prior ?? bareObject(world, execution.place, execution.action.object, intent.preimage);
-  return { ...row, failures: row.failures + 1 };
+  // A creation that was refused leaves nothing behind but its count: no row may say that the object is there.
+  const state = prior === undefined && execution.action.verb === 'create' ? 'gone' : row.state;
+  return { ...row, state, failures: row.failures + 1 };
 }
 
 async function close(

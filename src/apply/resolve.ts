@@ -36,7 +36,7 @@ export async function resolveIntents(
     if (left.type !== 'over') {
       const intent =
         left.type === 'restarted' ? await startWindow(world, scope, found) : { ...found, settleMs: left.untilMs };
-      pending.push({ intent, state: 'settling', evidence: '' });
+      pending.push(settlingDoubt(intent, world.timing, world.clock.now()));
       continue;
     }
     const intent = found;
@@ -55,12 +55,17 @@ export function unresolvedIntents(
 ): readonly DoubtfulIntent[] {
   return intents.map((intent): DoubtfulIntent => {
     const left = intent.state === 'open' ? { type: 'restarted' as const } : settling(intent, clock);
-    if (left.type === 'over') {
-      return { intent, state: 'held', evidence: 'the next apply looks at the platform and decides it, if it can' };
-    }
+    if (left.type === 'over') return { intent, state: 'due', evidence: '' };
     const untilMs = left.type === 'until' ? left.untilMs : clock.now() + settleWindowMs(intent.idempotence, timing);
-    return { intent: { ...intent, settleMs: untilMs }, state: 'settling', evidence: '' };
+    return settlingDoubt({ ...intent, settleMs: untilMs }, timing, clock.now());
   });
+}
+
+/** However long its own window is, its scope is free again when the platform has surely given the request up. */
+function settlingDoubt(intent: Intent, timing: ApplyWorld['timing'], nowMs: number): DoubtfulIntent {
+  const ownMs = settleWindowMs(intent.idempotence, timing);
+  const scopeUntilMs = intent.settleMs - ownMs + Math.min(ownMs, timing.settleTargetStateMs);
+  return { intent, state: 'settling', evidence: '', ...(nowMs < scopeUntilMs ? { scopeUntilMs } : {}) };
 }
 
 async function startWindow(world: ApplyWorld, scope: Scope, intent: Intent): Promise<Intent> {

@@ -23,6 +23,12 @@ export function remembered(memory: Memory, kind: string, naturalKey: string): Ow
   return memory.objects.find((object) => object.kind === kind && object.naturalKey === naturalKey);
 }
 
+/** As `remembered`, of an object that is there, as far as the ledger knows. */
+export function onRecord(memory: Memory, kind: string, naturalKey: string): OwnedObject | undefined {
+  const object = remembered(memory, kind, naturalKey);
+  return object?.state === 'gone' ? undefined : object;
+}
+
 /** What a person allowed for this run. */
 export interface Permissions {
   /** `--adopt`: may this resource take over what exists and is not ours? */
@@ -54,6 +60,8 @@ export interface RawChange {
   readonly object?: string;
   readonly before?: Json;
   readonly after?: Json;
+  /** Part of what the object is: git cannot change it, so where the object is on record the platform lost it. */
+  readonly identifies?: true;
 }
 
 /** Something that must hold on the platform before a step may run. */

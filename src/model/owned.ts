@@ -4,6 +4,7 @@ import type { EpochMs } from './time.ts';
 
 /** `created` by us, `adopted` on an operator's word, or only `observed`: never deleted, closed or changed by ownership. */
 export type Origin = 'created' | 'adopted' | 'observed';
+/** `gone`: not there, such as a creation that was refused; the row only counts how often that was. */
 export type ObjectState = 'present' | 'unverified' | 'hold' | 'deleting' | 'gone';
 
 export interface OwnedObject {

@@ -42,9 +42,11 @@ export interface PlanInput {
 
 export interface DoubtfulIntent {
   readonly intent: Intent;
-  /** `settling`: too early to conclude. `held`: observation could not decide, a person must. */
-  readonly state: 'settling' | 'held';
+  /** `settling`: too early to conclude. `due`: not looked at yet. `held`: observation could not decide, a person must. */
+  readonly state: 'settling' | 'due' | 'held';
   readonly evidence: string;
+  /** Until then nothing at all is sent for its scope: the platform may still be at work on it. */
+  readonly scopeUntilMs?: EpochMs;
 }
 
 /** What the ledger is to be told without any write to the platform. */
@@ -170,17 +172,32 @@ function draftResource(input: PlanInput, draft: Draft, resource: Resource): void
       changes,
     });
   }
-  take(input, draft, kind, resource.id, mode === 'report' ? { ...difference, steps: [], expects: [] } : difference);
+  const reported = mode === 'report' ? { ...difference, steps: [], expects: [] } : difference;
+  // What was found may be what is in doubt: taking it over, or deleting it as somebody else's, would be the wrong advice.
+  const isDoubted = isCreationInDoubt(input, resource.kind, difference);
+  take(input, draft, kind, resource.id, isDoubted ? { ...reported, holds: [], notes: [], settled: [] } : reported);
+}
+
+/** Whether the one object that a resource speaks for was sent and nobody knows yet what came of it. */
+function isCreationInDoubt(input: PlanInput, kind: string, { claims }: Difference): boolean {
+  const [only, second] = claims;
+  if (only === undefined || second !== undefined) return false;
+  const uid = objectUid(input.source, scopeKey(input.scope), kind, only);
+  return input.inDoubt.some(({ intent }) => intent.uid === uid && intent.idempotence !== 'target-state');
 }
 
 /** Objects of this source that no manifest speaks for any more. */
 function draftWithdrawn(input: PlanInput, draft: Draft): void {
   for (const object of input.memory.objects) {
     const kind = reconciledKinds.get(object.kind);
-    if (kind === undefined || object.source !== input.source || object.state === 'gone') continue;
+    if (kind === undefined || object.source !== input.source) continue;
     if (draft.claimed.has(`${object.kind} ${object.naturalKey}`)) continue;
     // Its manifest is there but was not compared: that is no proof that it is not wanted.
     if (draft.unread.has(object.resource)) continue;
+    if (object.state === 'gone') {
+      draft.forget.push(object);
+      continue;
+    }
     take(
       input,
       draft,
@@ -216,27 +233,24 @@ function take(
 
 /** Leaves out steps on objects with an intent in doubt, and on objects that failed too often; each is held and says so. */
 function withoutDoubtful(input: PlanInput, draft: Draft): PlacedStep[] {
-  const settling = input.inDoubt.filter(
-    (doubt) => doubt.state === 'settling' && doubt.intent.idempotence === 'target-state',
-  );
-  const held = new Set<string>();
+  const waiting = input.inDoubt.find((doubt) => doubt.scopeUntilMs !== undefined);
+  const said = new Set<string>();
   return draft.steps.filter((step) => {
     const kind = step.resource.slice(0, step.resource.indexOf('/'));
     const uid = objectUid(input.source, scopeKey(input.scope), kind, step.proposal.object);
-    // After an ambiguous target-state write its whole scope waits: the write may still arrive.
-    const doubt =
-      input.inDoubt.find(
-        ({ intent }) => intent.uid === uid || (intent.idempotence === 'duplicate-accepting' && isInstall(step)),
-      ) ?? settling[0];
-    const failed = doubt === undefined ? tooOften(input, kind, step) : undefined;
+    const doubt = input.inDoubt.find(
+      ({ intent }) => intent.uid === uid || (intent.idempotence === 'duplicate-accepting' && isInstall(step)),
+    );
+    // One write at a time for an application: another one might overtake what is still on its way.
+    const held = doubt === undefined ? scopeHold(waiting) : doubtHold(doubt);
     const hold =
-      doubt === undefined
-        ? failed
-        : { ...doubtHold(doubt), changes: step.proposal.changes, object: step.proposal.object };
+      held === undefined
+        ? tooOften(input, kind, step)
+        : { ...held, changes: step.proposal.changes, object: step.proposal.object };
     if (hold === undefined) return true;
     const key = `${step.resource} ${hold.code}`;
-    if (!held.has(key)) draft.holds.push(attributedHold(input, kind, step.resource, hold));
-    held.add(key);
+    if (!said.has(key)) draft.holds.push(attributedHold(input, kind, step.resource, hold));
+    said.add(key);
     return false;
   });
 }
@@ -245,8 +259,26 @@ function isInstall(step: PlacedStep): boolean {
   return step.proposal.step.type === 'install' || step.proposal.step.type === 'upgrade';
 }
 
-function doubtHold({ intent, state, evidence }: DoubtfulIntent): HoldProposal {
-  const what = `${intent.operation} for ${intent.resource} (intent ${intent.id}) was sent and its outcome is not known`;
+/** What is held only because something else of its application is in doubt. */
+function scopeHold(doubt: DoubtfulIntent | undefined): HoldProposal | undefined {
+  if (doubt?.scopeUntilMs === undefined) return undefined;
+  const until = new Date(doubt.scopeUntilMs).toISOString();
+  return {
+    code: 'intent/scope-waits',
+    message: `${whatIsInDoubt(doubt)} and may still be at work, so nothing else is sent for this application before ${until}`,
+    remedy: `Run the same command again after ${until}, or with --wait.`,
+    changes: [],
+    untilMs: doubt.scopeUntilMs,
+  };
+}
+
+function whatIsInDoubt({ intent }: DoubtfulIntent): string {
+  return `${intent.operation} for ${intent.resource} (intent ${intent.id}) was sent and its outcome is not known`;
+}
+
+function doubtHold(doubt: DoubtfulIntent): HoldProposal {
+  const { intent, state, evidence } = doubt;
+  const what = whatIsInDoubt(doubt);
   if (state === 'settling') {
     const until = new Date(intent.settleMs).toISOString();
     return {
@@ -255,6 +287,14 @@ function doubtHold({ intent, state, evidence }: DoubtfulIntent): HoldProposal {
       remedy: `Run the same command again after ${until}, or with --wait.`,
       changes: [],
       untilMs: intent.settleMs,
+    };
+  }
+  if (state === 'due') {
+    return {
+      code: 'intent/due',
+      message: `${what}; enough time has passed to look, which the next apply does`,
+      remedy: 'Run apply: it looks at the platform first, and asks a person only if that cannot decide it.',
+      changes: [],
     };
   }
   return {

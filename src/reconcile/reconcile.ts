@@ -43,6 +43,8 @@ export interface Prepared {
   readonly plan: ScopePlan;
   readonly bookkeeping: Bookkeeping;
   readonly waits: readonly Wait[];
+  /** Intents that nobody could decide yet, as far as this pass looked. */
+  readonly inDoubt: readonly DoubtfulIntent[];
   readonly refusals: readonly Refusal[];
   /** Monotonic. */
   readonly observedAtMs: number;
@@ -119,9 +121,7 @@ export async function carryOut(
         // What was waited for may have just been recorded: an install that runs now.
         current = await again(current, world, options, new Set());
       }
-      const actions = current.plan.actions.filter(
-        (action) => approved(action) && mayRun(action, results.get(action.id)),
-      );
+      const actions = runnable(current.plan, approved, results);
       if (actions.length === 0) break;
       const applied = await applyPlan(world, {
         plan: current.plan,
@@ -179,6 +179,21 @@ function remainder(plan: ScopePlan, results: readonly ActionResult[]): ScopePlan
   return { ...plan, actions: plan.actions.filter((action) => !done.has(action.id)) };
 }
 
+/** What may be sent now: neither refused nor unapproved, nor behind anything that is. A plan names what comes first earlier. */
+function runnable(
+  plan: ScopePlan,
+  approved: (action: Action) => boolean,
+  results: ReadonlyMap<string, ActionResult>,
+): readonly Action[] {
+  const barred = new Set<string>();
+  return plan.actions.filter((action) => {
+    const may =
+      approved(action) && mayRun(action, results.get(action.id)) && !action.after.some((id) => barred.has(id));
+    if (!may) barred.add(action.id);
+    return may;
+  });
+}
+
 /** A creation that was accepted and is not to be seen is never sent twice in one pass. */
 function mayRun(action: Action, former: ActionResult | undefined): boolean {
   if (former === undefined || former.status === 'skipped') return true;
@@ -220,7 +235,12 @@ async function again(
   const { work, scope, reader } = current;
   const memory = await readMemory(world, scope, options);
   const intents = await world.ledger.intents({ scope: scopeKey(scope), states: ['open', 'unknown'] });
-  const pending = unresolvedIntents(intents, world.timing, world.clock);
+  // What this pass has looked at already and could not decide stays as it was found.
+  const pending = unresolvedIntents(intents, world.timing, world.clock).map((doubt) =>
+    doubt.state === 'due'
+      ? (current.inDoubt.find(({ intent, state }) => state === 'held' && intent.id === doubt.intent.id) ?? doubt)
+      : doubt,
+  );
   return observe(work, world, options, scope, reader.without(touched), memory, pending);
 }
 
@@ -272,6 +292,7 @@ async function observe(
     plan,
     bookkeeping,
     waits,
+    inDoubt,
     refusals: await guard(world, options, plan, memory),
     observedAtMs,
   };

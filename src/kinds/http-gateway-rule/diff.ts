@@ -10,8 +10,8 @@ import {
   type HoldProposal,
   type Need,
   noDifference,
+  onRecord,
   type RawChange,
-  remembered,
   type StepProposal,
   type WithdrawContext,
 } from '../reconciled.ts';
@@ -38,7 +38,7 @@ export function diffRule(context: RuleContext): Difference<RuleStep> {
   }
   if (live.type === 'held') return { ...noDifference, holds: [live.hold] };
   const key = ruleKey({ ...resource.spec, serviceId: live.serviceId });
-  const mine = remembered(context.memory, 'HttpGatewayRule', key);
+  const mine = onRecord(context.memory, 'HttpGatewayRule', key);
   const claims = [key];
   if (mine !== undefined && mine.source !== context.source)
     return { ...noDifference, claims, holds: [otherSource(context, mine)] };
@@ -142,6 +142,12 @@ function diffUnreadable(
   if (mine.state === 'hold') {
     return {
       ...noDifference,
+      notes: [
+        {
+          code: 'rule/adopted',
+          message: `rule ${where(resource.spec)} is adopted unseen: this server cannot show what it holds`,
+        },
+      ],
       settled: [{ ...recordingOf(context, live.serviceId, key, null), origin: 'adopted', state: 'unverified' }],
     };
   }
@@ -189,7 +195,9 @@ function createRule(context: RuleContext, live: ObservedRule): Difference<RuleSt
     object: ruleKey(rule),
     summary: `create rule ${where(spec)} on port ${spec.port} of Component/${spec.component}`,
     changes: [
-      ...['domain', 'path', 'port'].map((field): RawChange => ({ field, path: field, after: rule[field] ?? null })),
+      ...['domain', 'path', 'port'].map(
+        (field): RawChange => ({ field, path: field, after: rule[field] ?? null, identifies: true }),
+      ),
       ...assertedChanges(spec, () => undefined),
     ],
     effects:

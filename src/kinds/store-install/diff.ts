@@ -9,9 +9,9 @@ import {
   type HoldProposal,
   type InstalledCopy,
   noDifference,
+  onRecord,
   type Readable,
   type Recording,
-  remembered,
   type StepProposal,
   type WithdrawContext,
 } from '../reconciled.ts';
@@ -36,8 +36,11 @@ type Context = DiffContext<StoreInstallSpec, InstallLive>;
 export function diffInstall(context: Context): Difference<InstallStep> {
   const { resource, memory, source } = context;
   const claims = [installKey(resource.name)];
-  const mine = remembered(memory, 'StoreInstall', installKey(resource.name));
-  if (mine === undefined) return { ...missingInstall(context), claims };
+  const mine = onRecord(memory, 'StoreInstall', installKey(resource.name));
+  if (mine === undefined) {
+    const difference = missingInstall(context);
+    return { ...difference, claims: [...claims, ...difference.claims] };
+  }
   if (mine.source !== source) return { ...noDifference, claims, holds: [otherSource(context, mine)] };
   return { ...knownInstall(context, mine), claims };
 }
@@ -247,7 +250,7 @@ function installStep({ resource }: Context): StepProposal<InstallStep> {
 function renamedFrom({ resource, memory, source, siblings }: Context): Difference<InstallStep> | undefined {
   const former = resource.annotations['portolan/moved-from'];
   if (former === undefined || siblings.has(resourceId('StoreInstall', former))) return undefined;
-  const old = remembered(memory, 'StoreInstall', installKey(former));
+  const old = onRecord(memory, 'StoreInstall', installKey(former));
   const { spec } = resource;
   if (
     old === undefined ||
