@@ -1,5 +1,5 @@
 import type { ReconciledKind } from '../kinds/define.ts';
-import { type CallContext, type Memory, remembered } from '../kinds/reconciled.ts';
+import { type CallContext, type Memory, type Recording, remembered } from '../kinds/reconciled.ts';
 import type { LedgerOperation } from '../ledger/ledger.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { Intent, OwnedObject } from '../model/owned.ts';
@@ -145,15 +145,24 @@ async function done(
     resource,
     nowMs: world.clock.now(),
   });
-  const object: LedgerOperation[] =
-    recording !== 'gone'
-      ? [{ op: 'put-object', object: toObject(world, place, recording, prior, prior?.failures ?? 0) }]
-      : prior === undefined
-        ? []
-        : // Dropped only when its absence has been read back.
-          [{ op: 'put-object', object: { ...prior, state: 'deleting' } }];
+  const object = recorded(world, sent, recording);
   await close(world, sent, 'applied', answer, object);
   return { status: 'done', action, answer };
+}
+
+/** What the ledger keeps of the object of an applied write. */
+function recorded(
+  world: ApplyWorld,
+  { execution, prior }: Sent,
+  recording: Recording | 'gone' | 'released',
+): LedgerOperation[] {
+  if (typeof recording === 'object')
+    return [{ op: 'put-object', object: toObject(world, execution.place, recording, prior, prior?.failures ?? 0) }];
+  if (prior === undefined) return [];
+  // What was deleted is dropped only when its absence has been read back.
+  return recording === 'released'
+    ? [{ op: 'drop-object', uid: prior.uid }]
+    : [{ op: 'put-object', object: { ...prior, state: 'deleting' } }];
 }
 
 async function refused(
@@ -198,8 +207,7 @@ async function exists(world: ApplyWorld, sent: Sent, answer: AnswerSummary): Pro
       resource,
       nowMs: world.clock.now(),
     });
-    const object: LedgerOperation[] =
-      recording === 'gone' ? [] : [{ op: 'put-object', object: toObject(world, place, recording, prior, 0) }];
+    const object = recorded(world, sent, recording);
     await close(world, sent, 'applied', answer, object);
     return { status: 'done', action, answer };
   }

@@ -33,8 +33,8 @@ export interface KindCalls<Spec, Live, S extends Step> {
   /** Readings of the scope that the step makes old; see `ScopeReading`. */
   touches(step: S): readonly ScopeReading[];
   toWrite(step: S, context: CallContext): WriteRequest;
-  /** `gone`: the object is to be dropped, once its absence has been read back. */
-  applied(step: S, context: AppliedContext): Recording | 'gone';
+  /** `gone`: dropped once its absence has been read back. `released`: it stays on the platform and is no longer ours. */
+  applied(step: S, context: AppliedContext): Recording | 'gone' | 'released';
   /** Decides a write in doubt by observation, after its settle window. Only reads. */
   resolve(step: S, context: ResolveContext): Promise<Resolution>;
 }

@@ -16,7 +16,7 @@ export function recordingOf(
   return {
     naturalKey: key,
     remoteId: ruleId,
-    remoteAux: { serviceId, ...keepMark(resource) },
+    remoteAux: { serviceId, ...removalMarks(resource) },
     origin: 'created',
     state: 'present',
     lastApplied: Object.fromEntries(asserted(spec).map((field) => [field.name, field.want(spec)])),
@@ -24,9 +24,12 @@ export function recordingOf(
   };
 }
 
-/** Remembered, because the annotation goes with the manifest that carried it. */
-export function keepMark(resource: Resource | undefined): JsonObject {
-  return resource?.annotations['portolan/prune'] === 'keep' ? { prune: 'keep' } : {};
+/** What the annotations say about removal; remembered, because they go with the manifest that carried them. */
+export function removalMarks(resource: Resource | undefined): JsonObject {
+  return {
+    ...(resource?.annotations['portolan/prune'] === 'keep' ? { prune: 'keep' } : {}),
+    ...(resource?.annotations['portolan/on-removal'] === 'restore' ? { onRemoval: 'restore' } : {}),
+  };
 }
 
 export function asserted(spec: HttpGatewayRuleSpec): readonly RuleField[] {

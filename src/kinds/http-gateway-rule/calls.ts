@@ -14,7 +14,7 @@ import type {
   ResolveContext,
   ScopeReading,
 } from '../reconciled.ts';
-import { keepMark } from './asserted.ts';
+import { removalMarks } from './asserted.ts';
 import type { RuleLive } from './live.ts';
 import type { HttpGatewayRuleSpec } from './spec.ts';
 import { ruleKey, type RuleStep, type RuleWish } from './steps.ts';
@@ -52,6 +52,7 @@ function toWrite(step: RuleStep, { app }: CallContext): WriteRequest {
     case 'create':
       return { operation: 'createRule', app, rule: { ...fieldsOf(step.rule), ...(step.open ? { open: true } : {}) } };
     case 'update':
+    case 'restore':
       return { operation: 'updateRule', app, ruleId: step.ruleId, rule: fieldsOf(step.rule) };
     case 'delete':
       return { operation: 'deleteRule', app, ruleId: step.ruleId };
@@ -88,8 +89,12 @@ function fieldsOf(rule: RuleWish): RuleFields {
   };
 }
 
-function applied(step: RuleStep, { evidence, prior, resource, preimage: before }: AppliedContext): Recording | 'gone' {
+function applied(
+  step: RuleStep,
+  { evidence, prior, resource, preimage: before }: AppliedContext,
+): Recording | 'gone' | 'released' {
   if (step.type === 'delete') return 'gone';
+  if (step.type === 'restore') return 'released';
   const fields = step.type === 'create' ? step.rule : step.asserted;
   const { serviceId, port: _port, domain: _domain, path: _path, ...lastApplied } = fields as RuleWish;
   const key = ruleKey(step.rule);
@@ -100,9 +105,9 @@ function applied(step: RuleStep, { evidence, prior, resource, preimage: before }
     remoteId: step.type === 'update' ? step.ruleId : evidence.type === 'rule' ? evidence.rule.ruleId : null,
     remoteAux: {
       serviceId: isCreate ? serviceId : step.rule.serviceId,
-      ...keepMark(resource),
+      ...removalMarks(resource),
       // An update of a rule we had not known: it is adopted with the values it had.
-      ...(isCreate || prior !== undefined ? {} : { adopted: before }),
+      ...(isCreate ? {} : { adopted: prior?.remoteAux['adopted'] ?? formerFields(before) }),
     },
     origin: isCreate ? 'created' : (prior?.origin ?? 'adopted'),
     state: unseen ? 'unverified' : 'present',
@@ -145,7 +150,7 @@ async function resolve(step: RuleStep, { reader, memory, intent }: ResolveContex
     resource: undefined,
     nowMs: 0,
   });
-  if (recording === 'gone') throw new Error('creating a rule cannot remove it');
+  if (typeof recording === 'string') throw new Error('creating a rule cannot remove it');
   return { type: 'applied', recording, evidence: `rule ${only.ruleId} is in the listing and was not before` };
 }
 

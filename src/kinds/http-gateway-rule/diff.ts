@@ -13,10 +13,8 @@ import {
   onRecord,
   type RawChange,
   type StepProposal,
-  type WithdrawContext,
 } from '../reconciled.ts';
-import { asserted, assertedChanges, changeOf, plain, recordingOf, where } from './asserted.ts';
-import { ruleFields } from './fields.ts';
+import { asserted, assertedChanges, plain, recordingOf, where } from './asserted.ts';
 import type { ObservedRule, RuleContext } from './live.ts';
 import type { HttpGatewayRuleSpec } from './spec.ts';
 import { ruleKey, type RuleStep, type RuleWish } from './steps.ts';
@@ -46,62 +44,6 @@ export function diffRule(context: RuleContext): Difference<RuleStep> {
     ? diffReadable(context, live, live.rules.value, key, mine)
     : diffUnreadable(context, live, key, mine);
   return { ...outcome, claims };
-}
-
-/** A rule that git no longer names. Only one that we made or adopted, and that is still the same, is deleted. */
-export function withdrawRule(
-  object: OwnedObject,
-  { rules, canDeleteRules, permissions }: WithdrawContext,
-): Difference<RuleStep> {
-  const name = object.naturalKey.split('/').slice(3).join('/');
-  const note = (code: string, message: string, forget: readonly string[] = []): Difference<RuleStep> => ({
-    ...noDifference,
-    notes: [{ code, message }],
-    forget,
-  });
-  if (object.origin === 'observed')
-    return note('rule/withdrawn', `rule ${name} is no longer in the source; it was never ours and stays`, [
-      object.naturalKey,
-    ]);
-  if (object.remoteAux['prune'] === 'keep')
-    return note(
-      'prune/kept',
-      `rule ${name} is no longer in the source; it stays, because its manifest said portolan/prune: keep`,
-    );
-  if (!rules.readable || !canDeleteRules)
-    return note(
-      'prune/impossible',
-      `rule ${name} is no longer in the source; this server cannot delete rules, so it stays until it is deleted in the console`,
-    );
-  const present = rules.value.find((rule) => rule.ruleId === object.remoteId);
-  if (present === undefined && object.state === 'deleting') return { ...noDifference, forget: [object.naturalKey] };
-  if (present === undefined)
-    return note('rule/gone', `rule ${name} is no longer in the source, nor on the platform`, [object.naturalKey]);
-  if (!permissions.prune)
-    return note(
-      'prune/not-asked',
-      `rule ${name} is no longer in the source; it stays, and apply --prune would delete it`,
-    );
-  return {
-    ...noDifference,
-    steps: [
-      {
-        key: `delete/${object.naturalKey}`,
-        step: { type: 'delete', ruleId: present.ruleId, key: object.naturalKey },
-        verb: 'delete',
-        object: object.naturalKey,
-        summary: `delete rule ${name}`,
-        changes: ruleFields
-          .filter((field) => field.read !== undefined && field.read(present) !== undefined)
-          .map((field) => changeOf(field, field.read?.(present), undefined)),
-        effects: [],
-        after: [],
-        needs: [],
-        provides: [],
-        prune: true,
-      },
-    ],
-  };
 }
 
 function diffReadable(

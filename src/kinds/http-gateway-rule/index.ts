@@ -1,6 +1,7 @@
 import { defineKind } from '../define.ts';
 import { ruleCalls } from './calls.ts';
-import { diffRule, withdrawRule } from './diff.ts';
+import { diffRule } from './diff.ts';
+import { withdrawRule } from './withdraw.ts';
 
 export const ruleKind = defineKind({
   kind: 'HttpGatewayRule',

@@ -14,6 +14,8 @@ export type RuleStep = Step &
     | { readonly type: 'create'; readonly rule: RuleWish; readonly open: boolean }
     /** Always the whole merged record: what is left out is reset by the platform. `asserted`: the fields the manifest manages. */
     | { readonly type: 'update'; readonly ruleId: string; readonly rule: RuleWish; readonly asserted: JsonObject }
+    /** An adopted rule gets back the values it had, and is let go. */
+    | { readonly type: 'restore'; readonly ruleId: string; readonly rule: RuleWish }
     | { readonly type: 'delete'; readonly ruleId: string; readonly key: string }
   );
 

@@ -23,7 +23,8 @@ export function updateRule(
   );
   const recording = recordingOf(context, live.serviceId, ruleKey(present), present.ruleId);
   const origin = ours ? (mine?.origin ?? 'created') : 'adopted';
-  const aux = ours ? recording.remoteAux : { ...recording.remoteAux, adopted: plain(readableFields(present)) };
+  const adopted = ours ? mine?.remoteAux['adopted'] : plain(readableFields(present));
+  const aux = { ...recording.remoteAux, ...(adopted === undefined ? {} : { adopted }) };
   const unchangedFields = asserted(spec).length - changed.length;
   const adoption =
     ours || !context.memory.known

@@ -1,0 +1,99 @@
+import type { Json, JsonObject } from '../../model/json.ts';
+import { sameJson } from '../../model/json.ts';
+import type { RuleRecord } from '../../model/observed.ts';
+import type { OwnedObject } from '../../model/owned.ts';
+import {
+  type Difference,
+  noDifference,
+  type RawChange,
+  type StepProposal,
+  type WithdrawContext,
+} from '../reconciled.ts';
+import { changeOf, plain } from './asserted.ts';
+import { ruleFields } from './fields.ts';
+import { ruleKey, type RuleStep, type RuleWish } from './steps.ts';
+
+/**
+ * A rule that git no longer names. One that we made is deleted by the rules of pruning; one that we adopted is left, or
+ * given back the values it had, as its manifest said; anything else is none of our business.
+ */
+export function withdrawRule(object: OwnedObject, context: WithdrawContext): Difference<RuleStep> {
+  const { rules, canDeleteRules, permissions } = context;
+  const name = object.naturalKey.split('/').slice(3).join('/');
+  const gone = `rule ${name} is no longer in the source`;
+  if (object.origin === 'observed') return note('rule/withdrawn', `${gone}; it was never ours and stays`, object);
+  if (object.origin === 'adopted' && object.remoteAux['onRemoval'] !== 'restore') {
+    return note('rule/left', `${gone}; it was adopted, not made by Portolan, and is left as it is`, object);
+  }
+  if (object.remoteAux['prune'] === 'keep')
+    return note('prune/kept', `${gone}; it stays, because its manifest said portolan/prune: keep`);
+  if (!rules.readable || !canDeleteRules) {
+    return note(
+      'prune/impossible',
+      `${gone}; this server cannot change or delete rules, so it stays until that is done in the console`,
+    );
+  }
+  const present = rules.value.find((rule) =>
+    object.remoteId === null ? ruleKey(rule) === object.naturalKey : rule.ruleId === object.remoteId,
+  );
+  if (present === undefined && object.state === 'deleting') return { ...noDifference, forget: [object.naturalKey] };
+  if (present === undefined) return note('rule/gone', `${gone}, nor on the platform`, object);
+  const step = object.origin === 'adopted' ? restoration(object, present, name) : deletion(object, present, name);
+  if (step === undefined)
+    return note('rule/left', `${gone}; it has the values again that it had when it was adopted`, object);
+  if (!permissions.prune)
+    return note(
+      'prune/not-asked',
+      `${gone}; it stays, and apply --prune would ${step.verb === 'delete' ? 'delete it' : 'give it back its former values'}`,
+    );
+  return { ...noDifference, steps: [step] };
+}
+
+function deletion(object: OwnedObject, present: RuleRecord, name: string): StepProposal<RuleStep> {
+  return {
+    ...pruning(object),
+    key: `delete/${object.naturalKey}`,
+    step: { type: 'delete', ruleId: present.ruleId, key: object.naturalKey },
+    verb: 'delete',
+    summary: `delete rule ${name}`,
+    changes: ruleFields
+      .filter((field) => field.read !== undefined && field.read(present) !== undefined)
+      .map((field) => changeOf(field, field.read?.(present), undefined)),
+  };
+}
+
+/** undefined: it has its former values already. What no server shows cannot be given back and is sent as last applied. */
+function restoration(object: OwnedObject, present: RuleRecord, name: string): StepProposal<RuleStep> | undefined {
+  const former = (object.remoteAux['adopted'] ?? {}) as JsonObject;
+  const changes = ruleFields.flatMap((field): RawChange[] => {
+    const before = field.read?.(present);
+    const after = former[field.name];
+    return field.read === undefined || after === undefined || sameJson(before, after)
+      ? []
+      : [changeOf(field, before, after)];
+  });
+  if (changes.length === 0) return undefined;
+  const fields = ruleFields.map((field): [string, Json | undefined] => [
+    field.name,
+    field.read === undefined ? object.lastApplied[field.name] : (former[field.name] ?? field.read(present)),
+  ]);
+  const { serviceId, port, domain, path } = present;
+  const rule: RuleWish = { serviceId, port, domain, path, ...plain(Object.fromEntries(fields)) };
+  return {
+    ...pruning(object),
+    key: `restore/${object.naturalKey}`,
+    step: { type: 'restore', ruleId: present.ruleId, rule },
+    verb: 'update',
+    summary: `give rule ${name} back the values it had when it was adopted`,
+    changes,
+  };
+}
+
+function pruning(object: OwnedObject) {
+  return { object: object.naturalKey, effects: [], after: [], needs: [], provides: [], prune: true } as const;
+}
+
+/** @param released the ledger lets go of it. */
+function note(code: string, message: string, released?: OwnedObject): Difference<RuleStep> {
+  return { ...noDifference, notes: [{ code, message }], forget: released === undefined ? [] : [released.naturalKey] };
+}
