@@ -137,7 +137,7 @@ async function done(
   evidence: WriteEvidence,
 ): Promise<ActionResult> {
   const { execution, intent, prior } = sent;
-  const { action, kind, place, resource } = execution;
+  const { action, kind, resource } = execution;
   const recording = kind.calls.applied(action.step, {
     evidence,
     prior,

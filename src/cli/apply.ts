@@ -25,6 +25,7 @@ import {
 import {
   adoptOption,
   allowEmptyOption,
+  allowShrunkOption,
   maxPrunesOption,
   maxShareOption,
   parallelismOption,
@@ -34,7 +35,7 @@ import {
 import { type PlanOptions, runPlan } from './plan.ts';
 import { paintFor, surveyExitCode, writePlan } from './plan-view.ts';
 import { createProgress, type Progress } from './progress.ts';
-import { type Session, type SessionHooks, type Survey, surveyAll, withSession } from './session.ts';
+import { acceptSnapshot, type Session, type SessionHooks, type Survey, surveyAll, withSession } from './session.ts';
 import { count } from './text.ts';
 
 const EXAMPLES = `
@@ -70,6 +71,7 @@ export const applyCommand: CommandDefinition = {
       .addOption(maxShareOption())
       .addOption(maxPrunesOption())
       .addOption(allowEmptyOption())
+      .addOption(allowShrunkOption())
       .addOption(parallelismOption())
       .addOption(logLevelOption())
       .addOption(logFormatOption())
@@ -120,6 +122,7 @@ async function apply(options: ApplyOptions, session: Session, surroundings: Surr
     terminal.err.write('Nothing was changed.\n');
     return EXIT.ok;
   }
+  await acceptSnapshot(session, surroundings);
   const outcomes = await carryOutAll(options, session, survey, progress, surroundings, actions);
   const exitCode = applyExitCode(outcomes, signal.aborted);
   if (options.output === 'json') writeResult(survey.document, outcomes, exitCode, surroundings);

@@ -17,6 +17,7 @@ export interface ScopeFlags {
   readonly maxShare?: number | undefined;
   readonly maxPrunes?: number | undefined;
   readonly allowEmpty?: boolean | undefined;
+  readonly allowShrunk?: boolean | undefined;
   readonly parallelism: number;
 }
 
@@ -54,6 +55,13 @@ export function allowEmptyOption() {
   return new Option(
     '--allow-empty',
     'override: go on although the source names nothing while the ledger holds objects of it',
+  );
+}
+
+export function allowShrunkOption() {
+  return new Option(
+    '--allow-shrunk',
+    'override: remove things although the source names less than half of what it did',
   );
 }
 

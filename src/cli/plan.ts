@@ -15,6 +15,7 @@ import {
 import {
   adoptOption,
   allowEmptyOption,
+  allowShrunkOption,
   maxPrunesOption,
   maxShareOption,
   parallelismOption,
@@ -48,6 +49,7 @@ export const planCommand: CommandDefinition = {
       .addOption(maxShareOption())
       .addOption(maxPrunesOption())
       .addOption(allowEmptyOption())
+      .addOption(allowShrunkOption())
       .addOption(parallelismOption())
       .addOption(logLevelOption())
       .addOption(logFormatOption())

@@ -10,7 +10,7 @@ import { scopeKey } from '../model/ids.ts';
 import { canonicalJson, type Json } from '../model/json.ts';
 import type { DesiredState } from '../model/resource.ts';
 import { planDocument, type PlanDocument, type UnobservedScope } from '../plan/document.ts';
-import { guardEmpty, guardShare, type Refusal } from '../plan/guard.ts';
+import { guardEmpty, guardShare, guardShrunk, type Refusal } from '../plan/guard.ts';
 import type { Capability } from '../platform/client.ts';
 import { prepare, type PassOptions, type Prepared, type Work } from '../reconcile/reconcile.ts';
 import type { Log } from '../runtime/log.ts';
@@ -38,6 +38,7 @@ export interface Session {
   readonly log: Log;
   readonly source: string;
   readonly allowEmpty: boolean;
+  readonly allowShrunk: boolean;
   readonly parallelism: number;
   world(work: Work, hooks: SessionHooks): ApplyWorld;
 }
@@ -75,7 +76,6 @@ export async function withSession(
   });
   try {
     const session = openedSession({ options, input, surroundings, log, ledger, isKnown, platforms, readOnly, actor });
-    if (!readOnly) await acceptSnapshot(session, surroundings);
     const exitCode = await work(session);
     if (!readOnly) await rememberCapabilities(session, surroundings);
     return exitCode;
@@ -121,6 +121,7 @@ function openedSession({
     log,
     source: options.source,
     allowEmpty: options.allowEmpty === true,
+    allowShrunk: options.allowShrunk === true,
     parallelism: options.parallelism,
     world: ({ application }, hooks) => ({
       client: platforms.client(application.spec.platform),
@@ -252,9 +253,14 @@ async function guardAll(session: Session, prepared: readonly Prepared[]): Promis
           session.options.limits,
         )
       : [];
+  const prunes = prepared.reduce((sum, { plan }) => sum + plan.actions.filter((action) => action.prune).length, 0);
+  const before = (await session.ledger.lastSnapshot(session.source))?.objects ?? 0;
+  const shrunk = session.allowShrunk
+    ? undefined
+    : guardShrunk(session.source, session.input.desired.size, before, prunes);
   // What one scope refuses already is not said twice.
   const fresh = together.filter((refusal) => !perScope.some((other) => other.code === refusal.code));
-  return [...perScope, ...fresh, ...(empty === undefined ? [] : [empty])];
+  return [...perScope, ...fresh, ...[empty, shrunk].filter((refusal) => refusal !== undefined)];
 }
 
 function snapshotId(desired: DesiredState): string {
@@ -264,8 +270,8 @@ function snapshotId(desired: DesiredState): string {
   return createHash('sha256').update(canonicalJson(content)).digest('hex').slice(0, 32);
 }
 
-/** Every intent refers to an accepted snapshot of the source. */
-async function acceptSnapshot({ ledger, source, input }: Session, { clock }: Surroundings): Promise<void> {
+/** A source is accepted when its guards let it through, and before the first intent that refers to it. */
+export async function acceptSnapshot({ ledger, source, input }: Session, { clock }: Surroundings): Promise<void> {
   const id = snapshotId(input.desired);
   if ((await ledger.lastSnapshot(source))?.id === id) return;
   const atMs = clock.now();

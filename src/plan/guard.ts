@@ -89,6 +89,19 @@ export function guardEmpty(source: string, resources: number, owned: number): Re
   };
 }
 
+/** Below this share of the last accepted source, removals wait for a person: half of the files may be gone by mistake. */
+const SHRUNK_SHARE = 0.5;
+
+/** A source that has lost much of what it named never prunes until a person says so. */
+export function guardShrunk(source: string, resources: number, before: number, prunes: number): Refusal | undefined {
+  if (prunes === 0 || before < SHARE_FROM_OBJECTS || resources >= before * SHRUNK_SHARE) return undefined;
+  return {
+    code: 'guard/shrunk-source',
+    message: `the source "${source}" named ${before} resources when it was last applied and names ${resources} now; ${prunes} removals would follow from that, and nothing was sent`,
+    override: '--allow-shrunk',
+  };
+}
+
 function matches(pattern: string, values: readonly string[]): boolean {
   const parts = pattern.split('/');
   return parts.length === values.length && parts.every((part, index) => wildcard(part, values[index] ?? ''));

@@ -1,5 +1,6 @@
 import { type Json, type JsonObject, sameJson } from '../../model/json.ts';
 import type { RuleRecord } from '../../model/observed.ts';
+import type { OwnedObject } from '../../model/owned.ts';
 import type { Resource } from '../../model/resource.ts';
 import type { RawChange, Recording } from '../reconciled.ts';
 import { type RuleField, ruleFields } from './fields.ts';
@@ -11,6 +12,7 @@ export function recordingOf(
   serviceId: string,
   key: string,
   ruleId: string | null,
+  mine: OwnedObject | undefined,
 ): Recording {
   const { spec } = resource;
   return {
@@ -19,9 +21,24 @@ export function recordingOf(
     remoteAux: { serviceId, ...removalMarks(resource) },
     origin: 'created',
     state: 'present',
-    lastApplied: Object.fromEntries(asserted(spec).map((field) => [field.name, field.want(spec)])),
+    lastApplied: {
+      ...hiddenFields(mine?.lastApplied ?? {}),
+      ...Object.fromEntries(asserted(spec).map((field) => [field.name, field.want(spec)])),
+    },
     obligation: null,
   };
+}
+
+/**
+ * The write-only fields among these. They are remembered even when the manifest manages them no more: no server shows
+ * them, and an update must send them again or lose them.
+ */
+export function hiddenFields(fields: JsonObject): JsonObject {
+  return Object.fromEntries(
+    ruleFields.flatMap(({ name, read }) =>
+      read === undefined && fields[name] !== undefined ? [[name, fields[name]]] : [],
+    ),
+  );
 }
 
 /** What the annotations say about removal; remembered, because they go with the manifest that carried them. */

@@ -4,6 +4,7 @@ import type { RuleConfiguration, RuleFields, WriteRequest } from '../../platform
 import type { AppliedContext, KindCalls } from '../calls.ts';
 import { identifyComponent } from '../component/identity.ts';
 import type { ComponentSpec } from '../component/spec.ts';
+import type { RuleRecord } from '../../model/observed.ts';
 import type { Resource } from '../../model/resource.ts';
 import { resourceId } from '../../model/ids.ts';
 import type {
@@ -14,7 +15,7 @@ import type {
   ResolveContext,
   ScopeReading,
 } from '../reconciled.ts';
-import { removalMarks } from './asserted.ts';
+import { hiddenFields, plain, readableFields, removalMarks } from './asserted.ts';
 import type { RuleLive } from './live.ts';
 import type { HttpGatewayRuleSpec } from './spec.ts';
 import { ruleKey, type RuleStep, type RuleWish } from './steps.ts';
@@ -107,13 +108,19 @@ function applied(
       serviceId: isCreate ? serviceId : step.rule.serviceId,
       ...removalMarks(resource),
       // An update of a rule we had not known: it is adopted with the values it had.
-      ...(isCreate ? {} : { adopted: prior?.remoteAux['adopted'] ?? formerFields(before) }),
+      ...(isCreate || prior?.origin === 'created'
+        ? {}
+        : { adopted: prior?.remoteAux['adopted'] ?? formerFields(before) }),
     },
     origin: isCreate ? 'created' : (prior?.origin ?? 'adopted'),
     state: unseen ? 'unverified' : 'present',
-    lastApplied,
+    lastApplied: isCreate ? lastApplied : { ...hiddenFields(step.rule), ...lastApplied },
     obligation: null,
   };
+}
+
+function formerFields(before: Json): JsonObject {
+  return before === null ? {} : plain(readableFields(before as unknown as RuleRecord));
 }
 
 async function resolve(step: RuleStep, { reader, memory, intent }: ResolveContext): Promise<Resolution> {

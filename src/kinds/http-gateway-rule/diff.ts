@@ -90,7 +90,7 @@ function diffUnreadable(
           message: `rule ${where(resource.spec)} is adopted unseen: this server cannot show what it holds`,
         },
       ],
-      settled: [{ ...recordingOf(context, live.serviceId, key, null), origin: 'adopted', state: 'unverified' }],
+      settled: [{ ...recordingOf(context, live.serviceId, key, null, mine), origin: 'adopted', state: 'unverified' }],
     };
   }
   const changed = assertedChanges(resource.spec, (field) => mine.lastApplied[field.name]);

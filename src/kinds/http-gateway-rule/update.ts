@@ -21,7 +21,7 @@ export function updateRule(
   const changed = assertedChanges(spec, (field) =>
     field.read === undefined ? mine?.lastApplied[field.name] : field.read(present),
   );
-  const recording = recordingOf(context, live.serviceId, ruleKey(present), present.ruleId);
+  const recording = recordingOf(context, live.serviceId, ruleKey(present), present.ruleId, mine);
   const origin = ours ? (mine?.origin ?? 'created') : 'adopted';
   const adopted = ours ? mine?.remoteAux['adopted'] : plain(readableFields(present));
   const aux = { ...recording.remoteAux, ...(adopted === undefined ? {} : { adopted }) };

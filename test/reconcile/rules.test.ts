@@ -1,0 +1,209 @@
+import { expect, test } from 'vitest';
+import type { Outcome } from '../../src/reconcile/outcome.ts';
+import type { PassOptions } from '../../src/reconcile/reconcile.ts';
+import type { Seed, SeedRule } from '../../src/sandbox/seed.ts';
+import type { Dialect } from '../../src/sandbox/wire.ts';
+import { allowEverything, manifest, ScopeWorld, workOf } from '../support/scope-world.ts';
+
+const SERVICE = 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa';
+const ADDRESS = { team: 'team-a', region: 'region-1', appId: 42 };
+const WWW = { component: SERVICE, port: 8080, domain: 'www.example.com', path: '/' };
+
+const pruning: PassOptions = { ...allowEverything, permissions: { ...allowEverything.permissions, prune: true } };
+const adopting: PassOptions = {
+  ...allowEverything,
+  permissions: { ...allowEverything.permissions, adopt: () => true },
+};
+
+function world(rules: readonly SeedRule[], dialect: Dialect = 'extended'): ScopeWorld {
+  const seed: Seed = {
+    enterprise: { id: 'e'.repeat(32) },
+    regions: [{ id: '1'.repeat(32), name: ADDRESS.region }],
+    teams: [{ id: 'd'.repeat(32), name: ADDRESS.team }],
+    applications: [
+      {
+        id: ADDRESS.appId,
+        team: ADDRESS.team,
+        region: ADDRESS.region,
+        name: 'shop',
+        components: [{ id: SERVICE, name: 'web', ports: [{ port: 8080, inner: true, outer: true }] }],
+        rules,
+      },
+    ],
+  };
+  return new ScopeWorld(seed, dialect);
+}
+
+const component = manifest('Component', 'web', {
+  application: 'shop',
+  serviceId: SERVICE,
+  ports: [{ port: 8080, inner: true, outer: true }],
+  unlistedPorts: 'keep',
+});
+
+function withRule(spec: object = {}, annotations: Readonly<Record<string, string>> = {}) {
+  return workOf(ADDRESS, [
+    component,
+    manifest(
+      'HttpGatewayRule',
+      'www',
+      { application: 'shop', component: 'web', port: 8080, domain: WWW.domain, path: '/', ...spec },
+      annotations,
+    ),
+  ]);
+}
+
+const withoutRule = workOf(ADDRESS, [component]);
+
+function ended(outcome: Outcome | 'died') {
+  if (outcome === 'died' || outcome.type !== 'ended') throw new Error(JSON.stringify(outcome));
+  return outcome;
+}
+
+const holdsOf = (outcome: Outcome | 'died') => ended(outcome).plan.holds.map((hold) => hold.code);
+const notesOf = (outcome: Outcome | 'died') => ended(outcome).plan.notes.map((note) => note.code);
+const rulesOf = ({ state }: ScopeWorld) => [...state.rules.all()].filter((row) => row.domain === WWW.domain);
+const ownedRules = ({ store }: ScopeWorld) =>
+  [...store.objects.values()].filter((object) => object.kind === 'HttpGatewayRule');
+
+test('a rule that exists and is not ours is held, and adopted only when told to', async () => {
+  const platform = world([{ ...WWW, weight: 30 }]);
+  expect(holdsOf(await platform.pass(withRule({ weight: 30 })))).toEqual(['rule/not-ours']);
+  expect(platform.writes()).toEqual([]);
+  const adopted = await platform.pass(withRule({ weight: 30 }), adopting);
+  expect(notesOf(adopted)).toContain('rule/adopted');
+  expect(platform.writes(), 'its values are as wanted').toEqual([]);
+  expect(ownedRules(platform)).toMatchObject([
+    { origin: 'adopted', state: 'present', remoteAux: { adopted: { weight: 30 } } },
+  ]);
+  expect(holdsOf(await platform.pass(withRule({ weight: 30 }))), 'from now on it is ours').toEqual([]);
+  expect(ownedRules(platform), 'and its former values stay on record').toMatchObject([
+    { remoteAux: { adopted: { weight: 30 } } },
+  ]);
+});
+
+test('an adopted rule is left when git lets go of it', async () => {
+  const platform = world([{ ...WWW, weight: 30 }]);
+  await platform.pass(withRule({ weight: 30 }), adopting);
+  expect(notesOf(await platform.pass(withoutRule, { ...pruning, readOnly: true }))).toEqual(['rule/left']);
+  await platform.pass(withoutRule, pruning);
+  expect(rulesOf(platform)).toHaveLength(1);
+  expect(ownedRules(platform)).toEqual([]);
+  expect(platform.writes()).toEqual([]);
+});
+
+test('an adopted rule gets its former values back where its annotation says so, and is then let go', async () => {
+  const platform = world([{ ...WWW, weight: 30, cookie: 'a=b' }]);
+  const wanted = withRule(
+    { weight: 80, configuration: { proxyBodySize: 10 }, extensions: [] },
+    { 'portolan/on-removal': 'restore' },
+  );
+  await platform.pass(wanted, adopting);
+  expect(rulesOf(platform)).toMatchObject([{ weight: 80, cookie: 'a=b' }]);
+  expect(notesOf(await platform.pass(withoutRule)), 'only with --prune').toEqual(['prune/not-asked']);
+  await platform.pass(withoutRule, pruning);
+  expect(rulesOf(platform)).toMatchObject([{ weight: 30, cookie: 'a=b' }]);
+  expect(ownedRules(platform)).toEqual([]);
+});
+
+test('a rule of ours is deleted with --prune, and forgotten only when it is seen to be gone', async () => {
+  const platform = world([]);
+  await platform.pass(withRule());
+  expect(rulesOf(platform)).toHaveLength(1);
+  expect(notesOf(await platform.pass(withoutRule))).toEqual(['prune/not-asked']);
+  expect(rulesOf(platform)).toHaveLength(1);
+  await platform.pass(withoutRule, pruning);
+  expect(rulesOf(platform)).toEqual([]);
+  expect(ownedRules(platform)).toEqual([]);
+});
+
+test('portolan/prune: keep outlives the manifest that said it', async () => {
+  const platform = world([]);
+  await platform.pass(withRule({}, { 'portolan/prune': 'keep' }));
+  expect(notesOf(await platform.pass(withoutRule, pruning))).toEqual(['prune/kept']);
+  expect(rulesOf(platform)).toHaveLength(1);
+});
+
+test('the documented dialect can neither see nor delete: it says so and does nothing', async () => {
+  const platform = world([], 'documented');
+  await platform.pass(withRule({ weight: 50 }));
+  const writes = platform.writes().length;
+  expect(holdsOf(await platform.pass(withRule({ weight: 60 })))).toEqual(['rule/cannot-update']);
+  expect(notesOf(await platform.pass(withoutRule, pruning))).toEqual(['prune/impossible']);
+  expect(platform.writes()).toHaveLength(writes);
+});
+
+test('a rule that the documented dialect says exists is not ours by that, and is asked about once', async () => {
+  const platform = world([WWW], 'documented');
+  const first = ended(await platform.pass(withRule()));
+  expect(first.results.map((result) => result.status === 'failed' && result.reason.type)).toEqual(['exists']);
+  const writes = platform.writes().length;
+  expect(holdsOf(await platform.pass(withRule()))).toEqual(['rule/exists-not-ours']);
+  expect(platform.writes(), 'no second try').toHaveLength(writes);
+  expect(holdsOf(await platform.pass(withRule(), adopting))).toEqual([]);
+  expect(ownedRules(platform)).toMatchObject([{ origin: 'adopted', state: 'unverified' }]);
+  expect(platform.writes()).toHaveLength(writes);
+});
+
+test('a rule of ours that somebody deleted is drift, and made again', async () => {
+  const platform = world([]);
+  await platform.pass(withRule());
+  for (const row of rulesOf(platform)) platform.state.rules.delete(row.id);
+  const seen = ended(await platform.pass(withRule(), { ...allowEverything, readOnly: true }));
+  expect(seen.plan.actions.map((action) => action.step.type)).toEqual(['create']);
+  await platform.pass(withRule());
+  expect(rulesOf(platform)).toHaveLength(1);
+});
+
+test('an update that would lose what nobody can read, or cannot carry, is held', async () => {
+  const hidden = world([{ ...WWW, weight: 30 }]);
+  expect(holdsOf(await hidden.pass(withRule({ weight: 80 }), adopting))).toEqual(['rule/hidden-values']);
+  const accepted = withRule({ weight: 80 }, { 'portolan/overwrite-hidden': 'true' });
+  expect(holdsOf(await hidden.pass(accepted, adopting))).toEqual([]);
+  expect(rulesOf(hidden)).toMatchObject([{ weight: 80 }]);
+
+  const conditional = world([{ ...WWW, header: 'x=y' }]);
+  expect(
+    holdsOf(await conditional.pass(withRule({ weight: 80, configuration: {}, extensions: [] }), adopting)),
+  ).toEqual(['rule/header-lost']);
+  expect(conditional.writes()).toEqual([]);
+});
+
+test('an update sends the whole record: what the manifest does not manage stays', async () => {
+  const platform = world([]);
+  await platform.pass(withRule({ weight: 40, cookie: 'a=b', configuration: { proxyBodySize: 10 } }));
+  await platform.pass(withRule({ weight: 60 }));
+  const [update] = platform
+    .writes()
+    .filter(({ request }) => request.method === 'PUT' && request.path.includes('httpdomains'));
+  expect(update?.request.body).toMatchObject({
+    the_weight: 60,
+    domain_cookie: 'a=b',
+    configuration: { proxy_body_size: 10 },
+  });
+  expect(rulesOf(platform)).toMatchObject([{ weight: 60, cookie: 'a=b' }]);
+});
+
+test('a write-only value that the manifest no longer manages is still sent along, passes later', async () => {
+  const platform = world([]);
+  await platform.pass(withRule({ weight: 40, configuration: { proxyBodySize: 10 } }));
+  await platform.pass(withRule({ weight: 40 }));
+  await platform.pass(withRule({ weight: 60 }));
+  await platform.pass(withRule({ weight: 70 }));
+  const updates = platform
+    .writes()
+    .filter(({ request }) => request.method === 'PUT' && request.path.includes('httpdomains'));
+  expect(updates.map(({ request }) => request.body)).toMatchObject([
+    { the_weight: 60, configuration: { proxy_body_size: 10 } },
+    { the_weight: 70, configuration: { proxy_body_size: 10 } },
+  ]);
+});
+
+test('two equal rules on the platform are left to a person', async () => {
+  const platform = world([]);
+  await platform.pass(withRule());
+  const [row] = rulesOf(platform);
+  if (row === undefined) throw new Error('no rule');
+  platform.state.rules.put({ ...row, id: 'f'.repeat(32), row: row.row + 1 });
+  expect(holdsOf(await platform.pass(withRule()))).toEqual(['rule/duplicate']);
+});
