@@ -5,7 +5,7 @@ import type { Scope } from '../model/ids.ts';
 import type { Intent } from '../model/owned.ts';
 import type { Action } from '../model/plan.ts';
 import { unreachable } from '../model/unreachable.ts';
-import type { DoubtfulIntent } from '../plan/plan-scope.ts';
+import type { DoubtfulIntent } from '../plan/draft.ts';
 import { isNews, type Place, toObject, transaction } from './journal.ts';
 import { settleWindow, settleWindowMs, settling } from './settle.ts';
 import type { ApplyWorld } from './world.ts';

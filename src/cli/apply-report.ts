@@ -2,7 +2,7 @@ import type { ActionResult } from '../apply/result.ts';
 import type { Outcome } from '../reconcile/outcome.ts';
 import { unreachable } from '../model/unreachable.ts';
 import type { Paint } from '../plan/render-text.ts';
-import { safeLine } from '../plan/render-text.ts';
+import { safeLine } from '../model/text.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
 import { worstOf } from './plan-view.ts';
 

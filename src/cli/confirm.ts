@@ -1,6 +1,6 @@
 import { PortolanError } from '../model/errors.ts';
 import type { Terminal } from './terminal.ts';
-import { safeLine } from './text.ts';
+import { safeLine } from '../model/text.ts';
 
 /**
  * Asks for a yes. Anything but `y` or `yes` is a no.

@@ -1,6 +1,6 @@
 import type { ComponentMonitor, MonitorItem } from '../model/observed.ts';
 import { bucket, plot, type Sample, sparkline, summarize } from './plot.ts';
-import { safeLine } from './text.ts';
+import { safeLine } from '../model/text.ts';
 import { formatValue, guessUnit } from './units.ts';
 
 /** What was asked for. Times in epoch seconds. */

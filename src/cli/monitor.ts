@@ -25,7 +25,8 @@ import {
 } from './options.ts';
 import type { Platforms } from './platforms.ts';
 import { reportProblems } from './problems.ts';
-import { safeLine, sentences } from './text.ts';
+import { safeLine } from '../model/text.ts';
+import { sentences } from './text.ts';
 import { epochMsOf, type When, whenArgument } from './when.ts';
 import { withOpenPlatforms } from './with-platforms.ts';
 

@@ -1,5 +1,6 @@
 import type { Output } from './terminal.ts';
-import { displayWidth, safeLine } from './text.ts';
+import { safeLine } from '../model/text.ts';
+import { displayWidth } from './text.ts';
 
 /** What is going on, on stderr: one line that is rewritten on a terminal, a line per step elsewhere. */
 export interface Progress {

@@ -1,7 +1,7 @@
 import { PortolanError } from '../model/errors.ts';
 import type { Surroundings } from './command.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
-import { safeText } from './text.ts';
+import { safeText } from '../model/text.ts';
 
 /**
  * Says on stderr why a command ended, and what to do next.

@@ -1,4 +1,5 @@
-import { displayWidth, safeLine } from './text.ts';
+import { safeLine } from '../model/text.ts';
+import { displayWidth } from './text.ts';
 
 const GAP = '   ';
 

@@ -1,24 +1,8 @@
-/**
- * Control characters, escape sequences and characters that reorder what follows: names on a platform may hold them, and
- * a terminal obeys them. Line feed and tab are kept.
- */
-const UNSAFE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu;
-
 /** Characters that take two columns of a terminal: CJK, kana, hangul, full-width forms and pictures. */
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
 /** Characters that take none. */
 const ZERO_WIDTH = /\p{Mn}|\p{Me}|[\u200b-\u200d]/u;
-
-/** Text as a terminal may show it: what could move the cursor or recolour the screen is written as `\u001b`. */
-export function safeText(text: string): string {
-  return text.replace(UNSAFE, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
-}
-
-/** As `safeText`, on one line. */
-export function safeLine(text: string): string {
-  return safeText(text).replace(/\n/g, '\\n').replace(/\t/g, '\\t');
-}
 
 /** Columns that a text takes on a terminal. */
 export function displayWidth(text: string): number {

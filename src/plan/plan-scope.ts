@@ -1,84 +1,15 @@
 import type { ReconciledKind } from '../kinds/define.ts';
-import {
-  type DiffContext,
-  type Difference,
-  type HoldProposal,
-  type Memory,
-  type Permissions,
-  type Recording,
-  remembered,
-  type WithdrawContext,
-} from '../kinds/reconciled.ts';
+import { type DiffContext, type Difference, remembered } from '../kinds/reconciled.ts';
 import { reconciledKinds } from '../kinds/registry.ts';
-import { type ResourceId, type Scope, scopeKey } from '../model/ids.ts';
-import { type Intent, objectUid, type OwnedObject } from '../model/owned.ts';
-import type { Action, DeferredAction, Hold, Note, ScopePlan, Wait } from '../model/plan.ts';
-import type { DesiredState, Resource } from '../model/resource.ts';
-import type { EpochMs } from '../model/time.ts';
-import { attribute, overallCause } from './attribution.ts';
+import { type ResourceId, scopeKey } from '../model/ids.ts';
+import { objectUid } from '../model/owned.ts';
+import type { Action } from '../model/plan.ts';
+import type { Resource } from '../model/resource.ts';
+import { overallCause } from './attribution.ts';
 import { planDigest } from './digest.ts';
+import { holdDoubts, withoutDoubtful } from './doubts.ts';
+import { attributed, attributedHold, type Draft, type PlanInput, type PlannedScope } from './draft.ts';
 import { type OrderedSteps, orderSteps, type PlacedStep, stepId } from './order.ts';
-
-/** How often a write may be accepted without effect, or refused, before a person is asked. */
-export const FAILURES_MAX = 3;
-
-export interface PlanInput {
-  readonly application: ResourceId;
-  readonly scope: Scope;
-  readonly source: string;
-  /** The resources of this application. */
-  readonly resources: DesiredState;
-  /** What each kind observed; a resource that is missing here could not be observed and is left alone. */
-  readonly live: ReadonlyMap<ResourceId, unknown>;
-  readonly withdrawal: Omit<WithdrawContext, 'permissions'>;
-  readonly memory: Memory;
-  readonly permissions: Permissions;
-  /** Only these resources; nothing is withdrawn then. */
-  readonly targets: ReadonlySet<ResourceId> | undefined;
-  /** Intents whose outcome is not known: nothing else is begun on their objects. */
-  readonly inDoubt: readonly DoubtfulIntent[];
-  readonly nowMs: EpochMs;
-}
-
-export interface DoubtfulIntent {
-  readonly intent: Intent;
-  /** `settling`: too early to conclude. `due`: not looked at yet. `held`: observation could not decide, a person must. */
-  readonly state: 'settling' | 'due' | 'held';
-  readonly evidence: string;
-  /** Until then nothing at all is sent for its scope: the platform may still be at work on it. */
-  readonly scopeUntilMs?: EpochMs;
-}
-
-/** What the ledger is to be told without any write to the platform. */
-export interface Bookkeeping {
-  readonly settled: readonly { readonly resource: ResourceId; readonly kind: string; readonly recording: Recording }[];
-  readonly forget: readonly OwnedObject[];
-}
-
-export interface PlannedScope {
-  readonly plan: ScopePlan;
-  readonly bookkeeping: Bookkeeping;
-  readonly waits: readonly Wait[];
-}
-
-interface Draft {
-  readonly steps: PlacedStep[];
-  readonly deferred: DeferredAction[];
-  readonly holds: Hold[];
-  readonly notes: Note[];
-  readonly waits: Wait[];
-  readonly settled: { resource: ResourceId; kind: string; recording: Recording }[];
-  readonly forget: OwnedObject[];
-  readonly expects: {
-    resource: ResourceId;
-    condition: string;
-    otherwise: { code: string; message: string; remedy: string };
-  }[];
-  readonly claimed: Set<string>;
-  /** Resources whose objects nobody may call withdrawn: not compared in this pass. */
-  readonly unread: Set<ResourceId>;
-  unchangedFields: number;
-}
 
 /** Desired minus observed, in the light of the ledger. Pure: equal input, equal plan. */
 export function planScope(input: PlanInput): PlannedScope {
@@ -231,112 +162,6 @@ function take(
   draft.unchangedFields += difference.unchangedFields;
 }
 
-/** Leaves out steps on objects with an intent in doubt, and on objects that failed too often; each is held and says so. */
-function withoutDoubtful(input: PlanInput, draft: Draft): PlacedStep[] {
-  const waiting = input.inDoubt.find((doubt) => doubt.scopeUntilMs !== undefined);
-  const said = new Set<string>();
-  return draft.steps.filter((step) => {
-    const kind = step.resource.slice(0, step.resource.indexOf('/'));
-    const uid = objectUid(input.source, scopeKey(input.scope), kind, step.proposal.object);
-    const doubt = input.inDoubt.find(
-      ({ intent }) => intent.uid === uid || (intent.idempotence === 'duplicate-accepting' && isInstall(step)),
-    );
-    // One write at a time for an application: another one might overtake what is still on its way.
-    const held = doubt === undefined ? scopeHold(waiting) : doubtHold(doubt);
-    const hold =
-      held === undefined
-        ? tooOften(input, kind, step)
-        : { ...held, changes: step.proposal.changes, object: step.proposal.object };
-    if (hold === undefined) return true;
-    const key = `${step.resource} ${hold.code}`;
-    if (!said.has(key)) draft.holds.push(attributedHold(input, kind, step.resource, hold));
-    said.add(key);
-    return false;
-  });
-}
-
-function isInstall(step: PlacedStep): boolean {
-  return step.proposal.step.type === 'install' || step.proposal.step.type === 'upgrade';
-}
-
-/** What is held only because something else of its application is in doubt. */
-function scopeHold(doubt: DoubtfulIntent | undefined): HoldProposal | undefined {
-  if (doubt?.scopeUntilMs === undefined) return undefined;
-  const until = new Date(doubt.scopeUntilMs).toISOString();
-  return {
-    code: 'intent/scope-waits',
-    message: `${whatIsInDoubt(doubt)} and may still be at work, so nothing else is sent for this application before ${until}`,
-    remedy: `Run the same command again after ${until}, or with --wait.`,
-    changes: [],
-    untilMs: doubt.scopeUntilMs,
-  };
-}
-
-function whatIsInDoubt({ intent }: DoubtfulIntent): string {
-  return `${intent.operation} for ${intent.resource} (intent ${intent.id}) was sent and its outcome is not known`;
-}
-
-function doubtHold(doubt: DoubtfulIntent): HoldProposal {
-  const { intent, state, evidence } = doubt;
-  const what = whatIsInDoubt(doubt);
-  if (state === 'settling') {
-    const until = new Date(intent.settleMs).toISOString();
-    return {
-      code: 'intent/settling',
-      message: `${what}; it may still arrive, so nothing is concluded or sent before ${until}`,
-      remedy: `Run the same command again after ${until}, or with --wait.`,
-      changes: [],
-      untilMs: intent.settleMs,
-    };
-  }
-  if (state === 'due') {
-    return {
-      code: 'intent/due',
-      message: `${what}; enough time has passed to look, which the next apply does`,
-      remedy: 'Run apply: it looks at the platform first, and asks a person only if that cannot decide it.',
-      changes: [],
-    };
-  }
-  return {
-    code: 'intent/in-doubt',
-    message: `${what}, and observation cannot decide it: ${evidence}`,
-    remedy: `Look at the platform, then say what happened: portolan ledger resolve ${intent.id} --applied|--not-applied --reason "…"`,
-    changes: [],
-  };
-}
-
-/** An intent in doubt is named even where nothing is left to do: what was seen may be older than what arrives. */
-function holdDoubts(input: PlanInput, draft: Draft): void {
-  for (const doubt of input.inDoubt) {
-    const hold = { ...doubtHold(doubt), resource: doubt.intent.resource };
-    if (!draft.holds.some((other) => other.resource === hold.resource && other.message === hold.message))
-      draft.holds.push({ ...hold, changes: [] });
-  }
-}
-
-function tooOften(input: PlanInput, kind: string, step: PlacedStep): HoldProposal | undefined {
-  const object = remembered(input.memory, kind, step.proposal.object);
-  if (object === undefined || object.failures < FAILURES_MAX) return undefined;
-  const changes = step.proposal.changes.map((change) =>
-    attributed(input, kind, change.object ?? step.proposal.object, change),
-  );
-  // A change in git is a new wish: it is tried afresh.
-  if (changes.some((change) => change.cause === 'git' || change.cause === 'git+drift')) return undefined;
-  const shown = changes
-    .map(
-      (change) =>
-        `${change.path} is ${JSON.stringify(change.before ?? null)}, wanted ${JSON.stringify(change.after ?? null)}`,
-    )
-    .join('; ');
-  return {
-    code: 'effect/not-taken',
-    message: `"${step.proposal.summary}" was tried ${object.failures} times and did not take: ${shown || 'the platform stayed as it was'}`,
-    remedy: `See in the console why. Change the manifest, or run \`portolan ledger retry ${object.uid}\` to try again.`,
-    changes: step.proposal.changes,
-    object: step.proposal.object,
-  };
-}
-
 function holdBlocked(draft: Draft, ordered: OrderedSteps): void {
   for (const { step, by } of ordered.blocked) {
     if ('step' in by) {
@@ -393,23 +218,6 @@ function toAction(
     after,
     prune: proposal.prune,
     ...(proposal.obligation === undefined ? {} : { obligation: proposal.obligation }),
-  };
-}
-
-function attributed(input: PlanInput, kind: string, naturalKey: string, change: Parameters<typeof attribute>[0]) {
-  return attribute(change, remembered(input.memory, kind, naturalKey), input.memory.known);
-}
-
-function attributedHold(
-  input: PlanInput,
-  kind: string,
-  resource: ResourceId,
-  { object, changes, ...hold }: HoldProposal,
-): Hold {
-  return {
-    ...hold,
-    resource,
-    changes: changes.map((change) => attributed(input, kind, change.object ?? object ?? '', change)),
   };
 }
 

@@ -1,6 +1,7 @@
 import { scopeKey } from '../model/ids.ts';
 import type { Json } from '../model/json.ts';
 import type { Action, ActionVerb, Cause, FieldChange, ScopePlan } from '../model/plan.ts';
+import { safeLine } from '../model/text.ts';
 import { hasChanges, type PlanDocument } from './document.ts';
 
 /** What a piece of text is; the terminal decides how that looks. */
@@ -121,12 +122,4 @@ function renderSummary(document: PlanDocument, paint: Paint): string {
   }
   const counts = `Plan: ${create} to create, ${update} to change, ${removals} to delete${deferred > 0 ? `, ${deferred} to follow` : ''}${held > 0 ? `, ${held} held` : ''}.`;
   return [`${paint('title', counts)} ${rest}`, paint('dim', `Digest: ${document.digest}`)].join('\n');
-}
-
-/** One line whatever the platform put into a name: control and direction characters are shown, never sent to a terminal. */
-export function safeLine(text: string): string {
-  return text.replace(
-    /[\p{Cc}\p{Cf}\u2028\u2029]/gu,
-    (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
-  );
 }

@@ -5,7 +5,7 @@ import { awaitsConfirmation } from '../ledger/confirmation.ts';
 import type { LedgerOperation } from '../ledger/ledger.ts';
 import { type Scope, scopeKey } from '../model/ids.ts';
 import type { ScopePlan } from '../model/plan.ts';
-import type { Bookkeeping } from '../plan/plan-scope.ts';
+import type { Bookkeeping } from '../plan/draft.ts';
 
 interface BooksInput {
   readonly scope: Scope;

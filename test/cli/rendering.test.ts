@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { bucket, plot, sparkline, summarize } from '../../src/cli/plot.ts';
 import { renderTable } from '../../src/cli/table.ts';
-import { displayWidth, safeLine, safeText } from '../../src/cli/text.ts';
+import { safeLine, safeText } from '../../src/model/text.ts';
+import { displayWidth } from '../../src/cli/text.ts';
 import { formatValue, guessUnit } from '../../src/cli/units.ts';
 
 test('a table lines up by what a terminal shows, and has no empty column', () => {

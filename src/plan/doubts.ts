@@ -1,0 +1,114 @@
+import { type HoldProposal, remembered } from '../kinds/reconciled.ts';
+import { scopeKey } from '../model/ids.ts';
+import { objectUid } from '../model/owned.ts';
+import { attributed, attributedHold, type DoubtfulIntent, type Draft, type PlanInput } from './draft.ts';
+import type { PlacedStep } from './order.ts';
+
+/** How often a write may be accepted without effect, or refused, before a person is asked. */
+export const FAILURES_MAX = 3;
+
+/** Leaves out steps on objects with an intent in doubt, and on objects that failed too often; each is held and says so. */
+export function withoutDoubtful(input: PlanInput, draft: Draft): PlacedStep[] {
+  const waiting = input.inDoubt.find((doubt) => doubt.scopeUntilMs !== undefined);
+  const said = new Set<string>();
+  return draft.steps.filter((step) => {
+    const kind = step.resource.slice(0, step.resource.indexOf('/'));
+    const uid = objectUid(input.source, scopeKey(input.scope), kind, step.proposal.object);
+    const doubt = input.inDoubt.find(
+      ({ intent }) => intent.uid === uid || (intent.idempotence === 'duplicate-accepting' && isInstall(step)),
+    );
+    // One write at a time for an application: another one might overtake what is still on its way.
+    const held = doubt === undefined ? scopeHold(waiting) : doubtHold(doubt);
+    const hold =
+      held === undefined
+        ? tooOften(input, kind, step)
+        : { ...held, changes: step.proposal.changes, object: step.proposal.object };
+    if (hold === undefined) return true;
+    const key = `${step.resource} ${hold.code}`;
+    if (!said.has(key)) draft.holds.push(attributedHold(input, kind, step.resource, hold));
+    said.add(key);
+    return false;
+  });
+}
+
+function isInstall(step: PlacedStep): boolean {
+  return step.proposal.step.type === 'install' || step.proposal.step.type === 'upgrade';
+}
+
+/** What is held only because something else of its application is in doubt. */
+function scopeHold(doubt: DoubtfulIntent | undefined): HoldProposal | undefined {
+  if (doubt?.scopeUntilMs === undefined) return undefined;
+  const until = new Date(doubt.scopeUntilMs).toISOString();
+  return {
+    code: 'intent/scope-waits',
+    message: `${whatIsInDoubt(doubt)} and may still be at work, so nothing else is sent for this application before ${until}`,
+    remedy: `Run the same command again after ${until}, or with --wait.`,
+    changes: [],
+    untilMs: doubt.scopeUntilMs,
+  };
+}
+
+function whatIsInDoubt({ intent }: DoubtfulIntent): string {
+  return `${intent.operation} for ${intent.resource} (intent ${intent.id}) was sent and its outcome is not known`;
+}
+
+function doubtHold(doubt: DoubtfulIntent): HoldProposal {
+  const { intent, state, evidence } = doubt;
+  const what = whatIsInDoubt(doubt);
+  if (state === 'settling') {
+    const until = new Date(intent.settleMs).toISOString();
+    return {
+      code: 'intent/settling',
+      message: `${what}; it may still arrive, so nothing is concluded or sent before ${until}`,
+      remedy: `Run the same command again after ${until}, or with --wait.`,
+      changes: [],
+      untilMs: intent.settleMs,
+    };
+  }
+  if (state === 'due') {
+    return {
+      code: 'intent/due',
+      message: `${what}; enough time has passed to look, which the next apply does`,
+      remedy: 'Run apply: it looks at the platform first, and asks a person only if that cannot decide it.',
+      changes: [],
+    };
+  }
+  return {
+    code: 'intent/in-doubt',
+    message: `${what}, and observation cannot decide it: ${evidence}`,
+    remedy: `Look at the platform, then say what happened: portolan ledger resolve ${intent.id} --applied|--not-applied --reason "…"`,
+    changes: [],
+  };
+}
+
+/** An intent in doubt is named even where nothing is left to do: what was seen may be older than what arrives. */
+export function holdDoubts(input: PlanInput, draft: Draft): void {
+  for (const doubt of input.inDoubt) {
+    const hold = { ...doubtHold(doubt), resource: doubt.intent.resource };
+    if (!draft.holds.some((other) => other.resource === hold.resource && other.message === hold.message))
+      draft.holds.push({ ...hold, changes: [] });
+  }
+}
+
+function tooOften(input: PlanInput, kind: string, step: PlacedStep): HoldProposal | undefined {
+  const object = remembered(input.memory, kind, step.proposal.object);
+  if (object === undefined || object.failures < FAILURES_MAX) return undefined;
+  const changes = step.proposal.changes.map((change) =>
+    attributed(input, kind, change.object ?? step.proposal.object, change),
+  );
+  // A change in git is a new wish: it is tried afresh.
+  if (changes.some((change) => change.cause === 'git' || change.cause === 'git+drift')) return undefined;
+  const shown = changes
+    .map(
+      (change) =>
+        `${change.path} is ${JSON.stringify(change.before ?? null)}, wanted ${JSON.stringify(change.after ?? null)}`,
+    )
+    .join('; ');
+  return {
+    code: 'effect/not-taken',
+    message: `"${step.proposal.summary}" was tried ${object.failures} times and did not take: ${shown || 'the platform stayed as it was'}`,
+    remedy: `See in the console why. Change the manifest, or run \`portolan ledger retry ${object.uid}\` to try again.`,
+    changes: step.proposal.changes,
+    object: step.proposal.object,
+  };
+}
