@@ -5,10 +5,11 @@ import type { Paint } from '../plan/render-text.ts';
 import { safeLine } from '../model/text.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
 import { worstOf } from './plan-view.ts';
+import { count } from './text.ts';
 
 type Ended = Extract<Outcome, { type: 'ended' }>;
 
-/** What was done, what failed and why, what was skipped and behind what, and what the next run will do. */
+/** What failed and why, what was skipped and behind what, and what is held or in doubt; empty when all went well. */
 export function renderAccount(outcomes: readonly Outcome[], paint: Paint): string {
   const ended = outcomes.filter((outcome) => outcome.type === 'ended');
   const results = ended.flatMap((outcome) => outcome.results);
@@ -43,8 +44,22 @@ export function renderAccount(outcomes: readonly Outcome[], paint: Paint): strin
     lines.push(
       `${paint('note', '…')} ${safeLine(wait.message)}; looked at until ${new Date(wait.untilMs).toISOString()}`,
     );
-  lines.push(summary(results, ended, paint));
-  return `${lines.join('\n')}\n`;
+  for (const outcome of ended) lines.push(...cameUp(outcome, paint));
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+/** Changes that a fresh look found in the middle of the run, and that nobody has seen yet. */
+function cameUp({ plan, results }: Ended, paint: Paint): string[] {
+  const tried = new Set(results.map((result) => result.action.id));
+  const agreed = results.every((result) => result.status === 'done');
+  // After a failure the rest of the plan is simply what is left.
+  if (!agreed) return [];
+  return plan.actions
+    .filter((action) => !tried.has(action.id))
+    .map(
+      (action) =>
+        `${paint('note', 'i')} ${action.resource}: "${safeLine(action.summary)}" came up while this ran; it was not in the plan, so it was not done`,
+    );
 }
 
 function describe(result: ActionResult, paint: Paint): string[] {
@@ -71,7 +86,7 @@ function describe(result: ActionResult, paint: Paint): string[] {
       return [
         `${paint('hold', '? in doubt')} ${what}`,
         `    ${safeLine(result.request)}: ${safeLine(result.answer.message)}; it may have happened or happen yet (intent ${result.intent})`,
-        `    → Run the same command again after ${new Date(result.untilMs).toISOString()}: it looks, and sends nothing before that.`,
+        `    → Run the same command again after ${new Date(result.untilMs).toISOString()}, or now with --wait: it looks at the platform first. Nothing is sent for it before that.`,
       ];
     case 'skipped':
       return [`${paint('dim', '- skipped')} ${what}  ${paint('dim', `(${skipWords(result.because)})`)}`];
@@ -95,25 +110,55 @@ function skipWords(because: Extract<ActionResult, { status: 'skipped' }>['becaus
   }
 }
 
-function summary(results: readonly ActionResult[], ended: readonly Ended[], paint: Paint): string {
-  const count = (status: ActionResult['status']): number => results.filter((result) => result.status === status).length;
-  const open = ended.reduce((sum, outcome) => sum + outcome.plan.actions.length + outcome.plan.deferred.length, 0);
-  const held = ended.reduce((sum, outcome) => sum + outcome.plan.holds.length, 0);
-  const parts = [
-    `${count('done')} done`,
-    `${count('failed')} failed`,
-    ...(count('in-doubt') > 0 ? [`${count('in-doubt')} in doubt`] : []),
-    `${count('skipped')} skipped`,
+/** The last line: how many of what, and what the next run will do. */
+export function renderVerdict(outcomes: readonly Outcome[], paint: Paint): string {
+  const ended = outcomes.filter((outcome) => outcome.type === 'ended');
+  const results = ended.flatMap((outcome) => outcome.results);
+  const number = (status: ActionResult['status']): number =>
+    results.filter((result) => result.status === status).length;
+  const left = ended.reduce((sum, { plan }) => sum + plan.actions.length + plan.deferred.length, 0);
+  const held = ended.reduce((sum, { plan }) => sum + plan.holds.length, 0);
+  const unobserved = outcomes.filter((outcome) => outcome.type === 'unobserved').length;
+  const refused = outcomes.filter((outcome) => outcome.type === 'refused').length;
+  const trouble = [
     ...(held > 0 ? [`${held} held`] : []),
+    ...(refused > 0 ? [`${count(refused, 'application')} refused by a guard`] : []),
+    ...(unobserved > 0 ? [`${count(unobserved, 'application')} not observed`] : []),
   ];
-  const next =
-    open > 0
-      ? ` The next run goes on with ${open} ${open === 1 ? 'change' : 'changes'}.`
-      : held > 0
-        ? ''
-        : ' Everything is as the manifests say.';
-  const counted = results.length === 0 && held === 0 && open === 0 ? 'Nothing to do.' : `Applied: ${parts.join(', ')}.`;
-  return `${paint('title', counted)}${next}`;
+  const done = [
+    `${number('done')} done`,
+    `${number('failed')} failed`,
+    ...(number('in-doubt') > 0 ? [`${number('in-doubt')} in doubt`] : []),
+    `${number('skipped')} skipped`,
+  ];
+  const isQuiet = trouble.length + left === 0;
+  const head =
+    results.length > 0
+      ? `Applied: ${[...done, ...trouble].join(', ')}.`
+      : isQuiet
+        ? 'Nothing to do.'
+        : `Nothing was sent: ${[...trouble, ...(left > 0 ? [`${count(left, 'change')} left`] : [])].join(', ')}.`;
+  return `${paint('title', head)}${isQuiet ? asWanted(ended) : nextRun(results, left)}`;
+}
+
+function asWanted(ended: readonly Ended[]): string {
+  const set = (code: string): number =>
+    ended.reduce((sum, { plan }) => sum + plan.notes.filter((note) => note.code === code).length, 0);
+  const aside = [
+    ...(set('reconcile/report-only') > 0 ? [`${count(set('reconcile/report-only'), 'resource')} only reported`] : []),
+    ...(set('reconcile/suspended') > 0 ? [`${count(set('reconcile/suspended'), 'resource')} suspended`] : []),
+  ];
+  return aside.length === 0
+    ? ' Everything is as the manifests say.'
+    : ` Everything else is as the manifests say; ${aside.join(', ')}.`;
+}
+
+function nextRun(results: readonly ActionResult[], left: number): string {
+  if (left === 0) return '';
+  const until = Math.max(...results.map((result) => (result.status === 'in-doubt' ? result.untilMs : 0)), 0);
+  if (until > 0)
+    return ` A run after ${new Date(until).toISOString()} looks what came of it, and goes on with what is left.`;
+  return ` The next run goes on with ${count(left, 'change')}.`;
 }
 
 /** The code of a run that was to change things. */

@@ -7,7 +7,7 @@ import type { Action } from '../model/plan.ts';
 import type { PlanDocument } from '../plan/document.ts';
 import type { Outcome } from '../reconcile/outcome.ts';
 import { approvalOf, carryOut, prepare, type Prepared } from '../reconcile/reconcile.ts';
-import { applyExitCode, renderAccount } from './apply-report.ts';
+import { applyExitCode, renderAccount, renderVerdict } from './apply-report.ts';
 import type { CommandDefinition, Surroundings } from './command.ts';
 import { confirm } from './confirm.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
@@ -108,12 +108,16 @@ async function apply(options: ApplyOptions, session: Session, surroundings: Surr
   const survey = await settledSurvey(options, session, progress, surroundings);
   progress.clear();
   if (options.output === 'text') writePlan(survey.document, 'text', terminal.out);
-  const actions = survey.prepared.reduce((sum, { plan }) => sum + plan.actions.length, 0);
-  if (survey.document.refusals.length > 0) {
-    // A refusal for all of a run holds back every scope of it: nothing is sent in part.
+  if (survey.isRefused) {
+    // A guard over the run as a whole holds back every application of it: nothing is sent in part.
     if (options.output === 'json') writeResult(survey.document, [], EXIT.held, surroundings);
+    else terminal.out.write('Nothing was sent.\n');
     return surveyExitCode(survey, false);
   }
+  const actions = survey.prepared.reduce(
+    (sum, { plan, refusals }) => sum + (refusals.length === 0 ? plan.actions.length : 0),
+    0,
+  );
   if (
     actions > 0 &&
     options.yes !== true &&
@@ -126,10 +130,12 @@ async function apply(options: ApplyOptions, session: Session, surroundings: Surr
   const outcomes = await carryOutAll(options, session, survey, progress, surroundings, actions);
   const exitCode = applyExitCode(outcomes, signal.aborted);
   if (options.output === 'json') writeResult(survey.document, outcomes, exitCode, surroundings);
-  else
-    terminal.out.write(
-      `${actions > 0 || survey.document.summary.held > 0 ? '\n' : ''}${renderAccount(outcomes, paintFor(terminal.out))}`,
-    );
+  else {
+    const paint = paintFor(terminal.out);
+    // Where nothing was done, the plan just above has said everything that there is to say.
+    const account = actions > 0 ? renderAccount(outcomes, paint) : '';
+    terminal.out.write(`${actions > 0 ? '\n' : ''}${account}${renderVerdict(outcomes, paint)}\n`);
+  }
   return exitCode;
 }
 

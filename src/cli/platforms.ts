@@ -23,6 +23,8 @@ export interface Platforms {
    * @throws PortolanError `invalid` when there is no such platform, or something that it refers to is missing.
    */
   client(name: string): PlatformClient;
+  /** The clients that were asked for, and could be made. */
+  opened(): readonly PlatformClient[];
   /** A store as requests need it. @throws PortolanError `invalid`, as above. */
   store(name: string): StoreConnection;
   /** Waits for what is under way and closes the sockets. */
@@ -62,6 +64,7 @@ export function openPlatforms(options: PlatformsOptions): Platforms {
       clients.set(name, client);
       return client;
     },
+    opened: () => [...clients.values()],
     store(name) {
       const spec = configuration.stores.get(name);
       if (spec === undefined) throw noSuch('Store', name, [...configuration.stores.keys()], options.file);

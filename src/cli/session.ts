@@ -8,9 +8,11 @@ import { groupByApplication } from '../manifest/group.ts';
 import { PortolanError } from '../model/errors.ts';
 import { scopeKey } from '../model/ids.ts';
 import { canonicalJson, type Json } from '../model/json.ts';
+import type { OwnedObject } from '../model/owned.ts';
 import type { DesiredState } from '../model/resource.ts';
 import { planDocument, type PlanDocument, type UnobservedScope } from '../plan/document.ts';
 import { guardEmpty, guardShare, guardShrunk, type Refusal } from '../plan/guard.ts';
+import { orphanNotes, type UnresolvedApplication } from '../plan/orphans.ts';
 import type { Capability } from '../platform/client.ts';
 import { prepare, type PassOptions, type Prepared, type Work } from '../reconcile/reconcile.ts';
 import type { Log } from '../runtime/log.ts';
@@ -158,6 +160,8 @@ function lazyStores(platforms: Platforms): ReadonlyMap<string, StoreAccess> {
 export interface Survey {
   readonly prepared: readonly Prepared[];
   readonly errors: readonly { readonly application: string; readonly error: PortolanError }[];
+  /** A guard over the run as a whole refused it: nothing may be sent for any application. */
+  readonly isRefused: boolean;
   readonly document: PlanDocument;
 }
 
@@ -179,7 +183,26 @@ export async function surveyAll(session: Session, hooks: SessionHooks): Promise<
   const sound = withoutShared(prepared, errors);
   sound.sort((left, right) => byText(left.work.application.id, right.work.application.id));
   errors.sort((left, right) => byText(left.application, right.application));
-  return { prepared: sound, errors, document: documentOf(session, sound, errors, await guardAll(session, sound)) };
+  const owned = session.options.ledgerKnown
+    ? (await session.ledger.objects({ source: session.source })).filter((object) => object.state !== 'gone')
+    : [];
+  const ofRun = await guardRun(session, sound, owned);
+  const refusals = [...sound.flatMap((one) => one.refusals), ...ofRun];
+  const notes = orphanNotes(owned, new Set(sound.map(({ scope }) => scopeKey(scope))), unresolved(session, errors));
+  return {
+    prepared: sound,
+    errors,
+    isRefused: ofRun.length > 0,
+    document: documentOf(session, sound, errors, refusals, notes),
+  };
+}
+
+/** What the applications that failed would have meant. */
+function unresolved({ works }: Session, errors: Survey['errors']): UnresolvedApplication[] {
+  const failed = new Set(errors.map(({ application }) => application));
+  return works
+    .filter(({ application }) => failed.has(application.id))
+    .map(({ application: { spec } }) => ({ platform: spec.platform, region: spec.region, appId: spec.appId }));
 }
 
 /** Two documents that resolve to one application would undo each other: neither is touched. */
@@ -220,6 +243,7 @@ function documentOf(
   prepared: readonly Prepared[],
   errors: Survey['errors'],
   refusals: readonly Refusal[],
+  notes: PlanDocument['notes'],
 ): PlanDocument {
   const unobserved = errors.map(
     ({ application, error }): UnobservedScope => ({
@@ -236,31 +260,26 @@ function documentOf(
     scopes: prepared.map(({ plan }) => plan),
     unobserved,
     refusals,
+    notes,
   });
 }
 
-/** The limits of each scope, of all of them together, and of a source that says nothing. */
-async function guardAll(session: Session, prepared: readonly Prepared[]): Promise<readonly Refusal[]> {
-  const perScope = prepared.flatMap(({ refusals }) => refusals);
-  if (!session.options.ledgerKnown) return perScope;
-  const owned = (await session.ledger.objects({ source: session.source })).filter((object) => object.state !== 'gone');
-  const empty = session.allowEmpty ? undefined : guardEmpty(session.source, session.input.desired.size, owned.length);
-  const together =
-    prepared.length > 1
-      ? guardShare(
-          prepared.map(({ plan }) => plan),
-          owned,
-          session.options.limits,
-        )
-      : [];
-  const prunes = prepared.reduce((sum, { plan }) => sum + plan.actions.filter((action) => action.prune).length, 0);
-  const before = (await session.ledger.lastSnapshot(session.source))?.objects ?? 0;
-  const shrunk = session.allowShrunk
-    ? undefined
-    : guardShrunk(session.source, session.input.desired.size, before, prunes);
-  // What one scope refuses already is not said twice.
-  const fresh = together.filter((refusal) => !perScope.some((other) => other.code === refusal.code));
-  return [...perScope, ...fresh, ...[empty, shrunk].filter((refusal) => refusal !== undefined)];
+/** The limits of all applications together, and of a source that says nothing, or much less than before. */
+async function guardRun(
+  session: Session,
+  prepared: readonly Prepared[],
+  owned: readonly OwnedObject[],
+): Promise<readonly Refusal[]> {
+  if (!session.options.ledgerKnown) return [];
+  const { source, input, options } = session;
+  const empty = session.allowEmpty ? undefined : guardEmpty(source, input.desired.size, owned.length);
+  // What is refused by itself changes nothing, so it does not count against the others.
+  const plans = prepared.filter(({ refusals }) => refusals.length === 0).map(({ plan }) => plan);
+  const together = plans.length > 1 ? guardShare(plans, owned, options.limits) : [];
+  const prunes = plans.reduce((sum, plan) => sum + plan.actions.filter((action) => action.prune).length, 0);
+  const before = (await session.ledger.lastSnapshot(source))?.objects ?? 0;
+  const shrunk = session.allowShrunk ? undefined : guardShrunk(source, input.desired.size, before, prunes);
+  return [...together, ...[empty, shrunk].filter((refusal) => refusal !== undefined)];
 }
 
 function snapshotId(desired: DesiredState): string {
@@ -310,18 +329,15 @@ async function rememberedCapabilities(
 }
 
 /** What reading found out about a server is kept, so that the next run need not ask. */
-async function rememberCapabilities(
-  { ledger, platforms, input, works }: Session,
-  { clock }: Surroundings,
-): Promise<void> {
-  for (const name of new Set(works.map((work) => work.application.spec.platform))) {
-    const url = input.configuration.platforms.get(name)?.url;
+async function rememberCapabilities({ ledger, platforms, input }: Session, { clock }: Surroundings): Promise<void> {
+  for (const client of platforms.opened()) {
+    const url = input.configuration.platforms.get(client.name)?.url;
     if (url === undefined) continue;
-    const key = capabilitiesFact(name, url);
-    const value = canonicalJson(platforms.client(name).capabilities());
+    const key = capabilitiesFact(client.name, url);
+    const value = canonicalJson(client.capabilities());
     if (value === '{}' || (await ledger.fact(key)) === value) continue;
     await ledger.commit({
-      scope: `platform:${name}`,
+      scope: `platform:${client.name}`,
       actor: 'portolan apply',
       atMs: clock.now(),
       operations: [{ op: 'set-fact', key, value }],

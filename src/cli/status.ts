@@ -18,6 +18,7 @@ import { parallelismOption } from './pass-options.ts';
 import { surveyExitCode } from './plan-view.ts';
 import { type SessionOptions, silentHooks, type Survey, surveyAll, withSession } from './session.ts';
 import { renderTable } from './table.ts';
+import { safeLine } from './text.ts';
 
 const EXAMPLES = `
 Examples:
@@ -63,7 +64,7 @@ function status(
     const { out } = surroundings.terminal;
     if (options.output === 'json')
       out.write(`${JSON.stringify({ formatVersion: 1, digest: survey.document.digest, resources: rows }, null, 2)}\n`);
-    else out.write(table(rows));
+    else out.write(`${table(rows)}${remedies(survey)}`);
     return surveyExitCode(survey, false);
   });
 }
@@ -97,7 +98,13 @@ function scopeRows({ work, plan, waits }: Prepared): Row[] {
 function worst(plan: ScopePlan, waits: number): State {
   if (plan.holds.length > 0) return 'Held';
   if (plan.actions.length > 0) return 'OutOfSync';
-  return plan.deferred.length + waits > 0 ? 'Waiting' : 'InSync';
+  if (plan.deferred.length + waits > 0) return 'Waiting';
+  const aside = plan.notes.find((note) => note.code.startsWith('reconcile/'));
+  return aside === undefined ? 'InSync' : asideState(aside.code);
+}
+
+function asideState(code: string): State {
+  return code === 'reconcile/suspended' ? 'Suspended' : 'Reported';
 }
 
 function standing(resource: ResourceId, plan: ScopePlan, waits: Prepared['waits']): Pick<Row, 'state' | 'reason'> {
@@ -115,11 +122,20 @@ function standing(resource: ResourceId, plan: ScopePlan, waits: Prepared['waits'
   ];
   if (waiting[0] !== undefined) return { state: 'Waiting', reason: waiting[0] };
   const note = plan.notes.find((one) => one.resource === resource && one.code.startsWith('reconcile/'));
-  if (note !== undefined)
-    return { state: note.code === 'reconcile/suspended' ? 'Suspended' : 'Reported', reason: note.message };
+  if (note !== undefined) return { state: asideState(note.code), reason: note.message };
   return plan.inSync.includes(resource)
     ? { state: 'InSync', reason: '' }
     : { state: 'Unknown', reason: 'not compared' };
+}
+
+/** What to do about each thing that waits for a person, below the table. */
+function remedies({ prepared, errors, document }: Survey): string {
+  const lines = [
+    ...errors.map(({ application, error }) => `${application}: ${error.remedy}`),
+    ...prepared.flatMap(({ plan }) => plan.holds.map((hold) => `${hold.resource}: ${hold.remedy}`)),
+    ...document.notes.map((note) => note.message),
+  ];
+  return lines.length === 0 ? '' : `\n${lines.map((line) => `→ ${safeLine(line)}\n`).join('')}`;
 }
 
 function table(rows: readonly Row[]): string {

@@ -1,4 +1,4 @@
-import type { Action, ScopePlan } from '../model/plan.ts';
+import type { Action, Note, ScopePlan } from '../model/plan.ts';
 import { planDigest } from './digest.ts';
 import type { Refusal } from './guard.ts';
 
@@ -23,6 +23,8 @@ export interface PlanDocument {
   readonly scopes: readonly ScopePlan[];
   readonly unobserved: readonly UnobservedScope[];
   readonly refusals: readonly Refusal[];
+  /** Of no scope that was planned: objects whose Application the source no longer names. */
+  readonly notes: readonly Note[];
 }
 
 export interface PlanSummary {

@@ -68,10 +68,23 @@ export function guardScope(plan: Pick<ScopePlan, 'scope' | 'application'>, limit
   };
 }
 
+/** The one status of a region that takes writes. */
+export const REGION_ENABLED = '1';
+
+/** A region's status as the end of "region x is …". */
+export function regionState(status: string): string {
+  const words: Record<string, string> = {
+    [REGION_ENABLED]: 'enabled',
+    '0': 'being edited',
+    '2': 'disabled',
+    '3': 'under maintenance',
+  };
+  return words[status] ?? `in state "${status}"`;
+}
+
 export function guardRegion(plan: Pick<ScopePlan, 'scope'>, status: string | undefined): Refusal | undefined {
-  if (status === '1') return undefined;
-  const words: Record<string, string> = { '0': 'being edited', '2': 'disabled', '3': 'under maintenance' };
-  const word = status === undefined ? 'not in the list of regions' : (words[status] ?? `in state "${status}"`);
+  if (status === REGION_ENABLED) return undefined;
+  const word = status === undefined ? 'not in the list of regions' : regionState(status);
   return {
     code: 'guard/region',
     message: `region ${plan.scope.region} is ${word}; only an enabled region (status 1) is written to, so nothing was sent`,

@@ -29,7 +29,7 @@ export function renderPlanText(document: PlanDocument, paint: Paint = plainPaint
   for (const { application, code, message, remedy } of document.unobserved) {
     blocks.push(
       [
-        `${paint('hold', '!')} ${paint('title', application)} could not be observed (${code})`,
+        `${paint('hold', '!')} ${paint('title', application)} could not be observed, so nothing is planned for it (${code})`,
         `    ${safeLine(message)}`,
         `    → ${safeLine(remedy)}`,
       ].join('\n'),
@@ -44,6 +44,8 @@ export function renderPlanText(document: PlanDocument, paint: Paint = plainPaint
       ].join('\n'),
     );
   }
+  if (document.notes.length > 0)
+    blocks.push(document.notes.map((note) => `${paint('note', 'i')} ${safeLine(note.message)}`).join('\n'));
   if (document.ledger === 'none')
     blocks.push(
       paint('dim', 'No ledger: what is ours, and why a field changes, is not known. Nothing is held for it.'),
@@ -87,8 +89,15 @@ function renderScope(scope: ScopePlan, paint: Paint): string {
 
 function renderAction(action: Action, paint: Paint): string[] {
   const head = `    ${paint(action.verb, SYMBOL[action.verb])} ${safeLine(action.summary)}  ${paint('dim', `(${CAUSE_WORDS[action.cause]})`)}`;
-  const changes = action.changes.map((change) => `        ${renderChange(change, paint, action.cause)}`);
+  const changes = action.changes
+    .filter((change) => !isNothingRemoved(change))
+    .map((change) => `        ${renderChange(change, paint, action.cause)}`);
   return [head, ...changes, ...action.effects.map((effect) => `        ${paint('dim', `also: ${safeLine(effect)}`)}`)];
+}
+
+/** What was never set goes without saying. */
+function isNothingRemoved({ before, after }: FieldChange): boolean {
+  return after === undefined && (before === '' || before === 0 || before === false || before === null);
 }
 
 function renderChange(change: FieldChange, paint: Paint, shownCause?: Cause): string {
@@ -115,11 +124,15 @@ function value(json: Json | undefined): string {
 function renderSummary(document: PlanDocument, paint: Paint): string {
   const { create, update, delete: removals, deferred, held, inSync, unchangedFields } = document.summary;
   const rest = `${inSync} ${inSync === 1 ? 'resource' : 'resources'} in sync, ${unchangedFields} unchanged ${unchangedFields === 1 ? 'field' : 'fields'} not shown.`;
+  const unknown = document.unobserved.length;
+  const but = [
+    ...(held > 0 ? [`${held} held`] : []),
+    ...(document.refusals.length > 0 ? ['refused by a guard'] : []),
+    ...(unknown > 0 ? [`${unknown} ${unknown === 1 ? 'application' : 'applications'} not observed`] : []),
+  ].map((part) => `, ${part}`);
   if (!hasChanges(document)) {
-    const words =
-      held > 0 ? `No changes, ${held} held` : document.unobserved.length > 0 ? 'No changes known' : 'No changes';
-    return `${paint('title', `${words}.`)} ${rest}`;
+    return `${paint('title', `No changes${unknown > 0 ? ' known' : ''}${but.join('')}.`)} ${rest}`;
   }
-  const counts = `Plan: ${create} to create, ${update} to change, ${removals} to delete${deferred > 0 ? `, ${deferred} to follow` : ''}${held > 0 ? `, ${held} held` : ''}.`;
+  const counts = `Plan: ${create} to create, ${update} to change, ${removals} to delete${deferred > 0 ? `, ${deferred} to follow` : ''}${but.join('')}.`;
   return [`${paint('title', counts)} ${rest}`, paint('dim', `Digest: ${document.digest}`)].join('\n');
 }

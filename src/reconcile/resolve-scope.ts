@@ -4,6 +4,7 @@ import { PortolanError } from '../model/errors.ts';
 import type { Scope } from '../model/ids.ts';
 import type { ApplicationRecord } from '../model/observed.ts';
 import type { Resource } from '../model/resource.ts';
+import { REGION_ENABLED, regionState } from '../plan/guard.ts';
 
 /** The application a manifest means, as the platform names it. */
 export async function resolveScope(
@@ -11,9 +12,9 @@ export async function resolveScope(
   world: Pick<ApplyWorld, 'client'>,
 ): Promise<{ scope: Scope; record: ApplicationRecord }> {
   const { spec } = application;
-  const appId = spec.appId ?? (await findByName(application, world));
+  const appId = spec.appId ?? (await sayingWhy(application, world, () => findByName(application, world)));
   const app = { team: spec.team, region: spec.region, appId };
-  const record = await world.client.application(app);
+  const record = await sayingWhy(application, world, () => world.client.application(app));
   if (record === undefined) {
     throw new PortolanError({
       code: 'application/not-found',
@@ -26,6 +27,28 @@ export async function resolveScope(
     record,
     scope: { platform: world.client.name, team: record.team, region: record.region, appId: record.appId },
   };
+}
+
+/** A server shows nothing of a region that is not enabled, and its words for that are about the team. */
+async function sayingWhy<T>(
+  { id, spec }: Resource<ApplicationSpec>,
+  { client }: Pick<ApplyWorld, 'client'>,
+  read: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await read();
+  } catch (cause) {
+    if (!(cause instanceof PortolanError) || cause.code !== 'platform/region-not-ready') throw cause;
+    const region = (await client.regions()).find((candidate) => candidate.name === spec.region);
+    if (region === undefined || region.status === REGION_ENABLED) throw cause;
+    throw new PortolanError({
+      code: 'guard/region',
+      disposition: 'ask-human',
+      message: `region ${spec.region} is ${regionState(region.status)}, and the platform shows nothing of it; nothing was sent for ${id}`,
+      remedy: 'Run the same command again when the region is enabled (portolan regions shows it).',
+      cause,
+    });
+  }
 }
 
 async function findByName(application: Resource<ApplicationSpec>, world: Pick<ApplyWorld, 'client'>): Promise<number> {

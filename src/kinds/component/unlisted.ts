@@ -50,8 +50,37 @@ export function unlistedPorts(context: ComponentContext, observed: ObservedCompo
     });
     return { steps, holds, notes };
   }
-  for (const port of concerned) steps.push(...removalSteps(observed, port, wanted === 'delete'));
+  for (const port of concerned) {
+    const kept = wanted === 'delete' ? keptRules(context, observed.serviceId, port.port) : [];
+    if (kept.length === 0) steps.push(...removalSteps(observed, port, wanted === 'delete'));
+    else holds.push(keptHold(port.port, kept));
+  }
   return { steps, holds, notes };
+}
+
+/** Rules of a port whose manifests said that they stay: deleting the port would take them along. */
+function keptRules({ memory }: ComponentContext, serviceId: string, port: number): string[] {
+  const prefix = `rule/${serviceId}/${port}/`;
+  return memory.objects
+    .filter(
+      ({ kind, naturalKey, remoteAux, state }) =>
+        kind === 'HttpGatewayRule' &&
+        naturalKey.startsWith(prefix) &&
+        remoteAux['prune'] === 'keep' &&
+        state !== 'gone' &&
+        state !== 'deleting',
+    )
+    .map(({ naturalKey }) => naturalKey.slice(prefix.length))
+    .sort();
+}
+
+function keptHold(port: number, kept: readonly string[]): HoldProposal {
+  return {
+    code: 'prune/rule-kept',
+    message: `unlisted port ${port} is not deleted: it would take ${kept.join(', ')} along, whose manifest said portolan/prune: keep`,
+    remedy: `List port ${port} in the manifest, write unlistedPorts: close, or delete the rule in the console first.`,
+    changes: [],
+  };
 }
 
 function removalSteps(

@@ -113,8 +113,7 @@ function diffUnreadable(
   return hold({
     code: 'rule/cannot-update',
     message: `rule ${where(resource.spec)} shall change in ${changed.map((change) => change.path).join(', ')}, and this server offers no way to change a rule`,
-    remedy:
-      'Delete the rule in the console, then run `portolan ledger forget` for it and apply again; or take the change back.',
+    remedy: `Delete the rule in the console, then run \`portolan ledger forget ${resource.id} --reason "…"\` and apply again; or take the change back.`,
     changes: changed,
   });
 }

@@ -30,7 +30,7 @@ export function withdrawRule(object: OwnedObject, context: WithdrawContext): Dif
   if (!rules.readable || !canDeleteRules) {
     return note(
       'prune/impossible',
-      `${gone}; this server cannot change or delete rules, so it stays until that is done in the console`,
+      `${gone}; this server cannot change or delete rules, so it stays until that is done in the console (then: portolan ledger forget ${object.resource} --reason "…")`,
     );
   }
   const present = rules.value.find((rule) =>

@@ -134,7 +134,7 @@ function upgrade(context: Context, mine: OwnedObject): Difference<InstallStep> {
     return hold(
       'install/cannot-upgrade',
       `${resource.id} shall go from version ${from} to ${spec.model.version}, and this server offers no upgrade`,
-      'Upgrade it in the console, then run `portolan ledger forget` for it and adopt it; or take the change back.',
+      `Upgrade it in the console, then run \`portolan ledger forget ${resource.id} --reason "…"\` and adopt it; or take the change back.`,
     );
   }
   const copies = copiesOf(live, spec.model.id);

@@ -1,0 +1,47 @@
+import type { ScopeKey } from '../model/ids.ts';
+import type { OwnedObject } from '../model/owned.ts';
+import type { Note } from '../model/plan.ts';
+
+/** An application of the source that could not be resolved; `appId` is not known where it goes by name. */
+export interface UnresolvedApplication {
+  readonly platform: string;
+  readonly region: string;
+  readonly appId: number | undefined;
+}
+
+/**
+ * Objects of the source in applications that it names no more. Nothing is done to them, whatever is pruned elsewhere: a
+ * missing Application is more often a mistake than a wish, and it must not pass in silence either.
+ * @param planned scopes that the source's Applications mean.
+ * @param unresolved what might be any of these is not called orphaned.
+ */
+export function orphanNotes(
+  owned: readonly OwnedObject[],
+  planned: ReadonlySet<ScopeKey>,
+  unresolved: readonly UnresolvedApplication[],
+): readonly Note[] {
+  const orphaned = owned.filter(
+    (object) => object.state !== 'gone' && !planned.has(object.scope) && !unresolved.some((one) => mayBe(object, one)),
+  );
+  return [...Map.groupBy(orphaned, (object) => object.scope)]
+    .sort(([left], [right]) => (left < right ? -1 : 1))
+    .map(([scope, objects]) => noteOf(scope, objects));
+}
+
+const NAMED_MAX = 5;
+
+function noteOf(scope: ScopeKey, objects: readonly OwnedObject[]): Note {
+  const resources = [...new Set(objects.map((object) => object.resource))].sort();
+  const more = resources.length - NAMED_MAX;
+  const named = `${resources.slice(0, NAMED_MAX).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  return {
+    code: 'scope/orphaned',
+    message: `no Application of this source means ${scope} any more; what it had there stays as it is and is not looked after: ${named}. Put the Application back, or let go of each: portolan ledger forget Kind/name --reason "…"`,
+  };
+}
+
+function mayBe(object: OwnedObject, { platform, region, appId }: UnresolvedApplication): boolean {
+  // The team may be written by an alias, so it tells nothing apart.
+  const [itsPlatform, , itsRegion, itsAppId] = object.scope.split('/');
+  return itsPlatform === platform && itsRegion === region && (appId === undefined || itsAppId === String(appId));
+}
