@@ -1,5 +1,5 @@
 import type { ReconciledKind } from '../kinds/define.ts';
-import { type CallContext, type Memory, type Recording, remembered } from '../kinds/reconciled.ts';
+import { type CallContext, type Memory, remembered } from '../kinds/reconciled.ts';
 import type { LedgerOperation } from '../ledger/ledger.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { Intent, OwnedObject } from '../model/owned.ts';
@@ -10,7 +10,15 @@ import { writeClassOf } from '../platform/operations.ts';
 import { writeRequest } from '../platform/requests.ts';
 import type { AnswerSummary, Verdict, WriteEvidence } from '../platform/verdict.ts';
 import type { WriteRequest } from '../platform/writes.ts';
-import { answerJson, bareObject, commitOutcome, newIntent, type Place, toObject, transaction } from './journal.ts';
+import {
+  answerJson,
+  bareObject,
+  commitOutcome,
+  newIntent,
+  type Place,
+  recordedObject,
+  transaction,
+} from './journal.ts';
 import type { ActionResult } from './result.ts';
 import { type SettleWindow, settleWindow, settleWindowMs } from './settle.ts';
 import type { ApplyWorld } from './world.ts';
@@ -145,24 +153,9 @@ async function done(
     resource,
     nowMs: world.clock.now(),
   });
-  const object = recorded(world, sent, recording);
+  const object = recordedObject(world, execution.place, recording, prior);
   await close(world, sent, 'applied', answer, object);
   return { status: 'done', action, answer };
-}
-
-/** What the ledger keeps of the object of an applied write. */
-function recorded(
-  world: ApplyWorld,
-  { execution, prior }: Sent,
-  recording: Recording | 'gone' | 'released',
-): LedgerOperation[] {
-  if (typeof recording === 'object')
-    return [{ op: 'put-object', object: toObject(world, execution.place, recording, prior, prior?.failures ?? 0) }];
-  if (prior === undefined) return [];
-  // What was deleted is dropped only when its absence has been read back.
-  return recording === 'released'
-    ? [{ op: 'drop-object', uid: prior.uid }]
-    : [{ op: 'put-object', object: { ...prior, state: 'deleting' } }];
 }
 
 async function refused(
@@ -207,7 +200,7 @@ async function exists(world: ApplyWorld, sent: Sent, answer: AnswerSummary): Pro
       resource,
       nowMs: world.clock.now(),
     });
-    const object = recorded(world, sent, recording);
+    const object = recordedObject(world, execution.place, recording, prior);
     await close(world, sent, 'applied', answer, object);
     return { status: 'done', action, answer };
   }

@@ -17,7 +17,7 @@ export interface Place {
 /** How often a commit of an outcome is tried before the run stops; the intent stays open, which is safe. */
 const OUTCOME_ATTEMPTS = 3;
 
-export function uidOf(world: ApplyWorld, { scope, kind }: Place, naturalKey: string): string {
+export function uidOf(world: Pick<ApplyWorld, 'source'>, { scope, kind }: Place, naturalKey: string): string {
   return objectUid(world.source, scopeKey(scope), kind, naturalKey);
 }
 
@@ -57,7 +57,7 @@ export function newIntent(
 
 /** A ledger row from what a kind says of its object. */
 export function toObject(
-  world: ApplyWorld,
+  world: Pick<ApplyWorld, 'source' | 'snapshot'>,
   place: Place,
   recording: Recording,
   prior: OwnedObject | undefined,
@@ -91,6 +91,22 @@ export function bareObject(world: ApplyWorld, place: Place, naturalKey: string, 
   return toObject(world, place, recording, undefined, 0);
 }
 
+/** What a step that was done changes in the ledger: the row of its object, or that there is none any more. */
+export function recordedObject(
+  world: Pick<ApplyWorld, 'source' | 'snapshot'>,
+  place: Place,
+  recording: Recording | 'gone' | 'released',
+  prior: OwnedObject | undefined,
+): LedgerOperation[] {
+  if (typeof recording === 'object')
+    return [{ op: 'put-object', object: toObject(world, place, recording, prior, prior?.failures ?? 0) }];
+  if (prior === undefined) return [];
+  // What was deleted is dropped only when its absence has been read back.
+  return recording === 'released'
+    ? [{ op: 'drop-object', uid: prior.uid }]
+    : [{ op: 'put-object', object: { ...prior, state: 'deleting' } }];
+}
+
 /** Whether writing `next` over `prior` would tell the ledger anything. */
 export function isNews(next: OwnedObject, prior: OwnedObject | undefined): boolean {
   if (prior === undefined) return true;
@@ -109,7 +125,7 @@ export function answerJson(answer: AnswerSummary): JsonObject {
 }
 
 export function transaction(
-  world: ApplyWorld,
+  world: Pick<ApplyWorld, 'actor' | 'clock'>,
   scope: Scope,
   operations: readonly LedgerOperation[],
 ): LedgerTransaction {

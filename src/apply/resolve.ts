@@ -7,7 +7,7 @@ import type { Action } from '../model/plan.ts';
 import { unreachable } from '../model/unreachable.ts';
 import type { DoubtfulIntent } from '../plan/draft.ts';
 import { isNews, type Place, toObject, transaction } from './journal.ts';
-import { settleWindow, settleWindowMs, settling } from './settle.ts';
+import { settleWindow, settleWindowMs, settlingOf } from './settle.ts';
 import type { ApplyWorld } from './world.ts';
 
 export interface Doubts {
@@ -32,7 +32,7 @@ export async function resolveIntents(
   const pending: DoubtfulIntent[] = [];
   let decided = false;
   for (const found of intents) {
-    const left = found.state === 'open' ? { type: 'restarted' as const } : settling(found, world.clock);
+    const left = settlingOf(found, world.clock);
     if (left.type !== 'over') {
       const intent =
         left.type === 'restarted' ? await startWindow(world, scope, found) : { ...found, settleMs: left.untilMs };
@@ -54,7 +54,7 @@ export function unresolvedIntents(
   clock: ApplyWorld['clock'],
 ): readonly DoubtfulIntent[] {
   return intents.map((intent): DoubtfulIntent => {
-    const left = intent.state === 'open' ? { type: 'restarted' as const } : settling(intent, clock);
+    const left = settlingOf(intent, clock);
     if (left.type === 'over') return { intent, state: 'due', evidence: '' };
     const untilMs = left.type === 'until' ? left.untilMs : clock.now() + settleWindowMs(intent.idempotence, timing);
     return settlingDoubt({ ...intent, settleMs: untilMs }, timing, clock.now());
@@ -68,7 +68,15 @@ function settlingDoubt(intent: Intent, timing: ApplyWorld['timing'], nowMs: numb
   return { intent, state: 'settling', evidence: '', ...(nowMs < scopeUntilMs ? { scopeUntilMs } : {}) };
 }
 
-async function startWindow(world: ApplyWorld, scope: Scope, intent: Intent): Promise<Intent> {
+/**
+ * The window of an intent that an earlier process, or an earlier start of the machine, left: it begins now, durably.
+ * @returns the intent as the ledger has it now.
+ */
+export async function startWindow(
+  world: Pick<ApplyWorld, 'ledger' | 'clock' | 'actor' | 'timing'>,
+  scope: Scope,
+  intent: Intent,
+): Promise<Intent> {
   const window = settleWindow(world.clock, settleWindowMs(intent.idempotence, world.timing));
   const why =
     intent.state === 'open'

@@ -26,6 +26,7 @@ export function settleWindow(clock: Clock, lengthMs: number): SettleWindow {
   return { settleMs: clock.now() + lengthMs, settleMark: boot === '' ? '' : `${boot} ${uptimeMs + lengthMs}` };
 }
 
+/** Where an intent without an outcome is on its way to being settled. */
 export type Settling =
   | { readonly type: 'over' }
   | { readonly type: 'until'; readonly untilMs: EpochMs }
@@ -44,4 +45,9 @@ export function settling(intent: Pick<Intent, 'settleMs' | 'settleMark'>, clock:
   if (boot !== since.boot) return { type: 'restarted' };
   const leftMs = Number(until) - since.uptimeMs;
   return leftMs <= 0 ? { type: 'over' } : { type: 'until', untilMs: nowMs + leftMs };
+}
+
+/** As `settling`, for an intent that may be open still: the process that sent it did not live to begin a window. */
+export function settlingOf(intent: Intent, clock: Clock): Settling {
+  return intent.state === 'open' ? { type: 'restarted' } : settling(intent, clock);
 }

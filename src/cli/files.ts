@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { PortolanError } from '../model/errors.ts';
 
 /** Nothing that a command line names is larger; a wrong path must not fill the memory. */
@@ -47,4 +47,38 @@ export function makeFolder(prefix: string): string {
 
 export function writeTextFile(path: string, text: string): void {
   writeFileSync(path, text);
+}
+
+/**
+ * Writes lines to a file that only its owner may read, one by one, and gives it its name when it is whole.
+ * @returns how many.
+ * @throws PortolanError `give-up` when it cannot be written; an older file of that name then still stands.
+ */
+export function writePrivateLines(path: string, lines: Iterable<string>): number {
+  const unfinished = `${path}.partial`;
+  let written = 0;
+  try {
+    rmSync(unfinished, { force: true });
+    const descriptor = openSync(unfinished, 'wx', 0o600);
+    try {
+      for (const line of lines) {
+        writeSync(descriptor, `${line}\n`);
+        written += 1;
+      }
+    } finally {
+      closeSync(descriptor);
+    }
+    renameSync(unfinished, path);
+    return written;
+  } catch (error) {
+    rmSync(unfinished, { force: true });
+    if (error instanceof PortolanError) throw error;
+    throw new PortolanError({
+      code: 'cli/unwritable-file',
+      disposition: 'give-up',
+      message: `${path} cannot be written: ${(error as NodeJS.ErrnoException).message}. It was not made.`,
+      remedy: 'Correct the path, or free space there.',
+      cause: error,
+    });
+  }
 }

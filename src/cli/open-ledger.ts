@@ -4,7 +4,7 @@ import { PortolanError } from '../model/errors.ts';
 import type { Surroundings } from './command.ts';
 
 /** Where the ledger is when nothing is said: beside the configuration, in the working directory. */
-const DEFAULT_FILE = 'portolan.db';
+export const DEFAULT_LEDGER_FILE = 'portolan.db';
 
 export interface OpenLedgerOptions {
   /** `--ledger`: a file, `none`, or absent for the default. */
@@ -33,7 +33,7 @@ export async function openLedger(
   // The database is loaded only where there is one to open.
   const { openSqliteLedger } = await import('../ledger/sqlite.ts');
   const { actor, readOnly } = options;
-  const file = options.ledger ?? DEFAULT_FILE;
+  const file = options.ledger ?? DEFAULT_LEDGER_FILE;
   try {
     return { ledger: await openSqliteLedger(file, { clock, random, actor, readOnly }), isKnown: true };
   } catch (error) {

@@ -1,19 +1,91 @@
 import { Command, CommanderError } from '@commander-js/extra-typings';
-import type { CommandDefinition, ProcessSurroundings, Surroundings } from './command.ts';
+import type { CommandDefinition, Invoke, ProcessSurroundings, Surroundings } from './command.ts';
 import { applyEnvironment, describeEnvironment } from './env-options.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { createRedaction, redacting } from './redaction.ts';
 import { reportError } from './report.ts';
 
-/** A command as `--help` lists it, and the file that knows the rest. */
-interface CommandEntry {
+/** A command as `--help` lists it. */
+interface CommandFace {
   readonly name: string;
   readonly alias?: string;
   readonly summary: string;
+}
+
+/** A command, and the file that knows the rest. */
+interface CommandEntry extends CommandFace {
   readonly load: () => Promise<CommandDefinition>;
 }
 
-const COMMANDS: readonly CommandEntry[] = [
+/** A word that only its commands stand behind: `ledger list`. */
+interface CommandGroup extends CommandFace {
+  readonly commands: readonly CommandEntry[];
+}
+
+const LEDGER_COMMANDS: readonly CommandEntry[] = [
+  {
+    name: 'list',
+    summary: 'List what the ledger holds, and every request whose outcome is not known.',
+    load: async () => (await import('./ledger/list.ts')).listCommand,
+  },
+  {
+    name: 'show',
+    summary: 'Show everything about one object, resource or intent, with its history.',
+    load: async () => (await import('./ledger/show.ts')).showCommand,
+  },
+  {
+    name: 'history',
+    summary: 'Show what was done and recorded, newest first.',
+    load: async () => (await import('./ledger/history.ts')).historyCommand,
+  },
+  {
+    name: 'resolve',
+    summary: 'Say what became of a request whose outcome is not known.',
+    load: async () => (await import('./ledger/resolve.ts')).resolveCommand,
+  },
+  {
+    name: 'confirm',
+    summary: 'Confirm that installing into an application is safe.',
+    load: async () => (await import('./ledger/confirm.ts')).confirmCommand,
+  },
+  {
+    name: 'retry',
+    summary: 'Try again what was held because it did not take.',
+    load: async () => (await import('./ledger/retry.ts')).retryCommand,
+  },
+  {
+    name: 'forget',
+    summary: 'Drop objects from the ledger only; on the platform they stay.',
+    load: async () => (await import('./ledger/forget.ts')).forgetCommand,
+  },
+  {
+    name: 'verify',
+    summary: 'Check that the ledger is whole and its history is as it was written.',
+    load: async () => (await import('./ledger/verify.ts')).verifyCommand,
+  },
+  {
+    name: 'backup',
+    summary: 'Copy the ledger, as of one moment, to a file.',
+    load: async () => (await import('./ledger/backup.ts')).backupCommand,
+  },
+  {
+    name: 'restore',
+    summary: "Put a backup in the ledger's place.",
+    load: async () => (await import('./ledger/restore.ts')).restoreCommand,
+  },
+  {
+    name: 'compact',
+    summary: 'Forget old history and settled requests, and give the space back.',
+    load: async () => (await import('./ledger/compact.ts')).compactCommand,
+  },
+  {
+    name: 'export',
+    summary: 'Write the whole ledger as lines of JSON.',
+    load: async () => (await import('./ledger/export.ts')).exportCommand,
+  },
+];
+
+const COMMANDS: readonly (CommandEntry | CommandGroup)[] = [
   {
     name: 'validate',
     summary: 'Check manifests and configuration offline: every fault at once, with its place.',
@@ -49,6 +121,11 @@ const COMMANDS: readonly CommandEntry[] = [
     name: 'schema',
     summary: 'Print the JSON Schema of a kind, or the kinds there are.',
     load: async () => (await import('./schema.ts')).schemaCommand,
+  },
+  {
+    name: 'ledger',
+    summary: 'Look into the durable memory, and settle by hand what observation cannot.',
+    commands: LEDGER_COMMANDS,
   },
   {
     name: 'sandbox',
@@ -95,17 +172,14 @@ export async function runProgram(args: readonly string[], around: ProcessSurroun
     .helpCommand('help [command]', 'Show the help of a command.')
     .addHelpText('after', EXIT_CODE_HELP);
   bindOutput(program, surroundings);
-  for (const entry of COMMANDS) {
-    const command = program.command(entry.name).summary(entry.summary).description(entry.summary);
-    if (entry.alias !== undefined) command.alias(entry.alias);
-    if (!isNamed(entry, args)) continue;
-    const definition = await entry.load();
-    definition.define(command as unknown as Command, async (work) => {
-      exitCode = await work(surroundings);
-    });
-    describeEnvironment(entry.name, command.options);
-    command.hook('preAction', (_, action) => applyEnvironment(entry.name, action, surroundings.env));
-  }
+  const invoke: Invoke = async (work) => {
+    exitCode = await work(surroundings);
+  };
+  await addCommands(program as unknown as Command, COMMANDS, args, (command, path, definition) => {
+    definition.define(command, invoke);
+    describeEnvironment(path, command.options);
+    command.hook('preAction', (_, action) => applyEnvironment(path, action, surroundings.env));
+  });
   try {
     if (args.length === 0) {
       surroundings.terminal.err.write(program.helpInformation());
@@ -119,8 +193,34 @@ export async function runProgram(args: readonly string[], around: ProcessSurroun
   }
 }
 
+/**
+ * Adds every command with its summary, and lets `define` add the rest of the one that is named.
+ * @param args what stands behind the words of `parent`.
+ * @param prefix the words of `parent`, each with a dash behind it: `ledger-`.
+ */
+async function addCommands(
+  parent: Command,
+  entries: readonly (CommandEntry | CommandGroup)[],
+  args: readonly string[],
+  define: (command: Command, path: string, definition: CommandDefinition) => void,
+  prefix = '',
+): Promise<void> {
+  for (const entry of entries) {
+    const command = parent.command(entry.name).summary(entry.summary).description(entry.summary);
+    if (entry.alias !== undefined) command.alias(entry.alias);
+    if (!isNamed(entry, args)) continue;
+    const path = `${prefix}${entry.name}`;
+    if ('commands' in entry) {
+      command.helpCommand('help [command]', 'Show the help of a command.');
+      await addCommands(command as unknown as Command, entry.commands, args.slice(1), define, `${path}-`);
+    } else {
+      define(command as unknown as Command, path, await entry.load());
+    }
+  }
+}
+
 /** The command is the first word, or the second behind `help`: options belong to commands and come after. */
-function isNamed(entry: CommandEntry, args: readonly string[]): boolean {
+function isNamed(entry: CommandFace, args: readonly string[]): boolean {
   const named = args[0] === 'help' ? args[1] : args[0];
   return named !== undefined && (named === entry.name || named === entry.alias);
 }

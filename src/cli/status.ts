@@ -18,7 +18,7 @@ import { parallelismOption } from './pass-options.ts';
 import { surveyExitCode } from './plan-view.ts';
 import { type SessionOptions, silentHooks, type Survey, surveyAll, withSession } from './session.ts';
 import { renderTable } from './table.ts';
-import { safeLine } from './text.ts';
+import { safeLine } from '../model/text.ts';
 
 const EXAMPLES = `
 Examples:

@@ -5,10 +5,12 @@ import type { WriteEvidence } from '../platform/verdict.ts';
 import type { WriteRequest } from '../platform/writes.ts';
 import type {
   CallContext,
+  Memory,
   ObserveContext,
   Recording,
   Resolution,
   ResolveContext,
+  ScopeReader,
   ScopeReading,
   Step,
 } from './reconciled.ts';
@@ -25,6 +27,21 @@ export interface AppliedContext {
   readonly nowMs: number;
 }
 
+/** A person says that a step in doubt was done: what is at hand in place of an answer. */
+export interface ToldContext extends Omit<AppliedContext, 'evidence'> {
+  /** The platform's id, where the person gave one: of a rule, of an install group. */
+  readonly id: string | undefined;
+  readonly memory: Memory;
+  /** Opened only when it is asked for; undefined where no platform is at hand. */
+  platform(): Promise<ScopeReader | undefined>;
+}
+
+/** What the ledger should say on a person's word, and what that person should know about it. */
+export interface Told {
+  readonly recording: Recording | 'gone' | 'released';
+  readonly warnings: readonly string[];
+}
+
 /** The part of a kind that speaks the platform's API: the only one that knows requests. */
 export interface KindCalls<Spec, Live, S extends Step> {
   observe(context: ObserveContext<Spec>): Promise<Live>;
@@ -35,6 +52,11 @@ export interface KindCalls<Spec, Live, S extends Step> {
   toWrite(step: S, context: CallContext): WriteRequest;
   /** `gone`: dropped once its absence has been read back. `released`: it stays on the platform and is no longer ours. */
   applied(step: S, context: AppliedContext): Recording | 'gone' | 'released';
+  /**
+   * As `applied`, on a person's word.
+   * @throws PortolanError `invalid` when the id is missing, or cannot be one of this step.
+   */
+  told(step: S, context: ToldContext): Promise<Told>;
   /** Decides a write in doubt by observation, after its settle window. Only reads. */
   resolve(step: S, context: ResolveContext): Promise<Resolution>;
 }

@@ -174,7 +174,7 @@ export function moveConflict(id: string, found: Intent | undefined, wanted: stri
       found === undefined
         ? `There is no intent ${id} in this scope that could become ${wanted}. Nothing was recorded.`
         : `Intent ${id} is already ${found.state} and cannot become ${wanted}. Nothing was recorded.`,
-    remedy: 'List the open ones with `portolan ledger intents`; this one needs nothing more.',
+    remedy: 'List the open ones with `portolan ledger list`; this one needs nothing more.',
   });
 }
 

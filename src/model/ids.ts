@@ -17,6 +17,13 @@ export function scopeKey(scope: Scope): ScopeKey {
   return `${scope.platform}/${scope.team}/${scope.region}/${scope.appId}`;
 }
 
+/** The scope that a key names; undefined for text that is no key. */
+export function parseScopeKey(key: string): Scope | undefined {
+  const [, platform, team, region, appId] = /^([^/]+)\/([^/]+)\/([^/]+)\/([1-9][0-9]{0,14})$/.exec(key) ?? [];
+  if (platform === undefined || team === undefined || region === undefined || appId === undefined) return undefined;
+  return { platform, team, region, appId: Number(appId) };
+}
+
 export function resourceId(kind: string, name: string): ResourceId {
   return `${kind}/${name}`;
 }

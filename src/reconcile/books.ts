@@ -61,7 +61,7 @@ export function installsFact(scope: Scope): string {
 }
 
 export async function readMemory(
-  world: ApplyWorld,
+  world: Pick<ApplyWorld, 'ledger'>,
   scope: Scope,
   { ledgerKnown }: { readonly ledgerKnown: boolean },
 ): Promise<Memory> {

@@ -109,7 +109,7 @@ export const ALLOWED: Readonly<Record<string, Allowance>> = {
   'src/sandbox/server.ts': { uses: ['network'], reason: 'the sandbox is a server' },
   'src/cli/files.ts': {
     uses: ['files'],
-    reason: 'reads the files that a command line names, and makes those of the demo',
+    reason: 'reads and writes the files that a command line names, and makes those of the demo',
   },
   'src/ledger/files.ts': { uses: ['files'], reason: 'creates and secures the ledger file' },
   'src/ledger/lock.ts': { uses: ['files'], reason: 'the lock beside the ledger file' },

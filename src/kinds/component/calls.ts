@@ -3,7 +3,8 @@ import type { PortRecord } from '../../model/observed.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 import { unreachable } from '../../model/unreachable.ts';
 import type { WriteRequest } from '../../platform/writes.ts';
-import type { AppliedContext, KindCalls } from '../calls.ts';
+import type { AppliedContext, KindCalls, Told, ToldContext } from '../calls.ts';
+import { refuseId } from '../told.ts';
 import type {
   CallContext,
   ObserveContext,
@@ -150,6 +151,11 @@ async function resolve(step: ComponentStep, { reader, memory, intent }: ResolveC
   return { type: 'applied', recording, evidence: `port ${step.port} is in the listing` };
 }
 
+async function told(step: ComponentStep, context: ToldContext): Promise<Told> {
+  refuseId(context.id, 'a port has no id of its own');
+  return { recording: applied(step, { ...context, evidence: { type: 'none' } }), warnings: [] };
+}
+
 /** Opening and closing outer makes, enables and disables rules; deleting a port takes its rules along. */
 function touches(step: ComponentStep): readonly ScopeReading[] {
   const rules = step.type === 'open_outer' || step.type === 'close_outer' || step.type === 'delete_port';
@@ -163,5 +169,6 @@ export const componentCalls: KindCalls<ComponentSpec, ComponentLive, ComponentSt
   touches,
   toWrite,
   applied,
+  told,
   resolve,
 };

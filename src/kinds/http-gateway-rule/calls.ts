@@ -1,7 +1,8 @@
 import type { Json, JsonObject } from '../../model/json.ts';
 import { unreachable } from '../../model/unreachable.ts';
 import type { RuleConfiguration, RuleFields, WriteRequest } from '../../platform/writes.ts';
-import type { AppliedContext, KindCalls } from '../calls.ts';
+import type { AppliedContext, KindCalls, Told, ToldContext } from '../calls.ts';
+import { refuseId } from '../told.ts';
 import { identifyComponent } from '../component/identity.ts';
 import type { ComponentSpec } from '../component/spec.ts';
 import type { RuleRecord } from '../../model/observed.ts';
@@ -161,6 +162,22 @@ async function resolve(step: RuleStep, { reader, memory, intent }: ResolveContex
   return { type: 'applied', recording, evidence: `rule ${only.ruleId} is in the listing and was not before` };
 }
 
+async function told(step: RuleStep, context: ToldContext): Promise<Told> {
+  const { id } = context;
+  const recording = applied(step, { ...context, evidence: { type: 'none' } });
+  if (step.type !== 'create' || typeof recording !== 'object') {
+    refuseId(id, 'this intent names its rule already');
+    return { recording, warnings: [] };
+  }
+  if (id !== undefined) return { recording: { ...recording, remoteId: id, state: 'present' }, warnings: [] };
+  return {
+    recording,
+    warnings: [
+      'no --id was given: the rule is on record as existing, and on a server that cannot list rules it can neither be changed nor deleted from here',
+    ],
+  };
+}
+
 /** A rule may open its port. */
 function touches(step: RuleStep): readonly ScopeReading[] {
   return step.type === 'create' && step.open ? ['rules', `ports ${step.rule.serviceId}`] : ['rules'];
@@ -173,5 +190,6 @@ export const ruleCalls: KindCalls<HttpGatewayRuleSpec, RuleLive, RuleStep> = {
   touches,
   toWrite,
   applied,
+  told,
   resolve,
 };

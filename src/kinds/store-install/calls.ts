@@ -3,7 +3,8 @@ import type { ComponentRecord } from '../../model/observed.ts';
 import { PortolanError } from '../../model/errors.ts';
 import { unreachable } from '../../model/unreachable.ts';
 import type { WriteRequest } from '../../platform/writes.ts';
-import type { AppliedContext, KindCalls } from '../calls.ts';
+import type { AppliedContext, KindCalls, Told, ToldContext } from '../calls.ts';
+import { badId, refuseId } from '../told.ts';
 import {
   type CallContext,
   type ObserveContext,
@@ -175,6 +176,62 @@ async function resolve(step: InstallStep, { reader, memory, intent }: ResolveCon
   };
 }
 
+/** The components are read where they can be, so that `from:` finds them; the group is the one that nobody has yet. */
+async function told(step: InstallStep, context: ToldContext): Promise<Told> {
+  const { id } = context;
+  const unseen = applied(step, { ...context, evidence: { type: 'none' } });
+  if (step.type === 'upgrade') {
+    refuseId(id, 'an upgrade makes no install group');
+    return { recording: unseen, warnings: [] };
+  }
+  if (id !== undefined && !/^[1-9][0-9]{0,14}$/.test(id))
+    throw badId(id, 'the id of an install is the number of its install group');
+  const components = await (await context.platform())?.components();
+  if (components === undefined || !components.readable) {
+    const why = components === undefined ? 'no platform was asked' : 'this server cannot list components';
+    return { recording: { ...unseen, remoteId: id ?? null }, warnings: [withoutComponents(why)] };
+  }
+  const group = installGroup(id, components.value, context);
+  if (group === undefined)
+    return { recording: unseen, warnings: [withoutComponents('the platform lists no install group that is new')] };
+  const mine = components.value.filter((component) => component.installGroupId === group);
+  const { awaitingSinceMs } = unseen.remoteAux;
+  return {
+    recording: recordInstall(step, mine, awaitingSinceMs === undefined ? {} : { awaitingSinceMs }),
+    warnings: [],
+  };
+}
+
+function withoutComponents(why: string): string {
+  return `${why}, so the components of this install are not on record: a Component with from: is held until its manifest has spec.serviceId instead`;
+}
+
+/** The group a person means: the one named, or the only one that is new and not of another install on record. */
+function installGroup(
+  id: string | undefined,
+  components: readonly ComponentRecord[],
+  { memory, preimage: before }: ToldContext,
+): number | undefined {
+  const owners = new Map(
+    memory.objects.flatMap((object) =>
+      object.kind === 'StoreInstall' && object.remoteId !== null ? [[object.remoteId, object.resource] as const] : [],
+    ),
+  );
+  const known = (before as { groups?: readonly number[] } | null)?.groups ?? [];
+  const groups = groupsOf(components);
+  const fresh = groups.filter((group) => !known.includes(group) && !owners.has(String(group)));
+  const choice = `new and of no install on record: ${fresh.join(', ') || 'none'}`;
+  if (id === undefined) {
+    if (fresh.length > 1)
+      throw badId(undefined, `the platform has ${fresh.length} install groups that may be meant (${choice})`);
+    return fresh[0];
+  }
+  const owner = owners.get(id);
+  if (owner !== undefined) throw badId(id, `that install group is on record as ${owner} (${choice})`);
+  if (!groups.includes(Number(id))) throw badId(id, `the platform has no component of that install group (${choice})`);
+  return Number(id);
+}
+
 function touches(_step: InstallStep): readonly ScopeReading[] {
   return ['application', 'components', 'installed'];
 }
@@ -186,5 +243,6 @@ export const installCalls: KindCalls<StoreInstallSpec, InstallLive, InstallStep>
   touches,
   toWrite,
   applied,
+  told,
   resolve,
 };

@@ -119,14 +119,16 @@ function settledInstall(mine: OwnedObject): Recording {
 }
 
 function upgrade(context: Context, mine: OwnedObject): Difference<InstallStep> {
-  const { resource, live, memory } = context;
+  const { resource, live, memory, permissions } = context;
   const { spec } = resource;
   const from = mine.lastApplied['modelVersion'];
+  if ((typeof from !== 'string' || !live.canUpgrade) && permissions.adopt(resource.id))
+    return upgradedElsewhere(context, mine);
   if (typeof from !== 'string') {
     return hold(
       'install/version-unknown',
       `the ledger does not know which version of ${spec.model.id} ${resource.id} has; the server's word is not reliable after an upgrade`,
-      `Run \`portolan ledger resolve\` for its intent, or write the present version in the manifest first.`,
+      `Write in the manifest which version runs there, then record that: apply --adopt ${resource.id}.`,
     );
   }
   if (memory.restored) return restoredLedger(context);
@@ -134,7 +136,7 @@ function upgrade(context: Context, mine: OwnedObject): Difference<InstallStep> {
     return hold(
       'install/cannot-upgrade',
       `${resource.id} shall go from version ${from} to ${spec.model.version}, and this server offers no upgrade`,
-      `Upgrade it in the console, then run \`portolan ledger forget ${resource.id} --reason "…"\` and adopt it; or take the change back.`,
+      `Upgrade it in the console, then record that: apply --adopt ${resource.id}; or take the change back.`,
     );
   }
   const copies = copiesOf(live, spec.model.id);
@@ -173,6 +175,22 @@ function upgrade(context: Context, mine: OwnedObject): Difference<InstallStep> {
     prune: false,
   };
   return { ...noDifference, steps: [step], unchangedFields: 2 };
+}
+
+/** A person adopts the version that the manifest names, where nothing else can tell: only the ledger changes. */
+function upgradedElsewhere({ resource }: Context, mine: OwnedObject): Difference<InstallStep> {
+  const { version } = resource.spec.model;
+  return {
+    ...noDifference,
+    notes: [
+      {
+        code: 'install/version-adopted',
+        message: `${resource.id} is put on record as version ${version}, on the word of --adopt; nothing is sent`,
+      },
+    ],
+    settled: [{ ...settledInstall(mine), lastApplied: { ...mine.lastApplied, modelVersion: version } }],
+    unchangedFields: 3,
+  };
 }
 
 function missingInstall(context: Context): Difference<InstallStep> {

@@ -1,0 +1,138 @@
+import { transaction } from '../apply/journal.ts';
+import type { ApplyWorld } from '../apply/world.ts';
+import { awaitsConfirmation, confirmScope } from '../ledger/confirmation.ts';
+import type { LedgerOperation } from '../ledger/ledger.ts';
+import { PortolanError } from '../model/errors.ts';
+import { parseScopeKey, type Scope, type ScopeKey, scopeKey } from '../model/ids.ts';
+import type { OwnedObject } from '../model/owned.ts';
+import { installsFact } from './books.ts';
+
+/** A ledger, and who speaks to it. */
+type HandWorld = Pick<ApplyWorld, 'ledger' | 'clock' | 'actor'>;
+
+export interface Confirmed {
+  /** `already`: it was confirmed before, and nothing was written. */
+  readonly type: 'now' | 'already';
+  /** Whether the ledger had ever recorded anything of the scope. */
+  readonly known: boolean;
+}
+
+/** A person says that installing into a scope is safe: what the ledger does not know there is no copy of what it would install. */
+export async function confirmByHand(world: HandWorld, scope: Scope): Promise<Confirmed> {
+  const { ledger } = world;
+  const key = scopeKey(scope);
+  const fact = await ledger.fact(installsFact(scope));
+  const known = fact !== undefined || (await ledger.scopes()).includes(key);
+  if (fact === 'confirmed' && !(await awaitsConfirmation(ledger, key))) return { type: 'already', known };
+  await ledger.commit(
+    transaction(world, scope, [
+      { op: 'set-fact', key: installsFact(scope), value: 'confirmed' },
+      confirmScope(key, ledger.epoch),
+      { op: 'record', event: 'installs.confirmed', detail: { epoch: ledger.epoch } },
+    ]),
+  );
+  return { type: 'now', known };
+}
+
+/**
+ * The objects that a person named, by uid or as a resource with all its objects, ordered by uid.
+ * @param source narrows a resource that several sources have.
+ * @throws PortolanError `invalid` when there are none, or a resource is of several sources and none was named.
+ */
+export async function objectsNamed(
+  { ledger }: Pick<HandWorld, 'ledger'>,
+  name: string,
+  source: string | undefined,
+): Promise<readonly OwnedObject[]> {
+  const all = await ledger.objects(source === undefined ? {} : { source });
+  const named = all.filter((object) => object.uid === name || object.resource === name);
+  const sources = [...new Set(named.map((object) => object.source))];
+  if (sources.length > 1) {
+    throw new PortolanError({
+      code: 'ledger/several-sources',
+      disposition: 'invalid',
+      message: `${name} is on record for the sources ${sources.join(' and ')}. Nothing was recorded.`,
+      remedy: 'Say which one with --source NAME, or name one object by its uid (portolan ledger show prints it).',
+    });
+  }
+  if (named.length > 0) return named;
+  const where = source === undefined ? '' : ` of source ${source}`;
+  throw new PortolanError({
+    code: 'ledger/no-object',
+    disposition: 'invalid',
+    message: `The ledger ${ledger.location} has no object or resource ${name}${where}. Nothing was recorded.`,
+    remedy: 'List what it has: portolan ledger list. A resource is written Kind/name.',
+  });
+}
+
+/** Counts of writes that did not take start anew, so that they are tried again. @returns the objects that were held up. */
+export async function retryByHand(world: HandWorld, objects: readonly OwnedObject[]): Promise<readonly OwnedObject[]> {
+  const failed = objects.filter((object) => object.failures > 0);
+  await commitPerScope(world, failed, (object) => [
+    { op: 'put-object', object: { ...object, failures: 0 } },
+    { op: 'record', event: 'retry', uid: object.uid, detail: { resource: object.resource, failures: object.failures } },
+  ]);
+  return failed;
+}
+
+/**
+ * Drops objects from the ledger. Nothing is sent to the platform: what they stand for stays there, and is not ours any
+ * more. After an install was dropped, the next one into its scope waits for a person.
+ * @throws PortolanError `ask-human` while an intent for one of them has no outcome.
+ */
+export async function forgetByHand(world: HandWorld, objects: readonly OwnedObject[], reason: string): Promise<void> {
+  const uids = new Set(objects.map((object) => object.uid));
+  const pending = (await world.ledger.intents({ states: ['open', 'unknown'] })).filter(({ uid }) => uids.has(uid));
+  const [first] = pending;
+  if (first !== undefined) {
+    throw new PortolanError({
+      code: 'ledger/intent-pending',
+      disposition: 'ask-human',
+      message: `Nothing was dropped: ${first.operation} of ${first.resource} (intent ${first.id}) was sent and its outcome is not known. Without the object nobody could tell what it did.`,
+      remedy: `Apply again, which settles it by observation; or say what happened: portolan ledger resolve ${first.id} --applied|--not-applied --reason "…".`,
+    });
+  }
+  await commitPerScope(world, objects, (object, scope) => [
+    { op: 'drop-object', uid: object.uid },
+    ...(object.kind === 'StoreInstall'
+      ? [{ op: 'set-fact', key: installsFact(scope), value: 'unconfirmed' } as const]
+      : []),
+    {
+      op: 'record',
+      event: 'forgotten',
+      uid: object.uid,
+      // Enough to know later what it was: nothing else remembers it.
+      detail: {
+        resource: object.resource,
+        reason,
+        origin: object.origin,
+        remoteId: object.remoteId,
+        lastApplied: object.lastApplied,
+        obligation: object.obligation,
+      },
+    },
+  ]);
+}
+
+async function commitPerScope(
+  world: HandWorld,
+  objects: readonly OwnedObject[],
+  operationsOf: (object: OwnedObject, scope: Scope) => readonly LedgerOperation[],
+): Promise<void> {
+  for (const [key, ofScope] of Map.groupBy(objects, (object) => object.scope)) {
+    const scope = knownScope(key);
+    await world.ledger.commit(
+      transaction(
+        world,
+        scope,
+        ofScope.flatMap((object) => operationsOf(object, scope)),
+      ),
+    );
+  }
+}
+
+function knownScope(key: ScopeKey): Scope {
+  const scope = parseScopeKey(key);
+  if (scope === undefined) throw new Error(`the ledger has objects of ${key}, which is no scope`);
+  return scope;
+}
