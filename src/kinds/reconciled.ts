@@ -13,7 +13,10 @@ export interface Memory {
   readonly known: boolean;
   /** Whether the ledger has ever recorded this scope. One that has not never installs into it blindly. */
   readonly scopeRecorded: boolean;
-  /** The ledger came back from a backup: what was installed since is not in it, so a person says first that it is safe. */
+  /**
+   * The ledger lacks installs: it came back from a backup, or a person dropped one from it. So a person says first that
+   * installing is safe.
+   */
   readonly restored: boolean;
   /** Objects of the scope, of every source. */
   readonly objects: readonly OwnedObject[];

@@ -77,7 +77,7 @@ export async function retryByHand(world: HandWorld, objects: readonly OwnedObjec
 
 /**
  * Drops objects from the ledger. Nothing is sent to the platform: what they stand for stays there, and is not ours any
- * more. After an install was dropped, the next one into its scope waits for a person.
+ * more. After an install was dropped, the next one into its scope waits until a person has confirmed it.
  * @throws PortolanError `ask-human` while an intent for one of them has no outcome.
  */
 export async function forgetByHand(world: HandWorld, objects: readonly OwnedObject[], reason: string): Promise<void> {
@@ -95,7 +95,7 @@ export async function forgetByHand(world: HandWorld, objects: readonly OwnedObje
   await commitPerScope(world, objects, (object, scope) => [
     { op: 'drop-object', uid: object.uid },
     ...(object.kind === 'StoreInstall'
-      ? [{ op: 'set-fact', key: installsFact(scope), value: 'unconfirmed' } as const]
+      ? [{ op: 'set-fact', key: installsFact(scope), value: 'forgotten' } as const]
       : []),
     {
       op: 'record',

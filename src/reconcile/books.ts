@@ -55,7 +55,10 @@ export async function keepBooks(world: ApplyWorld, prepared: BooksInput): Promis
   return true;
 }
 
-/** `confirmed`: a person said that installing into this scope is safe; `unconfirmed`: it has been seen, and nobody did. */
+/**
+ * `confirmed`: a person said that installing into this scope is safe; `unconfirmed`: it has been seen, and nobody did;
+ * `forgotten`: a person dropped an install from the ledger, and nobody did since.
+ */
 export function installsFact(scope: Scope): string {
   return `installs ${scopeKey(scope)}`;
 }
@@ -71,6 +74,6 @@ export async function readMemory(
   const installedBefore = objects.some((object) => object.kind === 'StoreInstall');
   const scopeRecorded =
     installedBefore || confirmed === 'confirmed' || (objects.length > 0 && confirmed !== 'unconfirmed');
-  const restored = await awaitsConfirmation(world.ledger, scopeKey(scope));
+  const restored = confirmed === 'forgotten' || (await awaitsConfirmation(world.ledger, scopeKey(scope)));
   return { known: true, scopeRecorded, restored, objects };
 }

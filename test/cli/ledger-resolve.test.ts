@@ -239,6 +239,21 @@ test('an upgrade that only the console can do is recorded as the hold says, and 
   expect(place.installRequests()).toBe(1);
 });
 
+test('an install that was forgotten is not sent again before somebody confirms that it is safe', async () => {
+  const place = await Workplace.open('documented', []);
+  expect(await place.apply()).toMatchObject({ code: 0 });
+  const forgotten = await place.run(['ledger', 'forget', 'StoreInstall/shop-db', '--reason', 'deleted in the console']);
+  expect(forgotten).toMatchObject({ code: 0, err: expect.stringContaining(`portolan ledger confirm ${shop}`) });
+  expect(await place.apply()).toMatchObject({
+    code: 4,
+    out: expect.stringContaining(`portolan ledger confirm ${shop}`),
+  });
+  expect(place.installRequests()).toBe(1);
+  expect(await place.run(['ledger', 'confirm', shop])).toMatchObject({ code: 0, err: '' });
+  expect(await place.apply()).toMatchObject({ code: 0 });
+  expect(place.installRequests()).toBe(2);
+});
+
 /** A ledger with one intent, as a process that died in the middle would leave it, and maybe the object it is about. */
 async function leftBehind(values: Partial<Intent>, before?: OwnedObject): Promise<Workplace> {
   const place = await Workplace.open('documented', []);

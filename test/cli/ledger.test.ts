@@ -195,7 +195,7 @@ test('forget drops all of a resource, keeps the history of it, and says what fol
   });
   await inLedger(path, async (ledger) => {
     expect(await ledger.objects({})).toEqual([]);
-    expect(await ledger.fact(`installs ${shop}`)).toBe('unconfirmed');
+    expect(await ledger.fact(`installs ${shop}`)).toBe('forgotten');
   });
   const shown = await runHere(['ledger', 'show', port.uid, '--ledger', path]);
   expect(shown.out).toMatch(/is no longer on record[^]*forgotten[^]*reason=moved/);

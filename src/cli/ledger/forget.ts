@@ -55,7 +55,7 @@ async function forget(name: string, options: ForgetOptions, surroundings: Surrou
 }
 
 /** What the ledger alone knew, and what follows from nobody knowing it. */
-function warningsOf({ kind, resource, obligation }: OwnedObject): readonly string[] {
+function warningsOf({ kind, resource, scope, obligation }: OwnedObject): readonly string[] {
   const owed =
     obligation === null
       ? []
@@ -63,7 +63,7 @@ function warningsOf({ kind, resource, obligation }: OwnedObject): readonly strin
   return [
     ...(kind === 'StoreInstall'
       ? [
-          `if a manifest still names ${resource}, an apply may install it a second time: a server that cannot list what is installed only has a person's word for it`,
+          `while a manifest names ${resource}, an apply would install it a second time; that waits until somebody says that it is safe: portolan ledger confirm ${scope}`,
         ]
       : []),
     ...(owed.length === 0
