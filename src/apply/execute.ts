@@ -6,6 +6,7 @@ import type { Intent, OwnedObject } from '../model/owned.ts';
 import type { Action } from '../model/plan.ts';
 import type { Resource } from '../model/resource.ts';
 import { unreachable } from '../model/unreachable.ts';
+import { withFailure } from '../plan/failures.ts';
 import { writeClassOf } from '../platform/operations.ts';
 import { writeRequest } from '../platform/requests.ts';
 import type { AnswerSummary, Verdict, WriteEvidence } from '../platform/verdict.ts';
@@ -251,7 +252,7 @@ function failedObject(world: ApplyWorld, { execution, intent, prior }: Sent): Ow
   const row = prior ?? bareObject(world, execution.place, execution.action.object, intent.preimage);
   // A creation that was refused leaves nothing behind but its count: no row may say that the object is there.
   const state = prior === undefined && execution.action.verb === 'create' ? 'gone' : row.state;
-  return { ...row, state, failures: row.failures + 1 };
+  return withFailure({ ...row, state }, execution.resource);
 }
 
 async function close(

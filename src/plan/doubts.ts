@@ -2,6 +2,7 @@ import { type HoldProposal, remembered } from '../kinds/reconciled.ts';
 import { scopeKey } from '../model/ids.ts';
 import { objectUid } from '../model/owned.ts';
 import { attributed, attributedHold, type DoubtfulIntent, type Draft, type PlanInput } from './draft.ts';
+import { failuresOf } from './failures.ts';
 import type { PlacedStep } from './order.ts';
 
 /** How often a write may be accepted without effect, or refused, before a person is asked. */
@@ -92,12 +93,12 @@ export function holdDoubts(input: PlanInput, draft: Draft): void {
 
 function tooOften(input: PlanInput, kind: string, step: PlacedStep): HoldProposal | undefined {
   const object = remembered(input.memory, kind, step.proposal.object);
-  if (object === undefined || object.failures < FAILURES_MAX) return undefined;
+  if (object === undefined) return undefined;
+  const failures = failuresOf(object, input.resources.get(step.resource));
+  if (failures < FAILURES_MAX) return undefined;
   const changes = step.proposal.changes.map((change) =>
     attributed(input, kind, change.object ?? step.proposal.object, change),
   );
-  // A change in git is a new wish: it is tried afresh.
-  if (changes.some((change) => change.cause === 'git' || change.cause === 'git+drift')) return undefined;
   const shown = changes
     .map(
       (change) =>
@@ -106,7 +107,7 @@ function tooOften(input: PlanInput, kind: string, step: PlacedStep): HoldProposa
     .join('; ');
   return {
     code: 'effect/not-taken',
-    message: `"${step.proposal.summary}" was tried ${object.failures} times and did not take: ${shown || 'the platform stayed as it was'}`,
+    message: `"${step.proposal.summary}" was tried ${failures} times and did not take: ${shown || 'the platform stayed as it was'}`,
     remedy: `See in the console why. Change the manifest, or run \`portolan ledger retry ${object.uid}\` to try again.`,
     changes: step.proposal.changes,
     object: step.proposal.object,

@@ -10,6 +10,7 @@ import { PortolanError } from '../model/errors.ts';
 import { type ResourceId, type Scope, scopeKey } from '../model/ids.ts';
 import type { Action, ScopePlan, Wait } from '../model/plan.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
+import { withFailure } from '../plan/failures.ts';
 import { type GuardLimits, guardRegion, guardScope, guardShare, type Refusal } from '../plan/guard.ts';
 import type { Bookkeeping, DoubtfulIntent } from '../plan/draft.ts';
 import { planScope } from '../plan/plan-scope.ts';
@@ -212,15 +213,15 @@ async function countFailure(world: ApplyWorld, prepared: Prepared, action: Actio
   const kind = action.resource.slice(0, action.resource.indexOf('/'));
   const object = remembered(prepared.memory, kind, action.object);
   if (object === undefined) return;
-  const failures = object.failures + 1;
+  const failed = withFailure(object, prepared.work.resources.get(action.resource));
   await world.ledger.commit(
     transaction(world, prepared.scope, [
-      { op: 'put-object', object: { ...object, failures } },
+      { op: 'put-object', object: failed },
       {
         op: 'record',
         event: 'not-taken',
         uid: object.uid,
-        detail: { action: action.id, summary: action.summary, failures },
+        detail: { action: action.id, summary: action.summary, failures: failed.failures },
       },
     ]),
   );
