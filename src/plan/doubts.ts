@@ -107,7 +107,7 @@ function tooOften(input: PlanInput, kind: string, step: PlacedStep): HoldProposa
     .join('; ');
   return {
     code: 'effect/not-taken',
-    message: `"${step.proposal.summary}" was tried ${failures} times and did not take: ${shown || 'the platform stayed as it was'}`,
+    message: `"${step.proposal.summary}" was tried ${failures} times, and each time it was refused or changed nothing: ${shown || 'the platform stayed as it was'}`,
     remedy: `See in the console why. Change the manifest, or run \`portolan ledger retry ${object.uid}\` to try again.`,
     changes: step.proposal.changes,
     object: step.proposal.object,

@@ -1,0 +1,29 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { expect, onTestFinished, test } from 'vitest';
+import { runProcess } from './running.ts';
+
+test.for(['extended', 'documented'] as const)('the demo in the %s dialect shows what it promises', async (dialect) => {
+  const run = await runProcess(['demo', '--dialect', dialect]);
+  const folder = /ledger +(\S+)\/portolan\.db/.exec(run.out)?.[1] ?? '';
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  expect(run.code, run.out + run.err).toBe(0);
+  const commands = [...run.out.matchAll(/^\$ portolan (\S+).*$/gm)].map((match) => match[1]);
+  expect(commands).toEqual(['regions', 'plan', 'apply', 'plan', 'plan', 'apply', 'status']);
+  expect([...run.out.matchAll(/^exit code (\d+)$/gm)].map((match) => match[1])).toEqual([
+    '0',
+    '0',
+    '0',
+    '0',
+    '2',
+    '0',
+    '0',
+  ]);
+  expect(run.out).toContain('+ install 0a1b2c 8.0.36 from Store/main and build it  (first apply)');
+  expect(run.out).toContain('Everything is as the manifests say.');
+  expect(run.out).toContain('No changes.');
+  expect(run.out).toContain('"BY_HAND" → "RPC"  last applied: "RPC"');
+  expect(run.out).toContain('(drift: changed on the platform)');
+  expect(run.out).not.toMatch(/OutOfSync|Held|Unknown/);
+  expect(existsSync(`${folder}/portolan.db`)).toBe(true);
+  expect(readFileSync(`${folder}/portolan.db`).includes('demo-store-key')).toBe(false);
+});
