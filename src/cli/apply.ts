@@ -212,11 +212,14 @@ async function untilDone(
     }
     const earlier = outcome;
     try {
-      const next = await carryOut(await prepare(first.work, world, session.options), world, session.options, approved);
+      const next = await carryOut(
+        await prepare(first.work, world, session.options),
+        world,
+        session.options,
+        (action) => approved(action) && !hasFailed(earlier, action),
+      );
       outcome =
-        next.type === 'ended' && earlier.type === 'ended'
-          ? { ...next, results: latest(earlier.results, next.results) }
-          : next;
+        next.type === 'ended' && earlier.type === 'ended' ? { ...next, results: latest(earlier.results, next) } : next;
     } catch (error) {
       if (!(error instanceof PortolanError) || earlier.type !== 'ended') throw error;
       return { ...earlier, error };
@@ -237,11 +240,23 @@ function pauseAfter(outcome: Outcome, waitsForSettling: boolean, nowMs: number) 
   return { message: 'a write in doubt may still arrive', untilMs, sleepMs: Math.max(1000, untilMs - nowMs + 100) };
 }
 
+/** Waiting is for something else: what was refused once is not sent again by the same command. */
+function hasFailed(outcome: Outcome, { id }: Action): boolean {
+  return (
+    outcome.type === 'ended' && outcome.results.some((result) => result.action.id === id && result.status === 'failed')
+  );
+}
+
 /** The last word on each action. */
-function latest(earlier: readonly ActionResult[], later: readonly ActionResult[]): readonly ActionResult[] {
-  const settled = earlier.filter((result) => result.status === 'done' || result.status === 'failed');
-  const again = new Set(later.map((result) => result.action.id));
-  return [...settled.filter((result) => !again.has(result.action.id)), ...later];
+function latest(
+  earlier: readonly ActionResult[],
+  { results, plan }: Extract<Outcome, { type: 'ended' }>,
+): readonly ActionResult[] {
+  const again = new Set(results.map((result) => result.action.id));
+  const left = new Set(plan.actions.map((action) => action.id));
+  const stands = ({ status, action }: ActionResult): boolean =>
+    status === 'done' || status === 'failed' || (status === 'skipped' && left.has(action.id));
+  return [...earlier.filter((result) => stands(result) && !again.has(result.action.id)), ...results];
 }
 
 function hooksFor(options: ApplyOptions, progress: Progress, signal: AbortSignal, total: number): SessionHooks {

@@ -24,9 +24,10 @@ export function stepId(resource: ResourceId, key: string): string {
 /**
  * Puts steps in an order in which every prefix is allowed: what a step depends on comes first, the steps of one
  * resource keep the order their kind gave them, removals come last. Equal input gives equal order.
+ * @param held steps that are left out: what only they would provide is blocked by them.
  */
-export function orderSteps(steps: readonly PlacedStep[]): OrderedSteps {
-  const { runnable, blocked } = withoutBlocked(steps);
+export function orderSteps(steps: readonly PlacedStep[], held: readonly PlacedStep[] = []): OrderedSteps {
+  const { runnable, blocked } = withoutBlocked(steps, held);
   const dependencies = new Map(runnable.map((step) => [step.id, dependenciesOf(step, runnable)]));
   const pending = [...runnable].sort(byPlace);
   const done = new Set<string>();
@@ -68,7 +69,10 @@ function providersOf(condition: string, step: PlacedStep, all: readonly PlacedSt
 }
 
 /** Takes out steps whose needs nothing meets, and then whatever depended on those, until nothing changes. */
-function withoutBlocked(steps: readonly PlacedStep[]): {
+function withoutBlocked(
+  steps: readonly PlacedStep[],
+  held: readonly PlacedStep[],
+): {
   runnable: readonly PlacedStep[];
   blocked: OrderedSteps['blocked'];
 } {
@@ -80,7 +84,10 @@ function withoutBlocked(steps: readonly PlacedStep[]): {
       const unmet = step.proposal.needs.find(
         (need) => !need.met && providersOf(need.condition, step, runnable).length === 0,
       );
-      if (unmet !== undefined) return [{ step, by: unmet.otherwise }];
+      if (unmet !== undefined) {
+        const [provider] = providersOf(unmet.condition, step, [...held, ...blocked.map((entry) => entry.step)]);
+        return [{ step, by: provider === undefined ? unmet.otherwise : { step: provider.id } }];
+      }
       const missing = step.proposal.after.map((key) => stepId(step.resource, key)).find((id) => !ids.has(id));
       return missing === undefined ? [] : [{ step, by: { step: missing } }];
     });

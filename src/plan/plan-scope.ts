@@ -32,7 +32,11 @@ export function planScope(input: PlanInput): PlannedScope {
   for (const resource of resources) draftResource(input, draft, resource);
   if (input.targets === undefined) draftWithdrawn(input, draft);
 
-  const ordered = orderSteps(withoutDoubtful(input, draft));
+  const steps = withoutDoubtful(input, draft);
+  const ordered = orderSteps(
+    steps,
+    draft.steps.filter((step) => !steps.includes(step)),
+  );
   holdBlocked(draft, ordered);
   holdDoubts(input, draft);
   const actions = ordered.steps.map(({ step, after }) => toAction(input, step, after, ordered.steps));
@@ -181,8 +185,19 @@ function holdBlocked(draft: Draft, ordered: OrderedSteps): void {
 
 function holdUnmetExpectations(draft: Draft, ordered: OrderedSteps): void {
   for (const { resource, condition, otherwise } of draft.expects) {
-    const provided = ordered.steps.some(({ step }) => step.proposal.provides.includes(condition));
-    if (!provided) draft.holds.push({ ...otherwise, resource, changes: [] });
+    if (ordered.steps.some(({ step }) => step.proposal.provides.includes(condition))) continue;
+    const held = draft.steps.find((step) => step.proposal.provides.includes(condition));
+    draft.holds.push(
+      held === undefined
+        ? { ...otherwise, resource, changes: [] }
+        : {
+            code: 'plan/blocked',
+            resource,
+            message: `${resource} waits for "${held.proposal.summary}" of ${held.resource}, which is held`,
+            remedy: 'Release what it waits for; it follows by itself.',
+            changes: [],
+          },
+    );
   }
 }
 

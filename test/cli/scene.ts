@@ -31,11 +31,21 @@ export class PushedClock implements Clock {
     this.#aheadMs += ms;
   }
 
-  /** Seconds are waited for something, and skipped; longer are limits and shorter are latencies, which take their time. */
+  /** What is waited for is skipped; limits, which are longer and always ended, take their time. */
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    if (ms < 1_000 || ms > 10_000) return systemClock.sleep(ms, signal);
+    if (ms > 10_000) return systemClock.sleep(ms, signal);
     this.push(ms);
     await systemClock.sleep(0, signal);
+  }
+
+  /** The same time, for a platform: its latencies are real. */
+  unhurried(): Clock {
+    return {
+      now: () => this.now(),
+      monotonic: () => this.monotonic(),
+      sinceBoot: () => this.sinceBoot(),
+      sleep: (ms, signal) => systemClock.sleep(ms, signal),
+    };
   }
 }
 
@@ -85,7 +95,13 @@ export async function setScene(settings: SceneSettings = {}): Promise<Scene> {
   const folder = mkdtempSync(join(tmpdir(), 'portolan-scene-'));
   const clock = new PushedClock();
   const { dialect = 'extended', token = 'sandbox-token', storeKey = 'demo-store-key' } = settings;
-  const sandbox = await startSandbox({ clock, random: systemRandom, dialect, token, ...settings.sandbox });
+  const sandbox = await startSandbox({
+    clock: clock.unhurried(),
+    random: systemRandom,
+    dialect,
+    token,
+    ...settings.sandbox,
+  });
   onTestFinished(async () => {
     await sandbox.close();
     rmSync(folder, { recursive: true, force: true });

@@ -35,7 +35,8 @@ export function diffComponent(context: ComponentContext): Difference<ComponentSt
   const unlisted = unlistedPorts(context, observed);
   // A new port that may not have its alias is not added at all: without it, it would take another.
   const perPort = [...ports].flatMap(([port, difference]) => (naming.refused.has(port) ? [] : [difference]));
-  const steps = mergeSteps(perPort, naming.steps).concat(unlisted.steps);
+  const taken = new Set(observed.ports.map((port) => port.alias));
+  const steps = mergeSteps(perPort, naming.steps, taken).concat(unlisted.steps);
   const holds = [...perPort.flatMap((port) => port.holds), ...naming.holds, ...unlisted.holds];
   return {
     ...noDifference,
@@ -84,8 +85,12 @@ function diffListedPort(context: ComponentContext, observed: ObservedComponent, 
   return diffPort({ serviceId, spec, live, rules, openedBy, owesOuter: object?.obligation?.['outer'] === true });
 }
 
-/** Per port in safe order, with the alias steps between; a new port that takes a freed alias comes after it is free. */
-function mergeSteps(ports: readonly PortDifference[], naming: readonly ComponentProposal[]): ComponentProposal[] {
+/** Per port in safe order, with the alias steps between; a new port that takes a freed alias needs it to be free. */
+function mergeSteps(
+  ports: readonly PortDifference[],
+  naming: readonly ComponentProposal[],
+  taken: ReadonlySet<string>,
+): ComponentProposal[] {
   const before = ['close_outer', 'change_protocol'];
   const all = ports.flatMap((port) => port.steps);
   const early = all.filter((step) => before.includes(step.step.type));
@@ -93,7 +98,10 @@ function mergeSteps(ports: readonly PortDifference[], naming: readonly Component
   const late = all.filter((step) => !before.includes(step.step.type) && step.step.type !== 'add_port');
   const lastNaming = naming.at(-1)?.key;
   const waitingAdds = adds.map((add) =>
-    add.step.type === 'add_port' && add.step.alias !== undefined && lastNaming !== undefined
+    add.step.type === 'add_port' &&
+    add.step.alias !== undefined &&
+    taken.has(add.step.alias) &&
+    lastNaming !== undefined
       ? { ...add, after: [...add.after, lastNaming] }
       : add,
   );
