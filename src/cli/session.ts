@@ -23,6 +23,7 @@ import { openLedger } from './open-ledger.ts';
 import { passOptions, type ScopeFlags, timingOf } from './pass-options.ts';
 import { openPlatforms, type Platforms } from './platforms.ts';
 import { reportProblems } from './problems.ts';
+import { noPlatform } from './with-platforms.ts';
 import type { ExitCode } from './exit-codes.ts';
 
 export interface SessionOptions extends InputOptions, LogOptions, ScopeFlags {
@@ -65,6 +66,7 @@ export async function withSession(
   const input = await loadInput(options, surroundings);
   const invalid = reportProblems(input.problems, surroundings.terminal);
   if (invalid !== undefined) return invalid;
+  if (input.configuration.platforms.size === 0) throw noPlatform(input.file);
   const log = await createLog(options, surroundings);
   const actor = `portolan ${readOnly ? 'plan' : 'apply'} by ${surroundings.who}`;
   const { ledger, isKnown } = await openLedger({ ledger: options.ledger, actor, readOnly }, surroundings);

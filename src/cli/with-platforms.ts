@@ -39,7 +39,8 @@ export async function withOpenPlatforms(
   }
 }
 
-function noPlatform(file: string | undefined): PortolanError {
+/** Said once, and not by every application. */
+export function noPlatform(file: string | undefined): PortolanError {
   return new PortolanError({
     code: 'configuration/no-platform',
     disposition: 'invalid',
