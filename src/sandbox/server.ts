@@ -319,6 +319,8 @@ async function readRequest(incoming: IncomingMessage): Promise<SandboxRequest | 
 }
 
 function send(response: ServerResponse, answer: SandboxResponse): Promise<void> {
+  // A client that died meanwhile hears nothing, and its connection will not close a second time.
+  if (response.closed || response.destroyed || response.socket?.destroyed !== false) return Promise.resolve();
   const bytes = Buffer.from(answer.body, 'utf8');
   response.writeHead(answer.status, { ...answer.headers, 'content-length': bytes.length });
   return new Promise((resolve) => {
