@@ -73,6 +73,8 @@ export interface Scene {
   readonly ledgerFile: string;
   /** Runs a command in this process; `apply` goes on without a question. */
   run(command: 'plan' | 'apply' | 'status', args?: readonly string[], changes?: Partial<Surroundings>): Promise<Run>;
+  /** Runs any other command on the scene's ledger. */
+  portolan(args: readonly string[]): Promise<Run>;
   /** Writes a manifest, or takes it away. */
   write(name: string, yaml: string | undefined): void;
   configure(changes: Pick<SceneSettings, 'settings' | 'configuredDialect'> & { readonly url?: string }): void;
@@ -151,6 +153,7 @@ export async function setScene(settings: SceneSettings = {}): Promise<Scene> {
       const named = args.includes('-f') ? ['--config', config] : options;
       return runHere([command, ...named, ...ledger, ...yes, ...args], { env, clock, ...changes });
     },
+    portolan: (args) => runHere([...args, '--ledger', ledgerFile], { env, clock }),
     readsOf: (appId) => {
       const counts: Record<string, number> = {};
       for (const { path, isWrite, operation } of sandbox.requests())
