@@ -4,7 +4,9 @@ import type { ResourceId } from '../model/ids.ts';
 import { scopeKey } from '../model/ids.ts';
 import type { Action, ScopePlan } from '../model/plan.ts';
 import type { DesiredState } from '../model/resource.ts';
-import { execute } from './execute.ts';
+import { PortolanError } from '../model/errors.ts';
+import { execute, OutcomeNotRecorded } from './execute.ts';
+import { settleWindowMs } from './settle.ts';
 import type { ActionResult, SkipReason } from './result.ts';
 import type { ApplyWorld } from './world.ts';
 
@@ -27,6 +29,8 @@ export interface Applied {
   readonly stale: boolean;
   /** Nothing more may be sent for this scope in this run. */
   readonly stopped: SkipReason | undefined;
+  /** Why, when it was the ledger: what cannot be written down is not sent. */
+  readonly error?: PortolanError;
 }
 
 /**
@@ -54,16 +58,52 @@ export async function applyPlan(world: ApplyWorld, input: ApplyInput): Promise<A
     if (sent > 0 && world.clock.monotonic() - input.observedAtMs > world.timing.observationMaxAgeMs) {
       return { results, touched, stale: true, stopped };
     }
-    const result = await run(world, input, memory, action);
+    const { result, error } = await attempt(world, input, memory, action);
     sent += 1;
     for (const reading of kindOf(action).calls.touches(action.step as Step)) touched.add(reading);
     results.push(result);
     if (result.status !== 'done') notDone.add(action.id);
+    if (error !== undefined)
+      return { results, touched, stale: false, stopped: { type: 'scope-stopped', by: error.message }, error };
     stopped = stopAfter(result);
     // The next action of the same object builds on what this one recorded.
     memory = { ...memory, objects: await world.ledger.objects({ scope: scopeKey(input.plan.scope) }) };
   }
   return { results, touched, stale: false, stopped };
+}
+
+/** A ledger that cannot be written ends the run; whether the request had left by then is part of the result. */
+async function attempt(
+  world: ApplyWorld,
+  input: ApplyInput,
+  memory: Memory,
+  action: Action,
+): Promise<{ readonly result: ActionResult; readonly error?: PortolanError }> {
+  try {
+    return { result: await run(world, input, memory, action) };
+  } catch (error) {
+    if (error instanceof OutcomeNotRecorded) {
+      const { intent, answer, request, ledgerError } = error;
+      const untilMs = world.clock.now() + settleWindowMs(intent.idempotence, world.timing);
+      return {
+        result: { status: 'in-doubt', action, answer, request, intent: intent.id, untilMs },
+        error: ledgerError,
+      };
+    }
+    if (!(error instanceof PortolanError)) throw error;
+    const answer = { message: `not sent: its intent could not be written down (${error.message})` };
+    return {
+      result: {
+        status: 'failed',
+        action,
+        answer,
+        request: action.summary,
+        reason: { type: 'not-sent' },
+        remedy: error.remedy,
+      },
+      error,
+    };
+  }
 }
 
 async function run(world: ApplyWorld, input: ApplyInput, memory: Memory, action: Action): Promise<ActionResult> {

@@ -35,6 +35,28 @@ export interface Execution {
   readonly calls: CallContext;
 }
 
+/** The request was answered, and the ledger could not be told: the intent stays open, and is looked at like any other. */
+export class OutcomeNotRecorded extends Error {
+  override readonly name = 'OutcomeNotRecorded';
+  readonly intent: Intent;
+  readonly answer: AnswerSummary;
+  readonly request: string;
+  readonly ledgerError: PortolanError;
+
+  constructor(facts: {
+    readonly intent: Intent;
+    readonly answer: AnswerSummary;
+    readonly request: string;
+    readonly ledgerError: PortolanError;
+  }) {
+    super(facts.ledgerError.message);
+    this.intent = facts.intent;
+    this.answer = facts.answer;
+    this.request = facts.request;
+    this.ledgerError = facts.ledgerError;
+  }
+}
+
 interface Sent {
   readonly execution: Execution;
   readonly intent: Intent;
@@ -257,26 +279,35 @@ function failedObject(world: ApplyWorld, { execution, intent, prior }: Sent): Ow
 
 async function close(
   world: ApplyWorld,
-  { execution, intent }: Sent,
+  { execution, intent, write }: Sent,
   state: 'applied' | 'rejected' | 'unknown',
   answer: AnswerSummary,
   object: readonly LedgerOperation[],
   window: Partial<SettleWindow> = {},
 ): Promise<void> {
   const outcome = answerJson(answer);
-  await commitOutcome(
-    world,
-    transaction(world, execution.place.scope, [
-      { op: 'move-intent', id: intent.id, state, outcome, ...window },
-      ...object,
-      {
-        op: 'record',
-        event: state,
-        uid: intent.uid,
-        detail: { intent: intent.id, action: execution.action.id, answer: outcome },
-      },
-    ]),
-  );
+  const recording = transaction(world, execution.place.scope, [
+    { op: 'move-intent', id: intent.id, state, outcome, ...window },
+    ...object,
+    {
+      op: 'record',
+      event: state,
+      uid: intent.uid,
+      detail: { intent: intent.id, action: execution.action.id, answer: outcome },
+    },
+  ]);
+  try {
+    await commitOutcome(world, recording);
+  } catch (error) {
+    if (!(error instanceof PortolanError)) throw error;
+    const message = `${answer.message}; the ledger could not be told`;
+    throw new OutcomeNotRecorded({
+      intent,
+      answer: { ...answer, message },
+      request: describeWrite(write),
+      ledgerError: error,
+    });
+  }
 }
 
 /** Method and path, for people: the API call that an action is. */

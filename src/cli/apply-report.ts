@@ -49,11 +49,11 @@ export function renderAccount(outcomes: readonly Outcome[], paint: Paint): strin
 }
 
 /** Changes that a fresh look found in the middle of the run, and that nobody has seen yet. */
-function cameUp({ plan, results }: Ended, paint: Paint): string[] {
+function cameUp({ plan, results, error }: Ended, paint: Paint): string[] {
   const tried = new Set(results.map((result) => result.action.id));
   const agreed = results.every((result) => result.status === 'done');
   // After a failure the rest of the plan is simply what is left.
-  if (!agreed) return [];
+  if (!agreed || error !== undefined) return [];
   return plan.actions
     .filter((action) => !tried.has(action.id))
     .map(

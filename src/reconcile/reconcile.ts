@@ -135,6 +135,7 @@ export async function carryOut(
       });
       for (const result of applied.results) results.set(result.action.id, result);
       current = await lookAgain(current, world, options, applied);
+      if (applied.error !== undefined) throw applied.error;
       if (applied.stopped !== undefined) break;
     }
     return {
