@@ -152,3 +152,24 @@ for (const dialect of DIALECTS) {
     expect(crashes).toBeGreaterThan(2000);
   });
 }
+
+test('outer closed for a moment is owed until it is open again, even if a hold comes between', async () => {
+  const world = new ScopeWorld(seedWith([{ port: 8080, protocol: 'http', inner: true, outer: true }]), 'extended');
+  const work = wanting([{ port: 8080, protocol: 'tcp' }]);
+  world.crash = { atWrite: 2, when: 'after' };
+  expect(await world.pass(work)).toBe('died');
+  expect(portNow(world, 8080)).toMatchObject({ outer: false });
+  world.crash = undefined;
+  const setInner = (inner: boolean): void => {
+    for (const row of [...world.state.ports.all()]) world.state.ports.put({ ...row, inner });
+  };
+  setInner(false);
+  await world.settle(work);
+  world.clock.advance(3_600_000);
+  const held = await world.pass(work);
+  if (held === 'died' || held.type !== 'ended') throw new Error(JSON.stringify(held));
+  expect(held.plan.holds.map((hold) => hold.code)).toEqual(['component/inner-unmanaged']);
+  setInner(true);
+  await world.settle(work);
+  expect(portNow(world, 8080)).toEqual({ protocol: 'tcp', inner: true, outer: true });
+});

@@ -144,6 +144,8 @@ function settledObjects(
     const key = portKey(observed.serviceId, wanted.port);
     if (live === undefined || busy.has(key) || !asWanted(wanted, live)) continue;
     const prior = remembered(context.memory, 'Component', key);
+    // Still owed, and only held for the moment: the debt outlives every pass until it is paid.
+    if (wanted.outer === undefined && prior?.obligation?.['outer'] === true && !live.outer) continue;
     recordings.push({
       naturalKey: key,
       remoteId: null,
