@@ -20,6 +20,9 @@ export function settleWindowMs(idempotence: Idempotence, timing: Timing): number
   }
 }
 
+/** Time since boot is coarse, and two readings are never at one moment. */
+const CLOCKS_AGREE_MS = 1_000;
+
 /** A full window from now. */
 export function settleWindow(clock: Clock, lengthMs: number): SettleWindow {
   const { boot, uptimeMs } = clock.sinceBoot();
@@ -44,7 +47,10 @@ export function settling(intent: Pick<Intent, 'settleMs' | 'settleMark'>, clock:
   const since = clock.sinceBoot();
   if (boot !== since.boot) return { type: 'restarted' };
   const leftMs = Number(until) - since.uptimeMs;
-  return leftMs <= 0 ? { type: 'over' } : { type: 'until', untilMs: nowMs + leftMs };
+  if (leftMs <= 0) return { type: 'over' };
+  // While the two clocks agree, people are told the same moment each time.
+  const untilMs = nowMs + leftMs;
+  return { type: 'until', untilMs: Math.abs(untilMs - intent.settleMs) < CLOCKS_AGREE_MS ? intent.settleMs : untilMs };
 }
 
 /** As `settling`, for an intent that may be open still: the process that sent it did not live to begin a window. */
