@@ -54,6 +54,11 @@ const LEDGER_COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./ledger/retry.ts')).retryCommand,
   },
   {
+    name: 'adopt',
+    summary: 'Say that a rule on record is ours, and which one it is.',
+    load: async () => (await import('./ledger/adopt.ts')).adoptCommand,
+  },
+  {
     name: 'forget',
     summary: 'Drop objects from the ledger only; on the platform they stay.',
     load: async () => (await import('./ledger/forget.ts')).forgetCommand,

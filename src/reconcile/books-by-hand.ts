@@ -136,3 +136,67 @@ function knownScope(key: ScopeKey): Scope {
   if (scope === undefined) throw new Error(`the ledger has objects of ${key}, which is no scope`);
   return scope;
 }
+
+/** An id of the platform, as every decoder of its answers wants it. */
+const PLATFORM_ID = /^[\w-]{1,64}$/;
+
+/**
+ * A person says that a rule on record is ours. Ports need no adoption, and an install is adopted by `apply`, which looks
+ * for its components.
+ * @param remoteId the platform's id of it; absent keeps what is on record.
+ * @throws PortolanError `invalid` when it is not one rule, or is ours already under that id.
+ */
+export async function adoptByHand(
+  world: HandWorld,
+  objects: readonly OwnedObject[],
+  remoteId: string | undefined,
+  reason: string,
+): Promise<OwnedObject> {
+  const [object, another] = objects;
+  if (object === undefined || another !== undefined || object.kind !== 'HttpGatewayRule') {
+    const names = objects.map(({ uid }) => uid).join(', ');
+    throw refusedAdoption(
+      `${names} ${another === undefined ? 'is no gateway rule' : 'are several objects'}`,
+      'Name one rule by its uid (portolan ledger list). Ports need no adoption; an install is adopted by apply --adopt StoreInstall/name.',
+    );
+  }
+  if (remoteId !== undefined && !PLATFORM_ID.test(remoteId)) {
+    throw refusedAdoption(
+      `"${remoteId}" is no id of the platform`,
+      'Pass the http_rule_id: up to 64 letters, digits, _ and -.',
+    );
+  }
+  const id = remoteId ?? object.remoteId;
+  if (object.origin !== 'observed' && object.remoteId === id) {
+    throw refusedAdoption(
+      `${object.uid} is ours already${id === null ? ', and no --id was given' : ` as ${id}`}`,
+      'Pass --id to say which rule it is.',
+    );
+  }
+  const adopted: OwnedObject = {
+    ...object,
+    remoteId: id,
+    origin: object.origin === 'observed' ? 'adopted' : object.origin,
+    state: id === null ? 'unverified' : 'present',
+    failures: 0,
+  };
+  await commitPerScope(world, [object], () => [
+    { op: 'put-object', object: adopted },
+    {
+      op: 'record',
+      event: 'adopted',
+      uid: object.uid,
+      detail: { resource: object.resource, reason, remoteId: id, before: object.remoteId },
+    },
+  ]);
+  return adopted;
+}
+
+function refusedAdoption(what: string, remedy: string): PortolanError {
+  return new PortolanError({
+    code: 'ledger/cannot-adopt',
+    disposition: 'invalid',
+    message: `Nothing was adopted: ${what}.`,
+    remedy,
+  });
+}

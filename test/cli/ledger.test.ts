@@ -351,3 +351,25 @@ test('export writes every row as a line, to standard output or to a file of its 
   expect([readFileSync(file, 'utf8'), statSync(file).mode & 0o777]).toEqual([run.out, 0o600]);
   expect(await runHere(['ledger', 'export', file, '--ledger', path])).toMatchObject({ code: 3 });
 });
+
+test('adopt says that a rule on record is ours, and which one; nothing else can be adopted by hand', async () => {
+  const seen = object({ origin: 'observed', state: 'hold', remoteId: null, failures: 1 });
+  const path = await ledgerWith(put(seen, port));
+  const command = ['ledger', 'adopt', seen.resource, '--ledger', path, '--reason', 'seen in the console'];
+
+  const wrong = await runHere([...command, '--id', '../x']);
+  expect(wrong.code).toBe(3);
+  expect(wrong.err).toContain('is no id of the platform');
+  const portRun = await runHere(['ledger', 'adopt', port.resource, '--ledger', path, '--reason', 'because']);
+  expect(portRun.code).toBe(3);
+  expect(portRun.err).toContain('Ports need no adoption');
+
+  const run = await runHere([...command, '--id', 'rule-7']);
+  expect(run.code).toBe(0);
+  expect(run.out).toContain('id rule-7');
+  const [adopted] = await inLedger(path, (ledger) => ledger.objects({ uid: seen.uid }));
+  expect(adopted).toMatchObject({ origin: 'adopted', state: 'present', remoteId: 'rule-7', failures: 0 });
+  const [line] = await inLedger(path, (ledger) => ledger.history({ uid: seen.uid, limit: 1 }));
+  expect(line).toMatchObject({ event: 'adopted', detail: { reason: 'seen in the console', remoteId: 'rule-7' } });
+  expect((await runHere([...command, '--id', 'rule-7'])).err).toContain('is ours already as rule-7');
+});
