@@ -1,5 +1,6 @@
 import type { ActionResult } from '../apply/result.ts';
 import type { Outcome } from '../reconcile/outcome.ts';
+import type { Action } from '../model/plan.ts';
 import { unreachable } from '../model/unreachable.ts';
 import type { Paint } from '../plan/render-text.ts';
 import { safeLine } from '../model/text.ts';
@@ -37,29 +38,26 @@ export function renderAccount(outcomes: readonly Outcome[], paint: Paint): strin
   }
   for (const hold of ended.flatMap((outcome) => outcome.plan.holds))
     lines.push(
-      `${paint('hold', '! held')} ${hold.resource}: ${safeLine(hold.message)}`,
+      `${paint('hold', '! held')} ${hold.resource}: ${safeLine(hold.message)} ${paint('dim', `(${hold.code})`)}`,
       `    → ${safeLine(hold.remedy)}`,
     );
   for (const wait of ended.flatMap((outcome) => outcome.waits))
     lines.push(
       `${paint('note', '…')} ${safeLine(wait.message)}; looked at until ${new Date(wait.untilMs).toISOString()}`,
     );
-  for (const outcome of ended) lines.push(...cameUp(outcome, paint));
+  for (const { resource, summary } of ended.flatMap(cameUp))
+    lines.push(
+      `${paint('note', 'i')} ${resource}: "${safeLine(summary)}" came up while this ran; it was not in the plan, so it was not done`,
+    );
   return lines.map((line) => `${line}\n`).join('');
 }
 
 /** Changes that a fresh look found in the middle of the run, and that nobody has seen yet. */
-function cameUp({ plan, results, error }: Ended, paint: Paint): string[] {
+function cameUp({ plan, results, error }: Ended): readonly Action[] {
   const tried = new Set(results.map((result) => result.action.id));
-  const agreed = results.every((result) => result.status === 'done');
   // After a failure the rest of the plan is simply what is left.
-  if (!agreed || error !== undefined) return [];
-  return plan.actions
-    .filter((action) => !tried.has(action.id))
-    .map(
-      (action) =>
-        `${paint('note', 'i')} ${action.resource}: "${safeLine(action.summary)}" came up while this ran; it was not in the plan, so it was not done`,
-    );
+  if (error !== undefined || results.some((result) => result.status !== 'done')) return [];
+  return plan.actions.filter((action) => !tried.has(action.id));
 }
 
 function describe(result: ActionResult, paint: Paint): string[] {
@@ -158,7 +156,8 @@ function nextRun(results: readonly ActionResult[], left: number): string {
   const until = Math.max(...results.map((result) => (result.status === 'in-doubt' ? result.untilMs : 0)), 0);
   if (until > 0)
     return ` A run after ${new Date(until).toISOString()} looks what came of it, and goes on with what is left.`;
-  return ` The next run goes on with ${count(left, 'change')}.`;
+  const isInterrupted = results.some((result) => result.status === 'skipped' && result.because.type === 'interrupted');
+  return ` ${isInterrupted ? 'Interrupted: the' : 'The'} next run goes on with ${count(left, 'change')}.`;
 }
 
 /** The code of a run that was to change things. */
@@ -181,6 +180,8 @@ function endedCodes(outcome: Ended): ExitCode[] {
     codes.push(lost ? EXIT.unreachable : result.reason.type === 'exists' ? EXIT.held : EXIT.failed);
   }
   if (outcome.plan.holds.length > 0) codes.push(EXIT.held);
+  // It waits for somebody to agree to it.
+  if (cameUp(outcome).length > 0) codes.push(EXIT.held);
   // Something is still to do and nothing says why: never report that as done.
   if (codes.length === 0 && outcome.plan.actions.length + outcome.plan.deferred.length > 0) codes.push(EXIT.failed);
   return codes;

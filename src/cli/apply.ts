@@ -132,9 +132,10 @@ async function apply(options: ApplyOptions, session: Session, surroundings: Surr
   if (options.output === 'json') writeResult(survey.document, outcomes, exitCode, surroundings);
   else {
     const paint = paintFor(terminal.out);
-    // Where nothing was done, the plan just above has said everything that there is to say.
-    const account = actions > 0 ? renderAccount(outcomes, paint) : '';
-    terminal.out.write(`${actions > 0 ? '\n' : ''}${account}${renderVerdict(outcomes, paint)}\n`);
+    // Where nothing was done, and a later look found nothing else, the plan just above has said everything.
+    const shown = new Set(survey.prepared.map(({ plan }) => plan));
+    const isNews = outcomes.some((outcome) => outcome.type === 'ended' && !shown.has(outcome.plan));
+    terminal.out.write(`${isNews ? `\n${renderAccount(outcomes, paint)}` : ''}${renderVerdict(outcomes, paint)}\n`);
   }
   return exitCode;
 }

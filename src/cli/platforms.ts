@@ -50,6 +50,7 @@ export interface PlatformsOptions {
 
 export function openPlatforms(options: PlatformsOptions): Platforms {
   const { configuration, surroundings } = options;
+  maskStoreKeys(options);
   const clients = new Map<string, PlatformClient>();
   const transports: HttpTransport[] = [];
   return {
@@ -74,6 +75,19 @@ export function openPlatforms(options: PlatformsOptions): Platforms {
       await Promise.all(transports.map((transport) => transport.close()));
     },
   };
+}
+
+/** A server may show the key of a store although this run never sends it: one that can be read is masked from the start. */
+function maskStoreKeys({ configuration, surroundings }: PlatformsOptions): void {
+  for (const [name, { accessKey }] of configuration.stores) {
+    if (accessKey === undefined) continue;
+    try {
+      openSecret(accessKey, `Store/${name} spec.accessKey`, surroundings);
+    } catch (error) {
+      // One that is missing is in nobody's way before an install needs it.
+      if (!(error instanceof PortolanError)) throw error;
+    }
+  }
 }
 
 function openPlatform(

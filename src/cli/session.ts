@@ -177,7 +177,8 @@ export async function surveyAll(session: Session, hooks: SessionHooks): Promise<
       try {
         prepared.push(await prepare(work, session.world(work, hooks), session.options));
       } catch (error) {
-        if (!(error instanceof PortolanError)) throw error;
+        // Interrupted while it only reads: nothing was sent, and what is known so far is no plan.
+        if (!(error instanceof PortolanError) || error.code === 'platform/stopped') throw error;
         errors.push({ application: work.application.id, error });
       }
     }),

@@ -143,7 +143,7 @@ test('what comes up while a run is under way waits for the next run, and is said
   scene.sandbox.setFaults([{ operation: 'addPort', fault: { type: 'delay', ms: 150 } }]);
   setTimeout(() => scene.alterPort('6f3c1d5e8a9b40c7a2e4d6f8091b3c5d', 9000, { alias: 'HAND' }), 75);
   const run = await scene.run('apply');
-  expect(run.code).toBe(1);
+  expect(run.code).toBe(4);
   expect(run.out).toContain('Component/shop-web: "change alias of port 9000 to RPC" came up while this ran');
   expect(run.out).toMatch(/\nApplied: 1 done, 0 failed, 0 skipped\. The next run goes on with 1 change\.\n$/);
   expect((await scene.run('apply')).code).toBe(0);

@@ -59,8 +59,11 @@ export function identifyComponent(resource: Resource<ComponentSpec>, memory: Mem
     type: 'held',
     hold: {
       code: 'component/ambiguous-install-component',
-      message: `${matches.length === 0 ? 'no component' : `${matches.length} components`} of ${waitsFor} match "${from.component}"; it has: ${offered.join(', ') || 'none on record'}`,
-      remedy: `Name the component exactly in spec.from.component of ${resource.id}, or write its id as spec.serviceId.`,
+      message: `${matches.length === 0 ? 'no component' : `${matches.length} components`} of ${waitsFor} ${matches.length === 0 ? 'matches' : 'match'} "${from.component}"; it has: ${offered.join(', ') || 'none on record'}`,
+      remedy:
+        components.length === 0
+          ? `Write the component's id (the platform's console shows it) as spec.serviceId of ${resource.id}, in place of spec.from.`
+          : `Name the component exactly in spec.from.component of ${resource.id}, or write its id as spec.serviceId.`,
       changes: [],
     },
   };

@@ -244,7 +244,7 @@ function expectation(serviceId: string, port: number, rule: ResourceId): Omit<Ne
     otherwise: {
       code: 'component/opening-rule-held',
       message: `outer access of port ${port} is to be opened by creating ${rule}, which is not going to happen; it stays closed`,
-      remedy: `See to ${rule} first, or take it out of the source so that the port is opened by itself.`,
+      remedy: `See to ${rule} first (name it with --target too, where that leaves it out), or take it out of the source so that the port is opened by itself.`,
     },
   };
 }
