@@ -14,7 +14,7 @@ async function applied(): Promise<Scene> {
 
 function setWeight(scene: Scene, weight: number): void {
   scene.sandbox.alter((state) => {
-    for (const row of [...state.rules.all()]) state.rules.put({ ...row, weight });
+    for (const row of state.rules.all()) state.rules.put({ ...row, weight });
   });
 }
 
@@ -50,9 +50,8 @@ test('a change in git and drift of the same field are told apart, and together',
 test('a rule and a port that vanished are drift, to the last field, and are made again', async () => {
   const scene = await applied();
   scene.sandbox.alter((state) => {
-    for (const row of [...state.rules.all()]) state.rules.delete(row.id);
-    for (const row of [...state.ports.all()])
-      if (row.port === 9000) state.ports.delete(portKey(row.serviceId, row.port));
+    for (const row of state.rules.all()) state.rules.delete(row.id);
+    for (const row of state.ports.all()) if (row.port === 9000) state.ports.delete(portKey(row.serviceId, row.port));
   });
   expect(scene.port(demo.webServiceId, 9000)).toBeUndefined();
   const plan = await scene.run('plan');

@@ -108,7 +108,7 @@ test('--parallelism: applications side by side, and within one never two writes 
     return most;
   };
   expect(await most('10')).toBe(2);
-  for (const row of [...scene.sandbox.state.ports.all()])
+  for (const row of scene.sandbox.state.ports.all())
     scene.alterPort(row.serviceId, row.port, { alias: `X${row.port}` });
   expect(await most('1')).toBe(1);
 });

@@ -161,7 +161,7 @@ test('outer closed for a moment is owed until it is open again, even if a hold c
   expect(portNow(world, 8080)).toMatchObject({ outer: false });
   world.crash = undefined;
   const setInner = (inner: boolean): void => {
-    for (const row of [...world.state.ports.all()]) world.state.ports.put({ ...row, inner });
+    for (const row of world.state.ports.all()) world.state.ports.put({ ...row, inner });
   };
   setInner(false);
   await world.settle(work);
