@@ -93,6 +93,16 @@ test('an install that the platform refuses is no install, and what comes from it
   expect([...scene.sandbox.state.installs.all()]).toHaveLength(1);
 });
 
+test('a version that the store does not have is refused at once, not in doubt, and a corrected manifest installs', async () => {
+  const scene = await setScene({ manifests: { 'a.yaml': shop(install('db').replace('8.0.36', '1.2.3')) } });
+  const run = await scene.run('apply');
+  expect(run.code).toBe(1);
+  expect(run.out).toContain('answered status 404, code 404: not found; 云端应用版本不存在');
+  scene.write('a.yaml', shop(install('db')));
+  expect((await scene.run('apply')).code).toBe(0);
+  expect([...scene.sandbox.state.installs.all()]).toHaveLength(1);
+});
+
 test('--fail-fast begins nothing new after the first failure, in any application', async () => {
   const scene = await setScene();
   scene.sandbox.setFaults([refusal('install')]);

@@ -98,6 +98,11 @@ const rows: Readonly<Record<string, readonly [WriteRequest, PlatformResponse, st
   'rule-gone': [writes.deleteRule, jsonResponse(404, { code: 1404 }), 'applied'],
   'port-gone': [writes.deletePort, jsonResponse(404, { code: 404, msg: 'port not found' }), 'applied'],
   'no-such-place': [writes.deleteRule, jsonResponse(404, { code: 4000 }), 'rejected: not-found'],
+  'no-such-model': [
+    writes.install,
+    jsonResponse(404, { code: 404, msg: 'not found', msg_show: '云端应用版本不存在', data: {} }),
+    'rejected: not-found',
+  ],
   'no-such-object': [writes.deletePort, jsonResponse(404, { msg: 'no found component' }), 'rejected: not-found'],
   'inner-closed': [writes.updatePort, jsonResponse(404, { msg: 'inner port is not open' }), 'rejected: precondition'],
   'region-not-ready': [writes.addPort, jsonResponse(409, { code: 2001 }), 'rejected: region-not-ready'],
