@@ -33,7 +33,7 @@ export class PushedClock implements Clock {
 
   /** What is waited for is skipped; limits, which are longer and always ended, take their time. */
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    if (ms > 10_000) return systemClock.sleep(ms, signal);
+    if (ms >= 10_000) return systemClock.sleep(ms, signal);
     this.push(ms);
     await systemClock.sleep(0, signal);
   }
