@@ -88,7 +88,7 @@ export async function execute(world: ApplyWorld, execution: Execution): Promise<
     };
   }
   const prior = remembered(memory, place.kind, action.object);
-  const preimage = kind.calls.preimage(action.step, execution.live);
+  const preimage = kind.calls.preimage(action.step, execution.live, memory);
   const intent = newIntent(world, place, {
     action,
     operation: write.operation,

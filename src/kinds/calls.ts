@@ -46,7 +46,7 @@ export interface Told {
 export interface KindCalls<Spec, Live, S extends Step> {
   observe(context: ObserveContext<Spec>): Promise<Live>;
   /** Natural key and state before the write, complete enough to resolve it and to build a reverse step later. */
-  preimage(step: S, live: Live | undefined): Json;
+  preimage(step: S, live: Live | undefined, memory: Memory): Json;
   /** Readings of the scope that the step makes old; see `ScopeReading`. */
   touches(step: S): readonly ScopeReading[];
   toWrite(step: S, context: CallContext): WriteRequest;

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../../model/json.ts';
 import type { ComponentRecord } from '../../model/observed.ts';
+import type { OwnedObject } from '../../model/owned.ts';
 import { PortolanError } from '../../model/errors.ts';
 import { unreachable } from '../../model/unreachable.ts';
 import type { WriteRequest } from '../../platform/writes.ts';
@@ -7,6 +8,8 @@ import type { AppliedContext, KindCalls, Told, ToldContext } from '../calls.ts';
 import { badId, refuseId } from '../told.ts';
 import {
   type CallContext,
+  type InstalledCopy,
+  type Memory,
   type ObserveContext,
   type Recording,
   remembered,
@@ -14,6 +17,7 @@ import {
   type ResolveContext,
   type ScopeReading,
 } from '../reconciled.ts';
+import type { InstalledComponent } from '../component/identity.ts';
 import { componentMemory, type InstallLive } from './diff.ts';
 import type { StoreInstallSpec } from './spec.ts';
 import { installKey, type InstallStep } from './steps.ts';
@@ -27,9 +31,13 @@ async function observe({ resource, memory, reader }: ObserveContext<StoreInstall
   return { installed, components, application, canUpgrade: mine !== undefined && (await reader.can('upgrade')) };
 }
 
-/** The install groups and components there are now; without a listing, only their number. */
-function preimage(_step: InstallStep, live: InstallLive | undefined): Json {
+/**
+ * The install groups and components there are now; without a listing, only their number. The listing may be older than
+ * another install of the same run, so what the ledger has on record since counts as there.
+ */
+function preimage(_step: InstallStep, live: InstallLive | undefined, memory: Memory): Json {
   if (live === undefined) return null;
+  const recorded = recordedComponents(memory);
   const { componentCount, runningComponentCount } = live.application;
   const components = live.components !== 'not-asked' && live.components.readable ? live.components.value : undefined;
   return {
@@ -37,8 +45,24 @@ function preimage(_step: InstallStep, live: InstallLive | undefined): Json {
     runningComponentCount,
     ...(components === undefined
       ? {}
-      : { groups: groupsOf(components), components: components.map((component) => component.serviceId) }),
+      : {
+          groups: [...new Set([...groupsOf(components), ...recordedGroups(memory)])],
+          components: [...new Set([...components.map((component) => component.serviceId), ...recorded])],
+        }),
   };
+}
+
+function recordedComponents({ objects }: Memory): string[] {
+  return objects
+    .filter((object) => object.kind === 'StoreInstall')
+    .flatMap((object) => (object.remoteAux['components'] ?? []) as readonly InstalledComponent[])
+    .map((component) => component.serviceId);
+}
+
+function recordedGroups({ objects }: Memory): number[] {
+  return objects.flatMap(({ kind, remoteId }) =>
+    kind === 'StoreInstall' && remoteId !== null ? [Number(remoteId)] : [],
+  );
 }
 
 function toWrite(step: InstallStep, { app, stores }: CallContext): WriteRequest {
@@ -144,24 +168,25 @@ async function resolve(step: InstallStep, { reader, memory, intent }: ResolveCon
       code: 'install/in-doubt',
       evidence: `${counts}; this server cannot list components, so the number proves nothing`,
     };
-  const ours = new Set(
-    memory.objects.filter((object) => object.kind === 'StoreInstall').map((object) => object.remoteId),
-  );
+  // Both come from one server: where they disagree, one of them is old or broken, and neither proves an absence.
+  if (components.value.length !== application.componentCount)
+    return {
+      type: 'hold',
+      code: 'install/contradiction',
+      evidence: `the listing has ${components.value.length} components; ${counts}`,
+    };
+  const present = groupsOf(components.value);
+  const recorded = memory.objects.filter((object) => object.kind === 'StoreInstall');
+  const ours = new Set(recorded.map((object) => object.remoteId));
+  const fresh = present.filter((group) => !before.groups?.includes(group) && !ours.has(String(group)));
+  const [only, second] = fresh;
+  if (only === undefined) return { type: 'absent-so-far', evidence: `no new install group; ${counts}` };
   const installed = await reader.installed();
-  const recorded = memory.objects.filter(
-    (object) => object.kind === 'StoreInstall' && object.lastApplied['modelId'] === step.modelId,
-  ).length;
-  if (installed.readable && installed.value.filter((copy) => copy.modelId === step.modelId).length <= recorded) {
+  if (installed.readable && isOfAnotherModel(step.modelId, installed.value, present, recorded))
     return {
       type: 'absent-so-far',
       evidence: `the server lists no further install of model ${step.modelId}; ${counts}`,
     };
-  }
-  const fresh = groupsOf(components.value).filter(
-    (group) => !before.groups?.includes(group) && !ours.has(String(group)),
-  );
-  const [only, second] = fresh;
-  if (only === undefined) return { type: 'absent-so-far', evidence: `no new install group; ${counts}` };
   if (second !== undefined)
     return {
       type: 'hold',
@@ -230,6 +255,24 @@ function installGroup(
   if (owner !== undefined) throw badId(id, `that install group is on record as ${owner} (${choice})`);
   if (!groups.includes(Number(id))) throw badId(id, `the platform has no component of that install group (${choice})`);
   return Number(id);
+}
+
+/**
+ * Whether the new groups are none of the model's: it has no more copies than those on record that are still there.
+ * @param present install groups that have components now.
+ */
+function isOfAnotherModel(
+  modelId: string,
+  installed: readonly InstalledCopy[],
+  present: readonly number[],
+  recorded: readonly OwnedObject[],
+): boolean {
+  // A list with fewer installs than there are groups leaves something out.
+  if (installed.length < present.length) return false;
+  const ofModel = recorded.filter((object) => object.lastApplied['modelId'] === modelId);
+  if (ofModel.some((object) => object.remoteId === null)) return false;
+  const there = ofModel.filter((object) => present.includes(Number(object.remoteId)));
+  return installed.filter((copy) => copy.modelId === modelId).length <= there.length;
 }
 
 function touches(_step: InstallStep): readonly ScopeReading[] {

@@ -90,7 +90,8 @@ function awaiting(context: Context, mine: OwnedObject): Partial<Difference<Insta
   if (typeof sinceMs !== 'number' || live.application.status === 'running') return {};
   const untilMs = sinceMs + (wait === undefined ? 0 : (parseDuration(wait.timeout) ?? 0));
   const seen = `application status is "${live.application.status}", ${live.application.runningComponentCount} of ${live.application.componentCount} components run`;
-  if (nowMs < untilMs)
+  // A clock that was set back says nothing about how long it took: then it is over, and a person looks.
+  if (nowMs >= sinceMs && nowMs < untilMs)
     return { waits: [{ message: `${resource.id} is installed and must come to run: ${seen}`, untilMs }] };
   return {
     holds: [
