@@ -19,7 +19,7 @@ export function withoutDoubtful(input: PlanInput, draft: Draft): PlacedStep[] {
       ({ intent }) => intent.uid === uid || (intent.idempotence === 'duplicate-accepting' && isInstall(step)),
     );
     // One write at a time for an application: another one might overtake what is still on its way.
-    const held = doubt === undefined ? scopeHold(waiting) : doubtHold(doubt);
+    const held = doubt === undefined ? (scopeHold(waiting) ?? pruneHold(input, step)) : doubtHold(doubt);
     const hold =
       held === undefined
         ? tooOften(input, kind, step)
@@ -46,6 +46,27 @@ function scopeHold(doubt: DoubtfulIntent | undefined): HoldProposal | undefined 
     remedy: `Run the same command again after ${until}, or with --wait.`,
     changes: [],
     untilMs: doubt.scopeUntilMs,
+  };
+}
+
+/** What is there may be what a request in doubt has made: nobody takes it over, and nobody calls it somebody else's. */
+export function copyHold(doubt: DoubtfulIntent): HoldProposal {
+  return {
+    code: 'install/other-in-doubt',
+    message: `${whatIsInDoubt(doubt)}, and what is installed may be what it made; nothing is taken over or installed here before that is settled`,
+    remedy: `It follows by itself once intent ${doubt.intent.id} is settled: see portolan ledger show ${doubt.intent.id}.`,
+    changes: [],
+  };
+}
+
+/** Nothing is removed while the ledger cannot say what the application holds. */
+function pruneHold({ inDoubt: [doubt] }: PlanInput, step: PlacedStep): HoldProposal | undefined {
+  if (doubt === undefined || !step.proposal.prune) return undefined;
+  return {
+    code: 'prune/in-doubt',
+    message: `${whatIsInDoubt(doubt)}, so nothing is removed from this application before that is settled`,
+    remedy: `It follows by itself once intent ${doubt.intent.id} is settled: see portolan ledger show ${doubt.intent.id}.`,
+    changes: [],
   };
 }
 

@@ -1,5 +1,5 @@
 import type { ReconciledKind } from '../kinds/define.ts';
-import { type DiffContext, type Difference, remembered } from '../kinds/reconciled.ts';
+import { type DiffContext, type Difference, type HoldProposal, onRecord, remembered } from '../kinds/reconciled.ts';
 import { reconciledKinds } from '../kinds/registry.ts';
 import { type ResourceId, scopeKey } from '../model/ids.ts';
 import { objectUid } from '../model/owned.ts';
@@ -7,7 +7,7 @@ import type { Action } from '../model/plan.ts';
 import type { Resource } from '../model/resource.ts';
 import { overallCause } from './attribution.ts';
 import { planDigest } from './digest.ts';
-import { holdDoubts, withoutDoubtful } from './doubts.ts';
+import { copyHold, holdDoubts, withoutDoubtful } from './doubts.ts';
 import { attributed, attributedHold, type Draft, type PlanInput, type PlannedScope } from './draft.ts';
 import { type OrderedSteps, orderSteps, type PlacedStep, stepId } from './order.ts';
 
@@ -110,7 +110,15 @@ function draftResource(input: PlanInput, draft: Draft, resource: Resource): void
   const reported = mode === 'report' ? { ...difference, steps: [], expects: [] } : difference;
   // What was found may be what is in doubt: taking it over, or deleting it as somebody else's, would be the wrong advice.
   const isDoubted = isCreationInDoubt(input, resource.kind, difference);
-  take(input, draft, kind, resource.id, isDoubted ? { ...reported, holds: [], notes: [], settled: [] } : reported);
+  const taken = isDoubted ? { ...reported, holds: [], notes: [], settled: [] } : reported;
+  const other = isDoubted ? undefined : otherCopyHold(input, resource.kind, difference);
+  take(
+    input,
+    draft,
+    kind,
+    resource.id,
+    other === undefined ? taken : { ...taken, holds: [other], notes: [], settled: [] },
+  );
 }
 
 /** Whether the one object that a resource speaks for was sent and nobody knows yet what came of it. */
@@ -119,6 +127,17 @@ function isCreationInDoubt(input: PlanInput, kind: string, { claims }: Differenc
   if (only === undefined || second !== undefined) return false;
   const uid = objectUid(input.source, scopeKey(input.scope), kind, only);
   return input.inDoubt.some(({ intent }) => intent.uid === uid && intent.idempotence !== 'target-state');
+}
+
+/** What was found for a resource that is not on record may be the copy that another one's request in doubt has made. */
+function otherCopyHold(input: PlanInput, kind: string, { claims, steps }: Difference): HoldProposal | undefined {
+  const [claim] = claims;
+  // A step of its own is held by itself.
+  if (claim === undefined || steps.length > 0 || onRecord(input.memory, kind, claim) !== undefined) return undefined;
+  const doubt = input.inDoubt.find(
+    ({ intent }) => intent.idempotence === 'duplicate-accepting' && intent.resource.startsWith(`${kind}/`),
+  );
+  return doubt === undefined ? undefined : copyHold(doubt);
 }
 
 /** Objects of this source that no manifest speaks for any more. */
