@@ -6,7 +6,7 @@ import type { Intent } from '../model/owned.ts';
 import type { Action } from '../model/plan.ts';
 import { unreachable } from '../model/unreachable.ts';
 import type { DoubtfulIntent } from '../plan/draft.ts';
-import { isNews, type Place, toObject, transaction } from './journal.ts';
+import { bareObject, isNews, type Place, toObject, transaction } from './journal.ts';
 import { settleWindow, settleWindowMs, settlingOf } from './settle.ts';
 import type { ApplyWorld } from './world.ts';
 
@@ -111,6 +111,19 @@ async function look(
   return resolution;
 }
 
+/** Answers of the cluster behind the platform and of its licence: they pass, and say nothing of the request. */
+const PASSING_CODES = [10_400, 10_411];
+
+/**
+ * The platform's own logic said no, in words that no row of the classifier knows: it will say so again and again, and
+ * a person must hear of it. Counted once the plan shows whether it was done all the same: what is as wanted counts anew.
+ */
+function wasRefused({ outcome, idempotence }: Intent): boolean {
+  if (idempotence !== 'target-state' || typeof outcome !== 'object' || outcome === null) return false;
+  const { status, code } = outcome as { readonly status?: number; readonly code?: number };
+  return status !== undefined && status >= 400 && status < 500 && code !== undefined && !PASSING_CODES.includes(code);
+}
+
 async function observeIntent(intent: Intent, memory: Memory, reader: ScopeReader): Promise<Resolution> {
   const kindName = intent.resource.slice(0, intent.resource.indexOf('/'));
   const kind = reconciledKinds.get(kindName);
@@ -138,6 +151,11 @@ async function decide(
     const prior = remembered(memory, place.kind, resolution.recording.naturalKey);
     const row = toObject(world, place, resolution.recording, prior, prior?.failures ?? 0);
     if (isNews(row, prior)) object.push({ op: 'put-object', object: row });
+  }
+  if (resolution.type === 'superseded' && wasRefused(intent)) {
+    const { object: key } = intent.action as unknown as Action;
+    const row = remembered(memory, place.kind, key) ?? bareObject(world, place, key, intent.preimage);
+    object.push({ op: 'put-object', object: { ...row, failures: row.failures + 1 } });
   }
   const state =
     resolution.type === 'applied'

@@ -125,20 +125,23 @@ function settledObjects(
       step.type === 'set_service_name' || (step.type === 'change_port_alias' && step.setsServiceName === true),
   );
   const namesSettled = !naming && holds.length === 0;
-  recordings.push({
-    naturalKey: self,
-    remoteId: observed.serviceId,
-    remoteAux: spec.from === undefined ? {} : { from: `${spec.from.install}/${spec.from.component}` },
-    origin: 'observed',
-    state: 'present',
-    lastApplied: namesSettled
-      ? {
-          ...(spec.serviceName === undefined ? {} : { serviceName: spec.serviceName }),
-          unlistedPorts: spec.unlistedPorts,
-        }
-      : (known?.lastApplied ?? {}),
-    obligation: null,
-  });
+  // While a step is on it, its row stays as it is: how often that failed must not be forgotten.
+  if (!busy.has(self) || known === undefined) {
+    recordings.push({
+      naturalKey: self,
+      remoteId: observed.serviceId,
+      remoteAux: spec.from === undefined ? {} : { from: `${spec.from.install}/${spec.from.component}` },
+      origin: 'observed',
+      state: 'present',
+      lastApplied: namesSettled
+        ? {
+            ...(spec.serviceName === undefined ? {} : { serviceName: spec.serviceName }),
+            unlistedPorts: spec.unlistedPorts,
+          }
+        : (known?.lastApplied ?? {}),
+      obligation: null,
+    });
+  }
   for (const wanted of spec.ports) {
     const live = observed.ports.find((port) => port.port === wanted.port);
     const key = portKey(observed.serviceId, wanted.port);

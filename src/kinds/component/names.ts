@@ -1,3 +1,4 @@
+import type { PortRecord } from '../../model/observed.ts';
 import { type Difference, type HoldProposal } from '../reconciled.ts';
 import { orderAliasMoves } from './alias-order.ts';
 import type { ComponentContext, ComponentProposal, ObservedComponent } from './live.ts';
@@ -78,6 +79,7 @@ export function nameSteps(
   }
   const naming = serviceNameStep(context, observed, nameSet);
   if (naming.step !== undefined) steps.push(naming.step);
+  if (naming.hold !== undefined) holds.push(naming.hold);
   const refused = newAliasConflicts(spec, observed, ports, frees);
   holds.push(...refused.values());
   const unchangedFields =
@@ -99,12 +101,11 @@ function serviceNameStep(
   context: ComponentContext,
   observed: ObservedComponent,
   nameSet: boolean,
-): { step?: ComponentProposal; deferred: Difference['deferred'] } {
+): { step?: ComponentProposal; hold?: HoldProposal; deferred: Difference['deferred'] } {
   const wanted = context.resource.spec.serviceName;
   if (nameSet && !(wanted !== undefined && observed.ports.length === 0)) return { deferred: [] };
-  const carrier = observed.ports.find((port) => port.serviceName !== wanted);
   if (wanted === undefined) return { deferred: [] };
-  if (carrier === undefined) {
+  if (observed.ports.length === 0) {
     if (context.resource.spec.ports.length === 0) return { deferred: [] };
     // Only a port can carry the name, and the alias it must be sent with is known once the port exists.
     return {
@@ -117,6 +118,8 @@ function serviceNameStep(
       ],
     };
   }
+  const carrier = carrierOf(observed, wanted);
+  if (carrier === undefined) return { deferred: [], hold: noCarrier(observed, wanted) };
   return {
     deferred: [],
     step: {
@@ -135,6 +138,22 @@ function serviceNameStep(
       effects:
         observed.ports.length > 1 ? [`renames the service of all ${observed.ports.length} ports of the component`] : [],
     },
+  };
+}
+
+/** The port that carries the name: the platform fails over one whose alias a sibling has too. */
+function carrierOf({ ports }: ObservedComponent, wanted: string): PortRecord | undefined {
+  const fit = ports.filter((port) => !ports.some((other) => other.port !== port.port && other.alias === port.alias));
+  return fit.find((port) => port.serviceName !== wanted) ?? fit[0];
+}
+
+function noCarrier(observed: ObservedComponent, wanted: string): HoldProposal {
+  return {
+    code: 'component/alias-taken',
+    message: `the service name ${wanted} cannot be set: every port of the component shares its alias with another one, and the platform fails half-way then`,
+    remedy: 'Give them different aliases in the console, then run this again.',
+    changes: [nameChange(observed, wanted)],
+    object: componentKey(observed.serviceId),
   };
 }
 
