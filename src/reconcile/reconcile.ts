@@ -118,10 +118,11 @@ export async function carryOut(
     if (tooOld && current.plan.actions.length > 0) current = await again(current, world, options, undefined);
     for (; rounds < ROUNDS_MAX; rounds += 1) {
       if (current.refusals.length > 0) break;
-      const learned = options.ledgerKnown && (await keepBooks(world, current));
-      if (learned && current.plan.deferred.length > 0) {
-        // What was waited for may have just been recorded: an install that runs now.
+      let learned = options.ledgerKnown && (await keepBooks(world, current));
+      while (learned && current.plan.deferred.length > 0) {
+        // What was waited for may have just been recorded: an install that runs now. What follows is recorded as well.
         current = await again(current, world, options, new Set());
+        learned = await keepBooks(world, current);
       }
       const actions = runnable(current.plan, approved, results);
       if (actions.length === 0) break;
@@ -182,19 +183,33 @@ function remainder(plan: ScopePlan, results: readonly ActionResult[]): ScopePlan
   return { ...plan, actions: plan.actions.filter((action) => !done.has(action.id)) };
 }
 
-/** What may be sent now: neither refused nor unapproved, nor behind anything that is. A plan names what comes first earlier. */
+/**
+ * What may be sent now: neither refused nor unapproved, nor behind anything that is; nor a temporary change for the sake
+ * of one, which would only be taken back. A plan names what comes first earlier.
+ */
 function runnable(
   plan: ScopePlan,
   approved: (action: Action) => boolean,
   results: ReadonlyMap<string, ActionResult>,
 ): readonly Action[] {
   const barred = new Set<string>();
-  return plan.actions.filter((action) => {
-    const may =
-      approved(action) && mayRun(action, results.get(action.id)) && !action.after.some((id) => barred.has(id));
-    if (!may) barred.add(action.id);
-    return may;
-  });
+  for (let before = -1; before < barred.size; ) {
+    before = barred.size;
+    for (const action of plan.actions) {
+      const may =
+        approved(action) &&
+        mayRun(action, results.get(action.id)) &&
+        !action.after.some((id) => barred.has(id)) &&
+        !isInVain(action, plan, barred);
+      if (!may) barred.add(action.id);
+    }
+  }
+  return plan.actions.filter((action) => !barred.has(action.id));
+}
+
+function isInVain({ id, object, obligation }: Action, plan: ScopePlan, barred: ReadonlySet<string>): boolean {
+  if (obligation === undefined) return false;
+  return plan.actions.some((other) => other.object === object && other.after.includes(id) && barred.has(other.id));
 }
 
 /** A creation that was accepted and is not to be seen is never sent twice in one pass. */
