@@ -84,8 +84,21 @@ export async function openSqliteLedger(path: string, options: SqliteLedgerOption
 }
 
 function openInMemory(options: SqliteLedgerOptions): SqlLedger {
+  return openInDatabase(createInMemory(options), options);
+}
+
+/** A fresh database in memory with an empty ledger in it, which is open nowhere yet. */
+export function createInMemory(options: SqliteLedgerOptions): DatabaseSync {
   const database = openDatabase(':memory:', { readOnly: false });
   initialise(database, options);
+  return database;
+}
+
+/**
+ * Opens the ledger in such a database for writing, as a new process would: the epoch rises, and every ledger opened on
+ * it before is fenced. Closing the ledger closes the database.
+ */
+export function openInDatabase(database: DatabaseSync, options: SqliteLedgerOptions): SqlLedger {
   return ledgerOf(database, ':memory:', options, true, () => {});
 }
 
