@@ -47,6 +47,8 @@ export class ScopeWorld {
   readonly #dialect: Dialect;
   readonly #sandbox: Transport;
   crash: Crash | undefined;
+  /** Answers in place of the platform, which then never hears of the request. */
+  answer: (request: PlatformRequest) => PlatformResponse | undefined = () => undefined;
 
   constructor(seed: Seed, dialect: Dialect, randomSeed = 1) {
     this.#random = seededRandom(randomSeed);
@@ -96,7 +98,7 @@ export class ScopeWorld {
         die();
         return never;
       }
-      const response = await this.#sandbox(request);
+      const response = this.answer(request) ?? (await this.#sandbox(request));
       this.exchanges.push({ request, response });
       if (strikes === 'after') {
         die();

@@ -1,0 +1,198 @@
+import { expect, test } from 'vitest';
+import type { PortSpec } from '../../src/kinds/component/spec.ts';
+import type { Outcome } from '../../src/reconcile/outcome.ts';
+import type { PassOptions } from '../../src/reconcile/reconcile.ts';
+import type { PlatformResponse } from '../../src/platform/transport.ts';
+import type { Seed, SeedComponent } from '../../src/sandbox/seed.ts';
+import { demoSeed } from '../../src/sandbox/seeds/demo.ts';
+import { allowEverything, manifest, ScopeWorld, workOf } from '../support/scope-world.ts';
+
+// What the simulator found, one by one: each test failed before its fix.
+
+const ADDRESS = { team: 'team-a', region: 'region-1', appId: 42 };
+const WEB = 'a'.repeat(32);
+const API = 'b'.repeat(32);
+const ADOPTING: PassOptions = {
+  ...allowEverything,
+  permissions: { ...allowEverything.permissions, adopt: () => true },
+};
+const PRUNING: PassOptions = { ...allowEverything, permissions: { ...allowEverything.permissions, prune: true } };
+
+function seedWith(...components: readonly SeedComponent[]): Seed {
+  return {
+    enterprise: { id: 'e'.repeat(32) },
+    regions: [{ id: '1'.repeat(32), name: ADDRESS.region }],
+    teams: [{ id: 'd'.repeat(32), name: ADDRESS.team }],
+    applications: [{ ...ADDRESS, id: ADDRESS.appId, name: 'shop', components }],
+    ...(demoSeed.stores === undefined ? {} : { stores: demoSeed.stores }),
+  };
+}
+
+function component(name: string, serviceId: string, ports: readonly PortSpec[], extra: object = {}) {
+  return manifest('Component', name, { application: 'shop', serviceId, ports, unlistedPorts: 'keep', ...extra });
+}
+
+function install(name: string, modelId = '0a1b2c', version = '8.0.36', extra: object = {}) {
+  const spec = { application: 'shop', store: 'main', model: { id: modelId, version }, build: false, ...extra };
+  return manifest('StoreInstall', name, { allowSecondCopy: true, ...spec });
+}
+
+function ended(outcome: Outcome | 'died') {
+  if (outcome === 'died' || outcome.type !== 'ended') throw new Error(JSON.stringify(outcome));
+  return outcome;
+}
+
+function codes(outcome: Outcome | 'died'): string[] {
+  return ended(outcome).plan.holds.map((hold) => hold.code);
+}
+
+function refusal(status: number, body: object): PlatformResponse {
+  return { status, contentType: 'application/json', retryAfter: null, body: JSON.stringify(body) };
+}
+
+const rowOf = (world: ScopeWorld, key: string) =>
+  [...world.store.objects.values()].find((object) => object.naturalKey === key);
+
+test('two installs of one plan: each has its own components on record', async () => {
+  const world = new ScopeWorld(seedWith(), 'extended');
+  await world.pass(workOf(ADDRESS, [install('one'), install('two')]));
+  const components = ['install/one', 'install/two'].map((key) => rowOf(world, key)?.remoteAux['components']);
+  expect(components).toEqual([
+    [expect.objectContaining({ serviceKey: 'mysql' })],
+    [expect.objectContaining({ serviceKey: 'mysql' })],
+  ]);
+  expect(components[0]).not.toEqual(components[1]);
+  expect(rowOf(world, 'install/two')?.remoteId).toBe('2');
+});
+
+test('an install in doubt is not adopted for another resource, nor called somebody else’s', async () => {
+  for (const options of [ADOPTING, allowEverything]) {
+    const world = new ScopeWorld(seedWith(), 'extended');
+    world.crash = { atWrite: 1, when: 'after' };
+    expect(await world.pass(workOf(ADDRESS, [install('one')]), options)).toBe('died');
+    world.crash = undefined;
+    const both = workOf(ADDRESS, [install('one'), install('two', '0a1b2c', '8.0.36', { allowSecondCopy: false })]);
+    expect(codes(await world.pass(both, options))).toContain('install/other-in-doubt');
+    expect(rowOf(world, 'install/two')).toBeUndefined();
+    world.clock.advance(20 * 60_000);
+    await world.pass(both, options);
+    expect(rowOf(world, 'install/one')?.origin).toBe('created');
+    expect(world.writes()).toHaveLength(1);
+  }
+});
+
+test('an install in doubt is found although another copy on record was deleted meanwhile', async () => {
+  const world = new ScopeWorld(seedWith(), 'extended');
+  const work = workOf(ADDRESS, [install('one'), install('two')]);
+  world.crash = { atWrite: 2, when: 'after' };
+  expect(await world.pass(work)).toBe('died');
+  world.crash = undefined;
+  for (const row of [...world.state.components.all()].filter(({ groupId }) => groupId === 1)) {
+    world.state.components.delete(row.id);
+  }
+  world.state.installs.delete('1');
+  await world.settle(work);
+  expect(world.state.installs.size).toBe(1);
+  expect(rowOf(world, 'install/two')?.remoteId).toBe('2');
+});
+
+test('an empty listing is no proof of absence while the application counts components', async () => {
+  const world = new ScopeWorld(seedWith(), 'extended');
+  const work = workOf(ADDRESS, [install('one')]);
+  world.crash = { atWrite: 1, when: 'after' };
+  await world.pass(work);
+  world.crash = undefined;
+  await world.pass(work);
+  world.clock.advance(20 * 60_000);
+  world.answer = ({ operation }) => (operation === 'listComponents' ? refusal(200, []) : undefined);
+  expect(codes(await world.pass(work))).toContain('intent/in-doubt');
+  world.answer = () => undefined;
+  expect(codes(await world.pass(work))).toEqual([]);
+  expect(world.state.installs.size).toBe(1);
+});
+
+test('nothing is pruned while an intent of the application is in doubt', async () => {
+  const world = new ScopeWorld(seedWith({ id: WEB, name: 'web', ports: [{ port: 9000, inner: true }] }), 'documented');
+  const keeping = component('web', WEB, []);
+  await world.pass(workOf(ADDRESS, [keeping]));
+  world.crash = { atWrite: 1, when: 'after' };
+  expect(await world.pass(workOf(ADDRESS, [keeping, install('one')]))).toBe('died');
+  world.crash = undefined;
+  const closing = workOf(ADDRESS, [component('web', WEB, [], { unlistedPorts: 'close' }), install('one')]);
+  await world.pass(closing, PRUNING);
+  world.clock.advance(2 * 60_000);
+  expect(codes(await world.pass(closing, PRUNING))).toContain('prune/in-doubt');
+  expect(world.state.ports.get(`${WEB}/9000`)?.inner).toBe(true);
+});
+
+test('what the platform keeps refusing in words of its own is a hold after three times', async () => {
+  const world = new ScopeWorld(
+    seedWith(
+      { id: WEB, name: 'web', ports: [{ port: 8080, inner: true }] },
+      { id: API, name: 'api', serviceName: 'taken', ports: [{ port: 8080, inner: true }] },
+    ),
+    'extended',
+  );
+  const work = workOf(ADDRESS, [component('web', WEB, [{ port: 8080 }], { serviceName: 'taken' })]);
+  for (let round = 0; round < 3; round += 1) {
+    await world.pass(work);
+    world.clock.advance(91_000);
+  }
+  expect(codes(await world.pass(work))).toEqual(['effect/not-taken']);
+  expect(world.writes()).toHaveLength(3);
+});
+
+test('a service name is carried by a port whose alias is its own, and held where there is none', async () => {
+  const ports = [
+    { port: 8080, alias: 'SAME', inner: true },
+    { port: 8081, alias: 'SAME', inner: true },
+  ];
+  const wanted = component('web', WEB, [{ port: 8080 }], { serviceName: 'front' });
+  const stuck = new ScopeWorld(seedWith({ id: WEB, name: 'web', ports }), 'extended');
+  expect(codes(await stuck.pass(workOf(ADDRESS, [wanted])))).toEqual(['component/alias-taken']);
+  expect(stuck.writes()).toEqual([]);
+  const third = [...ports, { port: 8082, alias: 'OWN', inner: true }];
+  const world = new ScopeWorld(seedWith({ id: WEB, name: 'web', ports: third }), 'extended');
+  expect(codes(await world.pass(workOf(ADDRESS, [wanted])))).toEqual([]);
+  expect([...world.state.ports.all()].map((row) => row.serviceName)).toEqual(['front', 'front', 'front']);
+});
+
+test('outer access is not closed again for a change of protocol that was refused', async () => {
+  const world = new ScopeWorld(
+    seedWith({ id: WEB, name: 'web', ports: [{ port: 8080, protocol: 'tcp', inner: true, outer: true }] }),
+    'extended',
+  );
+  world.answer = ({ body }) =>
+    body?.['action'] === 'change_protocol' ? refusal(400, { code: 20400, detail: 'no' }) : undefined;
+  await world.pass(workOf(ADDRESS, [component('web', WEB, [{ port: 8080, protocol: 'grpc' }])]));
+  expect(world.writes().map(({ request }) => request.body?.['action'])).toEqual([
+    'close_outer',
+    'change_protocol',
+    'open_outer',
+  ]);
+});
+
+test('a wait ends when the wall clock was set back', async () => {
+  const world = new ScopeWorld(seedWith({ id: WEB, name: 'web', status: 'closed' }), 'extended');
+  const work = workOf(ADDRESS, [
+    install('one', '0a1b2c', '8.0.36', { build: true, wait: { for: 'running', timeout: '10m' } }),
+  ]);
+  expect(ended(await world.pass(work)).waits).toHaveLength(1);
+  world.clock.jump(-365 * 86_400_000);
+  expect(codes(await world.pass(work))).toEqual(['install/not-running']);
+});
+
+test('what follows from an install that runs is on record in the same pass', async () => {
+  const world = new ScopeWorld(seedWith(), 'extended');
+  const from = { from: { install: 'one', component: 'mysql' }, ports: [{ port: 3306 }], unlistedPorts: 'keep' };
+  const work = workOf(ADDRESS, [
+    install('one', '0a1b2c', '8.0.36', { build: true, wait: { for: 'running', timeout: '10m' } }),
+    manifest('Component', 'db', { application: 'shop', ...from }),
+  ]);
+  await world.pass(work);
+  world.clock.advance(60_000);
+  await world.pass(work);
+  const { serial } = world.store;
+  await world.pass(work);
+  expect(world.store.serial).toBe(serial);
+});
