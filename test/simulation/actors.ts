@@ -1,0 +1,178 @@
+import type { PlatformRequest, WireObject } from '../../src/platform/transport.ts';
+import { paths } from '../../src/platform/operations.ts';
+import type { ComponentRow, PortRow, RuleRow } from '../../src/sandbox/state.ts';
+import { Secret } from '../../src/model/secret.ts';
+import type { Chance } from './chance.ts';
+import type { Server } from './server.ts';
+import { ADDRESS, MODELS, STORE_KEY, type Wishes } from './shop.ts';
+import type { Timeline } from './timeline.ts';
+
+/** What somebody else sees and can reach. */
+export interface Surroundings {
+  readonly server: Server;
+  readonly timeline: Timeline;
+  readonly wishes: Wishes;
+  /** What was done to rules and installs by hand: convergence does not blame us for it. */
+  readonly byHand: ByHand;
+}
+
+export class ByHand {
+  readonly rules = new Set<string>();
+  readonly components = new Set<string>();
+  readonly models = new Set<string>();
+  count = 0;
+}
+
+type Actor = (surroundings: Surroundings, chance: Chance) => void;
+
+/** Operators with a console, other tools, and the cluster itself. Each does what the API or the console allows. */
+const actors = {
+  'edit-port'({ server }, chance) {
+    const port = somePort(server, chance);
+    if (port === undefined) return;
+    const action = chance.pick(['open_inner', 'close_inner', 'open_outer', 'close_outer', 'change_protocol']);
+    ask(server, 'PUT', paths.port(ADDRESS, port.serviceId, port.port), {
+      action,
+      ...(action === 'change_protocol' ? { protocol: chance.pick(['http', 'tcp', 'grpc']) } : {}),
+    });
+  },
+  'rename-port'({ server }, chance) {
+    const port = somePort(server, chance);
+    if (port === undefined) return;
+    ask(server, 'PUT', paths.port(ADDRESS, port.serviceId, port.port), {
+      action: 'change_port_alias',
+      port_alias: chance.pick(['ALPHA', 'BETA', 'GAMMA', 'OTHER']),
+      k8s_service_name: chance.pick(['front', 'elsewhere']),
+    });
+  },
+  'add-port'({ server }, chance) {
+    const component = someComponent(server, chance);
+    if (component === undefined) return;
+    ask(server, 'POST', paths.ports(ADDRESS, component.id), {
+      port: chance.pick([8080, 8081, 9000, 9100, 7000]),
+      protocol: chance.pick(['http', 'tcp']),
+      port_alias: chance.pick(['EXTRA', 'ALPHA']),
+      is_inner_service: chance.happens(0.5),
+    });
+  },
+  'delete-port'({ server, byHand }, chance) {
+    const port = somePort(server, chance);
+    if (port === undefined) return;
+    server.change((state) => {
+      for (const rule of state.rules.in('port', `${port.serviceId}/${port.port}`)) {
+        byHand.rules.add(nameOf(rule));
+        state.rules.delete(rule.id);
+      }
+      state.ports.delete(`${port.serviceId}/${port.port}`);
+    });
+  },
+  'delete-rule'({ server, byHand }, chance) {
+    const rule = someRule(server, chance);
+    if (rule === undefined) return;
+    byHand.rules.add(nameOf(rule));
+    server.change((state) => state.rules.delete(rule.id));
+  },
+  'edit-rule'({ server, byHand }, chance) {
+    const rule = someRule(server, chance);
+    if (rule === undefined) return;
+    byHand.rules.add(nameOf(rule));
+    server.change((state) => state.rules.put({ ...rule, weight: chance.pick([1, 100]), autoSsl: chance.happens(0.5) }));
+  },
+  /** With a key that a manifest has. */
+  'create-rule'({ server, wishes, byHand }, chance) {
+    const port = somePort(server, chance);
+    if (wishes.rules.size === 0 || port === undefined) return;
+    const wish = chance.pick([...wishes.rules.values()]);
+    const component = wishes.components.get(wish.component)?.serviceId ?? port.serviceId;
+    byHand.rules.add(nameOf({ domain: wish.domain, path: wish.path }));
+    ask(server, 'POST', paths.rules(ADDRESS), {
+      service_id: component,
+      container_port: wish.port,
+      domain_name: wish.domain,
+      domain_path: wish.path,
+      whether_open: true,
+    });
+  },
+  install({ server, byHand }, chance) {
+    const model = chance.pick(MODELS);
+    byHand.models.add(model.id);
+    ask(server, 'POST', `${paths.app(ADDRESS)}/install`, {
+      market_url: 'https://store.example.com',
+      market_domain: 'market-1',
+      market_type: 'rainstore',
+      market_access_key: new Secret(STORE_KEY, 'test'),
+      app_model_id: model.id,
+      app_model_version: model.versions[0],
+    });
+  },
+  'delete-component'({ server, byHand }, chance) {
+    const component = someComponent(server, chance);
+    if (component === undefined) return;
+    byHand.components.add(component.id);
+    server.change((state) => {
+      for (const port of state.ports.in('component', component.id)) {
+        for (const rule of state.rules.in('port', `${port.serviceId}/${port.port}`)) {
+          byHand.rules.add(nameOf(rule));
+          state.rules.delete(rule.id);
+        }
+        state.ports.delete(`${port.serviceId}/${port.port}`);
+      }
+      state.components.delete(component.id);
+      const left = state.components.in('application', String(ADDRESS.appId));
+      // Without components nothing of an install is left, and the platform does not list it any more.
+      if (component.groupId !== 0 && !left.some((other) => other.groupId === component.groupId)) {
+        state.installs.delete(String(component.groupId));
+      }
+    });
+  },
+  maintenance({ server }, chance) {
+    region(server, { status: chance.pick(['0', '2', '3']) });
+  },
+  'region-back'({ server }) {
+    server.heal();
+  },
+  'cluster-down'({ server }) {
+    region(server, { reachable: false });
+  },
+  'token-expires'({ server, timeline }, chance) {
+    server.tokenExpiredUntilMs = timeline.nowMs + chance.pick([1_000, 30_000, 600_000]);
+  },
+} satisfies Record<string, Actor>;
+
+export type ActorName = keyof typeof actors;
+export const actorNames = Object.keys(actors) as readonly ActorName[];
+
+export function act(name: ActorName, surroundings: Surroundings, chance: Chance): void {
+  surroundings.byHand.count += 1;
+  (actors[name] as Actor)(surroundings, chance);
+}
+
+export function nameOf(rule: { readonly domain: string; readonly path: string }): string {
+  return `${rule.domain.toLowerCase()}${rule.path}`;
+}
+
+function region(server: Server, change: { readonly status?: string; readonly reachable?: boolean }): void {
+  const row = server.state.regions.get(ADDRESS.region);
+  if (row !== undefined) server.change((state) => state.regions.put({ ...row, ...change }));
+}
+
+function someComponent({ state }: Server, chance: Chance): ComponentRow | undefined {
+  const rows = state.components.in('application', String(ADDRESS.appId));
+  return rows.length === 0 ? undefined : chance.pick(rows);
+}
+
+function somePort({ state }: Server, chance: Chance): PortRow | undefined {
+  const rows = [...state.ports.all()];
+  return rows.length === 0 ? undefined : chance.pick(rows);
+}
+
+function someRule({ state }: Server, chance: Chance): RuleRow | undefined {
+  const rows = [...state.rules.all()];
+  return rows.length === 0 ? undefined : chance.pick(rows);
+}
+
+/** Somebody else's tool knows the whole API, whatever the dialect is that we were told. */
+function ask(server: Server, method: 'POST' | 'PUT', path: string, body: WireObject): void {
+  const request: PlatformRequest = { operation: 'by-hand', method, path, query: {}, body, isRead: false, timeoutMs: 0 };
+  server.perform(request, 'extended');
+}

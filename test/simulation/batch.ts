@@ -1,0 +1,105 @@
+import { hostOf, type LedgerKind } from './ledgers.ts';
+import { minimise } from './minimise.ts';
+import { inWords, type Script } from './perturbations.ts';
+import { runSchedule, type ScheduleResult } from './schedule.ts';
+
+export interface BatchTask {
+  readonly firstSeed: number;
+  readonly schedules: number;
+  readonly ledger: LedgerKind;
+  /** Stops after so many failures. */
+  readonly failuresMax: number;
+}
+
+export interface Failure {
+  readonly seed: number;
+  readonly invariant: string;
+  readonly message: string;
+}
+
+/** What a batch of schedules came to; plain data, so that it crosses threads. */
+export interface BatchReport {
+  readonly schedules: number;
+  readonly steps: number;
+  readonly virtualMs: number;
+  readonly counts: Readonly<Record<string, number>>;
+  readonly holds: Readonly<Record<string, number>>;
+  readonly repeated: number;
+  readonly failures: readonly Failure[];
+}
+
+/** One in so many seeds runs twice, and must leave the same trace. */
+const REPEAT_EACH = 100;
+
+export async function runBatch(task: BatchTask): Promise<BatchReport> {
+  const counts: Record<string, number> = {};
+  const holds: Record<string, number> = {};
+  const failures: Failure[] = [];
+  let [schedules, steps, virtualMs, repeated] = [0, 0, 0, 0];
+  const add = (to: Record<string, number>, key: string, count: number): void => {
+    to[key] = (to[key] ?? 0) + count;
+  };
+  for (let seed = task.firstSeed; seed < task.firstSeed + task.schedules; seed += 1) {
+    const result = await runSchedule(seed, { ledgers: hostOf(task.ledger) });
+    schedules += 1;
+    steps += result.steps;
+    virtualMs += result.virtualMs;
+    for (const [kind, count] of result.counts) add(counts, kind, count);
+    for (const code of result.holds) add(holds, code, 1);
+    if (result.violation !== undefined) failures.push({ seed, ...result.violation });
+    if (seed % REPEAT_EACH === 0) {
+      repeated += 1;
+      const again = await runSchedule(seed, { ledgers: hostOf(task.ledger) });
+      if (again.traceHash !== result.traceHash) {
+        failures.push({ seed, invariant: 'DETERMINISM', message: 'the same seed left two traces' });
+      }
+    }
+    if (failures.length >= task.failuresMax) break;
+  }
+  return { schedules, steps, virtualMs, counts, holds, repeated, failures };
+}
+
+export function merged(reports: readonly BatchReport[]): BatchReport {
+  const sum = (of: (report: BatchReport) => number): number => reports.reduce((total, report) => total + of(report), 0);
+  const added = (of: (report: BatchReport) => Readonly<Record<string, number>>): Record<string, number> => {
+    const total: Record<string, number> = {};
+    for (const report of reports) {
+      for (const [key, count] of Object.entries(of(report))) total[key] = (total[key] ?? 0) + count;
+    }
+    return total;
+  };
+  return {
+    schedules: sum((report) => report.schedules),
+    steps: sum((report) => report.steps),
+    virtualMs: sum((report) => report.virtualMs),
+    counts: added((report) => report.counts),
+    holds: added((report) => report.holds),
+    repeated: sum((report) => report.repeated),
+    failures: reports.flatMap((report) => report.failures),
+  };
+}
+
+/** Everything a person needs of a failure: the least that goes wrong, what happens then, and how to see it again. */
+export async function explain(seed: number, ledger: LedgerKind): Promise<string> {
+  const first = await runSchedule(seed, { ledgers: hostOf(ledger) });
+  if (first.violation === undefined) return `seed ${seed}: nothing is wrong\n`;
+  const { invariant } = first.violation;
+  const replay = (script: Script, tracing: boolean): Promise<ScheduleResult> =>
+    runSchedule(seed, { ledgers: hostOf(ledger), script, tracing });
+  const least = await minimise(
+    first.script,
+    async (part) => (await replay(part, false)).violation?.invariant === invariant,
+  );
+  const { trace, violation } = await replay(least, true);
+  return [
+    `seed ${seed}: ${invariant}: ${violation?.message ?? first.violation.message}`,
+    '',
+    `the least that makes it fail (${least.length} of ${first.script.length}):`,
+    ...least.map(([step, perturbation]) => `  step ${step}: ${inWords(perturbation)}`),
+    '',
+    ...trace,
+    '',
+    `again: npm run simulate -- --replay ${seed}${ledger === 'memory' ? '' : ` --ledger ${ledger}`}`,
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,162 @@
+import type { Ledger, LedgerOperation, LedgerTransaction } from '../../src/ledger/ledger.ts';
+import { canonicalJson, type Json } from '../../src/model/json.ts';
+import type { Intent, OwnedObject } from '../../src/model/owned.ts';
+import { STORE_KEY } from './shop.ts';
+
+export type Violate = (invariant: string, message: string) => void;
+
+/** What the platform can tell the books, so that they can be held to the truth. */
+export interface LiveRules {
+  has(ruleId: string): boolean;
+}
+
+/**
+ * What the ledger was told, kept beside it by the simulator and checked commit by commit. An implementation that loses
+ * or invents anything differs from this.
+ */
+export class Books {
+  readonly objects = new Map<string, OwnedObject>();
+  readonly intents = new Map<string, Intent>();
+  /** Virtual times at which intents were opened, whatever the wall clock said. */
+  readonly openedMs = new Map<string, number>();
+  /** Told when an object goes on under another uid. */
+  renamed: (from: string, to: string) => void = () => {};
+  commits = 0;
+  epoch = 0;
+  readonly #violate: Violate;
+  readonly #rules: LiveRules;
+
+  readonly #nowMs: () => number;
+
+  constructor(violate: Violate, rules: LiveRules, nowMs: () => number) {
+    this.#nowMs = nowMs;
+    this.#violate = violate;
+    this.#rules = rules;
+  }
+
+  opened(epoch: number): void {
+    if (epoch <= this.epoch) this.#violate('I-MONO', `epoch ${epoch} after ${this.epoch}`);
+    this.epoch = epoch;
+  }
+
+  pendingOf(uid: string): Intent | undefined {
+    for (const intent of this.intents.values()) if (intent.uid === uid && isPending(intent)) return intent;
+    return undefined;
+  }
+
+  /** What a transaction asks for was committed. */
+  committed(transaction: LedgerTransaction, epoch: number): void {
+    this.commits += 1;
+    if (epoch !== this.epoch) this.#violate('I-MONO', `epoch ${epoch} committed although ${this.epoch} was opened`);
+    for (const operation of transaction.operations) this.#take(operation, transaction);
+  }
+
+  /** I-SECRET for the ledger: everything it is ever given. */
+  checkSecrets(transaction: LedgerTransaction): void {
+    if (JSON.stringify(transaction).includes(STORE_KEY)) {
+      this.#violate('I-SECRET', `the store's key is in a ledger transaction: ${JSON.stringify(transaction)}`);
+    }
+  }
+
+  /** I-ATOM: the ledger holds exactly what its commits said. */
+  async compare(ledger: Ledger): Promise<void> {
+    const [objects, intents] = await Promise.all([ledger.objects({}), ledger.intents({})]);
+    compareRows('object', objects, this.objects, (row) => row.uid, this.#violate);
+    compareRows('intent', intents, this.intents, (row) => row.id, this.#violate);
+  }
+
+  #take(operation: LedgerOperation, transaction: LedgerTransaction): void {
+    switch (operation.op) {
+      case 'put-object':
+        this.objects.set(operation.object.uid, operation.object);
+        return;
+      case 'drop-object':
+        this.#drop(operation.uid, transaction);
+        return;
+      case 'open-intent':
+        this.#open(operation.intent);
+        return;
+      case 'move-intent':
+        this.#move(operation, transaction);
+        return;
+      default:
+        return;
+    }
+  }
+
+  #open(intent: Intent): void {
+    const other = this.pendingOf(intent.uid);
+    if (other !== undefined) this.#violate('I-SOLO', `${intent.id} opened beside ${other.id} of ${intent.uid}`);
+    if (intent.epoch !== this.epoch)
+      this.#violate('I-WAL', `${intent.id} has epoch ${intent.epoch}, not ${this.epoch}`);
+    if (isInstall(intent)) {
+      for (const pending of this.intents.values()) {
+        if (isPending(pending) && isInstall(pending)) {
+          this.#violate('I-SOLO', `install ${intent.id} opened beside install ${pending.id}`);
+        }
+      }
+    }
+    this.intents.set(intent.id, intent);
+    this.openedMs.set(intent.id, this.#nowMs());
+  }
+
+  #move(move: Extract<LedgerOperation, { op: 'move-intent' }>, { operations }: LedgerTransaction): void {
+    const intent = this.intents.get(move.id);
+    if (intent === undefined || !isPending(intent)) {
+      this.#violate('I-ATOM', `intent ${move.id} moved to ${move.state} from ${intent?.state ?? 'nowhere'}`);
+      return;
+    }
+    this.intents.set(move.id, {
+      ...intent,
+      state: move.state,
+      settleMs: move.settleMs ?? intent.settleMs,
+      settleMark: move.settleMark ?? intent.settleMark,
+      outcome: move.outcome === undefined ? intent.outcome : move.outcome,
+      resolvedBy: move.resolvedBy ?? intent.resolvedBy,
+    });
+    const creates = intent.idempotence !== 'target-state';
+    const records = operations.some((operation) => operation.op === 'put-object') || this.objects.has(intent.uid);
+    if (move.state === 'applied' && creates && !records) {
+      this.#violate('I-ATOM', `${intent.operation} ${intent.id} is recorded as applied without its object`);
+    }
+  }
+
+  #drop(uid: string, { operations }: LedgerTransaction): void {
+    const object = this.objects.get(uid);
+    this.objects.delete(uid);
+    if (object === undefined || object.origin === 'observed') return;
+    const heir = operations.find((operation) => operation.op === 'put-object' && operation.object.uid !== uid);
+    if (heir?.op === 'put-object') this.renamed(uid, heir.object.uid);
+    if (object.kind === 'HttpGatewayRule' && object.remoteId !== null && this.#rules.has(object.remoteId)) {
+      this.#violate('I-INV', `${uid} was dropped while rule ${object.remoteId} lives`);
+    }
+    if (object.kind === 'StoreInstall' && heir === undefined)
+      this.#violate('I-INV', `${uid} was dropped: installs never are`);
+  }
+}
+
+export function isPending({ state }: Intent): boolean {
+  return state === 'open' || state === 'unknown';
+}
+
+export function isInstall({ operation }: Intent): boolean {
+  return operation === 'install' || operation === 'upgrade';
+}
+
+function compareRows<T>(
+  what: string,
+  found: readonly T[],
+  expectations: ReadonlyMap<string, T>,
+  keyOf: (row: T) => string,
+  violate: Violate,
+): void {
+  if (found.length !== expectations.size)
+    violate('I-ATOM', `the ledger has ${found.length} ${what}s, it was told ${expectations.size}`);
+  for (const row of found) {
+    const key = keyOf(row);
+    const expected = expectations.get(key);
+    if (expected === row) continue;
+    const [is, told] = [row, expected].map((side) => canonicalJson(side as Json));
+    if (is !== told) violate('I-ATOM', `${what} ${key} is ${is}, the ledger was told ${told}`);
+  }
+}

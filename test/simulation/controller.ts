@@ -1,0 +1,206 @@
+import type { ApplyWorld } from '../../src/apply/world.ts';
+import type { Ledger, LedgerTransaction } from '../../src/ledger/ledger.ts';
+import { full } from '../../src/ledger/errors.ts';
+import { PortolanError } from '../../src/model/errors.ts';
+import { createRequestBudget } from '../../src/platform/budget.ts';
+import { createPlatformClient } from '../../src/platform/platform-client.ts';
+import { defaultTiming } from '../../src/reconcile/timing.ts';
+import type { Outcome } from '../../src/reconcile/outcome.ts';
+import { type PassOptions, reconcile } from '../../src/reconcile/reconcile.ts';
+import type { Clock } from '../../src/runtime/clock.ts';
+import { silentLog } from '../../src/runtime/log.ts';
+import { Chance } from './chance.ts';
+import { ledThrough } from './ledgers.ts';
+import { EPOCH_MS } from './server.ts';
+import { SOURCE, STORE_KEY, stores, type Wishes, workFor } from './shop.ts';
+import { transportOf } from './wire.ts';
+import type { Process, World } from './world.ts';
+
+const never = new Promise<never>(() => {});
+
+/** One process that reconciles, pass after pass. Killed, it never hears of anything again. */
+export class Controller implements Process {
+  readonly number: number;
+  readonly chance: Chance;
+  readonly #world: World;
+  readonly #bornMs: number;
+  alive = true;
+  epoch = 0;
+  /** Asked to stop: finishes what is in flight. */
+  stopping = false;
+  /** What the pass it is in was told. */
+  wishes: Wishes;
+  readOnly = false;
+  passes = 0;
+  /** Set while it waits for its next pass. */
+  idle = false;
+  last: Outcome | undefined;
+
+  constructor(world: World, number: number) {
+    this.#world = world;
+    this.number = number;
+    this.chance = new Chance(world.seed, 100 + number);
+    this.#bornMs = world.timeline.nowMs;
+    this.wishes = world.wishes;
+  }
+
+  wallMs(): number {
+    return EPOCH_MS + this.#world.timeline.nowMs + this.#world.wallOffsetMs;
+  }
+
+  nowMs(): number {
+    return this.#world.timeline.nowMs;
+  }
+
+  kill(): void {
+    this.alive = false;
+  }
+
+  /** Passes until it dies, or is told to stop. */
+  async live(): Promise<void> {
+    const world = this.#world;
+    const ledger = await world.ledgers.open();
+    this.epoch = ledger.epoch;
+    world.books.opened(ledger.epoch);
+    const applyWorld = this.#applyWorld(ledger);
+    while (this.alive && !this.stopping) {
+      await this.#pass(applyWorld);
+      if (!this.alive || this.stopping) break;
+      this.idle = true;
+      await world.untilNextPass(this);
+      this.idle = false;
+    }
+    this.alive = false;
+  }
+
+  async #pass(applyWorld: ApplyWorld): Promise<void> {
+    const world = this.#world;
+    this.passes += 1;
+    this.wishes = world.wishes;
+    this.readOnly = world.mayReadOnly && this.chance.happens(0.03);
+    const outcome = await reconcile(workFor(this.wishes), applyWorld, this.#options());
+    if (!this.alive) return;
+    this.last = outcome;
+    const error = 'error' in outcome ? outcome.error : undefined;
+    if (error?.code === 'ledger/fenced') this.alive = false;
+    if (error !== undefined && `${error.message} ${error.remedy}`.includes(STORE_KEY)) {
+      world.violate('I-SECRET', `the store's key is in ${error.code}: ${error.message}`);
+    }
+    world.note(`p${this.number} pass ${outcome.type}${error === undefined ? '' : ` ${error.code}`}`);
+  }
+
+  #options(): PassOptions {
+    const { prune, adopt } = this.wishes;
+    return {
+      permissions: { adopt: () => adopt, prune, firstInstall: this.#world.firstInstall },
+      limits: this.#world.limits,
+      targets: undefined,
+      readOnly: this.readOnly,
+      ledgerKnown: true,
+    };
+  }
+
+  #applyWorld(ledger: Ledger): ApplyWorld {
+    const world = this.#world;
+    const clock = this.clock();
+    return world.mutant.world({
+      client: createPlatformClient({
+        name: 'default',
+        url: 'http://platform',
+        transport: transportOf(world, this),
+        clock,
+        random: this.chance,
+        log: silentLog,
+        dialect: world.dialectSetting,
+        budget: createRequestBudget({ concurrency: 16, requestsPerSecond: 1_000_000 }, clock),
+        limits: { timeoutMs: 30_000 },
+      }),
+      ledger: this.#ledger(ledger),
+      clock,
+      random: this.chance,
+      stores,
+      timing: defaultTiming,
+      actor: `controller ${this.number}`,
+      source: SOURCE,
+      snapshot: 'snapshot',
+      emit() {},
+      stopRequested: () => (this.stopping ? 'interrupted' : undefined),
+    });
+  }
+
+  clock(): Clock {
+    const world = this.#world;
+    const { timeline } = world;
+    return {
+      now: () => this.wallMs(),
+      // Of a process of its own: no two processes can compare theirs.
+      monotonic: () => timeline.nowMs - this.#bornMs,
+      sinceBoot: () => ({ boot: world.boot, uptimeMs: timeline.nowMs }),
+      sleep: (ms) => this.#sleep(ms),
+    };
+  }
+
+  #sleep(ms: number): Promise<void> {
+    const world = this.#world;
+    const step = world.begin(this, { kind: 'sleep', operation: 'sleep' });
+    if (step === 'dead') return never;
+    return new Promise((resolve) => {
+      world.timeline.after(ms, () => {
+        if (this.alive && !world.diesAfter(this, step)) resolve();
+      });
+    });
+  }
+
+  /** The ledger as this process has it: every commit is an effect, and a dead process reads nothing. */
+  #ledger(ledger: Ledger): Ledger {
+    return ledThrough(
+      ledger,
+      (answer) => (this.alive ? answer : never),
+      (transaction) => this.#commit(ledger, transaction),
+    );
+  }
+
+  async #commit(ledger: Ledger, transaction: LedgerTransaction): Promise<void> {
+    const world = this.#world;
+    const step = world.begin(this, { kind: 'commit', operation: 'commit' });
+    if (step === 'dead') return never;
+    if (this.readOnly) world.violate('I-READONLY', 'a pass that may only read told the ledger something');
+    if (world.checksSecrets) world.books.checkSecrets(transaction);
+    if (world.takeFullDisk()) {
+      world.note(`p${this.number} commit full`);
+      throw full(ledger.location, undefined);
+    }
+    try {
+      await ledger.commit(transaction);
+    } catch (error) {
+      world.note(`p${this.number} commit refused ${error instanceof PortolanError ? error.code : 'by a bug'}`);
+      throw error;
+    }
+    world.books.committed(transaction, this.epoch);
+    world.note(`p${this.number} commit ${describe(transaction)}`);
+    if (world.diesAfter(this, step)) return never;
+    if (step.pauseMs > 0) await new Promise<void>((resolve) => world.timeline.after(step.pauseMs, resolve));
+    return this.alive ? undefined : never;
+  }
+}
+
+function describe({ operations }: LedgerTransaction): string {
+  return operations
+    .flatMap((operation) => {
+      switch (operation.op) {
+        case 'open-intent':
+          return [
+            `open ${operation.intent.operation} ${operation.intent.action['id'] as string} ${operation.intent.id}`,
+          ];
+        case 'move-intent':
+          return [`${operation.id} ${operation.state}`];
+        case 'put-object':
+          return [`put ${operation.object.naturalKey}`];
+        case 'drop-object':
+          return [`drop ${operation.uid}`];
+        default:
+          return [];
+      }
+    })
+    .join(', ');
+}

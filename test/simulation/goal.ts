@@ -1,0 +1,139 @@
+import type { ComponentSpec, PortSpec } from '../../src/kinds/component/spec.ts';
+import type { HttpGatewayRuleSpec } from '../../src/kinds/http-gateway-rule/spec.ts';
+import type { StoreInstallSpec } from '../../src/kinds/store-install/spec.ts';
+import type { OwnedObject } from '../../src/model/owned.ts';
+import type { ScopePlan } from '../../src/model/plan.ts';
+import type { RuleRow } from '../../src/sandbox/state.ts';
+import { nameOf } from './actors.ts';
+import { explanationOf } from './holds.ts';
+import { ADDRESS, workFor } from './shop.ts';
+import type { World } from './world.ts';
+
+/**
+ * What is wrong once nothing goes wrong any more: stated from the manifests and the platform's own rows, never from a
+ * plan. A resource that is held is left out, and its hold must have a cause that the simulator knows of.
+ */
+export function differences(world: World, plan: ScopePlan): string[] {
+  const faults: string[] = [];
+  for (const action of plan.actions) faults.push(`still to do: ${action.id}`);
+  const held = new Set<string>();
+  for (const hold of plan.holds) {
+    held.add(hold.resource);
+    if (explanationOf(world, hold) === undefined) faults.push(`held without cause: ${hold.code} ${hold.message}`);
+  }
+  for (const resource of workFor(world.wishes).resources.values()) {
+    const { kind, name, spec } = resource;
+    if (held.has(resource.id) || isDeferred(plan, resource.id)) continue;
+    if (kind === 'Component') faults.push(...componentFaults(world, name, spec as ComponentSpec));
+    if (kind === 'HttpGatewayRule') faults.push(...ruleFaults(world, name, spec as HttpGatewayRuleSpec));
+    if (kind === 'StoreInstall') faults.push(...installFaults(world, name, spec as StoreInstallSpec));
+  }
+  faults.push(...leftovers(world, held));
+  return faults;
+}
+
+/** What waits for something that is held waits with it; anything else may not wait for ever. */
+function isDeferred(plan: ScopePlan, resource: string): boolean {
+  return plan.deferred.some(
+    (deferred) => deferred.resource === resource && plan.holds.some((hold) => hold.resource === deferred.waitsFor),
+  );
+}
+
+function componentFaults(world: World, name: string, spec: ComponentSpec): string[] {
+  const serviceId = world.truth.serviceOf(name, world.wishes);
+  if (serviceId === undefined) return [`Component/${name} was never identified`];
+  const rows = new Map(world.server.state.ports.in('component', serviceId).map((row) => [row.port, row]));
+  const faults: string[] = [];
+  for (const wanted of spec.ports) {
+    const live = rows.get(wanted.port);
+    if (live === undefined) {
+      faults.push(`port ${wanted.port} of ${name} is missing`);
+      continue;
+    }
+    for (const field of ['protocol', 'alias', 'inner', 'outer'] as const satisfies (keyof PortSpec)[]) {
+      if (wanted[field] !== undefined && wanted[field] !== live[field]) {
+        faults.push(`port ${wanted.port} of ${name}: ${field} is ${live[field]}, wanted ${wanted[field]}`);
+      }
+    }
+    if (spec.serviceName !== undefined && live.serviceName !== spec.serviceName) {
+      faults.push(`port ${wanted.port} of ${name}: service name is ${live.serviceName}, wanted ${spec.serviceName}`);
+    }
+  }
+  if (spec.unlistedPorts === 'keep' || !world.wishes.prune) return faults;
+  for (const row of rows.values()) {
+    if (spec.ports.some((port) => port.port === row.port)) continue;
+    if (spec.unlistedPorts === 'delete') faults.push(`unlisted port ${row.port} of ${name} is there`);
+    else if (row.inner || row.outer) faults.push(`unlisted port ${row.port} of ${name} is open`);
+  }
+  return faults;
+}
+
+/** Without a listing nobody can know what was done to a rule by hand. */
+function isHidden(world: World, rule: { readonly domain: string; readonly path: string }): boolean {
+  return world.dialect === 'documented' && world.byHand.rules.has(nameOf(rule));
+}
+
+function ruleFaults(world: World, name: string, spec: HttpGatewayRuleSpec): string[] {
+  const serviceId = world.truth.serviceOf(spec.component, world.wishes);
+  const rows = [...world.server.state.rules.all()].filter(
+    (row) => row.serviceId === serviceId && row.port === spec.port && nameOf(row) === nameOf(spec),
+  );
+  if (isHidden(world, spec)) return [];
+  const [row, second] = rows;
+  if (row === undefined) return [`rule ${name} is missing`];
+  if (second !== undefined) return [`rule ${name} is there ${rows.length} times`];
+  // What the server cannot show, a person may have adopted unseen.
+  const object = objectOf(world, 'HttpGatewayRule', `rule/${serviceId}/${spec.port}/${nameOf(spec)}`);
+  if (object === undefined) return [`rule ${name} is not on record`];
+  if (object.state === 'unverified') return [];
+  return fieldFaults(name, spec, row);
+}
+
+function fieldFaults(name: string, spec: HttpGatewayRuleSpec, row: RuleRow): string[] {
+  const faults: string[] = [];
+  const check = (
+    field: string,
+    wanted: string | number | boolean | undefined,
+    live: string | number | boolean,
+  ): void => {
+    if (wanted !== undefined && wanted !== live) faults.push(`rule ${name}: ${field} is ${live}, wanted ${wanted}`);
+  };
+  check('weight', spec.weight, row.weight);
+  check('cookie', spec.cookie, row.cookie);
+  check('header', spec.header, row.header);
+  check('autoSsl', spec.autoSsl?.enabled, row.autoSsl);
+  return faults;
+}
+
+function installFaults(world: World, name: string, spec: StoreInstallSpec): string[] {
+  const object = objectOf(world, 'StoreInstall', `install/${name}`);
+  if (object === undefined) return [`install ${name} is not on record`];
+  const version = object.lastApplied['modelVersion'];
+  const faults =
+    version === spec.model.version ? [] : [`install ${name} is on record with version ${version as string}`];
+  if (object.origin !== 'created' || world.byHand.components.size > 0) return faults;
+  const live = world.server.state.installs.in('application', String(ADDRESS.appId));
+  if (!live.some((row) => row.modelId === spec.model.id)) faults.push(`install ${name} is on record and not there`);
+  return faults;
+}
+
+/** Rules of ours that git no longer names are deleted where that is allowed and possible. */
+function leftovers(world: World, held: ReadonlySet<string>): string[] {
+  if (!world.wishes.prune || world.dialect === 'documented') return [];
+  const wanted = new Set(
+    [...world.wishes.rules.values()].map(
+      (spec) => `rule/${world.truth.serviceOf(spec.component, world.wishes)}/${spec.port}/${nameOf(spec)}`,
+    ),
+  );
+  return [...world.books.objects.values()]
+    .filter((object) => object.kind === 'HttpGatewayRule' && object.origin !== 'observed')
+    .filter((object) => !wanted.has(object.naturalKey) && !held.has(object.resource))
+    .map((object) => `${object.naturalKey} is no longer named and still on record as ${object.state}`);
+}
+
+function objectOf(world: World, kind: string, naturalKey: string): OwnedObject | undefined {
+  for (const object of world.books.objects.values()) {
+    if (object.kind === kind && object.naturalKey === naturalKey) return object;
+  }
+  return undefined;
+}

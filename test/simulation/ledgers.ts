@@ -1,0 +1,63 @@
+import type { Ledger, LedgerTransaction } from '../../src/ledger/ledger.ts';
+import { createInMemory, openInDatabase } from '../../src/ledger/sqlite.ts';
+import type { Clock } from '../../src/runtime/clock.ts';
+import { Chance } from './chance.ts';
+import { EPOCH_MS } from './server.ts';
+import { MemoryStore, openMemoryLedger } from '../../src/ledger/memory.ts';
+
+/** A ledger that outlives the processes that open it. */
+export interface LedgerHost {
+  open(): Promise<Ledger>;
+  /** Frees what it holds, at the end of a schedule. */
+  close(): Promise<void>;
+}
+
+export type LedgerKind = 'memory' | 'sqlite';
+
+export function hostOf(kind: LedgerKind): LedgerHost {
+  return kind === 'memory' ? memoryHost() : sqliteHost();
+}
+
+export function memoryHost(): LedgerHost {
+  const store = new MemoryStore('lineage');
+  return { open: async () => openMemoryLedger(store), close: async () => {} };
+}
+
+/** Real SQLite, in memory: what a process that is killed leaves behind is a database, and the next one opens it. */
+export function sqliteHost(): LedgerHost {
+  const options = { clock: standingClock, random: new Chance(1), actor: 'simulation' };
+  const database = createInMemory(options);
+  return {
+    open: async () => openInDatabase(database, options),
+    close: async () => database.close(),
+  };
+}
+
+/** Nothing in memory is ever busy, so nobody waits. */
+const standingClock: Clock = {
+  now: () => EPOCH_MS,
+  monotonic: () => 0,
+  sinceBoot: () => ({ boot: 'boot', uptimeMs: 0 }),
+  sleep: () => Promise.reject(new Error('a database in memory was busy')),
+};
+
+/** The same ledger, with every read and every commit led through these. */
+export function ledThrough(
+  ledger: Ledger,
+  reading: <T>(answer: Promise<T>) => Promise<T>,
+  commit: (transaction: LedgerTransaction) => Promise<void>,
+): Ledger {
+  return {
+    location: ledger.location,
+    lineage: ledger.lineage,
+    epoch: ledger.epoch,
+    objects: (filter) => reading(ledger.objects(filter)),
+    intents: (filter) => reading(ledger.intents(filter)),
+    history: (filter) => reading(ledger.history(filter)),
+    scopes: () => reading(ledger.scopes()),
+    fact: (key) => reading(ledger.fact(key)),
+    lastSnapshot: (source) => reading(ledger.lastSnapshot(source)),
+    commit,
+    close: () => ledger.close(),
+  };
+}

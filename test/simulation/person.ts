@@ -1,0 +1,52 @@
+import { confirmByHand, retryByHand } from '../../src/reconcile/books-by-hand.ts';
+import { type Decision, resolveByHand } from '../../src/reconcile/resolve-by-hand.ts';
+import { defaultTiming } from '../../src/reconcile/timing.ts';
+import type { Intent } from '../../src/model/owned.ts';
+import type { ScopePlan } from '../../src/model/plan.ts';
+import { isPending } from './books.ts';
+import { ADDRESS } from './shop.ts';
+import type { World } from './world.ts';
+
+/**
+ * What a person does about holds that only a person may release, with the functions behind the `ledger` commands: looks
+ * at the platform and says what became of a request, lets a write be tried again, confirms installs.
+ * @returns whether anything was done.
+ */
+export async function releaseHolds(world: World, plan: ScopePlan): Promise<boolean> {
+  const codes = new Set(plan.holds.map((hold) => hold.code));
+  const doubtful = codes.has('intent/in-doubt')
+    ? [...world.books.intents.values()].filter(
+        (intent) => isPending(intent) && plan.holds.some((hold) => hold.message.includes(intent.id)),
+      )
+    : [];
+  const confirms = codes.has('install/first-into-unknown');
+  const retries = codes.has('effect/not-taken');
+  if (doubtful.length === 0 && !confirms && !retries) return false;
+  await world.withLedger(async (ledger, clock) => {
+    const hand = { ledger, clock, actor: 'a person', timing: defaultTiming };
+    for (const intent of doubtful) {
+      await resolveByHand(hand, {
+        intent: intent.id,
+        decision: truthAbout(world, intent),
+        reason: 'looked at the platform',
+        force: false,
+        platform: async () => undefined,
+      });
+    }
+    if (retries) await retryByHand(hand, [...world.books.objects.values()]);
+    if (confirms) await confirmByHand(hand, { platform: 'default', ...ADDRESS });
+  });
+  world.resolvedByHand += doubtful.length;
+  return true;
+}
+
+/** What is to be seen there. */
+function truthAbout(world: World, intent: Intent): Decision {
+  const sent = world.truth.of(intent.id);
+  if (intent.operation !== 'install') {
+    const rule = sent?.rules.find((id) => world.server.state.rules.get(id) !== undefined);
+    return sent?.fate === 'applied' ? { type: 'applied', id: rule } : { type: 'not-applied' };
+  }
+  const group = sent?.installs.find((id) => world.server.state.installs.get(id) !== undefined);
+  return group === undefined ? { type: 'not-applied' } : { type: 'applied', id: group };
+}

@@ -1,0 +1,127 @@
+/**
+ * `npm run simulate`: schedules of the production core in a simulated world, on every core there is.
+ *
+ *   --schedules N   how many (default 10000)
+ *   --seed S        of the first one; the others follow (default: by the clock)
+ *   --ledger KIND   memory (default) or sqlite
+ *   --workers N     threads (default 2)
+ *   --replay SEED   one schedule only: the least that makes it fail, with its trace
+ */
+import { parseArgs } from 'node:util';
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { type BatchReport, type BatchTask, explain, merged, runBatch } from './batch.ts';
+import type { LedgerKind } from './ledgers.ts';
+
+const FAILURES_MAX = 10;
+const FAILURES_EXPLAINED = 3;
+/** Small enough to show progress, large enough to cost nothing. */
+const SCHEDULES_PER_TASK = 2_000;
+
+if (isMainThread) process.exitCode = await main();
+else serve();
+
+function serve(): void {
+  const port = parentPort;
+  if (port === null) throw new Error('a worker has a parent');
+  port.on('message', (task: BatchTask) => {
+    runBatch(task).then(
+      (report) => port.postMessage(report),
+      (error: unknown) => {
+        throw error;
+      },
+    );
+  });
+}
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: {
+      schedules: { type: 'string', default: '10000' },
+      seed: { type: 'string' },
+      ledger: { type: 'string', default: 'memory' },
+      workers: { type: 'string', default: '2' },
+      replay: { type: 'string' },
+    },
+  });
+  const ledger = values.ledger as LedgerKind;
+  if (ledger !== 'memory' && ledger !== 'sqlite') throw new Error(`--ledger is memory or sqlite, not ${values.ledger}`);
+  if (values.replay !== undefined) {
+    process.stdout.write(await explain(Number(values.replay), ledger));
+    return 0;
+  }
+  const firstSeed = values.seed === undefined ? Date.now() % 1_000_000_000 : Number(values.seed);
+  const workers = Number(values.workers);
+  const startedMs = performance.now();
+  const report = await inThreads(tasksOf(firstSeed, Number(values.schedules), ledger), workers);
+  const seconds = (performance.now() - startedMs) / 1000;
+  print(report, { firstSeed, seconds, workers, ledger });
+  for (const { seed } of report.failures.slice(0, FAILURES_EXPLAINED)) {
+    process.stdout.write(`\n${await explain(seed, ledger)}`);
+  }
+  return report.failures.length === 0 ? 0 : 1;
+}
+
+function tasksOf(firstSeed: number, schedules: number, ledger: LedgerKind): BatchTask[] {
+  const tasks: BatchTask[] = [];
+  for (let done = 0; done < schedules; done += SCHEDULES_PER_TASK) {
+    const count = Math.min(SCHEDULES_PER_TASK, schedules - done);
+    tasks.push({ firstSeed: firstSeed + done, schedules: count, ledger, failuresMax: FAILURES_MAX });
+  }
+  return tasks;
+}
+
+async function inThreads(tasks: BatchTask[], workers: number): Promise<BatchReport> {
+  const reports: BatchReport[] = [];
+  const thread = async (): Promise<void> => {
+    const worker = new Worker(new URL(import.meta.url), { workerData });
+    try {
+      for (let task = tasks.shift(); task !== undefined; task = tasks.shift()) {
+        reports.push(await ask(worker, task));
+        const failures = reports.reduce((sum, report) => sum + report.failures.length, 0);
+        const done = reports.reduce((sum, report) => sum + report.schedules, 0);
+        process.stderr.write(`${done} schedules, ${failures} failures\n`);
+        if (failures >= FAILURES_MAX) tasks.length = 0;
+      }
+    } finally {
+      await worker.terminate();
+    }
+  };
+  await Promise.all(Array.from({ length: workers }, thread));
+  return merged(reports);
+}
+
+function ask(worker: Worker, task: BatchTask): Promise<BatchReport> {
+  return new Promise((resolve, reject) => {
+    worker.once('message', resolve);
+    worker.once('error', reject);
+    worker.postMessage(task);
+  });
+}
+
+function print(
+  report: BatchReport,
+  run: { readonly firstSeed: number; readonly seconds: number; readonly workers: number; readonly ledger: LedgerKind },
+): void {
+  const { schedules, steps, virtualMs, repeated, failures } = report;
+  const perSecond = schedules / run.seconds / run.workers;
+  const table = (counts: Readonly<Record<string, number>>): string =>
+    Object.entries(counts)
+      .sort(([, left], [, right]) => right - left)
+      .map(([name, count]) => `  ${String(count).padStart(9)}  ${name}`)
+      .join('\n');
+  const injected = Object.values(report.counts).reduce((sum, count) => sum + count, 0);
+  process.stdout.write(
+    [
+      `${schedules} schedules from seed ${run.firstSeed}, ${run.ledger} ledger, ${run.workers} workers, ${run.seconds.toFixed(1)} s`,
+      `${perSecond.toFixed(0)} schedules/s/core; ${(steps / schedules).toFixed(0)} steps and ${(virtualMs / schedules / 60_000).toFixed(0)} virtual minutes each; ${Math.round(virtualMs / 1000 / run.seconds)} times real time`,
+      `${repeated} seeds run twice`,
+      `${injected} faults injected:`,
+      table(report.counts),
+      'held at the end, each for a known cause:',
+      table(report.holds),
+      `${failures.length} failures${failures.length === 0 ? '' : ':'}`,
+      ...failures.map(({ seed, invariant, message }) => `  seed ${seed}: ${invariant}: ${message.slice(0, 300)}`),
+      '',
+    ].join('\n'),
+  );
+}

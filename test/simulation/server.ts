@@ -1,0 +1,88 @@
+import type { PlatformRequest, PlatformResponse } from '../../src/platform/transport.ts';
+import { handle, type Outcome } from '../../src/sandbox/handle.ts';
+import { type Seed, stateOf } from '../../src/sandbox/seed.ts';
+import type { SandboxState } from '../../src/sandbox/state.ts';
+import type { Change } from '../../src/sandbox/table.ts';
+import { asSandboxRequest } from '../../src/sandbox/transport.ts';
+import type { Dialect } from '../../src/sandbox/wire.ts';
+import { ADDRESS } from './shop.ts';
+import type { Timeline } from './timeline.ts';
+
+/** Date of the virtual zero hour. */
+export const EPOCH_MS = Date.UTC(2026, 10, 20, 12);
+
+/** Answers from this long ago are the oldest there are: as far apart as two readings of an absence must be. */
+export const STALE_MS_MAX = 2_000;
+
+/** The platform: a sandbox whose past can be read for a while, and which may be out of order for some time. */
+export class Server {
+  readonly state: SandboxState;
+  readonly dialect: Dialect;
+  readonly #timeline: Timeline;
+  readonly #newId: () => string;
+  #past: { readonly atMs: number; readonly changes: readonly Change[] }[] = [];
+  /** Virtual times until which it refuses the token, or lists nothing for an operation. */
+  tokenExpiredUntilMs = -1;
+  readonly emptyUntilMs = new Map<string, number>();
+
+  constructor(seed: Seed, dialect: Dialect, timeline: Timeline, newId: () => string) {
+    this.state = stateOf(seed);
+    this.dialect = dialect;
+    this.#timeline = timeline;
+    this.#newId = newId;
+  }
+
+  /** Does what a request asks, now. */
+  perform(request: PlatformRequest, dialect = this.dialect): Outcome {
+    const token = this.#timeline.nowMs < this.tokenExpiredUntilMs ? 'another token' : null;
+    const outcome = handle(
+      this.state,
+      asSandboxRequest(request, null, (secret) => secret.reveal()),
+      { nowMs: EPOCH_MS + this.#timeline.nowMs, newId: this.#newId, dialect, token },
+    );
+    this.#remember(outcome.changes);
+    return outcome;
+  }
+
+  /** Answers a read as it would have been answered some time ago. */
+  performAsOf(request: PlatformRequest, agoMs: number): Outcome {
+    const sinceMs = this.#timeline.nowMs - agoMs;
+    const undone = this.#past.filter((entry) => entry.atMs > sinceMs);
+    for (const { changes } of undone.toReversed()) this.state.revert(changes);
+    try {
+      return this.perform(request);
+    } finally {
+      for (const { changes } of undone) this.state.reapply(changes);
+    }
+  }
+
+  /** Changes rows as no request could: what an operator does in the console, or the cluster by itself. */
+  change(edit: (state: SandboxState) => void): readonly Change[] {
+    this.state.takeChanges();
+    edit(this.state);
+    const changes = this.state.takeChanges();
+    this.#remember(changes);
+    return changes;
+  }
+
+  /** Everything is in order again. */
+  heal(): void {
+    this.tokenExpiredUntilMs = -1;
+    this.emptyUntilMs.clear();
+    const region = this.state.regions.get(ADDRESS.region);
+    if (region !== undefined && (region.status !== '1' || !region.reachable)) {
+      this.change((state) => state.regions.put({ ...region, status: '1', reachable: true }));
+    }
+  }
+
+  #remember(changes: readonly Change[]): void {
+    if (changes.length === 0) return;
+    const oldestMs = this.#timeline.nowMs - STALE_MS_MAX;
+    if (this.#past.length > 16) this.#past = this.#past.filter((entry) => entry.atMs >= oldestMs);
+    this.#past.push({ atMs: this.#timeline.nowMs, changes });
+  }
+}
+
+export function responseOf({ response }: Outcome): PlatformResponse {
+  return { status: response.status, contentType: 'application/json', retryAfter: null, body: response.body };
+}

@@ -1,0 +1,245 @@
+import type { Intent } from '../../src/model/owned.ts';
+import type { Action } from '../../src/model/plan.ts';
+import type { PlatformRequest, PlatformResponse } from '../../src/platform/transport.ts';
+import { hashOf } from '../../src/platform/requests.ts';
+import { defaultTiming } from '../../src/reconcile/timing.ts';
+import type { Outcome } from '../../src/sandbox/handle.ts';
+import type { InstallRow, RuleRow, SandboxState } from '../../src/sandbox/state.ts';
+import type { Books, Violate } from './books.ts';
+import type { Wishes } from './shop.ts';
+import { workFor } from './shop.ts';
+
+/** What became of a request that was sent: only the simulator knows. */
+export type Fate = 'in-flight' | 'late' | 'applied' | 'never';
+
+/** One write as it left a controller. */
+export interface Sent {
+  readonly intent: Intent;
+  readonly action: Action;
+  readonly request: PlatformRequest;
+  readonly controller: number;
+  readonly sentMs: number;
+  /** Of the object it is for; it changes when the object is renamed. */
+  uid: string;
+  fate: Fate;
+  isAnswered: boolean;
+  /** Rows that it made. */
+  readonly rules: string[];
+  readonly installs: string[];
+}
+
+/** The controller that sends, as the invariants look at it. */
+export interface Sender {
+  readonly number: number;
+  readonly epoch: number;
+  /** What it was told for the pass it is in. */
+  readonly wishes: Wishes;
+  readonly readOnly: boolean;
+  nowMs(): number;
+}
+
+/** Everything that was sent and what came of it, and the invariants about that; evaluated at every request and effect. */
+export class Truth {
+  readonly sent: Sent[] = [];
+  readonly #byIntent = new Map<string, Sent>();
+  readonly #maker = new Map<string, string>();
+  readonly #books: Books;
+  readonly #state: SandboxState;
+  readonly #violate: Violate;
+  /** A person allowed adoption at some time. */
+  adoptionAllowed = false;
+
+  constructor(books: Books, state: SandboxState, violate: Violate) {
+    this.#books = books;
+    this.#state = state;
+    this.#violate = violate;
+    books.renamed = (from, to) => {
+      for (const sent of this.sent) if (sent.uid === from) sent.uid = to;
+    };
+  }
+
+  of(intentId: string): Sent | undefined {
+    return this.#byIntent.get(intentId);
+  }
+
+  /** Who made a rule or install row: the uid of ours, or undefined for anybody else. */
+  makerOf(rowKey: string): string | undefined {
+    return this.#maker.get(rowKey);
+  }
+
+  /** A write leaves: everything that must be true before the first byte. */
+  sends(request: PlatformRequest, sender: Sender): Sent | undefined {
+    if (sender.wishes.adopt) this.adoptionAllowed = true;
+    const intent = this.#intentOf(request, sender);
+    if (intent === undefined) return undefined;
+    const action = intent.action as unknown as Action;
+    const sent: Sent = {
+      intent,
+      action,
+      request,
+      controller: sender.number,
+      sentMs: sender.nowMs(),
+      uid: intent.uid,
+      fate: 'in-flight',
+      isAnswered: false,
+      rules: [],
+      installs: [],
+    };
+    this.#checkOthers(sent, sender);
+    this.#checkOwnership(sent, sender);
+    this.sent.push(sent);
+    this.#byIntent.set(intent.id, sent);
+    return sent;
+  }
+
+  #intentOf(request: PlatformRequest, sender: Sender): Intent | undefined {
+    const where = `${request.method} ${request.path}`;
+    if (sender.readOnly) this.#violate('I-READONLY', `${where} was sent by a pass that may only read`);
+    const hash = hashOf(request);
+    const matching = [...this.#books.intents.values()].filter(
+      (intent) => intent.state === 'open' && intent.requestHash === hash && !this.#byIntent.has(intent.id),
+    );
+    const [intent] = matching;
+    if (intent === undefined) {
+      this.#violate('I-WAL', `${where} was sent without an open intent of its hash`);
+      return undefined;
+    }
+    if (intent.epoch !== sender.epoch) this.#violate('I-WAL', `${where} was sent on the intent of another process`);
+    const waitedMs = sender.nowMs() - (this.#books.openedMs.get(intent.id) ?? 0);
+    if (waitedMs >= defaultTiming.sendWithinMs) this.#violate('I-WAL', `${where} was sent after its deadline`);
+    return intent;
+  }
+
+  #checkOthers(sent: Sent, sender: Sender): void {
+    const { intent } = sent;
+    for (const other of this.sent) {
+      if (other.controller === sent.controller && !other.isAnswered) {
+        this.#violate('I-BOUND', `${intent.operation} ${intent.id} was sent while ${other.intent.id} was in flight`);
+      }
+      const mayStillAct = other.fate === 'late' || other.fate === 'in-flight';
+      const what = `${intent.operation} ${intent.id} was sent while ${other.intent.operation} ${other.intent.id} may still act`;
+      const sinceMs = sender.nowMs() - other.sentMs;
+      if (mayStillAct && sinceMs < defaultTiming.settleTargetStateMs) this.#violate('I-SETTLE', what);
+      if (mayStillAct && other.intent.uid === intent.uid) this.#violate('I-ONCE', what);
+      if (mayStillAct && isInstall(other) && isInstall(sent)) this.#violate('I-ONCE', what);
+      if (intent.operation === 'install' && other.uid === sent.uid && this.#livesOn(other)) {
+        this.#violate('I-ONCE', `${intent.id} installs what ${other.intent.id} has installed already`);
+      }
+    }
+  }
+
+  #livesOn(sent: Sent): boolean {
+    return sent.installs.some((id) => this.#state.installs.get(id) !== undefined);
+  }
+
+  #checkOwnership(sent: Sent, sender: Sender): void {
+    const { action, intent } = sent;
+    const { step } = action;
+    const row = this.#books.objects.get(intent.uid);
+    if (step.type === 'delete' || step.type === 'update') {
+      const ruleId = step['ruleId'] as string;
+      const isOurs = this.#maker.get(`rule ${ruleId}`) !== undefined;
+      const mayBe = isOurs || this.adoptionAllowed;
+      if (!mayBe) this.#violate('I-OWN', `${step.type} of rule ${ruleId}, which somebody else made`);
+      if (step.type === 'delete' && (row === undefined || row.origin === 'observed')) {
+        this.#violate('I-OWN', `delete of rule ${ruleId}, which the ledger does not own`);
+      }
+    }
+    if (action.prune) this.#checkPrune(sent, sender);
+    else if (step.type === 'close_inner' || step.type === 'close_outer') this.#checkClosing(action, sender);
+  }
+
+  #checkPrune({ action, intent }: Sent, { wishes }: Sender): void {
+    const { step } = action;
+    if (!wishes.prune) this.#violate('I-PRUNE', `${action.summary}, which nobody allowed`);
+    const doubtful = [...this.#books.intents.values()].find(
+      (other) => other.id !== intent.id && (other.state === 'unknown' || other.state === 'open'),
+    );
+    if (doubtful !== undefined) this.#violate('I-PRUNE', `${action.summary} while intent ${doubtful.id} is in doubt`);
+    if (step.type === 'delete') {
+      const { resources } = workFor(wishes);
+      const [, , port, ...name] = (step['key'] as string).split('/');
+      const wanted = [...resources.values()].some((resource) => {
+        const spec = resource.spec as { domain?: string; path?: string; port?: number; component?: string };
+        if (resource.kind !== 'HttpGatewayRule' || String(spec.port) !== port) return false;
+        if (`${spec.domain?.toLowerCase()}${spec.path}` !== name.join('/')) return false;
+        return (step['key'] as string).split('/')[1] === this.serviceOf(spec.component ?? '', wishes);
+      });
+      if (wanted) this.#violate('I-PRUNE', `${action.summary}, which a manifest wants`);
+      return;
+    }
+    const component = `component/${step['serviceId'] as string}`;
+    const known = [...this.#books.objects.values()].some((object) => object.naturalKey === component);
+    if (!known) this.#violate('I-OWN', `${action.summary} of a component that the ledger has no record of`);
+  }
+
+  /** Only what a manifest says, or what is opened again. */
+  #checkClosing(action: Action, { wishes }: Sender): void {
+    const { step } = action;
+    if (step['temporary'] === true) {
+      if (action.obligation === undefined) this.#violate('I-OWN', `${action.summary} without an obligation to reopen`);
+      return;
+    }
+    const name = action.resource.slice('Component/'.length);
+    const port = wishes.components.get(name)?.ports.find((candidate) => candidate.port === step['port']);
+    const field = step.type === 'close_inner' ? port?.inner : port?.outer;
+    if (field !== false) this.#violate('I-OWN', `${action.summary}, which no manifest says`);
+  }
+
+  /** The component that a manifest means, by the ledger where it came with an install. */
+  serviceOf(component: string, wishes: Wishes): string | undefined {
+    const spec = wishes.components.get(component);
+    if (spec?.serviceId !== undefined) return spec.serviceId;
+    for (const object of this.#books.objects.values()) {
+      if (object.resource === `Component/${component}` && object.naturalKey.startsWith('component/')) {
+        return object.remoteId ?? undefined;
+      }
+    }
+    return undefined;
+  }
+
+  /** A request acted on the platform, or was refused by it. */
+  acted(sent: Sent, outcome: Outcome): void {
+    sent.fate = outcome.effectApplied ? 'applied' : 'never';
+    for (const { table, before, after } of outcome.changes) {
+      if (before !== undefined || after === undefined) continue;
+      if (table === 'rules' && sent.intent.operation === 'createRule') {
+        const { id } = after as RuleRow;
+        sent.rules.push(id);
+        this.#maker.set(`rule ${id}`, sent.intent.uid);
+        this.#checkCopies('rule', sent);
+      }
+      if (table === 'installs') {
+        const id = String((after as InstallRow).id);
+        sent.installs.push(id);
+        this.#maker.set(`install ${id}`, sent.intent.uid);
+        this.#checkCopies('install', sent);
+      }
+    }
+  }
+
+  /** I-EFFECT */
+  #checkCopies(what: 'rule' | 'install', { uid }: Sent): void {
+    const live = this.copiesOf(what, uid);
+    if (live.length > 1) this.#violate('I-EFFECT', `${uid} has ${live.length} live copies: ${live.join(', ')}`);
+  }
+
+  /** Rows of ours for an object that are there now. */
+  copiesOf(what: 'rule' | 'install', uid: string): readonly string[] {
+    const made = this.sent.filter((sent) => sent.uid === uid);
+    if (what === 'rule')
+      return made.flatMap((sent) => sent.rules.filter((id) => this.#state.rules.get(id) !== undefined));
+    return made.flatMap((sent) => sent.installs.filter((id) => this.#state.installs.get(id) !== undefined));
+  }
+}
+
+function isInstall({ intent }: Sent): boolean {
+  return intent.operation === 'install' || intent.operation === 'upgrade';
+}
+
+/** I-ORDER: the platform refused for the order of things, which a plan must never let happen. */
+export function isRefusedForOrder(response: PlatformResponse): boolean {
+  if (response.status < 400 || response.status === 401) return false;
+  if (response.body.includes('策略已存在') || response.body.includes('20501')) return false;
+  return !response.body.includes('10411');
+}

@@ -1,0 +1,232 @@
+import type { PlatformRequest, PlatformResponse, Transport } from '../../src/platform/transport.ts';
+import { TransportError } from '../../src/platform/transport.ts';
+import { defaultTiming } from '../../src/reconcile/timing.ts';
+import { Chance } from './chance.ts';
+import { type Answer, type ReadFault, readFaults, type WriteFault, writeFaults } from './faults.ts';
+import { classOf } from './perturbations.ts';
+import { responseOf, STALE_MS_MAX } from './server.ts';
+import { isRefusedForOrder, type Sent } from './truth.ts';
+import type { Process, Step, World } from './world.ts';
+
+const never = new Promise<never>(() => {});
+const readsByName = new Map(readFaults.map((fault) => [fault.name, fault]));
+const writesByName = new Map(writeFaults.map((fault) => [fault.name, fault]));
+
+/** How long the server may take at most to act on a request: the assumption that every settle window rests on. */
+const SETTLE_MS = {
+  'target-state': defaultTiming.settleTargetStateMs,
+  'duplicate-rejecting': defaultTiming.settleCreationMs,
+  'duplicate-accepting': defaultTiming.settleInstallMs,
+} as const;
+
+type Reply = PlatformResponse | TransportError;
+
+/** The way from a controller to the platform, and everything that goes wrong on it. */
+export function transportOf(world: World, controller: Process): Transport {
+  return (request) => {
+    const kind = request.isRead ? 'read' : 'write';
+    const step = world.begin(controller, { kind, operation: request.operation });
+    if (step === 'dead') return never;
+    return new Promise<PlatformResponse>((resolve, reject) => {
+      const reply = (answer: Reply): void => {
+        if (!controller.alive) return;
+        if (world.diesAfter(controller, step)) return;
+        world.note(
+          `p${controller.number} ${step.number} ${request.operation} ${answer instanceof TransportError ? answer.code : answer.status}`,
+        );
+        if (answer instanceof TransportError) reject(answer);
+        else resolve(answer);
+      };
+      if (request.isRead) read(world, request, step, reply);
+      else write(world, controller, request, step, reply);
+    });
+  };
+}
+
+function read(world: World, request: PlatformRequest, step: Step, reply: (answer: Reply) => void): void {
+  const { timeline, server } = world;
+  const fault = step.fault === undefined ? undefined : readsByName.get(step.fault);
+  const chance = new Chance(step.a);
+  const latencyMs = world.latencyMs();
+  if (fault?.act.type === 'answer') return answerWrongly(world, request, fault.act.answer, chance, reply);
+  timeline.after(latencyMs, () => {
+    const staleMs = fault?.act.type === 'stale' ? chance.int(STALE_MS_MAX) : 0;
+    const outcome = staleMs > 0 ? server.performAsOf(request, staleMs) : server.perform(request);
+    if (fault?.act.type === 'empty') {
+      server.emptyUntilMs.set(request.operation, timeline.nowMs + chance.pick([0, 1_000, 3_000, 60_000]));
+    }
+    const response = responseOf(outcome);
+    const isEmpty = (server.emptyUntilMs.get(request.operation) ?? -1) >= timeline.nowMs;
+    reply({ ...response, body: altered(response.body, isEmpty ? 'empty' : fault?.act.type, chance) });
+  });
+}
+
+/** Something else answers in place of the platform, or nobody. */
+function answerWrongly(
+  world: World,
+  request: PlatformRequest,
+  answer: Answer,
+  chance: Chance,
+  reply: (answer: Reply) => void,
+): void {
+  const { timeline, server } = world;
+  switch (answer.type) {
+    case 'silence':
+      return timeline.after(request.timeoutMs, () => reply(new TransportError('ambiguous', 'ETIMEDOUT', 'no answer')));
+    case 'failure':
+      return timeline.after(world.latencyMs(), () =>
+        reply(new TransportError(answer.failure, answer.code, answer.code)),
+      );
+    case 'other':
+      return timeline.after(world.latencyMs(), () => reply(pageOf(answer)));
+    case 'truncated':
+      return timeline.after(world.latencyMs(), () => reply(cutOff(responseOf(server.perform(request)), chance)));
+    case 'slow': {
+      const response = responseOf(server.perform(request));
+      const latencyMs = chance.pick([4_000, 6_000, 20_000]);
+      return timeline.after(latencyMs, () => reply(response));
+    }
+    default:
+      return timeline.after(world.latencyMs(), () => reply(responseOf(server.perform(request))));
+  }
+}
+
+function write(
+  world: World,
+  controller: Process,
+  request: PlatformRequest,
+  step: Step,
+  reply: (answer: Reply) => void,
+): void {
+  const sent = world.truth.sends(request, controller);
+  if (sent === undefined) return;
+  const fault = step.fault === undefined ? undefined : writesByName.get(step.fault);
+  const chance = new Chance(step.a);
+  const answered = (answer: Reply): void => {
+    sent.isAnswered = true;
+    reply(answer);
+  };
+  if (step.crash?.when === 'during') {
+    sent.fate = 'late';
+    world.timeline.after(lateMs(request.operation, chance), () => void act(world, sent));
+    return world.crash(controller, step.crash);
+  }
+  if (fault?.rejects === true) world.refusedObjects.add(sent.intent.uid);
+  if (fault?.effect === 'none') sent.fate = 'never';
+  if (fault?.effect === 'late') {
+    sent.fate = 'late';
+    world.timeline.after(lateMs(request.operation, chance), () => void act(world, sent));
+  }
+  const acts = fault === undefined || fault.effect === 'now' || fault.effect === 'twice';
+  world.timeline.after(world.latencyMs(), () => {
+    const genuine = acts ? act(world, sent, fault) : undefined;
+    if (fault === undefined && genuine !== undefined) checkOrder(world, sent, genuine);
+    world.timeline.after(world.latencyMs(), () => answerWrite(world, sent, fault, genuine, chance, answered));
+  });
+}
+
+function act(world: World, sent: Sent, fault?: WriteFault): PlatformResponse {
+  const outcome = world.server.perform(sent.request);
+  world.truth.acted(sent, outcome);
+  world.note(`platform ${sent.intent.operation} ${sent.intent.resource} ${sent.intent.id} ${outcome.response.status}`);
+  if (fault?.effect === 'twice') world.server.perform(sent.request);
+  if (!outcome.effectApplied && outcome.response.status >= 400) {
+    world.refused += 1;
+    world.refusedObjects.add(sent.intent.uid);
+  }
+  return responseOf(outcome);
+}
+
+/** Where nobody interferes, the platform never refuses a write for the order of things. */
+function checkOrder(world: World, sent: Sent, response: PlatformResponse): void {
+  if (world.isUndisturbed() && isRefusedForOrder(response)) {
+    world.violate('I-ORDER', `${sent.action.summary} was refused: ${response.status} ${response.body.slice(0, 300)}`);
+  }
+}
+
+function answerWrite(
+  world: World,
+  sent: Sent,
+  fault: WriteFault | undefined,
+  genuine: PlatformResponse | undefined,
+  chance: Chance,
+  reply: (answer: Reply) => void,
+): void {
+  const answer = fault?.answer ?? { type: 'genuine' };
+  const { timeline } = world;
+  switch (answer.type) {
+    case 'silence': {
+      const failure = new TransportError('ambiguous', 'ETIMEDOUT', 'no answer');
+      return timeline.after(sent.request.timeoutMs, () => reply(failure));
+    }
+    case 'failure':
+      return reply(new TransportError(answer.failure, answer.code, answer.code));
+    case 'other':
+      return reply(pageOf(answer));
+    case 'slow':
+      return timeline.after(chance.pick([4_000, 20_000, 80_000]), () => reply(genuine ?? blank));
+    case 'truncated':
+      return reply(cutOff(genuine ?? blank, chance));
+    case 'foreign':
+      return reply({ ...(genuine ?? blank), body: withForeignId(genuine?.body ?? '') });
+    case 'genuine':
+      return reply(genuine ?? blank);
+  }
+}
+
+const blank: PlatformResponse = { status: 200, contentType: 'application/json', retryAfter: null, body: '{}' };
+
+/** Late, but within the time that a server takes at most; often at the very end of it. */
+function lateMs(operation: string, chance: Chance): number {
+  const mostMs = SETTLE_MS[classOf(operation)];
+  switch (chance.int(3)) {
+    case 0:
+      return mostMs - 1 - chance.int(50);
+    case 1:
+      return chance.int(5_000);
+    default:
+      return chance.int(mostMs);
+  }
+}
+
+function pageOf(answer: Extract<Answer, { type: 'other' }>): PlatformResponse {
+  const { status, body, retryAfter = null } = answer;
+  const isPage = typeof body === 'string';
+  return {
+    status,
+    contentType: isPage ? 'text/html' : 'application/json',
+    retryAfter,
+    body: isPage ? body : JSON.stringify(body),
+  };
+}
+
+function cutOff(response: PlatformResponse, chance: Chance): Reply {
+  if (chance.happens(0.5)) return new TransportError('ambiguous', 'TRUNCATED', 'the answer ended early');
+  return { ...response, body: response.body.slice(0, Math.floor(response.body.length / 2)) };
+}
+
+/** The answer to somebody else's request. */
+function withForeignId(body: string): string {
+  return body
+    .replace(/"container_port":(\d+)/, '"container_port":6$1')
+    .replace(/"domain_name":"/, '"domain_name":"not-')
+    .replace(/"http_rule_id":"/, '"http_rule_id":"0')
+    .replace(/"ID":(\d+)/, '"ID":9$1');
+}
+
+type Alteration = ReadFault['act']['type'] | undefined;
+
+function altered(body: string, how: Alteration, chance: Chance): string {
+  if (how !== 'empty' && how !== 'no-list' && how !== 'shuffled' && how !== 'more-fields') return body;
+  const json = JSON.parse(body) as unknown;
+  if (how === 'more-fields')
+    return JSON.stringify(Array.isArray(json) ? json : { ...(json as object), new_field: [1] });
+  const withList = (change: (list: unknown[]) => unknown): unknown => {
+    if (Array.isArray(json)) return change(json);
+    const { data } = json as { data?: { list?: unknown[] } };
+    return data?.list === undefined ? json : { ...(json as object), data: { ...data, list: change(data.list) } };
+  };
+  if (how === 'empty') return JSON.stringify(withList(() => []));
+  if (how === 'shuffled') return JSON.stringify(withList((list) => chance.shuffled(list)));
+  return JSON.stringify(Array.isArray(json) ? { code: 200, msg: 'success', data: {} } : withList(() => undefined));
+}
