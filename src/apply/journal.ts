@@ -1,7 +1,7 @@
 import type { Recording } from '../kinds/reconciled.ts';
 import type { LedgerOperation, LedgerTransaction } from '../ledger/ledger.ts';
 import { type ResourceId, type Scope, scopeKey } from '../model/ids.ts';
-import { canonicalJson, type Json, type JsonObject } from '../model/json.ts';
+import { type Json, type JsonObject, sameJson } from '../model/json.ts';
 import { type Idempotence, type Intent, objectUid, type OwnedObject } from '../model/owned.ts';
 import type { Action } from '../model/plan.ts';
 import type { AnswerSummary } from '../platform/verdict.ts';
@@ -107,12 +107,13 @@ export function recordedObject(
     : [{ op: 'put-object', object: { ...prior, state: 'deleting' } }];
 }
 
-/** Whether writing `next` over `prior` would tell the ledger anything. */
+/** Whether writing `next` over `prior` would tell the ledger anything; in which snapshot it was seen is no news. */
 export function isNews(next: OwnedObject, prior: OwnedObject | undefined): boolean {
   if (prior === undefined) return true;
-  const { lastSnapshot: _next, ...left } = next;
-  const { lastSnapshot: _prior, ...right } = prior;
-  return canonicalJson(left as unknown as JsonObject) !== canonicalJson(right as unknown as JsonObject);
+  return !sameJson(
+    { ...next, lastSnapshot: '' } as unknown as JsonObject,
+    { ...prior, lastSnapshot: '' } as unknown as JsonObject,
+  );
 }
 
 /** An answer as JSON, for the ledger and the history. */

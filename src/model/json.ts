@@ -21,5 +21,24 @@ export function canonicalJson(value: Json | undefined): string {
 
 /** Deep equality of JSON values; an absent member equals an `undefined` one. */
 export function sameJson(left: Json | undefined, right: Json | undefined): boolean {
-  return canonicalJson(left) === canonicalJson(right);
+  if (left === right) return true;
+  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) {
+    return (left ?? null) === (right ?? null);
+  }
+  if (Array.isArray(left) || Array.isArray(right)) return sameItems(left, right);
+  const mine = left as JsonObject;
+  const theirs = right as JsonObject;
+  for (const key in mine) if (!sameMember(mine[key], theirs[key])) return false;
+  for (const key in theirs) if (theirs[key] !== undefined && mine[key] === undefined) return false;
+  return true;
+}
+
+/** An absent member is no null. */
+function sameMember(left: Json | undefined, right: Json | undefined): boolean {
+  return (left === undefined) === (right === undefined) && sameJson(left, right);
+}
+
+function sameItems(left: Json, right: Json): boolean {
+  if (!Array.isArray(left) || !Array.isArray(right) || left.length !== right.length) return false;
+  return left.every((item: Json, index) => sameJson(item, right[index] as Json));
 }

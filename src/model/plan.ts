@@ -91,6 +91,4 @@ export interface ScopePlan {
   readonly inSync: readonly ResourceId[];
   /** Managed fields that are as desired and therefore not shown. */
   readonly unchangedFields: number;
-  /** SHA-256, hex; see `plan/digest.ts` for what it covers. */
-  readonly digest: string;
 }

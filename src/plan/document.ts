@@ -20,7 +20,8 @@ export interface PlanDocument {
   readonly ledger: 'known' | 'none';
   readonly digest: string;
   readonly summary: PlanSummary;
-  readonly scopes: readonly ScopePlan[];
+  /** Each with a digest of its own. */
+  readonly scopes: readonly (ScopePlan & { readonly digest: string })[];
   readonly unobserved: readonly UnobservedScope[];
   readonly refusals: readonly Refusal[];
   /** Of no scope that was planned: objects whose Application the source no longer names. */
@@ -37,8 +38,19 @@ export interface PlanSummary {
   readonly unchangedFields: number;
 }
 
-export function planDocument(facts: Omit<PlanDocument, 'formatVersion' | 'digest' | 'summary'>): PlanDocument {
-  return { formatVersion: 1, ...facts, digest: planDigest(facts.scopes), summary: summarize(facts.scopes) };
+export function planDocument(
+  facts: Omit<PlanDocument, 'formatVersion' | 'digest' | 'summary' | 'scopes'> & {
+    readonly scopes: readonly ScopePlan[];
+  },
+): PlanDocument {
+  const { scopes, ...rest } = facts;
+  return {
+    formatVersion: 1,
+    ...rest,
+    digest: planDigest(scopes),
+    summary: summarize(scopes),
+    scopes: scopes.map((scope) => ({ ...scope, digest: planDigest([scope]) })),
+  };
 }
 
 /** Anything that a run would do, or that keeps it from being as wanted. */

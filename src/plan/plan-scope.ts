@@ -3,10 +3,9 @@ import { type DiffContext, type Difference, type HoldProposal, onRecord, remembe
 import { reconciledKinds } from '../kinds/registry.ts';
 import { type ResourceId, scopeKey } from '../model/ids.ts';
 import { objectUid } from '../model/owned.ts';
-import type { Action } from '../model/plan.ts';
+import type { Action, ScopePlan } from '../model/plan.ts';
 import type { Resource } from '../model/resource.ts';
 import { overallCause } from './attribution.ts';
-import { planDigest } from './digest.ts';
 import { copyHold, holdDoubts, withoutDoubtful } from './doubts.ts';
 import { attributed, attributedHold, type Draft, type PlanInput, type PlannedScope } from './draft.ts';
 import { type OrderedSteps, orderSteps, type PlacedStep, stepId } from './order.ts';
@@ -53,7 +52,7 @@ export function planScope(input: PlanInput): PlannedScope {
   const inSync = resources
     .map((resource) => resource.id)
     .filter((id) => !busy.has(id) && !reported.has(id) && input.live.has(id) && isTarget(input, id));
-  const body = {
+  const plan: ScopePlan = {
     application: input.application,
     scope: input.scope,
     actions,
@@ -63,11 +62,7 @@ export function planScope(input: PlanInput): PlannedScope {
     inSync,
     unchangedFields: draft.unchangedFields,
   };
-  return {
-    plan: { ...body, digest: planDigest([body]) },
-    bookkeeping: { settled: draft.settled, forget: draft.forget },
-    waits: draft.waits,
-  };
+  return { plan, bookkeeping: { settled: draft.settled, forget: draft.forget }, waits: draft.waits };
 }
 
 function draftResource(input: PlanInput, draft: Draft, resource: Resource): void {
