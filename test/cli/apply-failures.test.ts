@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { FaultRule } from '../../src/sandbox/faults.ts';
-import { install, PORTS, rule, setScene, shop, web } from './scene.ts';
+import { demo } from '../../src/sandbox/seeds/demo.ts';
+import { install, PORTS, rule, setScene, shop, until, web } from './scene.ts';
 
 /** An answer that is on the list of definite refusals. */
 function refusal(operation: string, rest: Partial<FaultRule> = {}): FaultRule {
@@ -151,8 +152,10 @@ test('what comes up while a run is under way waits for the next run, and is said
   await scene.run('apply');
   scene.write('a.yaml', shop(web(`${PORTS}\n  - { port: 9001, protocol: tcp, alias: NEW, inner: true }`)));
   scene.sandbox.setFaults([{ operation: 'addPort', fault: { type: 'delay', ms: 150 } }]);
-  setTimeout(() => scene.alterPort('6f3c1d5e8a9b40c7a2e4d6f8091b3c5d', 9000, { alias: 'HAND' }), 75);
-  const run = await scene.run('apply');
+  const ended = scene.run('apply');
+  await until(() => scene.sandbox.faults()[0]?.struck === 1);
+  scene.alterPort(demo.webServiceId, 9000, { alias: 'HAND' });
+  const run = await ended;
   expect(run.code).toBe(4);
   expect(run.out).toContain('Component/shop-web: "change alias of port 9000 to RPC" came up while this ran');
   expect(run.out).toMatch(/\nApplied: 1 done, 0 failed, 0 skipped\. The next run goes on with 1 change\.\n$/);

@@ -1,10 +1,11 @@
 import { randomInt } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { demo } from '../../src/sandbox/seeds/demo.ts';
 import { type Run, startProgram } from './running.ts';
-import { install, PORTS, type Scene, setScene, shop, web } from './scene.ts';
+import { install, PORTS, type Scene, setScene, shop, until, web } from './scene.ts';
 
 /** Windows of a second: the tests wait for them in real time. */
 const SETTLE = '{ settle: { targetState: 1s, creation: 1s, install: 1s } }';
@@ -12,16 +13,6 @@ const SETTLE = '{ settle: { targetState: 1s, creation: 1s, install: 1s } }';
 function start(scene: Scene, args: readonly string[] = ['apply', '--yes']) {
   return startProgram([...args, ...scene.options, '--ledger', scene.ledgerFile], { env: scene.env });
 }
-
-async function until(condition: () => boolean): Promise<void> {
-  const deadlineMs = performance.now() + 10_000;
-  while (!condition()) {
-    if (performance.now() > deadlineMs) throw new Error('it did not come to that within 10 s');
-    await pause(2);
-  }
-}
-
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 const WRITES = ['install', 'updatePort', 'addPort', 'createRule'];
 

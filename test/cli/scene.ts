@@ -250,3 +250,12 @@ metadata: { name: ${name}${metadata === '' ? '' : `, ${metadata}`} }
 spec: { application: shop, store: main, model: { id: "${demo.mysqlModelId}", version: "8.0.36" }, build: true${extra} }
 `;
 }
+
+/** Waits for something that is sure to come. */
+export async function until(condition: () => boolean): Promise<void> {
+  const deadlineMs = systemClock.monotonic() + 20_000;
+  while (!condition()) {
+    if (systemClock.monotonic() > deadlineMs) throw new Error('it did not come to that within 20 s');
+    await systemClock.sleep(2);
+  }
+}
