@@ -18,6 +18,7 @@ import {
   logFormatOption,
   logLevelOption,
   outputOption,
+  revisionOption,
   sourceOption,
   varFileOption,
   varOption,
@@ -25,6 +26,7 @@ import {
 import {
   adoptOption,
   allowEmptyOption,
+  allowRewindOption,
   allowShrunkOption,
   maxPrunesOption,
   maxShareOption,
@@ -35,7 +37,8 @@ import {
 import { type PlanOptions, runPlan } from './plan.ts';
 import { paintFor, surveyExitCode, writePlan } from './plan-view.ts';
 import { createProgress, type Progress } from './progress.ts';
-import { acceptSnapshot, type Session, type SessionHooks, type Survey, surveyAll, withSession } from './session.ts';
+import { type Session, type SessionHooks, type Survey, surveyAll, withSession } from './session.ts';
+import { acceptSnapshot } from './snapshot.ts';
 import { count } from './text.ts';
 
 const EXAMPLES = `
@@ -54,6 +57,7 @@ export const applyCommand: CommandDefinition = {
   define(command, invoke) {
     command
       .addOption(filenameOption())
+      .addOption(revisionOption())
       .addOption(configOption())
       .addOption(ledgerOption())
       .addOption(sourceOption())
@@ -72,6 +76,7 @@ export const applyCommand: CommandDefinition = {
       .addOption(maxPrunesOption())
       .addOption(allowEmptyOption())
       .addOption(allowShrunkOption())
+      .addOption(allowRewindOption())
       .addOption(parallelismOption())
       .addOption(logLevelOption())
       .addOption(logFormatOption())

@@ -1,6 +1,6 @@
 import { operatorNames } from '../manifest/configuration.ts';
 import { loadManifests } from '../manifest/load.ts';
-import { nodeFileSystem, readSources } from '../manifest/read.ts';
+import { nodeFileSystem, type ReadSources, readSources } from '../manifest/read.ts';
 import { parseVariables, type Variables } from '../manifest/substitute.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
@@ -8,10 +8,13 @@ import type { DesiredState } from '../model/resource.ts';
 import type { Surroundings } from './command.ts';
 import { type OperatorConfiguration, readConfiguration } from './configuration.ts';
 import { readNamedFile } from './files.ts';
+import { type CommitAtHand, readRevision } from './revision.ts';
 
 /** What the shared options say about where input comes from. */
 export interface InputOptions {
   readonly filename?: readonly string[] | undefined;
+  /** Absent: the files as they are. */
+  readonly revision?: string | undefined;
   readonly config?: string | undefined;
   readonly var?: readonly string[] | undefined;
   readonly varFile?: readonly string[] | undefined;
@@ -20,6 +23,8 @@ export interface InputOptions {
 export interface Input extends OperatorConfiguration {
   /** Empty as soon as there is one problem. */
   readonly desired: DesiredState;
+  /** The commit that the manifests were read from; undefined for files as they are. */
+  readonly commit: CommitAtHand | undefined;
   /** How many files were read as manifests. */
   readonly files: number;
   /** Of configuration, variables files and manifests together. */
@@ -44,9 +49,8 @@ export async function loadInput(options: InputOptions, surroundings: Surrounding
   }
   const operator = readConfiguration(options.config);
   const { variables, problems } = readVariables(options, surroundings);
-  const fs = nodeFileSystem(() => surroundings.terminal.input());
   const exclude = operator.file === undefined ? [] : [operator.file];
-  const sources = await readSources(paths, fs, { exclude });
+  const { sources, commit } = await readManifests(paths, exclude, options.revision, surroundings);
   const isUsable = operator.file !== undefined && operator.problems.length === 0;
   const { desired, problems: all } = loadManifests({
     files: sources.files,
@@ -55,7 +59,18 @@ export async function loadInput(options: InputOptions, surroundings: Surrounding
     ...(isUsable ? { operator: operatorNames(operator.configuration) } : {}),
     problems: [...operator.problems, ...problems, ...sources.problems],
   });
-  return { ...operator, desired, problems: all, files: sources.files.length };
+  return { ...operator, desired, problems: all, files: sources.files.length, commit };
+}
+
+async function readManifests(
+  paths: readonly string[],
+  exclude: readonly string[],
+  revision: string | undefined,
+  surroundings: Surroundings,
+): Promise<{ readonly sources: ReadSources; readonly commit: CommitAtHand | undefined }> {
+  if (revision !== undefined) return readRevision(revision, paths, exclude, surroundings);
+  const fs = nodeFileSystem(() => surroundings.terminal.input());
+  return { sources: await readSources(paths, fs, { exclude }), commit: undefined };
 }
 
 /** `--var` goes before `PORTOLAN_VAR_…`, and that before files; a later one of a kind before an earlier. */

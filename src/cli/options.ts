@@ -18,6 +18,14 @@ export function filenameOption() {
   ).argParser(collect);
 }
 
+/** `--revision REF`: manifests from a commit. */
+export function revisionOption() {
+  return new Option(
+    '--revision <ref>',
+    'read the manifests from this branch, tag or commit, not the files as they are',
+  );
+}
+
 export function configOption() {
   return new Option('-c, --config <file>', "the operator's configuration (default: portolan.yaml, if it is there)");
 }

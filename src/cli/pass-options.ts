@@ -18,6 +18,7 @@ export interface ScopeFlags {
   readonly maxPrunes?: number | undefined;
   readonly allowEmpty?: boolean | undefined;
   readonly allowShrunk?: boolean | undefined;
+  readonly allowRewind?: boolean | undefined;
   readonly parallelism: number;
 }
 
@@ -62,6 +63,13 @@ export function allowShrunkOption() {
   return new Option(
     '--allow-shrunk',
     'override: remove things although the source names less than half of what it did',
+  );
+}
+
+export function allowRewindOption() {
+  return new Option(
+    '--allow-rewind',
+    'override: remove things although the commit does not descend from the one applied before it',
   );
 }
 

@@ -8,6 +8,7 @@ import {
   logFormatOption,
   logLevelOption,
   outputOption,
+  revisionOption,
   sourceOption,
   varFileOption,
   varOption,
@@ -15,6 +16,7 @@ import {
 import {
   adoptOption,
   allowEmptyOption,
+  allowRewindOption,
   allowShrunkOption,
   maxPrunesOption,
   maxShareOption,
@@ -30,12 +32,14 @@ Examples:
   portolan plan -f manifests/
   portolan plan -f manifests/ --detailed-exitcode     # 2 when changes are pending
   portolan plan -f manifests/ --ledger none -o json   # in CI, without the ledger at hand
+  portolan plan -f manifests/ --revision origin/main   # a commit, whatever the files say
   portolan plan -f manifests/ --target Component/shop-web`;
 
 export const planCommand: CommandDefinition = {
   define(command, invoke) {
     command
       .addOption(filenameOption())
+      .addOption(revisionOption())
       .addOption(configOption())
       .addOption(ledgerOption())
       .addOption(sourceOption())
@@ -50,6 +54,7 @@ export const planCommand: CommandDefinition = {
       .addOption(maxPrunesOption())
       .addOption(allowEmptyOption())
       .addOption(allowShrunkOption())
+      .addOption(allowRewindOption())
       .addOption(parallelismOption())
       .addOption(logLevelOption())
       .addOption(logFormatOption())

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import PQueue from 'p-queue';
 import type { ApplyEvent, ApplyWorld } from '../apply/world.ts';
 import type { StoreAccess } from '../kinds/reconciled.ts';
@@ -7,11 +6,10 @@ import type { ApplicationGroup } from '../manifest/group.ts';
 import { groupByApplication } from '../manifest/group.ts';
 import { PortolanError } from '../model/errors.ts';
 import { scopeKey } from '../model/ids.ts';
-import { canonicalJson, type Json } from '../model/json.ts';
+import { canonicalJson } from '../model/json.ts';
 import type { OwnedObject } from '../model/owned.ts';
-import type { DesiredState } from '../model/resource.ts';
 import { planDocument, type PlanDocument, type UnobservedScope } from '../plan/document.ts';
-import { guardEmpty, guardShare, guardShrunk, type Refusal } from '../plan/guard.ts';
+import { guardEmpty, guardShare, guardShrunk, guardSuccession, type Refusal } from '../plan/guard.ts';
 import { orphanNotes, type UnresolvedApplication } from '../plan/orphans.ts';
 import type { Capability } from '../platform/client.ts';
 import { prepare, type PassOptions, type Prepared, type Work } from '../reconcile/reconcile.ts';
@@ -23,6 +21,7 @@ import { openLedger } from './open-ledger.ts';
 import { passOptions, type ScopeFlags, timingOf } from './pass-options.ts';
 import { openPlatforms, type Platforms } from './platforms.ts';
 import { reportProblems } from './problems.ts';
+import { snapshotId, successionOf } from './snapshot.ts';
 import { noPlatform } from './with-platforms.ts';
 import type { ExitCode } from './exit-codes.ts';
 
@@ -42,6 +41,7 @@ export interface Session {
   readonly source: string;
   readonly allowEmpty: boolean;
   readonly allowShrunk: boolean;
+  readonly allowRewind: boolean;
   readonly parallelism: number;
   world(work: Work, hooks: SessionHooks): ApplyWorld;
 }
@@ -126,6 +126,7 @@ function openedSession({
     source: options.source,
     allowEmpty: options.allowEmpty === true,
     allowShrunk: options.allowShrunk === true,
+    allowRewind: options.allowRewind === true,
     parallelism: options.parallelism,
     world: ({ application }, hooks) => ({
       client: platforms.client(application.spec.platform),
@@ -258,7 +259,7 @@ function documentOf(
   );
   return planDocument({
     source: session.source,
-    revision: null,
+    revision: session.input.commit?.name ?? null,
     ledger: session.options.ledgerKnown ? 'known' : 'none',
     scopes: prepared.map(({ plan }) => plan),
     unobserved,
@@ -280,41 +281,12 @@ async function guardRun(
   const plans = prepared.filter(({ refusals }) => refusals.length === 0).map(({ plan }) => plan);
   const together = plans.length > 1 ? guardShare(plans, owned, options.limits) : [];
   const prunes = plans.reduce((sum, plan) => sum + plan.actions.filter((action) => action.prune).length, 0);
-  const before = (await session.ledger.lastSnapshot(source))?.objects ?? 0;
-  const shrunk = session.allowShrunk ? undefined : guardShrunk(source, input.desired.size, before, prunes);
-  return [...together, ...[empty, shrunk].filter((refusal) => refusal !== undefined)];
-}
-
-function snapshotId(desired: DesiredState): string {
-  const content = [...desired.values()].map(
-    ({ id, labels, annotations, spec }): Json => ({ id, labels, annotations, spec: spec as Json }),
-  );
-  return createHash('sha256').update(canonicalJson(content)).digest('hex').slice(0, 32);
-}
-
-/** A source is accepted when its guards let it through, and before the first intent that refers to it. */
-export async function acceptSnapshot({ ledger, source, input }: Session, { clock }: Surroundings): Promise<void> {
-  const id = snapshotId(input.desired);
-  if ((await ledger.lastSnapshot(source))?.id === id) return;
-  const atMs = clock.now();
-  const snapshot = {
-    id,
-    source,
-    commit: '-',
-    manifestHash: id,
-    objects: input.desired.size,
-    pruneOk: true,
-    acceptedMs: atMs,
-  };
-  await ledger.commit({
-    scope: `source:${source}`,
-    actor: 'portolan apply',
-    atMs,
-    operations: [
-      { op: 'accept-snapshot', snapshot },
-      { op: 'record', event: 'snapshot', detail: { id, objects: snapshot.objects } },
-    ],
-  });
+  const last = await session.ledger.lastSnapshot(source);
+  const shrunk = session.allowShrunk ? undefined : guardShrunk(source, input.desired.size, last?.objects ?? 0, prunes);
+  // Asked only where something hangs on it: git reads a whole history for the answer.
+  const succession = session.allowRewind || prunes === 0 ? undefined : await successionOf(input, last);
+  const rewound = succession && guardSuccession(source, succession, prunes);
+  return [...together, ...[empty, shrunk, rewound].filter((refusal) => refusal !== undefined)];
 }
 
 type Capabilities = Readonly<Partial<Record<Capability, 'yes' | 'no'>>>;

@@ -10,6 +10,7 @@ import {
   logFormatOption,
   logLevelOption,
   outputOption,
+  revisionOption,
   sourceOption,
   varFileOption,
   varOption,
@@ -29,6 +30,7 @@ export const statusCommand: CommandDefinition = {
   define(command, invoke) {
     command
       .addOption(filenameOption())
+      .addOption(revisionOption())
       .addOption(configOption())
       .addOption(ledgerOption())
       .addOption(sourceOption())
@@ -63,7 +65,9 @@ function status(
     const rows = rowsOf(survey);
     const { out } = surroundings.terminal;
     if (options.output === 'json')
-      out.write(`${JSON.stringify({ formatVersion: 1, digest: survey.document.digest, resources: rows }, null, 2)}\n`);
+      out.write(
+        `${JSON.stringify({ formatVersion: 1, revision: survey.document.revision, digest: survey.document.digest, resources: rows }, null, 2)}\n`,
+      );
     else out.write(`${table(rows)}${remedies(survey)}`);
     return surveyExitCode(survey, false);
   });

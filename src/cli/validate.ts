@@ -1,7 +1,7 @@
 import type { CommandDefinition, Surroundings } from './command.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Input, type InputOptions, loadInput } from './input.ts';
-import { configOption, filenameOption, outputOption, varFileOption, varOption } from './options.ts';
+import { configOption, filenameOption, outputOption, revisionOption, varFileOption, varOption } from './options.ts';
 import { writeProblems } from './problems.ts';
 import { count } from './text.ts';
 
@@ -9,6 +9,7 @@ const EXAMPLES = `
 Examples:
   portolan validate -f manifests/
   portolan validate -f manifests/ --config portolan.yaml --var ENV=prod
+  portolan validate -f manifests/ --revision HEAD     # what is committed, whatever the files say
   kustomize build overlays/prod | portolan validate -f -
   portolan validate -f manifests/ -o json | jq '.problems[].code'`;
 
@@ -16,6 +17,7 @@ export const validateCommand: CommandDefinition = {
   define(command, invoke) {
     command
       .addOption(filenameOption())
+      .addOption(revisionOption())
       .addOption(configOption())
       .addOption(varOption())
       .addOption(varFileOption())
@@ -44,7 +46,7 @@ async function validate(
 }
 
 /** `valid: 7 resources in 4 files (1 Application, 2 Component, …)`. */
-function summary({ desired, files, file }: Input): string {
+function summary({ desired, files, file, commit }: Input): string {
   const kinds = new Map<string, number>();
   for (const { kind } of desired.values()) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
   const parts = [...kinds]
@@ -52,5 +54,6 @@ function summary({ desired, files, file }: Input): string {
     .map(([kind, amount]) => `${amount} ${kind}`);
   const listed = parts.length === 0 ? '' : ` (${parts.join(', ')})`;
   const configuration = file === undefined ? '' : `, and ${file}`;
-  return `valid: ${count(desired.size, 'resource')} in ${count(files, 'file')}${listed}${configuration}\n`;
+  const at = commit === undefined ? '' : ` of ${commit.name}`;
+  return `valid: ${count(desired.size, 'resource')} in ${count(files, 'file')}${at}${listed}${configuration}\n`;
 }

@@ -4,6 +4,7 @@ import { join, sep } from 'node:path';
 import type { Problem } from '../model/problem.ts';
 import { compareText } from './fault.ts';
 import { LIMITS } from './limits.ts';
+import { fileProblem, isHiddenName, isManifestName } from './source-rules.ts';
 import type { SourceFile } from './text.ts';
 
 /** The files that `readSources` sees. `nodeFileSystem` is the real one; tests may bring another. */
@@ -26,8 +27,6 @@ export interface ReadSources {
   readonly files: readonly SourceFile[];
   readonly problems: readonly Problem[];
 }
-
-const MANIFEST_NAME = /\.(?:ya?ml|json)$/;
 
 /**
  * Reads what `-f` names: a file, a folder (recursively, in a stable order, `.yaml`, `.yml` and `.json` only, hidden
@@ -96,7 +95,7 @@ class Walk {
     const names = [...(await this.#fs.list(real))].sort(compareText);
     for (const name of names) {
       if (this.#full) return;
-      if (name.startsWith('.')) continue;
+      if (isHiddenName(name)) continue;
       await this.#entry(join(shown, name), join(real, name), root);
     }
   }
@@ -105,7 +104,7 @@ class Walk {
     try {
       const kind = await this.#fs.kindOf(real);
       if (kind === 'folder') await this.#folder(shown, real, root);
-      else if (!MANIFEST_NAME.test(shown)) return;
+      else if (!isManifestName(shown)) return;
       else if (kind === 'link') await this.#link(shown, real, root);
       else await this.#file(shown, real);
     } catch (error) {
@@ -153,8 +152,7 @@ class Walk {
   }
 
   #problem(file: string, code: string, message: string, expected?: string): void {
-    const problem = { code, position: { file, line: 1, column: 1 }, path: '', message };
-    this.problems.push(expected === undefined ? problem : { ...problem, expected });
+    this.problems.push(fileProblem(file, code, message, expected));
   }
 }
 

@@ -28,17 +28,7 @@ export const REPLACEMENT = '\ufffd';
 export function decode(content: string | Uint8Array): { readonly text?: string; readonly faults: readonly Fault[] } {
   const size = typeof content === 'string' ? Buffer.byteLength(content) : content.byteLength;
   if (size > LIMITS.fileBytes) {
-    return {
-      faults: [
-        {
-          ...whole,
-          code: 'limit/file-size',
-          message: `the file has ${size.toLocaleString('en')} bytes; it was not read`,
-          expected: `at most ${LIMITS.fileBytes.toLocaleString('en')} bytes (256 KiB)`,
-          hint: 'split it: documents may stand in any number of files',
-        },
-      ],
-    };
+    return { faults: [{ ...whole, ...tooLarge(size) }] };
   }
   const text = typeof content === 'string' ? content : decodeUtf8(content);
   if (text === undefined) return { faults: [notUtf8(content as Uint8Array)] };
@@ -47,6 +37,16 @@ export function decode(content: string | Uint8Array): { readonly text?: string; 
 }
 
 const whole = { offset: 0, length: 1, path: '' } as const;
+
+/** What is said of a file that is larger than any manifest may be. @param size bytes. */
+export function tooLarge(size: number): Pick<Fault, 'code' | 'message' | 'expected' | 'hint'> {
+  return {
+    code: 'limit/file-size',
+    message: `the file has ${size.toLocaleString('en')} bytes; it was not read`,
+    expected: `at most ${LIMITS.fileBytes.toLocaleString('en')} bytes (256 KiB)`,
+    hint: 'split it: documents may stand in any number of files',
+  };
+}
 
 function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {

@@ -115,6 +115,37 @@ export function guardShrunk(source: string, resources: number, before: number, p
   };
 }
 
+/** How the commit at hand stands to the one that was accepted last from its source. */
+export interface Succession {
+  readonly commit: string;
+  readonly before: string;
+  readonly descent: 'descends' | 'does-not-descend' | 'unknown';
+  /** false: the one before was rewound to itself, and nobody has said that this was meant. */
+  readonly isConfirmed: boolean;
+}
+
+/** Whether what a commit no longer names may be taken as removed: it came after all that was applied, and not before. */
+export function mayPrune({ descent, isConfirmed }: Succession): boolean {
+  return descent === 'descends' && isConfirmed;
+}
+
+/** A commit that was rewound or rewritten lacks what later ones added: it never prunes until a person says so. */
+export function guardSuccession(source: string, succession: Succession, prunes: number): Refusal | undefined {
+  if (prunes === 0 || mayPrune(succession)) return undefined;
+  const commit = succession.commit.slice(0, 12);
+  const before = succession.before.slice(0, 12);
+  const why = {
+    'does-not-descend': `commit ${commit} of the source "${source}" does not descend from ${before}, which was applied before it: the branch was rewound or rewritten`,
+    unknown: `it cannot be told whether commit ${commit} of the source "${source}" descends from ${before}, which was applied before it: the clone is shallow (git fetch --unshallow decides it)`,
+    descends: `commit ${before} of the source "${source}" was applied although it did not descend from the one before it, and nobody has confirmed that it was meant`,
+  }[succession.descent];
+  return {
+    code: 'guard/not-descendant',
+    message: `${why}; ${prunes} removals would follow, and nothing was sent`,
+    override: '--allow-rewind',
+  };
+}
+
 function matches(pattern: string, values: readonly string[]): boolean {
   const parts = pattern.split('/');
   return parts.length === values.length && parts.every((part, index) => wildcard(part, values[index] ?? ''));

@@ -130,9 +130,12 @@ function renderSummary(document: PlanDocument, paint: Paint): string {
     ...(document.refusals.length > 0 ? ['refused by a guard'] : []),
     ...(unknown > 0 ? [`${unknown} ${unknown === 1 ? 'application' : 'applications'} not observed`] : []),
   ].map((part) => `, ${part}`);
+  const revision = document.revision === null ? [] : [paint('dim', `Revision: ${safeLine(document.revision)}`)];
   if (!hasChanges(document)) {
-    return `${paint('title', `No changes${unknown > 0 ? ' known' : ''}${but.join('')}.`)} ${rest}`;
+    return [`${paint('title', `No changes${unknown > 0 ? ' known' : ''}${but.join('')}.`)} ${rest}`, ...revision].join(
+      '\n',
+    );
   }
   const counts = `Plan: ${create} to create, ${update} to change, ${removals} to delete${deferred > 0 ? `, ${deferred} to follow` : ''}${but.join('')}.`;
-  return [`${paint('title', counts)} ${rest}`, paint('dim', `Digest: ${document.digest}`)].join('\n');
+  return [`${paint('title', counts)} ${rest}`, ...revision, paint('dim', `Digest: ${document.digest}`)].join('\n');
 }

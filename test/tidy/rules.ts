@@ -107,6 +107,8 @@ export const ALLOWED: Readonly<Record<string, Allowance>> = {
   'src/platform/http.ts': { uses: ['network'], reason: 'the one transport that meets a socket' },
   'src/sandbox/durable.ts': { uses: ['files'], reason: 'keeps the state of a sandbox in a folder' },
   'src/sandbox/server.ts': { uses: ['network'], reason: 'the sandbox is a server' },
+  'src/source/git.ts': { uses: ['process'], reason: 'runs git, which reads commits' },
+  'src/source/checkout.ts': { uses: ['files'], reason: 'finds the git repository that a path belongs to' },
   'src/cli/files.ts': {
     uses: ['files'],
     reason: 'reads and writes the files that a command line names, and makes those of the demo',

@@ -1,0 +1,17 @@
+import type { Problem } from '../model/problem.ts';
+
+/** What is a manifest, by its name alone: the same rule for folders and for commits. */
+export function isManifestName(name: string): boolean {
+  return /\.(?:ya?ml|json)$/.test(name);
+}
+
+/** Files and folders that are left out, with all that is below them. */
+export function isHiddenName(name: string): boolean {
+  return name.startsWith('.');
+}
+
+/** A fault of a file as a whole, found before its content was looked at. */
+export function fileProblem(file: string, code: string, message: string, expected?: string): Problem {
+  const problem = { code, position: { file, line: 1, column: 1 }, path: '', message };
+  return expected === undefined ? problem : { ...problem, expected };
+}
