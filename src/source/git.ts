@@ -123,17 +123,15 @@ export class Git {
   }
 
   #settings(): readonly string[] {
-    return [
-      '--no-pager',
-      '-C',
-      this.root,
+    const settings = [
       // The checkout often belongs to the user of a sidecar. It is named by the operator, and nothing of it is run.
-      ...['-c', `safe.directory=${this.root}`],
-      ...['-c', 'core.hooksPath=/dev/null'],
-      ...['-c', 'core.fsmonitor=false'],
-      ...['-c', 'protocol.ext.allow=never'],
-      ...['-c', 'protocol.file.allow=user'],
+      `safe.directory=${this.root}`,
+      'core.hooksPath=/dev/null',
+      'core.fsmonitor=false',
+      'protocol.ext.allow=never',
+      'protocol.file.allow=user',
     ];
+    return ['--no-pager', '-C', this.root, ...settings.flatMap((setting) => ['-c', setting])];
   }
 
   #environment(): Record<string, string> {
