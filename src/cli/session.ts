@@ -21,7 +21,7 @@ import { openLedger } from './open-ledger.ts';
 import { passOptions, type ScopeFlags, timingOf } from './pass-options.ts';
 import { openPlatforms, type Platforms } from './platforms.ts';
 import { reportProblems } from './problems.ts';
-import { snapshotId, successionOf } from './snapshot.ts';
+import { largestSince, snapshotId, successionOf } from './snapshot.ts';
 import { noPlatform } from './with-platforms.ts';
 import type { ExitCode } from './exit-codes.ts';
 
@@ -282,7 +282,9 @@ async function guardRun(
   const together = plans.length > 1 ? guardShare(plans, owned, options.limits) : [];
   const prunes = plans.reduce((sum, plan) => sum + plan.actions.filter((action) => action.prune).length, 0);
   const last = await session.ledger.lastSnapshot(source);
-  const shrunk = session.allowShrunk ? undefined : guardShrunk(source, input.desired.size, last?.objects ?? 0, prunes);
+  const shrunk = session.allowShrunk
+    ? undefined
+    : guardShrunk(source, input.desired.size, await largestSince(session), prunes);
   // Asked only where something hangs on it: git reads a whole history for the answer.
   const succession = session.allowRewind || prunes === 0 ? undefined : await successionOf(input, last);
   const rewound = succession && guardSuccession(source, succession, prunes);

@@ -4,6 +4,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { Snapshot } from '../model/owned.ts';
 import type { DesiredState } from '../model/resource.ts';
 import { mayPrune, type Succession } from '../plan/guard.ts';
+import type { PassOptions } from '../reconcile/reconcile.ts';
 import type { Surroundings } from './command.ts';
 import type { Input } from './input.ts';
 
@@ -15,6 +16,7 @@ interface AcceptedSource {
   readonly ledger: Ledger;
   readonly source: string;
   readonly input: Input;
+  readonly options: Pick<PassOptions, 'permissions'>;
   readonly allowRewind: boolean;
 }
 
@@ -38,7 +40,7 @@ export async function successionOf(
 
 /** A source is accepted when its guards let it through, and before the first intent that refers to it. */
 export async function acceptSnapshot(
-  { ledger, source, input, allowRewind }: AcceptedSource,
+  { ledger, source, input, options, allowRewind }: AcceptedSource,
   { clock }: Pick<Surroundings, 'clock'>,
 ): Promise<void> {
   const id = snapshotId(input.desired);
@@ -46,16 +48,29 @@ export async function acceptSnapshot(
   const last = await ledger.lastSnapshot(source);
   const succession = allowRewind ? undefined : await successionOf(input, last);
   const pruneOk = succession === undefined || mayPrune(succession);
-  if (last?.id === id && last.commit === commit && last.pruneOk === pruneOk) return;
+  const size = input.desired.size;
+  const named = String(options.permissions.prune ? size : Math.max(size, await largestSince({ ledger, source })));
+  const isKnown = last?.id === id && last.commit === commit && last.pruneOk === pruneOk;
+  if (isKnown && (await ledger.fact(sizeFact(source))) === named) return;
   const atMs = clock.now();
-  const snapshot = { id, source, commit, manifestHash: id, objects: input.desired.size, pruneOk, acceptedMs: atMs };
+  const snapshot = { id, source, commit, manifestHash: id, objects: size, pruneOk, acceptedMs: atMs };
   await ledger.commit({
     scope: `source:${source}`,
     actor: 'portolan apply',
     atMs,
     operations: [
       { op: 'accept-snapshot', snapshot },
+      { op: 'set-fact', key: sizeFact(source), value: named },
       { op: 'record', event: 'snapshot', detail: { id, commit, objects: snapshot.objects } },
     ],
   });
+}
+
+/** How many resources the source named at most since it last pruned: runs that remove nothing must not lower the bar. */
+export async function largestSince({ ledger, source }: Pick<AcceptedSource, 'ledger' | 'source'>): Promise<number> {
+  return Number((await ledger.fact(sizeFact(source))) ?? 0);
+}
+
+function sizeFact(source: string): string {
+  return `largest ${source}`;
 }

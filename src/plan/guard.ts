@@ -110,7 +110,7 @@ export function guardShrunk(source: string, resources: number, before: number, p
   if (prunes === 0 || before < SHARE_FROM_OBJECTS || resources >= before * SHRUNK_SHARE) return undefined;
   return {
     code: 'guard/shrunk-source',
-    message: `the source "${source}" named ${before} resources when it was last applied and names ${resources} now; ${prunes} removals would follow from that, and nothing was sent`,
+    message: `the source "${source}" named ${before} resources since it last removed anything and names ${resources} now; ${prunes} removals would follow from that, and nothing was sent`,
     override: '--allow-shrunk',
   };
 }
