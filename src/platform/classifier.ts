@@ -1,4 +1,5 @@
 import { PortolanError } from '../model/errors.ts';
+import type { PortRecord } from '../model/observed.ts';
 import { unreachable } from '../model/unreachable.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type Answer, parseAnswer, type Redact, safeText } from './answer.ts';
@@ -11,9 +12,10 @@ import type { RejectionReason, Verdict, WriteEvidence } from './verdict.ts';
 import type { RuleFields, WriteOperation, WriteRequest } from './writes.ts';
 
 /** One row of `classifier-table.json`: every condition that is present must hold. The first row that fits decides. */
-export interface ClassifierRow {
+export type ClassifierRow = {
   readonly id: string;
   readonly operations?: readonly WriteOperation[];
+  /** A `createRule` that does not ask to open the port. */
   readonly when?: 'does-not-open-outer';
   readonly status: readonly number[];
   readonly code?: readonly number[];
@@ -25,11 +27,11 @@ export interface ClassifierRow {
   readonly retryAfter?: true;
   /** The body is JSON: no proxy's page. */
   readonly json?: true;
-  readonly verdict: 'applied' | 'rejected' | 'exists' | 'throttled' | 'unknown';
-  /** Of a rejection. */
-  readonly reason?: RejectionReason;
   readonly why: string;
-}
+} & (
+  | { readonly verdict: 'applied' | 'exists' | 'throttled' | 'unknown' }
+  | { readonly verdict: 'rejected'; readonly reason: RejectionReason }
+);
 
 /** What answers that are not 2xx prove, as data. Anything that no row fits is unknown. */
 export const classifierTable = tableJson as unknown as {
@@ -64,7 +66,6 @@ export function classify(
     case 'applied':
       return { verdict: 'applied', answer: summary, evidence: { type: 'none' } };
     case 'rejected':
-      if (row.reason === undefined) throw new TypeError(`row ${row.id} rejects without a reason`);
       return { verdict: 'rejected', answer: summary, reason: row.reason };
     case 'exists':
       return { verdict: 'exists', answer: summary };
@@ -75,7 +76,7 @@ export function classify(
     case 'unknown':
       return { verdict: 'unknown', answer: summary };
     default:
-      return unreachable(row.verdict);
+      return unreachable(row);
   }
 }
 
@@ -101,7 +102,7 @@ function fits(row: ClassifierRow, write: WriteRequest, answer: Answer, response:
   return (
     row.status.includes(answer.status) &&
     (row.operations?.includes(write.operation) ?? true) &&
-    (row.code === undefined || (answer.code !== undefined && row.code.includes(answer.code))) &&
+    (row.code?.some((code) => code === answer.code) ?? true) &&
     (row.msg?.includes(answer.msg) ?? true) &&
     (row.says?.some((part) => words.includes(part)) ?? true) &&
     (row.retryAfter !== true || response.retryAfter !== null) &&
@@ -173,13 +174,13 @@ function evidenceOf(write: WriteRequest, answer: Answer): WriteEvidence | string
 
 /** The body of port operations is not documented, so a 2xx is enough; but a body about another port is no proof. */
 function portEvidence(port: number, json: unknown): WriteEvidence | string {
+  let record: PortRecord;
   try {
-    const record = decodePort(json, 'port');
-    return record.port === port ? { type: 'port', port: record } : `the platform answered for port ${record.port}`;
-  } catch (error) {
-    if (!(error instanceof PortolanError)) throw error;
+    record = decodePort(json, 'port');
+  } catch {
     return { type: 'none' };
   }
+  return record.port === port ? { type: 'port', port: record } : `the platform answered for port ${record.port}`;
 }
 
 /** Identity of a rule: component, port, domain without regard to case, path; the server's default path is `/`. */

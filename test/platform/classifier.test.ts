@@ -1,9 +1,16 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Secret } from '../../src/model/secret.ts';
-import { classifierTable, classify, decidingRow, type UnseenAnswer } from '../../src/platform/classifier.ts';
+import {
+  type ClassifierRow,
+  classifierTable,
+  classify,
+  classifyFailure,
+  decidingRow,
+  type UnseenAnswer,
+} from '../../src/platform/classifier.ts';
 import { operations, writeClassOf } from '../../src/platform/operations.ts';
-import type { PlatformResponse } from '../../src/platform/transport.ts';
+import { type PlatformResponse, TransportError } from '../../src/platform/transport.ts';
 import type { WriteOperation, WriteRequest } from '../../src/platform/writes.ts';
 import { jsonResponse, recordedExchanges, recordedResponse } from './recorded.ts';
 import { VirtualClock } from './virtual-clock.ts';
@@ -119,6 +126,82 @@ test.for(classifierTable.rows)('row $id decides as it says', (row) => {
   expect(row.why).toMatch(/\.$/);
 });
 
+/** Answers that are near to what a row is about, and that the row must not decide. */
+const near: readonly (readonly [WriteRequest, PlatformResponse])[] = [
+  ...Object.values(rows).map(([write, response]) => [write, response] as const),
+  [writes.updatePort, jsonResponse(409, { code: 409, msg: 'x' })],
+  [writes.updatePort, jsonResponse(503, {})],
+  [writes.updatePort, jsonResponse(400, { code: 20400 })],
+  [writes.updatePort, jsonResponse(400, { code: 400 })],
+  [writes.upgrade, jsonResponse(400, { code: 400 })],
+  [writes.createRule, jsonResponse(400, { code: 400 })],
+  [writes.deleteRule, jsonResponse(400, { msg: '组件不存在' })],
+  [writes.deleteRule, jsonResponse(400, { msg: '没有开启对外端口' })],
+  [writes.createRule, jsonResponse(400, { msg: '没有开启对外端口' })],
+  [{ ...writes.createRule, rule: { ...rule, open: true } }, jsonResponse(400, { msg: '没有开启对外端口' })],
+  [writes.updateRule, jsonResponse(400, { msg: '策略已存在' })],
+  [writes.updatePort, { status: 401, contentType: 'text/html', retryAfter: null, body: '<h1>no</h1>' }],
+  [writes.deleteRule, jsonResponse(404, { code: 404 })],
+  [writes.deletePort, jsonResponse(404, { code: 1404 })],
+  [writes.deletePort, jsonResponse(404, { code: 404, msg: 'x' })],
+  [writes.updatePort, jsonResponse(404, { code: 404, msg: 'port not found' })],
+  [writes.updatePort, jsonResponse(404, { code: 404, msg: 'x' })],
+  [writes.addPort, jsonResponse(404, { msg: 'inner port is not open' })],
+  [writes.updatePort, jsonResponse(409, { code: 20501 })],
+  [writes.addPort, jsonResponse(409, { code: 409 })],
+];
+const conditions = classifierTable.rows.flatMap((row) =>
+  ['operations', 'when', 'code', 'msg', 'says', 'retryAfter', 'json'].flatMap((condition) =>
+    condition in row ? [[row.id, condition] as const] : [],
+  ),
+);
+
+test.for(conditions)('row %s would decide too much without its condition "%s"', ([id, condition]) => {
+  const table = classifierTable.rows as ClassifierRow[];
+  const decisions = () => near.map(([write, response]) => decidingRow(write, response)?.id);
+  const before = decisions();
+  const at = table.findIndex((row) => row.id === id);
+  const row = table[at] as ClassifierRow;
+  try {
+    table[at] = { ...row, [condition]: undefined } as ClassifierRow;
+    expect(decisions()).not.toEqual(before);
+  } finally {
+    table[at] = row;
+  }
+});
+
+test('words that a row looks for count whatever their case, and one of them is enough', () => {
+  for (const says of [{ msg: 'Wait A Moment Please' }, { msg: 'x', msg_show: '操作过于频繁' }])
+    expect(verdictOf(writes.updatePort, jsonResponse(409, says))).toBe('throttled');
+});
+
+test('a verdict or a write that the code does not know is a mistake of ours, and said loudly', () => {
+  const table = classifierTable.rows as ClassifierRow[];
+  table.unshift({ id: 'wrong', status: [418], verdict: 'perhaps', why: 'x' } as unknown as ClassifierRow);
+  try {
+    expect(() => verdictOf(writes.updatePort, jsonResponse(418, {}))).toThrow('perhaps');
+  } finally {
+    table.shift();
+  }
+  expect(() => verdictOf({ operation: 'dance', app } as unknown as WriteRequest, jsonResponse(200, {}))).toThrow(
+    'dance',
+  );
+  const broken = {
+    ...writes.install,
+    get app(): never {
+      throw new TypeError('a bug');
+    },
+  };
+  expect(() => verdictOf(broken as WriteRequest, jsonResponse(200, installed))).toThrow('a bug');
+});
+
+test.for([
+  ['unsent', { verdict: 'rejected', reason: 'unsent', answer: { message: 'no route\\u0007' } }],
+  ['ambiguous', { verdict: 'unknown', answer: { message: 'no route\\u0007' } }],
+] as const)('without an answer, a failure that is "%s" proves as much as it can', ([failure, verdict]) => {
+  expect(classifyFailure(new TransportError(failure, 'X', 'no route\u0007'))).toEqual(verdict);
+});
+
 test('only a target state forgives that an earlier part of a refused request may have run', () => {
   for (const write of everyWrite) {
     const expected = writeClassOf(write.operation) === 'target-state' ? 'throttled' : 'unknown';
@@ -162,7 +245,13 @@ test('an answer that no row knows is counted with its operation, status and code
   const unseen: UnseenAnswer[] = [];
   classify(writes.updatePort, jsonResponse(418, { code: 7 }), new VirtualClock(), (pair) => unseen.push(pair));
   classify(writes.updatePort, jsonResponse(403, {}), new VirtualClock(), (pair) => unseen.push(pair));
-  expect(unseen).toEqual([{ operation: 'updatePort', status: 418, code: 7 }]);
+  for (const status of [199, 300])
+    classify(writes.install, jsonResponse(status, {}), new VirtualClock(), (pair) => unseen.push(pair));
+  expect(unseen).toEqual([
+    { operation: 'updatePort', status: 418, code: 7 },
+    { operation: 'install', status: 199, code: undefined },
+    { operation: 'install', status: 300, code: undefined },
+  ]);
 });
 
 const created = recordedResponse('rule that opens outer');
@@ -236,6 +325,115 @@ function portBean(): Record<string, unknown> {
   return (JSON.parse(recordedResponse('add a port').body) as { data: { bean: Record<string, unknown> } }).data.bean;
 }
 
+const none = { verdict: 'applied', evidence: { type: 'none' } };
+const unknown = (message: string | RegExp) => ({
+  verdict: 'unknown',
+  answer: { status: 200, message: typeof message === 'string' ? message : expect.stringMatching(message) },
+});
+const empty = { status: 200, contentType: null, retryAfter: null, body: '' };
+const otherRule = 'the platform answered with another rule than the one sent';
+test.for<readonly [string, WriteRequest, PlatformResponse, object]>([
+  [
+    'a page',
+    writes.deletePort,
+    { ...empty, contentType: 'text/html', body: '<h1>' },
+    unknown(/not JSON \(text\/html\)/),
+  ],
+  ['the port', writes.addPort, recordedResponse('add a port'), { evidence: { type: 'port', port: { port: 5000 } } }],
+  ['no port', writes.addPort, jsonResponse(200, {}), none],
+  [
+    'another port',
+    writes.updatePort,
+    jsonResponse(200, { ...portBean(), container_port: 81 }),
+    unknown('the platform answered for port 81'),
+  ],
+  ['nothing of a port', writes.deletePort, empty, none],
+  ['nothing of a rule', writes.deleteRule, empty, none],
+  ['a blank rule', writes.createRule, jsonResponse(200, { ...echoOf(), http_rule_id: '' }), unknown(/rule/)],
+  [
+    'another created rule',
+    writes.createRule,
+    jsonResponse(200, { ...echoOf(), container_port: 81 }),
+    unknown(otherRule),
+  ],
+  ['no created rule', writes.createRule, jsonResponse(200, {}), unknown('the platform answered with a blank rule')],
+  [
+    'a rule that does not decode',
+    writes.createRule,
+    jsonResponse(200, { ...echoOf(), http_rule_id: '../x' }),
+    unknown(/created rule/),
+  ],
+  [
+    'the changed rule',
+    writes.updateRule,
+    recordedResponse('update a rule'),
+    { evidence: { type: 'rule', rule: { ruleId: writes.updateRule.ruleId } } },
+  ],
+  [
+    'another changed rule',
+    { ...writes.updateRule, ruleId: 'f'.repeat(32) },
+    jsonResponse(200, { ...echoOf() }),
+    unknown(otherRule),
+  ],
+  [
+    'a changed rule that does not decode',
+    writes.updateRule,
+    jsonResponse(200, { ...echoOf(), http_rule_id: '../x' }),
+    unknown(/updated rule/),
+  ],
+  ['nothing of a changed rule', writes.updateRule, empty, none],
+  ['an empty changed rule', writes.updateRule, jsonResponse(200, {}), none],
+  [
+    'the install',
+    writes.install,
+    jsonResponse(200, installed),
+    { evidence: { type: 'install', install: { appId: 1 } } },
+  ],
+  [
+    'the install of another',
+    writes.install,
+    jsonResponse(200, { ...installed, ID: 2 }),
+    unknown('the platform answered for application 2'),
+  ],
+  ['no install', writes.install, jsonResponse(200, {}), unknown(/install/)],
+  ['installed models', writes.upgrade, jsonResponse(200, [{ app_model_id: 'm' }]), none],
+  ['no installed models', writes.upgrade, jsonResponse(200, { ok: true }), unknown(/upgrade/)],
+  ['the application', writes.createApplication, jsonResponse(200, { ID: 7, group_name: 'shop' }), none],
+  [
+    'another application',
+    writes.createApplication,
+    jsonResponse(200, { ID: 7, group_name: 'x' }),
+    unknown('the platform answered with another application than the one sent'),
+  ],
+  ['no application', writes.createApplication, jsonResponse(200, { ok: 1 }), unknown(/created application/)],
+  [
+    'a success that says failed',
+    writes.deleteRule,
+    jsonResponse(200, { code: 500, msg: 'boom' }),
+    { ...unknown('boom'), answer: { code: 500 } },
+  ],
+])('a 200 with %s proves what it shows', ([, write, response, verdict]) => {
+  expect(classify(write, response, new VirtualClock())).toMatchObject(verdict);
+});
+
+function echoOf(): Record<string, unknown> {
+  return JSON.parse(recordedResponse('rule that opens outer').body) as Record<string, unknown>;
+}
+
+test('what a row says is done is done without evidence', () => {
+  expect(classify(writes.deleteRule, jsonResponse(404, { code: 1404 }), new VirtualClock())).toEqual({
+    verdict: 'applied',
+    answer: expect.objectContaining({ status: 404 }),
+    evidence: { type: 'none' },
+  });
+});
+
+test('a path that the server leaves empty is the default one, and only that', () => {
+  const rootless = jsonResponse(200, { ...echoOf(), domain_path: '' });
+  expect(verdictOf(writes.createRule, rootless)).toBe('applied');
+  expect(verdictOf({ ...writes.createRule, rule: { ...rule, path: '/x' } }, rootless)).toBe('unknown');
+});
+
 test('a page under 200 proves nothing', () => {
   const page = { status: 200, contentType: 'text/html', retryAfter: null, body: '<h1>Please log in</h1>' };
   for (const write of everyWrite)
@@ -266,7 +464,7 @@ test('the table speaks of known operations and gives every rejection a reason', 
   expect(Number.isInteger(classifierTable.version)).toBe(true);
   for (const row of classifierTable.rows) {
     for (const operation of row.operations ?? []) expect(Object.keys(operations)).toContain(operation);
-    expect(row.reason !== undefined).toBe(row.verdict === 'rejected');
+    expect('reason' in row).toBe(row.verdict === 'rejected');
     for (const part of row.says ?? []) expect(part).toBe(part.toLowerCase());
   }
 });
