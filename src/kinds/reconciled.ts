@@ -95,6 +95,8 @@ export interface StepProposal<S extends Step = Step> {
   readonly needs: readonly Need[];
   readonly provides: readonly string[];
   readonly prune: boolean;
+  /** Natural keys of other objects that it closes or removes too, ours or not: the guards count them as well. */
+  readonly takesAlong?: readonly string[];
   /** The change is an adoption or a restoration, whatever the ledger says. */
   readonly cause?: 'adopt' | 'obligation';
   /** Written with the intent: a temporary change that must be restored. */

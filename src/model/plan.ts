@@ -38,6 +38,8 @@ export interface Action {
   readonly after: readonly string[];
   /** Removes or closes something by the rules of pruning: counted by the guards, done only with `--prune`. */
   readonly prune: boolean;
+  /** Natural keys of other objects that it closes or removes too, ours or not: the guards count them as well. */
+  readonly takesAlong?: readonly string[];
   /** Written with the intent: a field changed only for a moment, and the value it must get back. */
   readonly obligation?: JsonObject;
 }

@@ -1,6 +1,6 @@
 import { scopeKey } from '../model/ids.ts';
 import type { OwnedObject } from '../model/owned.ts';
-import type { ScopePlan } from '../model/plan.ts';
+import type { Action, ScopePlan } from '../model/plan.ts';
 
 /** How much one run may change or remove before a person is asked. */
 export interface GuardLimits {
@@ -32,17 +32,14 @@ export function guardShare(
 ): readonly Refusal[] {
   const refusals: Refusal[] = [];
   const where = plans.length === 1 && plans[0] !== undefined ? `scope ${scopeKey(plans[0].scope)}` : 'this run';
-  const actions = plans.flatMap((plan) => plan.actions.map((action) => ({ ...action, scope: scopeKey(plan.scope) })));
-  const touched = new Set(
-    actions.filter((action) => action.verb !== 'create').map((action) => `${action.scope} ${action.object}`),
-  ).size;
-  const pruned = new Set(actions.filter((action) => action.prune).map((action) => `${action.scope} ${action.object}`))
-    .size;
-  const share = owned.length === 0 ? 0 : touched / owned.length;
+  const touched = countObjects(plans, (action) => action.verb !== 'create');
+  const pruned = countObjects(plans, (action) => action.prune);
+  // What is changed need not be on record: ports are asserted without adoption.
+  const share = Math.min(1, touched / owned.length);
   if (owned.length >= SHARE_FROM_OBJECTS && share > limits.maxShare) {
     refusals.push({
       code: 'guard/share',
-      message: `${where} would change or remove ${touched} of ${owned.length} objects on record (${percent(share)}), more than the limit of ${percent(limits.maxShare)}; nothing was sent`,
+      message: `${where} would change or remove ${touched} objects, with ${owned.length} on record (${percent(share)}), more than the limit of ${percent(limits.maxShare)}; nothing was sent`,
       override: `--max-share ${Math.ceil(share * 100) / 100}`,
     });
   }
@@ -56,15 +53,25 @@ export function guardShare(
   return refusals;
 }
 
+/** Objects that actions change or remove, with what they take along: each once, however many actions touch it. */
+function countObjects(plans: readonly ScopePlan[], counts: (action: Action) => boolean): number {
+  const objects = plans.flatMap(({ scope, actions }) =>
+    actions
+      .filter(counts)
+      .flatMap(({ object, takesAlong = [] }) => [object, ...takesAlong].map((key) => `${scopeKey(scope)} ${key}`)),
+  );
+  return new Set(objects).size;
+}
+
 /** Resolved values are matched, never what a manifest calls itself. */
 export function guardScope(plan: Pick<ScopePlan, 'scope' | 'application'>, limits: GuardLimits): Refusal | undefined {
   const { team, region, appId } = plan.scope;
-  const allowed = limits.allowedScopes.some((pattern) => matches(pattern, [team, region, String(appId)]));
-  if (allowed) return undefined;
+  const resolved = `${team}/${region}/${appId}`;
+  if (limits.allowedScopes.some((pattern) => matches(pattern, resolved))) return undefined;
   return {
     code: 'guard/scope',
-    message: `${plan.application} means ${team}/${region}/${appId}, which the operator's Settings do not allow (${limits.allowedScopes.join(', ')}); nothing was sent`,
-    override: `add "${team}/${region}/${appId}" to spec.scopes.allow of Settings in the file given by --config`,
+    message: `${plan.application} means ${resolved}, which the operator's Settings do not allow (${limits.allowedScopes.join(', ')}); nothing was sent`,
+    override: `add "${resolved}" to spec.scopes.allow of Settings in the file given by --config`,
   };
 }
 
@@ -146,25 +153,10 @@ export function guardSuccession(source: string, succession: Succession, prunes: 
   };
 }
 
-function matches(pattern: string, values: readonly string[]): boolean {
-  const parts = pattern.split('/');
-  return parts.length === values.length && parts.every((part, index) => wildcard(part, values[index] ?? ''));
-}
-
-/** `*` stands for any text within one segment. */
-function wildcard(pattern: string, value: string): boolean {
-  const pieces = pattern.split('*');
-  const [first = '', ...rest] = pieces;
-  if (rest.length === 0) return pattern === value;
-  if (!value.startsWith(first)) return false;
-  let at = first.length;
-  for (const [index, piece] of rest.entries()) {
-    if (index === rest.length - 1) return value.length - piece.length >= at && value.endsWith(piece);
-    const found = value.indexOf(piece, at);
-    if (found === -1) return false;
-    at = found + piece.length;
-  }
-  return true;
+/** `*` stands for any text within one segment. A value with a slash of its own matches nothing. */
+function matches(pattern: string, scope: string): boolean {
+  const pieces = pattern.split('*').map((piece) => RegExp.escape(piece));
+  return new RegExp(`^${pieces.join('[^/]*')}$`).test(scope);
 }
 
 function percent(share: number): string {

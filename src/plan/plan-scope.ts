@@ -246,6 +246,7 @@ function toAction(
     cause,
     after,
     prune: proposal.prune,
+    ...(proposal.takesAlong === undefined ? {} : { takesAlong: proposal.takesAlong }),
     ...(proposal.obligation === undefined ? {} : { obligation: proposal.obligation }),
   };
 }

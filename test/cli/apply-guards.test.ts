@@ -131,7 +131,9 @@ test('a change of too large a share, and too many removals: 4, and the flags it 
   scene.write('a.yaml', shop(web(PORTS), ...rules(60)));
   const share = await scene.run('apply');
   expect(share.code).toBe(4);
-  expect(share.out).toContain('would change or remove 12 of 15 objects on record (80 %), more than the limit of 30 %');
+  expect(share.out).toContain(
+    'would change or remove 12 objects, with 15 on record (80 %), more than the limit of 30 %',
+  );
   expect(share.out).toMatch(/\nNothing was sent: 1 application refused by a guard\.\n$/);
   expect(scene.traffic().writes).toEqual([]);
   expect(override(share.out)).toEqual(['--max-share', '0.8']);

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../model/json.ts';
 import type { PortRecord, RuleRecord } from '../../model/observed.ts';
 import type { ResourceId } from '../../model/ids.ts';
 import type { HoldProposal, Need, RawChange, Readable, StepProposal } from '../reconciled.ts';
+import { ruleKey } from '../http-gateway-rule/steps.ts';
 import type { PortSpec } from './spec.ts';
 import { type ComponentStep, portExists, portInner, portKey, portOuter, portProtocol } from './steps.ts';
 
@@ -96,7 +97,7 @@ function changePort(portCase: PortCase, live: PortRecord): PortDifference {
       summary: `close outer access of port ${port}${temporary ? ' for the protocol change' : ''}`,
       changes: temporary ? [] : [change(port, 'outer', true, false)],
       effects: ruleEffects(rules, serviceId, port, 'disables'),
-      ...(temporary ? { obligation: { outer: true } } : {}),
+      ...(temporary ? { obligation: { outer: true } } : { takesAlong: rulesOf(rules, serviceId, port).map(ruleKey) }),
     });
   }
   if (protocolChanges && spec.protocol !== undefined) {
@@ -231,11 +232,19 @@ export function ruleEffects(
   port: number,
   verb: string,
 ): readonly string[] {
-  if (!rules.readable) return [];
-  const concerned = rules.value.filter((rule) => rule.serviceId === serviceId && rule.port === port);
+  const concerned = rulesOf(rules, serviceId, port);
   if (concerned.length === 0) return [];
   const names = concerned.map((rule) => `${rule.domain}${rule.path || '/'}`).sort();
   return [`${verb} ${concerned.length} ${concerned.length === 1 ? 'rule' : 'rules'}: ${names.join(', ')}`];
+}
+
+/** The rules on a port; none where rules cannot be read. */
+export function rulesOf(
+  rules: Readable<readonly RuleRecord[]>,
+  serviceId: string,
+  port: number,
+): readonly RuleRecord[] {
+  return rules.readable ? rules.value.filter((rule) => rule.serviceId === serviceId && rule.port === port) : [];
 }
 
 function expectation(serviceId: string, port: number, rule: ResourceId): Omit<Need, 'met'> {

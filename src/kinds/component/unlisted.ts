@@ -1,9 +1,10 @@
 import type { JsonObject } from '../../model/json.ts';
 import type { PortRecord } from '../../model/observed.ts';
 import type { Note } from '../../model/plan.ts';
+import { ruleKey } from '../http-gateway-rule/steps.ts';
 import { type HoldProposal, remembered } from '../reconciled.ts';
 import type { ComponentContext, ComponentProposal, ObservedComponent } from './live.ts';
-import { change, proposal, ruleEffects, stepKey } from './port-diff.ts';
+import { change, proposal, ruleEffects, rulesOf, stepKey } from './port-diff.ts';
 import { componentKey } from './steps.ts';
 
 /** Ports that the manifest does not list: kept, or closed or deleted by the rules of pruning. */
@@ -90,6 +91,7 @@ function removalSteps(
 ): ComponentProposal[] {
   const steps: ComponentProposal[] = [];
   const { port } = live;
+  const takesAlong = rulesOf(rules, serviceId, port).map(ruleKey);
   const base = { ...proposal(serviceId, port), prune: true } as const;
   if (live.outer) {
     steps.push({
@@ -99,6 +101,7 @@ function removalSteps(
       summary: `close outer access of unlisted port ${port}`,
       changes: [change(port, 'outer', true, false)],
       effects: ruleEffects(rules, serviceId, port, 'disables'),
+      takesAlong,
     });
   }
   if (live.inner) {
@@ -121,6 +124,7 @@ function removalSteps(
       summary: `delete unlisted port ${port}`,
       changes: Object.entries(former).map(([field, before]) => change(port, field, before, undefined)),
       effects: ruleEffects(rules, serviceId, port, 'deletes'),
+      takesAlong,
       after: steps.map((step) => step.key),
     });
   }
