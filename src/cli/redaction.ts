@@ -15,17 +15,21 @@ const LENGTH_MIN = 6;
 const MASK = '[secret]';
 
 export function createRedaction(): Redaction {
-  const spellings = new Set<string>();
+  // The longest first: one secret may be a part of another, and masked by itself it would leave the rest to be seen.
+  let spellings: readonly string[] = [];
   return {
     add(value) {
       if (value.length < LENGTH_MIN) return;
       const bytes = Buffer.from(value, 'utf8');
-      spellings.add(value);
-      spellings.add(encodeURIComponent(value));
-      spellings.add(JSON.stringify(value).slice(1, -1));
-      // Without the padding, which depends on where it ends.
-      spellings.add(bytes.toString('base64').replace(/=+$/, ''));
-      spellings.add(bytes.toString('base64url'));
+      const written = [
+        value,
+        encodeURIComponent(value),
+        JSON.stringify(value).slice(1, -1),
+        // Without the padding, which depends on where it ends.
+        bytes.toString('base64').replace(/=+$/, ''),
+        bytes.toString('base64url'),
+      ];
+      spellings = [...new Set([...spellings, ...written])].sort((left, right) => right.length - left.length);
     },
     redact(text) {
       let masked = text;

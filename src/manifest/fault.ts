@@ -73,14 +73,17 @@ export class FileText {
   #excerpt(offset: number, length: number): Problem['excerpt'] {
     const start = this.text.lastIndexOf('\n', offset - 1) + 1;
     const newline = this.text.indexOf('\n', offset);
-    const end = newline === -1 ? this.text.length : newline;
+    const lineEnd = newline === -1 ? this.text.length : newline;
+    const end = this.text[lineEnd - 1] === '\r' ? lineEnd - 1 : lineEnd;
     if (start >= end) return undefined;
     const caret = offset - start;
-    const line = this.#masked(start, end).replace(/\r$/, '').replace(/\t/g, ' ');
-    const from = line.length <= EXCERPT_LENGTH_MAX ? 0 : Math.max(0, caret - EXCERPT_LENGTH_MAX / 2);
-    const to = Math.min(line.length, from + EXCERPT_LENGTH_MAX);
+    const width = end - start;
+    const from = width <= EXCERPT_LENGTH_MAX ? 0 : Math.max(0, caret - EXCERPT_LENGTH_MAX / 2);
+    const to = Math.min(width, from + EXCERPT_LENGTH_MAX);
     const underline = Math.max(1, Math.min(length, to - from - (caret - from)));
-    const cut = `${from > 0 ? '…' : ''}${line.slice(from, to)}${to < line.length ? '…' : ''}`;
+    // Only the window is masked: a line may be a whole file, with a secret in every word of it.
+    const line = this.#masked(start + from, start + to).replace(/\t/g, ' ');
+    const cut = `${from > 0 ? '…' : ''}${line}${to < width ? '…' : ''}`;
     return { line: cut, caret: caret - from + (from > 0 ? 1 : 0), length: underline };
   }
 

@@ -1,6 +1,6 @@
-import { isMap, isScalar } from 'yaml';
+import { isMap, isScalar, isSeq } from 'yaml';
 import type { Mask } from './fault.ts';
-import { textOfScalar } from './values.ts';
+import { spanOf, textOfScalar } from './values.ts';
 
 /** Where documents come from: `manifest` is a source, `operator` the configuration file. */
 export type Trust = 'manifest' | 'operator';
@@ -26,21 +26,29 @@ export function addressMasks(text: string): readonly Mask[] {
   return [...text.matchAll(USER_INFO)].map(({ index, 2: userInfo = '' }) => [index + 3, index + 3 + userInfo.length]);
 }
 
-/** Values whose keys say that they may be a secret, written where a reference belongs. */
+/** What a reference to a secret consists of, which is none itself. */
+const REFERENCE_KEYS: ReadonlySet<string> = new Set(['env', 'file']);
+
+/** Values whose keys say that they may be a secret, written where a reference belongs, with all that is in them. */
 export function secretMasks(contents: unknown, trust: Trust): readonly Mask[] {
-  const masks: Mask[] = [];
-  collect(contents, trust, masks);
-  return masks;
+  if (isSeq(contents)) return contents.items.flatMap((item) => secretMasks(item, trust));
+  if (!isMap(contents)) return [];
+  return contents.items.flatMap(({ key, value }) => {
+    const name = isScalar(key) ? textOfScalar(key) : '';
+    const isSecret = isSecretName(name) || (trust === 'operator' && name === 'value');
+    return isSecret ? everyScalar(value) : secretMasks(value, trust);
+  });
 }
 
-function collect(node: unknown, trust: Trust, masks: Mask[]): void {
-  if (!isMap(node)) return;
-  for (const { key, value } of node.items) {
-    const name = isScalar(key) ? textOfScalar(key) : '';
-    const secret = SECRET_KEY.test(name) || (trust === 'operator' && name === 'value');
-    if (secret && isScalar(value) && value.range) masks.push([value.range[0], value.range[1]]);
-    else collect(value, trust, masks);
-  }
+function everyScalar(node: unknown): readonly Mask[] {
+  if (isSeq(node)) return node.items.flatMap(everyScalar);
+  if (isMap(node))
+    return node.items.flatMap(({ key, value }) =>
+      isScalar(key) && REFERENCE_KEYS.has(textOfScalar(key)) ? [] : everyScalar(value),
+    );
+  if (!isScalar(node)) return [];
+  const { offset, length } = spanOf(node);
+  return [[offset, offset + length]];
 }
 
 /**

@@ -25,8 +25,7 @@ export interface Answer {
 /** Masks the secrets of this process in a text. Servers repeat tokens and keys in their messages. */
 export type Redact = (text: string) => string;
 
-/** @param redact is applied to words for people before they are shortened, so that no part of a secret stays. */
-export function parseAnswer(response: PlatformResponse, redact: Redact = unchanged): Answer {
+export function parseAnswer(response: PlatformResponse, redact?: Redact): Answer {
   const parsed = parseJson(response.body);
   const { status } = response;
   const record = isRecord(parsed.json) ? parsed.json : {};
@@ -46,12 +45,8 @@ export function parseAnswer(response: PlatformResponse, redact: Redact = unchang
     shown: shown.trim(),
     fromCluster,
     isSuccess: status >= 200 && status < 300 && !saysFailed(record, code),
-    summary: { status, ...(code === undefined ? {} : { code }), message: safeText(redact(message)) },
+    summary: { status, ...(code === undefined ? {} : { code }), message: safeText(message, redact) },
   };
-}
-
-function unchanged(text: string): string {
-  return text;
 }
 
 /** A record of the API may have a `code` field of its own one day; only an envelope's says how the request went. */
@@ -100,9 +95,10 @@ const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e
 /**
  * Text of someone else made fit for a log line and a terminal: a trace is cut off, anything like a key is removed,
  * control characters are escaped, and no more than 300 characters are left.
+ * @param redact is applied before anything is shortened, so that no part of a secret stays.
  */
-export function safeText(text: string): string {
-  const head = text.split(/\n?Traceback \(most recent call last\)/, 1)[0] ?? '';
+export function safeText(text: string, redact: Redact = (words) => words): string {
+  const head = redact(text).split(/\n?Traceback \(most recent call last\)/, 1)[0] ?? '';
   const withoutKeys = head.includes('-----BEGIN') ? '[removed: it looks like a certificate or key]' : head;
   const escaped = withoutKeys
     .slice(0, 4 * MESSAGE_CHARACTERS_MAX)

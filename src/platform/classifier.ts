@@ -81,8 +81,8 @@ export function classify(
 }
 
 /** What a failure without an answer proves: nothing, unless no byte of the request left. */
-export function classifyFailure(error: TransportError): Verdict {
-  const answer = { message: safeText(error.message) };
+export function classifyFailure(error: TransportError, redact?: Redact): Verdict {
+  const answer = { message: safeText(error.message, redact) };
   return error.failure === 'unsent'
     ? { verdict: 'rejected', answer, reason: 'unsent' }
     : { verdict: 'unknown', answer };

@@ -187,7 +187,7 @@ function writes(
       try {
         return classify(write, await gate.send(request, sendBeforeMs), options.clock, options.onUnseen, options.redact);
       } catch (error) {
-        if (error instanceof TransportError) return classifyFailure(error);
+        if (error instanceof TransportError) return classifyFailure(error, options.redact);
         throw error;
       } finally {
         reader.writeHappened();

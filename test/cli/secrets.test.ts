@@ -1,11 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { inspect } from 'node:util';
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createRedaction } from '../../src/cli/redaction.ts';
-import { openSecret } from '../../src/cli/secrets.ts';
-import type { Clock } from '../../src/runtime/clock.ts';
 import { demo } from '../../src/sandbox/seeds/demo.ts';
 import { configurationFor, folderOf, sandboxFor, temporaryFolder } from './platform.ts';
 import { type Run, runProcess, startProgram } from './running.ts';
@@ -168,66 +163,4 @@ test('the sandbox does not repeat a token of one’s own, and does not log what 
   expect((await fetch(`${url}/openapi/v1/regions`, { headers })).status).toBe(200);
   child.kill('SIGTERM');
   expectNoCanary(await ended);
-});
-
-test('a secret that was read is masked in every spelling, wherever it stands', () => {
-  fc.assert(
-    fc.property(
-      fc.string({ minLength: 6, maxLength: 40, unit: 'binary' }).filter((text) => text.isWellFormed()),
-      fc.string({ maxLength: 20 }),
-      fc.nat({ max: 4 }),
-      (secret, around, spelling) => {
-        const redaction = createRedaction();
-        redaction.add(secret);
-        const written = spellingsOf(secret)[spelling] ?? secret;
-        expect(redaction.redact(`${around}${written}${around}`)).not.toContain(written);
-      },
-    ),
-  );
-});
-
-/** A clock that moves only when it is told to. */
-function handClock(): Clock & { advance(ms: number): void } {
-  let nowMs = 0;
-  return {
-    now: () => nowMs,
-    monotonic: () => nowMs,
-    sinceBoot: () => ({ boot: '', uptimeMs: 0 }),
-    sleep: async () => {},
-    advance: (ms) => void (nowMs += ms),
-  };
-}
-
-test('a secret in a file is read again when it has been rotated, and kept while the file is away', () => {
-  const file = join(temporaryFolder(), 'token');
-  const clock = handClock();
-  writeFileSync(file, 'first-token\n');
-  const redaction = createRedaction();
-  const secret = openSecret({ file }, 'Platform/default spec.auth.value', { env: {}, clock, redaction });
-  expect(secret().reveal()).toBe('first-token');
-  writeFileSync(file, 'second-token');
-  expect(secret().reveal()).toBe('first-token');
-  clock.advance(5_001);
-  expect(secret().reveal()).toBe('second-token');
-  writeFileSync(file, '');
-  clock.advance(5_001);
-  expect(secret().reveal()).toBe('second-token');
-  expect(inspect(secret())).not.toContain('token\n');
-  expect(redaction.redact('first-token second-token')).toBe('[secret] [secret]');
-});
-
-test.for([
-  [{ env: 'NOT_THERE' }, 'environment variable NOT_THERE, which is not set'],
-  [{ env: 'EMPTY' }, 'environment variable EMPTY, which is empty'],
-  [{ file: '/nowhere/token' }, 'no such file'],
-] as const)('a reference to nothing is an error of the configuration: %j', ([reference, words]) => {
-  const around = { env: { EMPTY: '' }, clock: handClock(), redaction: createRedaction() };
-  let caught: unknown;
-  try {
-    openSecret(reference, 'Store/main spec.accessKey', around);
-  } catch (error) {
-    caught = error;
-  }
-  expect(caught).toMatchObject({ disposition: 'invalid', message: expect.stringContaining(words) });
-  expect(caught).toMatchObject({ message: expect.stringContaining('Store/main spec.accessKey') });
 });

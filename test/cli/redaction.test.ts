@@ -1,0 +1,161 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createRedaction, redacting } from '../../src/cli/redaction.ts';
+import { openSecret } from '../../src/cli/secrets.ts';
+import type { Clock } from '../../src/runtime/clock.ts';
+import { temporaryFolder } from './platform.ts';
+import { collectingTerminal } from './running.ts';
+
+function spellingsOf(secret: string): readonly string[] {
+  const bytes = Buffer.from(secret);
+  return [
+    secret,
+    encodeURIComponent(secret),
+    JSON.stringify(secret).slice(1, -1),
+    bytes.toString('base64').replace(/=+$/, ''),
+    bytes.toString('base64url'),
+  ];
+}
+
+const anySecret = fc
+  .string({ minLength: 6, maxLength: 40, unit: 'binary' })
+  .filter((text) => text.isWellFormed() && !'[secret]'.includes(text));
+
+test('a secret is masked in each of its spellings, exactly, wherever it stands', () => {
+  const secret = 'a "b"/+=&?%41\n~ÿ>>>???';
+  const redaction = createRedaction();
+  redaction.add(secret);
+  const spellings = spellingsOf(secret);
+  expect(new Set(spellings).size).toBe(5);
+  for (const spelling of spellings)
+    expect(redaction.redact(`<${spelling}|${spelling}>`), spelling).toBe('<[secret]|[secret]>');
+  expect(redaction.redact(Buffer.from(secret).toString('base64'))).toMatch(/^\[secret\]=*$/);
+  expect(redaction.redact('a "b" nothing else')).toBe('a "b" nothing else');
+});
+
+test('no spelling of any secret survives', () => {
+  fc.assert(
+    fc.property(anySecret, fc.string({ maxLength: 20 }), fc.nat({ max: 4 }), (secret, around, spelling) => {
+      const redaction = createRedaction();
+      redaction.add(secret);
+      const written = spellingsOf(secret)[spelling] as string;
+      expect(redaction.redact(`${around}${written}${around}`)).not.toContain(written);
+    }),
+  );
+});
+
+test.for([
+  ['the part first', ['abcdef', 'abcdefghijkl']],
+  ['the whole first', ['abcdefghijkl', 'abcdef']],
+] as const)('a secret that is part of another leaves nothing of the longer one: %s', ([, secrets]) => {
+  const redaction = createRedaction();
+  for (const secret of secrets) redaction.add(secret);
+  expect(redaction.redact('x abcdefghijkl abcdef')).toBe('x [secret] [secret]');
+});
+
+test('five characters are no secret: masked, they would blot out half of every message', () => {
+  const redaction = createRedaction();
+  redaction.add('abcde');
+  expect(redaction.redact('abcde')).toBe('abcde');
+  redaction.add('abcdef');
+  expect(redaction.redact('abcdef')).toBe('[secret]');
+});
+
+test('both outputs of the terminal are masked; the rest of it stays', () => {
+  const redaction = createRedaction();
+  const { terminal, text } = collectingTerminal({ columns: 132, input: 'y' });
+  const masked = redacting(terminal, redaction);
+  redaction.add('hunter-two');
+  masked.out.write('out hunter-two\n');
+  masked.err.write('err hunter-two\n');
+  expect(text).toEqual({ out: 'out [secret]\n', err: 'err [secret]\n' });
+  expect(masked.out.columns).toBe(132);
+  expect(masked.input).toBe(terminal.input);
+});
+
+/** A clock that moves only when it is told to. */
+function handClock(): Clock & { advance(ms: number): void } {
+  let nowMs = 0;
+  return {
+    now: () => nowMs,
+    monotonic: () => nowMs,
+    sinceBoot: () => ({ boot: '', uptimeMs: 0 }),
+    sleep: async () => {},
+    advance: (ms) => void (nowMs += ms),
+  };
+}
+
+test('a variable is read once, and masked from then on', () => {
+  const redaction = createRedaction();
+  const env: Record<string, string> = { TOKEN: 'first-token' };
+  const secret = openSecret({ env: 'TOKEN' }, 'here', { env, clock: handClock(), redaction });
+  env['TOKEN'] = 'second-token';
+  expect(secret().reveal()).toBe('first-token');
+  expect(secret().origin).toBe('environment variable TOKEN');
+  expect(redaction.redact('first-token second-token')).toBe('[secret] second-token');
+});
+
+test('a file is read again when it may have been rotated, and what was read stays while it cannot be', () => {
+  const file = join(temporaryFolder(), 'token');
+  const clock = handClock();
+  const redaction = createRedaction();
+  writeFileSync(file, 'first-token\r\n');
+  const secret = openSecret({ file }, 'here', { env: {}, clock, redaction });
+  expect(secret().origin).toBe(`file ${file}`);
+  expect(secret().reveal()).toBe('first-token');
+  writeFileSync(file, 'second\ntoken\n');
+  clock.advance(5_000);
+  expect(secret().reveal()).toBe('first-token');
+  clock.advance(1);
+  expect(secret().reveal()).toBe('second\ntoken');
+  writeFileSync(file, '');
+  clock.advance(5_001);
+  expect(secret().reveal()).toBe('second\ntoken');
+  writeFileSync(file, 'third-token');
+  clock.advance(5_000);
+  expect(secret().reveal(), 'a failed reading counts as one').toBe('second\ntoken');
+  clock.advance(1);
+  expect(secret().reveal()).toBe('third-token');
+  expect(redaction.redact('first-token, second\ntoken, third-token')).toBe('[secret], [secret], [secret]');
+});
+
+test('a mistake of ours while reading is not taken for a file that is away', () => {
+  const file = join(temporaryFolder(), 'token');
+  writeFileSync(file, 'first-token');
+  const clock = handClock();
+  let isBroken = false;
+  const redaction = {
+    add: () => {
+      if (isBroken) throw new TypeError('a bug');
+    },
+    redact: (text: string) => text,
+  };
+  const secret = openSecret({ file }, 'here', { env: {}, clock, redaction });
+  isBroken = true;
+  clock.advance(5_001);
+  expect(() => secret()).toThrow('a bug');
+});
+
+test.for([
+  [{ env: 'NOT_THERE' }, 'environment variable NOT_THERE', 'not set'],
+  [{ env: 'EMPTY' }, 'environment variable EMPTY', 'empty'],
+] as const)('a reference to nothing is an error of the configuration: %j', ([reference, origin, state]) => {
+  const around = { env: { EMPTY: '' }, clock: handClock(), redaction: createRedaction() };
+  expect(() => openSecret(reference, 'Store/main spec.accessKey', around)).toThrow(
+    expect.objectContaining({
+      code: 'secret/missing',
+      disposition: 'invalid',
+      message: `Store/main spec.accessKey takes its secret from the ${origin}, which is ${state}. Nothing was sent.`,
+      remedy: `Set the ${origin}, or correct the reference in the configuration.`,
+    }),
+  );
+});
+
+test('a file that is not there is named with what it was for', () => {
+  const around = { env: {}, clock: handClock(), redaction: createRedaction() };
+  expect(() => openSecret({ file: '/nowhere/token' }, 'Store/main spec.accessKey', around)).toThrow(
+    /the secret of Store\/main spec\.accessKey/,
+  );
+});
