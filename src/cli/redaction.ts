@@ -16,20 +16,20 @@ const MASK = '[secret]';
 
 export function createRedaction(): Redaction {
   // The longest first: one secret may be a part of another, and masked by itself it would leave the rest to be seen.
-  let spellings: readonly string[] = [];
+  let spellings: ReadonlySet<string> = new Set();
   return {
     add(value) {
       if (value.length < LENGTH_MIN) return;
-      const bytes = Buffer.from(value, 'utf8');
+      const bytes = Buffer.from(value);
       const written = [
         value,
         encodeURIComponent(value),
         JSON.stringify(value).slice(1, -1),
         // Without the padding, which depends on where it ends.
-        bytes.toString('base64').replace(/=+$/, ''),
+        bytes.toString('base64').replaceAll('=', ''),
         bytes.toString('base64url'),
       ];
-      spellings = [...new Set([...spellings, ...written])].sort((left, right) => right.length - left.length);
+      spellings = new Set([...spellings, ...written].sort((left, right) => right.length - left.length));
     },
     redact(text) {
       let masked = text;

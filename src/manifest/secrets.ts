@@ -14,16 +14,16 @@ export function isSecretName(name: string): boolean {
   return SECRET_KEY.test(name);
 }
 
-const USER_INFO = /(:\/\/)([^\s/@"']+)@/g;
+const USER_INFO = /(?<=:\/\/)[^\s/@"']+(?=@)/g;
 
 /** An address without the user and password that may stand in it. */
 export function withoutUserInfo(text: string): string {
-  return text.replace(USER_INFO, '$1***@');
+  return text.replace(USER_INFO, '***');
 }
 
 /** Users and passwords in addresses, wherever they stand. */
 export function addressMasks(text: string): readonly Mask[] {
-  return [...text.matchAll(USER_INFO)].map(({ index, 2: userInfo = '' }) => [index + 3, index + 3 + userInfo.length]);
+  return [...text.matchAll(USER_INFO)].map(({ index, 0: userInfo }) => [index, index + userInfo.length]);
 }
 
 /** What a reference to a secret consists of, which is none itself. */
@@ -34,10 +34,13 @@ export function secretMasks(contents: unknown, trust: Trust): readonly Mask[] {
   if (isSeq(contents)) return contents.items.flatMap((item) => secretMasks(item, trust));
   if (!isMap(contents)) return [];
   return contents.items.flatMap(({ key, value }) => {
-    const name = isScalar(key) ? textOfScalar(key) : '';
-    const isSecret = isSecretName(name) || (trust === 'operator' && name === 'value');
+    const isSecret = isScalar(key) && isSecretKey(textOfScalar(key), trust);
     return isSecret ? everyScalar(value) : secretMasks(value, trust);
   });
+}
+
+function isSecretKey(name: string, trust: Trust): boolean {
+  return isSecretName(name) || (trust === 'operator' && name === 'value');
 }
 
 function everyScalar(node: unknown): readonly Mask[] {
@@ -59,7 +62,7 @@ export function secretLineMasks(text: string): readonly Mask[] {
   const masks: Mask[] = [];
   for (const match of text.matchAll(SECRET_LINE)) {
     const end = match.index + match[0].length;
-    masks.push([end - (match[1]?.length ?? 0), end]);
+    masks.push([end - (match[1] as string).length, end]);
   }
   for (const match of text.matchAll(/^[^:\n]*$/gm)) {
     if (!match[0].startsWith('---')) masks.push([match.index, match.index + match[0].length]);

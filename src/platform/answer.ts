@@ -29,7 +29,7 @@ export function parseAnswer(response: PlatformResponse, redact?: Redact): Answer
   const parsed = parseJson(response.body);
   const { status } = response;
   const record = isRecord(parsed.json) ? parsed.json : {};
-  const code = typeof record['code'] === 'number' && Number.isSafeInteger(record['code']) ? record['code'] : undefined;
+  const code = Number.isSafeInteger(record['code']) ? (record['code'] as number) : undefined;
   const fromCluster = isRecord(record['msg']);
   const inner = isRecord(record['msg']) ? record['msg'] : {};
   const msg = firstText(record['msg'], inner['msg'], record['detail']);
@@ -50,9 +50,9 @@ export function parseAnswer(response: PlatformResponse, redact?: Redact): Answer
 }
 
 /** A record of the API may have a `code` field of its own one day; only an envelope's says how the request went. */
-function saysFailed(record: Readonly<Record<string, unknown>>, code: number | undefined): boolean {
+function saysFailed(record: Readonly<Record<string, unknown>>, code = 200): boolean {
   const isEnvelope = 'msg' in record || 'msg_show' in record || 'error_type' in record;
-  return isEnvelope && code !== undefined && (code < 200 || code > 299);
+  return isEnvelope && (code < 200 || code > 299);
 }
 
 function parseJson(body: string): { readonly json: unknown; readonly isJson: boolean; readonly isEmpty: boolean } {
@@ -98,7 +98,7 @@ const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e
  * @param redact is applied before anything is shortened, so that no part of a secret stays.
  */
 export function safeText(text: string, redact: Redact = (words) => words): string {
-  const head = redact(text).split(/\n?Traceback \(most recent call last\)/, 1)[0] ?? '';
+  const head = redact(text).replace(/\n?Traceback \(most recent call last\)[^]*$/, '');
   const withoutKeys = head.includes('-----BEGIN') ? '[removed: it looks like a certificate or key]' : head;
   const escaped = withoutKeys
     .slice(0, 4 * MESSAGE_CHARACTERS_MAX)

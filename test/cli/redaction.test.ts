@@ -1,12 +1,19 @@
-import { writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { createRedaction, redacting } from '../../src/cli/redaction.ts';
 import { openSecret } from '../../src/cli/secrets.ts';
+import type { Output, Terminal } from '../../src/cli/terminal.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
-import { temporaryFolder } from './platform.ts';
-import { collectingTerminal } from './running.ts';
+
+/** A file name in a folder that goes when the test ends. Not shared with other tests: few imports keep mutants cheap. */
+function temporaryFile(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'portolan-redaction-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return join(folder, 'token');
+}
 
 function spellingsOf(secret: string): readonly string[] {
   const bytes = Buffer.from(secret);
@@ -65,7 +72,16 @@ test('five characters are no secret: masked, they would blot out half of every m
 
 test('both outputs of the terminal are masked; the rest of it stays', () => {
   const redaction = createRedaction();
-  const { terminal, text } = collectingTerminal({ columns: 132, input: 'y' });
+  const text = { out: '', err: '' };
+  const output = (name: 'out' | 'err'): Output => ({
+    write: (part) => {
+      text[name] += part;
+    },
+    isTerminal: false,
+    columns: 132,
+    color: false,
+  });
+  const terminal: Terminal = { out: output('out'), err: output('err'), async *input() {} };
   const masked = redacting(terminal, redaction);
   redaction.add('hunter-two');
   masked.out.write('out hunter-two\n');
@@ -98,7 +114,7 @@ test('a variable is read once, and masked from then on', () => {
 });
 
 test('a file is read again when it may have been rotated, and what was read stays while it cannot be', () => {
-  const file = join(temporaryFolder(), 'token');
+  const file = temporaryFile();
   const clock = handClock();
   const redaction = createRedaction();
   writeFileSync(file, 'first-token\r\n');
@@ -122,7 +138,7 @@ test('a file is read again when it may have been rotated, and what was read stay
 });
 
 test('a mistake of ours while reading is not taken for a file that is away', () => {
-  const file = join(temporaryFolder(), 'token');
+  const file = temporaryFile();
   writeFileSync(file, 'first-token');
   const clock = handClock();
   let isBroken = false;

@@ -1,8 +1,8 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { demo } from '../../src/sandbox/seeds/demo.ts';
-import { configurationFor, folderOf, sandboxFor, temporaryFolder } from './platform.ts';
+import { configurationFor, folderOf, sandboxFor } from './platform.ts';
 import { type Run, runProcess, startProgram } from './running.ts';
 
 /** Characters that change in URLs, JSON and base64, so that each spelling is a different text. */

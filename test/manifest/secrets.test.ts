@@ -12,7 +12,10 @@ import {
 /** The text with what is masked written as stars. */
 function masked(text: string, masks: readonly (readonly [number, number])[]): string {
   let shown = text;
-  for (const [from, to] of masks) shown = shown.slice(0, from) + '*'.repeat(to - from) + shown.slice(to);
+  for (const [from, to] of masks) {
+    expect(from).toBeLessThan(to);
+    shown = shown.slice(0, from) + '*'.repeat(to - from) + shown.slice(to);
+  }
   return shown;
 }
 const maskedDocument = (text: string, trust: Trust) => masked(text, secretMasks(parseDocument(text).contents, trust));
@@ -52,6 +55,7 @@ test.for<readonly [string, Trust, string, string]>([
   ['no other field', 'manifest', 'port: 80\nname: abc', 'port: 80\nname: abc'],
   ['a key that is none', 'manifest', '? [ token ]\n: abc', '? [ token ]\n: abc'],
   ['a reference with a key that is none', 'manifest', 'token: { ? [ env ] : abc }', 'token: { ? [ env ] : *** }'],
+  ['a key without a value', 'manifest', '{ token, a: { token } }', '{ token, a: { token } }'],
   ['nothing at all', 'manifest', '', ''],
 ])('%s is masked', ([, trust, text, shown]) => {
   expect(maskedDocument(text, trust)).toBe(shown);
