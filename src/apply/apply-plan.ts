@@ -43,7 +43,6 @@ export async function applyPlan(world: ApplyWorld, input: ApplyInput): Promise<A
   const notDone = new Set<string>();
   let stopped: SkipReason | undefined;
   let sent = 0;
-  let memory = input.memory;
   for (const action of input.actions) {
     const asked = world.stopRequested();
     if (stopped === undefined && asked !== undefined) stopped = { type: asked };
@@ -58,7 +57,7 @@ export async function applyPlan(world: ApplyWorld, input: ApplyInput): Promise<A
     if (sent > 0 && world.clock.monotonic() - input.observedAtMs > world.timing.observationMaxAgeMs) {
       return { results, touched, stale: true, stopped };
     }
-    const { result, error } = await attempt(world, input, memory, action);
+    const { result, error } = await attempt(world, input, action, sent === 0);
     sent += 1;
     for (const reading of kindOf(action).calls.touches(action.step as Step)) touched.add(reading);
     results.push(result);
@@ -66,8 +65,6 @@ export async function applyPlan(world: ApplyWorld, input: ApplyInput): Promise<A
     if (error !== undefined)
       return { results, touched, stale: false, stopped: { type: 'scope-stopped', by: error.message }, error };
     stopped = stopAfter(result);
-    // The next action of the same object builds on what this one recorded.
-    memory = { ...memory, objects: await world.ledger.objects({ scope: scopeKey(input.plan.scope) }) };
   }
   return { results, touched, stale: false, stopped };
 }
@@ -76,11 +73,13 @@ export async function applyPlan(world: ApplyWorld, input: ApplyInput): Promise<A
 async function attempt(
   world: ApplyWorld,
   input: ApplyInput,
-  memory: Memory,
   action: Action,
+  isFirst: boolean,
 ): Promise<{ readonly result: ActionResult; readonly error?: PortolanError }> {
   try {
-    return { result: await run(world, input, memory, action) };
+    // What an earlier action recorded of the same object is built upon.
+    const objects = isFirst ? input.memory.objects : await world.ledger.objects({ scope: scopeKey(input.plan.scope) });
+    return { result: await run(world, input, { ...input.memory, objects }, action) };
   } catch (error) {
     if (error instanceof OutcomeNotRecorded) {
       const { intent, answer, request, ledgerError } = error;

@@ -96,19 +96,14 @@ export async function execute(world: ApplyWorld, execution: Execution): Promise<
     requestHash,
     preimage,
   });
-  const obligation: LedgerOperation[] =
-    action.obligation === undefined
-      ? []
-      : [
-          {
-            op: 'put-object',
-            object: { ...(prior ?? bareObject(world, place, action.object, preimage)), obligation: action.obligation },
-          },
-        ];
+  const owing = action.obligation && {
+    ...(prior ?? bareObject(world, place, action.object, preimage)),
+    obligation: action.obligation,
+  };
   await world.ledger.commit(
     transaction(world, place.scope, [
       { op: 'open-intent', intent },
-      ...obligation,
+      ...(owing === undefined ? [] : [{ op: 'put-object', object: owing } as const]),
       {
         op: 'record',
         event: 'intent',
@@ -117,11 +112,17 @@ export async function execute(world: ApplyWorld, execution: Execution): Promise<
       },
     ]),
   );
-  const owing = obligation.length > 0 && obligation[0]?.op === 'put-object' ? obligation[0].object : prior;
-  const sent: Sent = { execution, intent, write, prior: owing };
+  const sent: Sent = { execution, intent, write, prior: owing ?? prior };
   if (world.clock.now() >= intent.sendDeadlineMs) return notSent(world, sent);
   const verdict = await world.client.send(write, { sendBeforeMs: world.clock.monotonic() + world.timing.sendWithinMs });
-  return record(world, sent, verdict);
+  try {
+    return await record(world, sent, verdict);
+  } catch (error) {
+    if (!(error instanceof PortolanError)) throw error;
+    const message = `${verdict.answer.message}; the ledger could not be told`;
+    const answer = { ...verdict.answer, message };
+    throw new OutcomeNotRecorded({ intent, answer, request: describeWrite(write), ledgerError: error });
+  }
 }
 
 /** The process slept between intent and send: somebody else may act for us by now. */
@@ -279,35 +280,26 @@ function failedObject(world: ApplyWorld, { execution, intent, prior }: Sent): Ow
 
 async function close(
   world: ApplyWorld,
-  { execution, intent, write }: Sent,
+  { execution, intent }: Sent,
   state: 'applied' | 'rejected' | 'unknown',
   answer: AnswerSummary,
   object: readonly LedgerOperation[],
   window: Partial<SettleWindow> = {},
 ): Promise<void> {
   const outcome = answerJson(answer);
-  const recording = transaction(world, execution.place.scope, [
-    { op: 'move-intent', id: intent.id, state, outcome, ...window },
-    ...object,
-    {
-      op: 'record',
-      event: state,
-      uid: intent.uid,
-      detail: { intent: intent.id, action: execution.action.id, answer: outcome },
-    },
-  ]);
-  try {
-    await commitOutcome(world, recording);
-  } catch (error) {
-    if (!(error instanceof PortolanError)) throw error;
-    const message = `${answer.message}; the ledger could not be told`;
-    throw new OutcomeNotRecorded({
-      intent,
-      answer: { ...answer, message },
-      request: describeWrite(write),
-      ledgerError: error,
-    });
-  }
+  await commitOutcome(
+    world,
+    transaction(world, execution.place.scope, [
+      { op: 'move-intent', id: intent.id, state, outcome, ...window },
+      ...object,
+      {
+        op: 'record',
+        event: state,
+        uid: intent.uid,
+        detail: { intent: intent.id, action: execution.action.id, answer: outcome },
+      },
+    ]),
+  );
 }
 
 /** Method and path, for people: the API call that an action is. */

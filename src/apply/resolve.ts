@@ -4,7 +4,6 @@ import type { LedgerOperation } from '../ledger/ledger.ts';
 import type { Scope } from '../model/ids.ts';
 import type { Intent } from '../model/owned.ts';
 import type { Action } from '../model/plan.ts';
-import { unreachable } from '../model/unreachable.ts';
 import type { DoubtfulIntent } from '../plan/draft.ts';
 import { bareObject, isNews, type Place, toObject, transaction } from './journal.ts';
 import { settleWindow, settleWindowMs, settlingOf } from './settle.ts';
@@ -39,9 +38,8 @@ export async function resolveIntents(
       pending.push(settlingDoubt(intent, world.timing, world.clock.now()));
       continue;
     }
-    const intent = found;
-    const resolution = await look(world, scope, intent, memory, freshReader);
-    if (resolution.type === 'hold') pending.push({ intent, state: 'held', evidence: resolution.evidence });
+    const resolution = await look(world, scope, found, memory, freshReader);
+    if (resolution.type === 'hold') pending.push({ intent: found, state: 'held', evidence: resolution.evidence });
     else decided = true;
   }
   return { pending, decided };
@@ -157,15 +155,8 @@ async function decide(
     const row = remembered(memory, place.kind, key) ?? bareObject(world, place, key, intent.preimage);
     object.push({ op: 'put-object', object: { ...row, failures: row.failures + 1 } });
   }
-  const state =
-    resolution.type === 'applied'
-      ? 'applied'
-      : resolution.type === 'rejected'
-        ? 'rejected'
-        : resolution.type === 'superseded'
-          ? 'superseded'
-          : unreachable(resolution);
-  const outcome = { resolution: resolution.type, evidence: resolution.evidence };
+  const { type: state, evidence } = resolution;
+  const outcome = { resolution: state, evidence };
   await world.ledger.commit(
     transaction(world, scope, [
       { op: 'move-intent', id: intent.id, state, outcome, resolvedBy: 'observation' },
@@ -178,6 +169,6 @@ async function decide(
     resource: intent.resource,
     scope: intent.scope,
     intent: intent.id,
-    how: `${resolution.type}: ${resolution.evidence}`,
+    how: `${state}: ${evidence}`,
   });
 }

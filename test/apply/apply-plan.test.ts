@@ -1,0 +1,255 @@
+import { expect, test } from 'vitest';
+import { applyPlan, type ApplyInput } from '../../src/apply/apply-plan.ts';
+import type { Action } from '../../src/model/plan.ts';
+import type { Verdict } from '../../src/platform/verdict.ts';
+import { planOf } from '../plan/plans.ts';
+import { key, lost, portAction, portObject, refusal, ScriptedWorld, SERVICE, timing, yes } from './scripted-world.ts';
+
+/** Actions on one port each, so that only `after` ties them. */
+function chain(...types: readonly (readonly [type: string, port: number, after?: readonly string[]])[]): Action[] {
+  return types.map(([type, port, after = []]) =>
+    portAction(type, {
+      id: `${type} ${port}`,
+      object: `port/${SERVICE}/${port}`,
+      step: { ...portAction(type).step, port },
+      after,
+    }),
+  );
+}
+
+function inputOf(world: ScriptedWorld, actions: readonly Action[], changes: Partial<ApplyInput> = {}): ApplyInput {
+  return {
+    plan: planOf({ actions }),
+    actions,
+    resources: new Map(),
+    live: new Map(),
+    memory: world.memory(),
+    observedAtMs: world.clock.monotonic(),
+    ...changes,
+  };
+}
+
+const statuses = ({ results }: Awaited<ReturnType<typeof applyPlan>>) =>
+  results.map(({ action, status }) => `${action.id}: ${status}`);
+
+test('actions are done in order, one write at a time, and each is told when it begins and ends', async () => {
+  const world = new ScriptedWorld();
+  let inFlight = 0;
+  const slowly = async (): Promise<Verdict> => {
+    inFlight += 1;
+    expect(inFlight).toBe(1);
+    await world.clock.sleep(10);
+    inFlight -= 1;
+    return yes;
+  };
+  world.answers.push(slowly, slowly, slowly);
+  const actions = chain(['open_inner', 1], ['close_inner', 2], ['open_outer', 3, ['open_inner 1']]);
+  const applied = await applyPlan(world.apply, inputOf(world, actions));
+  expect(applied).toEqual({
+    results: actions.map((action) => ({ status: 'done', action, answer: yes.answer })),
+    touched: new Set([`ports ${SERVICE}`, 'rules']),
+    stale: false,
+    stopped: undefined,
+  });
+  expect(world.sent.map(({ write }) => write)).toMatchObject([
+    { port: 1, app: { team: 'team-a', region: 'region-1', appId: 42 } },
+    { port: 2 },
+    { port: 3 },
+  ]);
+  expect(world.events).toEqual(
+    actions.flatMap((action, at) => [
+      { type: 'started', action, scope: key },
+      { type: 'finished', action, scope: key, result: applied.results[at] },
+    ]),
+  );
+});
+
+test('what the resource says and what was seen of it reach its kind', async () => {
+  const world = new ScriptedWorld();
+  world.answers.push(yes);
+  const live = {
+    type: 'observed',
+    ports: [{ port: 8080, protocol: 'http', alias: 'WEB', serviceName: 'web', inner: true, outer: true }],
+  };
+  const [action] = [portAction('close_outer')];
+  await applyPlan(world.apply, inputOf(world, [action], { live: new Map([['Component/web', live]]) }));
+  expect(world.intents()).toMatchObject([{ preimage: { alias: 'WEB', outer: true } }]);
+});
+
+test('a failed resource is counted by what its manifest says', async () => {
+  const world = new ScriptedWorld();
+  world.answers.push(refusal('invalid'), refusal('invalid'));
+  const resource = { id: 'Component/web', spec: { port: 1 } } as never;
+  const resources = new Map([['Component/web', resource] as const]);
+  await applyPlan(world.apply, inputOf(world, chain(['open_inner', 1]), { resources }));
+  const withManifest = world.objects()[0]?.remoteAux['failedWish'];
+  await applyPlan(world.apply, inputOf(world, chain(['open_inner', 2])));
+  expect(withManifest).toMatch(/^[0-9a-f]{16}$/);
+  expect(world.objects()[1]?.remoteAux['failedWish']).not.toBe(withManifest);
+});
+
+test('each action builds on what the one before it recorded of the same object', async () => {
+  const world = new ScriptedWorld();
+  world.answers.push(yes, yes);
+  const actions = [portAction('open_inner', { id: 'a' }), portAction('change_protocol', { id: 'b' })].map((action) =>
+    action.id === 'b' ? { ...action, step: { ...action.step, protocol: 'grpc' } } : action,
+  );
+  await applyPlan(world.apply, inputOf(world, actions));
+  expect(world.objects()).toMatchObject([{ lastApplied: { inner: true, protocol: 'grpc' } }]);
+});
+
+test('the first action builds on the memory that the plan was made from', async () => {
+  const world = new ScriptedWorld();
+  world.answers.push(yes);
+  const memory = { ...world.memory(), objects: [portObject({ lastApplied: { alias: 'WEB' } })] };
+  world.breaks = (call) => call === 'objects';
+  await applyPlan(world.apply, inputOf(world, [portAction('open_inner')], { memory }));
+  expect(world.objects()).toMatchObject([{ lastApplied: { alias: 'WEB', inner: true } }]);
+});
+
+test('a failure holds back what depends on it, in any number of steps, and nothing else', async () => {
+  const world = new ScriptedWorld();
+  world.answers.push(refusal('precondition'), yes);
+  const applied = await applyPlan(
+    world.apply,
+    inputOf(
+      world,
+      chain(
+        ['open_inner', 1],
+        ['open_outer', 1, ['open_inner 1']],
+        ['delete_port', 9, ['open_outer 1']],
+        ['open_inner', 2],
+      ),
+    ),
+  );
+  expect(statuses(applied)).toEqual([
+    'open_inner 1: failed',
+    'open_outer 1: skipped',
+    'delete_port 9: skipped',
+    'open_inner 2: done',
+  ]);
+  expect(applied.results.slice(1, 3)).toMatchObject([
+    { because: { type: 'behind', action: 'open_inner 1' } },
+    { because: { type: 'behind', action: 'open_outer 1' } },
+  ]);
+  expect(applied.stopped).toBeUndefined();
+  expect(applied.touched, 'what was skipped was not touched').toEqual(new Set([`ports ${SERVICE}`]));
+});
+
+test.for<readonly [string, Verdict, string, string]>([
+  ['an outcome that nobody knows', lost, 'in-doubt', 'open_inner 1: its outcome is not known'],
+  ['a refused token', refusal('credentials'), 'failed', 'open_inner 1: no'],
+  [
+    'a platform that asks to slow down',
+    { verdict: 'throttled', retryAfterMs: null, answer: { message: 'slow' } },
+    'failed',
+    'open_inner 1: the platform asked to slow down',
+  ],
+])('%s stops the whole scope', async ([, verdict, status, by]) => {
+  const world = new ScriptedWorld();
+  world.answers.push(verdict);
+  const applied = await applyPlan(world.apply, inputOf(world, chain(['open_inner', 1], ['open_inner', 2])));
+  expect(statuses(applied)).toEqual([`open_inner 1: ${status}`, 'open_inner 2: skipped']);
+  expect(applied.stopped).toEqual({ type: 'scope-stopped', by });
+  expect(applied.results[1]).toMatchObject({ because: { type: 'scope-stopped', by } });
+  expect(world.sent).toHaveLength(1);
+});
+
+test.for(['interrupted', 'fail-fast'] as const)('nothing is begun after a run is %s', async (stop) => {
+  const world = new ScriptedWorld();
+  world.answers.push(() => {
+    world.stop = stop;
+    return yes;
+  });
+  const applied = await applyPlan(world.apply, inputOf(world, chain(['open_inner', 1], ['open_inner', 2])));
+  expect(statuses(applied)).toEqual(['open_inner 1: done', 'open_inner 2: skipped']);
+  expect(applied.stopped).toEqual({ type: stop });
+});
+
+test('the reason that stopped a scope first is the one that is told', async () => {
+  const world = new ScriptedWorld();
+  world.answers.push(() => {
+    world.stop = 'interrupted';
+    return lost;
+  });
+  const applied = await applyPlan(world.apply, inputOf(world, chain(['open_inner', 1], ['open_inner', 2])));
+  expect(applied.stopped).toMatchObject({ type: 'scope-stopped' });
+});
+
+test.for([
+  [timing.observationMaxAgeMs, false],
+  [timing.observationMaxAgeMs + 1, true],
+] as const)('an observation that is %i ms old is too old for a second write: %j', async ([ageMs, stale]) => {
+  const world = new ScriptedWorld();
+  world.answers.push(() => {
+    world.clock.advance(ageMs);
+    return yes;
+  }, yes);
+  const applied = await applyPlan(world.apply, inputOf(world, chain(['open_inner', 1], ['open_inner', 2])));
+  expect(applied.stale).toBe(stale);
+  expect(applied.stopped).toBeUndefined();
+  expect(statuses(applied)).toEqual(stale ? ['open_inner 1: done'] : ['open_inner 1: done', 'open_inner 2: done']);
+});
+
+test('one write follows every observation, however long that took', async () => {
+  const world = new ScriptedWorld();
+  world.answers.push(yes);
+  const input = inputOf(world, chain(['open_inner', 1], ['open_inner', 2]));
+  world.clock.advance(60_000);
+  const applied = await applyPlan(world.apply, input);
+  expect(statuses(applied)).toEqual(['open_inner 1: done']);
+  expect(applied.stale).toBe(true);
+});
+
+test.for([
+  ['no intent can be written', 1, 'commit'],
+  ['what is on record cannot be read', 2, 'objects'],
+] as const)('where %s nothing is sent, and the run ends with why', async ([, at, failing]) => {
+  const world = new ScriptedWorld();
+  world.breaks = (call) => call === failing;
+  world.answers.push(yes);
+  const actions = chain(['open_inner', 1], ['open_inner', 2], ['open_inner', 3]);
+  const applied = await applyPlan(world.apply, inputOf(world, actions));
+  expect(world.sent).toHaveLength(at - 1);
+  const error = applied.error as Error & { remedy: string };
+  expect(error).toMatchObject({ code: 'ledger/full' });
+  expect(applied.results.at(-1)).toEqual({
+    status: 'failed',
+    action: actions[at - 1],
+    answer: { message: `not sent: its intent could not be written down (${error.message})` },
+    request: actions[0]?.summary,
+    reason: { type: 'not-sent' },
+    remedy: error.remedy,
+  });
+  expect(applied.results).toHaveLength(at);
+  expect(applied.stopped).toEqual({ type: 'scope-stopped', by: error.message });
+  expect(applied.stale).toBe(false);
+});
+
+test('where the outcome cannot be written the write is in doubt, by the name of its intent', async () => {
+  const world = new ScriptedWorld();
+  world.breaks = (call, nth) => call === 'commit' && nth > 1;
+  world.answers.push(yes);
+  const applied = await applyPlan(world.apply, inputOf(world, chain(['open_inner', 1], ['open_inner', 2])));
+  const [intent] = world.intents();
+  expect(applied.results).toMatchObject([
+    {
+      status: 'in-doubt',
+      intent: intent?.id,
+      answer: { message: 'ok; the ledger could not be told' },
+      request: expect.stringMatching(/^PUT /),
+      untilMs: world.clock.now() + timing.settleTargetStateMs,
+    },
+  ]);
+  expect(applied.error).toMatchObject({ code: 'ledger/full' });
+  expect(applied.touched).toEqual(new Set([`ports ${SERVICE}`]));
+});
+
+test('a mistake of ours is not taken for a failure of the ledger or of the platform', async () => {
+  const world = new ScriptedWorld();
+  await expect(applyPlan(world.apply, inputOf(world, chain(['open_inner', 1])))).rejects.toThrow('nobody said');
+  const foreign = portAction('open_inner', { resource: 'Settings/x' });
+  await expect(applyPlan(world.apply, inputOf(world, [foreign]))).rejects.toThrow(
+    'Settings/x is of a kind that is not reconciled',
+  );
+});

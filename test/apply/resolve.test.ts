@@ -1,0 +1,263 @@
+import { expect, test } from 'vitest';
+import { resolveIntents, startWindow, unresolvedIntents } from '../../src/apply/resolve.ts';
+import { settleWindow } from '../../src/apply/settle.ts';
+import type { ScopeReader } from '../../src/kinds/reconciled.ts';
+import type { PortRecord, RuleRecord } from '../../src/model/observed.ts';
+import type { Intent } from '../../src/model/owned.ts';
+import type { Action } from '../../src/model/plan.ts';
+import { key, portAction, portObject, readerOf, scope, ScriptedWorld, SERVICE, timing } from './scripted-world.ts';
+
+const windows = {
+  'target-state': timing.settleTargetStateMs,
+  'duplicate-rejecting': timing.settleCreationMs,
+  'duplicate-accepting': timing.settleInstallMs,
+} as const;
+
+/** An intent as an earlier process left it: sent, and its window just begun. */
+async function leftBehind(world: ScriptedWorld, action: Action, changes: Partial<Intent> = {}): Promise<Intent> {
+  const idempotence = changes.idempotence ?? 'target-state';
+  const kind = action.resource.slice(0, action.resource.indexOf('/'));
+  const opened: Intent = {
+    id: 'intent-1',
+    uid: `default:${key}:${kind}:${action.object}`,
+    scope: key,
+    resource: action.resource,
+    operation: 'updatePort',
+    idempotence,
+    action: JSON.parse(JSON.stringify(action)) as Intent['action'],
+    epoch: world.ledger.epoch,
+    requestHash: 'hash',
+    preimage: null,
+    createdMs: world.clock.now(),
+    sendDeadlineMs: world.clock.now() + timing.sendWithinMs,
+    outcome: null,
+    resolvedBy: null,
+    ...changes,
+    state: 'open',
+    settleMs: 0,
+    settleMark: '',
+  };
+  await world.ledger.commit({
+    scope: key,
+    actor: 'earlier',
+    atMs: world.clock.now(),
+    operations: [{ op: 'open-intent', intent: opened }],
+  });
+  if (changes.state === 'open') return opened;
+  const window = settleWindow(world.clock, windows[idempotence]);
+  await world.ledger.commit({
+    scope: key,
+    actor: 'earlier',
+    atMs: world.clock.now(),
+    operations: [{ op: 'move-intent', id: opened.id, state: 'unknown', ...window }],
+  });
+  return { ...opened, state: 'unknown', ...window };
+}
+
+function resolve(world: ScriptedWorld, intents: readonly Intent[], readers: readonly Partial<ScopeReader>[] = []) {
+  const left = [...readers];
+  return resolveIntents(world.apply, scope, intents, world.memory(), () => {
+    const next = left.shift();
+    if (next === undefined) throw new Error('nobody was to read');
+    return readerOf(next);
+  });
+}
+
+const portRow = {
+  port: 8080,
+  protocol: 'http',
+  alias: 'WEB',
+  serviceName: 'web',
+  inner: true,
+  outer: false,
+} as PortRecord;
+const showing = (...ports: readonly PortRecord[]): Partial<ScopeReader> => ({ ports: async () => ports });
+const addition = { operation: 'addPort', idempotence: 'duplicate-rejecting' } as const;
+
+test('before its window is over nobody looks, and nothing is concluded', async () => {
+  const world = new ScriptedWorld();
+  const intent = await leftBehind(world, portAction('open_inner'));
+  world.clock.advance(timing.settleTargetStateMs - 1);
+  const nowMs = world.clock.now();
+  const doubts = await resolve(world, [intent]);
+  expect(doubts).toEqual({
+    decided: false,
+    pending: [{ intent, state: 'settling', evidence: '', scopeUntilMs: nowMs + 1 }],
+  });
+  expect(world.intents()).toEqual([intent]);
+});
+
+test.for([
+  ['duplicate-rejecting', 0, true],
+  ['duplicate-rejecting', timing.settleTargetStateMs - 1, true],
+  ['duplicate-rejecting', timing.settleTargetStateMs, false],
+  ['duplicate-accepting', timing.settleTargetStateMs - 1, true],
+  ['duplicate-accepting', timing.settleTargetStateMs, false],
+  ['target-state', timing.settleTargetStateMs - 1, true],
+] as const)('%s: after %i ms the rest of the application waits too: %j', async ([idempotence, passedMs, waits]) => {
+  const world = new ScriptedWorld();
+  const startMs = world.clock.now();
+  const intent = await leftBehind(world, portAction('add_port'), { idempotence });
+  world.clock.advance(passedMs);
+  const settling = {
+    intent,
+    state: 'settling',
+    evidence: '',
+    ...(waits ? { scopeUntilMs: startMs + timing.settleTargetStateMs } : {}),
+  };
+  expect((await resolve(world, [intent])).pending).toStrictEqual([settling]);
+  expect(unresolvedIntents([intent], timing, world.clock)).toStrictEqual([settling]);
+});
+
+test.for([
+  ['open', 'found open: the process that sent it did not live to record its outcome'],
+  ['unknown', 'the machine was started anew: how much time passed is not known, so the window begins again'],
+] as const)('an intent found %s after a new start waits a full window from now, durably', async ([state, why]) => {
+  const world = new ScriptedWorld();
+  const intent = await leftBehind(world, portAction('add_port'), { ...addition, state });
+  world.clock.advance(10 * timing.settleCreationMs);
+  world.clock.reboot();
+  const untilMs = world.clock.now() + timing.settleCreationMs;
+  const begun = { ...intent, state: 'unknown', settleMs: untilMs, settleMark: `boot-2 ${untilMs}` };
+  const pending = [
+    { intent: begun, state: 'settling', evidence: '', scopeUntilMs: world.clock.now() + timing.settleTargetStateMs },
+  ];
+  // Whoever may not write says the same of it.
+  expect(unresolvedIntents([intent], timing, world.clock)).toMatchObject([
+    { state: 'settling', intent: { settleMs: untilMs }, scopeUntilMs: pending[0]?.scopeUntilMs },
+  ]);
+  expect(world.intents()).toEqual([intent]);
+  expect(await resolve(world, [intent])).toEqual({ decided: false, pending });
+  expect(world.intents()).toEqual([begun]);
+  expect(await world.history()).toEqual([
+    { event: 'unknown', uid: portObject().uid, detail: { intent: 'intent-1', why } },
+  ]);
+});
+
+test('a window that is begun by hand is the same', async () => {
+  const world = new ScriptedWorld();
+  const intent = await leftBehind(world, portAction('open_inner'), { state: 'open' });
+  const begun = await startWindow(world.apply, scope, intent);
+  expect(world.intents()).toEqual([begun]);
+  expect(begun.settleMs).toBe(world.clock.now() + timing.settleTargetStateMs);
+});
+
+test('who may not look says that it is time to', async () => {
+  const world = new ScriptedWorld();
+  const intent = await leftBehind(world, portAction('open_inner'));
+  world.clock.advance(timing.settleTargetStateMs);
+  expect(unresolvedIntents([intent], timing, world.clock)).toEqual([{ intent, state: 'due', evidence: '' }]);
+});
+
+test('a change of a target state is set aside: the next plan compares again', async () => {
+  const world = new ScriptedWorld();
+  const intent = await leftBehind(world, portAction('open_inner'));
+  world.clock.advance(timing.settleTargetStateMs);
+  expect(await resolve(world, [intent], [{}])).toEqual({ decided: true, pending: [] });
+  const evidence = 'a repetition does no harm; the ports are read and compared again';
+  expect(world.intents()).toMatchObject([
+    { state: 'superseded', outcome: { resolution: 'superseded', evidence }, resolvedBy: 'observation' },
+  ]);
+  expect(await world.history()).toEqual([
+    {
+      event: 'superseded',
+      uid: portObject().uid,
+      detail: { intent: 'intent-1', resolution: 'superseded', evidence },
+    },
+  ]);
+  expect(world.events).toEqual([
+    { type: 'resolved', resource: 'Component/web', scope: key, intent: 'intent-1', how: `superseded: ${evidence}` },
+  ]);
+  expect(world.objects()).toEqual([]);
+});
+
+test('a creation that is seen was done, and is ours', async () => {
+  const world = new ScriptedWorld();
+  const intent = await leftBehind(world, portAction('add_port'), addition);
+  world.clock.advance(timing.settleCreationMs);
+  expect(await resolve(world, [intent], [showing(portRow)])).toEqual({ decided: true, pending: [] });
+  expect(world.intents()).toMatchObject([{ state: 'applied' }]);
+  expect(world.objects()).toMatchObject([
+    { origin: 'created', state: 'present', failures: 0, lastSnapshot: 'snapshot-1' },
+  ]);
+});
+
+test.for([
+  ['as it is', { origin: 'created', lastApplied: { inner: true, protocol: 'http' } }, 0],
+  ['otherwise', { origin: 'created', lastApplied: {}, failures: 2 }, 1],
+] as const)('a creation that is seen and on record %s is written %i times', async ([, row, writes]) => {
+  const world = new ScriptedWorld();
+  await world.remember(portObject(row));
+  const intent = await leftBehind(world, portAction('add_port'), addition);
+  world.clock.advance(timing.settleCreationMs);
+  const before = world.commits.length;
+  await resolve(world, [intent], [showing(portRow)]);
+  const puts = world.commits
+    .slice(before)
+    .flatMap(({ operations }) => operations.filter(({ op }) => op === 'put-object'));
+  expect(puts).toHaveLength(writes);
+  expect(world.objects()).toMatchObject([{ failures: 'failures' in row ? 2 : 0, lastApplied: { inner: true } }]);
+});
+
+test('a creation that is not seen is looked for again, later and with fresh eyes, before it counts as refused', async () => {
+  const world = new ScriptedWorld();
+  const intent = await leftBehind(world, portAction('add_port'), addition);
+  world.clock.advance(timing.settleCreationMs);
+  const startMs = world.clock.now();
+  expect(await resolve(world, [intent], [showing(), showing()])).toEqual({ decided: true, pending: [] });
+  expect(world.clock.now() - startMs).toBe(timing.absenceApartMs);
+  expect(world.intents()).toMatchObject([
+    { state: 'rejected', outcome: { evidence: 'port 8080 is not in the listing of 0 ports, twice' } },
+  ]);
+  expect(world.objects()).toEqual([]);
+});
+
+test('a creation that shows up at the second look was done', async () => {
+  const world = new ScriptedWorld();
+  const intent = await leftBehind(world, portAction('add_port'), addition);
+  world.clock.advance(timing.settleCreationMs);
+  await resolve(world, [intent], [showing(), showing(portRow)]);
+  expect(world.intents()).toMatchObject([{ state: 'applied' }]);
+});
+
+test('what observation cannot decide is held with its evidence, and nothing is written', async () => {
+  const world = new ScriptedWorld();
+  const rule = { serviceId: SERVICE, port: 8080, domain: 'www.example.com', path: '/' };
+  const action = portAction('create', {
+    resource: 'HttpGatewayRule/www',
+    step: { type: 'create', rule, open: false },
+    object: `rule/${SERVICE}/8080/www.example.com/`,
+  });
+  const intent = await leftBehind(world, action, { operation: 'createRule', idempotence: 'duplicate-rejecting' });
+  world.clock.advance(timing.settleCreationMs);
+  const rules = ['1', '2'].map((ruleId) => ({ ...rule, ruleId }) as unknown as RuleRecord);
+  const doubts = await resolve(world, [intent], [{ rules: async () => ({ readable: true, value: rules }) }]);
+  expect(doubts).toEqual({
+    decided: false,
+    pending: [{ intent, state: 'held', evidence: '2 new rules have this key: 1, 2' }],
+  });
+  expect(world.intents()).toEqual([intent]);
+  expect(world.events).toEqual([]);
+});
+
+test('an intent of a kind that this version does not know is held', async () => {
+  const world = new ScriptedWorld();
+  const intent = await leftBehind(world, portAction('open_inner', { resource: 'Balloon/red' }));
+  world.clock.advance(timing.settleTargetStateMs);
+  expect((await resolve(world, [intent], [{}])).pending).toEqual([
+    { intent, state: 'held', evidence: 'this version does not know the kind Balloon' },
+  ]);
+});
+
+test('each intent is decided by itself', async () => {
+  const world = new ScriptedWorld();
+  const early = await leftBehind(world, portAction('open_inner'));
+  const later = await leftBehind(world, portAction('add_port', { object: `port/${SERVICE}/9090` }), {
+    ...addition,
+    id: 'intent-2',
+  });
+  world.clock.advance(timing.settleTargetStateMs);
+  const doubts = await resolve(world, [later, early], [{}]);
+  expect(doubts.decided).toBe(true);
+  expect(doubts.pending).toMatchObject([{ intent: { id: 'intent-2' }, state: 'settling' }]);
+});

@@ -1,0 +1,195 @@
+import type { ApplyEvent, ApplyWorld } from '../../src/apply/world.ts';
+import type { CallContext, Memory, ScopeReader } from '../../src/kinds/reconciled.ts';
+import type { Ledger, LedgerTransaction } from '../../src/ledger/ledger.ts';
+import { MemoryStore, openMemoryLedger } from '../../src/ledger/memory.ts';
+import { full } from '../../src/ledger/errors.ts';
+import { type Scope, scopeKey } from '../../src/model/ids.ts';
+import type { Intent, OwnedObject } from '../../src/model/owned.ts';
+import type { Action } from '../../src/model/plan.ts';
+import type { PlatformClient } from '../../src/platform/client.ts';
+import type { Verdict } from '../../src/platform/verdict.ts';
+import type { WriteRequest } from '../../src/platform/writes.ts';
+import { seededRandom, VirtualClock } from '../support/virtual-clock.ts';
+
+export const scope: Scope = { platform: 'default', team: 'team-a', region: 'region-1', appId: 42 };
+export const key = scopeKey(scope);
+export const SERVICE = 'a'.repeat(32);
+export const calls: CallContext = { app: { team: 'team-a', region: 'region-1', appId: 42 }, stores: new Map() };
+export const timing = {
+  settleTargetStateMs: 90_000,
+  settleCreationMs: 300_000,
+  settleInstallMs: 1_200_000,
+  observationMaxAgeMs: 5_000,
+  absenceApartMs: 2_000,
+  sendWithinMs: 2_000,
+};
+
+/** A platform that gives the answers it is told to give, over a real ledger in memory that can be made to fail. */
+export class ScriptedWorld {
+  readonly clock = new VirtualClock();
+  readonly store = new MemoryStore('lineage');
+  readonly ledger: Ledger = this.#breakable(openMemoryLedger(this.store));
+  readonly sent: { readonly write: WriteRequest; readonly sendBeforeMs: number | undefined }[] = [];
+  readonly events: ApplyEvent[] = [];
+  readonly commits: LedgerTransaction[] = [];
+  /** What the platform answers, in turn; it may look at the ledger or let time pass before it does. */
+  readonly answers: (Verdict | (() => Verdict | Promise<Verdict>))[] = [];
+  /** Whether a call of the ledger fails; asked before each. */
+  breaks: (call: 'commit' | 'intents' | 'objects', nth: number) => boolean = () => false;
+  /** What the request's hash is; it may refuse the request. */
+  hashOf: (write: WriteRequest) => string = (write) => `hash of ${write.operation}`;
+  stop: 'interrupted' | 'fail-fast' | undefined;
+  readonly #calls = new Map<string, number>();
+
+  get apply(): ApplyWorld {
+    const client = {
+      requestHash: this.hashOf,
+      send: async (write: WriteRequest, options?: { readonly sendBeforeMs?: number }) => {
+        this.sent.push({ write, sendBeforeMs: options?.sendBeforeMs });
+        const answer = this.answers.shift();
+        if (answer === undefined) throw new Error(`nobody said what the platform answers to ${write.operation}`);
+        return typeof answer === 'function' ? answer() : answer;
+      },
+    };
+    return {
+      client: client as unknown as PlatformClient,
+      ledger: this.ledger,
+      clock: this.clock,
+      random: seededRandom(7),
+      stores: new Map(),
+      timing,
+      actor: 'test',
+      source: 'default',
+      snapshot: 'snapshot-1',
+      emit: (event) => void this.events.push(event),
+      stopRequested: () => this.stop,
+    };
+  }
+
+  objects(): readonly OwnedObject[] {
+    return [...this.store.objects.values()];
+  }
+
+  intents(): readonly Intent[] {
+    return [...this.store.intents.values()].map(({ intent }) => intent);
+  }
+
+  /** Events of history with their details, oldest first. */
+  async history(): Promise<
+    readonly { readonly event: string; readonly uid: string | null; readonly detail: unknown }[]
+  > {
+    const rows = await this.ledger.history({ scope: key, limit: 100 });
+    return rows.map(({ event, uid, detail }) => ({ event, uid, detail })).reverse();
+  }
+
+  /** Puts rows into the ledger as an earlier run would have. */
+  async remember(...objects: readonly OwnedObject[]): Promise<Memory> {
+    await this.ledger.commit({
+      scope: key,
+      actor: 'earlier',
+      atMs: this.clock.now(),
+      operations: objects.map((object) => ({ op: 'put-object', object })),
+    });
+    return this.memory();
+  }
+
+  memory(): Memory {
+    return { known: true, scopeRecorded: true, restored: false, objects: this.objects() };
+  }
+
+  #breakable(ledger: Ledger): Ledger {
+    const count = (call: 'commit' | 'intents' | 'objects'): void => {
+      const nth = (this.#calls.get(call) ?? 0) + 1;
+      this.#calls.set(call, nth);
+      if (this.breaks(call, nth)) throw full('memory', undefined);
+    };
+    return {
+      ...ledger,
+      location: ledger.location,
+      lineage: ledger.lineage,
+      epoch: ledger.epoch,
+      history: (filter) => ledger.history(filter),
+      scopes: () => ledger.scopes(),
+      fact: (name) => ledger.fact(name),
+      lastSnapshot: (source) => ledger.lastSnapshot(source),
+      close: () => ledger.close(),
+      objects: async (filter) => {
+        count('objects');
+        return ledger.objects(filter);
+      },
+      intents: async (filter) => {
+        count('intents');
+        return ledger.intents(filter);
+      },
+      commit: async (transaction) => {
+        count('commit');
+        await ledger.commit(transaction);
+        this.commits.push(transaction);
+      },
+    };
+  }
+}
+
+/** An action on port 8080 of the component `web`. */
+export function portAction(type: string, changes: Partial<Action> = {}): Action {
+  const facts = type === 'add_port' ? { protocol: 'http', inner: true } : {};
+  return {
+    id: `Component/web#ports/8080/${type}`,
+    resource: 'Component/web',
+    verb: type === 'add_port' ? 'create' : type === 'delete_port' ? 'delete' : 'update',
+    step: { type, serviceId: SERVICE, port: 8080, ...facts },
+    object: `port/${SERVICE}/8080`,
+    summary: `${type} of port 8080`,
+    changes: [],
+    effects: [],
+    cause: 'git',
+    after: [],
+    prune: false,
+    ...changes,
+  };
+}
+
+/** A row about port 8080. */
+export function portObject(changes: Partial<OwnedObject> = {}): OwnedObject {
+  return {
+    uid: `default:${key}:Component:port/${SERVICE}/8080`,
+    scope: key,
+    platform: 'default',
+    source: 'default',
+    kind: 'Component',
+    resource: 'Component/web',
+    naturalKey: `port/${SERVICE}/8080`,
+    remoteId: null,
+    remoteAux: {},
+    origin: 'observed',
+    state: 'present',
+    lastApplied: { inner: true },
+    obligation: null,
+    failures: 0,
+    lastSnapshot: 'snapshot-0',
+    ...changes,
+  };
+}
+
+export const yes: Verdict = { verdict: 'applied', answer: { status: 200, message: 'ok' }, evidence: { type: 'none' } };
+export const lost: Verdict = { verdict: 'unknown', answer: { message: 'reset' } };
+
+export function refusal(reason: Extract<Verdict, { verdict: 'rejected' }>['reason']): Verdict {
+  return { verdict: 'rejected', reason, answer: { status: 400, code: 20400, message: 'no' } };
+}
+
+/** A reader that knows nothing but what it is given. */
+export function readerOf(answers: Partial<ScopeReader>): ScopeReader {
+  const unexpected = (name: string) => (): never => {
+    throw new Error(`nobody was to read ${name}`);
+  };
+  return {
+    ports: unexpected('ports'),
+    rules: unexpected('rules'),
+    components: unexpected('components'),
+    installed: unexpected('installed'),
+    application: unexpected('application'),
+    can: unexpected('abilities'),
+    ...answers,
+  };
+}
