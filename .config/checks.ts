@@ -3,7 +3,7 @@
  * Green is short; a check that fails shows all it said.
  *
  *   --only a,b   only these checks (names as printed)
- *   --long       the long tests too
+ *   --long       the long tests too, and how well the tests hold what must not be wrong (`npm run quality`)
  */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
@@ -54,11 +54,13 @@ const STATIC_CHECKS: readonly Check[] = [
   { name: 'schemas', commands: [['node', '.config/schemas.ts', '--check']] },
 ];
 
+const QUALITY: Check = { name: 'quality', commands: [['node', '.config/quality.ts']] };
+
 const { values } = parseArgs({ options: { only: { type: 'string' }, long: { type: 'boolean', default: false } } });
 process.exitCode = await main(values.only?.split(','), values.long);
 
 async function main(only: readonly string[] | undefined, long: boolean): Promise<number> {
-  const names = [...STATIC_CHECKS.map((check) => check.name), 'tests'];
+  const names = [...STATIC_CHECKS.map((check) => check.name), 'tests', QUALITY.name];
   const unknown = only?.filter((name) => !names.includes(name)) ?? [];
   if (unknown.length > 0) {
     console.error(`no such check: ${unknown.join(', ')}. There are: ${names.join(', ')}`);
@@ -73,6 +75,13 @@ async function main(only: readonly string[] | undefined, long: boolean): Promise
     results.push(result);
   } else {
     counts = { ...counts, passed: results.filter((result) => result.ok).length };
+  }
+  if (long && wanted(QUALITY.name)) {
+    const result = await runCheck(QUALITY);
+    report(result);
+    // Its table is worth reading when all is well, too.
+    if (result.ok) console.log(result.output.trimEnd());
+    results.push(result);
   }
   // A check that fails is a failure too, so that the closing line never says 0 failed under a bad exit code.
   const failedChecks = results.filter((result) => !result.ok && result.name !== 'tests');

@@ -95,7 +95,7 @@ function mutate(parts: readonly QualityPart[], fresh: boolean): Promise<MutantRe
     // It reads one with TypeScript's former interface, which the compiler that is used here has no more.
     tsconfigFile: 'none.json',
     checkers: [],
-    reporters: ['progress-append-only'],
+    reporters: process.stdout.isTTY ? ['progress'] : [],
     logLevel: 'error' as never,
   }).runMutationTest();
 }

@@ -282,7 +282,12 @@ test.for([
 );
 
 test.for<readonly [string, string, Partial<OwnedObject> | undefined, object]>([
-  ['a creation leaves only its count', 'add_port', undefined, { state: 'gone', failures: 1, lastApplied: {} }],
+  [
+    'a creation leaves only its count',
+    'add_port',
+    undefined,
+    { state: 'gone', failures: 1, lastApplied: {}, remoteAux: { failedWish: expect.any(String) } },
+  ],
   ['a creation of what was refused before', 'add_port', { state: 'gone', failures: 1 }, { state: 'gone', failures: 2 }],
   ['a creation of what is on record', 'add_port', {}, { state: 'present', failures: 1 }],
   ['a change of what was unknown', 'open_inner', undefined, { state: 'present', origin: 'observed', failures: 1 }],
@@ -292,7 +297,8 @@ test.for<readonly [string, string, Partial<OwnedObject> | undefined, object]>([
   const memory = row === undefined ? world.memory() : await world.remember(portObject(row));
   world.answers.push(refusal('invalid'));
   const action = portAction(type);
-  expect(await execute(world.apply, executionOf(world, { action, memory }))).toEqual({
+  const seen = type === 'add_port' ? undefined : live;
+  expect(await execute(world.apply, executionOf(world, { action, memory, live: seen }))).toEqual({
     status: 'failed',
     action,
     answer: { status: 400, code: 20400, message: 'no' },
@@ -350,7 +356,21 @@ test('what is there already is ours where the same was sent before and its end w
   world.answers.push(existing);
   const action = portAction('add_port');
   const random = { ...world.apply.random, hex: () => 'second' };
-  const result = await execute({ ...world.apply, random }, executionOf(world, { action, live: undefined }));
+  const contexts: object[] = [];
+  const kind: ReconciledKind = {
+    ...componentKind,
+    calls: {
+      ...componentKind.calls,
+      applied: (step, context) => {
+        contexts.push(context);
+        return componentKind.calls.applied(step, context);
+      },
+    },
+  };
+  const result = await execute({ ...world.apply, random }, executionOf(world, { action, kind, live: undefined }));
+  expect(contexts).toEqual([
+    { evidence: { type: 'none' }, prior: undefined, preimage: null, resource: undefined, nowMs: world.clock.now() },
+  ]);
   expect(result).toEqual({ status: 'done', action, answer: existing.answer });
   expect(world.objects()).toMatchObject([
     { origin: 'created', state: 'present', lastApplied: { protocol: 'http', inner: true }, remoteAux: {} },
@@ -430,6 +450,7 @@ test.for<readonly [string, Verdict, (call: string, nth: number) => boolean]>([
   'a ledger that fails %s leaves the intent open, and the answer is told all the same',
   async ([, verdict, breaks]) => {
     const world = new ScriptedWorld();
+    const startMs = world.clock.now();
     world.breaks = breaks;
     world.answers.push(verdict);
     const error: unknown = await execute(world.apply, executionOf(world, { action: portAction('add_port') })).catch(
@@ -445,11 +466,14 @@ test.for<readonly [string, Verdict, (call: string, nth: number) => boolean]>([
       ledgerError: { code: 'ledger/full' },
     });
     expect(world.intents()).toMatchObject([{ state: 'open' }]);
+    if (verdict === yes) expect(world.clock.now(), 'three attempts').toBe(startMs + 300);
   },
 );
 
 test('a mistake of ours after the request is not taken for a ledger that fails', async () => {
   const world = new ScriptedWorld();
   world.answers.push({ verdict: 'perhaps', answer: { message: 'x' } } as unknown as Verdict);
-  await expect(execute(world.apply, executionOf(world))).rejects.toThrow('unreachable');
+  const error: unknown = await execute(world.apply, executionOf(world)).catch((thrown: unknown) => thrown);
+  expect(error).not.toBeInstanceOf(OutcomeNotRecorded);
+  expect(error).toMatchObject({ message: expect.stringContaining('unreachable') });
 });

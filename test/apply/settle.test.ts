@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { settleWindow, settling } from '../../src/apply/settle.ts';
+import { settleWindow, settleWindowMs, settling, settlingOf } from '../../src/apply/settle.ts';
+import type { Intent } from '../../src/model/owned.ts';
+import { defaultTiming } from '../../src/reconcile/timing.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
 const LENGTH_MS = 90_000;
@@ -37,4 +39,38 @@ test('where the start of the machine cannot be told, the wall clock decides', ()
   expect(settling(window, clock)).toEqual({ type: 'until', untilMs: window.settleMs });
   clock.jump(LENGTH_MS);
   expect(settling(window, clock)).toEqual({ type: 'over' });
+});
+
+test('a window begun where the start of the machine cannot be told has no mark', () => {
+  const clock = new VirtualClock();
+  clock.sinceBoot = () => ({ boot: '', uptimeMs: 0 });
+  expect(settleWindow(clock, LENGTH_MS)).toEqual({ settleMs: clock.now() + LENGTH_MS, settleMark: '' });
+});
+
+test.for([
+  [999, 0],
+  [-999, 0],
+  [1000, 1000],
+  [-1000, -1000],
+] as const)('a wall clock that moved by %i ms tells the end of a window moved by %i ms', ([jumpMs, movedMs]) => {
+  const clock = new VirtualClock();
+  const window = settleWindow(clock, LENGTH_MS);
+  clock.jump(jumpMs);
+  expect(settling(window, clock)).toEqual({ type: 'until', untilMs: window.settleMs + movedMs });
+});
+
+test.for([
+  ['target-state', 1],
+  ['duplicate-rejecting', 2],
+  ['duplicate-accepting', 3],
+] as const)('what is %s has a window of its own', ([idempotence, lengthMs]) => {
+  const timing = { ...defaultTiming, settleTargetStateMs: 1, settleCreationMs: 2, settleInstallMs: 3 };
+  expect(settleWindowMs(idempotence, timing)).toBe(lengthMs);
+});
+
+test('the window of an intent that is open still begins when somebody finds it', () => {
+  const clock = new VirtualClock();
+  const intent = { state: 'open', settleMs: 0, settleMark: '' } as Intent;
+  expect(settlingOf(intent, clock)).toEqual({ type: 'restarted' });
+  expect(settlingOf({ ...intent, state: 'unknown' }, clock)).toEqual({ type: 'over' });
 });
