@@ -15,7 +15,7 @@ export const QUALITY_PARTS: readonly QualityPart[] = [
   {
     name: 'classifier',
     files: ['src/platform/classifier.ts'],
-    tests: ['test/platform/classifier.test.ts'],
+    tests: ['test/platform/classifier*.test.ts'],
   },
   {
     name: 'guards',

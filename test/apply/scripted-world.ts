@@ -1,4 +1,6 @@
+import type { Execution } from '../../src/apply/execute.ts';
 import type { ApplyEvent, ApplyWorld } from '../../src/apply/world.ts';
+import { componentKind } from '../../src/kinds/component/index.ts';
 import type { CallContext, Memory, ScopeReader } from '../../src/kinds/reconciled.ts';
 import type { Ledger, LedgerTransaction } from '../../src/ledger/ledger.ts';
 import { MemoryStore, openMemoryLedger } from '../../src/ledger/memory.ts';
@@ -191,5 +193,28 @@ export function readerOf(answers: Partial<ScopeReader>): ScopeReader {
     application: unexpected('application'),
     can: unexpected('abilities'),
     ...answers,
+  };
+}
+
+/** Port 8080 as it was seen. */
+export const livePort = {
+  type: 'observed',
+  ports: [{ port: 8080, protocol: 'http', alias: 'WEB', serviceName: 'web', inner: true, outer: false }],
+};
+
+/** Where ports are written. */
+export const PORTS_PATH = `/openapi/v1/teams/team-a/regions/region-1/apps/42/services/${SERVICE}/ports`;
+
+/** All that one write on port 8080 wants to know. */
+export function executionOf(world: ScriptedWorld, changes: Partial<Execution> = {}): Execution {
+  return {
+    action: portAction('open_inner'),
+    kind: componentKind,
+    place: { scope, kind: 'Component', resource: 'Component/web' },
+    resource: undefined,
+    live: livePort,
+    memory: world.memory(),
+    calls,
+    ...changes,
   };
 }

@@ -33,7 +33,6 @@ export function planOf(parts: Partial<ScopePlan> = {}): ScopePlan {
     notes: [],
     inSync: [],
     unchangedFields: 0,
-    digest: 'd'.repeat(64),
     ...parts,
   };
 }
