@@ -18,6 +18,7 @@ import { keepBooks, readMemory } from './books.ts';
 import type { Outcome } from './outcome.ts';
 import { resolveScope } from './resolve-scope.ts';
 import { type CachingReader, createScopeReader } from './scope-reader.ts';
+import { confirmedRules } from './withdrawn.ts';
 
 /** One application and everything the source wants of it. */
 export interface Work {
@@ -282,12 +283,14 @@ async function observe(
   );
   const live = new Map(observed);
   const withdrawn =
-    options.targets === undefined &&
-    memory.objects.some(
-      (object) =>
-        object.source === world.source && object.kind === 'HttpGatewayRule' && !work.resources.has(object.resource),
-    );
-  const rules = withdrawn || live.size > 0 ? await reader.rules() : { readable: false as const };
+    options.targets === undefined
+      ? memory.objects.filter(
+          (object) =>
+            object.source === world.source && object.kind === 'HttpGatewayRule' && !work.resources.has(object.resource),
+        )
+      : [];
+  const listed = withdrawn.length > 0 || live.size > 0 ? await reader.rules() : { readable: false as const };
+  const rules = await confirmedRules(world.client, scope, listed, withdrawn);
   const { plan, bookkeeping, waits } = planScope({
     application: work.application.id,
     scope,

@@ -196,3 +196,37 @@ test('what follows from an install that runs is on record in the same pass', asy
   await world.pass(work);
   expect(world.store.serial).toBe(serial);
 });
+
+test('what was opened again is owed until it is seen to be open', async () => {
+  const world = new ScopeWorld(
+    seedWith({ id: WEB, name: 'web', ports: [{ port: 8080, protocol: 'tcp', inner: true, outer: true }] }),
+    'extended',
+  );
+  const work = workOf(ADDRESS, [component('web', WEB, [{ port: 8080, protocol: 'grpc' }])]);
+  world.crash = { atWrite: 3, when: 'after' };
+  world.answer = ({ body }) => (body?.['action'] === 'open_outer' ? refusal(200, {}) : undefined);
+  expect(await world.pass(work)).toBe('died');
+  world.answer = () => undefined;
+  await world.settle(work);
+  expect(world.state.ports.get(`${WEB}/8080`)).toMatchObject({ protocol: 'grpc', outer: true });
+  expect(rowOf(world, `port/${WEB}/8080`)?.obligation).toBeNull();
+});
+
+test('a rule that git no longer names is not let go because one listing lacks it', async () => {
+  const world = new ScopeWorld(
+    seedWith({ id: WEB, name: 'web', ports: [{ port: 8080, protocol: 'http', inner: true, outer: true }] }),
+    'extended',
+  );
+  const web = component('web', WEB, [{ port: 8080 }]);
+  const place = { application: 'shop', component: 'web', port: 8080, path: '/' };
+  await world.pass(workOf(ADDRESS, [web, manifest('HttpGatewayRule', 'www', { ...place, domain: 'www.example.com' })]));
+  const key = `rule/${WEB}/8080/www.example.com/`;
+  expect(rowOf(world, key)?.remoteId).not.toBeNull();
+  world.answer = ({ operation }) => (operation === 'listRules' ? refusal(200, []) : undefined);
+  await world.pass(workOf(ADDRESS, [web]));
+  expect(rowOf(world, key)).toBeDefined();
+  world.answer = () => undefined;
+  await world.pass(workOf(ADDRESS, [web]), PRUNING);
+  expect([...world.state.rules.all()].filter((rule) => rule.type === 1)).toEqual([]);
+  expect(rowOf(world, key)).toBeUndefined();
+});

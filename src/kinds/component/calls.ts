@@ -91,7 +91,8 @@ function applied(step: ComponentStep, { prior, preimage: before }: AppliedContex
     origin: prior?.origin ?? (isNew ? 'created' : 'observed'),
     state: 'present',
     lastApplied: { ...prior?.lastApplied, ...assertedBy(step) },
-    obligation: step.type === 'open_outer' ? null : (prior?.obligation ?? null),
+    // What is owed is paid when it is seen to be open, not when that was accepted.
+    obligation: prior?.obligation ?? null,
   };
 }
 
