@@ -34,7 +34,11 @@ export function parseAnswer(response: PlatformResponse, redact?: Redact): Answer
   const inner = isRecord(record['msg']) ? record['msg'] : {};
   const msg = firstText(record['msg'], inner['msg'], record['detail']);
   const shown = firstText(record['msg_show']);
-  const message = parsed.isJson ? wordsOf(status, msg, shown, record['err']) : notJson(response, parsed.isEmpty);
+  let summary: AnswerSummary | undefined;
+  const summarise = (): AnswerSummary => {
+    const message = parsed.isJson ? wordsOf(status, msg, shown, record['err']) : notJson(response, parsed.isEmpty);
+    return { status, ...(code === undefined ? {} : { code }), message: safeText(message, redact) };
+  };
   return {
     status,
     json: parsed.json,
@@ -45,7 +49,10 @@ export function parseAnswer(response: PlatformResponse, redact?: Redact): Answer
     shown: shown.trim(),
     fromCluster,
     isSuccess: status >= 200 && status < 300 && !saysFailed(record, code),
-    summary: { status, ...(code === undefined ? {} : { code }), message: safeText(message, redact) },
+    // Nobody asks for the words of a read that went well, and most reads do.
+    get summary() {
+      return (summary ??= summarise());
+    },
   };
 }
 

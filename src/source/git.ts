@@ -18,15 +18,6 @@ export interface GitAnswer {
   readonly stderr: string;
 }
 
-/** What one command gets beside its arguments. */
-export interface GitExtras {
-  /** What it is told on its standard input. */
-  readonly input?: string;
-  /** `name=value` of its configuration; they go before the repository's. */
-  readonly settings?: readonly string[];
-  readonly environment?: Readonly<Record<string, string>>;
-}
-
 /** A git that was started and talks until it is ended. */
 export interface GitConversation {
   say(text: string): void;
@@ -60,12 +51,10 @@ export class Git {
 
   /**
    * Runs one command to its end; any exit code is an answer.
+   * @param input what it is told on its standard input.
    * @throws PortolanError `give-up` when git is not there, is too slow, says too much, or was killed.
    */
-  async run(
-    args: readonly string[],
-    { input = '', settings = [], environment = {} }: GitExtras = {},
-  ): Promise<GitAnswer> {
+  async run(args: readonly string[], input = ''): Promise<GitAnswer> {
     const { signal } = this.#around;
     const late = new AbortController();
     const done = new AbortController();
@@ -74,9 +63,9 @@ export class Git {
     return new Promise<GitAnswer>((resolve, reject) => {
       const child = execFile(
         'git',
-        [...this.#before(settings), ...args],
+        [...this.#settings(), ...args],
         {
-          env: { ...this.#environment(), ...environment },
+          env: this.#environment(),
           encoding: 'buffer',
           maxBuffer: OUTPUT_BYTES_MAX,
           signal: either,
@@ -100,7 +89,7 @@ export class Git {
 
   /** Starts a command that is talked to; one that cannot be started ends at once. */
   start(args: readonly string[]): GitConversation {
-    const child = spawn('git', [...this.#before(), ...args], {
+    const child = spawn('git', [...this.#settings(), ...args], {
       env: this.#environment(),
       stdio: 'pipe',
       signal: this.#around.signal,
@@ -133,8 +122,7 @@ export class Git {
     return this.#around.signal.aborted;
   }
 
-  /** What stands before a command's name. */
-  #before(more: readonly string[] = []): readonly string[] {
+  #settings(): readonly string[] {
     const settings = [
       // The checkout often belongs to the user of a sidecar. It is named by the operator, and nothing of it is run.
       `safe.directory=${this.root}`,
@@ -142,7 +130,6 @@ export class Git {
       'core.fsmonitor=false',
       'protocol.ext.allow=never',
       'protocol.file.allow=user',
-      ...more,
     ];
     return ['--no-pager', '-C', this.root, ...settings.flatMap((setting) => ['-c', setting])];
   }
