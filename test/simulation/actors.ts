@@ -12,6 +12,8 @@ export interface Surroundings {
   readonly server: Server;
   readonly timeline: Timeline;
   readonly wishes: Wishes;
+  /** Ports of which we owe something: an operator's hand ends that. */
+  readonly truth: { readonly owed: Set<string> };
   /** What was done to rules and installs by hand: convergence does not blame us for it. */
   readonly byHand: ByHand;
 }
@@ -27,9 +29,10 @@ type Actor = (surroundings: Surroundings, chance: Chance) => void;
 
 /** Operators with a console, other tools, and the cluster itself. Each does what the API or the console allows. */
 const actors = {
-  'edit-port'({ server }, chance) {
+  'edit-port'({ server, truth }, chance) {
     const port = somePort(server, chance);
     if (port === undefined) return;
+    truth.owed.delete(`${port.serviceId}/${port.port}`);
     const action = chance.pick(['open_inner', 'close_inner', 'open_outer', 'close_outer', 'change_protocol']);
     ask(server, 'PUT', paths.port(ADDRESS, port.serviceId, port.port), {
       action,
@@ -55,9 +58,10 @@ const actors = {
       is_inner_service: chance.happens(0.5),
     });
   },
-  'delete-port'({ server, byHand }, chance) {
+  'delete-port'({ server, byHand, truth }, chance) {
     const port = somePort(server, chance);
     if (port === undefined) return;
+    truth.owed.delete(`${port.serviceId}/${port.port}`);
     server.change((state) => {
       for (const rule of state.rules.in('port', `${port.serviceId}/${port.port}`)) {
         byHand.rules.add(nameOf(rule));

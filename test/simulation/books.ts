@@ -21,6 +21,7 @@ export class Books {
   readonly openedMs = new Map<string, number>();
   /** Told when an object goes on under another uid. */
   renamed: (from: string, to: string) => void = () => {};
+  mayAdopt: () => boolean = () => true;
   commits = 0;
   epoch = 0;
   readonly #violate: Violate;
@@ -68,6 +69,9 @@ export class Books {
   #take(operation: LedgerOperation, transaction: LedgerTransaction): void {
     switch (operation.op) {
       case 'put-object':
+        if (operation.object.origin === 'adopted' && !this.mayAdopt()) {
+          this.#violate('I-OWN', `${operation.object.uid} was adopted, which nobody allowed`);
+        }
         this.objects.set(operation.object.uid, operation.object);
         return;
       case 'drop-object':

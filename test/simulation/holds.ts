@@ -101,11 +101,10 @@ const causes: Readonly<Record<string, Cause>> = {
     const known = [...world.books.objects.values()].filter((object) => object.kind === 'StoreInstall');
     return when(rows.length > 1 || known.length > 1, 'there are two');
   },
-  'install/not-running': (world) =>
-    when(
-      [...world.server.state.components.all()].some((row) => row.life.type === 'steady'),
-      'not all of it runs',
-    ),
+  'install/not-running': (world) => {
+    const rows = [...world.server.state.components.all()];
+    return when(rows.length === 0 || rows.some((row) => row.life.type === 'steady'), 'not all of it runs');
+  },
   'install/first-into-unknown': (world) => when(!world.firstInstall && world.dialect === 'documented', 'not confirmed'),
   'effect/not-taken': (world, hold) => {
     const failed = [...world.books.objects.values()].filter((object) => object.failures >= 3);

@@ -47,14 +47,20 @@ export interface Wishes {
 }
 
 export function workFor(wishes: Wishes): Work {
+  const known = works.get(wishes);
+  if (known !== undefined) return known;
   const of = (kind: string, specs: ReadonlyMap<string, object>): Resource[] =>
     [...specs].map(([name, spec]) => manifest(kind, name, spec, wishes.annotations.get(`${kind}/${name}`) ?? {}));
-  return workOf(ADDRESS, [
+  const work = workOf(ADDRESS, [
     ...of('StoreInstall', wishes.installs),
     ...of('Component', wishes.components),
     ...of('HttpGatewayRule', wishes.rules),
   ]);
+  works.set(wishes, work);
+  return work;
 }
+
+const works = new WeakMap<Wishes, Work>();
 
 /** As the loader would have it: references lead somewhere, and every kind's own rules hold. */
 export function isValid(set: DesiredState): boolean {

@@ -4,7 +4,7 @@ import type { PlatformRequest, PlatformResponse } from '../../src/platform/trans
 import { hashOf } from '../../src/platform/requests.ts';
 import { defaultTiming } from '../../src/reconcile/timing.ts';
 import type { Outcome } from '../../src/sandbox/handle.ts';
-import type { InstallRow, RuleRow, SandboxState } from '../../src/sandbox/state.ts';
+import type { InstallRow, PortRow, RuleRow, SandboxState } from '../../src/sandbox/state.ts';
 import type { Books, Violate } from './books.ts';
 import type { Wishes } from './shop.ts';
 import { workFor } from './shop.ts';
@@ -46,6 +46,8 @@ export class Truth {
   readonly #books: Books;
   readonly #state: SandboxState;
   readonly #violate: Violate;
+  /** Ports whose outer access we closed only for a moment, and have not opened again; `<component>/<port>`. */
+  readonly owed = new Set<string>();
   /** A person allowed adoption at some time. */
   adoptionAllowed = false;
 
@@ -136,11 +138,11 @@ export class Truth {
     const { action, intent } = sent;
     const { step } = action;
     const row = this.#books.objects.get(intent.uid);
-    if (step.type === 'delete' || step.type === 'update') {
+    if (step.type === 'delete' || step.type === 'update' || step.type === 'restore') {
       const ruleId = step['ruleId'] as string;
-      const isOurs = this.#maker.get(`rule ${ruleId}`) !== undefined;
-      const mayBe = isOurs || this.adoptionAllowed;
-      if (!mayBe) this.#violate('I-OWN', `${step.type} of rule ${ruleId}, which somebody else made`);
+      const isOurs = this.#maker.has(`rule ${ruleId}`);
+      const mayChange = step.type !== 'delete' && this.adoptionAllowed;
+      if (!isOurs && !mayChange) this.#violate('I-OWN', `${step.type} of rule ${ruleId}, which somebody else made`);
       if (step.type === 'delete' && (row === undefined || row.origin === 'observed')) {
         this.#violate('I-OWN', `delete of rule ${ruleId}, which the ledger does not own`);
       }
@@ -201,6 +203,7 @@ export class Truth {
   /** A request acted on the platform, or was refused by it. */
   acted(sent: Sent, outcome: Outcome): void {
     sent.fate = outcome.effectApplied ? 'applied' : 'never';
+    this.#keepOwed(sent, outcome);
     for (const { table, before, after } of outcome.changes) {
       if (before !== undefined || after === undefined) continue;
       if (table === 'rules' && sent.intent.operation === 'createRule') {
@@ -215,6 +218,14 @@ export class Truth {
         this.#maker.set(`install ${id}`, sent.intent.uid);
         this.#checkCopies('install', sent);
       }
+    }
+  }
+
+  #keepOwed({ action: { step } }: Sent, { changes }: Outcome): void {
+    for (const { table, key, after } of changes) {
+      if (table !== 'ports') continue;
+      if (step.type === 'close_outer' && step['temporary'] === true) this.owed.add(key);
+      else if (after === undefined || (after as PortRow).outer) this.owed.delete(key);
     }
   }
 
@@ -240,6 +251,8 @@ function isInstall({ intent }: Sent): boolean {
 /** I-ORDER: the platform refused for the order of things, which a plan must never let happen. */
 export function isRefusedForOrder(response: PlatformResponse): boolean {
   if (response.status < 400 || response.status === 401) return false;
-  if (response.body.includes('策略已存在') || response.body.includes('20501')) return false;
+  if (response.body.includes('策略已存在')) return false;
+  // A port that is there already, a service name that another component has.
+  if (response.body.includes('20501') || response.body.includes('20500')) return false;
   return !response.body.includes('10411');
 }

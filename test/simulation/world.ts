@@ -56,6 +56,8 @@ export interface Settings {
   /** Keeps the trace as lines; its hash is always made. */
   readonly tracing: boolean;
   readonly checksSecrets: boolean;
+  /** At the end, with everything it was told. */
+  readonly comparesLedger: boolean;
   readonly mayReadOnly: boolean;
 }
 
@@ -89,6 +91,7 @@ export class World {
   readonly mutant: Mutant;
   readonly dialectSetting: DialectSetting;
   readonly checksSecrets: boolean;
+  readonly comparesLedger: boolean;
   readonly counts = new Map<string, number>();
   /** Objects of which a write was refused, or accepted without effect: three of those are a hold. */
   readonly refusedObjects = new Set<string>();
@@ -99,6 +102,8 @@ export class World {
   #plan: Plan;
   #disturbed = false;
   #fullCommits = 0;
+  /** Processes that die when an effect under way has happened. */
+  readonly #doomed = new Set<Process>();
   #hash = 0x811c9dc5;
   controllers: Process[] = [];
   steps = 0;
@@ -132,11 +137,14 @@ export class World {
       () => this.timeline.nowMs,
     );
     this.truth = new Truth(this.books, this.server.state, violate);
+    this.truth.adoptionAllowed = settings.wishes.adopt;
+    this.books.mayAdopt = () => this.truth.adoptionAllowed || this.wishes.adopt;
     this.ledgers = settings.ledgers;
     this.mutant = settings.mutant;
     this.dialectSetting = settings.dialectSetting;
     this.checksSecrets = settings.checksSecrets;
     this.#spawn = settings.spawn;
+    this.comparesLedger = settings.comparesLedger;
     this.#tracing = settings.tracing;
     this.#chance = new Chance(settings.seed, 3);
     this.#plan = settings.plan;
@@ -198,7 +206,10 @@ export class World {
     const step: Step = { number, fault: undefined, a: number, crash: undefined, pauseMs: 0 };
     switch (perturbation.type) {
       case 'crash':
-        if (perturbation.when === 'after') return { ...step, crash: perturbation };
+        if (perturbation.when === 'after') {
+          this.#doomed.add(controller);
+          return { ...step, crash: perturbation };
+        }
         if (perturbation.when === 'during' && effect.kind === 'write') {
           return { ...step, crash: perturbation, a: perturbation.a };
         }
@@ -222,6 +233,7 @@ export class World {
         return step;
       case 'git':
         this.wishes = edited(this.wishes, perturbation.edit, new Chance(perturbation.a));
+        if (this.wishes.adopt) this.truth.adoptionAllowed = true;
         return step;
       case 'clock':
         this.wallOffsetMs += perturbation.jumpMs;
@@ -255,6 +267,11 @@ export class World {
     return true;
   }
 
+  /** What is to go wrong has gone wrong, up to this step. */
+  hasPassed(step: number): boolean {
+    return this.steps > step && ![...this.#doomed].some((controller) => controller.alive);
+  }
+
   takeFullDisk(): boolean {
     if (this.#fullCommits === 0) return false;
     this.#fullCommits -= 1;
@@ -283,6 +300,21 @@ export class World {
       };
       this.timeline.after(this.#chance.pick(PAUSES_MS), wake);
     });
+  }
+
+  /** Once the present wishes are met and nothing has gone wrong yet: git says something else, and the plan begins. */
+  turnTo(wishes: Wishes, plan: Plan): void {
+    this.wishes = wishes;
+    this.truth.adoptionAllowed ||= wishes.adopt;
+    this.#plan = plan;
+    this.steps = 0;
+    this.note('git has something else');
+  }
+
+  /** The one process has nothing to do. */
+  get isAtRest(): boolean {
+    const [only, second] = this.controllers;
+    return second === undefined && only?.idle === true && only.last?.type === 'ended' && isDone(only.last);
   }
 
   /** Nothing goes wrong any more; one process is left, and it waits for its next pass. */
@@ -361,3 +393,7 @@ export class World {
 
 /** Between passes: sometimes long enough for a settle window to end. */
 const PAUSES_MS = [500, 5_000, 5_000, 30_000, 100_000, 310_000, 1_210_000] as const;
+
+function isDone(outcome: Extract<Outcome, { type: 'ended' }>): boolean {
+  return outcome.results.length === 0 && outcome.waits.length === 0;
+}

@@ -1,0 +1,181 @@
+import type { Dialect } from '../../src/sandbox/wire.ts';
+import { Controller } from './controller.ts';
+import { memoryHost } from './ledgers.ts';
+import { faultsFor, type Effect, type Perturbation, type Script } from './perturbations.ts';
+import { runWorld, type ScheduleResult } from './schedule.ts';
+import { type Settings, unchanged } from './world.ts';
+import { type Workload, workloads } from './workloads.ts';
+
+/** A sweep over every point of every workload. */
+export interface SweepReport {
+  schedules: number;
+  readonly failures: { readonly about: string; readonly invariant: string; readonly message: string }[];
+}
+
+export interface SweepOptions {
+  /** Only every n-th schedule, from this one on: a sample. */
+  readonly each: number;
+  readonly from: number;
+}
+
+export const everything: SweepOptions = { each: 1, from: 0 };
+
+type Crash = Extract<Perturbation, { type: 'crash' }>;
+
+/** One answer per verdict of the classifier, with the effect and without it where both can be. */
+const REPRESENTATIVES: readonly string[] = [
+  'refused',
+  'reset-before',
+  'reset-after',
+  'reset-late',
+  'timeout-late',
+  'status-500-late',
+  'cluster-400-after',
+  'busy-409-before',
+  'status-503-retry-after-after',
+  'licence-401-after',
+  'forbidden-403-before',
+  'validation-400-before',
+  'page-200-after',
+  'foreign-id',
+  'accepted-not-done',
+];
+
+const crash = (when: Crash['when'], reboots = false): Crash => ({ type: 'crash', when, downMs: 0, a: 5, reboots });
+const CRASHES: readonly Crash[] = [crash('before'), crash('during'), crash('after'), crash('after', true)];
+/** How far behind a fault its process still dies: the answer, its outcome, and what comes next. */
+const STEPS_AFTER_FAULT = 6;
+/** The second crash strikes at most so many steps after the first: by then the successor has seen everything. */
+const STEPS_BETWEEN_CRASHES = 24;
+
+export type Sweep = (effects: readonly Effect[]) => Generator<Script>;
+
+/** Every crash point. */
+export const singleCrashes: Sweep = function* (effects) {
+  for (let step = 1; step <= effects.length; step += 1)
+    for (const each of crashesAt(effects[step - 1])) yield [[step, each]];
+};
+
+/** Every fault at every effect that it can befall. */
+export const singleFaults: Sweep = function* (effects) {
+  for (const [index, effect] of effects.entries()) {
+    for (const perturbation of faultsAt(effect)) yield [[index + 1, perturbation]];
+  }
+};
+
+/** Every pair of crash points. */
+export const crashPairs: Sweep = function* (effects) {
+  for (let first = 1; first <= effects.length; first += 1) {
+    for (const one of crashesAt(effects[first - 1]).slice(0, 3)) {
+      for (let second = first + 1; second <= first + STEPS_BETWEEN_CRASHES; second += 1) {
+        for (const other of CRASHES.slice(0, 3))
+          yield [
+            [first, one],
+            [second, other],
+          ];
+      }
+    }
+  }
+};
+
+/** Every kind of fault at every write, and a crash at every step that follows. */
+export const crashesAfterFaults: Sweep = function* (effects) {
+  for (const [index, effect] of effects.entries()) {
+    if (effect.kind !== 'write') continue;
+    for (const fault of faultsFor(effect).filter((name) => REPRESENTATIVES.includes(name))) {
+      for (let after = 1; after <= STEPS_AFTER_FAULT; after += 1) {
+        for (const one of CRASHES.slice(0, 3)) {
+          yield [
+            [index + 1, { type: 'write', fault, a: 11 + after }],
+            [index + 1 + after, one],
+          ];
+        }
+      }
+    }
+  }
+};
+
+function crashesAt(effect: Effect | undefined): readonly Crash[] {
+  return CRASHES.filter((each) => each.when !== 'during' || effect?.kind === 'write');
+}
+
+function faultsAt(effect: Effect): Perturbation[] {
+  const others: Perturbation[] = [{ type: 'takeover' }, { type: 'stop', downMs: 0 }];
+  switch (effect.kind) {
+    case 'read':
+    case 'write': {
+      const { kind } = effect;
+      return [
+        ...faultsFor(effect).flatMap((fault) => [3, 8].map((a): Perturbation => ({ type: kind, fault, a }))),
+        ...others,
+      ];
+    }
+    case 'commit':
+      return [
+        ...[1, 2, 3, 6].map((commits): Perturbation => ({ type: 'full', commits })),
+        ...[1_999, 2_000, 30_000].map((ms): Perturbation => ({ type: 'pause', ms })),
+        ...others,
+      ];
+    case 'sleep':
+      return others;
+  }
+}
+
+/** Runs a sweep over all workloads, in every dialect that has them. */
+export async function sweep(kind: Sweep, { each, from }: SweepOptions): Promise<SweepReport> {
+  const report: SweepReport = { schedules: 0, failures: [] };
+  let turn = from;
+  for (const workload of workloads) {
+    for (const dialect of workload.dialects) {
+      for (const script of kind(await effectsOf(workload, dialect))) {
+        turn += 1;
+        if (turn % each !== 0) continue;
+        report.schedules += 1;
+        const { violation } = await live(workload, dialect, script);
+        if (violation !== undefined) {
+          report.failures.push({ about: `${dialect}: ${workload.name}: ${JSON.stringify(script)}`, ...violation });
+          if (report.failures.length >= 5) return report;
+        }
+      }
+    }
+  }
+  return report;
+}
+
+/** The effects of a workload when nothing goes wrong, from its first look until it rests. */
+export async function effectsOf(workload: Workload, dialect: Dialect): Promise<readonly Effect[]> {
+  const effects: Effect[] = [];
+  const result = await live(workload, dialect, [], (effect) => effects.push(effect));
+  if (result.violation !== undefined) {
+    throw new Error(`${dialect}: ${workload.name}: ${result.violation.invariant}: ${result.violation.message}`);
+  }
+  return effects;
+}
+
+/** One schedule of a workload. */
+export function live(
+  workload: Workload,
+  dialect: Dialect,
+  script: Script,
+  watch?: (effect: Effect) => void,
+): Promise<ScheduleResult> {
+  const { before, wishes, platform } = workload;
+  const settings: Settings = {
+    seed: 1,
+    platform,
+    wishes: before ?? wishes,
+    dialect,
+    dialectSetting: dialect,
+    plan: { at: () => undefined },
+    ledgers: memoryHost(),
+    spawn: (world, number) => new Controller(world, number),
+    limits: { maxShare: 1, maxPrunes: 1000, allowedScopes: ['*/*/*'] },
+    firstInstall: true,
+    mutant: unchanged,
+    tracing: false,
+    checksSecrets: false,
+    comparesLedger: false,
+    mayReadOnly: false,
+  };
+  return runWorld(settings, script, script.at(-1)?.[0] ?? 0, { wishes, script, watch });
+}
