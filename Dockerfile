@@ -7,9 +7,9 @@ COPY . .
 RUN node .config/build.ts
 
 FROM node:24.21.0-bookworm-slim
-# git: the source is read from git objects.
+# git: the source is read from git objects. gpg and ssh-keygen: git checks signatures of commits with them.
 RUN apt-get update \
-  && apt-get install --yes --no-install-recommends ca-certificates git \
+  && apt-get install --yes --no-install-recommends ca-certificates git gpg openssh-client \
   && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 COPY --from=build /app/package.json /app/README.md /app/LICENSE ./

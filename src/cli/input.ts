@@ -50,7 +50,7 @@ export async function loadInput(options: InputOptions, surroundings: Surrounding
   const operator = readConfiguration(options.config);
   const { variables, problems } = readVariables(options, surroundings);
   const exclude = operator.file === undefined ? [] : [operator.file];
-  const { sources, commit } = await readManifests(paths, exclude, options.revision, surroundings);
+  const { sources, commit } = await readManifests(paths, exclude, options.revision, operator, surroundings);
   const isUsable = operator.file !== undefined && operator.problems.length === 0;
   const { desired, problems: all } = loadManifests({
     files: sources.files,
@@ -66,9 +66,12 @@ async function readManifests(
   paths: readonly string[],
   exclude: readonly string[],
   revision: string | undefined,
+  { configuration }: OperatorConfiguration,
   surroundings: Surroundings,
 ): Promise<{ readonly sources: ReadSources; readonly commit: CommitAtHand | undefined }> {
-  if (revision !== undefined) return readRevision(revision, paths, exclude, surroundings);
+  if (revision !== undefined) {
+    return readRevision(revision, paths, exclude, configuration.settings.source.signatures, surroundings);
+  }
   const fs = nodeFileSystem(() => surroundings.terminal.input());
   return { sources: await readSources(paths, fs, { exclude }), commit: undefined };
 }

@@ -1,3 +1,4 @@
+import type { SignaturePolicy } from '../kinds/settings/spec.ts';
 import type { ReadSources } from '../manifest/read.ts';
 import { PortolanError } from '../model/errors.ts';
 import { BlobReader } from '../source/blobs.ts';
@@ -5,6 +6,7 @@ import { locatePaths, placeInCheckout } from '../source/checkout.ts';
 import { readCommit } from '../source/commit-source.ts';
 import { Git } from '../source/git.ts';
 import { type Descent, descentFrom, resolveRevision, revisionName } from '../source/revision.ts';
+import { requireSignature } from '../source/signatures.ts';
 import type { Surroundings } from './command.ts';
 
 /** The commit that a command works on. */
@@ -19,18 +21,21 @@ export interface CommitAtHand {
 /**
  * Reads the manifests of `--revision`.
  * @param exclude files of the disk that are no manifests, wherever the commit has them.
- * @throws PortolanError `invalid` when there is no such commit, or the paths are in no repository or in several.
+ * @throws PortolanError `invalid` when there is no such commit, or the paths are in no repository or in several;
+ * `ask-human` when the operator asks for a signature that it does not bear.
  */
 export async function readRevision(
   ref: string,
   paths: readonly string[],
   exclude: readonly string[],
+  signatures: SignaturePolicy,
   { clock, env, signal }: Pick<Surroundings, 'clock' | 'env' | 'signal'>,
 ): Promise<{ readonly sources: ReadSources; readonly commit: CommitAtHand }> {
   if (paths.includes('-')) throw standardInput();
   const { root, paths: inCommit } = await locatePaths(paths);
   const git = new Git(root, { clock, path: env.PATH, signal });
   const id = await resolveRevision(git, ref);
+  await requireSignature(git, id, signatures);
   const places = await Promise.all(exclude.map((file) => placeInCheckout(root, file)));
   const blobs = new BlobReader(git);
   try {

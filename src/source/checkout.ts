@@ -41,9 +41,14 @@ export async function locatePaths(named: readonly string[]): Promise<LocatedPath
   return { root, paths: located.map(({ path }) => path) };
 }
 
-/** Where a file of the disk would be in the commit; undefined when it lies elsewhere. */
+/** Where a file of the disk would be in the commit; undefined when it lies elsewhere, or its folder is not there. */
 export async function placeInCheckout(root: string, file: string): Promise<string | undefined> {
-  const folder = await realpath(dirname(resolve(file)));
+  let folder: string;
+  try {
+    folder = await realpath(dirname(resolve(file)));
+  } catch {
+    return undefined; // Whoever needs the file says better what is wrong with it.
+  }
   return isWithin(root, folder) ? posix(relative(root, join(folder, basename(file)))) : undefined;
 }
 

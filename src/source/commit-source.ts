@@ -94,7 +94,9 @@ function parseEntry(line: string): TreeEntry {
 /** Sizes in bytes, asked for before anything large is taken apart. */
 async function sizesOf(git: Git, candidates: readonly Candidate[]): Promise<readonly number[]> {
   const names = candidates.map(({ id }) => `${id}\n`).join('');
-  const { exitCode, stdout, stderr } = await git.run(['cat-file', '--batch-check=%(objecttype) %(objectsize)'], names);
+  const { exitCode, stdout, stderr } = await git.run(['cat-file', '--batch-check=%(objecttype) %(objectsize)'], {
+    input: names,
+  });
   if (exitCode !== 0) throw gitFailed(git.root, 'look at the files of the commit', stderr);
   const lines = stdout.toString('utf8').split('\n').slice(0, -1);
   return lines.map((line) => {

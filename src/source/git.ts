@@ -18,6 +18,15 @@ export interface GitAnswer {
   readonly stderr: string;
 }
 
+/** What one command gets beside its arguments. */
+export interface GitExtras {
+  /** What it is told on its standard input. */
+  readonly input?: string;
+  /** `name=value` of its configuration; they go before the repository's. */
+  readonly settings?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
 /** A git that was started and talks until it is ended. */
 export interface GitConversation {
   say(text: string): void;
@@ -51,10 +60,12 @@ export class Git {
 
   /**
    * Runs one command to its end; any exit code is an answer.
-   * @param input what it is told on its standard input.
    * @throws PortolanError `give-up` when git is not there, is too slow, says too much, or was killed.
    */
-  async run(args: readonly string[], input = ''): Promise<GitAnswer> {
+  async run(
+    args: readonly string[],
+    { input = '', settings = [], environment = {} }: GitExtras = {},
+  ): Promise<GitAnswer> {
     const { signal } = this.#around;
     const late = new AbortController();
     const done = new AbortController();
@@ -63,9 +74,9 @@ export class Git {
     return new Promise<GitAnswer>((resolve, reject) => {
       const child = execFile(
         'git',
-        [...this.#settings(), ...args],
+        [...this.#before(settings), ...args],
         {
-          env: this.#environment(),
+          env: { ...this.#environment(), ...environment },
           encoding: 'buffer',
           maxBuffer: OUTPUT_BYTES_MAX,
           signal: either,
@@ -89,7 +100,7 @@ export class Git {
 
   /** Starts a command that is talked to; one that cannot be started ends at once. */
   start(args: readonly string[]): GitConversation {
-    const child = spawn('git', [...this.#settings(), ...args], {
+    const child = spawn('git', [...this.#before(), ...args], {
       env: this.#environment(),
       stdio: 'pipe',
       signal: this.#around.signal,
@@ -122,7 +133,8 @@ export class Git {
     return this.#around.signal.aborted;
   }
 
-  #settings(): readonly string[] {
+  /** What stands before a command's name. */
+  #before(more: readonly string[] = []): readonly string[] {
     const settings = [
       // The checkout often belongs to the user of a sidecar. It is named by the operator, and nothing of it is run.
       `safe.directory=${this.root}`,
@@ -130,6 +142,7 @@ export class Git {
       'core.fsmonitor=false',
       'protocol.ext.allow=never',
       'protocol.file.allow=user',
+      ...more,
     ];
     return ['--no-pager', '-C', this.root, ...settings.flatMap((setting) => ['-c', setting])];
   }

@@ -102,6 +102,15 @@ test('the real program reads a commit, by flag and by variable, where the config
   expect(await runProcess(['validate', '-f', '.'], { cwd, env: { PORTOLAN_REVISION: 'HEAD' } })).toEqual(expected);
 });
 
+test('where the operator asks for a signature, a commit without one is not read', async () => {
+  const { scene, run, root } = await history(two);
+  scene.configure({ settings: '{ source: { signatures: { by: ssh, keys: /nowhere/allowed_signers } } }' });
+  const outcome = await run('apply', 'main');
+  expect(outcome).toMatchObject({ code: 4, out: '', err: expect.stringContaining('[source/signature]') });
+  expect(scene.traffic()).toEqual({ reads: [], writes: [] });
+  expect((await scene.run('plan', ['-f', join(root, 'manifests')])).code).toBe(0);
+});
+
 test('a removal in a commit that came after is carried out', async () => {
   const { scene, run } = await history(two, one);
   await run('apply', 'main~1');

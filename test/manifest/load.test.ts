@@ -141,8 +141,21 @@ test('configuration: defaults, names, and settings of a file that has none', () 
     prune: { enabled: true, maxShare: 0.3, maxObjects: 10 },
     settle: { targetState: '90s', creation: '5m', install: '20m' },
     installs: { ambiguous: 'hold' },
+    source: { signatures: { by: 'nobody' } },
   });
 });
+
+test.for([
+  ['{ by: ssh }', 'spec.source.signatures'],
+  ['{ by: gpg }', 'spec.source.signatures'],
+  ['{ by: ssh, keys: allowed_signers }', 'spec.source.signatures.keys'],
+] as const)(
+  'signatures %s are refused: whose keys are good is not said, or by the checkout itself',
+  ([policy, path]) => {
+    const text = `apiVersion: portolan/v1\nkind: Settings\nspec: { source: { signatures: ${policy} } }\n`;
+    expect(loadConfiguration(text, 'portolan.yaml').problems).toMatchObject([{ code: 'settings/signers', path }]);
+  },
+);
 
 test.for(['http://127.0.0.1:7070', 'http://localhost:7070', 'http://[::1]:7070', 'https://console.example.com/base'])(
   '%s needs no permission',

@@ -10,7 +10,7 @@ const around = { clock: systemClock, env: { PATH: process.env.PATH }, signal: ne
 
 /** What a revision of the paths says: path below `root` → content, problems as `code path`. */
 async function read(root: string, ref: string, paths: readonly string[] = [root], exclude: readonly string[] = []) {
-  const { sources, commit: at } = await readRevision(ref, paths, exclude, around);
+  const { sources, commit: at } = await readRevision(ref, paths, exclude, { by: 'nobody' }, around);
   const shown = (path: string): string => path.replace(`${root}/`, '');
   return {
     files: Object.fromEntries(
@@ -135,7 +135,13 @@ test('paths below the top: folders, files by any name, those that are only in th
 
 test('files are shown as the path was written', async () => {
   const root = repository({ 'm/a.yaml': 'a' });
-  const { sources } = await readRevision('HEAD', [`${root}/../${root.split('/').at(-1)}/m`], [], around);
+  const { sources } = await readRevision(
+    'HEAD',
+    [`${root}/../${root.split('/').at(-1)}/m`],
+    [],
+    { by: 'nobody' },
+    around,
+  );
   expect(sources.files.map(({ path }) => path)).toEqual([`${root}/m/a.yaml`]);
 });
 

@@ -16,7 +16,7 @@ const gitOf = (root: string, changes: { clock?: Clock; path?: string; signal?: A
 
 /** Everything that a command does with a repository. */
 async function use(root: string, ref = 'HEAD'): Promise<string[]> {
-  const { sources, commit: at } = await readRevision(ref, [root], [], around);
+  const { sources, commit: at } = await readRevision(ref, [root], [], { by: 'nobody' }, around);
   await at.descentFrom(git(root, 'rev-list', '--max-parents=0', ref).split('\n')[0] ?? '');
   return sources.files.map(({ content }) => Buffer.from(content as Uint8Array).toString());
 }
@@ -87,7 +87,7 @@ test('git itself is not taken from the checkout', async () => {
   onTestFinished(() => process.chdir(former));
   process.chdir(root);
   const env = { PATH: `.::${process.env.PATH}` };
-  await readRevision('HEAD', ['.'], [], { ...around, env });
+  await readRevision('HEAD', ['.'], [], { by: 'nobody' }, { ...around, env });
   expect(existsSync(sprung)).toBe(false);
 });
 
@@ -121,7 +121,7 @@ test('the place of the work tree in the configuration is not believed', async ()
   const root = repository({ 'a.yaml': 'one' });
   const elsewhere = repository({ 'a.yaml': 'elsewhere' });
   git(root, 'config', 'core.worktree', elsewhere);
-  const { sources } = await readRevision('HEAD', [root], [], around);
+  const { sources } = await readRevision('HEAD', [root], [], { by: 'nobody' }, around);
   expect(sources.files.map(({ path }) => path)).toEqual([join(root, 'a.yaml')]);
 });
 
@@ -164,7 +164,7 @@ test('a huge blob is not taken apart', async () => {
     read.push(...names.map(({ size }) => size));
     return blobs.call(this, names);
   };
-  const { sources } = await readRevision('HEAD', [root], [], around);
+  const { sources } = await readRevision('HEAD', [root], [], { by: 'nobody' }, around);
   expect(sources.problems.map(({ code }) => code)).toEqual(['limit/file-size']);
   expect(read).toEqual([1]);
 });

@@ -1,0 +1,67 @@
+import type { SignaturePolicy } from '../kinds/settings/spec.ts';
+import { PortolanError } from '../model/errors.ts';
+import { safeLine } from '../model/text.ts';
+import { placeInCheckout } from './checkout.ts';
+import type { Git, GitExtras } from './git.ts';
+
+/**
+ * Holds a commit to the operator's policy. Git itself checks the signature, with the programs and keys that the policy
+ * names and none that the repository names.
+ * @throws PortolanError `ask-human` when the commit is not signed by somebody who is trusted, `invalid` when the trusted
+ * keys lie in the checkout.
+ */
+export async function requireSignature(git: Git, commit: string, { by, keys = '' }: SignaturePolicy): Promise<void> {
+  if (by === 'nobody') return;
+  if ((await placeInCheckout(git.root, keys)) !== undefined) throw keysInCheckout(git.root, keys);
+  const args = ['log', '-1', '--no-show-signature', '--format=%G?%x00%GS%x00%GF', '--end-of-options', commit];
+  const { exitCode, stdout, stderr } = await git.run(args, verifiers(by, keys));
+  const [state = '', signer = '', key = ''] = stdout.toString('utf8').trimEnd().split('\0');
+  if (exitCode === 0 && isGood(by, state, key)) return;
+  const who = signer === '' ? '' : ` (it names ${safeLine(signer)})`;
+  const complaint = stderr === '' ? '' : ` Git says: ${safeLine(stderr)}.`;
+  throw new PortolanError({
+    code: 'source/signature',
+    disposition: 'ask-human',
+    message: `Commit ${commit.slice(0, 12)} of ${git.root} ${STATES[state] ?? 'cannot be checked'}${who}; spec.source.signatures of Settings asks for a good signature by ${by}.${complaint} Nothing was done.`,
+    remedy: `Have it signed by somebody whose key is in ${keys}, or add the key there.`,
+  });
+}
+
+/** A key that ssh merely knows how to read is "U" too; in a keyring of the operator's own, every key is trusted. */
+function isGood(by: 'ssh' | 'gpg', state: string, key: string): boolean {
+  const isSsh = key.startsWith('SHA256:');
+  return by === 'ssh' ? isSsh && state === 'G' : !isSsh && (state === 'G' || state === 'U');
+}
+
+/** The one way of signing that is meant, and none of the others. */
+function verifiers(by: 'ssh' | 'gpg', keys: string): GitExtras {
+  const none = '/bin/false';
+  const settings = [
+    `gpg.program=${by === 'gpg' ? 'gpg' : none}`,
+    `gpg.openpgp.program=${by === 'gpg' ? 'gpg' : none}`,
+    `gpg.x509.program=${none}`,
+    `gpg.ssh.program=${by === 'ssh' ? 'ssh-keygen' : none}`,
+    'gpg.minTrustLevel=undefined',
+  ];
+  if (by === 'gpg') return { settings, environment: { GNUPGHOME: keys } };
+  return { settings: [...settings, `gpg.ssh.allowedSignersFile=${keys}`, 'gpg.ssh.revocationFile='] };
+}
+
+const STATES: Readonly<Record<string, string>> = {
+  B: 'has a bad signature',
+  U: 'is signed with a key that is not trusted',
+  X: 'has a signature that has expired',
+  Y: 'is signed with a key that has expired',
+  R: 'is signed with a key that was revoked',
+  E: 'is signed with a key that is not there',
+  N: 'has no signature that can be checked',
+};
+
+function keysInCheckout(root: string, keys: string): PortolanError {
+  return new PortolanError({
+    code: 'source/keys-in-checkout',
+    disposition: 'invalid',
+    message: `The trusted keys ${keys} lie in the checkout ${root}, where whoever commits could change them. Nothing was read.`,
+    remedy: 'Keep them elsewhere, and correct spec.source.signatures.keys of Settings.',
+  });
+}
