@@ -1,8 +1,21 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Tests named `*.long.test.ts` run only with `npm run test:long`, which sets this variable. */
 const long = process.env.PORTOLAN_TEST_LONG === '1';
+
+/** Files that take long for what they say: they start first, or one of them would run alone at the end. */
+const SLOW =
+  /\/test\/(?:processes|simulation)\/|\/test\/cli\/(?:apply-|secrets|commands|installation)|\/ledger\/processes/;
+
+class SlowFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isSlow = ({ moduleId }: TestSpecification): boolean => SLOW.test(moduleId);
+    return [...sorted.filter(isSlow), ...sorted.filter((file) => !isSlow(file))];
+  }
+}
 
 export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
@@ -10,6 +23,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     exclude: long ? [] : ['test/**/*.long.test.ts'],
     pool: 'forks',
+    sequence: { sequencer: SlowFirst },
     testTimeout: long ? 600_000 : 30_000,
     hookTimeout: 60_000,
     // Nobody's own settings may decide what a test sees.
