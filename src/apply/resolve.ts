@@ -1,7 +1,7 @@
 import { type Memory, remembered, type Resolution, type ScopeReader, type Step } from '../kinds/reconciled.ts';
 import { reconciledKinds } from '../kinds/registry.ts';
 import type { LedgerOperation } from '../ledger/ledger.ts';
-import type { Scope } from '../model/ids.ts';
+import { parseScopeKey, type Scope } from '../model/ids.ts';
 import type { Intent } from '../model/owned.ts';
 import type { Action } from '../model/plan.ts';
 import type { DoubtfulIntent } from '../plan/draft.ts';
@@ -64,6 +64,22 @@ function settlingDoubt(intent: Intent, timing: ApplyWorld['timing'], nowMs: numb
   const ownMs = settleWindowMs(intent.idempotence, timing);
   const scopeUntilMs = intent.settleMs - ownMs + Math.min(ownMs, timing.settleTargetStateMs);
   return { intent, state: 'settling', evidence: '', ...(nowMs < scopeUntilMs ? { scopeUntilMs } : {}) };
+}
+
+/**
+ * Starts the windows that must begin anew (after a process that died, or another start of the machine) in an application
+ * that cannot be read just now, so that the time until it can counts. The team may be written by id or by name, so it is not compared.
+ */
+export async function startWindows(
+  world: ApplyWorld,
+  { region, appId }: { readonly region: string; readonly appId?: number },
+): Promise<void> {
+  for (const intent of await world.ledger.intents({ states: ['open', 'unknown'] })) {
+    const scope = parseScopeKey(intent.scope);
+    if (settlingOf(intent, world.clock).type !== 'restarted') continue;
+    if (scope?.platform !== world.client.name || scope.region !== region || scope.appId !== appId) continue;
+    await startWindow(world, scope, intent);
+  }
 }
 
 /**

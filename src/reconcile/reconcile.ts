@@ -1,6 +1,6 @@
 import { type Applied, applyPlan } from '../apply/apply-plan.ts';
 import { transaction } from '../apply/journal.ts';
-import { resolveIntents, unresolvedIntents } from '../apply/resolve.ts';
+import { resolveIntents, startWindows, unresolvedIntents } from '../apply/resolve.ts';
 import type { ActionResult } from '../apply/result.ts';
 import type { ApplyWorld } from '../apply/world.ts';
 import type { ApplicationSpec } from '../kinds/application/spec.ts';
@@ -71,7 +71,10 @@ export async function reconcile(work: Work, world: ApplyWorld, options: PassOpti
 
 /** Observes and plans. Decides intents in doubt first, unless nothing may be written. */
 export async function prepare(work: Work, world: ApplyWorld, options: PassOptions): Promise<Prepared> {
-  const { scope, record } = await resolveScope(work.application, world);
+  const { scope, record } = await resolveScope(work.application, world).catch(async (error: unknown) => {
+    if (!options.readOnly) await startWindows(world, work.application.spec);
+    throw error;
+  });
   const reader = createScopeReader(world.client, scope, record);
   const intents = await world.ledger.intents({ scope: scopeKey(scope), states: ['open', 'unknown'] });
   const memory = await readMemory(world, scope, options);
