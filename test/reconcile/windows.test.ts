@@ -35,7 +35,8 @@ test('the window of a request that a dead process left begins even while its reg
   world.crash = undefined;
 
   const setStatus = (status: string): void => {
-    for (const row of [...world.state.regions.all()]) world.state.regions.put({ ...row, status });
+    const rows = [...world.state.regions.all()];
+    for (const row of rows) world.state.regions.put({ ...row, status });
   };
   setStatus('3');
   expect(await world.pass(work)).toMatchObject({ type: 'unobserved' });
