@@ -31,12 +31,23 @@ export function parseDocuments(text: string): {
     strict: true,
     logLevel: 'silent',
   });
-  const documents: ParsedDocument[] = [];
-  for (const document of composer.compose(tokens, false, cutAt ?? text.length)) {
-    const parsed = readDocument(document, text);
-    if (parsed !== undefined) documents.push(parsed);
-  }
+  const documents = withoutStackTraces(() =>
+    [...composer.compose(tokens, false, cutAt ?? text.length)].flatMap(
+      (document) => readDocument(document, text) ?? [],
+    ),
+  );
   return { documents, faults, cut: cutAt !== undefined };
+}
+
+/** The composer makes an error object of each fault, of which a hostile file has 100,000; where from, nobody reads. */
+function withoutStackTraces<T>(work: () => T): T {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  try {
+    return work();
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
 }
 
 function readDocument(document: Document.Parsed, text: string): ParsedDocument | undefined {

@@ -16,7 +16,7 @@ export interface FileReading {
 }
 
 /** More than this many faults in one file have one cause, and nobody reads them. */
-const FAULTS_MAX = 100;
+export const FAULTS_MAX = 100;
 
 /** Reads one file: characters, syntax, and each document by itself. Pure, and never throws, whatever the content. */
 export function readFile(content: string | Uint8Array, trust: Trust, variables: Variables | undefined): FileReading {
@@ -48,8 +48,13 @@ function capped(faults: readonly Fault[]): readonly Fault[] {
   const rest = sorted.slice(FAULTS_MAX);
   const [first] = rest;
   if (first === undefined) return sorted;
-  const message = `${rest.length} more ${rest.length === 1 ? 'fault' : 'faults'} of this file are not shown`;
-  return [...sorted.slice(0, FAULTS_MAX), { code: 'limit/faults', path: '', message, offset: first.offset, length: 1 }];
+  return [...sorted.slice(0, FAULTS_MAX), moreFaults(rest.length, first.offset)];
+}
+
+/** Stands for the faults that are not shown. */
+export function moreFaults(count: number, offset: number): Fault {
+  const message = `${count} more ${count === 1 ? 'fault' : 'faults'} of this file are not shown`;
+  return { code: 'limit/faults', path: '', message, offset, length: 1 };
 }
 
 /** The text of a file again, for positions of faults that only the whole set shows. */

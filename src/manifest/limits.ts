@@ -3,6 +3,11 @@ export const LIMITS = {
   fileBytes: 256 * 1024,
   files: 100_000,
   totalBytes: 256 * 1024 * 1024,
+  /**
+   * Words, signs, blanks and line ends of one file, as YAML counts them. Real manifests have one to every three or four
+   * bytes; a file of nothing else would take a hundred times its size in memory.
+   */
+  lexemes: 80_000,
   /** Maps and lists within each other. */
   depth: 32,
   keysPerMap: 5_000,

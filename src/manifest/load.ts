@@ -4,7 +4,7 @@ import type { Problem } from '../model/problem.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
 import { parseDocuments } from './documents.ts';
 import { compareText, type FileText, sortProblems } from './fault.ts';
-import { type FileReading, fileText, readFile } from './file.ts';
+import { FAULTS_MAX, type FileReading, fileText, moreFaults, readFile } from './file.ts';
 import { LIMITS } from './limits.ts';
 import { locate, spanOfPlace } from './locate.ts';
 import { parsePath } from './paths.ts';
@@ -112,9 +112,17 @@ export function combine(
   }
   const incomplete = readings.some((reading) => reading.incomplete);
   const { set, faults } = relate([...origins.keys()], operator, incomplete);
+  const shown = new Map<number, number>();
   for (const fault of faults) {
     const origin = origins.get(fault.declared);
-    if (origin !== undefined) problems.push(texts.problem(fault, origin));
+    if (origin === undefined) continue;
+    const before = shown.get(origin.file) ?? 0;
+    shown.set(origin.file, before + 1);
+    if (before < FAULTS_MAX) problems.push(texts.problem(fault, origin));
+  }
+  for (const [file, count] of shown) {
+    if (count > FAULTS_MAX)
+      problems.push(texts.of(file).problem(moreFaults(count - FAULTS_MAX, texts.of(file).text.length)));
   }
   return { set, problems };
 }

@@ -69,10 +69,14 @@ function notUtf8(bytes: Uint8Array): Fault {
 }
 
 function replaceUnsafe(text: string): { readonly text: string; readonly faults: readonly Fault[] } {
-  const found = [...text.matchAll(UNSAFE)];
-  const [first] = found;
+  let first: RegExpExecArray | undefined;
+  let more = -1;
+  // Not kept: a file may hold nothing else.
+  for (const match of text.matchAll(UNSAFE)) {
+    first ??= match;
+    more += 1;
+  }
   if (first === undefined) return { text, faults: [] };
-  const more = found.length - 1;
   const fault: Fault = {
     code: 'yaml/unsafe-character',
     offset: first.index,

@@ -6,7 +6,7 @@ import { LIMITS } from './limits.ts';
 export interface Tokens {
   readonly tokens: readonly CST.Token[];
   readonly faults: readonly Fault[];
-  /** Nested too deep, or too many faults: tokens end here, and the rest of the text was not read. */
+  /** Nested too deep, too dense, or too many faults: tokens end here, and the rest of the text was not read. */
   readonly cutAt: number | undefined;
 }
 
@@ -26,6 +26,7 @@ export function readTokens(text: string): Tokens {
   let errors = 0;
   let previous = '';
   let cutAt: number | undefined;
+  let lexemes = 0;
   const keep = (token: CST.Token): void => {
     // Without its directives a document is plain YAML 1.2 with the tags it always has.
     if (token.type === 'directive') faults.push(directiveFault(token));
@@ -34,6 +35,9 @@ export function readTokens(text: string): Tokens {
   for (const lexeme of new Lexer().lex(text)) {
     const { offset } = parser;
     const isScalarText = previous === CST.SCALAR;
+    lexemes += 1;
+    // What was read so far is not looked at either: it would cost as much again, and say nothing of the file.
+    if (lexemes > LIMITS.lexemes) return { tokens: [], faults: [...faults, denseFault(offset)], cutAt: offset };
     if (faults.length >= FAULTS_MAX) {
       cutAt = offset;
       break;
@@ -72,6 +76,18 @@ function depthFault(offset: number): Fault {
     path: '',
     message: `more than ${LIMITS.depth} maps and lists stand within each other; the rest of the file was not read`,
     expected: `at most ${LIMITS.depth} levels`,
+  };
+}
+
+function denseFault(offset: number): Fault {
+  return {
+    code: 'limit/lexemes',
+    offset,
+    length: 1,
+    path: '',
+    message: `the file has more than ${LIMITS.lexemes} words and signs; none of it was read`,
+    expected: `at most ${LIMITS.lexemes}`,
+    hint: 'spread it over several files',
   };
 }
 
