@@ -13,6 +13,7 @@ import type { ComponentContext, ComponentProposal, ObservedComponent } from './l
 import { nameSteps } from './names.ts';
 import { openingRule } from './opening-rule.ts';
 import { diffPort, type PortDifference } from './port-diff.ts';
+import { rulesAlong } from './port-rules.ts';
 import type { PortSpec } from './spec.ts';
 import { type ComponentStep, componentKey, portKey } from './steps.ts';
 import { unlistedPorts } from './unlisted.ts';
@@ -82,7 +83,15 @@ function diffListedPort(context: ComponentContext, observed: ObservedComponent, 
     rules,
     siblings: context.siblings,
   });
-  return diffPort({ serviceId, spec, live, rules, openedBy, owesOuter: object?.obligation?.['outer'] === true });
+  return diffPort({
+    serviceId,
+    spec,
+    live,
+    rules,
+    rulesAlong: rulesAlong(rules, context.memory, serviceId, spec.port),
+    openedBy,
+    owesOuter: object?.obligation?.['outer'] === true,
+  });
 }
 
 /** Per port in safe order, with the alias steps between; a new port that takes a freed alias needs it to be free. */

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../model/json.ts';
 import type { PortRecord, RuleRecord } from '../../model/observed.ts';
 import type { ResourceId } from '../../model/ids.ts';
 import type { HoldProposal, Need, RawChange, Readable, StepProposal } from '../reconciled.ts';
-import { ruleKey } from '../http-gateway-rule/steps.ts';
+import { rulesOf } from './port-rules.ts';
 import type { PortSpec } from './spec.ts';
 import { type ComponentStep, portExists, portInner, portKey, portOuter, portProtocol } from './steps.ts';
 
@@ -14,6 +14,8 @@ export interface PortCase {
   readonly spec: PortSpec;
   readonly live: PortRecord | undefined;
   readonly rules: Readable<readonly RuleRecord[]>;
+  /** Natural keys of the rules that go with the port. */
+  readonly rulesAlong: readonly string[];
   /** A former pass closed outer for a moment and has not opened it again. */
   readonly owesOuter: boolean;
   /** The rule that will open outer access by being created. */
@@ -97,7 +99,9 @@ function changePort(portCase: PortCase, live: PortRecord): PortDifference {
       summary: `close outer access of port ${port}${temporary ? ' for the protocol change' : ''}`,
       changes: temporary ? [] : [change(port, 'outer', true, false)],
       effects: ruleEffects(rules, serviceId, port, 'disables'),
-      ...(temporary ? { obligation: { outer: true } } : { takesAlong: rulesOf(rules, serviceId, port).map(ruleKey) }),
+      // For a moment too: it is opened again, but rules do not answer on a port that is not http any more.
+      takesAlong: portCase.rulesAlong,
+      ...(temporary ? { obligation: { outer: true } } : {}),
     });
   }
   if (protocolChanges && spec.protocol !== undefined) {
@@ -236,15 +240,6 @@ export function ruleEffects(
   if (concerned.length === 0) return [];
   const names = concerned.map((rule) => `${rule.domain}${rule.path || '/'}`).sort();
   return [`${verb} ${concerned.length} ${concerned.length === 1 ? 'rule' : 'rules'}: ${names.join(', ')}`];
-}
-
-/** The rules on a port; none where rules cannot be read. */
-export function rulesOf(
-  rules: Readable<readonly RuleRecord[]>,
-  serviceId: string,
-  port: number,
-): readonly RuleRecord[] {
-  return rules.readable ? rules.value.filter((rule) => rule.serviceId === serviceId && rule.port === port) : [];
 }
 
 function expectation(serviceId: string, port: number, rule: ResourceId): Omit<Need, 'met'> {

@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../model/json.ts';
 import type { PortRecord } from '../../model/observed.ts';
 import type { Note } from '../../model/plan.ts';
-import { ruleKey } from '../http-gateway-rule/steps.ts';
 import { type HoldProposal, remembered } from '../reconciled.ts';
 import type { ComponentContext, ComponentProposal, ObservedComponent } from './live.ts';
-import { change, proposal, ruleEffects, rulesOf, stepKey } from './port-diff.ts';
+import { change, proposal, ruleEffects, stepKey } from './port-diff.ts';
+import { rulesAlong, rulesOnRecord } from './port-rules.ts';
 import { componentKey } from './steps.ts';
 
 /** Ports that the manifest does not list: kept, or closed or deleted by the rules of pruning. */
@@ -53,7 +53,7 @@ export function unlistedPorts(context: ComponentContext, observed: ObservedCompo
   }
   for (const port of concerned) {
     const kept = wanted === 'delete' ? keptRules(context, observed.serviceId, port.port) : [];
-    if (kept.length === 0) steps.push(...removalSteps(observed, port, wanted === 'delete'));
+    if (kept.length === 0) steps.push(...removalSteps(context, observed, port, wanted === 'delete'));
     else holds.push(keptHold(port.port, kept));
   }
   return { steps, holds, notes };
@@ -61,17 +61,9 @@ export function unlistedPorts(context: ComponentContext, observed: ObservedCompo
 
 /** Rules of a port whose manifests said that they stay: deleting the port would take them along. */
 function keptRules({ memory }: ComponentContext, serviceId: string, port: number): string[] {
-  const prefix = `rule/${serviceId}/${port}/`;
-  return memory.objects
-    .filter(
-      ({ kind, naturalKey, remoteAux, state }) =>
-        kind === 'HttpGatewayRule' &&
-        naturalKey.startsWith(prefix) &&
-        remoteAux['prune'] === 'keep' &&
-        state !== 'gone' &&
-        state !== 'deleting',
-    )
-    .map(({ naturalKey }) => naturalKey.slice(prefix.length))
+  return rulesOnRecord(memory, serviceId, port)
+    .filter(({ remoteAux }) => remoteAux['prune'] === 'keep')
+    .map(({ naturalKey }) => naturalKey.slice(`rule/${serviceId}/${port}/`.length))
     .sort();
 }
 
@@ -85,13 +77,14 @@ function keptHold(port: number, kept: readonly string[]): HoldProposal {
 }
 
 function removalSteps(
+  { memory }: ComponentContext,
   { serviceId, rules }: ObservedComponent,
   live: PortRecord,
   deletes: boolean,
 ): ComponentProposal[] {
   const steps: ComponentProposal[] = [];
   const { port } = live;
-  const takesAlong = rulesOf(rules, serviceId, port).map(ruleKey);
+  const takesAlong = rulesAlong(rules, memory, serviceId, port);
   const base = { ...proposal(serviceId, port), prune: true } as const;
   if (live.outer) {
     steps.push({
