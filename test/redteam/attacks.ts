@@ -88,11 +88,9 @@ const changes: readonly Attack[] = [
   { name: 'twenty rules: all their fields change', files: everyRule('weight: 1, path: /') },
   {
     name: 'all traffic: six rules get the least weight',
-    files: {
-      ...Object.fromEntries(
-        ruleNumbers.slice(0, 6).map((at) => [ruleFile(at), rule(`r${at}`, `r${at}.example.com`, 'weight: 1')]),
-      ),
-    },
+    files: Object.fromEntries(
+      ruleNumbers.slice(0, 6).map((at) => [ruleFile(at), rule(`r${at}`, `r${at}.example.com`, 'weight: 1')]),
+    ),
   },
   {
     name: 'every address: the port of all rules is closed by its manifest',
