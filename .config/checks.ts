@@ -119,6 +119,14 @@ async function runCheck(check: Check): Promise<CheckResult> {
   return { name: check.name, ok, seconds: (performance.now() - startedMs) / 1000, output };
 }
 
+/** How the secrets begin that tests plant: whatever the whole suite says, none of it may hold one. */
+const PLANTED = ['canary-token', 'canary-store-key', 'canary-inline', 'kill-store-key', 'full-disk-key'];
+
+function plantedIn(output: string): readonly string[] {
+  const said = existsSync(testReport) ? output + readFileSync(testReport, 'utf8') : output;
+  return PLANTED.filter((planted) => said.includes(planted));
+}
+
 async function runTests(long: boolean): Promise<{ result: CheckResult; found: TestCounts }> {
   mkdirSync(join(root, '.vitest'), { recursive: true });
   rmSync(testReport, { force: true });
@@ -128,7 +136,10 @@ async function runTests(long: boolean): Promise<{ result: CheckResult; found: Te
   const done = await run('vitest', [...args, ...reporters], long ? { PORTOLAN_TEST_LONG: '1' } : {});
   const found = readCounts(done.code === 0);
   const seconds = (performance.now() - startedMs) / 1000;
-  const result = { name: 'tests', ok: done.code === 0 && found.failed === 0, seconds, output: done.output };
+  const leaked = plantedIn(done.output);
+  const ok = done.code === 0 && found.failed === 0 && leaked.length === 0;
+  const leaks = leaked.map((planted) => `\nthe output of the tests shows a planted secret: ${planted}…`).join('');
+  const result = { name: 'tests', ok, seconds, output: done.output + leaks };
   report(result);
   return { result, found };
 }
