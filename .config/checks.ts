@@ -120,11 +120,10 @@ async function runCheck(check: Check): Promise<CheckResult> {
 }
 
 /** How the secrets begin that tests plant: whatever the whole suite says, none of it may hold one. */
-const PLANTED = ['canary-token', 'canary-store-key', 'canary-inline', 'kill-store-key', 'full-disk-key'];
-
 function plantedIn(output: string): readonly string[] {
+  const planted = ['canary-token', 'canary-store-key', 'canary-inline', 'kill-store-key', 'full-disk-key'];
   const said = existsSync(testReport) ? output + readFileSync(testReport, 'utf8') : output;
-  return PLANTED.filter((planted) => said.includes(planted));
+  return planted.filter((secret) => said.includes(secret));
 }
 
 async function runTests(long: boolean): Promise<{ result: CheckResult; found: TestCounts }> {

@@ -201,6 +201,8 @@ function holdUnmetExpectations(draft: Draft, ordered: OrderedSteps): void {
   for (const { resource, condition, otherwise } of draft.expects) {
     if (ordered.steps.some(({ step }) => step.proposal.provides.includes(condition))) continue;
     const held = draft.steps.find((step) => step.proposal.provides.includes(condition));
+    // Held itself, it may be what the other one waits for.
+    if (held !== undefined && draft.holds.some((hold) => hold.resource === resource)) continue;
     draft.holds.push(
       held === undefined
         ? { ...otherwise, resource, changes: [] }
