@@ -4,10 +4,14 @@ import type { LedgerOperation } from '../ledger/ledger.ts';
 import { parseScopeKey, type Scope } from '../model/ids.ts';
 import type { Intent } from '../model/owned.ts';
 import type { Action } from '../model/plan.ts';
+import type { DesiredState, Resource } from '../model/resource.ts';
 import type { DoubtfulIntent } from '../plan/draft.ts';
+import { withFailure } from '../plan/failures.ts';
 import { bareObject, isNews, type Place, toObject, transaction } from './journal.ts';
 import { settleWindow, settleWindowMs, settlingOf } from './settle.ts';
 import type { ApplyWorld } from './world.ts';
+
+type Decision = Exclude<Resolution, { type: 'absent-so-far' }>;
 
 export interface Doubts {
   /** Intents that are still undecided. */
@@ -19,6 +23,7 @@ export interface Doubts {
 /**
  * Decides every intent of the scope whose outcome is not known, as far as its settle window and observation allow.
  * An intent found open was left by a process that died: its window starts now. Only reads, and the ledger.
+ * @param resources what the source wants now: a refusal counts against that.
  * @param freshReader makes a reader that has read nothing yet.
  */
 export async function resolveIntents(
@@ -26,6 +31,7 @@ export async function resolveIntents(
   scope: Scope,
   intents: readonly Intent[],
   memory: Memory,
+  resources: DesiredState,
   freshReader: () => ScopeReader,
 ): Promise<Doubts> {
   const pending: DoubtfulIntent[] = [];
@@ -38,7 +44,8 @@ export async function resolveIntents(
       pending.push(settlingDoubt(intent, world.timing, world.clock.now()));
       continue;
     }
-    const resolution = await look(world, scope, found, memory, freshReader);
+    const resolution = await look(world, found, memory, freshReader);
+    await decide(world, scope, found, memory, resources.get(found.resource), resolution);
     if (resolution.type === 'hold') pending.push({ intent: found, state: 'held', evidence: resolution.evidence });
     else decided = true;
   }
@@ -108,21 +115,16 @@ export async function startWindow(
 
 async function look(
   world: ApplyWorld,
-  scope: Scope,
   intent: Intent,
   memory: Memory,
   freshReader: () => ScopeReader,
-): Promise<Exclude<Resolution, { type: 'absent-so-far' }>> {
+): Promise<Decision> {
   const first = await observeIntent(intent, memory, freshReader());
-  let resolution: Exclude<Resolution, { type: 'absent-so-far' }>;
-  if (first.type === 'absent-so-far') {
-    // One empty answer is no proof of absence: a replica may be behind.
-    await world.clock.sleep(world.timing.absenceApartMs);
-    const second = await observeIntent(intent, memory, freshReader());
-    resolution = second.type === 'absent-so-far' ? { type: 'rejected', evidence: `${second.evidence}, twice` } : second;
-  } else resolution = first;
-  await decide(world, scope, intent, memory, resolution);
-  return resolution;
+  if (first.type !== 'absent-so-far') return first;
+  // One empty answer is no proof of absence: a replica may be behind.
+  await world.clock.sleep(world.timing.absenceApartMs);
+  const second = await observeIntent(intent, memory, freshReader());
+  return second.type === 'absent-so-far' ? { type: 'rejected', evidence: `${second.evidence}, twice` } : second;
 }
 
 /** Answers of the cluster behind the platform and of its licence: they pass, and say nothing of the request. */
@@ -133,9 +135,9 @@ const PASSING_CODES = [10_400, 10_411];
  * a person must hear of it. Counted once the plan shows whether it was done all the same: what is as wanted counts anew.
  */
 function wasRefused({ outcome, idempotence }: Intent): boolean {
-  if (idempotence !== 'target-state' || typeof outcome !== 'object' || outcome === null) return false;
-  const { status, code } = outcome as { readonly status?: number; readonly code?: number };
-  return status !== undefined && status >= 400 && status < 500 && code !== undefined && !PASSING_CODES.includes(code);
+  const { status = 0, code } = (outcome ?? {}) as { readonly status?: number; readonly code?: number };
+  const isRefusal = status >= 400 && status < 500 && code !== undefined && !PASSING_CODES.includes(code);
+  return idempotence === 'target-state' && isRefusal;
 }
 
 async function observeIntent(intent: Intent, memory: Memory, reader: ScopeReader): Promise<Resolution> {
@@ -152,7 +154,8 @@ async function decide(
   scope: Scope,
   intent: Intent,
   memory: Memory,
-  resolution: Exclude<Resolution, { type: 'absent-so-far' }>,
+  wanted: Resource | undefined,
+  resolution: Decision,
 ): Promise<void> {
   if (resolution.type === 'hold') return;
   const place: Place = {
@@ -169,7 +172,7 @@ async function decide(
   if (resolution.type === 'superseded' && wasRefused(intent)) {
     const { object: key } = intent.action as unknown as Action;
     const row = remembered(memory, place.kind, key) ?? bareObject(world, place, key, intent.preimage);
-    object.push({ op: 'put-object', object: { ...row, failures: row.failures + 1 } });
+    object.push({ op: 'put-object', object: withFailure(row, wanted) });
   }
   const { type: state, evidence } = resolution;
   const outcome = { resolution: state, evidence };

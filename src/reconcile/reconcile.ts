@@ -81,7 +81,7 @@ export async function prepare(work: Work, world: ApplyWorld, options: PassOption
   if (options.readOnly) {
     return observe(work, world, options, scope, reader, memory, unresolvedIntents(intents, world.timing, world.clock));
   }
-  const doubts = await resolveIntents(world, scope, intents, memory, () => reader.without());
+  const doubts = await resolveIntents(world, scope, intents, memory, work.resources, () => reader.without());
   // What was looked at to decide them is fresh enough to plan upon only if nothing was decided.
   const next = doubts.decided ? reader.without() : reader;
   return observe(

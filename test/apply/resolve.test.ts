@@ -5,6 +5,8 @@ import type { ScopeReader } from '../../src/kinds/reconciled.ts';
 import type { PortRecord, RuleRecord } from '../../src/model/observed.ts';
 import type { Intent } from '../../src/model/owned.ts';
 import type { Action } from '../../src/model/plan.ts';
+import type { Resource } from '../../src/model/resource.ts';
+import { failuresOf, withFailure } from '../../src/plan/failures.ts';
 import { key, portAction, portObject, readerOf, scope, ScriptedWorld, SERVICE, timing } from './scripted-world.ts';
 
 const windows = {
@@ -56,13 +58,14 @@ async function leftBehind(world: ScriptedWorld, action: Action, changes: Partial
 
 function resolve(world: ScriptedWorld, intents: readonly Intent[], readers: readonly Partial<ScopeReader>[] = []) {
   const left = [...readers];
-  return resolveIntents(world.apply, scope, intents, world.memory(), () => {
+  return resolveIntents(world.apply, scope, intents, world.memory(), new Map([[web.id, web]]), () => {
     const next = left.shift();
     if (next === undefined) throw new Error('nobody was to read');
     return readerOf(next);
   });
 }
 
+const web = { id: 'Component/web', spec: { port: 8080 } } as unknown as Resource;
 const portRow = {
   port: 8080,
   protocol: 'http',
@@ -260,4 +263,57 @@ test('each intent is decided by itself', async () => {
   const doubts = await resolve(world, [later, early], [{}]);
   expect(doubts.decided).toBe(true);
   expect(doubts.pending).toMatchObject([{ intent: { id: 'intent-2' }, state: 'settling' }]);
+});
+
+test.for<readonly [string, Intent['outcome'], number]>([
+  ['words of its own', { status: 400, code: 400, message: 'no' }, 1],
+  ['the last status that is the request’s fault', { status: 499, code: 1, message: 'no' }, 1],
+  ['a cluster that failed', { status: 400, code: 10411, message: 'no' }, 0],
+  ['a licence that ended', { status: 401, code: 10400, message: 'no' }, 0],
+  ['no code', { status: 400, message: 'no' }, 0],
+  ['a failure of the platform', { status: 500, code: 500, message: 'no' }, 0],
+  ['a redirect', { status: 399, code: 399, message: 'no' }, 0],
+  ['no answer', { message: 'reset' }, 0],
+  ['nothing, because the process died', null, 0],
+])('a target state that was not taken, with %s, counts as so many refusals: %j', async ([, outcome, failures]) => {
+  const world = new ScriptedWorld();
+  await world.remember(portObject({ origin: 'created' }));
+  const intent = await leftBehind(world, portAction('open_inner'), { outcome });
+  world.clock.advance(timing.settleTargetStateMs);
+  await resolve(world, [intent], [{}]);
+  expect(world.objects()).toMatchObject([{ origin: 'created', failures }]);
+});
+
+test('a refused target state of an object that was never on record is counted on a row of its own', async () => {
+  const world = new ScriptedWorld();
+  const outcome = { status: 400, code: 400, message: 'no' };
+  const intent = await leftBehind(world, portAction('open_inner'), { outcome, preimage: { inner: false } });
+  world.clock.advance(timing.settleTargetStateMs);
+  await resolve(world, [intent], [{}]);
+  expect(world.objects()).toMatchObject([
+    { uid: portObject().uid, origin: 'observed', failures: 1, remoteAux: { former: { inner: false } } },
+  ]);
+});
+
+test('a refusal counts against what the manifest says now, even if another wish failed before', async () => {
+  const world = new ScriptedWorld();
+  const other = { ...web, spec: { port: 9090 } } as Resource;
+  await world.remember(withFailure(withFailure(portObject(), other), other));
+  for (let round = 1; round <= 3; round += 1) {
+    const outcome = { status: 400, code: 400, message: 'no' };
+    const intent = await leftBehind(world, portAction('open_inner'), { id: `intent-${round}`, outcome });
+    world.clock.advance(timing.settleTargetStateMs);
+    await resolve(world, [intent], [{}]);
+    const [object] = world.objects();
+    expect(object === undefined ? 0 : failuresOf(object, web)).toBe(round);
+  }
+});
+
+test('a creation that was refused in words of its own and is not seen counts nothing: it may be sent again', async () => {
+  const world = new ScriptedWorld();
+  const outcome = { status: 400, code: 400, message: 'no' };
+  const intent = await leftBehind(world, portAction('add_port'), { ...addition, outcome });
+  world.clock.advance(timing.settleCreationMs);
+  await resolve(world, [intent], [showing(), showing()]);
+  expect(world.objects()).toEqual([]);
 });
