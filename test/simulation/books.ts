@@ -131,7 +131,9 @@ export class Books {
     if (object === undefined || object.origin === 'observed') return;
     const heir = operations.find((operation) => operation.op === 'put-object' && operation.object.uid !== uid);
     if (heir?.op === 'put-object') this.renamed(uid, heir.object.uid);
-    if (object.kind === 'HttpGatewayRule' && object.remoteId !== null && this.#rules.has(object.remoteId)) {
+    // One that was adopted is left where it is.
+    const made = object.kind === 'HttpGatewayRule' && object.origin === 'created';
+    if (made && object.remoteId !== null && this.#rules.has(object.remoteId)) {
       this.#violate('I-INV', `${uid} was dropped while rule ${object.remoteId} lives`);
     }
     if (object.kind === 'StoreInstall' && heir === undefined)

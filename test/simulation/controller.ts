@@ -16,7 +16,8 @@ import { SOURCE, STORE_KEY, stores, type Wishes, workFor } from './shop.ts';
 import { transportOf } from './wire.ts';
 import type { Process, World } from './world.ts';
 
-const never = new Promise<never>(() => {});
+/** A promise of its own each time: a shared one would keep everybody who ever waited for it. */
+const never = (): Promise<never> => new Promise(() => {});
 
 /** One process that reconciles, pass after pass. Killed, it never hears of anything again. */
 export class Controller implements Process {
@@ -31,6 +32,7 @@ export class Controller implements Process {
   /** What the pass it is in was told. */
   wishes: Wishes;
   readOnly = false;
+  onRecord: ReadonlySet<string> = new Set();
   passes = 0;
   /** Set while it waits for its next pass. */
   idle = false;
@@ -77,6 +79,7 @@ export class Controller implements Process {
     const world = this.#world;
     this.passes += 1;
     this.wishes = world.wishes;
+    this.onRecord = new Set([...world.books.objects.values()].map((object) => object.naturalKey));
     this.readOnly = world.mayReadOnly && this.chance.happens(0.03);
     const outcome = await reconcile(workFor(this.wishes), applyWorld, this.#options());
     if (!this.alive) return;
@@ -143,7 +146,7 @@ export class Controller implements Process {
   #sleep(ms: number): Promise<void> {
     const world = this.#world;
     const step = world.begin(this, { kind: 'sleep', operation: 'sleep' });
-    if (step === 'dead') return never;
+    if (step === 'dead') return never();
     return new Promise((resolve) => {
       world.timeline.after(ms, () => {
         if (this.alive && !world.diesAfter(this, step)) resolve();
@@ -155,7 +158,7 @@ export class Controller implements Process {
   #ledger(ledger: Ledger): Ledger {
     return ledThrough(
       ledger,
-      (answer) => (this.alive ? answer : never),
+      (answer) => (this.alive ? answer : never()),
       (transaction) => this.#commit(ledger, transaction),
     );
   }
@@ -163,7 +166,7 @@ export class Controller implements Process {
   async #commit(ledger: Ledger, transaction: LedgerTransaction): Promise<void> {
     const world = this.#world;
     const step = world.begin(this, { kind: 'commit', operation: 'commit' });
-    if (step === 'dead') return never;
+    if (step === 'dead') return never();
     if (this.readOnly) world.violate('I-READONLY', 'a pass that may only read told the ledger something');
     if (world.checksSecrets) world.books.checkSecrets(transaction);
     if (world.takeFullDisk()) {
@@ -178,9 +181,9 @@ export class Controller implements Process {
     }
     world.books.committed(transaction, this.epoch);
     world.note(`p${this.number} commit ${describe(transaction)}`);
-    if (world.diesAfter(this, step)) return never;
+    if (world.diesAfter(this, step)) return never();
     if (step.pauseMs > 0) await new Promise<void>((resolve) => world.timeline.after(step.pauseMs, resolve));
-    return this.alive ? undefined : never;
+    return this.alive ? undefined : never();
   }
 }
 

@@ -3,19 +3,34 @@ import { Controller } from './controller.ts';
 import { memoryHost } from './ledgers.ts';
 import { faultsFor, type Effect, type Perturbation, type Script } from './perturbations.ts';
 import { runWorld, type ScheduleResult } from './schedule.ts';
-import { type Settings, unchanged } from './world.ts';
+import { type Mutant, type Settings, unchanged } from './world.ts';
 import { type Workload, workloads } from './workloads.ts';
 
 /** A sweep over every point of every workload. */
 export interface SweepReport {
   schedules: number;
-  readonly failures: { readonly about: string; readonly invariant: string; readonly message: string }[];
+  readonly failures: SweepFailure[];
+}
+
+export interface SweepFailure extends Case {
+  readonly invariant: string;
+  readonly message: string;
+}
+
+/** One schedule of one workload. */
+export interface Case {
+  readonly workload: string;
+  readonly dialect: Dialect;
+  readonly script: Script;
+  /** Of pauses and latencies; 1 unless told. */
+  readonly seed?: number;
 }
 
 export interface SweepOptions {
   /** Only every n-th schedule, from this one on: a sample. */
   readonly each: number;
   readonly from: number;
+  readonly mutant?: Mutant;
 }
 
 export const everything: SweepOptions = { each: 1, from: 0 };
@@ -122,7 +137,7 @@ function faultsAt(effect: Effect): Perturbation[] {
 }
 
 /** Runs a sweep over all workloads, in every dialect that has them. */
-export async function sweep(kind: Sweep, { each, from }: SweepOptions): Promise<SweepReport> {
+export async function sweep(kind: Sweep, { each, from, mutant }: SweepOptions): Promise<SweepReport> {
   const report: SweepReport = { schedules: 0, failures: [] };
   let turn = from;
   for (const workload of workloads) {
@@ -131,10 +146,11 @@ export async function sweep(kind: Sweep, { each, from }: SweepOptions): Promise<
         turn += 1;
         if (turn % each !== 0) continue;
         report.schedules += 1;
-        const { violation } = await live(workload, dialect, script);
+        const one = { workload: workload.name, dialect, script };
+        const { violation } = await live(one, { mutant });
         if (violation !== undefined) {
-          report.failures.push({ about: `${dialect}: ${workload.name}: ${JSON.stringify(script)}`, ...violation });
-          if (report.failures.length >= 5) return report;
+          report.failures.push({ ...one, ...violation });
+          if (report.failures.length >= (mutant === undefined ? 5 : 1)) return report;
         }
       }
     }
@@ -145,35 +161,39 @@ export async function sweep(kind: Sweep, { each, from }: SweepOptions): Promise<
 /** The effects of a workload when nothing goes wrong, from its first look until it rests. */
 export async function effectsOf(workload: Workload, dialect: Dialect): Promise<readonly Effect[]> {
   const effects: Effect[] = [];
-  const result = await live(workload, dialect, [], (effect) => effects.push(effect));
-  if (result.violation !== undefined) {
-    throw new Error(`${dialect}: ${workload.name}: ${result.violation.invariant}: ${result.violation.message}`);
-  }
-  return effects;
+  const one = { workload: workload.name, dialect, script: [] };
+  const { violation } = await live(one, { watch: (effect) => effects.push(effect) });
+  if (violation === undefined) return effects;
+  throw new Error(`${dialect}: ${workload.name}: ${violation.invariant}: ${violation.message}`);
 }
 
-/** One schedule of a workload. */
+export interface LiveOptions {
+  readonly mutant?: Mutant | undefined;
+  readonly watch?: (effect: Effect) => void;
+}
+
+/** Lives through one case. */
 export function live(
-  workload: Workload,
-  dialect: Dialect,
-  script: Script,
-  watch?: (effect: Effect) => void,
+  { workload, dialect, script, seed = 1 }: Case,
+  { mutant, watch }: LiveOptions = {},
 ): Promise<ScheduleResult> {
-  const { before, wishes, platform } = workload;
+  const found = workloads.find((candidate) => candidate.name === workload);
+  if (found === undefined) throw new Error(`there is no workload "${workload}"`);
+  const { before, wishes, platform } = found;
   const settings: Settings = {
-    seed: 1,
+    seed,
     platform,
     wishes: before ?? wishes,
     dialect,
     dialectSetting: dialect,
     plan: { at: () => undefined },
-    ledgers: memoryHost(),
+    ledgers: mutant?.ledgers() ?? memoryHost(),
     spawn: (world, number) => new Controller(world, number),
     limits: { maxShare: 1, maxPrunes: 1000, allowedScopes: ['*/*/*'] },
     firstInstall: true,
-    mutant: unchanged,
+    mutant: mutant ?? unchanged,
     tracing: false,
-    checksSecrets: false,
+    checksSecrets: true,
     comparesLedger: false,
     mayReadOnly: false,
   };

@@ -1,6 +1,7 @@
 import { confirmByHand, retryByHand } from '../../src/reconcile/books-by-hand.ts';
 import { type Decision, resolveByHand } from '../../src/reconcile/resolve-by-hand.ts';
 import { defaultTiming } from '../../src/reconcile/timing.ts';
+import { PortolanError } from '../../src/model/errors.ts';
 import type { Intent } from '../../src/model/owned.ts';
 import type { ScopePlan } from '../../src/model/plan.ts';
 import { isPending } from './books.ts';
@@ -25,19 +26,30 @@ export async function releaseHolds(world: World, plan: ScopePlan): Promise<boole
   await world.withLedger(async (ledger, clock) => {
     const hand = { ledger, clock, actor: 'a person', timing: defaultTiming };
     for (const intent of doubtful) {
-      await resolveByHand(hand, {
+      const decision = resolveByHand(hand, {
         intent: intent.id,
         decision: truthAbout(world, intent),
         reason: 'looked at the platform',
         force: false,
         platform: async () => undefined,
       });
+      await decided(world, decision);
     }
     if (retries) await retryByHand(hand, [...world.books.objects.values()]);
     if (confirms) await confirmByHand(hand, { platform: 'default', ...ADDRESS });
   });
   world.resolvedByHand += doubtful.length;
   return true;
+}
+
+/** A hold that asks for a person must let that person decide. */
+async function decided(world: World, decision: Promise<unknown>): Promise<void> {
+  try {
+    await decision;
+  } catch (error) {
+    if (!(error instanceof PortolanError)) throw error;
+    world.violate('L-HOLD', `a person was asked, and may not answer: ${error.message}`);
+  }
 }
 
 /** What is to be seen there. */

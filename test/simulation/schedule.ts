@@ -1,6 +1,7 @@
 import type { Dialect } from '../../src/sandbox/wire.ts';
 import { Chance } from './chance.ts';
 import { Controller } from './controller.ts';
+import { isPending } from './books.ts';
 import { differences } from './goal.ts';
 import { type LedgerHost, memoryHost } from './ledgers.ts';
 import { releaseHolds } from './person.ts';
@@ -63,6 +64,7 @@ export async function runWorld(
 ): Promise<ScheduleResult> {
   const world = new World(settings);
   const holds: string[] = [];
+  const restore = settings.mutant.patch();
   const isOver = (): boolean => world.violation !== undefined || world.timeline.nowMs > CHAOS_MS_MAX;
   try {
     world.start();
@@ -75,6 +77,7 @@ export async function runWorld(
     await world.timeline.drive(() => isOver() || world.hasPassed(chaosSteps));
     if (world.violation === undefined) await settle(world, holds);
   } finally {
+    restore();
     await settings.ledgers.close();
   }
   return {
@@ -117,7 +120,7 @@ function settingsOf(seed: number, options: ScheduleOptions): { settings: Setting
     dialect,
     dialectSetting: chance.happens(0.3) ? 'auto' : dialect,
     plan,
-    ledgers: options.ledgers ?? memoryHost(),
+    ledgers: options.mutant?.ledgers() ?? options.ledgers ?? memoryHost(),
     spawn: (world, number) => new Controller(world, number),
     limits: { maxShare: 1, maxPrunes: chance.happens(0.1) ? 1 : 1000, allowedScopes: ['*/*/*'] },
     firstInstall: chance.happens(0.85),
@@ -134,8 +137,8 @@ function settingsOf(seed: number, options: ScheduleOptions): { settings: Setting
 async function settle(world: World, holds: string[]): Promise<void> {
   await world.calmDown();
   if (world.violation !== undefined) return;
-  // A process that died left intents whose windows begin when the next one looks.
-  if ([...world.books.intents.values()].some((intent) => intent.state === 'open')) await world.pass();
+  // Windows of intents that a process, or a machine, left behind begin when the next one looks.
+  if ([...world.books.intents.values()].some(isPending)) await world.pass();
   await world.letPass(SETTLED_MS);
   let rests = await converge(world);
   holds.push(...(world.lastPlan?.holds ?? []).map((hold) => hold.code));
@@ -155,6 +158,7 @@ async function converge(world: World): Promise<boolean> {
   let faults: string[] = ['nothing was tried'];
   // What the platform refuses for good is tried three times, and is then a hold.
   for (let round = 1, refusals = 0; round <= ROUNDS_MAX + refusals && faults.length > 0; round += 1) {
+    if (world.violation !== undefined) return false;
     const { refused } = world;
     const done = world.truth.sent.length + world.books.commits;
     let outcome = await world.pass();

@@ -35,6 +35,8 @@ export interface Sender {
   /** What it was told for the pass it is in. */
   readonly wishes: Wishes;
   readonly readOnly: boolean;
+  /** Natural keys that were on record when its pass began. */
+  readonly onRecord: ReadonlySet<string>;
   nowMs(): number;
 }
 
@@ -151,7 +153,7 @@ export class Truth {
     else if (step.type === 'close_inner' || step.type === 'close_outer') this.#checkClosing(action, sender);
   }
 
-  #checkPrune({ action, intent }: Sent, { wishes }: Sender): void {
+  #checkPrune({ action, intent }: Sent, { wishes, onRecord }: Sender): void {
     const { step } = action;
     if (!wishes.prune) this.#violate('I-PRUNE', `${action.summary}, which nobody allowed`);
     const doubtful = [...this.#books.intents.values()].find(
@@ -171,8 +173,8 @@ export class Truth {
       return;
     }
     const component = `component/${step['serviceId'] as string}`;
-    const known = [...this.#books.objects.values()].some((object) => object.naturalKey === component);
-    if (!known) this.#violate('I-OWN', `${action.summary} of a component that the ledger has no record of`);
+    if (!onRecord.has(component))
+      this.#violate('I-OWN', `${action.summary} of a component that the ledger has no record of`);
   }
 
   /** Only what a manifest says, or what is opened again. */

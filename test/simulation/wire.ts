@@ -8,7 +8,8 @@ import { responseOf, STALE_MS_MAX } from './server.ts';
 import { isRefusedForOrder, type Sent } from './truth.ts';
 import type { Process, Step, World } from './world.ts';
 
-const never = new Promise<never>(() => {});
+/** A promise of its own each time: a shared one would keep everybody who ever waited for it. */
+const never = (): Promise<never> => new Promise(() => {});
 const readsByName = new Map(readFaults.map((fault) => [fault.name, fault]));
 const writesByName = new Map(writeFaults.map((fault) => [fault.name, fault]));
 
@@ -26,7 +27,7 @@ export function transportOf(world: World, controller: Process): Transport {
   return (request) => {
     const kind = request.isRead ? 'read' : 'write';
     const step = world.begin(controller, { kind, operation: request.operation });
-    if (step === 'dead') return never;
+    if (step === 'dead') return never();
     return new Promise<PlatformResponse>((resolve, reject) => {
       const reply = (answer: Reply): void => {
         if (!controller.alive) return;

@@ -140,6 +140,12 @@ export const workloads: readonly Workload[] = [
     }),
   },
   {
+    name: 'unlisted ports of a component never seen before',
+    dialects: BOTH,
+    platform: platform([port(8080, 'WEB', 'inner'), port(9000, 'OLD', 'outer')]),
+    wishes: wishing({ web: [{ port: 8080 }], spec: { unlistedPorts: 'close' }, prune: true }),
+  },
+  {
     name: 'unlisted ports, closed',
     dialects: BOTH,
     platform: platform([port(8080, 'WEB', 'inner'), port(9000, 'OLD', 'outer')]),
@@ -183,6 +189,13 @@ export const workloads: readonly Workload[] = [
     wishes: wishing({ ...published, rules: { www: {} }, prune: true }),
   },
   {
+    name: 'a rule that git names no more, and nobody may delete',
+    dialects: EXTENDED,
+    platform: platform([port(8080, 'WEB', 'outer')]),
+    before: wishing({ ...published, rules: { www: {}, old: {} } }),
+    wishes: wishing({ ...published, rules: { www: { weight: 10 } } }),
+  },
+  {
     name: 'a rule under another name',
     dialects: BOTH,
     platform: platform([port(8080, 'WEB', 'outer')]),
@@ -198,6 +211,13 @@ export const workloads: readonly Workload[] = [
       annotations: { 'HttpGatewayRule/www': { 'portolan/overwrite-hidden': 'true' } },
       adopt: true,
     }),
+  },
+  {
+    name: 'an adopted rule that git names no more',
+    dialects: EXTENDED,
+    platform: platform([port(8080, 'WEB', 'outer')], [{ component: WEB, port: 8080, domain: 'www.example.com' }]),
+    before: wishing({ ...published, rules: { www: {} }, adopt: true }),
+    wishes: wishing({ ...published, rules: {}, prune: true }),
   },
   {
     name: 'a rule of somebody else, left alone',

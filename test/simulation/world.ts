@@ -22,9 +22,18 @@ import { type Sender, Truth } from './truth.ts';
 export interface Mutant {
   readonly name: string;
   world(world: ApplyWorld): ApplyWorld;
+  /** Changes what all processes share, and says how to change it back. */
+  patch(): () => void;
+  /** undefined: the ledger that the schedule would have. */
+  ledgers(): LedgerHost | undefined;
 }
 
-export const unchanged: Mutant = { name: 'none', world: (world) => world };
+export const unchanged: Mutant = {
+  name: 'none',
+  world: (world) => world,
+  patch: () => () => {},
+  ledgers: () => undefined,
+};
 
 /** One process that reconciles, as the world sees it. */
 export interface Process extends Sender {
@@ -298,8 +307,18 @@ export class World {
         if (this.isCalm) this.#next = resolve;
         else resolve();
       };
-      this.timeline.after(this.#chance.pick(PAUSES_MS), wake);
+      const pauseMs = this.#chance.pick(PAUSES_MS);
+      this.timeline.after(pauseMs === 'settled' ? this.#untilSettledMs() : pauseMs, wake);
     });
+  }
+
+  /** Until the window of an intent in doubt is over, to the millisecond. */
+  #untilSettledMs(): number {
+    for (const { state, settleMark } of this.books.intents.values()) {
+      const untilMs = Number(settleMark.split(' ')[1]);
+      if (state === 'unknown' && untilMs > this.timeline.nowMs) return untilMs - this.timeline.nowMs;
+    }
+    return 10_000;
   }
 
   /** Once the present wishes are met and nothing has gone wrong yet: git says something else, and the plan begins. */
@@ -392,7 +411,7 @@ export class World {
 }
 
 /** Between passes: sometimes long enough for a settle window to end. */
-const PAUSES_MS = [500, 5_000, 5_000, 30_000, 100_000, 310_000, 1_210_000] as const;
+const PAUSES_MS = [500, 5_000, 5_000, 30_000, 100_000, 310_000, 1_210_000, 'settled'] as const;
 
 function isDone(outcome: Extract<Outcome, { type: 'ended' }>): boolean {
   return outcome.results.length === 0 && outcome.waits.length === 0;
