@@ -138,9 +138,6 @@ export const mutants: readonly Mutant[] = [
       ? { verdict: 'applied', answer: verdict.answer, evidence: { type: 'none' } }
       : verdict,
   ),
-  judging('"slow down" is taken for a rejection', (verdict) =>
-    verdict.verdict === 'throttled' ? rejected(verdict) : verdict,
-  ),
   judging('what exists already is taken for ours', (verdict) =>
     verdict.verdict === 'exists' ? { verdict: 'applied', answer: verdict.answer, evidence: { type: 'none' } } : verdict,
   ),

@@ -6,14 +6,17 @@
  *   --ledger KIND   memory (default) or sqlite
  *   --workers N     threads (default 2)
  *   --replay SEED   one schedule only: the least that makes it fail, with its trace
+ *   --mutants       protocols with one thing wrong in them, each with the seed or case that kills it
  */
 import { parseArgs } from 'node:util';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { type BatchReport, type BatchTask, explain, merged, runBatch } from './batch.ts';
+import { deaths, type Killer } from './killers.ts';
 import type { LedgerKind } from './ledgers.ts';
 
 const FAILURES_MAX = 10;
 const FAILURES_EXPLAINED = 3;
+const SEEDS_PER_MUTANT_MAX = 5_000;
 /** Small enough to show progress, large enough to cost nothing. */
 const SCHEDULES_PER_TASK = 2_000;
 
@@ -41,10 +44,12 @@ async function main(): Promise<number> {
       ledger: { type: 'string', default: 'memory' },
       workers: { type: 'string', default: '2' },
       replay: { type: 'string' },
+      mutants: { type: 'boolean', default: false },
     },
   });
   const ledger = values.ledger as LedgerKind;
   if (ledger !== 'memory' && ledger !== 'sqlite') throw new Error(`--ledger is memory or sqlite, not ${values.ledger}`);
+  if (values.mutants) return await listMutants();
   if (values.replay !== undefined) {
     process.stdout.write(await explain(Number(values.replay), ledger));
     return 0;
@@ -59,6 +64,24 @@ async function main(): Promise<number> {
     process.stdout.write(`\n${await explain(seed, ledger)}`);
   }
   return report.failures.length === 0 ? 0 : 1;
+}
+
+/** @returns the exit code: 1 when a mutant lives. */
+async function listMutants(): Promise<number> {
+  let survivors = 0;
+  let killed = 0;
+  for await (const { mutant, killer } of deaths(SEEDS_PER_MUTANT_MAX)) {
+    if (killer === undefined) survivors += 1;
+    else killed += 1;
+    process.stdout.write(`${killer === undefined ? 'SURVIVES' : killer[0].padEnd(8)}  ${mutant}  ${howText(killer)}\n`);
+  }
+  process.stdout.write(`${killed} mutants killed, ${survivors} alive\n`);
+  return survivors === 0 ? 0 : 1;
+}
+
+function howText(killer: Killer | undefined): string {
+  if (killer === undefined) return '';
+  return typeof killer[1] === 'number' ? `seed ${killer[1]}` : JSON.stringify(killer[1]);
 }
 
 function tasksOf(firstSeed: number, schedules: number, ledger: LedgerKind): BatchTask[] {
