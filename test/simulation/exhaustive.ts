@@ -3,7 +3,8 @@ import { Controller } from './controller.ts';
 import { memoryHost } from './ledgers.ts';
 import { faultsFor, type Effect, type Perturbation, type Script } from './perturbations.ts';
 import { runWorld, type ScheduleResult } from './schedule.ts';
-import { type Mutant, type Settings, unchanged } from './world.ts';
+import { type Mutant, unchanged } from './mutant.ts';
+import type { Settings } from './world.ts';
 import { type Workload, workloads } from './workloads.ts';
 
 /** A sweep over every point of every workload. */

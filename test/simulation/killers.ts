@@ -1,7 +1,7 @@
 import { type Case, live } from './exhaustive.ts';
 import { mutants } from './mutants.ts';
 import { runSchedule, type ScheduleResult } from './schedule.ts';
-import type { Mutant } from './world.ts';
+import type { Mutant } from './mutant.ts';
 
 /** The invariant that is broken, and the seed or the case that breaks it. */
 export type Killer = readonly [by: string, how: number | Case];

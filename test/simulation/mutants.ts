@@ -8,7 +8,7 @@ import type { RejectionReason, Verdict } from '../../src/platform/verdict.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 import { ledThrough } from './ledgers.ts';
 import { STORE_KEY } from './shop.ts';
-import { type Mutant, unchanged } from './world.ts';
+import { type Mutant, unchanged } from './mutant.ts';
 
 /** A protocol with one thing wrong in it. The production code is not touched: the world around it lies instead. */
 interface Wrong extends Omit<Partial<Mutant>, 'name'> {

@@ -9,7 +9,8 @@ import { anySwarm, type Effect, type Plan, RandomPlan, type Script, scripted } f
 import { defaultTiming } from '../../src/reconcile/timing.ts';
 import { FAILURES_MAX } from '../../src/plan/doubts.ts';
 import { anyPlatform, anyWishes, type Wishes } from './shop.ts';
-import { type Mutant, type Settings, unchanged, type Violation, World } from './world.ts';
+import { type Mutant, unchanged } from './mutant.ts';
+import { type Settings, type Violation, World } from './world.ts';
 
 export interface ScheduleOptions {
   readonly ledgers?: LedgerHost;

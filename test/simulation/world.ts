@@ -1,4 +1,3 @@
-import type { ApplyWorld } from '../../src/apply/world.ts';
 import type { Outcome } from '../../src/reconcile/outcome.ts';
 import type { DialectSetting } from '../../src/platform/dialect.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
@@ -13,27 +12,11 @@ import { Chance } from './chance.ts';
 import { readFaults } from './faults.ts';
 import { ledThrough, type LedgerHost } from './ledgers.ts';
 import { type Effect, inWords, kindOf, type Perturbation, type Plan } from './perturbations.ts';
+import type { Mutant } from './mutant.ts';
 import { Server } from './server.ts';
 import { edited, type Wishes } from './shop.ts';
 import { Timeline } from './timeline.ts';
 import { type Sender, Truth } from './truth.ts';
-
-/** A protocol that is wrong on purpose. The real one changes nothing. */
-export interface Mutant {
-  readonly name: string;
-  world(world: ApplyWorld): ApplyWorld;
-  /** Changes what all processes share, and says how to change it back. */
-  patch(): () => void;
-  /** undefined: the ledger that the schedule would have. */
-  ledgers(): LedgerHost | undefined;
-}
-
-export const unchanged: Mutant = {
-  name: 'none',
-  world: (world) => world,
-  patch: () => () => {},
-  ledgers: () => undefined,
-};
 
 /** One process that reconciles, as the world sees it. */
 export interface Process extends Sender {
@@ -84,8 +67,8 @@ export interface Step {
   readonly pauseMs: number;
 }
 
-const lies = new Set(readFaults.filter((fault) => fault.lies === true).map((fault) => fault.name));
 /** What makes a refusal for the order of things nobody's fault: the platform moved, or did not do what it said. */
+const lies = readFaults.filter((fault) => fault.lies === true).map((fault) => fault.name);
 const DISTURBING = new Set<string>(['accepted-not-done', ...lies]);
 
 /** One platform, one ledger, the processes that share them, and what goes wrong between them. */
@@ -104,9 +87,9 @@ export class World {
   readonly counts = new Map<string, number>();
   /** Objects of which a write was refused, or accepted without effect: three of those are a hold. */
   readonly refusedObjects = new Set<string>();
+  readonly trace: string[] = [];
   readonly #spawn: Settings['spawn'];
   readonly #tracing: boolean;
-  readonly trace: string[] = [];
   readonly #chance: Chance;
   #plan: Plan;
   #disturbed = false;
