@@ -3,6 +3,11 @@ import { canonicalJson, type Json } from '../../src/model/json.ts';
 import type { Intent, OwnedObject } from '../../src/model/owned.ts';
 import { STORE_KEY } from './shop.ts';
 
+export interface Violation {
+  readonly invariant: string;
+  readonly message: string;
+}
+
 export type Violate = (invariant: string, message: string) => void;
 
 /** What the platform can tell the books, so that they can be held to the truth. */

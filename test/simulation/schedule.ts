@@ -1,4 +1,5 @@
 import type { Dialect } from '../../src/sandbox/wire.ts';
+import type { Violation } from './books.ts';
 import { Chance } from './chance.ts';
 import { Controller } from './controller.ts';
 import { isPending } from './books.ts';
@@ -10,7 +11,7 @@ import { defaultTiming } from '../../src/reconcile/timing.ts';
 import { FAILURES_MAX } from '../../src/plan/doubts.ts';
 import { anyPlatform, anyWishes, type Wishes } from './shop.ts';
 import { type Mutant, unchanged } from './mutant.ts';
-import { type Settings, type Violation, World } from './world.ts';
+import { type Settings, World } from './world.ts';
 
 export interface ScheduleOptions {
   readonly ledgers?: LedgerHost;

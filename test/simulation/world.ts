@@ -7,7 +7,7 @@ import type { GuardLimits } from '../../src/plan/guard.ts';
 import type { Seed } from '../../src/sandbox/seed.ts';
 import type { Dialect } from '../../src/sandbox/wire.ts';
 import { act, ByHand } from './actors.ts';
-import { Books } from './books.ts';
+import { Books, type Violation } from './books.ts';
 import { Chance } from './chance.ts';
 import { readFaults } from './faults.ts';
 import { ledThrough, type LedgerHost } from './ledgers.ts';
@@ -51,11 +51,6 @@ export interface Settings {
   /** At the end, with everything it was told. */
   readonly comparesLedger: boolean;
   readonly mayReadOnly: boolean;
-}
-
-export interface Violation {
-  readonly invariant: string;
-  readonly message: string;
 }
 
 /** What befalls one effect. */
