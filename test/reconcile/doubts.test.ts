@@ -230,3 +230,37 @@ test('a rule that git no longer names is not let go because one listing lacks it
   expect([...world.state.rules.all()].filter((rule) => rule.type === 1)).toEqual([]);
   expect(rowOf(world, key)).toBeUndefined();
 });
+
+test('a rule publishes no port whose inner access could not be opened', async () => {
+  const world = new ScopeWorld(
+    seedWith({ id: WEB, name: 'web', ports: [{ port: 8080, inner: false, outer: false }] }),
+    'extended',
+  );
+  world.answer = ({ body }) =>
+    body?.['action'] === 'open_inner' ? refusal(400, { code: 20400, detail: 'no' }) : undefined;
+  const wanted = workOf(ADDRESS, [
+    component('web', WEB, [{ port: 8080, inner: true, outer: true }]),
+    manifest('HttpGatewayRule', 'www', {
+      application: 'shop',
+      component: 'web',
+      port: 8080,
+      domain: 'www.example.com',
+    }),
+  ]);
+  for (let round = 0; round < 4; round += 1) {
+    await world.pass(wanted);
+    world.clock.advance(91_000);
+  }
+  expect(codes(await world.pass(wanted)).sort()).toEqual(['effect/not-taken', 'plan/blocked']);
+  expect(world.writes().map(({ request }) => request.body?.['action'] ?? request.operation)).toEqual([
+    'open_inner',
+    'open_inner',
+    'open_inner',
+  ]);
+  // Opened by hand, it goes on by itself.
+  const row = world.state.ports.get(`${WEB}/8080`);
+  if (row !== undefined) world.state.ports.put({ ...row, inner: true });
+  await world.pass(wanted);
+  expect(codes(await world.pass(wanted))).toEqual([]);
+  expect(world.state.ports.get(`${WEB}/8080`)).toMatchObject({ inner: true, outer: true });
+});

@@ -174,11 +174,6 @@ function opensPort(context: RuleContext, live: ObservedRule): boolean {
 function portNeeds(spec: HttpGatewayRuleSpec, { serviceId, port: live }: ObservedRule, opens: boolean): Need[] {
   const { port } = spec;
   const remedy = `List port ${port} in Component/${spec.component} with outer: true (and inner: true).`;
-  const always = (condition: string): Need => ({
-    condition,
-    met: true,
-    otherwise: { code: '', message: '', remedy: '' },
-  });
   const exists: Need = {
     condition: portExists(serviceId, port),
     met: live !== undefined,
@@ -188,7 +183,24 @@ function portNeeds(spec: HttpGatewayRuleSpec, { serviceId, port: live }: Observe
       remedy,
     },
   };
-  if (opens) return [exists, always(portProtocol(serviceId, port)), always(portInner(serviceId, port))];
+  if (opens) {
+    const inner: Need = {
+      condition: portInner(serviceId, port),
+      met: live?.inner === true,
+      otherwise: {
+        code: 'rule/inner-closed',
+        message: `rule ${where(spec)} would publish port ${port} of Component/${spec.component}, whose inner access is closed and is not going to be opened`,
+        remedy,
+      },
+    };
+    // The order of the protocol's change matters; that there is one does not.
+    const protocol: Need = {
+      condition: portProtocol(serviceId, port),
+      met: true,
+      otherwise: { code: '', message: '', remedy: '' },
+    };
+    return [exists, protocol, inner];
+  }
   return [
     exists,
     {
