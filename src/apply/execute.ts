@@ -89,6 +89,8 @@ export async function execute(world: ApplyWorld, execution: Execution): Promise<
   }
   const prior = remembered(memory, place.kind, action.object);
   const preimage = kind.calls.preimage(action.step, execution.live, memory);
+  // One deadline by both clocks: whoever overtakes this process waits no longer for the request to leave.
+  const sendBeforeMs = world.clock.monotonic() + world.timing.sendWithinMs;
   const intent = newIntent(world, place, {
     action,
     operation: write.operation,
@@ -114,7 +116,7 @@ export async function execute(world: ApplyWorld, execution: Execution): Promise<
   );
   const sent: Sent = { execution, intent, write, prior: owing ?? prior };
   if (world.clock.now() >= intent.sendDeadlineMs) return notSent(world, sent);
-  const verdict = await world.client.send(write, { sendBeforeMs: world.clock.monotonic() + world.timing.sendWithinMs });
+  const verdict = await world.client.send(write, { sendBeforeMs });
   try {
     return await record(world, sent, verdict);
   } catch (error) {

@@ -8,7 +8,7 @@ import type { DesiredState, Resource } from '../model/resource.ts';
 import type { DoubtfulIntent } from '../plan/draft.ts';
 import { withFailure } from '../plan/failures.ts';
 import { bareObject, isNews, type Place, toObject, transaction } from './journal.ts';
-import { settleWindow, settleWindowMs, settlingOf } from './settle.ts';
+import { settleWindow, settleWindowMs, settlingOf, windowLeftMs } from './settle.ts';
 import type { ApplyWorld } from './world.ts';
 
 type Decision = Exclude<Resolution, { type: 'absent-so-far' }>;
@@ -61,7 +61,7 @@ export function unresolvedIntents(
   return intents.map((intent): DoubtfulIntent => {
     const left = settlingOf(intent, clock);
     if (left.type === 'over') return { intent, state: 'due', evidence: '' };
-    const untilMs = left.type === 'until' ? left.untilMs : clock.now() + settleWindowMs(intent.idempotence, timing);
+    const untilMs = left.type === 'until' ? left.untilMs : clock.now() + windowLeftMs(intent, timing);
     return settlingDoubt({ ...intent, settleMs: untilMs }, timing, clock.now());
   });
 }
@@ -98,7 +98,7 @@ export async function startWindow(
   scope: Scope,
   intent: Intent,
 ): Promise<Intent> {
-  const window = settleWindow(world.clock, settleWindowMs(intent.idempotence, world.timing));
+  const window = settleWindow(world.clock, windowLeftMs(intent, world.timing));
   const why =
     intent.state === 'open'
       ? 'found open: the process that sent it did not live to record its outcome'

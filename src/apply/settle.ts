@@ -20,6 +20,14 @@ export function settleWindowMs(idempotence: Idempotence, timing: Timing): number
   }
 }
 
+/**
+ * The window of an intent that an earlier process left, from now. One found open may not have been sent yet: a process
+ * that was overtaken and lives sends it until its deadline.
+ */
+export function windowLeftMs({ state, idempotence }: Pick<Intent, 'state' | 'idempotence'>, timing: Timing): number {
+  return settleWindowMs(idempotence, timing) + (state === 'open' ? timing.sendWithinMs : 0);
+}
+
 /** Time since boot is coarse, and two readings are never at one moment. */
 const CLOCKS_AGREE_MS = 1_000;
 

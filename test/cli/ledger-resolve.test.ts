@@ -289,7 +289,7 @@ const heldRule = object({ uid: ruleUid, naturalKey: ruleKey });
 
 test('a request that a dead process left open begins to settle when somebody asks, and --force goes before that', async () => {
   const place = await leftBehind(createRule);
-  expect((await place.run(['ledger', 'list'])).out).toContain('300 s after the next apply has found it');
+  expect((await place.run(['ledger', 'list'])).out).toContain('302 s after the next apply has found it');
   const args = ['intent-1', '--not-applied', '--reason', 'x'];
   expect(await place.resolve(...args)).toMatchObject({ code: 4, out: '' });
   expect((await place.list()).intents).toMatchObject([

@@ -27,7 +27,7 @@ export interface WriteFault {
   /** Absent: any write. */
   readonly classes?: readonly WriteClass[];
   readonly operations?: readonly string[];
-  /** A definitive rejection: counted as a failure of the object. */
+  /** A rejection, or a no in the platform's own words that no row of the classifier knows: counted as a failure of the object. */
   readonly rejects?: true;
 }
 
@@ -90,8 +90,8 @@ export const writeFaults: readonly WriteFault[] = [
     body: { code: 10400, msg: 'licence expired', msg_show: '' },
   }),
   ...each(['none'], 'forbidden-403', said(403, 403, 'forbidden')),
-  ...each(['none', 'now'], 'region-404', said(404, 404, 'region no found this resource')),
-  ...each(['none'], 'status-412', said(412, 412, 'precondition failed')),
+  ...each(['none', 'now'], 'region-404', said(404, 404, 'region no found this resource'), { rejects: true }),
+  ...each(['none'], 'status-412', said(412, 412, 'precondition failed'), { rejects: true }),
   ...each(
     ['none'],
     'validation-400',

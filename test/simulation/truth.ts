@@ -100,10 +100,7 @@ export class Truth {
     const where = `${request.method} ${request.path}`;
     if (sender.readOnly) this.#violate('I-READONLY', `${where} was sent by a pass that may only read`);
     const hash = hashOf(request);
-    const matching = [...this.#books.intents.values()].filter(
-      (intent) => intent.state === 'open' && intent.requestHash === hash && !this.#byIntent.has(intent.id),
-    );
-    const [intent] = matching;
+    const intent = this.#unsentOf(hash, sender);
     if (intent === undefined) {
       this.#violate('I-WAL', `${where} was sent without an open intent of its hash`);
       return undefined;
@@ -112,6 +109,18 @@ export class Truth {
     const waitedMs = sender.nowMs() - (this.#books.openedMs.get(intent.id) ?? 0);
     if (waitedMs >= defaultTiming.sendWithinMs) this.#violate('I-WAL', `${where} was sent after its deadline`);
     return intent;
+  }
+
+  /**
+   * An intent that its own process has open. Overtaken, that process cannot know, and its request may leave until the
+   * deadline: by then the next process may have found the intent and begun its window, but may not have concluded anything.
+   */
+  #unsentOf(hash: string, { epoch }: Sender): Intent | undefined {
+    for (const intent of this.#books.intents.values()) {
+      const mayLeave = intent.state === 'open' || (intent.state === 'unknown' && intent.epoch === epoch);
+      if (mayLeave && intent.requestHash === hash && !this.#byIntent.has(intent.id)) return intent;
+    }
+    return undefined;
   }
 
   #checkOthers(sent: Sent, sender: Sender): void {

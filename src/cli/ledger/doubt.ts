@@ -1,4 +1,4 @@
-import { type Settling, settleWindowMs, settlingOf } from '../../apply/settle.ts';
+import { type Settling, settlingOf, windowLeftMs } from '../../apply/settle.ts';
 import type { Timing } from '../../apply/world.ts';
 import type { Intent } from '../../model/owned.ts';
 import type { Action } from '../../model/plan.ts';
@@ -45,7 +45,7 @@ function settlesText(intent: Intent, left: Settling, timing: Timing): string {
     case 'until':
       return `${instant(left.untilMs)}: until then it may still arrive, and what the platform shows proves nothing`;
     case 'restarted':
-      return `${Math.round(settleWindowMs(intent.idempotence, timing) / 1000)} s after the next apply has found it: until then it may still arrive`;
+      return `${Math.round(windowLeftMs(intent, timing) / 1000)} s after the next apply has found it: until then it may still arrive`;
     default:
       return unreachable(left);
   }
