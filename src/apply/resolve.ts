@@ -37,16 +37,17 @@ export async function resolveIntents(
   const pending: DoubtfulIntent[] = [];
   let decided = false;
   for (const found of intents) {
-    const left = settlingOf(found, world.clock);
-    if (left.type !== 'over') {
-      const intent =
-        left.type === 'restarted' ? await startWindow(world, scope, found) : { ...found, settleMs: left.untilMs };
-      pending.push(settlingDoubt(intent, world.timing, world.clock.now()));
+    const begins = settlingOf(found, world.clock).type === 'restarted';
+    const intent = begins ? await startWindow(world, scope, found) : found;
+    // Asked again, because the wall clock may have jumped while the ledger was written.
+    const left = settlingOf(intent, world.clock);
+    if (left.type === 'until') {
+      pending.push(settlingDoubt({ ...intent, settleMs: left.untilMs }, world.timing, world.clock.now()));
       continue;
     }
-    const resolution = await look(world, found, memory, freshReader);
-    await decide(world, scope, found, memory, resources.get(found.resource), resolution);
-    if (resolution.type === 'hold') pending.push({ intent: found, state: 'held', evidence: resolution.evidence });
+    const resolution = await look(world, intent, memory, freshReader);
+    await decide(world, scope, intent, memory, resources.get(intent.resource), resolution);
+    if (resolution.type === 'hold') pending.push({ intent, state: 'held', evidence: resolution.evidence });
     else decided = true;
   }
   return { pending, decided };

@@ -225,6 +225,44 @@ test('a creation that shows up at the second look was done', async () => {
   expect(world.intents()).toMatchObject([{ state: 'applied' }]);
 });
 
+test('a wall clock that jumps ahead while a window begins ends neither the window nor the wait of the application', async () => {
+  const world = new ScriptedWorld();
+  const intent = await leftBehind(world, portAction('open_inner'), { state: 'open' });
+  const { commit } = world.ledger;
+  world.ledger.commit = async (transaction) => {
+    await commit(transaction);
+    world.clock.jump(365 * 86_400_000);
+  };
+  const { pending } = await resolve(world, [intent]);
+  const untilMs = world.clock.now() + timing.settleTargetStateMs + timing.sendWithinMs;
+  expect(pending).toMatchObject([{ state: 'settling', intent: { settleMs: untilMs }, scopeUntilMs: untilMs }]);
+});
+
+test.for([
+  ['as it was sent', { weight: 10, cookie: 'a=b' }, []],
+  ['of another weight', { weight: 100, cookie: 'a=b' }, ['weight is']],
+  ['of another weight and cookie', { weight: 100, cookie: '' }, ['weight and cookie are']],
+] as const)('a rule that appeared %s is taken for ours, or left to a person', async ([, shown, differs]) => {
+  const world = new ScriptedWorld();
+  const place = { serviceId: SERVICE, port: 8080, domain: 'www.example.com', path: '/' };
+  const action = portAction('create', {
+    resource: 'HttpGatewayRule/www',
+    step: { type: 'create', rule: { ...place, weight: 10, cookie: 'a=b', configuration: {} }, open: false },
+    object: `rule/${SERVICE}/8080/www.example.com/`,
+  });
+  const intent = await leftBehind(world, action, { operation: 'createRule', idempotence: 'duplicate-rejecting' });
+  world.clock.advance(timing.settleCreationMs);
+  const value = [{ ...place, ...shown, ruleId: '1' } as unknown as RuleRecord];
+  const doubts = await resolve(world, [intent], [{ rules: async () => ({ readable: true, value }) }]);
+  expect(doubts.pending.map(({ evidence }) => evidence)).toEqual(
+    differs.map(
+      (what) =>
+        `rule 1 has this key and was not there before, but its ${what} not what was sent: somebody else made it, or has changed it since`,
+    ),
+  );
+  expect(world.intents()).toMatchObject([{ state: differs.length === 0 ? 'applied' : 'unknown' }]);
+});
+
 test('what observation cannot decide is held with its evidence, and nothing is written', async () => {
   const world = new ScriptedWorld();
   const rule = { serviceId: SERVICE, port: 8080, domain: 'www.example.com', path: '/' };

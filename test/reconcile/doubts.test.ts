@@ -74,7 +74,7 @@ test('an install in doubt is not adopted for another resource, nor called somebo
     const both = workOf(ADDRESS, [install('one'), install('two', '0a1b2c', '8.0.36', { allowSecondCopy: false })]);
     expect(codes(await world.pass(both, options))).toContain('install/other-in-doubt');
     expect(rowOf(world, 'install/two')).toBeUndefined();
-    world.clock.advance(20 * 60_000);
+    world.clock.advance(20 * 60_000 + 2_000);
     await world.pass(both, options);
     expect(rowOf(world, 'install/one')?.origin).toBe('created');
     expect(world.writes()).toHaveLength(1);
@@ -103,7 +103,7 @@ test('an empty listing is no proof of absence while the application counts compo
   await world.pass(work);
   world.crash = undefined;
   await world.pass(work);
-  world.clock.advance(20 * 60_000);
+  world.clock.advance(20 * 60_000 + 2_000);
   world.answer = ({ operation }) => (operation === 'listComponents' ? refusal(200, []) : undefined);
   expect(codes(await world.pass(work))).toContain('intent/in-doubt');
   world.answer = () => undefined;

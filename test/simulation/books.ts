@@ -26,6 +26,8 @@ export class Books {
   readonly openedMs = new Map<string, number>();
   /** Told when an object goes on under another uid. */
   renamed: (from: string, to: string) => void = () => {};
+  /** Told when a creation was seen to have happened, and of which row the ledger believes that. */
+  recognised: (intent: Intent, object: OwnedObject) => void = () => {};
   mayAdopt: () => boolean = () => true;
   commits = 0;
   epoch = 0;
@@ -123,11 +125,12 @@ export class Books {
       outcome: move.outcome === undefined ? intent.outcome : move.outcome,
       resolvedBy: move.resolvedBy ?? intent.resolvedBy,
     });
-    const creates = intent.idempotence !== 'target-state';
-    const records = operations.some((operation) => operation.op === 'put-object') || this.objects.has(intent.uid);
-    if (move.state === 'applied' && creates && !records) {
+    if (move.state !== 'applied' || intent.idempotence === 'target-state') return;
+    const put = operations.find((operation) => operation.op === 'put-object');
+    const object = put?.op === 'put-object' ? put.object : this.objects.get(intent.uid);
+    if (object === undefined) {
       this.#violate('I-ATOM', `${intent.operation} ${intent.id} is recorded as applied without its object`);
-    }
+    } else if (move.resolvedBy === 'observation') this.recognised(intent, object);
   }
 
   #drop(uid: string, { operations }: LedgerTransaction): void {

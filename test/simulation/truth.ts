@@ -1,4 +1,5 @@
-import type { Intent } from '../../src/model/owned.ts';
+import type { Json } from '../../src/model/json.ts';
+import type { Intent, OwnedObject } from '../../src/model/owned.ts';
 import type { Action } from '../../src/model/plan.ts';
 import type { PlatformRequest, PlatformResponse } from '../../src/platform/transport.ts';
 import { hashOf } from '../../src/platform/requests.ts';
@@ -60,6 +61,7 @@ export class Truth {
     books.renamed = (from, to) => {
       for (const sent of this.sent) if (sent.uid === from) sent.uid = to;
     };
+    books.recognised = (intent, object) => this.#recognises(intent, object);
   }
 
   of(intentId: string): Sent | undefined {
@@ -69,6 +71,21 @@ export class Truth {
   /** Who made a rule or install row: the uid of ours, or undefined for anybody else. */
   makerOf(rowKey: string): string | undefined {
     return this.#maker.get(rowKey);
+  }
+
+  /**
+   * Somebody made just the rule that was to be made, while it was not known whether ours had been: the very same in all
+   * that a server shows. Nobody can tell, so the ledger may take it for ours.
+   */
+  #recognises({ operation, uid, action }: Intent, { remoteId }: OwnedObject): void {
+    const row = operation === 'createRule' ? this.#state.rules.get(remoteId ?? '') : undefined;
+    if (row === undefined) return;
+    const { step } = action as unknown as Action;
+    const sent = step['rule'] as Partial<Record<string, Json>>;
+    const isAsSent = (['weight', 'cookie', 'header', 'certificateId', 'autoSsl'] as const).every(
+      (field) => sent[field] === undefined || sent[field] === row[field],
+    );
+    if (isAsSent && !this.#maker.has(`rule ${row.id}`)) this.#maker.set(`rule ${row.id}`, uid);
   }
 
   /** A write leaves: everything that must be true before the first byte. */

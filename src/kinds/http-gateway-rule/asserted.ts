@@ -6,6 +6,7 @@ import type { RawChange, Recording } from '../reconciled.ts';
 import { type RuleField, ruleFields } from './fields.ts';
 import type { RuleContext } from './live.ts';
 import type { HttpGatewayRuleSpec } from './spec.ts';
+import type { RuleWish } from './steps.ts';
 
 export function recordingOf(
   { resource }: RuleContext,
@@ -77,6 +78,14 @@ export function readableFields(rule: RuleRecord): JsonObject {
   return Object.fromEntries(
     ruleFields.flatMap((field) => (field.read === undefined ? [] : [[field.name, field.read(rule)]])),
   );
+}
+
+/** The fields in which a rule that is there is not the one that was to be created; what no server shows cannot tell. */
+export function unlikeSent(sent: RuleWish, found: RuleRecord): readonly string[] {
+  return ruleFields.flatMap(({ name, path, read }) => {
+    const wanted = sent[name] as Json | undefined;
+    return wanted === undefined || read === undefined || sameJson(read(found), wanted) ? [] : [path];
+  });
 }
 
 export function where(spec: { readonly domain: string; readonly path: string }): string {

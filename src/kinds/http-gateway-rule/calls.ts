@@ -16,7 +16,7 @@ import type {
   ResolveContext,
   ScopeReading,
 } from '../reconciled.ts';
-import { hiddenFields, plain, readableFields, removalMarks } from './asserted.ts';
+import { hiddenFields, plain, readableFields, removalMarks, unlikeSent } from './asserted.ts';
 import type { RuleLive } from './live.ts';
 import type { HttpGatewayRuleSpec } from './spec.ts';
 import { ruleKey, type RuleStep, type RuleWish } from './steps.ts';
@@ -149,6 +149,13 @@ async function resolve(step: RuleStep, { reader, memory, intent }: ResolveContex
       type: 'hold',
       code: 'rule/duplicate',
       evidence: `${fresh.length} new rules have this key: ${fresh.map((rule) => rule.ruleId).join(', ')}`,
+    };
+  const otherwise = unlikeSent(step.rule, only);
+  if (otherwise.length > 0)
+    return {
+      type: 'hold',
+      code: 'rule/not-as-sent',
+      evidence: `rule ${only.ruleId} has this key and was not there before, but its ${otherwise.join(' and ')} ${otherwise.length > 1 ? 'are' : 'is'} not what was sent: somebody else made it, or has changed it since`,
     };
   const prior = memory.objects.find((object) => object.uid === intent.uid);
   const recording = applied(step, {
