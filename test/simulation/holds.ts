@@ -59,6 +59,12 @@ const causes: Readonly<Record<string, Cause>> = {
   'plan/blocked': (world, hold) => dependsOnHeld(world, hold),
   'rule/port-missing': () => 'its component says so',
   'rule/port-closed': () => 'its component says so',
+  'rule/inner-closed': (world, hold) => {
+    const rule = ruleOf(world, hold);
+    const component = world.wishes.components.get(rule?.component ?? '');
+    const port = component?.ports.find((wish) => wish.port === rule?.port);
+    return when(port?.inner !== true, 'no manifest opens it') ?? dependsOnHeld(world, hold);
+  },
   'rule/not-ours': (world, hold) => {
     const spec = ruleOf(world, hold);
     if (spec === undefined) return undefined;

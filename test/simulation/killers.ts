@@ -12,7 +12,7 @@ export type Killer = readonly [by: string, how: number | Case];
  */
 export const killers: Readonly<Record<string, Killer>> = {
   'no settle window at all': ['I-SETTLE', 6],
-  'no settle window after installs': ['I-SETTLE', 32],
+  'no settle window after installs': ['I-SETTLE', 37],
   'half the settle window after installs': ['I-ONCE', 130],
   'no settle window after creations': ['I-ONCE', 256],
   'half the settle window after creations': ['I-ONCE', 256],
