@@ -29,7 +29,7 @@ export function renderPlanText(document: PlanDocument, paint: Paint = plainPaint
   for (const { application, code, message, remedy } of document.unobserved) {
     blocks.push(
       [
-        `${paint('hold', '!')} ${paint('title', application)} could not be observed, so nothing is planned for it (${code})`,
+        `${paint('hold', '!')} ${paint('title', safeLine(application))} could not be observed, so nothing is planned for it (${code})`,
         `    ${safeLine(message)}`,
         `    → ${safeLine(remedy)}`,
       ].join('\n'),
@@ -59,18 +59,18 @@ function isWorthShowing(scope: ScopePlan): boolean {
 }
 
 function renderScope(scope: ScopePlan, paint: Paint): string {
-  const lines = [`${paint('title', scope.application)}  ${paint('dim', scopeKey(scope.scope))}`];
+  const lines = [`${paint('title', safeLine(scope.application))}  ${paint('dim', safeLine(scopeKey(scope.scope)))}`];
   let previous = '';
   for (const action of scope.actions) {
-    if (action.resource !== previous) lines.push(`  ${paint('title', action.resource)}`);
+    if (action.resource !== previous) lines.push(`  ${paint('title', safeLine(action.resource))}`);
     previous = action.resource;
     lines.push(...renderAction(action, paint));
   }
   for (const { resource, summary } of scope.deferred)
-    lines.push(`  ${paint('title', resource)}`, `    ${paint('update', '…')} ${safeLine(summary)}`);
+    lines.push(`  ${paint('title', safeLine(resource))}`, `    ${paint('update', '…')} ${safeLine(summary)}`);
   for (const hold of scope.holds) {
     lines.push(
-      `  ${paint('title', hold.resource)}`,
+      `  ${paint('title', safeLine(hold.resource))}`,
       `    ${paint('hold', '! held')} ${safeLine(hold.message)} ${paint('dim', `(${hold.code})`)}`,
     );
     lines.push(
@@ -113,7 +113,7 @@ function renderChange(change: FieldChange, paint: Paint, shownCause?: Cause): st
       ? paint('dim', `  last applied: ${value(lastApplied)}`)
       : '';
   const why = shownCause !== undefined && cause !== shownCause ? paint('dim', `  (${CAUSE_WORDS[cause]})`) : '';
-  return `${path}: ${arrow}${drifted}${why}`;
+  return `${safeLine(path)}: ${arrow}${drifted}${why}`;
 }
 
 function value(json: Json | undefined): string {
