@@ -134,7 +134,7 @@ function report(
 function describe(file: string, { location, mutatorName, replacement, status }: MutantResult): string {
   const { line, column } = location.start;
   const shown = (replacement ?? '').replace(/\s+/g, ' ').slice(0, 80);
-  return `  ${file}:${line + 1}:${column + 1} ${mutatorName} → ${shown}${status === 'NoCoverage' ? ' (no test runs it)' : ''}`;
+  return `  ${file}:${line}:${column} ${mutatorName} → ${shown}${status === 'NoCoverage' ? ' (no test runs it)' : ''}`;
 }
 
 function percent({ good, all }: Counted): number {

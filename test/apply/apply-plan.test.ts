@@ -98,6 +98,18 @@ test('each action builds on what the one before it recorded of the same object',
   expect(world.objects()).toMatchObject([{ lastApplied: { inner: true, protocol: 'grpc' } }]);
 });
 
+test('what another application has of the same name is nothing to build on', async () => {
+  const world = new ScriptedWorld();
+  const uid = portObject().uid.replace(key, 'default/team-a/region-1/43');
+  await world.remember(portObject({ uid, scope: 'default/team-a/region-1/43', lastApplied: { alias: 'FAR' } }));
+  world.answers.push(yes, yes);
+  await applyPlan(
+    world.apply,
+    inputOf(world, chain(['open_inner', 1], ['open_inner', 8080]), { memory: { ...world.memory(), objects: [] } }),
+  );
+  expect(world.objects().find((object) => object.uid === portObject().uid)?.lastApplied).toEqual({ inner: true });
+});
+
 test('the first action builds on the memory that the plan was made from', async () => {
   const world = new ScriptedWorld();
   world.answers.push(yes);

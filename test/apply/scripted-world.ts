@@ -45,6 +45,7 @@ export class ScriptedWorld {
 
   get apply(): ApplyWorld {
     const client = {
+      name: scope.platform,
       requestHash: this.hashOf,
       send: async (write: WriteRequest, options?: { readonly sendBeforeMs?: number }) => {
         this.sent.push({ write, sendBeforeMs: options?.sendBeforeMs });
@@ -86,12 +87,13 @@ export class ScriptedWorld {
 
   /** Puts rows into the ledger as an earlier run would have. */
   async remember(...objects: readonly OwnedObject[]): Promise<Memory> {
-    await this.ledger.commit({
-      scope: key,
-      actor: 'earlier',
-      atMs: this.clock.now(),
-      operations: objects.map((object) => ({ op: 'put-object', object })),
-    });
+    for (const object of objects)
+      await this.ledger.commit({
+        scope: object.scope,
+        actor: 'earlier',
+        atMs: this.clock.now(),
+        operations: [{ op: 'put-object', object }],
+      });
     return this.memory();
   }
 
