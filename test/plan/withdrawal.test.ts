@@ -1,0 +1,99 @@
+import { beforeEach, expect, test, vi } from 'vitest';
+import type { ResourceId } from '../../src/model/ids.ts';
+import type { Intent, OwnedObject } from '../../src/model/owned.ts';
+import type { PlanInput } from '../../src/plan/draft.ts';
+import { planScope } from '../../src/plan/plan-scope.ts';
+import { doubtOf, memoryOf } from './plans.ts';
+import { creation, type Found, holdOf, proposal, row, type Wanted, wanting, withdrawn } from './scripted-kinds.ts';
+
+vi.mock('../../src/kinds/registry.ts', () => import('./scripted-kinds.ts'));
+
+beforeEach(() => {
+  withdrawn.length = 0;
+});
+
+// What of the ledger's objects is withdrawn, and what of a kind's word is left out while one of them is in doubt.
+
+const removing = {
+  steps: [proposal('remove', { prune: true, verb: 'delete' })],
+} as unknown as OwnedObject['remoteAux'];
+const unwanted = row('First/a', 'a', { remoteAux: removing });
+
+test.for<readonly [string, boolean, Readonly<Record<string, Wanted>>, OwnedObject, Partial<PlanInput>]>([
+  ['nobody speaks for', true, {}, unwanted, {}],
+  ['nobody of its kind speaks for', true, { 'Also/a': { found: {} } }, unwanted, {}],
+  ['another resource speaks for', false, { 'First/b': { found: { claims: ['b', 'a'] } } }, unwanted, {}],
+  ['its own resource speaks for', false, { 'First/a': { found: {} } }, unwanted, {}],
+  ['its resource names no more', true, { 'First/a': { found: { claims: ['b'] } } }, unwanted, {}],
+  ['its resource could not say', false, { 'First/a': { found: { claims: [] } } }, unwanted, {}],
+  ['its resource could not be observed for', false, { 'First/a': {} }, unwanted, {}],
+  ['another source has', false, {}, row('First/a', 'a', { remoteAux: removing, source: 'other' }), {}],
+  ['a later version made', false, {}, row('Later/a', 'a', { remoteAux: removing }), {}],
+  ['is there in a run for some resources only', false, {}, unwanted, { targets: new Set<ResourceId>() }],
+])('an object that %s is withdrawn: %j', ([, isWithdrawn, resources, object, parts]) => {
+  const { plan, bookkeeping } = planScope(wanting(resources, { memory: memoryOf(object), ...parts }));
+  expect(withdrawn).toHaveLength(isWithdrawn ? 1 : 0);
+  expect(plan.actions.map(({ id, prune, cause }) => ({ id, prune, cause }))).toEqual(
+    isWithdrawn ? [{ id: 'First/a#remove', prune: true, cause: 'prune' }] : [],
+  );
+  expect(bookkeeping.forget).toEqual([]);
+});
+
+test('an object that is gone is forgotten once nobody wants it, and what a kind lets go of where it is on record', () => {
+  const gone = row('First/a', 'a', { state: 'gone', remoteAux: removing });
+  expect(planScope(wanting({}, { memory: memoryOf(gone) })).bookkeeping.forget).toEqual([gone]);
+  expect(planScope(wanting({ 'First/a': { found: {} } }, { memory: memoryOf(gone) })).bookkeeping.forget).toEqual([]);
+  const released = row('First/b', 'b', { remoteAux: { forget: ['b', 'not on record'] } });
+  expect(planScope(wanting({}, { memory: memoryOf(released) })).bookkeeping.forget).toEqual([released]);
+});
+
+test.for<readonly [string, Partial<Intent>, Found, readonly string[], number]>([
+  ['whose creation is in doubt', {}, {}, ['intent/in-doubt'], 0],
+  ['whose target state is in doubt', { idempotence: 'target-state' }, {}, ['test/not-ours', 'intent/in-doubt'], 1],
+  ['that speaks for more than that', {}, { claims: ['a', 'b'] }, ['test/not-ours', 'intent/in-doubt'], 1],
+  ['that speaks for nothing', {}, { claims: [] }, ['test/not-ours', 'intent/in-doubt'], 1],
+  [
+    'of another object than the one in doubt',
+    { uid: 'another', resource: 'First/b' },
+    {},
+    ['test/not-ours', 'intent/in-doubt'],
+    1,
+  ],
+])('of a resource %s, what was found is said or left out', ([, intent, found, codes, said]) => {
+  const { idempotence } = creation.intent;
+  const inDoubt = [doubtOf({ ...creation.intent, idempotence, ...intent })];
+  const live = {
+    holds: [holdOf('test/not-ours')],
+    notes: [{ code: 'test/adopted', message: 'adopted' }],
+    settled: [row('First/a', 'a')],
+    ...found,
+  };
+  const { plan, bookkeeping } = planScope(wanting({ 'First/a': { found: live } }, { inDoubt }));
+  expect(plan.holds.map(({ code }) => code)).toEqual(codes);
+  expect(plan.notes).toHaveLength(said);
+  expect(bookkeeping.settled).toHaveLength(said);
+});
+
+test.for<readonly [string, boolean, Partial<Intent>, Found, readonly OwnedObject[]]>([
+  ['may be that one', true, {}, {}, []],
+  ['was once there and is gone', true, {}, {}, [row('First/b', 'b', { state: 'gone' })]],
+  ['is on record', false, {}, {}, [row('First/b', 'b')]],
+  ['is still to be made', false, {}, { steps: [proposal('x', { object: 'b' })] }, []],
+  ['is not known by any name', false, {}, { claims: [] }, []],
+  ['is of another kind', false, { resource: 'Also/a' }, {}, []],
+  ['is of a kind whose name only begins so', false, { resource: 'FirstOfAll/a' }, {}, []],
+  ['cannot be a second one', false, { idempotence: 'duplicate-rejecting' }, {}, []],
+])(
+  'behind an install in doubt, what is found for another resource that %s is held: %j',
+  ([, isHeld, intent, found, objects]) => {
+    const inDoubt = [doubtOf({ uid: 'x', resource: 'First/a', idempotence: 'duplicate-accepting', ...intent })];
+    const live = { notes: [{ code: 'test/adopted', message: 'adopted' }], settled: [row('First/b', 'b')], ...found };
+    const input = wanting({ 'First/b': { found: live } }, { inDoubt, memory: memoryOf(...objects) });
+    const { plan, bookkeeping } = planScope(input);
+    expect(plan.holds.some(({ code, resource }) => code === 'install/other-in-doubt' && resource === 'First/b')).toBe(
+      isHeld,
+    );
+    expect(plan.notes).toHaveLength(isHeld ? 0 : 1);
+    expect(bookkeeping.settled).toHaveLength(isHeld ? 0 : 1);
+  },
+);
