@@ -1,60 +1,22 @@
 import { expect, test } from 'vitest';
-import { resolveIntents, startWindow, startWindows, unresolvedIntents } from '../../src/apply/resolve.ts';
-import { settleWindow } from '../../src/apply/settle.ts';
+import { resolveIntents, startWindow, unresolvedIntents } from '../../src/apply/resolve.ts';
 import type { ScopeReader } from '../../src/kinds/reconciled.ts';
 import type { PortRecord, RuleRecord } from '../../src/model/observed.ts';
 import type { Intent } from '../../src/model/owned.ts';
-import type { Action } from '../../src/model/plan.ts';
 import type { Resource } from '../../src/model/resource.ts';
 import { failuresOf, withFailure } from '../../src/plan/failures.ts';
-import { key, portAction, portObject, readerOf, scope, ScriptedWorld, SERVICE, timing } from './scripted-world.ts';
-
-const windows = {
-  'target-state': timing.settleTargetStateMs,
-  'duplicate-rejecting': timing.settleCreationMs,
-  'duplicate-accepting': timing.settleInstallMs,
-} as const;
-
-/** An intent as an earlier process left it: sent, and its window just begun. */
-async function leftBehind(world: ScriptedWorld, action: Action, changes: Partial<Intent> = {}): Promise<Intent> {
-  const idempotence = changes.idempotence ?? 'target-state';
-  const kind = action.resource.slice(0, action.resource.indexOf('/'));
-  const opened: Intent = {
-    id: 'intent-1',
-    uid: `default:${changes.scope ?? key}:${kind}:${action.object}`,
-    scope: key,
-    resource: action.resource,
-    operation: 'updatePort',
-    idempotence,
-    action: JSON.parse(JSON.stringify(action)) as Intent['action'],
-    epoch: world.ledger.epoch,
-    requestHash: 'hash',
-    preimage: null,
-    createdMs: world.clock.now(),
-    sendDeadlineMs: world.clock.now() + timing.sendWithinMs,
-    outcome: null,
-    resolvedBy: null,
-    ...changes,
-    state: 'open',
-    settleMs: 0,
-    settleMark: '',
-  };
-  await world.ledger.commit({
-    scope: opened.scope,
-    actor: 'earlier',
-    atMs: world.clock.now(),
-    operations: [{ op: 'open-intent', intent: opened }],
-  });
-  if (changes.state === 'open') return opened;
-  const window = settleWindow(world.clock, windows[idempotence]);
-  await world.ledger.commit({
-    scope: opened.scope,
-    actor: 'earlier',
-    atMs: world.clock.now(),
-    operations: [{ op: 'move-intent', id: opened.id, state: 'unknown', ...window }],
-  });
-  return { ...opened, state: 'unknown', ...window };
-}
+import {
+  addition,
+  key,
+  leftBehind,
+  portAction,
+  portObject,
+  readerOf,
+  scope,
+  ScriptedWorld,
+  SERVICE,
+  timing,
+} from './scripted-world.ts';
 
 function resolve(world: ScriptedWorld, intents: readonly Intent[], readers: readonly Partial<ScopeReader>[] = []) {
   const left = [...readers];
@@ -75,7 +37,6 @@ const portRow = {
   outer: false,
 } as PortRecord;
 const showing = (...ports: readonly PortRecord[]): Partial<ScopeReader> => ({ ports: async () => ports });
-const addition = { operation: 'addPort', idempotence: 'duplicate-rejecting' } as const;
 
 test('before its window is over nobody looks, and nothing is concluded', async () => {
   const world = new ScriptedWorld();
@@ -145,67 +106,6 @@ test('a window that is begun by hand is the same', async () => {
   const begun = await startWindow(world.apply, scope, intent);
   expect(world.intents()).toEqual([begun]);
   expect(begun.settleMs).toBe(world.clock.now() + timing.sendWithinMs + timing.settleTargetStateMs);
-});
-
-// The client of the scripted world is of the platform `default`; its scope is region-1, application 42.
-test.for<readonly [string, Partial<Intent>, { region: string; appId?: number }, boolean]>([
-  ['open, of the application', { state: 'open' }, scope, true],
-  ['unknown since another start of the machine', { state: 'unknown' }, scope, true],
-  ['of a team that is written otherwise', { state: 'open', scope: 'default/0a1b/region-1/42' }, scope, true],
-  ['of another platform', { state: 'open', scope: 'other/team-a/region-1/42' }, scope, false],
-  ['of another region', { state: 'open', scope: 'default/team-a/region-2/42' }, scope, false],
-  ['of another application', { state: 'open', scope: 'default/team-a/region-1/43' }, scope, false],
-  ['of a scope that is none', { state: 'open', scope: 'somewhere' }, scope, false],
-  ['of an application whose id is not known', { state: 'open' }, { region: 'region-1' }, false],
-])('where an application cannot be read, the window of an intent %s begins: %j', async ([, changes, where, begins]) => {
-  const world = new ScriptedWorld();
-  const intent = await leftBehind(world, portAction('open_inner'), changes);
-  world.clock.reboot();
-  world.clock.advance(1);
-  await startWindows(world.apply, where);
-  const untilMs = world.clock.now() + timing.settleTargetStateMs;
-  const begun = {
-    ...intent,
-    state: 'unknown',
-    settleMs: untilMs,
-    settleMark: `boot-2 ${world.clock.monotonic() + timing.settleTargetStateMs}`,
-  };
-  expect(world.intents()).toEqual([begins ? begun : intent]);
-  // In the application that it was sent to, and nowhere else.
-  expect(world.commits.at(-1)).toMatchObject({ scope: intent.scope, actor: begins ? 'test' : 'earlier' });
-});
-
-test('where an application cannot be read, a window that runs or is over stays as it is', async () => {
-  const world = new ScriptedWorld();
-  const intent = await leftBehind(world, portAction('open_inner'));
-  for (const passedMs of [0, timing.settleTargetStateMs]) {
-    world.clock.advance(passedMs);
-    await startWindows(world.apply, scope);
-    expect(world.intents()).toEqual([intent]);
-  }
-});
-
-test('where an application cannot be read, what is settled is not looked at, and each intent has its own window', async () => {
-  const world = new ScriptedWorld();
-  const settled = await leftBehind(world, portAction('open_inner'), { id: 'settled' });
-  await world.ledger.commit({
-    scope: key,
-    actor: 'earlier',
-    atMs: world.clock.now(),
-    operations: [{ op: 'move-intent', id: settled.id, state: 'superseded' }],
-  });
-  await leftBehind(world, portAction('open_inner'), { id: 'far', scope: 'default/team-a/region-1/43', state: 'open' });
-  await leftBehind(world, portAction('add_port'), { ...addition, id: 'added', state: 'open' });
-  await leftBehind(world, portAction('open_outer'), { id: 'opened', uid: 'another', state: 'open' });
-  world.clock.reboot();
-  const nowMs = world.clock.now();
-  await startWindows(world.apply, scope);
-  expect(Object.fromEntries(world.intents().map(({ id, state, settleMs }) => [id, [state, settleMs]]))).toEqual({
-    settled: ['superseded', settled.settleMs],
-    far: ['open', 0],
-    added: ['unknown', nowMs + timing.settleCreationMs],
-    opened: ['unknown', nowMs + timing.settleTargetStateMs],
-  });
 });
 
 test('who may not look says that it is time to', async () => {

@@ -1,4 +1,5 @@
 import type { Execution } from '../../src/apply/execute.ts';
+import { settleWindow } from '../../src/apply/settle.ts';
 import type { ApplyEvent, ApplyWorld } from '../../src/apply/world.ts';
 import { componentKind } from '../../src/kinds/component/index.ts';
 import type { CallContext, Memory, ScopeReader } from '../../src/kinds/reconciled.ts';
@@ -174,6 +175,56 @@ export function portObject(changes: Partial<OwnedObject> = {}): OwnedObject {
     ...changes,
   };
 }
+
+const windows = {
+  'target-state': timing.settleTargetStateMs,
+  'duplicate-rejecting': timing.settleCreationMs,
+  'duplicate-accepting': timing.settleInstallMs,
+} as const;
+
+/** An intent as an earlier process left it: sent, and its window just begun. */
+export async function leftBehind(world: ScriptedWorld, action: Action, changes: Partial<Intent> = {}): Promise<Intent> {
+  const idempotence = changes.idempotence ?? 'target-state';
+  const kind = action.resource.slice(0, action.resource.indexOf('/'));
+  const opened: Intent = {
+    id: 'intent-1',
+    uid: `default:${changes.scope ?? key}:${kind}:${action.object}`,
+    scope: key,
+    resource: action.resource,
+    operation: 'updatePort',
+    idempotence,
+    action: JSON.parse(JSON.stringify(action)) as Intent['action'],
+    epoch: world.ledger.epoch,
+    requestHash: 'hash',
+    preimage: null,
+    createdMs: world.clock.now(),
+    sendDeadlineMs: world.clock.now() + timing.sendWithinMs,
+    outcome: null,
+    resolvedBy: null,
+    ...changes,
+    state: 'open',
+    settleMs: 0,
+    settleMark: '',
+  };
+  await world.ledger.commit({
+    scope: opened.scope,
+    actor: 'earlier',
+    atMs: world.clock.now(),
+    operations: [{ op: 'open-intent', intent: opened }],
+  });
+  if (changes.state === 'open') return opened;
+  const window = settleWindow(world.clock, windows[idempotence]);
+  await world.ledger.commit({
+    scope: opened.scope,
+    actor: 'earlier',
+    atMs: world.clock.now(),
+    operations: [{ op: 'move-intent', id: opened.id, state: 'unknown', ...window }],
+  });
+  return { ...opened, state: 'unknown', ...window };
+}
+
+/** An intent that adds a port. */
+export const addition = { operation: 'addPort', idempotence: 'duplicate-rejecting' } as const;
 
 export const yes: Verdict = { verdict: 'applied', answer: { status: 200, message: 'ok' }, evidence: { type: 'none' } };
 export const lost: Verdict = { verdict: 'unknown', answer: { message: 'reset' } };
