@@ -35,7 +35,7 @@ import {
   targetOption,
 } from './pass-options.ts';
 import { type PlanOptions, runPlan } from './plan.ts';
-import { paintFor, surveyExitCode, writePlan } from './plan-view.ts';
+import { paintFor, planExitCode, writePlan } from './plan-view.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { type Session, type SessionHooks, type Survey, surveyAll, withSession } from './session.ts';
 import { acceptSnapshot } from './snapshot.ts';
@@ -117,7 +117,7 @@ async function apply(options: ApplyOptions, session: Session, surroundings: Surr
     // A guard over the run as a whole holds back every application of it: nothing is sent in part.
     if (options.output === 'json') writeResult(survey.document, [], EXIT.held, surroundings);
     else terminal.out.write('Nothing was sent.\n');
-    return surveyExitCode(survey, false);
+    return planExitCode(survey.document, false);
   }
   const actions = survey.prepared.reduce(
     (sum, { plan, refusals }) => sum + (refusals.length === 0 ? plan.actions.length : 0),

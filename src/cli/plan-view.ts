@@ -2,7 +2,6 @@ import { styleText } from 'node:util';
 import { hasChanges, type PlanDocument } from '../plan/document.ts';
 import { type Paint, renderPlanText, type TextRole } from '../plan/render-text.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
-import type { Survey } from './session.ts';
 import type { Output } from './terminal.ts';
 
 const STYLES: Readonly<Record<TextRole, Parameters<typeof styleText>[0]>> = {
@@ -25,9 +24,9 @@ export function writePlan(document: PlanDocument, format: 'text' | 'json', out: 
   out.write(format === 'json' ? `${JSON.stringify(document, null, 2)}\n` : renderPlanText(document, paintFor(out)));
 }
 
-/** What a survey that sends nothing ends with. */
-export function surveyExitCode({ document, errors }: Survey, detailedExitcode: boolean): ExitCode {
-  const failed = worstOf(errors.map(({ error }) => exitCodeOf(error.disposition)));
+/** What a plan that nobody carries out ends with. */
+export function planExitCode(document: PlanDocument, detailedExitcode: boolean): ExitCode {
+  const failed = worstOf(document.unobserved.map(({ disposition }) => exitCodeOf(disposition)));
   if (failed !== undefined) return failed;
   if (document.refusals.length > 0 || document.summary.held > 0) return EXIT.held;
   return detailedExitcode && hasChanges(document) ? EXIT.changesPending : EXIT.ok;

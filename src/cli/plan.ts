@@ -24,7 +24,7 @@ import {
   pruneOption,
   targetOption,
 } from './pass-options.ts';
-import { surveyExitCode, writePlan } from './plan-view.ts';
+import { planExitCode, writePlan } from './plan-view.ts';
 import { type SessionOptions, silentHooks, surveyAll, withSession } from './session.ts';
 
 const EXAMPLES = `
@@ -73,6 +73,6 @@ export function runPlan(options: PlanOptions, surroundings: Surroundings): Promi
   return withSession(options, surroundings, true, async (session) => {
     const survey = await surveyAll(session, silentHooks);
     writePlan(survey.document, options.output, surroundings.terminal.out);
-    return surveyExitCode(survey, options.detailedExitcode === true);
+    return planExitCode(survey.document, options.detailedExitcode === true);
   });
 }

@@ -253,6 +253,7 @@ function documentOf(
     ({ application, error }): UnobservedScope => ({
       application,
       code: error.code,
+      disposition: error.disposition,
       message: error.message,
       remedy: error.remedy,
     }),

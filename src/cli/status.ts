@@ -16,7 +16,7 @@ import {
   varOption,
 } from './options.ts';
 import { parallelismOption } from './pass-options.ts';
-import { surveyExitCode } from './plan-view.ts';
+import { planExitCode } from './plan-view.ts';
 import { type SessionOptions, silentHooks, type Survey, surveyAll, withSession } from './session.ts';
 import { renderTable } from './table.ts';
 import { safeLine } from '../model/text.ts';
@@ -69,7 +69,7 @@ function status(
         `${JSON.stringify({ formatVersion: 1, revision: survey.document.revision, digest: survey.document.digest, resources: rows }, null, 2)}\n`,
       );
     else out.write(`${table(rows)}${remedies(survey)}`);
-    return surveyExitCode(survey, false);
+    return planExitCode(survey.document, false);
   });
 }
 

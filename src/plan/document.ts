@@ -1,3 +1,4 @@
+import type { Disposition } from '../model/errors.ts';
 import type { Action, Note, ScopePlan } from '../model/plan.ts';
 import { planDigest } from './digest.ts';
 import type { Refusal } from './guard.ts';
@@ -6,6 +7,7 @@ import type { Refusal } from './guard.ts';
 export interface UnobservedScope {
   readonly application: string;
   readonly code: string;
+  readonly disposition: Disposition;
   readonly message: string;
   readonly remedy: string;
 }

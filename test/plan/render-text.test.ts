@@ -72,6 +72,7 @@ test('a plan of everything at once reads from top to bottom', () => {
       {
         application: 'Application/far',
         code: 'platform/unreachable',
+        disposition: 'unreachable' as const,
         message: 'no answer in 30 s',
         remedy: 'See whether it is up.',
       },
@@ -123,7 +124,7 @@ test('a plan of everything at once reads from top to bottom', () => {
 });
 
 const calm = planOf({ inSync: [resourceId('Component', 'web'), resourceId('Component', 'api')], unchangedFields: 1 });
-const far = { application: 'Application/far', code: 'a/b', message: 'm', remedy: 'r' };
+const far = { application: 'Application/far', code: 'a/b', disposition: 'retry' as const, message: 'm', remedy: 'r' };
 
 test.for<readonly [string, Partial<Facts>, readonly string[]]>([
   ['with nothing in it', {}, ['No changes. 0 resources in sync, 0 unchanged fields not shown.']],
@@ -329,7 +330,7 @@ function renderHostile(text: string): string {
     cause: 'drift',
   };
   const resource = resourceId('Component', text);
-  const note = { code: 'a/b', message: text, changes: [change] };
+  const note = { code: 'a/b', disposition: 'retry' as const, message: text, changes: [change] };
   const document = documentOf({
     revision: text,
     scopes: [
@@ -342,7 +343,7 @@ function renderHostile(text: string): string {
         notes: [note],
       }),
     ],
-    unobserved: [{ application: text, code: 'a/b', message: text, remedy: text }],
+    unobserved: [{ application: text, code: 'a/b', disposition: 'retry' as const, message: text, remedy: text }],
     refusals: [{ code: 'guard/prunes', message: text, override: text }],
     notes: [note],
   });

@@ -1,6 +1,7 @@
 import type { Resource } from '../../model/resource.ts';
 import { durationProblems } from '../durations.ts';
 import type { SpecProblem } from '../kind.ts';
+import { serverProblems } from './server-check.ts';
 import type { SettingsSpec, SignaturePolicy } from './spec.ts';
 
 export function checkSettings({ spec }: Resource<SettingsSpec>): readonly SpecProblem[] {
@@ -9,6 +10,7 @@ export function checkSettings({ spec }: Resource<SettingsSpec>): readonly SpecPr
     ...durationProblems(spec.settle.creation, 'spec.settle.creation'),
     ...durationProblems(spec.settle.install, 'spec.settle.install'),
     ...signatureProblems(spec.source.signatures),
+    ...serverProblems(spec.server),
   ];
 }
 

@@ -1,4 +1,5 @@
 import { DURATION_EXPECTED, DURATION_PATTERN, ONE_LINE_PATTERN, type PropertiesOf } from '../schema.ts';
+import { type ServerSettings, serverSchema } from './server-spec.ts';
 
 /** `spec:` of the operator's `kind: Settings`, defaults filled in; at most one document. */
 export interface SettingsSpec {
@@ -17,6 +18,7 @@ export interface SettingsSpec {
   /** Documented dialect: may the component count settle an install in doubt? `hold` (default) asks a person. */
   readonly installs: { readonly ambiguous: 'hold' | 'evidence' };
   readonly source: { readonly signatures: SignaturePolicy };
+  readonly server: ServerSettings;
 }
 
 /** Who must have signed a commit that manifests are read from. */
@@ -150,5 +152,6 @@ export const settingsSchema = {
         },
       },
     },
+    server: serverSchema,
   } satisfies PropertiesOf<SettingsSpec>,
 } as const;
