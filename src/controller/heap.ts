@@ -1,0 +1,75 @@
+/** What a heap holds; it keeps its own place, so that it can be taken out of the middle. */
+export interface HeapItem {
+  /** Index in the heap that holds it, -1 where none does. Written by the heap only. */
+  place: number;
+}
+
+/** A binary heap: the first item by `isBefore` is at hand; adding and taking any item out costs O(log n). */
+export class Heap<Item extends HeapItem> {
+  readonly #items: Item[] = [];
+  readonly #isBefore: (left: Item, right: Item) => boolean;
+
+  constructor(isBefore: (left: Item, right: Item) => boolean) {
+    this.#isBefore = isBefore;
+  }
+
+  get size(): number {
+    return this.#items.length;
+  }
+
+  first(): Item | undefined {
+    return this.#items[0];
+  }
+
+  add(item: Item): void {
+    this.#put(item, this.#items.length);
+    this.#rise(item);
+  }
+
+  /** @throws RangeError when the item is not in this heap: the caller's books are wrong. */
+  remove(item: Item): void {
+    if (this.#items[item.place] !== item) throw new RangeError('the item is not in this heap');
+    const { place } = item;
+    const last = this.#items.pop();
+    item.place = -1;
+    if (last === undefined || last === item) return;
+    this.#put(last, place);
+    this.#rise(last);
+    this.#sink(last);
+  }
+
+  takeFirst(): Item | undefined {
+    const first = this.#items[0];
+    if (first !== undefined) this.remove(first);
+    return first;
+  }
+
+  #put(item: Item, place: number): void {
+    this.#items[place] = item;
+    item.place = place;
+  }
+
+  #swap(upper: Item, lower: Item): void {
+    const { place } = upper;
+    this.#put(upper, lower.place);
+    this.#put(lower, place);
+  }
+
+  #rise(item: Item): void {
+    for (;;) {
+      const parent = this.#items[(item.place - 1) >> 1];
+      if (parent === undefined || parent === item || !this.#isBefore(item, parent)) return;
+      this.#swap(parent, item);
+    }
+  }
+
+  #sink(item: Item): void {
+    for (;;) {
+      const left = this.#items[2 * item.place + 1];
+      const right = this.#items[2 * item.place + 2];
+      const child = right !== undefined && left !== undefined && this.#isBefore(right, left) ? right : left;
+      if (child === undefined || !this.#isBefore(child, item)) return;
+      this.#swap(item, child);
+    }
+  }
+}
