@@ -20,7 +20,9 @@ export type SchemaOf<V> = Described &
         ? { readonly type: 'string' } & (string extends V ? unknown : { readonly enum: readonly V[] })
         : [V] extends [readonly (infer Item)[]]
           ? { readonly type: 'array'; readonly items: SchemaOf<Item> }
-          : { readonly type: 'object'; readonly additionalProperties: false; readonly properties: PropertiesOf<V> });
+          : string extends keyof V
+            ? { readonly type: 'object'; readonly additionalProperties: SchemaOf<V[keyof V]> }
+            : { readonly type: 'object'; readonly additionalProperties: false; readonly properties: PropertiesOf<V> });
 
 /**
  * `properties` of an object schema, tied to the type: a missing key, a key too many or a wrong `type` does not compile.

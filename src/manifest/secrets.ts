@@ -7,7 +7,7 @@ export type Trust = 'manifest' | 'operator';
 
 const NAMES = 'access_?key|token|password|passwd|secret|api_?key|authorization|private_?key';
 const SECRET_KEY = new RegExp(`^(?:${NAMES})$`, 'i');
-const SECRET_LINE = new RegExp(`(?:^|[\\s{,"'])(?:${NAMES}|value)["']?[ \\t]*:[ \\t]*([^\\s{].*)$`, 'gim');
+const SECRET_LINE = new RegExp(`(?:^|[\\s{,"'])(?:${NAMES}|value|urlFrom)["']?[ \\t]*:[ \\t]*([^\\s{].*)$`, 'gim');
 
 /** True for the name of a field that people give to secrets. */
 export function isSecretName(name: string): boolean {
@@ -40,7 +40,7 @@ export function secretMasks(contents: unknown, trust: Trust): readonly Mask[] {
 }
 
 function isSecretKey(name: string, trust: Trust): boolean {
-  return isSecretName(name) || (trust === 'operator' && name === 'value');
+  return isSecretName(name) || (trust === 'operator' && (name === 'value' || name === 'urlFrom'));
 }
 
 function everyScalar(node: unknown): readonly Mask[] {

@@ -142,6 +142,8 @@ test('configuration: defaults, names, and settings of a file that has none', () 
     settle: { targetState: '90s', creation: '5m', install: '20m' },
     installs: { ambiguous: 'hold' },
     source: { signatures: { by: 'nobody' } },
+    notifications: { receivers: [], rules: [] },
+    telemetry: { traces: { headers: [], sampleShare: 1 } },
   });
 });
 

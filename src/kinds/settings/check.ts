@@ -2,6 +2,7 @@ import type { Resource } from '../../model/resource.ts';
 import { durationProblems } from '../durations.ts';
 import type { SpecProblem } from '../kind.ts';
 import { serverProblems } from './server-check.ts';
+import { notificationProblems, plainHttp } from './notifications-check.ts';
 import type { SettingsSpec, SignaturePolicy } from './spec.ts';
 
 export function checkSettings({ spec }: Resource<SettingsSpec>): readonly SpecProblem[] {
@@ -11,6 +12,8 @@ export function checkSettings({ spec }: Resource<SettingsSpec>): readonly SpecPr
     ...durationProblems(spec.settle.install, 'spec.settle.install'),
     ...signatureProblems(spec.source.signatures),
     ...serverProblems(spec.server),
+    ...notificationProblems(spec.notifications),
+    ...plainHttp(spec.telemetry.traces.endpoint, 'spec.telemetry.traces.endpoint'),
   ];
 }
 

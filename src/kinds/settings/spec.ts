@@ -1,3 +1,5 @@
+import { type NotificationsSpec, notificationsSchema } from './notifications-spec.ts';
+import { type TelemetrySpec, telemetrySchema } from './telemetry-spec.ts';
 import { DURATION_EXPECTED, DURATION_PATTERN, ONE_LINE_PATTERN, type PropertiesOf } from '../schema.ts';
 import { type ServerSettings, serverSchema } from './server-spec.ts';
 
@@ -19,6 +21,8 @@ export interface SettingsSpec {
   readonly installs: { readonly ambiguous: 'hold' | 'evidence' };
   readonly source: { readonly signatures: SignaturePolicy };
   readonly server: ServerSettings;
+  readonly notifications: NotificationsSpec;
+  readonly telemetry: TelemetrySpec;
 }
 
 /** Who must have signed a commit that manifests are read from. */
@@ -153,5 +157,7 @@ export const settingsSchema = {
       },
     },
     server: serverSchema,
+    notifications: notificationsSchema,
+    telemetry: telemetrySchema,
   } satisfies PropertiesOf<SettingsSpec>,
 } as const;
