@@ -1,7 +1,7 @@
 import { type HoldProposal, remembered } from '../kinds/reconciled.ts';
 import { scopeKey } from '../model/ids.ts';
 import { objectUid } from '../model/owned.ts';
-import { attributed, attributedHold, type DoubtfulIntent, type Draft, type PlanInput } from './draft.ts';
+import { attributedHold, type DoubtfulIntent, type Draft, type PlanInput } from './draft.ts';
 import { failuresOf } from './failures.ts';
 import type { PlacedStep } from './order.ts';
 
@@ -117,13 +117,10 @@ function tooOften(input: PlanInput, kind: string, step: PlacedStep): HoldProposa
   if (object === undefined) return undefined;
   const failures = failuresOf(object, input.resources.get(step.resource));
   if (failures < FAILURES_MAX) return undefined;
-  const changes = step.proposal.changes.map((change) =>
-    attributed(input, kind, change.object ?? step.proposal.object, change),
-  );
-  const shown = changes
+  const shown = step.proposal.changes
     .map(
-      (change) =>
-        `${change.path} is ${JSON.stringify(change.before ?? null)}, wanted ${JSON.stringify(change.after ?? null)}`,
+      ({ path, before, after }) =>
+        `${path} is ${JSON.stringify(before ?? null)}, wanted ${JSON.stringify(after ?? null)}`,
     )
     .join('; ');
   return {

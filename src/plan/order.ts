@@ -12,8 +12,14 @@ export interface PlacedStep {
 /** Why a step cannot run: a need that nothing meets, or a step it depends on that cannot run either. */
 export type Blocker = Need['otherwise'] | { readonly step: string };
 
+interface Waiting {
+  readonly step: PlacedStep;
+  /** Ids of the steps that come first. */
+  readonly after: readonly string[];
+}
+
 export interface OrderedSteps {
-  readonly steps: readonly { readonly step: PlacedStep; readonly after: readonly string[] }[];
+  readonly steps: readonly Waiting[];
   readonly blocked: readonly { readonly step: PlacedStep; readonly by: Blocker }[];
 }
 
@@ -28,32 +34,26 @@ export function stepId(resource: ResourceId, key: string): string {
  */
 export function orderSteps(steps: readonly PlacedStep[], held: readonly PlacedStep[] = []): OrderedSteps {
   const { runnable, blocked } = withoutBlocked(steps, held);
-  const dependencies = new Map(runnable.map((step) => [step.id, dependenciesOf(step, runnable)]));
-  const pending = [...runnable].sort(byPlace);
+  const pending = [...runnable].sort(byPlace).map((step) => ({ step, after: dependenciesOf(step, runnable) }));
   const done = new Set<string>();
-  const ordered: { step: PlacedStep; after: readonly string[] }[] = [];
+  const ordered: Waiting[] = [];
   while (pending.length > 0) {
-    const next = pending.findIndex((step) => isReady(step, pending, dependencies, done));
-    const [step] = pending.splice(next, next === -1 ? 0 : 1);
-    if (step === undefined)
-      throw new Error(`steps wait for each other in a circle: ${pending.map((stuck) => stuck.id).join(', ')}`);
-    done.add(step.id);
-    ordered.push({ step, after: dependencies.get(step.id) ?? [] });
+    const next = pending.findIndex((waiting) => isReady(waiting, pending, done));
+    const [ready] = pending.splice(next, next === -1 ? 0 : 1);
+    if (ready === undefined)
+      throw new Error(`steps wait for each other in a circle: ${pending.map(({ step }) => step.id).join(', ')}`);
+    done.add(ready.step.id);
+    ordered.push(ready);
   }
   return { steps: ordered, blocked };
 }
 
-function isReady(
-  step: PlacedStep,
-  pending: readonly PlacedStep[],
-  dependencies: ReadonlyMap<string, readonly string[]>,
-  done: ReadonlySet<string>,
-): boolean {
+function isReady({ step, after }: Waiting, pending: readonly Waiting[], done: ReadonlySet<string>): boolean {
   // `pending` keeps the kind's own order within a resource, so the first one of the resource is the next one.
   const next = pending.find(
-    (other) => other.resource === step.resource && other.proposal.prune === step.proposal.prune,
+    (other) => other.step.resource === step.resource && other.step.proposal.prune === step.proposal.prune,
   );
-  return next === step && (dependencies.get(step.id) ?? []).every((id) => done.has(id));
+  return next?.step === step && after.every((id) => done.has(id));
 }
 
 function dependenciesOf(step: PlacedStep, all: readonly PlacedStep[]): string[] {

@@ -235,6 +235,8 @@ test('what failed before does not count against another wish, nor against anothe
   const memory = memoryOf(failedOften(FAILURES_MAX, manifest));
   expect(held({ memory, resources: new Map([[web, otherWish]]) }, open()).holds).toEqual([]);
   expect(held({ memory, resources: new Map([[web, manifest]]) }, open({ object: 'port/s/1' })).holds).toEqual([]);
+  // A count from before wishes were told apart stands.
+  expect(held({ memory: memoryOf(objectOf({ failures: FAILURES_MAX })) }, open()).left).toEqual([]);
   // What git no longer names is one wish too: that it goes.
   expect(held({ memory }, open()).holds).toEqual([]);
   const removal = memoryOf(failedOften(FAILURES_MAX, undefined));
