@@ -13,6 +13,7 @@ import { guardEmpty, guardShare, guardShrunk, guardSuccession, type Refusal } fr
 import { orphanNotes, type UnresolvedApplication } from '../plan/orphans.ts';
 import type { Capability } from '../platform/client.ts';
 import { prepare, type PassOptions, type Prepared, type Work } from '../reconcile/reconcile.ts';
+import { createSharedReadings } from '../reconcile/shared-readings.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Surroundings } from './command.ts';
 import { type Input, type InputOptions, loadInput } from './input.ts';
@@ -29,6 +30,9 @@ export interface SessionOptions extends InputOptions, LogOptions, ScopeFlags {
   readonly ledger?: string | undefined;
   readonly source: string;
 }
+
+/** A command that waits looks anew after it. */
+const SHARED_READINGS_AGE_MS = 30_000;
 
 /** Manifests, configuration, ledger and platforms of one command, opened and checked. */
 export interface Session {
@@ -116,10 +120,18 @@ function openedSession({
   const timing = timingOf(configuration);
   const stores = lazyStores(platforms);
   const snapshot = snapshotId(desired);
+  const works = groupByApplication(desired).map(workOf);
   return {
     input,
-    works: groupByApplication(desired).map(workOf),
-    options: passOptions(options, { configuration, desired, readOnly, ledgerKnown: isKnown }),
+    works,
+    options: {
+      ...passOptions(options, { configuration, desired, readOnly, ledgerKnown: isKnown }),
+      shared: createSharedReadings(
+        works.map(({ application }) => application.spec),
+        surroundings.clock,
+        SHARED_READINGS_AGE_MS,
+      ),
+    },
     ledger,
     platforms,
     log,

@@ -62,6 +62,14 @@ export interface ApplicationSummary {
   readonly k8sApp: string | null;
 }
 
+/** A rule of the listing of all rules, with the application that it belongs to. */
+export interface PlacedRule {
+  readonly team: string;
+  readonly region: string;
+  readonly appId: number;
+  readonly rule: RuleRecord;
+}
+
 /** `ServiceBaseInfo`: a component. Every field of section 2.8. */
 export interface ComponentRecord {
   readonly serviceId: string;

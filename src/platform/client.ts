@@ -4,6 +4,7 @@ import type {
   ComponentMonitor,
   ComponentRecord,
   InstalledModel,
+  PlacedRule,
   PortRecord,
   Region,
   RuleRecord,
@@ -63,7 +64,7 @@ export interface PlatformClient {
   ports(app: AppAddress, serviceId: string): Promise<readonly PortRecord[] | undefined>;
   rules(app: AppAddress): Promise<Readable<readonly RuleRecord[]>>;
   /** Every rule of the enterprise in one request. */
-  allRules(): Promise<Readable<readonly RuleRecord[]>>;
+  allRules(): Promise<Readable<readonly PlacedRule[]>>;
   rule(app: AppAddress, ruleId: string): Promise<Readable<RuleRecord | undefined>>;
   installed(app: AppAddress): Promise<Readable<readonly InstalledModel[]>>;
   monitor(app: AppAddress, query: MonitorQuery): Promise<readonly ComponentMonitor[]>;

@@ -3,6 +3,7 @@ import type {
   ApplicationSummary,
   InstalledModel,
   InstallRecord,
+  PlacedRule,
   PortRecord,
   Region,
   RuleRecord,
@@ -110,6 +111,20 @@ export function decodeRule(json: unknown, where: string): RuleRecord | undefined
 /** A blank row in a listing is no rule, and is left out. */
 export function decodeRules(json: unknown, where: string): readonly RuleRecord[] {
   return recordsOf(json, where).flatMap((fields) => ruleOf(fields) ?? []);
+}
+
+/** Every rule of the enterprise, each with its application. */
+export function decodePlacedRules(json: unknown, where: string): readonly PlacedRule[] {
+  return recordsOf(json, where).flatMap((fields) => {
+    const rule = ruleOf(fields);
+    if (rule === undefined) return [];
+    return {
+      team: fields.text('team_name'),
+      region: fields.text('region_name'),
+      appId: fields.integer('app_id'),
+      rule,
+    };
+  });
 }
 
 function ruleOf(fields: Fields): RuleRecord | undefined {

@@ -11,6 +11,7 @@ import {
   decodeApplication,
   decodeApplicationSummaries,
   decodeInstalled,
+  decodePlacedRules,
   decodePorts,
   decodeRegions,
   decodeRule,
@@ -218,7 +219,7 @@ function createListings(readable: ReadWhatMayBe) {
     listRules: (app: AppAddress) =>
       readable('listRules', { operation: 'listRules', path: paths.rules(app), decode: decodeRules }),
     listAllRules: () =>
-      readable('listAllRules', { operation: 'listAllRules', path: paths.allRules(), decode: decodeRules }),
+      readable('listAllRules', { operation: 'listAllRules', path: paths.allRules(), decode: decodePlacedRules }),
     listInstalled: (app: AppAddress) =>
       readable('listInstalled', { operation: 'listInstalled', path: paths.upgrade(app), decode: decodeInstalled }),
   };

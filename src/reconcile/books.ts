@@ -19,6 +19,14 @@ interface BooksInput {
  * @returns whether anything was written.
  */
 export async function keepBooks(world: ApplyWorld, prepared: BooksInput): Promise<boolean> {
+  const operations = await bookings(world, prepared);
+  if (operations.length === 0) return false;
+  await world.ledger.commit(transaction(world, prepared.scope, operations));
+  return true;
+}
+
+/** What the ledger should be told; nothing where it knows it all. */
+export async function bookings(world: ApplyWorld, prepared: BooksInput): Promise<readonly LedgerOperation[]> {
   const operations: LedgerOperation[] = [];
   for (const { resource, kind, recording } of prepared.bookkeeping.settled) {
     const place: Place = { scope: prepared.scope, kind, resource };
@@ -50,9 +58,7 @@ export async function keepBooks(world: ApplyWorld, prepared: BooksInput): Promis
   ) {
     operations.push({ op: 'set-fact', key: installsFact(prepared.scope), value: 'unconfirmed' });
   }
-  if (operations.length === 0) return false;
-  await world.ledger.commit(transaction(world, prepared.scope, operations));
-  return true;
+  return operations;
 }
 
 /**

@@ -8,16 +8,19 @@ import { type Memory, type Permissions, remembered, type ScopeReading } from '..
 import { reconciledKinds } from '../kinds/registry.ts';
 import { PortolanError } from '../model/errors.ts';
 import { type ResourceId, type Scope, scopeKey } from '../model/ids.ts';
+import type { ApplicationRecord } from '../model/observed.ts';
 import type { Action, ScopePlan, Wait } from '../model/plan.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
 import { withFailure } from '../plan/failures.ts';
-import { type GuardLimits, guardRegion, guardScope, guardShare, type Refusal } from '../plan/guard.ts';
+import type { GuardLimits, Refusal } from '../plan/guard.ts';
 import type { Bookkeeping, DoubtfulIntent } from '../plan/draft.ts';
 import { planScope } from '../plan/plan-scope.ts';
-import { keepBooks, readMemory } from './books.ts';
+import { bookings, keepBooks, readMemory } from './books.ts';
 import type { Outcome } from './outcome.ts';
+import { refusalsOf } from './refusals.ts';
 import { resolveScope } from './resolve-scope.ts';
-import { type CachingReader, createScopeReader } from './scope-reader.ts';
+import { type CachingReader, createScopeReader, VANISHED } from './scope-reader.ts';
+import type { SharedReadings } from './shared-readings.ts';
 import { confirmedRules } from './withdrawn.ts';
 
 /** One application and everything the source wants of it. */
@@ -34,6 +37,8 @@ export interface PassOptions {
   readonly readOnly: boolean;
   /** false with `--ledger none`. */
   readonly ledgerKnown: boolean;
+  /** What a round over several applications reads once for all of them. */
+  readonly shared?: SharedReadings;
 }
 
 /** One observation of a scope and the plan that follows from it. */
@@ -71,11 +76,13 @@ export async function reconcile(work: Work, world: ApplyWorld, options: PassOpti
 
 /** Observes and plans. Decides intents in doubt first, unless nothing may be written. */
 export async function prepare(work: Work, world: ApplyWorld, options: PassOptions): Promise<Prepared> {
+  const glanced = await glance(work, world, options);
+  if (glanced !== undefined && (await isInSync(glanced, world))) return glanced;
   const { scope, record } = await resolveScope(work.application, world).catch(async (error: unknown) => {
     if (!options.readOnly) await startWindows(world, work.application.spec);
     throw error;
   });
-  const reader = createScopeReader(world.client, scope, record);
+  const reader = readerAfter(glanced, world, scope, record);
   const intents = await world.ledger.intents({ scope: scopeKey(scope), states: ['open', 'unknown'] });
   const memory = await readMemory(world, scope, options);
   if (options.readOnly) {
@@ -93,6 +100,52 @@ export async function prepare(work: Work, world: ApplyWorld, options: PassOption
     doubts.decided ? await readMemory(world, scope, options) : memory,
     doubts.pending,
   );
+}
+
+/**
+ * An observation by what is shared with other applications. Good enough to say that all is as it should be, and for
+ * nothing else. undefined where what is shared does not say it.
+ */
+async function glance(work: Work, world: ApplyWorld, options: PassOptions): Promise<Prepared | undefined> {
+  const { shared } = options;
+  const { platform, team, region, appId, app } = work.application.spec;
+  if (shared === undefined) return undefined;
+  const listed = await shared.applications(world.client, team, region);
+  if (!listed.readable) return undefined;
+  const named = listed.value.filter((one) => (appId === undefined ? one.name === app : one.appId === appId));
+  const [only, second] = named;
+  if (only === undefined || second !== undefined) return undefined;
+  const scope = { platform, team, region, appId: only.appId };
+  const inDoubt = await world.ledger.intents({ scope: scopeKey(scope), states: ['open', 'unknown'] });
+  if (inDoubt.length > 0) return undefined;
+  const rules = await shared.rules(world.client, scope);
+  const reader = createScopeReader(world.client, scope, rules.readable ? { rules } : {});
+  const memory = await readMemory(world, scope, options);
+  try {
+    return await observe(work, world, options, scope, reader, memory, []);
+  } catch (error) {
+    // Whoever asks for the application itself says best what is wrong with it.
+    if (error instanceof PortolanError && error.code === VANISHED) return undefined;
+    throw error;
+  }
+}
+
+async function isInSync(prepared: Prepared, world: ApplyWorld): Promise<boolean> {
+  const { plan, waits, refusals } = prepared;
+  const isOpen = plan.actions.length + plan.deferred.length + plan.holds.length + waits.length + refusals.length > 0;
+  return !isOpen && (await bookings(world, prepared)).length === 0;
+}
+
+/** What a glance has asked for this application alone is as fresh as anything; what it shared is asked anew. */
+function readerAfter(
+  glanced: Prepared | undefined,
+  { client }: ApplyWorld,
+  scope: Scope,
+  application: ApplicationRecord,
+): CachingReader {
+  if (glanced === undefined || scopeKey(glanced.scope) !== scopeKey(scope))
+    return createScopeReader(client, scope, { application });
+  return glanced.reader.without(new Set(['rules', 'application'])).knowing({ application });
 }
 
 /** What a pass says that sends nothing. */
@@ -139,6 +192,7 @@ export async function carryOut(
         observedAtMs: current.observedAtMs,
       });
       for (const result of applied.results) results.set(result.action.id, result);
+      options.shared?.changed(current.scope);
       current = await lookAgain(current, world, options, applied);
       if (applied.error !== undefined) throw applied.error;
       if (applied.stopped !== undefined) break;
@@ -317,7 +371,7 @@ async function observe(
     bookkeeping,
     waits,
     inDoubt,
-    refusals: await guard(world, options, plan, memory),
+    refusals: await refusalsOf(plan, memory, options.limits, world),
     observedAtMs,
   };
 }
@@ -325,23 +379,6 @@ async function observe(
 function isRead(resource: Resource, { targets }: PassOptions): boolean {
   if (!reconciledKinds.has(resource.kind) || resource.annotations['portolan/reconcile'] === 'suspend') return false;
   return targets === undefined || targets.has(resource.id);
-}
-
-async function guard(
-  world: ApplyWorld,
-  options: PassOptions,
-  plan: ScopePlan,
-  memory: Memory,
-): Promise<readonly Refusal[]> {
-  const scopeRefusal = guardScope(plan, options.limits);
-  if (scopeRefusal !== undefined) return [scopeRefusal];
-  if (plan.actions.length === 0) return [];
-  const owned = memory.objects.filter((object) => object.source === world.source && object.state !== 'gone');
-  const share = guardShare([plan], owned, options.limits);
-  // Read only where something would be written: an application in sync costs no such request.
-  const region = (await world.client.regions()).find((candidate) => candidate.name === plan.scope.region);
-  const refusal = guardRegion(plan, region?.status);
-  return refusal === undefined ? share : [refusal, ...share];
 }
 
 /** Everything thrown on purpose is reported for its scope alone; anything else is a bug and ends the process. */

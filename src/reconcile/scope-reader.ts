@@ -1,21 +1,32 @@
 import type { InstalledCopy, Readable, ScopeReader, ScopeReading } from '../kinds/reconciled.ts';
-import type { ApplicationRecord } from '../model/observed.ts';
+import { PortolanError } from '../model/errors.ts';
+import type { ApplicationRecord, RuleRecord } from '../model/observed.ts';
 import type { PlatformClient } from '../platform/client.ts';
 import type { AppAddress } from '../platform/writes.ts';
+
+/** Of an application that was there a moment ago. */
+export const VANISHED = 'application/vanished';
 
 /** A reader of one scope that asks the platform at most once for each thing, however many kinds want it. */
 export interface CachingReader extends ScopeReader {
   /** A reader that has forgotten these readings and keeps the others; without arguments, all but the application. */
   without(readings?: ReadonlySet<ScopeReading>): CachingReader;
+  /** A reader that has these answers as well. */
+  knowing(known: AlreadyRead): CachingReader;
 }
 
-/** @param application what was read to resolve the scope: not asked again while it is fresh. */
-export function createScopeReader(
-  client: PlatformClient,
-  app: AppAddress,
-  application: ApplicationRecord,
-): CachingReader {
-  return reader(client, app, new Map<ScopeReading, Promise<unknown>>([['application', Promise.resolve(application)]]));
+/** What was read already: not asked again while it is fresh. */
+export interface AlreadyRead {
+  readonly application?: ApplicationRecord;
+  readonly rules?: Readable<readonly RuleRecord[]>;
+}
+
+export function createScopeReader(client: PlatformClient, app: AppAddress, known: AlreadyRead): CachingReader {
+  return reader(client, app, new Map<ScopeReading, Promise<unknown>>(knownAnswers(known)));
+}
+
+function knownAnswers(known: AlreadyRead): [ScopeReading, Promise<unknown>][] {
+  return Object.entries(known).map(([reading, answer]) => [reading as ScopeReading, Promise.resolve(answer)]);
 }
 
 function reader(client: PlatformClient, app: AppAddress, answers: Map<ScopeReading, Promise<unknown>>): CachingReader {
@@ -37,6 +48,7 @@ function reader(client: PlatformClient, app: AppAddress, answers: Map<ScopeReadi
       const kept = readings === undefined ? [] : [...answers].filter(([reading]) => !readings.has(reading));
       return reader(client, app, new Map(kept));
     },
+    knowing: (known) => reader(client, app, new Map([...answers, ...knownAnswers(known)])),
   };
 }
 
@@ -51,7 +63,13 @@ function installed(answer: Awaited<ReturnType<PlatformClient['installed']>>): Re
 
 async function existing(client: PlatformClient, app: AppAddress): Promise<ApplicationRecord> {
   const application = await client.application(app);
-  if (application === undefined)
-    throw new Error(`application ${app.team}/${app.region}/${app.appId} vanished while it was read`);
+  if (application === undefined) {
+    throw new PortolanError({
+      code: VANISHED,
+      disposition: 'retry',
+      message: `application ${app.team}/${app.region}/${app.appId} was listed and is not there when asked for at ${client.url}; nothing was done for it`,
+      remedy: 'Run the same command again; if it stays, look for the application in the console.',
+    });
+  }
   return application;
 }

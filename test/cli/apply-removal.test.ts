@@ -137,7 +137,8 @@ test('a removed Application orphans what it had: named in every plan, touched by
 test('an application that only cannot be read today is not called orphaned', async () => {
   const scene = await setScene();
   await scene.run('apply');
-  scene.sandbox.setFaults([{ path: '**/apps/42', fault: { type: 'status', when: 'before', status: 403, body: {} } }]);
+  const fault = { type: 'status', when: 'before', status: 403, body: {} } as const;
+  scene.sandbox.setFaults(['**/apps/42', '**/apps/42/**'].map((path) => ({ path, fault })));
   const run = await scene.run('plan');
   expect(run.code).toBe(5);
   expect(run.out).not.toContain('any more');

@@ -80,8 +80,6 @@ export interface Scene {
   configure(changes: Pick<SceneSettings, 'settings' | 'configuredDialect'> & { readonly url?: string }): void;
   /** Requests since the last call, as `write createRule` and `read listPorts`, and forgets them. */
   traffic(): Traffic;
-  /** Requests since `traffic` was called last, by application and then by what they read. */
-  readsOf(appId: number): Readonly<Record<string, number>>;
   port(serviceId: string, port: number): PortRow | undefined;
   /** Changes a port as a stranger would. */
   alterPort(serviceId: string, port: number, changes: Partial<PortRow>): void;
@@ -154,12 +152,6 @@ export async function setScene(settings: SceneSettings = {}): Promise<Scene> {
       return runHere([command, ...named, ...ledger, ...yes, ...args], { env, clock, ...changes });
     },
     portolan: (args) => runHere([...args, '--ledger', ledgerFile], { env, clock }),
-    readsOf: (appId) => {
-      const counts: Record<string, number> = {};
-      for (const { path, isWrite, operation } of sandbox.requests())
-        if (!isWrite && path.includes(`/apps/${appId}`)) counts[operation] = (counts[operation] ?? 0) + 1;
-      return counts;
-    },
     traffic: () => {
       const entries = sandbox.requests();
       const label = (entry: (typeof entries)[number]): string =>

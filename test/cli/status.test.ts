@@ -48,12 +48,11 @@ test('what is held says how to release it, and the code is 4', async () => {
 test('an application that cannot be read is Unknown, says what to do, and hides no other', async () => {
   const scene = await setScene();
   await scene.run('apply');
-  scene.sandbox.setFaults([
-    { path: '**/apps/43', fault: { type: 'status', when: 'before', status: 403, body: { msg: 'no' } } },
-  ]);
+  const fault = { type: 'status', when: 'before', status: 403, body: { msg: 'no' } } as const;
+  scene.sandbox.setFaults(['**/apps/43', '**/apps/43/**'].map((path) => ({ path, fault })));
   const run = await scene.run('status');
   expect(run.code).toBe(5);
-  expect(run.out).toMatch(/Application\/blog +Unknown +GET .*\/apps\/43: HTTP 403/);
+  expect(run.out).toMatch(/Application\/blog +Unknown +GET .*\/apps\/43\/.*: HTTP 403/);
   expect(run.out).toMatch(/\n→ Application\/blog: Give the token/);
   expect(run.out).toMatch(/Application\/shop +InSync/);
   const json = JSON.parse((await scene.run('status', ['-o', 'json'])).out) as {

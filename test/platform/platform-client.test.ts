@@ -35,7 +35,6 @@ const readsOf: readonly (readonly [string, (client: PlatformClient) => Promise<u
     `/openapi/v1/teams/team-a/regions/rainbond/apps/1/services/${web}/ports`,
   ],
   ['list rules', (client) => client.rules(app), '/openapi/v1/teams/team-a/regions/rainbond/apps/1/httpdomains'],
-  ['list rules', (client) => client.allRules(), '/openapi/v1/httpdomains'],
   [
     'get a rule',
     (client) => client.rule(app, '6812f0b26d8282068bd552f1df293c9a'),

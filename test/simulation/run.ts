@@ -11,8 +11,9 @@
 import { parseArgs } from 'node:util';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { type BatchReport, type BatchTask, explain, merged, runBatch } from './batch.ts';
-import { deaths, type Killer } from './killers.ts';
+import { type Killer, killerOf } from './killers.ts';
 import type { LedgerKind } from './ledgers.ts';
+import { mutants } from './mutants.ts';
 
 const FAILURES_MAX = 10;
 const FAILURES_EXPLAINED = 3;
@@ -70,10 +71,13 @@ async function main(): Promise<number> {
 async function listMutants(): Promise<number> {
   let survivors = 0;
   let killed = 0;
-  for await (const { mutant, killer } of deaths(SEEDS_PER_MUTANT_MAX)) {
+  for (const mutant of mutants) {
+    const killer = await killerOf(mutant, SEEDS_PER_MUTANT_MAX);
     if (killer === undefined) survivors += 1;
     else killed += 1;
-    process.stdout.write(`${killer === undefined ? 'SURVIVES' : killer[0].padEnd(8)}  ${mutant}  ${howText(killer)}\n`);
+    process.stdout.write(
+      `${killer === undefined ? 'SURVIVES' : killer[0].padEnd(8)}  ${mutant.name}  ${howText(killer)}\n`,
+    );
   }
   process.stdout.write(`${killed} mutants killed, ${survivors} alive\n`);
   return survivors === 0 ? 0 : 1;

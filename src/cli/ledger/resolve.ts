@@ -127,7 +127,7 @@ async function readerOf(
   try {
     const client = platforms.client(scope.platform);
     const application = await client.application(scope);
-    if (application !== undefined) return createScopeReader(client, scope, application);
+    if (application !== undefined) return createScopeReader(client, scope, { application });
   } catch (error) {
     if (!(error instanceof PortolanError)) throw error;
     const { code, disposition, message, remedy } = error;

@@ -18,14 +18,14 @@ import {
   type ScopeReading,
 } from '../reconciled.ts';
 import type { InstalledComponent } from '../component/identity.ts';
-import { componentMemory, type InstallLive } from './diff.ts';
+import { componentMemory, type InstallLive, isAwaiting } from './diff.ts';
 import type { StoreInstallSpec } from './spec.ts';
 import { installKey, type InstallStep } from './steps.ts';
 
 async function observe({ resource, memory, reader }: ObserveContext<StoreInstallSpec>): Promise<InstallLive> {
   const mine = remembered(memory, 'StoreInstall', installKey(resource.name));
-  const application = await reader.application();
   const upToDate = mine !== undefined && mine.lastApplied['modelVersion'] === resource.spec.model.version;
+  const application = upToDate && !isAwaiting(mine) ? 'not-asked' : await reader.application();
   if (upToDate) return { installed: 'not-asked', components: 'not-asked', application, canUpgrade: false };
   const [installed, components] = await Promise.all([reader.installed(), reader.components()]);
   return { installed, components, application, canUpgrade: mine !== undefined && (await reader.can('upgrade')) };
@@ -36,7 +36,7 @@ async function observe({ resource, memory, reader }: ObserveContext<StoreInstall
  * another install of the same run, so what the ledger has on record since counts as there.
  */
 function preimage(_step: InstallStep, live: InstallLive | undefined, memory: Memory): Json {
-  if (live === undefined) return null;
+  if (live === undefined || live.application === 'not-asked') return null;
   const recorded = recordedComponents(memory);
   const { componentCount, runningComponentCount } = live.application;
   const components = live.components !== 'not-asked' && live.components.readable ? live.components.value : undefined;

@@ -18,15 +18,17 @@ import {
 import type { StoreInstallSpec } from './spec.ts';
 import { installDone, installKey, type InstallStep } from './steps.ts';
 
+interface ApplicationState {
+  readonly status: string;
+  readonly componentCount: number;
+  readonly runningComponentCount: number;
+}
+
 /** Read only where something may have to be done: an install on record that wants nothing costs no request. */
 export interface InstallLive {
   readonly installed: Readable<readonly InstalledCopy[]> | 'not-asked';
   readonly components: Readable<readonly ComponentRecord[]> | 'not-asked';
-  readonly application: {
-    readonly status: string;
-    readonly componentCount: number;
-    readonly runningComponentCount: number;
-  };
+  readonly application: ApplicationState | 'not-asked';
   readonly canUpgrade: boolean;
 }
 
@@ -74,12 +76,18 @@ function knownInstall(context: Context, mine: OwnedObject): Difference<InstallSt
     ...noDifference,
     unchangedFields: 3,
     ...awaiting(context, mine),
-    ...(live.application.status === 'running' || !isAwaiting(mine) ? { settled: [settledInstall(mine)] } : {}),
+    ...(!isAwaiting(mine) || stateOf(live).status === 'running' ? { settled: [settledInstall(mine)] } : {}),
   };
 }
 
-function isAwaiting(mine: OwnedObject): boolean {
+/** Whether an install on record must still come to run: how the application stands is then worth a request. */
+export function isAwaiting(mine: OwnedObject): boolean {
   return mine.remoteAux['awaitingSinceMs'] !== undefined;
+}
+
+function stateOf({ application }: InstallLive): ApplicationState {
+  if (application === 'not-asked') throw new Error('how the application stands was not asked for and is needed');
+  return application;
 }
 
 /** An install that must come to run holds back what depends on it, until it runs or its time is over. */
@@ -87,9 +95,11 @@ function awaiting(context: Context, mine: OwnedObject): Partial<Difference<Insta
   const { resource, live, nowMs } = context;
   const sinceMs = mine.remoteAux['awaitingSinceMs'];
   const wait = resource.spec.wait;
-  if (typeof sinceMs !== 'number' || live.application.status === 'running') return {};
+  if (typeof sinceMs !== 'number') return {};
+  const { status, componentCount, runningComponentCount } = stateOf(live);
+  if (status === 'running') return {};
   const untilMs = sinceMs + (wait === undefined ? 0 : (parseDuration(wait.timeout) ?? 0));
-  const seen = `application status is "${live.application.status}", ${live.application.runningComponentCount} of ${live.application.componentCount} components run`;
+  const seen = `application status is "${status}", ${runningComponentCount} of ${componentCount} components run`;
   // A clock that was set back says nothing about how long it took: then it is over, and a person looks.
   if (nowMs >= sinceMs && nowMs < untilMs)
     return { waits: [{ message: `${resource.id} is installed and must come to run: ${seen}`, untilMs }] };
@@ -223,11 +233,11 @@ function missingInstall(context: Context): Difference<InstallStep> {
     memory.known &&
     !memory.scopeRecorded &&
     !asked(live.installed) &&
-    live.application.componentCount > 0
+    stateOf(live).componentCount > 0
   ) {
     return hold(
       'install/first-into-unknown',
-      `this ledger has never recorded the application, it has ${live.application.componentCount} components, and this server cannot list what is installed: ${resource.id} may be there already`,
+      `this ledger has never recorded the application, it has ${stateOf(live).componentCount} components, and this server cannot list what is installed: ${resource.id} may be there already`,
       `Make sure that it is not, then confirm once: portolan ledger confirm ${context.scope}, or apply with a person at hand (--yes).`,
     );
   }
