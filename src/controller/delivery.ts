@@ -1,0 +1,225 @@
+import pRetry from 'p-retry';
+import { PortolanError } from '../model/errors.ts';
+import { safeLine } from '../model/text.ts';
+import { backoffMs, retryAfterMs } from '../platform/retrying.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Log } from '../runtime/log.ts';
+import type { Random } from '../runtime/random.ts';
+import { type OutboundAnswer, OutboundError, type OutboundMessage, type Post } from './outbound.ts';
+
+/** Why something that was to be told was not: `overflow` the queue was full, `refused` told not to come back, `failed` tried to the end, `shutdown`. */
+export type DropReason = 'overflow' | 'refused' | 'failed' | 'shutdown';
+
+/** Counts as they happen. Called synchronously; must not throw or wait. */
+export interface DeliveryCounts {
+  sent(receiver: string): void;
+  dropped(receiver: string, reason: DropReason): void;
+  /** It repeated one before it and was counted instead of sent. */
+  collapsed(receiver: string): void;
+}
+
+export interface DeliveryOptions<T> {
+  /** What logs and metrics call the receiver. */
+  readonly receiver: string;
+  /** Items that may wait; the oldest goes when one more comes. */
+  readonly capacity: number;
+  readonly ratePerMinute: number;
+  /** Of one attempt. */
+  readonly timeoutMs: number;
+  /** Written when it is sent, so that it says what is so then; undefined: there is nothing to say any more. */
+  readonly write: (item: T) => OutboundMessage | undefined;
+  /** Two with one key, the older still waiting, become one. */
+  readonly merge: (older: T, newer: T) => T;
+  readonly delivered?: (item: T) => void;
+  /** false: there is nothing to say any more, and no turn is used up for it. */
+  readonly isNews?: (item: T) => boolean;
+  /** An answer that looks like a refusal and is none. */
+  readonly isGood?: (answer: OutboundAnswer) => boolean;
+  readonly post: Post;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly redact: (text: string) => string;
+  readonly counts: DeliveryCounts;
+}
+
+/** A queue of its own for one receiver: what it does to this one, no other notices. */
+export interface Delivery<T> {
+  /** Takes it at once, and never waits. */
+  push(key: string, item: T): void;
+  readonly waiting: number;
+  /** Takes no more, tells what waits as long as `graceMs` lasts, then lets go of the rest. */
+  close(graceMs: number): Promise<void>;
+}
+
+const RETRIES_MAX = 6;
+/** From the first attempt on: one message does not stop those behind it for longer. */
+const DEADLINE_MS = 180_000;
+const DELAY_MS_FIRST = 1_000;
+const DELAY_MS_MAX = 60_000;
+/** So many may go at once before the rate counts. */
+const BURST_MAX = 5;
+
+/** The answer or failure of one attempt, when a later one may do better. It never gets out of this file. */
+class PassingFailure extends Error {
+  readonly answer: OutboundAnswer | undefined;
+
+  constructor(message: string, answer?: OutboundAnswer) {
+    super(message);
+    this.answer = answer;
+  }
+}
+
+type Ending =
+  | { readonly type: 'sent' }
+  | { readonly type: 'not-sent'; readonly reason: DropReason; readonly why: string };
+
+export function createDelivery<T>(options: DeliveryOptions<T>): Delivery<T> {
+  const { receiver, clock, counts } = options;
+  const waiting = new Map<string, T>();
+  const over = new AbortController();
+  const report = createReport(options);
+  const pace = createPace(options.ratePerMinute, clock);
+  let closing = false;
+  let ring: () => void = () => {};
+
+  const drop = (reason: DropReason): void => counts.dropped(receiver, reason);
+
+  async function work(): Promise<void> {
+    for (;;) {
+      if (waiting.size === 0 && closing) return;
+      if (waiting.size === 0) await new Promise<void>((resolve) => (ring = resolve));
+      const [next] = waiting;
+      if (next === undefined) continue;
+      if (options.isNews?.(next[1]) === false) {
+        waiting.delete(next[0]);
+        continue;
+      }
+      await pace(over.signal);
+      // While it waited for its turn it may have been merged, or have given way to newer ones.
+      const [key, item] = waiting.entries().next().value ?? next;
+      waiting.delete(key);
+      const ending = await deliver(item, options, over.signal);
+      if (ending === undefined) continue;
+      if (ending.type === 'sent') {
+        options.delivered?.(item);
+        counts.sent(receiver);
+      } else drop(ending.reason);
+      report(ending, waiting.size);
+    }
+  }
+
+  const finished = work().catch((error: unknown) => {
+    // Only the end of the grace cuts it short; anything else is a fault of ours, and must be heard of.
+    if (!over.signal.aborted) options.log.error(`notifications stopped: ${String(error)}`, { receiver });
+  });
+
+  return {
+    push(key, item) {
+      if (closing) return drop('shutdown');
+      const older = waiting.get(key);
+      waiting.set(key, older === undefined ? item : options.merge(older, item));
+      const [oldest] = waiting.keys();
+      if (waiting.size > options.capacity && oldest !== undefined) {
+        waiting.delete(oldest);
+        drop('overflow');
+      }
+      ring();
+    },
+    get waiting() {
+      return waiting.size;
+    },
+    async close(graceMs) {
+      closing = true;
+      ring();
+      const done = new AbortController();
+      void clock.sleep(graceMs, done.signal).then(
+        () => over.abort(new Error('the grace is over')),
+        () => {},
+      );
+      await finished;
+      done.abort();
+      for (const _ of waiting) drop('shutdown');
+      waiting.clear();
+    },
+  };
+}
+
+/** Waits until one more message is allowed. */
+function createPace(ratePerMinute: number, clock: Clock): (signal: AbortSignal) => Promise<void> {
+  const perMs = ratePerMinute / 60_000;
+  const burst = Math.min(BURST_MAX, ratePerMinute);
+  let tokens = burst;
+  let countedMs = clock.monotonic();
+  return async (signal) => {
+    const nowMs = clock.monotonic();
+    tokens = Math.min(burst, tokens + (nowMs - countedMs) * perMs);
+    countedMs = nowMs;
+    tokens -= 1;
+    if (tokens < 0) await clock.sleep(Math.ceil(-tokens / perMs), signal);
+    signal.throwIfAborted();
+  };
+}
+
+/** undefined: there was nothing to say. Never rejects. */
+async function deliver<T>(item: T, options: DeliveryOptions<T>, signal: AbortSignal): Promise<Ending | undefined> {
+  const { clock, random, post } = options;
+  const deadlineMs = clock.monotonic() + DEADLINE_MS;
+  const attempt = async (): Promise<Ending | undefined> => {
+    const message = options.write(item);
+    if (message === undefined) return undefined;
+    const answer = await post(message, options.timeoutMs, signal).catch((error: unknown) => {
+      if (error instanceof OutboundError && error.code !== 'ABORTED') throw new PassingFailure(error.message);
+      throw error;
+    });
+    return endingOf(answer, options);
+  };
+  try {
+    // No timer of p-retry's own: with `minTimeout: 0` it sets none, and `shouldRetry` sleeps on our clock.
+    return await pRetry(attempt, {
+      retries: RETRIES_MAX,
+      minTimeout: 0,
+      shouldRetry: async ({ error, attemptNumber }) => {
+        if (!(error instanceof PassingFailure) || signal.aborted) return false;
+        const asked = retryAfterMs(error.answer?.retryAfter ?? null, clock);
+        const delayMs = asked ?? backoffMs(attemptNumber, DELAY_MS_FIRST, DELAY_MS_MAX, random);
+        if (clock.monotonic() + delayMs >= deadlineMs) return false;
+        await clock.sleep(delayMs, signal);
+        return true;
+      },
+    });
+  } catch (error) {
+    if (signal.aborted) return { type: 'not-sent', reason: 'shutdown', why: 'the process ends' };
+    if (error instanceof PassingFailure) return { type: 'not-sent', reason: 'failed', why: error.message };
+    if (error instanceof PortolanError)
+      return { type: 'not-sent', reason: 'refused', why: `${error.message}. ${error.remedy}` };
+    return { type: 'not-sent', reason: 'refused', why: String(error) };
+  }
+}
+
+function endingOf<T>(answer: OutboundAnswer, { isGood, redact }: DeliveryOptions<T>): Ending {
+  const { status, text } = answer;
+  if ((status >= 200 && status < 300) || isGood?.(answer) === true) return { type: 'sent' };
+  const why = `it answered ${status}${text === '' ? '' : `: ${safeLine(redact(text)).slice(0, 300)}`}`;
+  if (status === 408 || status === 429 || status >= 500) throw new PassingFailure(why, answer);
+  const hint = status >= 300 && status < 400 ? ' (redirects are not followed: configure the address it leads to)' : '';
+  return { type: 'not-sent', reason: 'refused', why: why + hint };
+}
+
+/** Says when a receiver begins to fail, and when it is well again: not each time, or the log would hold nothing else. */
+function createReport<T>({ receiver, log }: DeliveryOptions<T>): (ending: Ending, waiting: number) => void {
+  let lost = 0;
+  return (ending, waiting) => {
+    if (ending.type === 'sent') {
+      if (lost > 0) log.info('the receiver of notifications takes them again', { receiver, lost });
+      lost = 0;
+      return;
+    }
+    lost += 1;
+    if (lost > 1 || ending.reason === 'shutdown') return;
+    log.warn(
+      `a notification was not delivered: ${ending.why}. What follows for it is tried, and dropped likewise without a further word`,
+      { receiver, waiting },
+    );
+  };
+}

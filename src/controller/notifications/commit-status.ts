@@ -1,0 +1,144 @@
+import type { ReceiverSpec } from '../../kinds/settings/notifications-spec.ts';
+import type { JsonObject } from '../../model/json.ts';
+import type { Secret } from '../../model/secret.ts';
+import type { ApplicationStatus, SourceStatus } from '../../model/status.ts';
+import { safeLine } from '../../model/text.ts';
+import { unreachable } from '../../model/unreachable.ts';
+import type { OutboundAnswer, OutboundMessage } from '../outbound.ts';
+import { cut, shortRevision } from './payload.ts';
+import { matchesLabels } from './rules.ts';
+
+/** How a commit stands, for the forge it lies on. */
+export interface CommitVerdict {
+  /** Whole id. */
+  readonly commit: string;
+  readonly state: 'pending' | 'success' | 'failure';
+  /** For people, on one line; any length. */
+  readonly description: string;
+}
+
+/** The id in `main@sha1:<id>`; undefined for plain files (`files@sha256:<digest>`), which lie on no forge. */
+export function commitOf(revision: string | null): string | undefined {
+  if (revision?.startsWith('files@sha256:') === true) return undefined;
+  return /@sha(?:1:([0-9a-f]{40})|256:([0-9a-f]{64}))$/
+    .exec(revision ?? '')
+    ?.slice(1)
+    .find(Boolean);
+}
+
+type Standing = 'applied' | 'failed' | 'approval' | 'suspended' | 'under-way';
+
+/**
+ * How the accepted commit stands, from what is so now. `success` when every application was found, or made, equal to
+ * it; one that is suspended does not hold it up, and is named. What drifts afterwards is no fault of the commit.
+ * @param labels which applications count.
+ */
+export function commitVerdict(
+  source: SourceStatus,
+  applications: readonly ApplicationStatus[],
+  labels: Readonly<Record<string, string>>,
+): CommitVerdict | undefined {
+  const commit = commitOf(source.acceptedRevision);
+  if (commit === undefined) return undefined;
+  const counted = applications.filter((application) => matchesLabels(labels, application.labels));
+  const by = Map.groupBy(counted, (application) => standingOf(application, source.acceptedRevision));
+  const count = (standing: Standing): number => by.get(standing)?.length ?? 0;
+  const failed = by.get('failed') ?? [];
+  const total = counted.length - count('suspended');
+  const aside = count('suspended') === 0 ? '' : `; ${count('suspended')} suspended`;
+  if (failed.length > 0) {
+    const names = failed.map(({ id, lastError }) => `${id}${lastError === null ? '' : ` (${lastError.code})`}`);
+    return {
+      commit,
+      state: 'failure',
+      description: `${failed.length} of ${total} failed: ${names.join(', ')}${aside}`,
+    };
+  }
+  if (count('applied') === total)
+    return { commit, state: 'success', description: `${applicationsOf(total)} as this commit says${aside}` };
+  const approval = count('approval') === 0 ? '' : `; ${count('approval')} waiting for approval`;
+  const description = `${count('applied')} of ${applicationsOf(total)} as this commit says${approval}${aside}`;
+  return { commit, state: 'pending', description };
+}
+
+function applicationsOf(count: number): string {
+  return count === 1 ? '1 application' : `${count} applications`;
+}
+
+function standingOf(application: ApplicationStatus, revision: string | null): Standing {
+  if (application.lastAppliedRevision === revision) return 'applied';
+  if (application.pause?.type === 'suspended') return 'suspended';
+  if (application.approval !== null) return 'approval';
+  const isStalled = application.conditions.some(({ type, status }) => type === 'Stalled' && status === 'True');
+  const hasTried = application.lastAttemptedRevision === revision;
+  if (hasTried && (isStalled || (application.failures > 0 && application.lastError !== null))) return 'failed';
+  return 'under-way';
+}
+
+/** For a commit that was not accepted: nothing of it will be applied. */
+export function refusal(commit: string, message: string): CommitVerdict {
+  return { commit, state: 'failure', description: `refused: ${message}` };
+}
+
+/** For a commit that is not waited for any more; whether all of it was applied, nobody will know. */
+export function superseded(commit: string, by: string): CommitVerdict {
+  return { commit, state: 'pending', description: `superseded by ${shortRevision(by)} before all of it was applied` };
+}
+
+type Forge = 'github' | 'gitlab' | 'gitea';
+
+/** A status as the forge's API takes it. @param token as it is now. */
+export function statusMessage(
+  type: Forge,
+  receiver: ReceiverSpec,
+  verdict: CommitVerdict,
+  token: Secret,
+): OutboundMessage {
+  const { commit, state } = verdict;
+  const repository = receiver.repository ?? '';
+  const description = safeLine(verdict.description);
+  const body = (fields: JsonObject): string =>
+    JSON.stringify({ ...fields, ...(receiver.link === undefined ? {} : { target_url: receiver.link }) });
+  const json = { 'content-type': 'application/json' };
+  const base = (receiver.url ?? defaultBase(type)).replace(/\/+$/, '');
+  switch (type) {
+    case 'github':
+      return {
+        url: `${base}/repos/${repository}/statuses/${commit}`,
+        headers: {
+          ...json,
+          accept: 'application/vnd.github+json',
+          'x-github-api-version': '2022-11-28',
+          authorization: { prefix: 'Bearer ', value: token },
+        },
+        body: body({ state, context: receiver.context, description: cut(description, 140) }),
+      };
+    case 'gitlab':
+      return {
+        url: `${base}/api/v4/projects/${encodeURIComponent(repository)}/statuses/${commit}`,
+        headers: { ...json, 'private-token': { prefix: '', value: token } },
+        body: body({ state: gitlabState(state), name: receiver.context, description: cut(description, 255) }),
+      };
+    case 'gitea':
+      return {
+        url: `${base}/api/v1/repos/${repository}/statuses/${commit}`,
+        headers: { ...json, authorization: { prefix: 'token ', value: token } },
+        body: body({ state, context: receiver.context, description: cut(description, 255) }),
+      };
+    default:
+      return unreachable(type);
+  }
+}
+
+function defaultBase(type: Forge): string {
+  return type === 'github' ? 'https://api.github.com' : 'https://gitlab.com';
+}
+
+function gitlabState(state: CommitVerdict['state']): string {
+  return state === 'failure' ? 'failed' : state;
+}
+
+/** GitLab refuses a status that is set already, which is what was wanted. */
+export function isSetAlready({ status, text }: OutboundAnswer): boolean {
+  return status === 400 && text.includes('Cannot transition status');
+}

@@ -1,0 +1,253 @@
+import type { SecretReference } from '../../kinds/platform/spec.ts';
+import type { NotificationRule, NotificationsSpec, ReceiverSpec } from '../../kinds/settings/notifications-spec.ts';
+import { parseDuration } from '../../model/duration.ts';
+import type { Secret } from '../../model/secret.ts';
+import type { ControllerEvent } from '../../model/status.ts';
+import { unreachable } from '../../model/unreachable.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { Random } from '../../runtime/random.ts';
+import type { ControllerApi } from '../api.ts';
+import { createDelivery, type Delivery, type DeliveryCounts } from '../delivery.ts';
+import { createOutbound, type OutboundMessage, type Post } from '../outbound.ts';
+import {
+  commitOf,
+  type CommitVerdict,
+  commitVerdict,
+  isSetAlready,
+  refusal,
+  statusMessage,
+  superseded,
+} from './commit-status.ts';
+import { cloudEvent, redacted, slackMessage, type Told } from './payload.ts';
+import { createRepeats } from './repeats.ts';
+import { matchesRule } from './rules.ts';
+
+export interface NotificationsOptions {
+  readonly api: Pick<ControllerApi, 'events' | 'status' | 'applications'>;
+  readonly settings: NotificationsSpec;
+  /** Name of the source of manifests. */
+  readonly source: string;
+  /** Follows a reference; `where` it stands, for messages. @throws PortolanError when nothing is there. */
+  readonly openSecret: (reference: SecretReference, where: string) => () => Secret;
+  /** Masks every secret that this process knows. */
+  readonly redact: (text: string) => string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly counts: DeliveryCounts;
+}
+
+/** Notifications under way. */
+export interface Notifications {
+  /** Hears no more events, tells what waits as long as `graceMs` lasts, and lets go of the rest. */
+  close(graceMs: number): Promise<void>;
+}
+
+/** Messages that may wait for one receiver; then the oldest are dropped. */
+const WAITING_MAX = 200;
+/** A commit's status whose state stays the same is told again with other words only after this. */
+const PROGRESS_MS = 60_000;
+/** Commits whose last status is remembered. */
+const COMMITS_MAX = 50;
+
+/** One receiver: hears every event, and takes what its rules mean. */
+interface Receiver {
+  hear(event: ControllerEvent): void;
+  close(graceMs: number): Promise<void>;
+}
+
+/**
+ * Tells receivers what happens. Hearing an event only puts it into the queue of each receiver that it goes to; whatever
+ * a receiver does or does not do, neither the controller nor another receiver waits for it.
+ * @throws PortolanError `secret/missing` when a reference of a receiver leads nowhere.
+ */
+export function startNotifications(options: NotificationsOptions): Notifications {
+  const { settings, api, clock, redact } = options;
+  const outbound = createOutbound(clock);
+  const receivers = settings.receivers.flatMap((spec) => {
+    const rules = settings.rules.filter((rule) => rule.receivers.includes(spec.name));
+    return rules.length === 0 ? [] : [openReceiver(spec, rules, options, outbound.post)];
+  });
+  const unsubscribe =
+    receivers.length === 0
+      ? () => {}
+      : api.events.subscribe((event) => {
+          const safe = redacted(event, redact);
+          for (const receiver of receivers) receiver.hear(safe);
+        });
+  return {
+    async close(graceMs) {
+      unsubscribe();
+      await Promise.all(receivers.map((receiver) => receiver.close(graceMs)));
+      await outbound.close();
+    },
+  };
+}
+
+function openReceiver(
+  spec: ReceiverSpec,
+  rules: readonly NotificationRule[],
+  options: NotificationsOptions,
+  post: Post,
+): Receiver {
+  const { type } = spec;
+  const secret = (field: 'urlFrom' | 'secret' | 'token'): (() => Secret) | undefined => {
+    const reference = spec[field];
+    return reference && options.openSecret(reference, `Settings notifications receiver ${spec.name} ${field}`);
+  };
+  switch (type) {
+    case 'webhook': {
+      const [address, key, token] = [secret('urlFrom'), secret('secret'), secret('token')];
+      return eventReceiver(spec, rules, options, post, (told) => ({
+        url: address?.() ?? spec.url ?? '',
+        headers: {
+          'content-type': 'application/cloudevents+json; charset=utf-8',
+          ...(token === undefined ? {} : { authorization: { prefix: 'Bearer ', value: token() } }),
+        },
+        body: JSON.stringify(cloudEvent(told, options.source)),
+        ...(key === undefined ? {} : { signature: { header: 'x-portolan-signature', key: key() } }),
+      }));
+    }
+    case 'slack': {
+      const address = secret('urlFrom');
+      return eventReceiver(spec, rules, options, post, (told) => ({
+        url: address?.() ?? '',
+        headers: { 'content-type': 'application/json; charset=utf-8' },
+        body: JSON.stringify(slackMessage(told)),
+      }));
+    }
+    case 'github':
+    case 'gitlab':
+    case 'gitea': {
+      const token = secret('token');
+      if (token === undefined) throw new Error(`the checks let receiver ${spec.name} pass without a token`);
+      return statusReceiver(spec, rules, options, post, (verdict) => statusMessage(type, spec, verdict, token()));
+    }
+    default:
+      return unreachable(type);
+  }
+}
+
+/** What all queues have in common. */
+function queueOf(spec: ReceiverSpec, { clock, random, log, redact, counts }: NotificationsOptions, post: Post) {
+  return {
+    receiver: spec.name,
+    capacity: WAITING_MAX,
+    ratePerMinute: spec.ratePerMinute,
+    timeoutMs: durationOf(spec.timeout),
+    post,
+    clock,
+    random,
+    log,
+    redact,
+    counts,
+  };
+}
+
+function durationOf(text: string): number {
+  const ms = parseDuration(text);
+  if (ms === undefined) throw new Error(`the schema let ${text} pass as a duration`);
+  return ms;
+}
+
+function eventReceiver(
+  spec: ReceiverSpec,
+  rules: readonly NotificationRule[],
+  options: NotificationsOptions,
+  post: Post,
+  write: (told: Told) => OutboundMessage,
+): Receiver {
+  const repeatsOf = createRepeats(durationOf(spec.repeatAfter), options.clock);
+  const queue = createDelivery<Told>({
+    ...queueOf(spec, options, post),
+    write,
+    merge: (_, newer) => newer,
+  });
+  return {
+    hear(event) {
+      if (!rules.some((rule) => matchesRule(rule, event))) return;
+      const repeats = repeatsOf(event);
+      if (repeats === undefined) options.counts.collapsed(spec.name);
+      else queue.push(event.id, { event, repeats });
+    },
+    close: (graceMs) => queue.close(graceMs),
+  };
+}
+
+/** `now`: of the accepted commit, as it stands when it is told. */
+type StatusItem = { readonly type: 'now' } | { readonly type: 'fixed'; readonly verdict: CommitVerdict };
+
+/**
+ * Sets one status per commit. Level-triggered: an event only says that there may be something to tell, and what is told
+ * is how things stand when its turn comes.
+ */
+function statusReceiver(
+  spec: ReceiverSpec,
+  rules: readonly NotificationRule[],
+  options: NotificationsOptions,
+  post: Post,
+  write: (verdict: CommitVerdict) => OutboundMessage,
+): Receiver {
+  const { api, clock, redact } = options;
+  // Several rules: what any of them means counts, so labels narrow only where there is one rule.
+  const labels = rules.length === 1 ? (rules[0]?.labels ?? {}) : {};
+  // By commit: one that was refused is told of in between, and does not make the accepted one news again.
+  const toldOf = new Map<string, { readonly verdict: CommitVerdict; readonly atMs: number }>();
+  let following: { readonly commit: string; readonly revision: string } | undefined;
+
+  const verdictOf = (item: StatusItem): CommitVerdict | undefined => {
+    if (item.type === 'fixed') return item.verdict;
+    const { phase, source } = api.status();
+    // Before the source was read there are no applications, and all of none are as git says.
+    return phase === 'starting' ? undefined : commitVerdict(source, api.applications(), labels);
+  };
+  const isNews = (item: StatusItem): boolean => {
+    const verdict = verdictOf(item);
+    if (verdict === undefined) return false;
+    const told = toldOf.get(verdict.commit);
+    if (told?.verdict.state !== verdict.state) return true;
+    if (told.verdict.description === verdict.description) return false;
+    return item.type === 'fixed' || clock.monotonic() - told.atMs >= PROGRESS_MS;
+  };
+  let sending: CommitVerdict | undefined;
+  const queue: Delivery<StatusItem> = createDelivery<StatusItem>({
+    ...queueOf(spec, options, post),
+    isNews,
+    write(item) {
+      sending = verdictOf(item);
+      return sending && write({ ...sending, description: redact(sending.description) });
+    },
+    delivered() {
+      if (sending === undefined) return;
+      toldOf.delete(sending.commit);
+      toldOf.set(sending.commit, { verdict: sending, atMs: clock.monotonic() });
+      const [oldest] = toldOf.keys();
+      if (toldOf.size > COMMITS_MAX && oldest !== undefined) toldOf.delete(oldest);
+    },
+    merge: (_, newer) => newer,
+    isGood: (answer) => spec.type === 'gitlab' && isSetAlready(answer),
+  });
+
+  return {
+    hear(event) {
+      const commit = commitOf(event.revision);
+      if (event.type === 'source.refused' && commit !== undefined) {
+        queue.push(`refused ${commit}`, { type: 'fixed', verdict: refusal(commit, event.message) });
+        return;
+      }
+      if (event.type === 'source.accepted' && commit !== undefined && event.revision !== null) {
+        const former = following;
+        const isOpen = former !== undefined && toldOf.get(former.commit)?.verdict.state === 'pending';
+        following = { commit, revision: event.revision };
+        if (isOpen && former.commit !== commit)
+          queue.push(`superseded ${former.commit}`, {
+            type: 'fixed',
+            verdict: superseded(former.commit, event.revision),
+          });
+      }
+      queue.push('now', { type: 'now' });
+    },
+    close: (graceMs) => queue.close(graceMs),
+  };
+}

@@ -1,0 +1,218 @@
+import { createHmac } from 'node:crypto';
+import ky from 'ky';
+import { Agent } from 'undici';
+import { leavesInClear } from '../kinds/settings/notifications-check.ts';
+import { PortolanError } from '../model/errors.ts';
+import { Secret } from '../model/secret.ts';
+import type { Clock } from '../runtime/clock.ts';
+
+/** Something to tell a receiver of notifications or a collector of traces. */
+export interface OutboundMessage {
+  /** A secret one is a whole address by reference. https, or http to this machine; without user and fragment. */
+  readonly url: string | Secret;
+  /** A secret is put on the wire as it is now, and nowhere else. */
+  readonly headers: Readonly<Record<string, string | OutboundSecret>>;
+  readonly body: string;
+  /** Adds a header with `sha256=` and the HMAC-SHA-256 of the body's bytes in hex. */
+  readonly signature?: { readonly header: string; readonly key: Secret };
+}
+
+export interface OutboundSecret {
+  /** Stands before the secret: `Bearer `. */
+  readonly prefix: string;
+  readonly value: Secret;
+}
+
+export interface OutboundAnswer {
+  readonly status: number;
+  readonly retryAfter: string | null;
+  /** The first part of it, for logs. May hold anything: redact before showing. */
+  readonly text: string;
+}
+
+/** Sends one message once. Rejects with `OutboundError` when there is no answer. */
+export type Post = (message: OutboundMessage, timeoutMs: number, signal: AbortSignal) => Promise<OutboundAnswer>;
+
+/** No whole answer came: refused, cut off, or too late. It says nothing of what was sent, nor of the address. */
+export class OutboundError extends Error {
+  override readonly name = 'OutboundError';
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** Enough to tell what a receiver complains of. */
+const ANSWER_BYTES_MAX = 2_048;
+const CONNECT_TIMEOUT_MS = 10_000;
+/** Only a second line: the deadline on the injected clock is the one that counts. */
+const SOCKET_SPARE_MS = 5_000;
+
+export interface Outbound {
+  readonly post: Post;
+  /** Closes the sockets that are kept. */
+  close(): Promise<void>;
+}
+
+/**
+ * The one way out to receivers and collectors. Follows no redirect, because what is sent is signed and addressed to one
+ * place; repeats nothing; reads only the beginning of an answer.
+ */
+export function createOutbound(clock: Clock): Outbound {
+  const agent = new Agent({
+    // One socket each is enough: every receiver has a queue of its own.
+    connections: 2,
+    connect: { timeout: CONNECT_TIMEOUT_MS, rejectUnauthorized: true, minVersion: 'TLSv1.2' },
+  });
+  const post: Post = async (message, timeoutMs, signal) => {
+    const late = new AbortController();
+    const finished = new AbortController();
+    void clock.sleep(timeoutMs, finished.signal).then(
+      () => late.abort(),
+      () => {},
+    );
+    const giveUp = (): void => late.abort();
+    signal.addEventListener('abort', giveUp, { once: true });
+    if (signal.aborted) giveUp();
+    try {
+      return await exchange(message, agent, timeoutMs, late.signal);
+    } catch (error) {
+      if (error instanceof PortolanError) throw error;
+      if (signal.aborted) throw new OutboundError('ABORTED', 'ended before there was an answer');
+      if (late.signal.aborted) throw new OutboundError('TIMEOUT', `no whole answer within ${timeoutMs} ms`);
+      const code = codeOf(error);
+      throw new OutboundError(code, `no answer: ${code}`);
+    } finally {
+      finished.abort();
+      signal.removeEventListener('abort', giveUp);
+    }
+  };
+  return { post, close: () => agent.destroy() };
+}
+
+async function exchange(
+  message: OutboundMessage,
+  agent: Agent,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<OutboundAnswer> {
+  const headers = wireHeaders(message);
+  const url = wireAddress(message.url);
+  const response = await ky(url, {
+    method: 'POST',
+    headers: { 'user-agent': 'portolan' },
+    // All of these are ours alone: attempts belong to the queue, deadlines to the injected clock.
+    retry: { limit: 0 },
+    timeout: false,
+    throwHttpErrors: false,
+    redirect: 'manual',
+    fetch: async (input) => {
+      const asked = agent.request({
+        origin: url.origin,
+        path: `${url.pathname}${url.search}`,
+        method: 'POST',
+        headers: { ...Object.fromEntries((input as Request).headers), ...headers },
+        body: message.body,
+        signal,
+        headersTimeout: timeoutMs + SOCKET_SPARE_MS,
+        bodyTimeout: timeoutMs + SOCKET_SPARE_MS,
+      });
+      // undici looks at the signal only once the socket is open.
+      const answer = await Promise.race([asked, abortOf(signal)]);
+      const text = await beginningOf(answer.body);
+      const retryAfter = answer.headers['retry-after'];
+      return new Response(isBodyless(answer.statusCode) ? null : text, {
+        status: answer.statusCode,
+        headers: typeof retryAfter === 'string' ? { 'retry-after': retryAfter } : {},
+      });
+    },
+  });
+  const text = response.body === null ? '' : await response.text();
+  return { status: response.status, retryAfter: response.headers.get('retry-after'), text };
+}
+
+function isBodyless(status: number): boolean {
+  return status === 204 || status === 205 || status === 304;
+}
+
+/** The rest is not waited for: an answer without an end would hold the queue. */
+async function beginningOf(body: AsyncIterable<Buffer> & { destroy(): unknown }): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size >= ANSWER_BYTES_MAX) break;
+  }
+  body.destroy();
+  return new TextDecoder().decode(Buffer.concat(chunks).subarray(0, ANSWER_BYTES_MAX));
+}
+
+/** The rules of a platform's address, but for the query: a receiver may want its credential there. */
+function wireAddress(address: string | Secret): URL {
+  const text = address instanceof Secret ? address.reveal() : address;
+  const url = URL.parse(text);
+  const fault =
+    url === null || !/^https?:$/.test(url.protocol)
+      ? 'is no http or https address'
+      : url.username !== '' || url.password !== ''
+        ? 'holds a user name or password'
+        : leavesInClear(url)
+          ? 'is plain http to another machine'
+          : undefined;
+  if (url !== null && fault === undefined) return url;
+  // What is wrong with it is said, and not what it is.
+  const origin = address instanceof Secret ? address.origin : 'the configuration';
+  throw new PortolanError({
+    code: 'outbound/invalid-address',
+    disposition: 'invalid',
+    message: `the address from the ${origin} ${fault ?? 'is none'}; nothing was sent`,
+    remedy: 'Set it to an https address, or http://127.0.0.1:PORT for a receiver on this machine.',
+  });
+}
+
+const HEADER_VALUE = /^[\u0020-\u007e]+$/;
+
+function wireHeaders({ headers, body, signature }: OutboundMessage): Record<string, string> {
+  const written: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    const text = typeof value === 'string' ? value : `${value.prefix}${value.value.reveal()}`;
+    // Checked here, because the library below quotes a bad value in its error.
+    if (!HEADER_VALUE.test(text)) throw badHeader(name, typeof value === 'string' ? undefined : value.value.origin);
+    written[name] = text;
+  }
+  if (signature !== undefined) {
+    const digest = createHmac('sha256', signature.key.reveal()).update(body).digest('hex');
+    written[signature.header] = `sha256=${digest}`;
+  }
+  return written;
+}
+
+function badHeader(name: string, origin: string | undefined): PortolanError {
+  return new PortolanError({
+    code: 'outbound/invalid-header',
+    disposition: 'invalid',
+    message: `the value of the header ${name}${origin === undefined ? '' : ` (${origin})`} cannot stand in a header; nothing was sent`,
+    remedy: 'Check the value for a line break or other characters that are not printable ASCII.',
+  });
+}
+
+/** Rejects when the signal fires; never resolves. */
+function abortOf(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(new OutboundError('TIMEOUT', 'too late'));
+    signal.addEventListener('abort', () => reject(new OutboundError('TIMEOUT', 'too late')), { once: true });
+  });
+}
+
+/** `ECONNREFUSED`, `UND_ERR_SOCKET`, …: of the innermost error, whose words may quote an address. */
+function codeOf(error: unknown): string {
+  let code = 'NETWORK';
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    const own = (cause as { readonly code?: unknown }).code;
+    if (typeof own === 'string' && /^[A-Z][A-Z0-9_]{2,40}$/.test(own)) code = own;
+  }
+  return code;
+}

@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+import { commitOf, commitVerdict } from '../../../src/controller/notifications/commit-status.ts';
+import type { ApplicationStatus } from '../../../src/model/status.ts';
+import { application, COMMIT, condition, NOON_MS, REVISION, sourceStatus } from '../hand-made.ts';
+
+const OLD = `main@sha1:${'e'.repeat(40)}`;
+const done = application('done');
+const behind = application('behind', { lastAppliedRevision: OLD, lastAttemptedRevision: OLD });
+const lastError = { code: 'platform/unavailable', message: '503', remedy: 'Wait.', atMs: NOON_MS };
+const failing = application('failing', { lastAppliedRevision: OLD, failures: 2, lastError });
+const stalled = application('stalled', {
+  lastAppliedRevision: null,
+  conditions: [condition('Ready', 'False'), condition('Stalled', 'True')],
+});
+const suspended = application('suspended', {
+  lastAppliedRevision: OLD,
+  pause: { type: 'suspended', by: 'alice', reason: 'a test', sinceMs: NOON_MS },
+});
+const windowed = application('windowed', {
+  lastAppliedRevision: OLD,
+  pause: { type: 'window', window: 'nights', untilMs: null },
+});
+const guarded = application('guarded', {
+  lastAppliedRevision: OLD,
+  conditions: [condition('Stalled', 'True')],
+  approval: { digest: 'd', refusals: [], sinceMs: NOON_MS },
+});
+
+test.for<[string, readonly ApplicationStatus[], string]>([
+  ['all applied', [done, done], 'success: 2 applications as this commit says'],
+  ['one applied', [done], 'success: 1 application as this commit says'],
+  ['none at all', [], 'success: 0 applications as this commit says'],
+  ['one under way', [done, behind], 'pending: 1 of 2 applications as this commit says'],
+  ['one that waits for its window', [done, windowed], 'pending: 1 of 2 applications as this commit says'],
+  [
+    'one that waits for approval',
+    [done, guarded],
+    'pending: 1 of 2 applications as this commit says; 1 waiting for approval',
+  ],
+  ['one that fails', [done, behind, failing], 'failure: 1 of 3 failed: Application/failing (platform/unavailable)'],
+  ['one that needs a person', [done, stalled], 'failure: 1 of 2 failed: Application/stalled'],
+  ['one suspended', [done, suspended], 'success: 1 application as this commit says; 1 suspended'],
+  [
+    'one suspended, one failing',
+    [suspended, failing],
+    'failure: 1 of 1 failed: Application/failing (platform/unavailable); 1 suspended',
+  ],
+  [
+    'a failure that is of the commit before',
+    [{ ...failing, lastAttemptedRevision: OLD }],
+    'pending: 0 of 1 application as this commit says',
+  ],
+  [
+    'a failure after it was applied',
+    [{ ...failing, lastAppliedRevision: REVISION }],
+    'success: 1 application as this commit says',
+  ],
+  [
+    'drift after it was applied',
+    [{ ...done, conditions: [condition('Ready', 'False')] }],
+    'success: 1 application as this commit says',
+  ],
+])('%s', ([, applications, expected]) => {
+  const verdict = commitVerdict(sourceStatus, applications, {});
+  expect(`${verdict?.state}: ${verdict?.description}`).toBe(expected);
+  expect(verdict?.commit).toBe(COMMIT);
+});
+
+test('labels say which applications count', () => {
+  const other = { ...failing, labels: { env: 'test' } };
+  expect(commitVerdict(sourceStatus, [done, other], { env: 'prod' })?.state).toBe('success');
+  expect(commitVerdict(sourceStatus, [done, other], { env: 'test' })?.state).toBe('failure');
+});
+
+test.for([
+  [REVISION, COMMIT],
+  [`v1.2@sha256:${'a'.repeat(64)}`, 'a'.repeat(64)],
+  [`files@sha256:${'a'.repeat(64)}`, undefined],
+  ['main@sha1:abc', undefined],
+  [`main@sha1:${'A'.repeat(40)}`, undefined],
+  [null, undefined],
+] as const)('the commit of %s', ([revision, commit]) => {
+  expect(commitOf(revision)).toBe(commit);
+  const verdict = commitVerdict({ ...sourceStatus, acceptedRevision: revision }, [], {});
+  expect(verdict?.commit).toBe(commit);
+});
