@@ -111,7 +111,10 @@ export const ALLOWED: Readonly<Record<string, Allowance>> = {
   'src/runtime/random.ts': { uses: ['chance'], reason: 'the one real source of chance' },
   'src/manifest/read.ts': { uses: ['files'], reason: 'reads the manifests that a command is given' },
   'src/platform/http.ts': { uses: ['network'], reason: 'the one transport that meets a socket' },
-  'src/controller/outbound.ts': { uses: ['network'], reason: 'the one way out to receivers of notifications and traces' },
+  'src/controller/outbound.ts': {
+    uses: ['network'],
+    reason: 'the one way out to receivers of notifications and traces',
+  },
   'src/sandbox/durable.ts': { uses: ['files'], reason: 'keeps the state of a sandbox in a folder' },
   'src/sandbox/server.ts': { uses: ['network'], reason: 'the sandbox is a server' },
   'src/source/git.ts': { uses: ['process'], reason: 'runs git, which reads commits' },

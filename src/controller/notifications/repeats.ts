@@ -24,7 +24,7 @@ export function createRepeats(repeatAfterMs: number, clock: Clock): (event: Cont
     const about = JSON.stringify([area, event.application, event.resource]);
     const wording = JSON.stringify([event.severity, event.revision, event.message]);
     const known = subjects.get(about);
-    const subject = known?.type === event.type ? known : { type: event.type, wordings: new Map() };
+    const subject: Subject = known?.type === event.type ? known : { type: event.type, wordings: new Map() };
     // Taken out and put in again, so that the first one is always the one unused for longest.
     subjects.delete(about);
     subjects.set(about, subject);
