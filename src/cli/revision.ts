@@ -1,10 +1,10 @@
-import type { SignaturePolicy } from '../kinds/settings/spec.ts';
+import type { SignaturePolicy } from '../kinds/settings/source-spec.ts';
 import type { ReadSources } from '../manifest/read.ts';
 import { PortolanError } from '../model/errors.ts';
-import { BlobReader } from '../source/blobs.ts';
 import { locatePaths, placeInCheckout } from '../source/checkout.ts';
 import { readCommit } from '../source/commit-source.ts';
 import { Git } from '../source/git.ts';
+import { ObjectReader } from '../source/objects.ts';
 import { type Descent, descentFrom, resolveRevision, revisionName } from '../source/revision.ts';
 import { requireSignature } from '../source/signatures.ts';
 import type { Surroundings } from './command.ts';
@@ -37,11 +37,11 @@ export async function readRevision(
   const id = await resolveRevision(git, ref);
   await requireSignature(git, id, signatures);
   const places = await Promise.all(exclude.map((file) => placeInCheckout(root, file)));
-  const blobs = new BlobReader(git);
+  const objects = new ObjectReader(git);
   try {
     const sources = await readCommit({
       git,
-      blobs,
+      objects,
       commit: id,
       paths: inCommit,
       exclude: places.filter((place) => place !== undefined),
@@ -53,7 +53,7 @@ export async function readRevision(
     };
     return { sources, commit };
   } finally {
-    blobs.close();
+    await objects.close();
   }
 }
 

@@ -5,7 +5,7 @@ import { spanOf, textOfScalar } from './values.ts';
 /** Where documents come from: `manifest` is a source, `operator` the configuration file. */
 export type Trust = 'manifest' | 'operator';
 
-const NAMES = 'access_?key|token|password|passwd|secret|api_?key|authorization|private_?key';
+const NAMES = 'access_?key|ssh_?key|token|password|passwd|secret|api_?key|authorization|private_?key';
 const SECRET_KEY = new RegExp(`^(?:${NAMES})$`, 'i');
 const SECRET_LINE = new RegExp(`(?:^|[\\s{,"'])(?:${NAMES}|value|urlFrom)["']?[ \\t]*:[ \\t]*([^\\s{].*)$`, 'gim');
 

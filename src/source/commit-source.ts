@@ -1,40 +1,39 @@
-import { join } from 'node:path';
 import { LIMITS } from '../manifest/limits.ts';
 import type { ReadSources } from '../manifest/read.ts';
-import { fileProblem, isHiddenName, isManifestName } from '../manifest/source-rules.ts';
+import { fileProblem } from '../manifest/source-rules.ts';
 import { type SourceFile, tooLarge } from '../manifest/text.ts';
 import type { Problem } from '../model/problem.ts';
-import type { BlobReader } from './blobs.ts';
 import type { PathInCommit } from './checkout.ts';
 import { type Git, gitFailed, incompleteClone } from './git.ts';
+import { type Candidate, type KnownTrees, Listing } from './listing.ts';
+import type { ObjectReader } from './objects.ts';
+import { type CommitObject, parseCommit } from './trees.ts';
 
 export interface CommitReading {
   readonly git: Git;
-  readonly blobs: BlobReader;
+  readonly objects: ObjectReader;
   /** Whole id. */
   readonly commit: string;
   readonly paths: readonly PathInCommit[];
   /** Paths from the top of the tree that are left out: the configuration, which may lie among the manifests. */
   readonly exclude: readonly string[];
+  /** What was read of another commit. */
+  readonly known?: CommitMemory;
 }
 
-/** One entry of a tree. */
-interface TreeEntry {
-  readonly mode: string;
-  readonly id: string;
-  readonly path: string;
+/** What reading one commit leaves for the next: nothing that both have is read twice. */
+export interface CommitMemory {
+  readonly trees: KnownTrees;
+  /** Contents by object id. */
+  readonly contents: ReadonlyMap<string, Uint8Array>;
 }
 
-/** A file that is to be read. */
-interface Candidate {
-  /** As messages show it. */
-  readonly shown: string;
-  readonly id: string;
+export interface ReadCommit extends ReadSources {
+  readonly object: CommitObject;
+  readonly memory: CommitMemory;
+  /** How many contents were asked of git. */
+  readonly blobsRead: number;
 }
-
-const FOLDER = '040000';
-const LINK = '120000';
-const SUBMODULE = '160000';
 
 /**
  * Reads the manifests of a commit from git's objects; the files on disk are not looked at. The same names count as in a
@@ -42,108 +41,80 @@ const SUBMODULE = '160000';
  * read all the same. Each file's `contentId` is its object id.
  * @throws PortolanError when git fails.
  */
-export async function readCommit(reading: CommitReading): Promise<ReadSources> {
-  const { git, blobs, commit, paths } = reading;
-  const listing = new Listing(reading.exclude);
-  for (const path of paths) await list(git, commit, path, listing);
-  const { problems } = listing;
-  if (listing.candidates.length > LIMITS.files)
-    return { files: [], problems: [...problems, tooMany(listing.candidates)] };
-  const sizes = await sizesOf(git, listing.candidates);
-  const sized = listing.candidates.map((candidate, index) => ({ ...candidate, size: sizes[index] ?? 0 }));
-  for (const { shown, size } of sized) if (size > LIMITS.fileBytes) problems.push(fileTooLarge(shown, size));
-  const wanted = sized.filter(({ size }) => size <= LIMITS.fileBytes);
-  const total = wanted.reduce((sum, { size }) => sum + size, 0);
-  if (total > LIMITS.totalBytes) return { files: [], problems: [...problems, tooMuch(listing.candidates, total)] };
-  const contents = await blobs.read(wanted);
+export async function readCommit(reading: CommitReading): Promise<ReadCommit> {
+  const { git, objects, commit, paths, known } = reading;
+  const [content] = await objects.read([{ id: commit, type: 'commit' }]);
+  const object = content && parseCommit(content);
+  if (object === undefined) throw gitFailed(git.root, `read commit ${commit}`, 'it names no tree');
+  const listing = new Listing(git, objects, known?.trees ?? new Map(), reading.exclude);
+  for (const path of paths) await listing.add(object.tree, path, commit);
+  const { candidates, problems } = listing;
+  const none = { files: [], object, memory: known ?? NOTHING, blobsRead: 0 };
+  if (candidates.length > LIMITS.files) return { ...none, problems: [...problems, tooMany(candidates)] };
+  const contents = new Contents(known?.contents ?? NOTHING.contents);
+  const sizes = await contents.sizes(git, objects, candidates);
+  for (const { shown, id } of candidates) {
+    const size = sizes.get(id) as number;
+    if (size > LIMITS.fileBytes) problems.push(fileTooLarge(shown, size));
+  }
+  const wanted = candidates.filter(({ id }) => (sizes.get(id) as number) <= LIMITS.fileBytes);
+  const total = wanted.reduce((sum, { id }) => sum + (sizes.get(id) as number), 0);
+  if (total > LIMITS.totalBytes) return { ...none, problems: [...problems, tooMuch(candidates, total)] };
+  await contents.read(objects, wanted);
   const files: SourceFile[] = [];
-  for (const [index, content] of contents.entries()) {
-    const { shown, id } = wanted[index] as Candidate;
-    if (isLargeFilePointer(content))
+  for (const { shown, id } of wanted) {
+    const bytes = contents.of(id);
+    if (isLargeFilePointer(bytes))
       listing.reject(shown, 'source/lfs-pointer', LARGE_FILE, 'the manifest itself in git');
-    else files.push({ path: shown, content, contentId: id });
+    else files.push({ path: shown, content: bytes, contentId: id });
   }
-  return { files, problems };
+  const memory = { trees: listing.trees, contents: contents.used };
+  return { files, problems, object, memory, blobsRead: contents.asked };
 }
 
-async function list(git: Git, commit: string, { named, within }: PathInCommit, listing: Listing): Promise<void> {
-  if (within === '') return listing.folder(named, '', await listTree(git, ['-r'], commit));
-  const [entry] = await listTree(git, [], commit, within);
-  if (entry === undefined || entry.path !== within) {
-    const message = `there is no such file or folder in commit ${commit.slice(0, 12)}`;
-    listing.reject(named, 'source/not-found', message, 'a path that the commit has');
-  } else if (entry.mode === FOLDER) {
-    listing.folder(named, within, await listTree(git, ['-r'], `${commit}:${within}`));
-  } else listing.file(named, entry);
-}
+const NOTHING: CommitMemory = { trees: new Map(), contents: new Map() };
 
-async function listTree(git: Git, depth: readonly string[], ...of: readonly string[]): Promise<readonly TreeEntry[]> {
-  const args = ['ls-tree', '-z', '--full-tree', ...depth, '--end-of-options', ...of];
-  const { exitCode, stdout, stderr } = await git.run(args);
-  if (exitCode !== 0) throw gitFailed(git.root, 'list the files of the commit', stderr);
-  return stdout.toString('utf8').split('\0').slice(0, -1).map(parseEntry);
-}
+/** Contents by object id: those of this commit, as far as an earlier one had them already. */
+class Contents {
+  readonly used = new Map<string, Uint8Array>();
+  asked = 0;
+  readonly #known: ReadonlyMap<string, Uint8Array>;
 
-/** `<mode> <type> <id>\t<path>`. */
-function parseEntry(line: string): TreeEntry {
-  const [, mode, id, path] = /^([0-7]{6}) [a-z]+ ([0-9a-f]+)\t(.+)$/s.exec(line) ?? [];
-  if (mode === undefined || id === undefined || path === undefined) throw new Error(`git lists a file as "${line}"`);
-  return { mode, id, path };
-}
-
-/** Sizes in bytes, asked for before anything large is taken apart. */
-async function sizesOf(git: Git, candidates: readonly Candidate[]): Promise<readonly number[]> {
-  const names = candidates.map(({ id }) => `${id}\n`).join('');
-  const { exitCode, stdout, stderr } = await git.run(['cat-file', '--batch-check=%(objecttype) %(objectsize)'], {
-    input: names,
-  });
-  if (exitCode !== 0) throw gitFailed(git.root, 'look at the files of the commit', stderr);
-  const lines = stdout.toString('utf8').split('\n').slice(0, -1);
-  return lines.map((line) => {
-    const [, size] = /^blob ([0-9]+)$/.exec(line) ?? [];
-    if (size === undefined) throw incompleteClone(git.root);
-    return Number(size);
-  });
-}
-
-/** What was found so far, each file once whatever path led to it. */
-class Listing {
-  readonly candidates: Candidate[] = [];
-  readonly problems: Problem[] = [];
-  readonly #seen: Set<string>;
-
-  constructor(exclude: readonly string[]) {
-    this.#seen = new Set(exclude);
+  constructor(known: ReadonlyMap<string, Uint8Array>) {
+    this.#known = known;
   }
 
-  /** @param entries of the folder, their paths from it. */
-  folder(named: string, within: string, entries: readonly TreeEntry[]): void {
-    for (const entry of entries) {
-      if (entry.path.split('/').some(isHiddenName)) continue;
-      // What a submodule holds would be missing without a word, whatever its name is.
-      if (entry.mode !== SUBMODULE && !isManifestName(entry.path)) continue;
-      this.file(join(named, entry.path), { ...entry, path: within === '' ? entry.path : `${within}/${entry.path}` });
+  /** Bytes by id, asked for before anything large is taken apart. */
+  async sizes(git: Git, objects: ObjectReader, candidates: readonly Candidate[]): Promise<ReadonlyMap<string, number>> {
+    const sizes = new Map<string, number>();
+    for (const { id } of candidates) sizes.set(id, this.#known.get(id)?.length ?? -1);
+    const unknown = [...sizes].filter(([, size]) => size === -1).map(([id]) => id);
+    for (const [index, facts] of (await objects.facts(unknown)).entries()) {
+      if (facts.found !== 'one') throw incompleteClone(git.root);
+      if (facts.type !== 'blob')
+        throw gitFailed(git.root, 'look at the files of the commit', `${facts.id} is a ${facts.type}`);
+      sizes.set(unknown[index] as string, facts.size);
     }
+    return sizes;
   }
 
-  /** @param entry with its path from the top of the tree. */
-  file(shown: string, { mode, id, path }: TreeEntry): void {
-    if (this.#seen.has(path)) return;
-    this.#seen.add(path);
-    if (mode === LINK)
-      this.reject(shown, 'source/link', 'it is a symbolic link; in a commit none is followed', 'a plain file');
-    else if (mode === SUBMODULE)
-      this.reject(
-        shown,
-        'source/submodule',
-        'it is a submodule; what it holds is not part of the commit',
-        'folders without submodules: a narrower -f leaves it out',
-      );
-    else this.candidates.push({ shown, id });
+  async read(objects: ObjectReader, wanted: readonly Candidate[]): Promise<void> {
+    const unread = new Set<string>();
+    for (const { id } of wanted) {
+      const known = this.#known.get(id);
+      if (known === undefined) unread.add(id);
+      else this.used.set(id, known);
+    }
+    const ids = [...unread];
+    this.asked = ids.length;
+    for (const [index, content] of (await objects.read(ids.map((id) => ({ id, type: 'blob' })))).entries())
+      this.used.set(ids[index] as string, content);
   }
 
-  reject(shown: string, code: string, message: string, expected: string): void {
-    this.problems.push(fileProblem(shown, code, message, expected));
+  of(id: string): Uint8Array {
+    const content = this.used.get(id);
+    if (content === undefined) throw new Error(`blob ${id} was not asked for`);
+    return content;
   }
 }
 

@@ -35,6 +35,8 @@ export interface GitConversation {
   /** Its complaints so far, or why it could not be started. */
   complaints(): string;
   end(): void;
+  /** Settles when the process is gone. */
+  readonly ended: Promise<void>;
 }
 
 /** How long one command, or one batch of blobs, may take. */
@@ -110,9 +112,14 @@ export class Git {
     child.stderr.on('data', (chunk: Buffer) => {
       complaints = (complaints + chunk.toString('utf8')).slice(0, COMPLAINT_LENGTH_MAX);
     });
-    child.on('error', (error) => {
-      complaints ||= error.message;
-      child.stdout.destroy();
+    const ended = new Promise<void>((resolve) => {
+      child.on('exit', () => resolve());
+      child.on('error', (error) => {
+        complaints ||= error.message;
+        child.stdout.destroy();
+        // One that could not be started has nothing to close.
+        if (child.pid === undefined) resolve();
+      });
     });
     // What it can no longer be told shows as an answer that does not come.
     child.stdin.on('error', () => {});
@@ -121,6 +128,7 @@ export class Git {
       heard: child.stdout[Symbol.asyncIterator]() as AsyncIterator<Buffer>,
       complaints: () => complaints.trim(),
       end: () => void child.kill('SIGKILL'),
+      ended,
     };
   }
 
@@ -196,7 +204,7 @@ export function incompleteClone(root: string): PortolanError {
   return new PortolanError({
     code: 'source/incomplete-clone',
     disposition: 'give-up',
-    message: `${root} is a partial clone that lacks objects of this commit, and nothing is fetched while it is read. Nothing was done.`,
+    message: `${root} lacks objects of this commit: it is a partial clone, or is still being written, and nothing is fetched while it is read. Nothing was done.`,
     remedy: 'Clone it without --filter, or fetch what is missing: git fetch --refetch --no-filter.',
   });
 }

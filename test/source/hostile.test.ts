@@ -5,8 +5,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { readRevision } from '../../src/cli/revision.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
-import { BlobReader } from '../../src/source/blobs.ts';
 import { Git } from '../../src/source/git.ts';
+import { type ObjectName, ObjectReader, type ObjectType } from '../../src/source/objects.ts';
 import { descentFrom } from '../../src/source/revision.ts';
 import { commit, git, repository, temporaryFolder, trap, write } from './repositories.ts';
 
@@ -155,18 +155,18 @@ test('a huge blob is not taken apart', async () => {
   const huge = Buffer.alloc(64 * 1024 * 1024);
   write(root, 'huge.yaml', huge);
   commit(root, { 'a.yaml': 'a' });
-  const read: number[] = [];
-  const blobs = BlobReader.prototype.read;
+  const read: string[] = [];
+  const objects = ObjectReader.prototype.read;
   onTestFinished(() => {
-    BlobReader.prototype.read = blobs;
+    ObjectReader.prototype.read = objects;
   });
-  BlobReader.prototype.read = function (names) {
-    read.push(...names.map(({ size }) => size));
-    return blobs.call(this, names);
+  ObjectReader.prototype.read = function (names) {
+    read.push(...names.filter(({ type }) => type === 'blob').map(({ id }) => id));
+    return objects.call(this, names);
   };
   const { sources } = await readRevision('HEAD', [root], [], { by: 'nobody' }, around);
   expect(sources.problems.map(({ code }) => code)).toEqual(['limit/file-size']);
-  expect(read).toEqual([1]);
+  expect(read).toEqual([git(root, 'rev-parse', 'HEAD:a.yaml')]);
 });
 
 /** A git that starts and says nothing. */
@@ -183,7 +183,7 @@ const hasty: Clock = { ...systemClock, sleep: async () => {} };
 test('a git that does not answer is ended', async () => {
   const slow = gitOf('/', { path: silentGit(), clock: hasty });
   await expect(slow.run(['rev-parse'])).rejects.toMatchObject({ code: 'source/git-slow' });
-  await expect(new BlobReader(slow).read([{ id: '0'.repeat(40), size: 1 }])).rejects.toMatchObject({
+  await expect(new ObjectReader(slow).read([{ id: '0'.repeat(40), type: 'blob' }])).rejects.toMatchObject({
     code: 'source/git-slow',
   });
 });
@@ -191,27 +191,27 @@ test('a git that does not answer is ended', async () => {
 test('a git that is interrupted is ended', async () => {
   const signal = AbortSignal.timeout(50);
   const interrupted = gitOf('/', { path: silentGit(), signal });
-  const blobs = new BlobReader(interrupted);
-  const both = [interrupted.run(['rev-parse']), blobs.read([{ id: '0'.repeat(40), size: 1 }])];
+  const objects = new ObjectReader(interrupted);
+  const both = [interrupted.run(['rev-parse']), objects.read([{ id: '0'.repeat(40), type: 'blob' }])];
   for (const one of both) await expect(one).rejects.toMatchObject({ code: 'source/interrupted' });
 });
 
 test('without git, that is what is said', async () => {
   const none = gitOf('/', { path: temporaryFolder() });
   await expect(none.run(['rev-parse'])).rejects.toMatchObject({ code: 'source/no-git' });
-  await expect(new BlobReader(none).read([{ id: '0'.repeat(40), size: 1 }])).rejects.toMatchObject({
+  await expect(new ObjectReader(none).read([{ id: '0'.repeat(40), type: 'blob' }])).rejects.toMatchObject({
     code: 'source/git-failed',
   });
 });
 
-test('one process reads blob after blob, and a new one follows one that failed', async () => {
+test('one process answers question after question, and a new one follows one that failed', async () => {
   const root = repository({ 'a.yaml': 'one', 'b.yaml': 'zwei\n' });
-  const blobs = new BlobReader(gitOf(root));
-  onTestFinished(() => blobs.close());
-  const name = (path: string, size: number) => ({ id: git(root, 'rev-parse', `HEAD:${path}`), size });
-  const text = async (...names: { id: string; size: number }[]) =>
-    (await blobs.read(names)).map((content) => Buffer.from(content).toString());
-  const [a, b] = [name('a.yaml', 3), name('b.yaml', 5)];
+  const objects = new ObjectReader(gitOf(root));
+  onTestFinished(() => objects.close());
+  const name = (path: string, type: ObjectType = 'blob') => ({ id: git(root, 'rev-parse', `HEAD:${path}`), type });
+  const text = async (...names: ObjectName[]) =>
+    (await objects.read(names)).map((content) => Buffer.from(content).toString());
+  const [a, b] = [name('a.yaml'), name('b.yaml')];
   expect(await Promise.all([text(a, b), text(b), text()])).toEqual([['one', 'zwei\n'], ['zwei\n'], []]);
   const children = () =>
     readdirSync('/proc/self/task').flatMap((task) =>
@@ -219,14 +219,22 @@ test('one process reads blob after blob, and a new one follows one that failed',
     );
   const before = children();
   await text(a, a, b);
+  const second = commit(root, { 'a.yaml': 'two' });
+  expect(await objects.facts(['HEAD', 'nosuch', 'HEAD:b.yaml'])).toEqual([
+    { found: 'one', id: second, type: 'commit', size: expect.any(Number) },
+    { found: 'none' },
+    { found: 'one', id: b.id, type: 'blob', size: 5 },
+  ]);
   expect(children()).toEqual(before);
-  await expect(text({ id: '0'.repeat(40), size: 1 })).rejects.toMatchObject({
+  await expect(text({ id: '0'.repeat(40), type: 'blob' })).rejects.toMatchObject({
     code: 'source/git-failed',
     message: expect.stringContaining('missing'),
   });
-  await expect(text({ ...a, size: 4 })).rejects.toMatchObject({ code: 'source/git-failed' });
-  await expect(text({ id: git(root, 'rev-parse', 'HEAD'), size: 3 })).rejects.toMatchObject({
+  await expect(text(name('a.yaml', 'tree'))).rejects.toMatchObject({ code: 'source/git-failed' });
+  await expect(text({ id: git(root, 'rev-parse', 'HEAD'), type: 'blob' })).rejects.toMatchObject({
     code: 'source/git-failed',
   });
   expect(await text(b)).toEqual(['zwei\n']);
+  await objects.close();
+  expect(children()).not.toEqual(before);
 });

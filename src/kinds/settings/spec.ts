@@ -1,7 +1,8 @@
 import { type NotificationsSpec, notificationsSchema } from './notifications-spec.ts';
 import { type TelemetrySpec, telemetrySchema } from './telemetry-spec.ts';
-import { DURATION_EXPECTED, DURATION_PATTERN, ONE_LINE_PATTERN, type PropertiesOf } from '../schema.ts';
+import { DURATION_EXPECTED, DURATION_PATTERN, type PropertiesOf } from '../schema.ts';
 import { type ServerSettings, serverSchema } from './server-spec.ts';
+import { type SourceSpec, sourceSchema } from './source-spec.ts';
 
 /** `spec:` of the operator's `kind: Settings`, defaults filled in; at most one document. */
 export interface SettingsSpec {
@@ -19,18 +20,10 @@ export interface SettingsSpec {
   };
   /** Documented dialect: may the component count settle an install in doubt? `hold` (default) asks a person. */
   readonly installs: { readonly ambiguous: 'hold' | 'evidence' };
-  readonly source: { readonly signatures: SignaturePolicy };
+  readonly source: SourceSpec;
   readonly server: ServerSettings;
   readonly notifications: NotificationsSpec;
   readonly telemetry: TelemetrySpec;
-}
-
-/** Who must have signed a commit that manifests are read from. */
-export interface SignaturePolicy {
-  /** `nobody` (default): signatures are not looked at. */
-  readonly by: 'nobody' | 'ssh' | 'gpg';
-  /** Absolute path. ssh: a file of allowed signers, as ssh-keygen takes it. gpg: a folder with the keyring of those trusted. */
-  readonly keys?: string;
 }
 
 const settleWindow = (fallback: string, description: string) =>
@@ -123,39 +116,7 @@ export const settingsSchema = {
         },
       },
     },
-    source: {
-      type: 'object',
-      additionalProperties: false,
-      default: {},
-      description: 'What a source must be like to be read.',
-      properties: {
-        signatures: {
-          type: 'object',
-          additionalProperties: false,
-          default: {},
-          description:
-            'Who must have signed the commit that --revision or the daemon reads; plain files have no signature.',
-          properties: {
-            by: {
-              type: 'string',
-              enum: ['nobody', 'ssh', 'gpg'],
-              default: 'nobody',
-              description:
-                'nobody: signatures are not looked at. ssh, gpg: the commit itself, not those before it, must bear a good one.',
-            },
-            keys: {
-              type: 'string',
-              minLength: 2,
-              maxLength: 4096,
-              pattern: ONE_LINE_PATTERN,
-              description:
-                'Absolute path, outside the checkout. ssh: file of allowed signers. gpg: folder with a keyring; every key in it is trusted.',
-              'x-expected': 'an absolute path',
-            },
-          },
-        },
-      },
-    },
+    source: sourceSchema,
     server: serverSchema,
     notifications: notificationsSchema,
     telemetry: telemetrySchema,

@@ -2,16 +2,25 @@ import { createHash } from 'node:crypto';
 import PQueue from 'p-queue';
 import { GIT_TIME_LIMIT_MS, type Git, type GitConversation, gitFailed, interrupted, tooSlow } from './git.ts';
 
-/** A blob as a tree names it. */
-export interface BlobName {
+export type ObjectType = 'blob' | 'tree' | 'commit' | 'tag';
+
+/** An object as something else names it. */
+export interface ObjectName {
   /** Object id, SHA-1 or SHA-256, lower-case hexadecimal. */
   readonly id: string;
-  /** Bytes. */
-  readonly size: number;
+  readonly type: ObjectType;
 }
 
-/** One `cat-file` for any number of blobs: it starts with the first, and again after it has failed. */
-export class BlobReader {
+/** What git knows of a name without taking the object apart. */
+export type ObjectFacts =
+  | { readonly found: 'one'; readonly id: string; readonly type: ObjectType; readonly size: number }
+  | { readonly found: 'none' | 'several' };
+
+/**
+ * One `git cat-file` for any number of questions: it starts with the first, and again after it has failed. It sees refs
+ * and objects that appear while it runs.
+ */
+export class ObjectReader {
   readonly #git: Git;
   /** Answers come in the order of the questions. */
   readonly #turns = new PQueue({ concurrency: 1 });
@@ -22,20 +31,45 @@ export class BlobReader {
   }
 
   /**
+   * What names mean now, in their order.
+   * @param names ids or revisions without line breaks.
+   * @throws PortolanError `give-up` when git fails or is too slow.
+   */
+  facts(names: readonly string[]): Promise<readonly ObjectFacts[]> {
+    return this.#ask(
+      names.map((name) => `info ${name}\n`),
+      async (heard, index) => this.#factsOf(names[index] as string, await heard.line()),
+    );
+  }
+
+  /**
    * Contents in the order of the names. Each is checked against its id: a damaged or forged object is an error.
    * @throws PortolanError `give-up` when one is missing or not what it should be, or git fails or is too slow.
    */
-  read(blobs: readonly BlobName[]): Promise<readonly Uint8Array[]> {
-    return this.#turns.add(() => this.#read(blobs));
+  read(names: readonly ObjectName[]): Promise<readonly Uint8Array[]> {
+    return this.#ask(
+      names.map(({ id }) => `contents ${id}\n`),
+      (heard, index) => this.#content(names[index] as ObjectName, heard),
+    );
   }
 
-  close(): void {
-    this.#talk?.git.end();
+  /** Ends the process, and resolves when it is gone. */
+  async close(): Promise<void> {
+    const talk = this.#talk;
     this.#talk = undefined;
+    talk?.git.end();
+    await talk?.git.ended;
   }
 
-  async #read(blobs: readonly BlobName[]): Promise<readonly Uint8Array[]> {
-    if (blobs.length === 0) return [];
+  #ask<T>(questions: readonly string[], hear: (heard: Bytes, index: number) => Promise<T>): Promise<readonly T[]> {
+    return this.#turns.add(() => this.#askNow(questions, hear));
+  }
+
+  async #askNow<T>(
+    questions: readonly string[],
+    hear: (heard: Bytes, index: number) => Promise<T>,
+  ): Promise<readonly T[]> {
+    if (questions.length === 0) return [];
     this.#talk ??= this.#begin();
     const { git, heard } = this.#talk;
     const done = new AbortController();
@@ -45,12 +79,12 @@ export class BlobReader {
       git.end();
     });
     try {
-      git.say(blobs.map(({ id }) => `${id}\n`).join(''));
-      const contents: Uint8Array[] = [];
-      for (const blob of blobs) contents.push(await this.#one(blob, heard));
-      return contents;
+      git.say(questions.join(''));
+      const answers: T[] = [];
+      for (const index of questions.keys()) answers.push(await hear(heard, index));
+      return answers;
     } catch (error) {
-      this.close();
+      await this.close();
       if (this.#git.isInterrupted()) throw interrupted();
       if (isLate) throw tooSlow(this.#git.root);
       if (error instanceof Ended) throw this.#failed('read objects', git.complaints() || 'it ended early');
@@ -61,17 +95,26 @@ export class BlobReader {
   }
 
   #begin(): { readonly git: GitConversation; readonly heard: Bytes } {
-    const git = this.#git.start(['cat-file', '--batch']);
+    const git = this.#git.start(['cat-file', '--batch-command']);
     return { git, heard: new Bytes(git.heard) };
   }
 
-  async #one({ id, size }: BlobName, heard: Bytes): Promise<Uint8Array> {
+  #factsOf(name: string, answer: string): ObjectFacts {
+    if (answer === `${name} missing`) return { found: 'none' };
+    if (answer === `${name} ambiguous`) return { found: 'several' };
+    const [, id, type, size] = /^([0-9a-f]{40,64}) (blob|tree|commit|tag) ([0-9]+)$/.exec(answer) ?? [];
+    if (id === undefined) throw this.#failed(`look up ${name}`, `it answers "${answer}"`);
+    return { found: 'one', id, type: type as ObjectType, size: Number(size) };
+  }
+
+  async #content({ id, type }: ObjectName, heard: Bytes): Promise<Uint8Array> {
     const answer = await heard.line();
-    if (answer !== `${id} blob ${size}`) throw this.#failed(`read object ${id}`, `it answers "${answer}"`);
+    const size = answer.startsWith(`${id} ${type} `) ? Number(answer.slice(id.length + type.length + 2)) : Number.NaN;
+    if (!Number.isSafeInteger(size)) throw this.#failed(`read ${type} ${id}`, `it answers "${answer}"`);
     const content = await heard.take(size);
     await heard.line();
-    if (blobId(content, id.length) !== id)
-      throw this.#failed(`read object ${id}`, 'its content is another than its id says');
+    if (objectId(type, content, id.length) !== id)
+      throw this.#failed(`read ${type} ${id}`, 'its content is another than its id says');
     return content;
   }
 
@@ -80,9 +123,9 @@ export class BlobReader {
   }
 }
 
-function blobId(content: Uint8Array, length: number): string {
+function objectId(type: ObjectType, content: Uint8Array, length: number): string {
   const hash = createHash(length === 64 ? 'sha256' : 'sha1');
-  return hash.update(`blob ${content.length}\0`).update(content).digest('hex');
+  return hash.update(`${type} ${content.length}\0`).update(content).digest('hex');
 }
 
 /** The other side has nothing more to say. */

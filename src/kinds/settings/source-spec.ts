@@ -1,0 +1,182 @@
+import type { SecretReference } from '../platform/spec.ts';
+import {
+  DURATION_EXPECTED,
+  DURATION_PATTERN,
+  ONE_LINE_EXPECTED,
+  ONE_LINE_PATTERN,
+  type PropertiesOf,
+  secretReferenceSchema,
+} from '../schema.ts';
+
+/** `spec.source` of the operator's `kind: Settings`, defaults filled in. */
+export interface SourceSpec {
+  /** A repository that the daemon fetches by itself: `https://`, `ssh://`, `file://`, or `http://` of this machine. */
+  readonly url?: string;
+  /** Branch, tag or commit. Absent: `HEAD`; files that are in no repository are then read as they are. */
+  readonly ref?: string;
+  /** With `url`: folders and files within the repository. Without: what `-f` names, for the daemon. */
+  readonly paths: readonly string[];
+  /** How often the source is looked at whatever is heard of it; ± 10 %. Default 60s. */
+  readonly interval: string;
+  /** How long after a change is heard of the source is read: `100ms`, `2s`. Default 100ms. */
+  readonly debounce: string;
+  /** For `url`. */
+  readonly credentials?: SourceCredentials;
+  /** For `url`: PEM file of certificates to trust in place of the system's. */
+  readonly tls?: { readonly caFile?: string };
+  readonly signatures: SignaturePolicy;
+}
+
+/** Either a password or token for https, or a key for ssh; never of the repository's own. */
+export interface SourceCredentials {
+  /** https: default `git`, which forges take with a token. */
+  readonly username?: string;
+  /** https: password or token. */
+  readonly password?: SecretReference;
+  /** ssh: the private key, without a passphrase. */
+  readonly sshKey?: SecretReference;
+  /** ssh: absolute path of the known_hosts file. A host that is not in it is refused. */
+  readonly knownHosts?: string;
+}
+
+/** Who must have signed a commit that manifests are read from. */
+export interface SignaturePolicy {
+  /** `nobody` (default): signatures are not looked at. */
+  readonly by: 'nobody' | 'ssh' | 'gpg';
+  /** Absolute path. ssh: a file of allowed signers, as ssh-keygen takes it. gpg: a folder with the keyring of those trusted. */
+  readonly keys?: string;
+}
+
+/** No user and no query: a password in either would be shown wherever the address is. `git@` of ssh is no secret. */
+const SOURCE_URL_PATTERN =
+  '^(https?://[A-Za-z0-9.:\\[\\]-]+(/[A-Za-z0-9._~%+/-]*)?|ssh://([A-Za-z0-9._-]+@)?[A-Za-z0-9.:\\[\\]-]+/[A-Za-z0-9._~%+/-]*|file:///[A-Za-z0-9._~%+/-]*)$';
+
+const DEBOUNCE_PATTERN = '^([0-9]{1,5}ms|[0-9]{1,2}s)$';
+
+const signaturesSchema = {
+  type: 'object',
+  additionalProperties: false,
+  default: {},
+  description: 'Who must have signed the commit that --revision or the daemon reads; plain files have no signature.',
+  properties: {
+    by: {
+      type: 'string',
+      enum: ['nobody', 'ssh', 'gpg'],
+      default: 'nobody',
+      description:
+        'nobody: signatures are not looked at. ssh, gpg: the commit itself, not those before it, must bear a good one.',
+    },
+    keys: {
+      type: 'string',
+      minLength: 2,
+      maxLength: 4096,
+      pattern: ONE_LINE_PATTERN,
+      description:
+        'Absolute path, outside the checkout. ssh: file of allowed signers. gpg: folder with a keyring; every key in it is trusted.',
+      'x-expected': 'an absolute path',
+    },
+  },
+} as const;
+
+const credentialsSchema = {
+  type: 'object',
+  additionalProperties: false,
+  description: 'For url: username and password for https, sshKey and knownHosts for ssh. Nothing else is tried.',
+  properties: {
+    username: {
+      type: 'string',
+      pattern: '^[^:\\u0000-\\u001f\\u007f]+$',
+      maxLength: 256,
+      default: 'git',
+      description: 'https: who the password belongs to. With a token, forges take any name.',
+      'x-expected': 'a name without a colon',
+    },
+    password: { ...secretReferenceSchema, description: 'https: password or access token, by reference.' },
+    sshKey: { ...secretReferenceSchema, description: 'ssh: private key without a passphrase, by reference.' },
+    knownHosts: {
+      type: 'string',
+      pattern: '^/[A-Za-z0-9._/@+,:=-]*$',
+      maxLength: 4096,
+      description: 'ssh: known_hosts file; a host that is not in it is refused. ssh-keyscan writes one.',
+      'x-expected': 'an absolute path of letters, digits and . _ / @ + , : = -',
+    },
+  },
+} as const;
+
+/** JSON Schema of `SourceSpec`. */
+export const sourceSchema = {
+  type: 'object',
+  additionalProperties: false,
+  default: {},
+  description: 'Where the daemon reads manifests from, and what a source must be like to be read.',
+  properties: {
+    url: {
+      type: 'string',
+      pattern: SOURCE_URL_PATTERN,
+      maxLength: 2048,
+      description: 'Repository that the daemon fetches by itself. Absent: a checkout or folder of this machine.',
+      'x-expected':
+        'https://host/path, ssh://git@host/path or file:///path (http:// only to this machine), without password or query',
+    },
+    ref: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 250,
+      pattern: '^[^-\\s][^\\s]*$',
+      description: 'Branch, tag or commit. Default: HEAD, the branch that is checked out.',
+      'x-expected': 'a branch, tag or commit',
+    },
+    paths: {
+      type: 'array',
+      maxItems: 1000,
+      default: [],
+      description:
+        'With url: folders and files within the repository; none: all of it. Without url: as -f of the daemon.',
+      items: {
+        type: 'string',
+        minLength: 1,
+        maxLength: 4096,
+        pattern: ONE_LINE_PATTERN,
+        description: 'A folder or file.',
+        'x-expected': ONE_LINE_EXPECTED,
+      },
+    },
+    interval: {
+      type: 'string',
+      pattern: DURATION_PATTERN,
+      maxLength: 24,
+      default: '60s',
+      description: 'How often the source is looked at, whatever is heard of it; ± 10 %.',
+      'x-expected': DURATION_EXPECTED,
+    },
+    debounce: {
+      type: 'string',
+      pattern: DEBOUNCE_PATTERN,
+      default: '100ms',
+      description: 'How long after the first sign of a change the source is read.',
+      'x-expected': 'a short time such as 100ms or 2s',
+    },
+    credentials: credentialsSchema,
+    tls: {
+      type: 'object',
+      additionalProperties: false,
+      description: 'How the server of url proves itself.',
+      properties: {
+        caFile: {
+          type: 'string',
+          minLength: 1,
+          maxLength: 4096,
+          pattern: ONE_LINE_PATTERN,
+          description: 'PEM file of certificates to trust in place of those of the system.',
+          'x-expected': ONE_LINE_EXPECTED,
+        },
+      },
+    },
+    signatures: signaturesSchema,
+  } satisfies PropertiesOf<SourceSpec>,
+} as const;
+
+/** Reads a `debounce` that has passed the schema. @returns milliseconds. */
+export function debounceMsOf(debounce: string): number {
+  return debounce.endsWith('ms') ? Number(debounce.slice(0, -2)) : Number(debounce.slice(0, -1)) * 1000;
+}
