@@ -34,11 +34,11 @@ export async function readRevision(
   if (paths.includes('-')) throw standardInput();
   const { root, paths: inCommit } = await locatePaths(paths);
   const git = new Git(root, { clock, path: env.PATH, signal });
-  const id = await resolveRevision(git, ref);
-  await requireSignature(git, id, signatures);
-  const places = await Promise.all(exclude.map((file) => placeInCheckout(root, file)));
   const objects = new ObjectReader(git);
   try {
+    const id = await resolveRevision(git, objects, ref);
+    await requireSignature(git, id, signatures);
+    const places = await Promise.all(exclude.map((file) => placeInCheckout(root, file)));
     const sources = await readCommit({
       git,
       objects,

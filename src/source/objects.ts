@@ -1,6 +1,14 @@
 import { createHash } from 'node:crypto';
 import PQueue from 'p-queue';
-import { GIT_TIME_LIMIT_MS, type Git, type GitConversation, gitFailed, interrupted, tooSlow } from './git.ts';
+import {
+  GIT_TIME_LIMIT_MS,
+  type Git,
+  type GitConversation,
+  gitFailed,
+  incompleteClone,
+  interrupted,
+  tooSlow,
+} from './git.ts';
 
 export type ObjectType = 'blob' | 'tree' | 'commit' | 'tag';
 
@@ -109,6 +117,7 @@ export class ObjectReader {
 
   async #content({ id, type }: ObjectName, heard: Bytes): Promise<Uint8Array> {
     const answer = await heard.line();
+    if (answer === `${id} missing`) throw incompleteClone(this.#git.root);
     const size = answer.startsWith(`${id} ${type} `) ? Number(answer.slice(id.length + type.length + 2)) : Number.NaN;
     if (!Number.isSafeInteger(size)) throw this.#failed(`read ${type} ${id}`, `it answers "${answer}"`);
     const content = await heard.take(size);

@@ -1,5 +1,6 @@
 import { PortolanError } from '../model/errors.ts';
-import { type Git, gitFailed } from './git.ts';
+import type { Git } from './git.ts';
+import type { ObjectReader } from './objects.ts';
 
 /** How a commit stands to another: `unknown` where the history at hand does not reach far enough. */
 export type Descent = 'descends' | 'does-not-descend' | 'unknown';
@@ -14,7 +15,7 @@ const COMMIT_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
  * @returns its whole id.
  * @throws PortolanError `invalid` for what is no reference, means nothing, or means several things.
  */
-export async function resolveRevision(git: Git, ref: string): Promise<string> {
+export async function resolveRevision(git: Git, objects: ObjectReader, ref: string): Promise<string> {
   if (ref.length > REF_LENGTH_MAX || !REF.test(ref)) {
     throw new PortolanError({
       code: 'source/bad-revision',
@@ -23,18 +24,31 @@ export async function resolveRevision(git: Git, ref: string): Promise<string> {
       remedy: 'Name a branch, a tag or a commit id; HEAD~1 and main^ work too.',
     });
   }
-  const { exitCode, stdout, stderr } = await git.run(['rev-parse', '--verify', '--end-of-options', `${ref}^{commit}`]);
-  // "refname … is ambiguous" is only a warning: a tag then goes before a branch, and whoever may push one may choose.
-  if (/ is ambiguous/.test(stderr)) throw ambiguous(git.root, ref);
-  const commit = stdout.toString('utf8').trim();
-  if (exitCode === 0 && COMMIT_ID.test(commit)) return commit;
-  if (!/Needed a single revision/.test(stderr)) throw gitFailed(git.root, `find revision ${ref}`, stderr);
+  const commit = await commitOf(git, objects, ref);
+  if (commit !== undefined) return commit;
   throw new PortolanError({
     code: 'source/unknown-revision',
     disposition: 'invalid',
     message: `There is no commit "${ref}" in ${git.root}. Nothing was read.`,
     remedy: 'Fetch it, or correct the name; a branch that is only at the remote is called origin/NAME.',
   });
+}
+
+/** Where a short name is looked for, as git does; a tag and a branch of one name are two things. */
+const PLACES = ['refs/tags/', 'refs/heads/', 'refs/remotes/'];
+
+async function commitOf(git: Git, objects: ObjectReader, ref: string): Promise<string | undefined> {
+  const [name = ref] = /^[^~^]+/.exec(ref) ?? [];
+  const steps = ref.slice(name.length);
+  const isWhole = name === 'HEAD' || name.startsWith('refs/') || COMMIT_ID.test(name);
+  const refs = isWhole ? [] : PLACES.map((place) => `${place}${name}`);
+  const found = await objects.facts(refs);
+  const meant = refs.filter((_, index) => found[index]?.found === 'one');
+  // Git itself would only warn and take the tag, and whoever may push one may choose.
+  if (meant.length > 1) throw ambiguous(git.root, ref);
+  const [facts] = await objects.facts([`${meant[0] ?? name}${steps}^{commit}`]);
+  if (facts?.found === 'several') throw ambiguous(git.root, ref);
+  return facts?.found === 'one' ? facts.id : undefined;
 }
 
 function ambiguous(root: string, ref: string): PortolanError {

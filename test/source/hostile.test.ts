@@ -227,8 +227,7 @@ test('one process answers question after question, and a new one follows one tha
   ]);
   expect(children()).toEqual(before);
   await expect(text({ id: '0'.repeat(40), type: 'blob' })).rejects.toMatchObject({
-    code: 'source/git-failed',
-    message: expect.stringContaining('missing'),
+    code: 'source/incomplete-clone',
   });
   await expect(text(name('a.yaml', 'tree'))).rejects.toMatchObject({ code: 'source/git-failed' });
   await expect(text({ id: git(root, 'rev-parse', 'HEAD'), type: 'blob' })).rejects.toMatchObject({

@@ -1,0 +1,192 @@
+import { PortolanError } from '../model/errors.ts';
+import { safeLine } from '../model/text.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Log } from '../runtime/log.ts';
+import type { Random } from '../runtime/random.ts';
+import type { SourceCounts, SourceFeed, SourceReading, SourceState } from './feed.ts';
+import type { WatchPlan } from './watch-plan.ts';
+import type { Watch, Watcher } from './watcher.ts';
+
+/** One way of reading a source. It remembers what it read last; when to look is not its business. */
+export interface SourceReader {
+  readonly location: string;
+  /** Contents read so far. */
+  readonly filesRead: number;
+  /**
+   * What the source is now.
+   * @returns the very reading of the last time where nothing has changed.
+   * @throws PortolanError when it cannot be read whole.
+   */
+  look(): Promise<SourceReading>;
+  /** Where a change would show, as far as is known now; undefined where none can be heard of. */
+  watchPlan(): Promise<WatchPlan | undefined>;
+  /** See `SourceFeed.readCommit`. */
+  readCommit(id: string): Promise<SourceReading>;
+  close(): Promise<void>;
+}
+
+export interface LevelFeedOptions {
+  readonly reader: SourceReader;
+  readonly watch: Watch;
+  readonly intervalMs: number;
+  readonly debounceMs: number;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+/** The interval is lengthened or shortened by up to this share, so that many controllers do not ask at once. */
+const JITTER = 0.1;
+/** After a failure the source is looked at sooner: twice as late each time, up to the interval. */
+const RETRY_FIRST_MS = 1_000;
+
+/** When to look: after a hint and the debounce, at a poke, and at times without either, because watchers miss things. */
+export class LevelFeed implements SourceFeed {
+  readonly #options: LevelFeedOptions;
+  #isClosed = false;
+  #isTelling = false;
+  #running: Promise<void> = Promise.resolve();
+  #watcher: { readonly watcher: Watcher; readonly key: string } | undefined;
+  #told: SourceState | undefined;
+  #looks = 0;
+  #readings = 0;
+  #failures = 0;
+  /** The strongest word since the last look began. */
+  #word: 'none' | 'changed' | 'now' = 'none';
+  #heard = Promise.withResolvers<void>();
+
+  constructor(options: LevelFeedOptions) {
+    this.#options = options;
+  }
+
+  get location(): string {
+    return this.#options.reader.location;
+  }
+
+  get counts(): SourceCounts {
+    return { looks: this.#looks, readings: this.#readings, filesRead: this.#options.reader.filesRead };
+  }
+
+  start(tell: (state: SourceState) => Promise<void>): void {
+    this.#running = this.#run(tell);
+  }
+
+  poke(): void {
+    this.#hear('now');
+  }
+
+  readCommit(id: string): Promise<SourceReading> {
+    return this.#options.reader.readCommit(id);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#hear('now');
+    await this.#options.reader.close();
+    // Whoever is being told may be waiting for this to close; nothing follows that call.
+    if (!this.#isTelling) await this.#running;
+    await this.#watcher?.watcher.close();
+    this.#watcher = undefined;
+  }
+
+  #hear(word: 'changed' | 'now'): void {
+    if (this.#word !== 'now') this.#word = word;
+    this.#heard.resolve();
+  }
+
+  async #run(tell: (state: SourceState) => Promise<void>): Promise<void> {
+    while (!this.#isClosed) {
+      this.#word = 'none';
+      this.#heard = Promise.withResolvers();
+      const state = await this.#look();
+      if (this.#isClosed) return;
+      this.#failures = state.type === 'failed' ? this.#failures + 1 : 0;
+      if (isNews(state, this.#told)) {
+        if (state.type === 'read') this.#readings += 1;
+        this.#told = state;
+        this.#isTelling = true;
+        await tell(state);
+        this.#isTelling = false;
+      }
+      if (!this.#isClosed) await this.#rewatch();
+      await this.#pause();
+    }
+  }
+
+  async #look(): Promise<SourceState> {
+    this.#looks += 1;
+    try {
+      return { type: 'read', reading: await this.#options.reader.look() };
+    } catch (error) {
+      return { type: 'failed', error: asSourceError(error, this.location), atMs: this.#options.clock.now() };
+    }
+  }
+
+  /** Listens where the source is now. What happened before it listened is seen by a look of its own. */
+  async #rewatch(): Promise<void> {
+    const { reader, watch, log } = this.#options;
+    const plan = await reader.watchPlan();
+    const key = JSON.stringify(plan ?? null);
+    if (key === this.#watcher?.key) return;
+    const former = this.#watcher;
+    this.#watcher = undefined;
+    await former?.watcher.close();
+    if (plan === undefined) return;
+    const watcher = watch(plan, {
+      changed: () => this.#hear('changed'),
+      failed: (error) => {
+        const reason = safeLine(error.message);
+        log.warn(`${this.location} cannot be watched, so changes are seen only at the interval: ${reason}`);
+      },
+    });
+    this.#watcher = { watcher, key };
+  }
+
+  async #pause(): Promise<void> {
+    await this.#wait(this.#waitMs(), () => this.#word !== 'none');
+    // More of the same does not put it off: what is read is one commit, however many follow.
+    if (this.#word === 'changed') await this.#wait(this.#options.debounceMs, () => this.#word === 'now');
+  }
+
+  #waitMs(): number {
+    const { intervalMs, random } = this.#options;
+    const backoffMs = RETRY_FIRST_MS * 2 ** Math.min(this.#failures - 1, 20);
+    const plainMs = this.#failures === 0 ? intervalMs : Math.min(intervalMs, backoffMs);
+    return plainMs * (1 - JITTER + 2 * JITTER * random.next());
+  }
+
+  /** Until that time has passed, enough was heard, or the feed is closed. */
+  async #wait(ms: number, isEnough: () => boolean): Promise<void> {
+    const over = new AbortController();
+    const asleep = this.#options.clock.sleep(ms, over.signal).then(
+      () => over.abort(),
+      () => {},
+    );
+    while (!over.signal.aborted && !this.#isClosed && !isEnough()) {
+      await Promise.race([asleep, this.#heard.promise]);
+      this.#heard = Promise.withResolvers();
+    }
+    over.abort();
+    await asleep;
+  }
+}
+
+/** A state that says what the one before said is no news. */
+function isNews(state: SourceState, told: SourceState | undefined): boolean {
+  if (told === undefined) return true;
+  if (state.type === 'read') return told.type !== 'read' || told.reading.revision !== state.reading.revision;
+  return told.type !== 'failed' || told.error.code !== state.error.code || told.error.message !== state.error.message;
+}
+
+/** What the system says of files and processes, as something that a person can act on. */
+export function asSourceError(error: unknown, location: string): PortolanError {
+  if (error instanceof PortolanError) return error;
+  const reason = safeLine(error instanceof Error ? error.message : String(error));
+  return new PortolanError({
+    code: 'source/unreadable',
+    disposition: 'give-up',
+    message: `${location} cannot be read: ${reason}. What was read before stands.`,
+    remedy: 'Look whether the folder is there and may be read; it is tried again by itself.',
+    cause: error,
+  });
+}

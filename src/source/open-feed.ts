@@ -1,0 +1,68 @@
+import { debounceMsOf, type SourceSpec } from '../kinds/settings/source-spec.ts';
+import { parseDuration } from '../model/duration.ts';
+import { PortolanError } from '../model/errors.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Log } from '../runtime/log.ts';
+import type { Random } from '../runtime/random.ts';
+import { CheckoutReader } from './checkout-reader.ts';
+import type { SourceFeed } from './feed.ts';
+import { LevelFeed } from './level-feed.ts';
+import { type Watch, watchFiles } from './watcher.ts';
+
+export interface SourceFeedOptions {
+  /** As given with -f; none: those of the settings. */
+  readonly paths: readonly string[];
+  /** As given on the command line; goes before that of the settings. */
+  readonly ref?: string | undefined;
+  /** Files that are no manifests wherever they are met: the configuration, which may lie among them. */
+  readonly exclude: readonly string[];
+  readonly settings: SourceSpec;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** The process's PATH: where git is looked for. */
+  readonly path: string | undefined;
+  /** How changes of files are heard of. Default: by the system's means. */
+  readonly watch?: Watch;
+}
+
+/**
+ * Opens the source that the operator names; nothing is read before `start`.
+ * @throws PortolanError `invalid` when nothing is named, or what is named cannot be watched.
+ */
+export function openSourceFeed(options: SourceFeedOptions): SourceFeed {
+  const { settings, exclude, clock, path, random, log } = options;
+  const paths = options.paths.length === 0 ? settings.paths : options.paths;
+  if (paths.length === 0) throw nothingNamed();
+  if (paths.includes('-')) throw standardInput();
+  const ref = options.ref ?? settings.ref ?? 'HEAD';
+  const reader = new CheckoutReader({ paths, ref, exclude, signatures: settings.signatures, clock, path });
+  return new LevelFeed({
+    reader,
+    watch: options.watch ?? watchFiles,
+    // The schema has checked both.
+    intervalMs: parseDuration(settings.interval) ?? 60_000,
+    debounceMs: debounceMsOf(settings.debounce),
+    clock,
+    random,
+    log,
+  });
+}
+
+function nothingNamed(): PortolanError {
+  return new PortolanError({
+    code: 'source/none',
+    disposition: 'invalid',
+    message: 'No source is named, so there is nothing to keep the platform equal to.',
+    remedy: 'Pass -f with a checkout or folder, or set spec.source.url in the configuration.',
+  });
+}
+
+function standardInput(): PortolanError {
+  return new PortolanError({
+    code: 'source/standard-input',
+    disposition: 'invalid',
+    message: 'Standard input ends once it is read, and -f - was given to a daemon. Nothing was read.',
+    remedy: 'Name a checkout or a folder with -f, or run portolan apply -f -.',
+  });
+}

@@ -1,0 +1,80 @@
+import { onTestFinished } from 'vitest';
+import type { SourceSpec } from '../../src/kinds/settings/source-spec.ts';
+import { defaultSettings } from '../../src/manifest/configuration.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { silentLog } from '../../src/runtime/log.ts';
+import { systemRandom } from '../../src/runtime/random.ts';
+import type { SourceFeed, SourceState } from '../../src/source/feed.ts';
+import { openSourceFeed, type SourceFeedOptions } from '../../src/source/open-feed.ts';
+
+/** A feed that was started, and what it has told. */
+export interface Listening {
+  readonly feed: SourceFeed;
+  readonly told: readonly SourceState[];
+  /** The next state that was not asked for yet, as one line; fails after `withinMs`. */
+  next(withinMs?: number): Promise<string>;
+  /** True if nothing is told for that long. */
+  isQuiet(ms: number): Promise<boolean>;
+}
+
+export type FeedChanges = Partial<Omit<SourceFeedOptions, 'settings'>> & { readonly settings?: Partial<SourceSpec> };
+
+export function openFeed(paths: readonly string[], changes: FeedChanges = {}): SourceFeed {
+  const { settings, ...others } = changes;
+  return openSourceFeed({
+    paths,
+    exclude: [],
+    settings: { ...defaultSettings().source, debounce: '20ms', ...settings },
+    clock: systemClock,
+    random: systemRandom,
+    log: silentLog,
+    path: process.env.PATH,
+    ...others,
+  });
+}
+
+/** Opens and starts a feed; it is closed when the test ends. */
+export function listen(paths: readonly string[], changes: FeedChanges = {}): Listening {
+  const feed = openFeed(paths, changes);
+  const told: SourceState[] = [];
+  let asked = 0;
+  let wake = (): void => {};
+  feed.start(async (state) => {
+    told.push(state);
+    wake();
+  });
+  onTestFinished(() => feed.close());
+  const isMore = async (withinMs: number): Promise<boolean> => {
+    if (told.length > asked) return true;
+    const timer = new AbortController();
+    const woken = new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+    await Promise.race([woken, systemClock.sleep(withinMs, timer.signal).catch(() => {})]);
+    timer.abort();
+    return told.length > asked;
+  };
+  return {
+    feed,
+    told,
+    async next(withinMs = 10_000) {
+      if (!(await isMore(withinMs))) throw new Error(`nothing was told within ${withinMs} ms`);
+      const state = told[asked] as SourceState;
+      asked += 1;
+      return shown(state);
+    },
+    isQuiet: async (ms) => !(await isMore(ms)),
+  };
+}
+
+/** `read main@sha1:<id> a.yaml=content …` or `failed <code>`. */
+export function shown(state: SourceState): string {
+  if (state.type === 'failed') return `failed ${state.error.code}`;
+  const { revision, files, problems } = state.reading;
+  const contents = files.map(({ path, content }) => `${path.split('/').at(-1)}=${textOf(content)}`);
+  return ['read', revision, ...contents.sort(), ...problems.map(({ code }) => `!${code}`)].join(' ');
+}
+
+export function textOf(content: string | Uint8Array): string {
+  return typeof content === 'string' ? content : Buffer.from(content).toString('utf8');
+}
