@@ -119,7 +119,10 @@ export const ALLOWED: Readonly<Record<string, Allowance>> = {
   'src/sandbox/server.ts': { uses: ['network'], reason: 'the sandbox is a server' },
   'src/source/git.ts': { uses: ['process'], reason: 'runs git, which reads commits' },
   'src/source/watcher.ts': { uses: ['files'], reason: 'hears of changed refs and files' },
-  'src/source/watch-plan.ts': { uses: ['files'], reason: 'finds the files and links in which a change of a source shows' },
+  'src/source/watch-plan.ts': {
+    uses: ['files'],
+    reason: 'finds the files and links in which a change of a source shows',
+  },
   'src/source/checkout.ts': { uses: ['files'], reason: 'finds the git repository that a path belongs to' },
   'src/cli/files.ts': {
     uses: ['files'],

@@ -9,7 +9,9 @@ const DEBOUNCE_MAX_MS = 60_000;
 export function sourceProblems(source: SourceSpec): readonly SpecProblem[] {
   const { url, paths, interval, debounce, credentials, signatures } = source;
   return [
-    ...(url === undefined || !url.startsWith('http') ? [] : addressProblems(url, false, 'spec.source.url').map(withoutFlag)),
+    ...(url === undefined || !url.startsWith('http')
+      ? []
+      : addressProblems(url, false, 'spec.source.url').map(withoutFlag)),
     ...(url === undefined ? [] : paths.flatMap(pathProblems)),
     ...durationProblems(interval, 'spec.source.interval'),
     ...debounceProblems(debounce),

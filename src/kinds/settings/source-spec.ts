@@ -152,6 +152,7 @@ export const sourceSchema = {
     debounce: {
       type: 'string',
       pattern: DEBOUNCE_PATTERN,
+      maxLength: 8,
       default: '100ms',
       description: 'How long after the first sign of a change the source is read.',
       'x-expected': 'a short time such as 100ms or 2s',
