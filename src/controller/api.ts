@@ -4,6 +4,9 @@ import type { Problem } from '../model/problem.ts';
 import type { ApplicationStatus, ControllerEvent, ControllerStatus } from '../model/status.ts';
 import type { SourceFile } from '../manifest/text.ts';
 import type { PlanDocument } from '../plan/document.ts';
+import type { RequestFacts } from '../platform/gate.ts';
+
+export type { RequestFacts };
 
 /** What surfaces may see of the controller and ask of it. The HTTP server, notifications and metrics know nothing else. */
 export interface ControllerApi {
@@ -77,14 +80,6 @@ export interface ControllerObserver {
   request(facts: RequestFacts): void;
   /** Once per application and revision: how long from one milestone to the next. */
   milestone(facts: MilestoneFacts): void;
-}
-
-export interface RequestFacts {
-  readonly platform: string;
-  readonly operation: string;
-  /** `2xx`, `4xx`, `5xx`, `throttled`, `timeout`, `network`, `aborted`. */
-  readonly outcome: string;
-  readonly tookMs: number;
 }
 
 export interface MilestoneFacts {

@@ -1,16 +1,18 @@
 import type { MonotonicMs } from '../model/time.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { type AnsweredRequest, createAdaptiveLimit } from './adaptive-limit.ts';
 
 /**
  * The requests that one platform can bear, shared by everything that talks to it: so many at once and so many a
- * second, in the order of asking. Reads and writes share it.
+ * second, in the order of asking. Reads and writes share it. How many at once follows from how long the platform takes
+ * to answer, up to the configured number: it goes down when the platform slows, before it fails, and up again.
  *
  * Our own small one, because the queues on npm that limit a rate read the process's clock and timers, and then a
  * simulation on virtual time would wait for real.
  */
 export interface RequestBudget {
   /** Resolves when a request may go; call the result once when it has been answered. Rejects with the signal's reason. */
-  take(signal?: AbortSignal): Promise<() => void>;
+  take(signal?: AbortSignal): Promise<EndOfRequest>;
   /** The platform said that it is too much: the rate is halved, and grows back by a tenth of the limit every minute. */
   throttled(): void;
   /** Counts one retry against the share of requests that may be retries; false: there is no room for one. */
@@ -19,21 +21,26 @@ export interface RequestBudget {
   readonly state: () => BudgetState;
 }
 
+/** With the answer where it was a good one or came too late: others say nothing about how loaded the platform is. */
+export type EndOfRequest = (answer?: AnsweredRequest) => void;
+
 export interface BudgetState {
   readonly running: number;
   readonly waiting: number;
+  /** Requests that may be under way at once now. */
+  readonly concurrency: number;
   readonly requestsPerSecond: number;
 }
 
 export interface BudgetLimits {
-  /** Requests under way at once; an integer of 1 or more. */
+  /** Most requests under way at once; an integer of 1 or more. */
   readonly concurrency: number;
   /** More than 0. */
   readonly requestsPerSecond: number;
 }
 
 interface Waiter {
-  readonly grant: () => void;
+  readonly grant: (end: EndOfRequest) => void;
 }
 
 const GROWTH_PER_MS = 0.1 / 60_000;
@@ -54,19 +61,39 @@ export function createRequestBudget(limits: BudgetLimits, clock: Clock): Request
   const waiting: Waiter[] = [];
   const rate = createRate(limits, clock);
   const retries = createRetryShare(clock);
-  let running = 0;
+  const limit = createAdaptiveLimit(concurrency, clock.monotonic());
+  /** When each request under way began, the oldest first. */
+  const began = new Set<{ readonly atMs: MonotonicMs }>();
+  const hanging = createAlarm(clock, pump);
   let isWaking = false;
 
+  /** Requests that count against the limit, and when the oldest of them will not any more. */
+  function load(): { readonly inFlight: number; readonly untilMs: MonotonicMs } {
+    const hangsAfterMs = limit.hangsAfterMs();
+    const hungBeforeMs = clock.monotonic() - hangsAfterMs;
+    let inFlight = began.size;
+    for (const { atMs } of began) {
+      if (atMs > hungBeforeMs) return { inFlight, untilMs: atMs + hangsAfterMs };
+      inFlight -= 1;
+    }
+    return { inFlight, untilMs: Number.POSITIVE_INFINITY };
+  }
+
   function pump(): void {
-    while (running < concurrency && waiting.length > 0) {
+    while (began.size < concurrency && waiting.length > 0) {
+      const { inFlight, untilMs } = load();
+      if (inFlight >= limit.current()) {
+        hanging.setFor(untilMs);
+        return;
+      }
       const waitMs = rate.takeOrWaitMs();
       if (waitMs > 0) {
         wakeIn(waitMs);
-        return;
+        break;
       }
-      running += 1;
-      waiting.shift()?.grant();
+      waiting.shift()?.grant(begin(inFlight + 1));
     }
+    hanging.cancel();
   }
 
   function wakeIn(ms: number): void {
@@ -78,27 +105,30 @@ export function createRequestBudget(limits: BudgetLimits, clock: Clock): Request
     });
   }
 
-  function released(): () => void {
-    let isDone = false;
-    return () => {
-      if (isDone) return;
-      isDone = true;
-      running -= 1;
+  function begin(inFlight: number): EndOfRequest {
+    const nowMs = clock.monotonic();
+    const request = { atMs: nowMs };
+    const sent = limit.began(inFlight, nowMs);
+    began.add(request);
+    return (answer) => {
+      if (!began.delete(request)) return;
+      if (answer !== undefined) limit.answered(sent, answer, clock.monotonic());
       pump();
     };
   }
 
-  async function take(signal?: AbortSignal): Promise<() => void> {
+  async function take(signal?: AbortSignal): Promise<EndOfRequest> {
     signal?.throwIfAborted();
-    await new Promise<void>((resolve, reject) => {
+    const end = await new Promise<EndOfRequest>((resolve, reject) => {
       const waiter: Waiter = {
-        grant: () => {
+        grant: (granted) => {
           signal?.removeEventListener('abort', leave);
-          resolve();
+          resolve(granted);
         },
       };
       const leave = (): void => {
         waiting.splice(waiting.indexOf(waiter), 1);
+        if (waiting.length === 0) hanging.cancel();
         reject(signal?.reason);
       };
       signal?.addEventListener('abort', leave, { once: true });
@@ -106,14 +136,45 @@ export function createRequestBudget(limits: BudgetLimits, clock: Clock): Request
       pump();
     });
     retries.request();
-    return released();
+    return end;
   }
 
   return {
     take,
     throttled: rate.halve,
     takeRetry: retries.take,
-    state: () => ({ running, waiting: waiting.length, requestsPerSecond: rate.perSecond() }),
+    state: () => ({
+      running: began.size,
+      waiting: waiting.length,
+      concurrency: limit.current(),
+      requestsPerSecond: rate.perSecond(),
+    }),
+  };
+}
+
+/** One timer, set while it is needed: a sleep that nobody needs would keep the process alive. */
+function createAlarm(clock: Clock, ring: () => void) {
+  let stop: AbortController | undefined;
+  return {
+    /** Too early is as good: whoever is woken looks again. */
+    setFor(atMs: MonotonicMs): void {
+      if (stop !== undefined || atMs === Number.POSITIVE_INFINITY) return;
+      const mine = new AbortController();
+      stop = mine;
+      clock.sleep(Math.max(1, Math.ceil(atMs - clock.monotonic())), mine.signal).then(
+        () => {
+          if (stop === mine) stop = undefined;
+          ring();
+        },
+        (error: unknown) => {
+          if (!mine.signal.aborted) throw error;
+        },
+      );
+    },
+    cancel(): void {
+      stop?.abort();
+      stop = undefined;
+    },
   };
 }
 

@@ -5,16 +5,19 @@ import type { RequestBudget } from './budget.ts';
 import { isThrottled } from './retrying.ts';
 import { type PlatformRequest, type PlatformResponse, type Transport, TransportError } from './transport.ts';
 
-/** One request that was sent, for metrics and traces. Nothing of its body or answer. */
-export interface RequestRecord {
+/** One request that was answered or failed, for metrics and traces. Nothing of its body or answer. */
+export interface RequestFacts {
+  /** Name of the operator's `Platform` document. */
+  readonly platform: string;
+  /** Name in the table of operations. */
   readonly operation: string;
-  readonly isRead: boolean;
-  /** undefined: no answer came. */
-  readonly status: number | undefined;
-  /** Of the transport, where no answer came: `ECONNREFUSED`. */
-  readonly failure: string | undefined;
-  readonly durationMs: number;
+  readonly outcome: RequestOutcome;
+  /** From its turn in the budget to the end of its answer. */
+  readonly tookMs: number;
 }
+
+/** `throttled`: the platform says "too much". `network`: no whole answer, for any reason that has no name here. */
+export type RequestOutcome = '2xx' | '3xx' | '4xx' | '5xx' | 'throttled' | 'timeout' | 'network' | 'aborted';
 
 /** The one way to the platform: every request, each retry too, takes its turn in the budget and is counted. */
 export interface RequestGate {
@@ -26,12 +29,18 @@ export interface RequestGate {
   readonly send: (request: PlatformRequest, sendBeforeMs?: MonotonicMs) => Promise<PlatformResponse>;
 }
 
-export function createRequestGate(
-  transport: Transport,
-  budget: RequestBudget,
-  clock: Clock,
-  onRequest: (record: RequestRecord) => void = () => {},
-): RequestGate {
+export interface RequestGateOptions {
+  /** Name of the operator's `Platform` document. */
+  readonly platform: string;
+  readonly transport: Transport;
+  readonly budget: RequestBudget;
+  readonly clock: Clock;
+  /** Called once for each request that left; must not throw. */
+  readonly onRequest?: (facts: RequestFacts) => void;
+}
+
+export function createRequestGate(options: RequestGateOptions): RequestGate {
+  const { platform, transport, budget, clock, onRequest } = options;
   return {
     budget,
     send: async (request, sendBeforeMs) => {
@@ -41,29 +50,44 @@ export function createRequestGate(
         done();
         throw new TransportError('unsent', 'TOO_LATE', 'its turn in the request budget came after the send deadline');
       }
-      const report = (status: number | undefined, failure: string | undefined): void =>
-        onRequest({
-          operation: request.operation,
-          isRead: request.isRead,
-          status,
-          failure,
-          durationMs: clock.monotonic() - startedMs,
-        });
+      const { operation } = request;
+      let outcome: RequestOutcome = 'network';
       try {
         const response = await transport(request);
-        if (asksForLess(response)) budget.throttled();
-        report(response.status, undefined);
+        outcome = outcomeOfAnswer(response);
+        if (outcome === 'throttled') budget.throttled();
         return response;
       } catch (error) {
-        report(undefined, error instanceof TransportError ? error.code : 'BUG');
+        outcome = outcomeOfFailure(error);
         throw error;
       } finally {
-        done();
+        const tookMs = clock.monotonic() - startedMs;
+        // A refusal may come faster than an answer, and says nothing about how loaded the platform is.
+        if (outcome === '2xx' || outcome === 'timeout') done({ operation, isInTime: outcome === '2xx' });
+        else done();
+        onRequest?.({ platform, operation, outcome, tookMs });
       }
     },
   };
 }
 
-function asksForLess(response: PlatformResponse): boolean {
-  return response.status >= 400 && isThrottled(parseAnswer(response), response);
+function outcomeOfAnswer(response: PlatformResponse): RequestOutcome {
+  const { status } = response;
+  if (status < 300) return '2xx';
+  if (status < 400) return '3xx';
+  if (isThrottled(parseAnswer(response), response)) return 'throttled';
+  return status < 500 ? '4xx' : '5xx';
+}
+
+const TIMEOUT_CODES: ReadonlySet<string> = new Set([
+  'ETIMEDOUT',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+]);
+
+function outcomeOfFailure(error: unknown): RequestOutcome {
+  if (!(error instanceof TransportError)) return 'network';
+  if (error.code === 'ABORTED') return 'aborted';
+  return TIMEOUT_CODES.has(error.code) ? 'timeout' : 'network';
 }

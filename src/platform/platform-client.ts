@@ -28,7 +28,7 @@ import {
   type ReadCapability,
 } from './dialect.ts';
 import { missingCapability } from './failures.ts';
-import { createRequestGate, type RequestGate, type RequestRecord } from './gate.ts';
+import { createRequestGate, type RequestFacts, type RequestGate } from './gate.ts';
 import { paths } from './operations.ts';
 import { createReader, type ReadCall, type Reader } from './reader.ts';
 import { hashOf, writeRequest } from './requests.ts';
@@ -58,7 +58,8 @@ export interface PlatformClientOptions {
   readonly signal?: AbortSignal;
   /** Masks secrets in what the server says, before it is shown or recorded: servers repeat what they were sent. */
   readonly redact?: Redact;
-  readonly onRequest?: (record: RequestRecord) => void;
+  /** Called once for each request that left, when it was answered or has failed; each attempt counts. */
+  readonly onRequest?: (facts: RequestFacts) => void;
   /** An answer to a write that the classifier's table does not know. */
   readonly onUnseen?: (unseen: UnseenAnswer) => void;
 }
@@ -67,7 +68,13 @@ export interface PlatformClientOptions {
 export function createPlatformClient(options: PlatformClientOptions): PlatformClient {
   const { name, url, clock, log } = options;
   const dialect = createDialect(options.dialect, options.remembered);
-  const gate = createRequestGate(options.transport, options.budget, clock, options.onRequest);
+  const gate = createRequestGate({
+    platform: name,
+    transport: options.transport,
+    budget: options.budget,
+    clock,
+    ...(options.onRequest === undefined ? {} : { onRequest: options.onRequest }),
+  });
   const reader = createReader({
     url,
     gate,

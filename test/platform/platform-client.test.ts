@@ -217,13 +217,31 @@ test('stopping ends a read that waits for its turn', async () => {
 });
 
 test('each request is reported once with its duration and outcome, retries too', async () => {
-  const records: unknown[] = [];
+  const facts: unknown[] = [];
   const { client, clock } = clientOf((_, count) => jsonResponse(count === 1 ? 503 : 200, []), {
-    onRequest: (record) => records.push(record),
+    onRequest: (fact) => facts.push(fact),
   });
   await clock.run(client.regions());
-  expect(records).toEqual([
-    { operation: 'listRegions', isRead: true, status: 503, failure: undefined, durationMs: 0 },
-    { operation: 'listRegions', isRead: true, status: 200, failure: undefined, durationMs: 0 },
+  expect(facts).toEqual([
+    { platform: client.name, operation: 'listRegions', outcome: '5xx', tookMs: 0 },
+    { platform: client.name, operation: 'listRegions', outcome: '2xx', tookMs: 0 },
   ]);
+});
+
+test.for([
+  ['2xx', jsonResponse(200, [])],
+  ['3xx', jsonResponse(302, {})],
+  ['4xx', jsonResponse(404, { code: 404 })],
+  ['5xx', jsonResponse(500, {})],
+  ['throttled', jsonResponse(429, {})],
+  ['timeout', new TransportError('ambiguous', 'ETIMEDOUT', 'no answer')],
+  ['timeout', new TransportError('unsent', 'UND_ERR_CONNECT_TIMEOUT', 'no connection')],
+  ['network', new TransportError('unsent', 'ECONNREFUSED', 'refused')],
+  ['network', new TransportError('ambiguous', 'TRUNCATED', 'cut off')],
+  ['aborted', new TransportError('ambiguous', 'ABORTED', 'given up')],
+] as const)('a request that ends like this counts as %s', async ([outcome, end]) => {
+  const outcomes: string[] = [];
+  const { client, clock } = clientOf(() => end, { onRequest: (fact) => outcomes.push(fact.outcome) });
+  await clock.run(client.regions().catch(() => {}));
+  expect([...new Set(outcomes)]).toEqual([outcome]);
 });
