@@ -5,6 +5,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** Tests named `*.long.test.ts` run only with `npm run test:long`, which sets this variable. */
 const long = process.env.PORTOLAN_TEST_LONG === '1';
 
+/** Those that take many minutes each: they start before all others. */
+const LONG = /\.long\.test\.ts$/;
 /** Files that take long for what they say: they start first, or one of them would run alone at the end. */
 const SLOW =
   /\/test\/(?:processes|simulation)\/|\/test\/cli\/(?:apply-|secrets|commands|installation)|\/ledger\/processes/;
@@ -12,8 +14,8 @@ const SLOW =
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    const isSlow = ({ moduleId }: TestSpecification): boolean => SLOW.test(moduleId);
-    return [...sorted.filter(isSlow), ...sorted.filter((file) => !isSlow(file))];
+    const place = ({ moduleId }: TestSpecification): number => (LONG.test(moduleId) ? 0 : SLOW.test(moduleId) ? 1 : 2);
+    return sorted.sort((left, right) => place(left) - place(right));
   }
 }
 
