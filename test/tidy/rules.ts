@@ -73,6 +73,7 @@ export const AMBIENT_MODULES: Readonly<Record<string, Ambient>> = {
   'dns/promises': 'network',
   undici: 'network',
   ky: 'network',
+  fastify: 'network',
   fs: 'files',
   'fs/promises': 'files',
   sqlite: 'files',
@@ -82,6 +83,7 @@ export const AMBIENT_MODULES: Readonly<Record<string, Ambient>> = {
 /** Beside platform/, the few files that put a secret on a wire of their own, each with what for. */
 export const REVEALED_IN: Readonly<Record<string, string>> = {
   'src/sandbox/transport.ts': 'the transport in memory stands in for the wire',
+  'src/server/secrets.ts': 'compares what callers sent, after the same time for yes and no',
   'src/controller/outbound.ts': 'signs and authenticates what is sent to receivers and collectors',
 };
 
@@ -117,6 +119,9 @@ export const ALLOWED: Readonly<Record<string, Allowance>> = {
   },
   'src/sandbox/durable.ts': { uses: ['files'], reason: 'keeps the state of a sandbox in a folder' },
   'src/sandbox/server.ts': { uses: ['network'], reason: 'the sandbox is a server' },
+  'src/server/app.ts': { uses: ['network'], reason: 'the HTTP API is a server' },
+  'src/server/hosts.ts': { uses: ['network'], reason: 'tells addresses from names; opens nothing' },
+  'src/server/start.ts': { uses: ['files'], reason: 'reads the certificate of the server' },
   'src/source/git.ts': { uses: ['process'], reason: 'runs git, which reads commits' },
   'src/source/watcher.ts': { uses: ['files'], reason: 'hears of changed refs and files' },
   'src/source/watch-plan.ts': {

@@ -1,0 +1,268 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import fastify, {
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type FastifyServerOptions,
+} from 'fastify';
+import type { Role } from '../kinds/settings/server-spec.ts';
+import type { Log } from '../runtime/log.ts';
+import { covers, roleFor } from './access.ts';
+import { isOurHost } from './hosts.ts';
+import type { ServerLimits } from './limits.ts';
+import { type ProblemDetails, problem, problemOf, RequestProblem } from './problem.ts';
+import * as refusals from './refusals.ts';
+import type { Call, Desk, Reply, Route } from './route.ts';
+import type { Caller } from './tokens.ts';
+
+/** What may change while the server runs: a reload puts another in its place. */
+export interface Gate {
+  identify(authorization: string | undefined): Caller | undefined;
+  readonly hostNames: ReadonlySet<string>;
+  readonly metricsArePublic: boolean;
+}
+
+export interface AppOptions {
+  readonly routes: readonly Route[];
+  readonly desk: Desk;
+  readonly limits: ServerLimits;
+  readonly gate: () => Gate;
+  readonly log: Log;
+  /** Masks secrets that got into an answer by mistake. */
+  readonly redact: (text: string) => string;
+  /** Aborted when the server closes. */
+  readonly signal: AbortSignal;
+  readonly tls: { readonly cert: string; readonly key: string } | undefined;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    caller: Caller | undefined;
+  }
+  interface FastifyContextConfig {
+    readonly route?: Route;
+  }
+}
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
+
+/** fastify around the table of routes: nothing is let in, checked, answered or logged anywhere else. */
+export function createApp(options: AppOptions): FastifyInstance {
+  const { limits } = options;
+  const app = fastify(serverOptions(options));
+  app.server.maxConnections = limits.connections;
+  app.decorateRequest('caller', undefined);
+  app.removeContentTypeParser('text/plain');
+  const validators = createValidators();
+  app.setValidatorCompiler(({ schema, httpPart }) => {
+    const ajv = httpPart === 'body' ? validators.body : validators.text;
+    return ajv.compile(schema as object);
+  });
+  app.setErrorHandler((error, request, reply) => fail(error, request, reply, options));
+  // Whoever may not look is not told what there is either: the hook below comes first.
+  app.setNotFoundHandler((_, reply) => sendProblem(reply, refusals.noSuchRoute(), options));
+  app.addHook('onRequest', async (request, reply) => {
+    for (const [name, value] of Object.entries(headersOfAll(options))) reply.header(name, value);
+    admit(request, options);
+  });
+  app.addHook('onResponse', async (request, reply) => note(request, reply, options));
+  // Signed bodies are checked byte by byte, so nothing may parse them before.
+  app.register(async (signed) => {
+    signed.removeAllContentTypeParsers();
+    signed.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+    for (const route of options.routes) if (route.body?.type === 'bytes') addRoute(signed, route, options);
+  });
+  for (const route of options.routes) if (route.body?.type !== 'bytes') addRoute(app, route, options);
+  return app;
+}
+
+function serverOptions({ limits, tls }: AppOptions): FastifyServerOptions {
+  const http = {
+    maxHeaderSize: limits.headerBytes,
+    headersTimeout: limits.headersMs,
+    requestTimeout: limits.requestMs,
+    connectionsCheckingInterval: limits.checkMs,
+    keepAliveTimeout: limits.keepAliveMs,
+    requireHostHeader: true,
+  };
+  return {
+    bodyLimit: limits.bodyBytes,
+    requestTimeout: limits.requestMs,
+    connectionTimeout: limits.idleSocketMs,
+    keepAliveTimeout: limits.keepAliveMs,
+    exposeHeadRoutes: false,
+    trustProxy: false,
+    onProtoPoisoning: 'error',
+    onConstructorPoisoning: 'error',
+    routerOptions: { maxParamLength: 256, caseSensitive: true },
+    frameworkErrors: (_error: unknown, _request: unknown, reply: FastifyReply) => {
+      void reply.code(400).type(PROBLEM_TYPE).send(JSON.stringify(refusals.badAddress()));
+    },
+    clientErrorHandler: (error: NodeJS.ErrnoException, socket: Parameters<typeof refusals.cutOff>[1]) => {
+      refusals.cutOff(error, socket);
+    },
+    ...(tls === undefined ? { http } : { https: { ...http, ...tls, minVersion: 'TLSv1.2' } }),
+  } as FastifyServerOptions;
+}
+
+/** Words of an address are text, and become what their schema says; a body is taken as it is. */
+function createValidators() {
+  const common = { allErrors: false, useDefaults: true, strict: true, strictRequired: false } as const;
+  return {
+    text: new Ajv2020({ ...common, coerceTypes: 'array' }),
+    body: new Ajv2020({ ...common, coerceTypes: false, keywords: ['x-expected'] }),
+  };
+}
+
+function addRoute(app: FastifyInstance, route: Route, options: AppOptions): void {
+  const { limits } = options;
+  const { method, path, query = {}, body, bodyBytes } = route;
+  app.route({
+    method,
+    url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    bodyLimit: bodyBytes === undefined ? limits.bodyBytes : limits[bodyBytes],
+    config: { route },
+    schema: {
+      querystring: { type: 'object', additionalProperties: false, properties: query },
+      ...(body?.type === 'json' ? { body: body.schema } : {}),
+    },
+    handler: (request, reply) => answer(route, request, reply, options),
+  });
+}
+
+/** @throws RequestProblem for whoever is not let in. Before the body is read. */
+function admit(request: FastifyRequest, { gate, desk, log }: AppOptions): void {
+  const { identify, hostNames, metricsArePublic } = gate();
+  if (!isOurHost(request.headers.host, hostNames)) throw refusals.wrongHost();
+  const route = request.routeOptions.config.route;
+  // What does not exist is for those who may look.
+  const wanted: Role | undefined = route === undefined ? 'viewer' : roleFor(route.access, metricsArePublic);
+  if (route?.access === 'signature') desk.webhooks.admit((request.params as { readonly name: string }).name);
+  if (wanted === undefined) return;
+  request.caller = identify(request.headers.authorization);
+  if (request.caller === undefined) {
+    log.warn('server: a request without a valid token was refused', { method: request.method, from: request.ip });
+    throw refusals.noToken();
+  }
+  if (!covers(request.caller.role, wanted)) throw refusals.wrongRole(request.caller.role, wanted);
+}
+
+async function answer(route: Route, request: FastifyRequest, reply: FastifyReply, options: AppOptions): Promise<void> {
+  const { desk, limits } = options;
+  const stop = new AbortController();
+  const gone = (): void => stop.abort(new Error('the client is gone'));
+  reply.raw.once('close', gone);
+  const late = new AbortController();
+  const signal = AbortSignal.any([options.signal, stop.signal, late.signal]);
+  desk.clock.sleep(limits.planMs, stop.signal).then(
+    () => late.abort(refusals.tookTooLong()),
+    () => {}, // It was answered in time.
+  );
+  const call: Call = {
+    params: request.params as Call['params'],
+    query: request.query,
+    body: request.body ?? new Uint8Array(),
+    headers: request.headers,
+    by: request.caller?.name ?? 'anyone',
+    signal,
+  };
+  try {
+    // While it is worked on, nothing need move on the socket.
+    request.raw.socket.setTimeout(limits.planMs + limits.idleSocketMs);
+    const said = await route.handle(call, desk);
+    request.raw.socket.setTimeout(limits.idleSocketMs);
+    await sendReply(said, reply, options);
+  } catch (error) {
+    // Whatever is broken off because of us fails in words of its own; ours say why.
+    const why = signal.reason as unknown;
+    throw why instanceof RequestProblem ? why : error;
+  } finally {
+    reply.raw.off('close', gone);
+    stop.abort(new Error('it was answered'));
+  }
+}
+
+async function sendReply(reply: Reply, to: FastifyReply, options: AppOptions): Promise<void> {
+  switch (reply.type) {
+    case 'json':
+      if (reply.status >= 400 && isProblem(reply.body)) return sendProblem(to, reply.body, options);
+      await to
+        .code(reply.status)
+        .type(JSON_TYPE)
+        .send(options.redact(JSON.stringify(reply.body)));
+      return;
+    case 'text':
+      void to.code(reply.status).type(reply.contentType).send(options.redact(reply.text));
+      return;
+    case 'stream': {
+      to.hijack();
+      await reply.open(to.raw, headersOfAll(options)).catch((error: unknown) => {
+        options.log.error('server: an event stream broke off', { reason: String(error) });
+        to.raw.destroy();
+      });
+      return;
+    }
+  }
+}
+
+function isProblem(body: unknown): body is ProblemDetails {
+  return typeof body === 'object' && body !== null && 'remedy' in body;
+}
+
+function headersOfAll({ tls }: AppOptions): Readonly<Record<string, string>> {
+  return {
+    'cache-control': 'no-store',
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+    'cross-origin-opener-policy': 'same-origin',
+    'cross-origin-resource-policy': 'same-origin',
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+    ...(tls === undefined ? {} : { 'strict-transport-security': 'max-age=31536000' }),
+  };
+}
+
+function fail(error: unknown, request: FastifyRequest, reply: FastifyReply, options: AppOptions): void {
+  const details = problemOf(error) ?? refusals.ofFramework(error, request.routeOptions.bodyLimit);
+  if (details !== undefined) {
+    if (error instanceof RequestProblem && error.retryAfter !== undefined)
+      reply.header('retry-after', error.retryAfter);
+    if (details.status === 401 && details.code === 'server/no-token') reply.header('www-authenticate', 'Bearer');
+    sendProblem(reply, details, options);
+    return;
+  }
+  // A fault of ours: its words are for the log alone.
+  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  options.log.error('server: a request hit a fault of Portolan', { path: request.routeOptions.url, stack });
+  sendProblem(
+    reply,
+    problem(500, {
+      code: 'server/fault',
+      detail: 'The server hit a fault of its own. The controller goes on.',
+      remedy: 'Look into its log, and report the lines that stand there.',
+    }),
+    options,
+  );
+}
+
+function sendProblem(reply: FastifyReply, details: ProblemDetails, { redact }: AppOptions): void {
+  void reply
+    .code(details.status)
+    .type(PROBLEM_TYPE)
+    .send(redact(JSON.stringify(details)));
+}
+
+/** What changes something is in the log with its author; the rest only where somebody looks closely. */
+function note(request: FastifyRequest, reply: FastifyReply, { log }: AppOptions): void {
+  const route = request.routeOptions.config.route;
+  const facts = {
+    operation: route?.operationId ?? 'unknown',
+    application: (request.params as Readonly<Record<string, string>> | undefined)?.['name'],
+    by: request.caller?.name,
+    status: reply.statusCode,
+  };
+  const isCommand = route?.access === 'operator' && request.method === 'POST';
+  if (isCommand) log.info('server: a command', facts);
+  else log.debug('server: a request', facts);
+}

@@ -1,0 +1,67 @@
+import type { ControllerApi } from '../controller/api.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { MonotonicMs } from '../model/time.ts';
+
+export interface Health {
+  /** How late the last beat of this process came, ms; more than `LAG_MAX_MS`: it does nothing any more. */
+  lag(): { readonly lagMs: number; readonly isAlive: boolean };
+  /** Why it does not do its work; empty: it does. In words that tell strangers nothing. */
+  obstacles(): Promise<readonly string[]>;
+}
+
+const BEAT_MS = 1_000;
+const LAG_MAX_MS = 10_000;
+/** Whoever asks more often gets the answer of before: anybody may ask. */
+const LEDGER_ASKED_MS = 1_000;
+const LEDGER_MS = 2_000;
+
+/** Beats until `signal` is aborted. */
+export function watchHealth(api: ControllerApi, clock: Clock, signal: AbortSignal): Health {
+  let beatAtMs = clock.monotonic();
+  let lastLagMs = 0;
+  void (async () => {
+    for (;;) {
+      try {
+        await clock.sleep(BEAT_MS, signal);
+      } catch {
+        return; // It closes.
+      }
+      lastLagMs = Math.max(0, clock.monotonic() - beatAtMs - BEAT_MS);
+      beatAtMs = clock.monotonic();
+    }
+  })();
+  let ledger: { readonly atMs: MonotonicMs; readonly isOk: Promise<boolean> } | undefined;
+  const ledgerIsOk = (): Promise<boolean> => {
+    if (ledger === undefined || clock.monotonic() - ledger.atMs > LEDGER_ASKED_MS) {
+      ledger = { atMs: clock.monotonic(), isOk: answers(api, clock) };
+    }
+    return ledger.isOk;
+  };
+  return {
+    lag: () => {
+      const lagMs = Math.max(lastLagMs, clock.monotonic() - beatAtMs - BEAT_MS, 0);
+      return { lagMs: Math.round(lagMs), isAlive: lagMs <= LAG_MAX_MS };
+    },
+    obstacles: async () => {
+      const { phase } = api.status();
+      const obstacles: string[] = [];
+      if (phase === 'draining') obstacles.push('draining');
+      if (phase === 'starting') obstacles.push('the source was not read yet');
+      if (!(await ledgerIsOk())) obstacles.push('the ledger does not answer');
+      return obstacles;
+    },
+  };
+}
+
+async function answers(api: ControllerApi, clock: Clock): Promise<boolean> {
+  const stop = new AbortController();
+  try {
+    const late = clock.sleep(LEDGER_MS, stop.signal).then(() => false);
+    late.catch(() => {}); // Ended below.
+    return await Promise.race([api.history({ limit: 1 }).then(() => true), late]);
+  } catch {
+    return false;
+  } finally {
+    stop.abort(new Error('the ledger answered'));
+  }
+}

@@ -1,0 +1,54 @@
+/** What one client, or all together, may take of the daemon. Times in milliseconds. */
+export interface ServerLimits {
+  /** Until the headers of a request are there. */
+  readonly headersMs: number;
+  /** Until a request is there as a whole. */
+  readonly requestMs: number;
+  /** How often the two above are looked at. */
+  readonly checkMs: number;
+  /** A socket on which nothing moved for so long is closed. */
+  readonly idleSocketMs: number;
+  /** How long a socket is kept for the next request. */
+  readonly keepAliveMs: number;
+  readonly headerBytes: number;
+  readonly connections: number;
+  /** Of a request that says nothing of its own. */
+  readonly bodyBytes: number;
+  readonly planBodyBytes: number;
+  readonly webhookBodyBytes: number;
+  /** Plans made at once; each reads from the platform. */
+  readonly plans: number;
+  readonly planMs: number;
+  /** Between two signs of life on an event stream. */
+  readonly heartbeatMs: number;
+  /** A reader of a stream who takes nothing for so long is cut off. */
+  readonly slowReaderMs: number;
+  /** Requests to one webhook: so many at once, and so many a second in the long run. */
+  readonly webhookBurst: number;
+  readonly webhookPerSecond: number;
+  /** The source is looked at no more often for webhooks; none is lost. */
+  readonly pokeMs: number;
+  /** What is under way when the server closes is given so long. */
+  readonly closeMs: number;
+}
+
+export const defaultLimits: ServerLimits = {
+  headersMs: 5_000,
+  requestMs: 30_000,
+  checkMs: 1_000,
+  idleSocketMs: 60_000,
+  keepAliveMs: 5_000,
+  headerBytes: 16 * 1024,
+  connections: 1_024,
+  bodyBytes: 16 * 1024,
+  planBodyBytes: 16 * 1024 * 1024,
+  webhookBodyBytes: 1024 * 1024,
+  plans: 4,
+  planMs: 120_000,
+  heartbeatMs: 15_000,
+  slowReaderMs: 20_000,
+  webhookBurst: 60,
+  webhookPerSecond: 5,
+  pokeMs: 1_000,
+  closeMs: 3_000,
+};

@@ -1,0 +1,95 @@
+import { PortolanError } from '../model/errors.ts';
+import type { Problem } from '../model/problem.ts';
+import { unreachable } from '../model/unreachable.ts';
+
+/** An error as the API tells it: RFC 9457, with our code and what to do next. */
+export interface ProblemDetails {
+  /** `urn:portolan:problem:<code>`. */
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  /** What happened, and what was not done. */
+  readonly detail: string;
+  /** Stable, `area/what`. */
+  readonly code: string;
+  readonly remedy: string;
+  /** Faults of manifests that were sent, each with its place. */
+  readonly problems?: readonly Problem[];
+}
+
+const TITLES: Readonly<Record<number, string>> = {
+  400: 'Bad request',
+  401: 'No valid token',
+  403: 'The role does not allow it',
+  404: 'Not found',
+  408: 'Too slow',
+  409: 'Not as things stand',
+  413: 'Too large',
+  415: 'Not JSON',
+  421: 'Wrong host',
+  422: 'Invalid input',
+  429: 'Too many requests',
+  431: 'Headers too large',
+  500: 'Fault of the server',
+  502: 'The platform does not answer',
+  503: 'Not now',
+  504: 'Took too long',
+};
+
+export function problem(
+  status: number,
+  facts: {
+    readonly code: string;
+    readonly detail: string;
+    readonly remedy: string;
+    readonly problems?: readonly Problem[];
+  },
+): ProblemDetails {
+  const title = TITLES[status] ?? 'Error';
+  return { type: `urn:portolan:problem:${facts.code}`, title, status, ...facts };
+}
+
+const STATUS_OF_CODE: Readonly<Record<string, number>> = {
+  'controller/unknown-application': 404,
+  'controller/nothing-to-approve': 409,
+  'controller/other-plan': 409,
+};
+
+/** @returns undefined for what nobody threw on purpose. */
+export function problemOf(error: unknown): ProblemDetails | undefined {
+  if (error instanceof RequestProblem) return error.details;
+  if (!(error instanceof PortolanError)) return undefined;
+  const { code, message: detail, remedy } = error;
+  return problem(STATUS_OF_CODE[code] ?? statusOf(error), { code, detail, remedy });
+}
+
+function statusOf({ disposition }: PortolanError): number {
+  switch (disposition) {
+    case 'invalid':
+      return 422;
+    case 'ask-human':
+    case 'locked':
+      return 409;
+    case 'unreachable':
+      return 502;
+    case 'retry':
+      return 503;
+    case 'give-up':
+      return 500;
+    default:
+      return unreachable(disposition);
+  }
+}
+
+/** A request that is answered with this problem. */
+export class RequestProblem extends Error {
+  readonly details: ProblemDetails;
+  /** Seconds; becomes `Retry-After`. */
+  readonly retryAfter: number | undefined;
+
+  constructor(details: ProblemDetails, retryAfter?: number) {
+    super(details.detail);
+    this.details = details;
+    this.retryAfter = retryAfter;
+  }
+}

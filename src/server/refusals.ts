@@ -1,0 +1,151 @@
+import type { Duplex } from 'node:stream';
+import type { Role } from '../kinds/settings/server-spec.ts';
+import { type ProblemDetails, problem, RequestProblem } from './problem.ts';
+
+/** What is said to whoever is not let in, or asks for what cannot be. */
+
+export function noToken(): RequestProblem {
+  const remedy =
+    'Send Authorization: Bearer <token> with one of spec.server.tokens of Settings (portolan: --token-file, or PORTOLAN_SERVER_TOKEN).';
+  return new RequestProblem(
+    problem(401, { code: 'server/no-token', detail: 'There is no valid token. Nothing was done.', remedy }),
+  );
+}
+
+export function wrongRole(has: Role, wanted: Role): RequestProblem {
+  return new RequestProblem(
+    problem(403, {
+      code: 'server/wrong-role',
+      detail: `The token has the role ${has}, and this needs ${wanted}. Nothing was done.`,
+      remedy: `Use a token with the role ${wanted}, or have its role changed in spec.server.tokens of Settings.`,
+    }),
+  );
+}
+
+export function wrongHost(): RequestProblem {
+  return new RequestProblem(
+    problem(421, {
+      code: 'server/wrong-host',
+      detail: 'The server is not known by the name in Host. Nothing was done.',
+      remedy: 'Use its address, or add the name to spec.server.hosts of Settings.',
+    }),
+  );
+}
+
+export function noSuchRoute(): ProblemDetails {
+  return problem(404, {
+    code: 'server/no-such-route',
+    detail: 'There is nothing at this address, or not for this method.',
+    remedy: 'GET /api/v1/openapi.json has what there is.',
+  });
+}
+
+export function badAddress(): ProblemDetails {
+  return problem(400, {
+    code: 'server/bad-address',
+    detail: 'The address of the request cannot be read.',
+    remedy: 'GET /api/v1/openapi.json has what there is.',
+  });
+}
+
+export function tookTooLong(): RequestProblem {
+  return new RequestProblem(
+    problem(504, {
+      code: 'server/took-too-long',
+      detail: 'The platform did not answer in time, so this was broken off. Nothing was changed.',
+      remedy: 'Ask for the plan of one application, or try again when the platform is less busy.',
+    }),
+  );
+}
+
+export function busy(plans: number): RequestProblem {
+  const details = problem(503, {
+    code: 'server/busy',
+    detail: `${plans} plans are being made, and no more at once. Nothing was done.`,
+    remedy: 'Try again in some seconds.',
+  });
+  return new RequestProblem(details, 5);
+}
+
+export function closing(): RequestProblem {
+  const details = problem(503, {
+    code: 'server/closing',
+    detail: 'The controller is stopping, so this was broken off. Nothing was changed.',
+    remedy: 'Try again when it runs again.',
+  });
+  return new RequestProblem(details, 10);
+}
+
+interface FrameworkError {
+  readonly code?: string;
+  readonly statusCode?: number;
+  readonly message?: string;
+  readonly validation?: readonly {
+    readonly instancePath: string;
+    readonly message?: string;
+    readonly params: Readonly<Record<string, unknown>>;
+  }[];
+  readonly validationContext?: string;
+}
+
+/** @returns undefined for what is not the fault of the request. */
+export function ofFramework(error: unknown, bodyBytes: number | undefined): ProblemDetails | undefined {
+  const { code, statusCode = 500, validation, validationContext, message } = error as FrameworkError;
+  if (validation !== undefined) {
+    const [first] = validation;
+    const extra = first?.params['additionalProperty'];
+    const place = `${validationContext ?? 'request'}${first?.instancePath ?? ''}`;
+    const what = extra === undefined ? (first?.message ?? 'is wrong') : `does not take ${String(extra)}`;
+    return problem(400, {
+      code: 'server/invalid-request',
+      detail: `${place} ${what}. Nothing was done.`,
+      remedy: 'GET /api/v1/openapi.json says what it takes.',
+    });
+  }
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
+    return problem(413, {
+      code: 'server/too-large',
+      detail: `The body is larger than ${bodyBytes ?? 0} bytes, so it was not read.`,
+      remedy: 'Send less: plan fewer manifests at once.',
+    });
+  }
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
+    return problem(415, {
+      code: 'server/not-json',
+      detail: 'The body is not declared as JSON, so it was not read.',
+      remedy: 'Send Content-Type: application/json.',
+    });
+  }
+  if (statusCode < 400 || statusCode >= 500) return undefined;
+  return problem(400, {
+    code: 'server/bad-request',
+    detail: `The request cannot be read (${message ?? code ?? 'no reason given'}). Nothing was done.`,
+    remedy: 'GET /api/v1/openapi.json says what it takes.',
+  });
+}
+
+/** Answers whoever never came to be a request, and ends the connection. */
+export function cutOff(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const details = {
+    HPE_HEADER_OVERFLOW: problem(431, {
+      code: 'server/headers-too-large',
+      detail: 'The headers are too large.',
+      remedy: 'Send fewer, or shorter ones.',
+    }),
+    ERR_HTTP_REQUEST_TIMEOUT: problem(408, {
+      code: 'server/too-slow',
+      detail: 'The request did not arrive in time.',
+      remedy: 'Send it faster.',
+    }),
+  }[error.code ?? ''];
+  const said =
+    details ?? problem(400, { code: 'server/not-http', detail: 'This is not a request.', remedy: 'Speak HTTP/1.1.' });
+  const body = JSON.stringify(said);
+  socket.end(
+    `HTTP/1.1 ${said.status} ${said.title}\r\nContent-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}

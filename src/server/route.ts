@@ -1,0 +1,79 @@
+import type { ServerResponse } from 'node:http';
+import type { ControllerApi } from '../controller/api.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Access } from './access.ts';
+import type { Health } from './health.ts';
+import type { ServerLimits } from './limits.ts';
+import type { Streams } from './streams.ts';
+import type { Webhooks } from './webhooks.ts';
+
+/** A request that was let in and has the form its route asks for. */
+export interface Call {
+  readonly params: Readonly<Record<string, string>>;
+  /** Checked and with defaults, as the route's schemas say. */
+  readonly query: unknown;
+  readonly body: unknown;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** Whose token it came with, for the history. */
+  readonly by: string;
+  /** Aborted when the client goes, when the server closes, or when it took too long. */
+  readonly signal: AbortSignal;
+}
+
+/** What an answer is. A stream writes to the response itself, for as long as it likes. */
+export type Reply =
+  | { readonly type: 'json'; readonly status: number; readonly body: unknown }
+  | { readonly type: 'text'; readonly status: number; readonly contentType: string; readonly text: string }
+  | { readonly type: 'stream'; readonly open: OpenStream };
+
+/** Resolves when the stream has ended. @param headers those that every answer has. */
+type OpenStream = (response: ServerResponse, headers: Readonly<Record<string, string>>) => Promise<void>;
+
+/** What routes work with. */
+export interface Desk {
+  readonly api: ControllerApi;
+  readonly clock: Clock;
+  readonly limits: ServerLimits;
+  readonly health: Health;
+  readonly streams: Streams;
+  readonly webhooks: Webhooks;
+  readonly metrics: MetricsText;
+  readonly plans: PlanGate;
+}
+
+/** The metrics as they are now, and their media type. */
+export type MetricsText = () => Promise<{ readonly contentType: string; readonly text: string }>;
+
+/** Lets a few plans be made at once and refuses the others. */
+export interface PlanGate {
+  /** @throws RequestProblem 503 when as many are under way as may be. */
+  run<Result>(work: () => Promise<Result>): Promise<Result>;
+}
+
+interface Answer {
+  readonly description: string;
+  readonly contentType?: string;
+  readonly schema?: JsonObject;
+}
+
+/** One route. What is not in its table of access cannot exist: the type asks for it. */
+export interface Route {
+  readonly method: 'GET' | 'POST';
+  /** `/api/v1/applications/{name}`. */
+  readonly path: string;
+  readonly operationId: string;
+  readonly summary: string;
+  readonly access: Access;
+  /** By name. */
+  readonly query?: Readonly<Record<string, JsonObject>>;
+  readonly body?: { readonly type: 'json'; readonly schema: JsonObject } | { readonly type: 'bytes' };
+  readonly bodyBytes?: keyof ServerLimits & `${string}BodyBytes`;
+  /** By status; those of errors are the same everywhere. */
+  readonly answers: Readonly<Record<number, Answer>>;
+  handle(call: Call, desk: Desk): Promise<Reply> | Reply;
+}
+
+export function json(body: unknown, status = 200): Reply {
+  return { type: 'json', status, body };
+}

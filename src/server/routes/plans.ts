@@ -1,0 +1,110 @@
+import { LIMITS } from '../../manifest/limits.ts';
+import type { ResourceId } from '../../model/ids.ts';
+import { problem } from '../problem.ts';
+import { json, type Route } from '../route.ts';
+import { ref } from '../schema-words.ts';
+import { applicationNamed } from './applications-named.ts';
+
+/** Manifests in a request; their number and size are bounded by the size of the body as well. */
+const FILES_MAX = 10_000;
+
+const resourceIds = {
+  type: 'array',
+  maxItems: FILES_MAX,
+  items: { type: 'string', maxLength: 256, pattern: '^[A-Za-z]+/[^/]+$' },
+} as const;
+
+const planBody = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['files'],
+  properties: {
+    files: {
+      type: 'array',
+      maxItems: FILES_MAX,
+      description: 'The manifests, all of them: what is not here counts as removed.',
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['path', 'content'],
+        properties: {
+          path: { type: 'string', minLength: 1, maxLength: 4096, description: 'What messages call the file.' },
+          content: { type: 'string', maxLength: LIMITS.fileBytes },
+        },
+      },
+    },
+    variables: {
+      type: 'object',
+      maxProperties: 1_000,
+      default: {},
+      description: 'Values for ${NAME}.',
+      propertyNames: { pattern: '^[A-Za-z_][A-Za-z0-9_]*$', maxLength: 128 },
+      additionalProperties: { type: 'string', maxLength: LIMITS.scalarLength },
+    },
+    prune: { type: 'boolean', default: false, description: 'Also plan removals of what the manifests do not name.' },
+    adopt: {
+      description: 'Plan to take over what exists and is not ours: all, or these.',
+      default: [],
+      oneOf: [{ type: 'string', const: 'all' }, resourceIds],
+    },
+    targets: { ...resourceIds, minItems: 1, description: 'Only these resources. Absent: all.' },
+  },
+} as const;
+
+interface PlanBody {
+  readonly files: readonly { readonly path: string; readonly content: string }[];
+  readonly variables: Readonly<Record<string, string>>;
+  readonly prune: boolean;
+  readonly adopt: 'all' | readonly ResourceId[];
+  readonly targets?: readonly ResourceId[];
+}
+
+const plan = { 200: { description: 'The plan.', schema: ref('Plan') } };
+
+export const planRoutes: readonly Route[] = [
+  {
+    method: 'GET',
+    path: '/api/v1/applications/{name}/plan',
+    operationId: 'planApplication',
+    summary: 'A fresh plan of one application. Reads only.',
+    access: 'viewer',
+    answers: plan,
+    handle: async ({ params, signal }, { api, plans }) => {
+      const { id } = applicationNamed(api, params['name']);
+      return json(await plans.run(() => api.plan(id, signal)));
+    },
+  },
+  {
+    method: 'GET',
+    path: '/api/v1/plan',
+    operationId: 'planAll',
+    summary: 'A fresh plan of all applications. Reads only.',
+    access: 'viewer',
+    answers: plan,
+    handle: async ({ signal }, { api, plans }) => json(await plans.run(() => api.plan('all', signal))),
+  },
+  {
+    method: 'POST',
+    path: '/api/v1/plan',
+    operationId: 'planManifests',
+    summary: 'What these manifests would do in place of those of the source. Reads only, and nothing of them is kept.',
+    access: 'viewer',
+    body: { type: 'json', schema: planBody },
+    bodyBytes: 'planBodyBytes',
+    answers: plan,
+    handle: async ({ body, signal }, { api, plans }) => {
+      const { files, variables, prune, adopt, targets } = body as PlanBody;
+      const options = { variables: new Map(Object.entries(variables)), prune, adopt, targets };
+      const planned = await plans.run(() => api.planManifests(files, options, signal));
+      if (planned.type === 'planned') return json(planned.document);
+      const { problems } = planned;
+      const details = problem(422, {
+        code: 'server/invalid-manifests',
+        detail: `The manifests have ${problems.length === 1 ? 'a fault' : `${problems.length} faults`}, so nothing was planned.`,
+        remedy: 'Correct what problems names, each with its place.',
+        problems,
+      });
+      return json(details, 422);
+    },
+  },
+];

@@ -1,0 +1,27 @@
+import { openApiDocument } from '../openapi.ts';
+import { json, type Route } from '../route.ts';
+import { applicationRoutes } from './applications.ts';
+import { commandRoutes } from './commands.ts';
+import { eventRoutes } from './events.ts';
+import { planRoutes } from './plans.ts';
+import { processRoutes } from './process.ts';
+import { recordRoutes } from './records.ts';
+
+/** Every route there is, with who may use it. Whatever is not here does not exist. */
+export const routes: readonly Route[] = [
+  ...processRoutes,
+  ...applicationRoutes,
+  ...planRoutes,
+  ...commandRoutes,
+  ...eventRoutes,
+  ...recordRoutes,
+  {
+    method: 'GET',
+    path: '/api/v1/openapi.json',
+    operationId: 'getDocument',
+    summary: 'This document.',
+    access: 'viewer',
+    answers: { 200: { description: 'OpenAPI 3.1.', schema: { type: 'object' } } },
+    handle: () => json(openApiDocument(routes)),
+  },
+];

@@ -1,0 +1,210 @@
+import { readFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import type { Server as TlsServer } from 'node:tls';
+import type { FastifyInstance } from 'fastify';
+import type { ControllerApi } from '../controller/api.ts';
+import type { ServerSettings } from '../kinds/settings/server-spec.ts';
+import { PortolanError } from '../model/errors.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Log } from '../runtime/log.ts';
+import { createApp, type Gate } from './app.ts';
+import { watchHealth } from './health.ts';
+import { type Address, isLoopback, parseListen } from './hosts.ts';
+import { defaultLimits, type ServerLimits } from './limits.ts';
+import * as refusals from './refusals.ts';
+import type { MetricsText, PlanGate } from './route.ts';
+import { routes } from './routes/table.ts';
+import { createStreams } from './streams.ts';
+import { type OpenSecret, Tokens } from './tokens.ts';
+import { createWebhooks } from './webhooks.ts';
+
+export interface ServerOptions {
+  readonly api: ControllerApi;
+  readonly settings: ServerSettings;
+  readonly openSecret: OpenSecret;
+  readonly log: Log;
+  readonly metrics: MetricsText;
+  readonly clock: Clock;
+  /** Masks secrets that got into an answer by mistake. */
+  readonly redact: (text: string) => string;
+  readonly limits?: Partial<ServerLimits>;
+}
+
+export interface RunningServer {
+  /** `http://127.0.0.1:7780`, without a slash at its end. */
+  readonly url: string;
+  /**
+   * Takes other tokens, webhooks, names, certificates and limits of streams; streams end, so that those whose token is gone
+   * do not stay. Another address needs a restart.
+   * @throws PortolanError `invalid`; all is as before then.
+   */
+  reload(settings: ServerSettings): void;
+  /** Takes nothing new, ends streams, gives what is under way some seconds. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts the HTTP API.
+ * @throws PortolanError `invalid` where it would be open to the network, or a secret or certificate cannot be used;
+ * `give-up` where the address is taken.
+ */
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const { api, settings, openSecret, log, metrics, clock, redact } = options;
+  const limits = { ...defaultLimits, ...options.limits };
+  const stop = new AbortController();
+  const address = parseListen(settings.listen);
+  let gate = openGate(settings, openSecret);
+  checkExposure(address, settings, log);
+  const streams = createStreams({ api, clock, limits, redact }, settings.maxStreams);
+  const webhooks = createWebhooks(settings.webhooks, {
+    clock,
+    limits,
+    openSecret,
+    signal: stop.signal,
+    poke: (because) => api.pokeSource(because),
+  });
+  const health = watchHealth(api, clock, stop.signal);
+  const plans = createPlanGate(limits.plans);
+  const app = createApp({
+    routes,
+    desk: { api, clock, limits, health, streams, webhooks, metrics, plans },
+    limits,
+    gate: () => gate,
+    log,
+    redact,
+    signal: stop.signal,
+    tls: readTls(settings),
+  });
+  try {
+    await app.listen({ host: address.host, port: address.port });
+  } catch (error) {
+    stop.abort(new Error('the server did not start'));
+    await app.close();
+    throw cannotListen(settings.listen, error);
+  }
+  const url = urlOf(app, address, settings);
+  log.info('server: listening', { url, tokens: settings.tokens.length });
+  let closing: Promise<void> | undefined;
+  return {
+    url,
+    reload: (next) => {
+      const nextGate = openGate(next, openSecret);
+      const tls = readTls(next);
+      webhooks.reload(next.webhooks);
+      gate = nextGate;
+      if (tls !== undefined && settings.tls !== undefined) (app.server as unknown as TlsServer).setSecureContext(tls);
+      streams.setMax(next.maxStreams);
+      streams.endAll();
+    },
+    close: () => (closing ??= closeApp(app, stop, () => streams.endAll(), clock, limits)),
+  };
+}
+
+function openGate(settings: ServerSettings, openSecret: OpenSecret): Gate {
+  const tokens = new Tokens(settings.tokens, openSecret);
+  return {
+    identify: (authorization) => tokens.identify(authorization),
+    hostNames: new Set([...settings.hosts, parseListen(settings.listen).host].map((name) => name.toLowerCase())),
+    metricsArePublic: settings.metrics.public,
+  };
+}
+
+/** What is reachable from elsewhere must be closed, and should be private. */
+function checkExposure({ host }: Address, { listen, tls, tokens }: ServerSettings, log: Log): void {
+  if (tokens.length === 0) {
+    if (!isLoopback(host) && tls === undefined) throw openToAll(listen);
+    log.warn('server: no token is configured, so nothing but /healthz and /readyz answers (spec.server.tokens)');
+  } else if (!isLoopback(host) && tls === undefined) {
+    log.warn('server: plain HTTP on the network: tokens can be read on the way, unless a proxy before it has TLS', {
+      listen,
+    });
+  }
+}
+
+function openToAll(listen: string): PortolanError {
+  return new PortolanError({
+    code: 'server/open-to-the-network',
+    disposition: 'invalid',
+    message: `spec.server.listen of Settings is ${listen}, which other machines reach, and there is neither a token nor TLS. The server was not started.`,
+    remedy: 'Add spec.server.tokens (and spec.server.tls, or a proxy with TLS), or listen on 127.0.0.1.',
+  });
+}
+
+function readTls({ tls }: ServerSettings): { readonly cert: string; readonly key: string } | undefined {
+  if (tls === undefined) return undefined;
+  const read = (path: string, what: string): string => {
+    try {
+      return readFileSync(path, 'utf8');
+    } catch (error) {
+      throw new PortolanError({
+        code: 'server/unreadable-tls',
+        disposition: 'invalid',
+        message: `spec.server.tls of Settings: ${what} cannot be read from ${path} (${(error as NodeJS.ErrnoException).code ?? 'unreadable'}).`,
+        remedy: 'Correct the path, or what may read the file.',
+        cause: error,
+      });
+    }
+  };
+  return { cert: read(tls.certFile, 'the certificate'), key: read(tls.keyFile, 'the key') };
+}
+
+function createPlanGate(max: number): PlanGate {
+  let running = 0;
+  return {
+    run: async (work) => {
+      if (running >= max) throw refusals.busy(max);
+      running += 1;
+      try {
+        return await work();
+      } finally {
+        running -= 1;
+      }
+    },
+  };
+}
+
+function cannotListen(listen: string, cause: unknown): PortolanError {
+  const { code, message } = cause as NodeJS.ErrnoException;
+  return new PortolanError({
+    code: 'server/cannot-listen',
+    disposition: 'give-up',
+    message: `The server cannot listen on ${listen} (${code ?? message}).`,
+    remedy: 'Free the address, or choose another in spec.server.listen of Settings; port 0 is any free one.',
+    cause,
+  });
+}
+
+function urlOf(app: FastifyInstance, { host }: Address, { tls }: ServerSettings): string {
+  const { port } = app.server.address() as AddressInfo;
+  const name = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
+  return `${tls === undefined ? 'http' : 'https'}://${name}:${port}`;
+}
+
+/** Sockets that are kept for another request would hold the end up, and so would one whose reader sleeps. */
+async function closeApp(
+  app: FastifyInstance,
+  stop: AbortController,
+  endStreams: () => void,
+  clock: Clock,
+  limits: ServerLimits,
+): Promise<void> {
+  const closed = new AbortController();
+  const sweep = async (): Promise<void> => {
+    const untilMs = clock.monotonic() + limits.closeMs;
+    while (!closed.signal.aborted) {
+      if (clock.monotonic() < untilMs) app.server.closeIdleConnections();
+      else app.server.closeAllConnections();
+      await clock.sleep(50, closed.signal).catch(() => {});
+    }
+  };
+  // Plans read from the platform for long; everything else is done at once.
+  stop.abort(refusals.closing());
+  endStreams();
+  const sweeping = sweep();
+  try {
+    await app.close();
+  } finally {
+    closed.abort(new Error('the server is closed'));
+    await sweeping;
+  }
+}

@@ -1,0 +1,182 @@
+import type { ServerResponse } from 'node:http';
+import type { ControllerApi } from '../controller/api.ts';
+import type { ControllerEvent } from '../model/status.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { ServerLimits } from './limits.ts';
+import { positionAt } from './position.ts';
+import { problem, RequestProblem } from './problem.ts';
+
+/** Where a stream begins, and which events it carries. */
+export interface StreamRequest {
+  /** Events after this one. */
+  readonly sequence: number;
+  /** The reader was told of events that are not at hand any more. */
+  readonly hasGap: boolean;
+  readonly wants: (event: ControllerEvent) => boolean;
+}
+
+/** Server-sent events. A reader gets what is at hand as fast as it takes it; nothing is kept for anyone. */
+export interface Streams {
+  readonly open: number;
+  /** How many may be open; changed by a reload. */
+  setMax(max: number): void;
+  /** @throws RequestProblem 503 when as many are open as may be. @returns frees the place. */
+  enter(): () => void;
+  /** Resolves when the stream has ended, by either side. @param headers sent before the first event. */
+  serve(response: ServerResponse, headers: Readonly<Record<string, string>>, request: StreamRequest): Promise<void>;
+  /** Ends every stream: its reader may come back, with the position it has. */
+  endAll(): void;
+}
+
+interface Around {
+  readonly api: ControllerApi;
+  readonly clock: Clock;
+  readonly limits: ServerLimits;
+  readonly redact: (text: string) => string;
+}
+
+/** Events read from the controller at once, between two writes. */
+const BATCH = 100;
+
+export function createStreams(around: Around, maxAtFirst: number): Streams {
+  let max = maxAtFirst;
+  let open = 0;
+  const ends = new Set<() => void>();
+  return {
+    get open() {
+      return open;
+    },
+    setMax: (next) => {
+      max = next;
+    },
+    enter: () => {
+      if (open >= max) throw tooMany(max);
+      open += 1;
+      let isFree = false;
+      return () => {
+        if (!isFree) open -= 1;
+        isFree = true;
+      };
+    },
+    serve: async (response, headers, request) => {
+      const stop = new AbortController();
+      const end = (): void => stop.abort(new Error('the stream was ended'));
+      ends.add(end);
+      response.once('close', end);
+      try {
+        response.writeHead(200, headers);
+        await new Pump(response, around, stop.signal).run(request);
+        response.end();
+      } catch (error) {
+        // Ended by us in good order, by the reader, or because the reader takes nothing.
+        if (error === SLOW) response.destroy();
+        else if (stop.signal.aborted) response.end();
+        else throw error;
+      } finally {
+        stop.abort(new Error('the stream has ended'));
+        ends.delete(end);
+        response.off('close', end);
+      }
+    },
+    endAll: () => {
+      for (const end of ends) end();
+    },
+  };
+}
+
+const SLOW = new Error('the reader is too slow');
+
+/** One stream. */
+class Pump {
+  readonly #response: ServerResponse;
+  readonly #around: Around;
+  readonly #signal: AbortSignal;
+
+  constructor(response: ServerResponse, around: Around, signal: AbortSignal) {
+    this.#response = response;
+    this.#around = around;
+    this.#signal = signal;
+  }
+
+  async run({ sequence: start, hasGap, wants }: StreamRequest): Promise<void> {
+    const { api, limits } = this.#around;
+    const bell = new Bell();
+    const silence = api.events.subscribe(() => bell.ring());
+    try {
+      await this.#write('retry: 2000\n\n');
+      if (hasGap) await this.#writeGap();
+      let sequence = start;
+      while (!this.#signal.aborted) {
+        const { events, isComplete } = api.events.since(sequence, BATCH);
+        if (!isComplete) await this.#writeGap();
+        for (const event of events) if (wants(event)) await this.#write(this.#eventText(event));
+        sequence = events.at(-1)?.sequence ?? sequence;
+        if (events.length > 0) continue;
+        if (await bell.wait(this.#around.clock, limits.heartbeatMs, this.#signal)) continue;
+        await this.#write(': still here\n\n');
+      }
+    } finally {
+      silence();
+    }
+  }
+
+  #eventText(event: ControllerEvent): string {
+    const data = this.#around.redact(JSON.stringify(event));
+    return `id: ${positionAt(this.#around.api, event.sequence)}\ndata: ${data}\n\n`;
+  }
+
+  async #writeGap(): Promise<void> {
+    const message = 'Events before this are no longer at hand; GET /api/v1/history has what was done.';
+    await this.#write(`event: gap\ndata: ${JSON.stringify({ message })}\n\n`);
+  }
+
+  async #write(text: string): Promise<void> {
+    this.#signal.throwIfAborted();
+    if (this.#response.write(text)) return;
+    const { clock, limits } = this.#around;
+    const bell = new Bell();
+    const ring = (): void => bell.ring();
+    this.#response.once('drain', ring);
+    const isDrained = await bell.wait(clock, limits.slowReaderMs, this.#signal);
+    this.#response.off('drain', ring);
+    this.#signal.throwIfAborted();
+    if (!isDrained) throw SLOW;
+  }
+}
+
+/** Wakes one who waits; a ring while nobody waits is remembered. */
+class Bell {
+  #rung = false;
+  #wake: (() => void) | undefined;
+
+  ring(): void {
+    this.#rung = true;
+    this.#wake?.();
+  }
+
+  /** @returns false when nothing rang for so long, or it was aborted. */
+  async wait(clock: Clock, ms: number, signal: AbortSignal): Promise<boolean> {
+    if (!this.#rung) {
+      const enough = new AbortController();
+      this.#wake = () => enough.abort(new Error('it rang'));
+      try {
+        await clock.sleep(ms, AbortSignal.any([signal, enough.signal]));
+      } catch {
+        // Woken, or aborted: the caller looks.
+      }
+      this.#wake = undefined;
+    }
+    const rung = this.#rung;
+    this.#rung = false;
+    return rung;
+  }
+}
+
+function tooMany(max: number): RequestProblem {
+  const details = problem(503, {
+    code: 'server/too-many-streams',
+    detail: `All ${max} event streams are in use, so this one was not opened.`,
+    remedy: 'Close one, or raise spec.server.maxStreams of Settings; GET /api/v1/events needs no stream.',
+  });
+  return new RequestProblem(details, 30);
+}

@@ -1,0 +1,58 @@
+import type { SecretReference } from '../kinds/platform/spec.ts';
+import type { Role, ServerToken } from '../kinds/settings/server-spec.ts';
+import { PortolanError } from '../model/errors.ts';
+import type { Secret } from '../model/secret.ts';
+import { isSecret, secretLength } from './secrets.ts';
+
+/** Follows a reference of the configuration; what it returns gives the secret as it is now. @param where for messages. */
+export type OpenSecret = (reference: SecretReference, where: string) => () => Secret;
+
+/** Whoever has sent a token of ours. */
+export interface Caller {
+  readonly name: string;
+  readonly role: Role;
+}
+
+const LENGTH_MIN = 16;
+
+/** Bearer tokens and whom they belong to. */
+export class Tokens {
+  readonly #tokens: readonly (Caller & { readonly secret: () => Secret })[];
+
+  /** @throws PortolanError `invalid` when a secret is missing or too short to be one. */
+  constructor(settings: readonly ServerToken[], openSecret: OpenSecret) {
+    this.#tokens = settings.map(({ name, role, value }) => ({
+      name,
+      role,
+      secret: openedSecret(value, `Settings spec.server.tokens "${name}"`, openSecret),
+    }));
+  }
+
+  get count(): number {
+    return this.#tokens.length;
+  }
+
+  /** @param header value of `Authorization`. Every token is compared, whether one matched before or not. */
+  identify(header: string | undefined): Caller | undefined {
+    const [, text] = /^Bearer +([^\s]{1,4096})$/i.exec(header ?? '') ?? [];
+    if (text === undefined) return undefined;
+    let caller: Caller | undefined;
+    for (const { name, role, secret } of this.#tokens) {
+      if (isSecret(secret(), text)) caller = { name, role };
+    }
+    return caller;
+  }
+}
+
+/** As `openSecret`, and refuses at once what could be guessed. */
+export function openedSecret(reference: SecretReference, where: string, openSecret: OpenSecret): () => Secret {
+  const open = openSecret(reference, where);
+  const secret = open();
+  if (secretLength(secret) >= LENGTH_MIN) return open;
+  throw new PortolanError({
+    code: 'server/weak-secret',
+    disposition: 'invalid',
+    message: `${where}: the secret in the ${secret.origin} has fewer than ${LENGTH_MIN} characters and could be guessed. The server was not started with it.`,
+    remedy: 'Make a new one (openssl rand -hex 32) and put it there.',
+  });
+}

@@ -1,0 +1,235 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { expect, test } from 'vitest';
+import type { PlanRequest } from '../../src/controller/api.ts';
+import { openApiDocument } from '../../src/server/openapi.ts';
+import { routes } from '../../src/server/routes/table.ts';
+import { application, planOf, troubled } from './controller.ts';
+import { serve } from './serving.ts';
+
+interface Listed {
+  readonly items: readonly { readonly id: string; readonly sequence: number; readonly serial: number }[];
+  readonly nextCursor: string | null;
+  readonly position: string;
+}
+
+test('the document is valid OpenAPI 3.1, and served', async () => {
+  const validator = new Validator();
+  expect(await validator.validate(structuredClone(openApiDocument(routes)))).toEqual({ valid: true });
+  expect(validator.version).toBe('3.1');
+  const { ask } = await serve();
+  expect((await ask('/api/v1/openapi.json')).body).toEqual(openApiDocument(routes));
+});
+
+test('operation ids are unique, and every list takes limit and cursor', () => {
+  expect(new Set(routes.map(({ operationId }) => operationId)).size).toBe(routes.length);
+  const lists = routes.filter(({ operationId }) => operationId.startsWith('list'));
+  expect(lists.length).toBeGreaterThan(5);
+  for (const { operationId, query = {} } of lists) {
+    expect(Object.keys(query), operationId).toEqual(expect.arrayContaining(['limit', 'cursor']));
+  }
+});
+
+test('every reading route answers as the document says', async () => {
+  const { ask, api } = await serve();
+  api.happen();
+  api.happen({ application: null, scope: null, resource: null, revision: null, type: 'controller.started' });
+  const reading = routes.filter(
+    ({ method, operationId }) => method === 'GET' && operationId !== 'streamEvents', // It does not end.
+  );
+  for (const { path } of reading) {
+    for (const name of ['shop', 'blog']) {
+      const answer = await ask(path.replace('{name}', name), { role: 'admin' });
+      expect(answer.status, path).toBe(200);
+    }
+  }
+});
+
+test('lists come in parts that follow each other, in one order, each item once', async () => {
+  const { ask, api } = await serve();
+  api.list = ['d', 'a', 'c', 'b', 'e'].map((name) => application(name));
+  for (let times = 0; times < 3; times += 1) api.happen();
+  const read = async (path: string, keyOf: (item: Listed['items'][number]) => unknown) => {
+    const keys: unknown[] = [];
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const and = path.includes('?') ? '&' : '?';
+      const next: string = cursor === '' ? '' : `&cursor=${cursor}`;
+      const page = (await ask(`${path}${and}limit=2${next}`, { role: 'operator' })).body as Listed;
+      expect(page.items.length).toBeLessThanOrEqual(2);
+      keys.push(...page.items.map(keyOf));
+      cursor = page.nextCursor;
+    }
+    return keys;
+  };
+  const inOrder = ['a', 'b', 'c', 'd', 'e'];
+  expect(await read('/api/v1/applications', ({ id }) => id)).toEqual(inOrder.map((name) => `Application/${name}`));
+  expect(await read('/api/v1/resources', ({ id }) => id)).toEqual(inOrder.map((name) => `Component/${name}-web`));
+  expect(await read('/api/v1/history', ({ serial }) => serial)).toEqual([3, 2, 1]);
+  expect(await read('/api/v1/events', ({ sequence }) => sequence)).toEqual([3, 2, 1]);
+  expect(await read('/api/v1/intents', ({ id }) => id)).toEqual(['1', '2']);
+  expect(await read('/api/v1/applications/a/objects', (item) => (item as { uid?: string }).uid)).toEqual([
+    'a',
+    'b',
+    'c',
+  ]);
+});
+
+test.for([
+  ['condition=Ready', ['shop']],
+  ['condition=Ready%3DFalse', ['blog']],
+  ['condition=Ready!%3DTrue', ['blog']],
+  ['condition=Healthy%3DUnknown', ['blog', 'shop']],
+  ['condition=Stalled&condition=Ready', []],
+  ['label=env', ['blog', 'shop']],
+  ['label=env%3Dprod', ['shop']],
+  ['label=tier%3D', ['blog']],
+  ['label=constructor', []],
+  ['label=env%3Dtest&condition=Ready%3DFalse', ['blog']],
+] as const)('applications with %s', async ([query, names]) => {
+  const { ask } = await serve();
+  const { items } = (await ask(`/api/v1/applications?${query}`)).body as Listed;
+  expect(items.map(({ id }) => id)).toEqual(names.map((name) => `Application/${name}`));
+});
+
+test('a list says how many resources are not as they should be; the application has them all', async () => {
+  const { ask } = await serve();
+  const { items } = (await ask('/api/v1/applications?condition=Ready%3DFalse')).body as { items: object[] };
+  expect(items[0]).toMatchObject({ resources: { total: 1, notReady: 1, drifted: 1, held: 1 } });
+  expect((await ask('/api/v1/applications/blog')).body).toEqual(troubled('blog'));
+  const resources = (await ask('/api/v1/resources?condition=Ready!%3DTrue')).body as Listed;
+  expect(resources.items.map(({ id }) => id)).toEqual(['Component/blog-web']);
+});
+
+test.for([
+  ['/api/v1/applications?limit=0', 'server/invalid-request'],
+  ['/api/v1/applications?limit=1001', 'server/invalid-request'],
+  ['/api/v1/applications?limit=1&limit=2', 'server/invalid-request'],
+  ['/api/v1/applications?limt=1', 'server/invalid-request'],
+  ['/api/v1/applications?condition=Wild', 'server/invalid-request'],
+  ['/api/v1/applications?cursor=%00', 'server/bad-cursor'],
+  ['/api/v1/history?cursor=YXBwbGljYXRpb25zOmE', 'server/bad-cursor'],
+  ['/api/v1/events/stream?after=yesterday', 'server/bad-position'],
+] as const)('%s is refused as %s', async ([path, code]) => {
+  const { ask } = await serve();
+  expect((await ask(path)).body).toMatchObject({ status: 400, code });
+});
+
+test('an unknown application is 404, with the one that was probably meant', async () => {
+  const { ask } = await serve();
+  for (const [method, path] of [
+    ['GET', '/api/v1/applications/shpo'],
+    ['GET', '/api/v1/history?application=shpo'],
+    ['POST', '/api/v1/applications/shpo/sync'],
+  ] as const) {
+    const { body } = await ask(path, { method, role: 'operator' });
+    expect(body).toMatchObject({ status: 404, code: 'controller/unknown-application' });
+    expect((body as { remedy: string }).remedy).toContain('Did you mean shop?');
+  }
+});
+
+test('commands are passed on with the name of the token', async () => {
+  const { ask, api, said } = await serve();
+  const post = (path: string, body?: object) =>
+    ask(path, { method: 'POST', role: 'operator', ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+  expect((await post('/api/v1/applications/shop/sync')).body).toEqual({ syncing: ['Application/shop'] });
+  expect((await post('/api/v1/sync')).status).toBe(202);
+  expect((await post('/api/v1/applications/shop/suspend', { reason: 'a move' })).status).toBe(200);
+  expect((await post('/api/v1/applications/shop/resume')).status).toBe(200);
+  expect((await post('/api/v1/applications/blog/approve', { digest: 'abcdef0123' })).status).toBe(200);
+  expect(api.asked).toEqual([
+    'sync Application/shop by operator',
+    'poke: sync by operator',
+    'sync all by operator',
+    'suspend Application/shop by operator: a move',
+    'resume Application/shop by operator',
+    'approve Application/blog abcdef0123 by operator',
+  ]);
+  expect(said.filter((line) => line.startsWith('info server: a command')).length).toBe(5);
+});
+
+test.for([
+  ['/api/v1/applications/shop/approve', { digest: 'abcdef0123' }, 409, 'controller/nothing-to-approve'],
+  ['/api/v1/applications/blog/approve', { digest: 'abcdef9999' }, 409, 'controller/other-plan'],
+  ['/api/v1/applications/blog/approve', { digest: 'XYZ XYZ XYZ' }, 400, 'server/invalid-request'],
+  ['/api/v1/applications/blog/approve', {}, 400, 'server/invalid-request'],
+  ['/api/v1/applications/shop/suspend', { reason: '' }, 400, 'server/invalid-request'],
+  ['/api/v1/applications/shop/suspend', { reason: 'two\nlines' }, 400, 'server/invalid-request'],
+  ['/api/v1/applications/shop/suspend', { reason: 7 }, 400, 'server/invalid-request'],
+  ['/api/v1/applications/shop/suspend', { reason: 'a', by: 'root' }, 400, 'server/invalid-request'],
+] as const)('POST %s %j is refused', async ([path, body, status, code]) => {
+  const { ask, api } = await serve();
+  const answer = await ask(path, { method: 'POST', role: 'operator', body: JSON.stringify(body) });
+  expect(answer.body).toMatchObject({ status, code });
+  expect(api.asked).toEqual([]);
+});
+
+test('manifests that are sent are planned as they are, with all that goes with them', async () => {
+  const { ask, api } = await serve();
+  const asked: unknown[] = [];
+  api.planned = async (files, options: PlanRequest) => {
+    asked.push(files, { ...options, variables: [...options.variables] });
+    return planOf();
+  };
+  const files = [{ path: 'a.yaml', content: 'kind: X\n' }];
+  const body = { files, variables: { A: '1' }, prune: true, adopt: 'all', targets: ['Component/web'] };
+  const answer = await ask('/api/v1/plan', { method: 'POST', body: JSON.stringify(body) });
+  expect(answer.body).toEqual(JSON.parse(JSON.stringify(planOf())));
+  expect(asked).toEqual([files, { variables: [['A', '1']], prune: true, adopt: 'all', targets: ['Component/web'] }]);
+  asked.length = 0;
+  await ask('/api/v1/plan', { method: 'POST', body: JSON.stringify({ files: [] }) });
+  expect(asked).toEqual([[], { variables: [], prune: false, adopt: [], targets: undefined }]);
+});
+
+test('manifests with faults are 422, with each fault and its place', async () => {
+  const { ask, api } = await serve();
+  const fault = { code: 'yaml/x', position: { file: 'a', line: 1, column: 2 }, path: '', message: 'm' };
+  const shown = { ...fault, resource: 'A/b', expected: 'e', hint: 'h', excerpt: { line: 'l', caret: 0, length: 1 } };
+  api.planned = async () => [fault, shown];
+  const { body } = await ask('/api/v1/plan', { method: 'POST', body: '{"files":[]}' });
+  expect(body).toMatchObject({ status: 422, code: 'server/invalid-manifests', problems: [fault, shown] });
+});
+
+test('no more plans than may be are made at once, and one that takes too long is broken off', async () => {
+  const { ask, api } = await serve({ limits: { plans: 1, planMs: 200 } });
+  api.planned = (_files, _options, signal) =>
+    new Promise((_, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason as Error));
+    });
+  const first = ask('/api/v1/plan');
+  await expect.poll(async () => (await ask('/api/v1/applications/shop/plan')).status).toBe(503);
+  expect((await first).body).toMatchObject({ status: 504, code: 'server/took-too-long' });
+});
+
+test('a fault of ours is 500 without a word of it, and the log has it', async () => {
+  const { ask, api, said } = await serve();
+  api.planned = async () => {
+    throw new TypeError('private words');
+  };
+  const answer = await ask('/api/v1/plan');
+  expect(answer.body).toMatchObject({ status: 500, code: 'server/fault' });
+  expect(answer.text).not.toContain('private');
+  expect(said.join('\n')).toContain('private words');
+});
+
+test('what should not be there is masked', async () => {
+  const { ask, api } = await serve();
+  api.list = [application('shop', { labels: { key: 'canary-canary' } })];
+  expect((await ask('/api/v1/applications')).text).not.toContain('canary-canary');
+});
+
+test('readiness tells the three obstacles apart; health is told without a token', async () => {
+  const { ask, api } = await serve();
+  const ready = () => ask('/readyz', { role: null });
+  expect((await ready()).body).toEqual({ ready: true, reasons: [] });
+  api.state = { ...api.state, phase: 'starting' };
+  expect((await ready()).body).toMatchObject({ ready: false, reasons: ['the source was not read yet'] });
+  api.state = { ...api.state, phase: 'draining' };
+  expect(await ready()).toMatchObject({ status: 503, body: { reasons: ['draining'] } });
+  api.state = { ...api.state, phase: 'running' };
+  api.ledgerFails = true;
+  await expect
+    .poll(async () => (await ready()).body, { timeout: 5_000 })
+    .toMatchObject({
+      reasons: ['the ledger does not answer'],
+    });
+  expect(await ask('/healthz', { role: null })).toMatchObject({ status: 200, body: { status: 'ok' } });
+});
