@@ -95,7 +95,7 @@ export function ofFramework(error: unknown, bodyBytes: number | undefined): Prob
     const [first] = validation;
     const extra = first?.params['additionalProperty'];
     const place = `${validationContext ?? 'request'}${first?.instancePath ?? ''}`;
-    const what = extra === undefined ? (first?.message ?? 'is wrong') : `does not take ${String(extra)}`;
+    const what = typeof extra === 'string' ? `does not take ${extra}` : (first?.message ?? 'is wrong');
     return problem(400, {
       code: 'server/invalid-request',
       detail: `${place} ${what}. Nothing was done.`,
