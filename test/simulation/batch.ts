@@ -22,6 +22,8 @@ export interface BatchReport {
   readonly schedules: number;
   readonly steps: number;
   readonly virtualMs: number;
+  /** Time on a processor: what it took, however busy the machine is with other things. */
+  readonly cpuMs: number;
   readonly counts: Readonly<Record<string, number>>;
   readonly holds: Readonly<Record<string, number>>;
   readonly repeated: number;
@@ -35,6 +37,7 @@ export async function runBatch(task: BatchTask): Promise<BatchReport> {
   const counts: Record<string, number> = {};
   const holds: Record<string, number> = {};
   const failures: Failure[] = [];
+  const startedCpu = process.cpuUsage();
   let [schedules, steps, virtualMs, repeated] = [0, 0, 0, 0];
   const add = (to: Record<string, number>, key: string, count: number): void => {
     to[key] = (to[key] ?? 0) + count;
@@ -56,7 +59,9 @@ export async function runBatch(task: BatchTask): Promise<BatchReport> {
     }
     if (failures.length >= task.failuresMax) break;
   }
-  return { schedules, steps, virtualMs, counts, holds, repeated, failures };
+  const cpu = process.cpuUsage(startedCpu);
+  const cpuMs = (cpu.user + cpu.system) / 1000;
+  return { schedules, steps, virtualMs, cpuMs, counts, holds, repeated, failures };
 }
 
 export function merged(reports: readonly BatchReport[]): BatchReport {
@@ -72,6 +77,7 @@ export function merged(reports: readonly BatchReport[]): BatchReport {
     schedules: sum((report) => report.schedules),
     steps: sum((report) => report.steps),
     virtualMs: sum((report) => report.virtualMs),
+    cpuMs: sum((report) => report.cpuMs),
     counts: added((report) => report.counts),
     holds: added((report) => report.holds),
     repeated: sum((report) => report.repeated),

@@ -13,11 +13,8 @@ import { Chance } from './chance.ts';
 import { ledThrough } from './ledgers.ts';
 import { EPOCH_MS } from './server.ts';
 import { SOURCE, STORE_KEY, stores, type Wishes, workFor } from './shop.ts';
-import { transportOf } from './wire.ts';
+import { never, transportOf } from './wire.ts';
 import type { Process, World } from './world.ts';
-
-/** A promise of its own each time: a shared one would keep everybody who ever waited for it. */
-const never = (): Promise<never> => new Promise(() => {});
 
 /** One process that reconciles, pass after pass. Killed, it never hears of anything again. */
 export class Controller implements Process {

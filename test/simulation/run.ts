@@ -4,12 +4,13 @@
  *   --schedules N   how many (default 10000)
  *   --seed S        of the first one; the others follow (default: by the clock)
  *   --ledger KIND   memory (default) or sqlite
- *   --workers N     threads (default 2)
+ *   --workers N     processes (default 2)
  *   --replay SEED   one schedule only: the least that makes it fail, with its trace
  *   --mutants       protocols with one thing wrong in them, each with the seed or case that kills it
  */
+import { type ChildProcess, fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { type BatchReport, type BatchTask, explain, merged, runBatch } from './batch.ts';
 import { type Killer, killerOf } from './killers.ts';
 import type { LedgerKind } from './ledgers.ts';
@@ -18,22 +19,23 @@ import { mutants } from './mutants.ts';
 const FAILURES_MAX = 10;
 const FAILURES_EXPLAINED = 3;
 const SEEDS_PER_MUTANT_MAX = 5_000;
-/** Small enough to show progress, large enough to cost nothing. */
-const SCHEDULES_PER_TASK = 2_000;
+/** Small enough to show progress and to end together, large enough to cost nothing. */
+const SCHEDULES_PER_TASK_MAX = 1_000;
+const TASKS_PER_WORKER_MIN = 4;
+/** How a worker process is told that it is one. */
+const WORKER = '--worker';
+/**
+ * Threads of one process wait for each other in the memory allocator, so each worker is a process. It has nothing to
+ * gain from a collector with threads of its own while every core is at work; most of what a schedule makes dies with it.
+ */
+const WORKER_OPTIONS = ['--single-threaded-gc', '--max-semi-space-size=64'];
 
-if (isMainThread) process.exitCode = await main();
-else serve();
+if (process.argv.includes(WORKER)) serve();
+else process.exitCode = await main();
 
 function serve(): void {
-  const port = parentPort;
-  if (port === null) throw new Error('a worker has a parent');
-  port.on('message', (task: BatchTask) => {
-    runBatch(task).then(
-      (report) => port.postMessage(report),
-      (error: unknown) => {
-        throw error;
-      },
-    );
+  process.on('message', (task: BatchTask) => {
+    void runBatch(task).then((report) => process.send?.(report));
   });
 }
 
@@ -58,7 +60,7 @@ async function main(): Promise<number> {
   const firstSeed = values.seed === undefined ? Date.now() % 1_000_000_000 : Number(values.seed);
   const workers = Number(values.workers);
   const startedMs = performance.now();
-  const report = await inThreads(tasksOf(firstSeed, Number(values.schedules), ledger), workers);
+  const report = await inProcesses(tasksOf(firstSeed, Number(values.schedules), ledger, workers), workers);
   const seconds = (performance.now() - startedMs) / 1000;
   print(report, { firstSeed, seconds, workers, ledger });
   for (const { seed } of report.failures.slice(0, FAILURES_EXPLAINED)) {
@@ -88,19 +90,20 @@ function howText(killer: Killer | undefined): string {
   return typeof killer[1] === 'number' ? `seed ${killer[1]}` : JSON.stringify(killer[1]);
 }
 
-function tasksOf(firstSeed: number, schedules: number, ledger: LedgerKind): BatchTask[] {
+function tasksOf(firstSeed: number, schedules: number, ledger: LedgerKind, workers: number): BatchTask[] {
   const tasks: BatchTask[] = [];
-  for (let done = 0; done < schedules; done += SCHEDULES_PER_TASK) {
-    const count = Math.min(SCHEDULES_PER_TASK, schedules - done);
+  const most = Math.min(SCHEDULES_PER_TASK_MAX, Math.ceil(schedules / workers / TASKS_PER_WORKER_MIN));
+  for (let done = 0; done < schedules; done += most) {
+    const count = Math.min(most, schedules - done);
     tasks.push({ firstSeed: firstSeed + done, schedules: count, ledger, failuresMax: FAILURES_MAX });
   }
   return tasks;
 }
 
-async function inThreads(tasks: BatchTask[], workers: number): Promise<BatchReport> {
+async function inProcesses(tasks: BatchTask[], workers: number): Promise<BatchReport> {
   const reports: BatchReport[] = [];
-  const thread = async (): Promise<void> => {
-    const worker = new Worker(new URL(import.meta.url), { workerData });
+  const work = async (): Promise<void> => {
+    const worker = fork(fileURLToPath(import.meta.url), [WORKER], { execArgv: WORKER_OPTIONS });
     try {
       for (let task = tasks.shift(); task !== undefined; task = tasks.shift()) {
         reports.push(await ask(worker, task));
@@ -110,18 +113,22 @@ async function inThreads(tasks: BatchTask[], workers: number): Promise<BatchRepo
         if (failures >= FAILURES_MAX) tasks.length = 0;
       }
     } finally {
-      await worker.terminate();
+      worker.disconnect();
     }
   };
-  await Promise.all(Array.from({ length: workers }, thread));
+  await Promise.all(Array.from({ length: workers }, work));
   return merged(reports);
 }
 
-function ask(worker: Worker, task: BatchTask): Promise<BatchReport> {
+function ask(worker: ChildProcess, task: BatchTask): Promise<BatchReport> {
   return new Promise((resolve, reject) => {
-    worker.once('message', resolve);
-    worker.once('error', reject);
-    worker.postMessage(task);
+    const died = (code: number | null): void => reject(new Error(`a worker ended with exit code ${code}`));
+    worker.once('message', (report) => {
+      worker.off('exit', died);
+      resolve(report as BatchReport);
+    });
+    worker.once('exit', died);
+    worker.send(task);
   });
 }
 
@@ -140,7 +147,7 @@ function print(
   process.stdout.write(
     [
       `${schedules} schedules from seed ${run.firstSeed}, ${run.ledger} ledger, ${run.workers} workers, ${run.seconds.toFixed(1)} s`,
-      `${perSecond.toFixed(0)} schedules/s/core; ${(steps / schedules).toFixed(0)} steps and ${(virtualMs / schedules / 60_000).toFixed(0)} virtual minutes each; ${Math.round(virtualMs / 1000 / run.seconds)} times real time`,
+      `${perSecond.toFixed(0)} schedules/s/core, ${(schedules / (report.cpuMs / 1000)).toFixed(0)} in a second of processor time; ${(steps / schedules).toFixed(0)} steps and ${(virtualMs / schedules / 60_000).toFixed(0)} virtual minutes each; ${Math.round(virtualMs / 1000 / run.seconds)} times real time`,
       `${repeated} seeds run twice`,
       `${injected} faults injected:`,
       table(report.counts),

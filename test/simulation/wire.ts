@@ -9,7 +9,7 @@ import { isRefusedForOrder, type Sent } from './truth.ts';
 import type { Process, Step, World } from './world.ts';
 
 /** A promise of its own each time: a shared one would keep everybody who ever waited for it. */
-const never = (): Promise<never> => new Promise(() => {});
+export const never = (): Promise<never> => new Promise(() => {});
 const readsByName = new Map(readFaults.map((fault) => [fault.name, fault]));
 const writesByName = new Map(writeFaults.map((fault) => [fault.name, fault]));
 
