@@ -1,7 +1,7 @@
 import type { Recording } from '../kinds/reconciled.ts';
 import type { LedgerOperation, LedgerTransaction } from '../ledger/ledger.ts';
 import { type ResourceId, type Scope, scopeKey } from '../model/ids.ts';
-import { type Json, type JsonObject, sameJson } from '../model/json.ts';
+import { type Json, type JsonObject, plainJson, sameJson } from '../model/json.ts';
 import { type Idempotence, type Intent, objectUid, type OwnedObject } from '../model/owned.ts';
 import type { Action } from '../model/plan.ts';
 import type { AnswerSummary } from '../platform/verdict.ts';
@@ -41,7 +41,7 @@ export function newIntent(
     resource: place.resource,
     operation: facts.operation,
     idempotence: facts.idempotence,
-    action: JSON.parse(JSON.stringify(facts.action)) as JsonObject,
+    action: plainJson(facts.action) as JsonObject,
     epoch: world.ledger.epoch,
     requestHash: facts.requestHash,
     preimage: facts.preimage,

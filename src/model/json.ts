@@ -12,11 +12,21 @@ export function canonicalJson(value: Json | undefined): string {
   if (value === undefined || value === null || typeof value !== 'object') return JSON.stringify(value ?? null);
   if (Array.isArray(value)) return `[${value.map((item: Json) => canonicalJson(item)).join(',')}]`;
   const object = value as JsonObject;
-  const members = Object.keys(object)
-    .filter((key) => object[key] !== undefined)
-    .sort()
-    .map((key) => `${JSON.stringify(key)}:${canonicalJson(object[key])}`);
-  return `{${members.join(',')}}`;
+  let members = '';
+  for (const key of Object.keys(object).sort()) {
+    const member = object[key];
+    if (member !== undefined) members += `${members === '' ? '' : ','}${JSON.stringify(key)}:${canonicalJson(member)}`;
+  }
+  return `{${members}}`;
+}
+
+/** A copy of a value that is JSON but for members that are `undefined`, which are left out, as the text would. */
+export function plainJson(value: unknown): Json {
+  if (typeof value !== 'object' || value === null) return value as Json;
+  if (Array.isArray(value)) return value.map(plainJson);
+  const copy: Record<string, Json> = {};
+  for (const [key, member] of Object.entries(value)) if (member !== undefined) copy[key] = plainJson(member);
+  return copy;
 }
 
 /** Deep equality of JSON values; an absent member equals an `undefined` one. */

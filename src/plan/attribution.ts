@@ -8,10 +8,15 @@ import type { Cause, FieldChange } from '../model/plan.ts';
  * A platform that moved away from what we applied is drift; a manifest that did is git.
  */
 export function attribute(change: RawChange, object: OwnedObject | undefined, ledgerKnown: boolean): FieldChange {
-  const facts = { path: change.path, ...present('before', change.before), ...present('after', change.after) };
-  if (!ledgerKnown) return { ...facts, cause: 'unknown' };
-  const lastApplied = object?.lastApplied[change.field];
-  return { ...facts, ...present('lastApplied', lastApplied), cause: causeOf(change, lastApplied, object) };
+  const { path, before, after } = change;
+  const lastApplied = ledgerKnown ? object?.lastApplied[change.field] : undefined;
+  return {
+    path,
+    ...(before === undefined ? undefined : { before }),
+    ...(after === undefined ? undefined : { after }),
+    ...(lastApplied === undefined ? undefined : { lastApplied }),
+    cause: ledgerKnown ? causeOf(change, lastApplied, object) : 'unknown',
+  };
 }
 
 function causeOf(change: RawChange, lastApplied: Json | undefined, object: OwnedObject | undefined): Cause {
@@ -25,16 +30,12 @@ function causeOf(change: RawChange, lastApplied: Json | undefined, object: Owned
   return gitMoved ? 'git' : 'drift';
 }
 
-/** One word for an action as a whole. */
-export function overallCause(changes: readonly FieldChange[], fallback: Cause): Cause {
+/** One word for an action as a whole; undefined: its changes do not tell. */
+export function overallCause(changes: readonly FieldChange[]): Cause | undefined {
   const causes = new Set(changes.map((change) => change.cause));
   const [only] = causes;
   if (only !== undefined && causes.size === 1) return only;
   if (causes.has('git+drift') || (causes.has('git') && causes.has('drift'))) return 'git+drift';
   for (const cause of ['git', 'drift', 'first-apply'] as const) if (causes.has(cause)) return cause;
-  return fallback;
-}
-
-function present<Key extends string>(key: Key, value: Json | undefined): { [K in Key]?: Json } {
-  return (value === undefined ? {} : { [key]: value }) as { [K in Key]?: Json };
+  return undefined;
 }

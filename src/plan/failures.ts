@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { canonicalJson, type Json } from '../model/json.ts';
 import type { OwnedObject } from '../model/owned.ts';
 import type { Resource } from '../model/resource.ts';
@@ -20,5 +20,5 @@ export function failuresOf(object: OwnedObject, resource: Resource | undefined):
 
 function wishOf(resource: Resource | undefined): string {
   const spec = resource === undefined ? null : (resource.spec as Json);
-  return createHash('sha256').update(canonicalJson(spec)).digest('hex').slice(0, 16);
+  return hash('sha256', canonicalJson(spec)).slice(0, 16);
 }

@@ -155,9 +155,17 @@ export function guardSuccession(source: string, succession: Succession, prunes: 
 
 /** `*` stands for any text within one segment. A value with a slash of its own matches nothing. */
 function matches(pattern: string, scope: string): boolean {
-  const pieces = pattern.split('*').map((piece) => RegExp.escape(piece));
-  return new RegExp(`^${pieces.join('[^/]*')}$`).test(scope);
+  let known = compiled.get(pattern);
+  if (known === undefined) {
+    const pieces = pattern.split('*').map((piece) => RegExp.escape(piece));
+    known = new RegExp(`^${pieces.join('[^/]*')}$`);
+    compiled.set(pattern, known);
+  }
+  return known.test(scope);
 }
+
+/** The few patterns of the operator's settings, each asked at every pass. */
+const compiled = new Map<string, RegExp>();
 
 function percent(share: number): string {
   return `${Math.round(share * 1000) / 10} %`;

@@ -3,7 +3,7 @@ import { type DiffContext, type Difference, type HoldProposal, onRecord, remembe
 import { reconciledKinds } from '../kinds/registry.ts';
 import { type ResourceId, scopeKey } from '../model/ids.ts';
 import { objectUid } from '../model/owned.ts';
-import type { Action, ScopePlan } from '../model/plan.ts';
+import type { Action, Cause, ScopePlan } from '../model/plan.ts';
 import type { Resource } from '../model/resource.ts';
 import { overallCause } from './attribution.ts';
 import { copyHold, holdDoubts, withoutDoubtful } from './doubts.ts';
@@ -91,10 +91,10 @@ function draftResource(input: PlanInput, draft: Draft, resource: Resource): void
   };
   const difference = kind.diff(context);
   if (difference.claims.length === 0) draft.unread.add(resource.id);
-  const changes = difference.steps.flatMap((step) =>
-    step.changes.map((change) => attributed(input, resource.kind, change.object ?? step.object, change)),
-  );
   if (mode === 'report' && difference.steps.length > 0) {
+    const changes = difference.steps.flatMap((step) =>
+      step.changes.map((change) => attributed(input, resource.kind, change.object ?? step.object, change)),
+    );
     draft.notes.push({
       code: 'reconcile/report-only',
       resource: resource.id,
@@ -224,18 +224,20 @@ function toAction(
   all: OrderedSteps['steps'],
 ): Action {
   const kind = resource.slice(0, resource.indexOf('/'));
-  const siblings = all
-    .filter(({ step }) => step.resource === resource && step.proposal.object === proposal.object)
-    .flatMap(({ step }) =>
-      step.proposal.changes.map((change) => attributed(input, kind, change.object ?? proposal.object, change)),
-    );
   const changes = proposal.changes.map((change) => {
     const attributedChange = attributed(input, kind, change.object ?? proposal.object, change);
     return proposal.cause === undefined ? attributedChange : { ...attributedChange, cause: proposal.cause };
   });
   // A step that changes nothing for good (closing outer for a moment) has the cause of what it is done for.
-  const fallback = overallCause(siblings, input.memory.known ? 'git' : 'unknown');
-  const cause = proposal.cause ?? (proposal.prune ? 'prune' : overallCause(changes, fallback));
+  const forItsObject = (): Cause => {
+    const siblings = all
+      .filter(({ step }) => step.resource === resource && step.proposal.object === proposal.object)
+      .flatMap(({ step }) =>
+        step.proposal.changes.map((change) => attributed(input, kind, change.object ?? proposal.object, change)),
+      );
+    return overallCause(siblings) ?? (input.memory.known ? 'git' : 'unknown');
+  };
+  const cause = proposal.cause ?? (proposal.prune ? 'prune' : (overallCause(changes) ?? forItsObject()));
   return {
     id,
     resource,

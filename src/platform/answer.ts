@@ -26,34 +26,53 @@ export interface Answer {
 export type Redact = (text: string) => string;
 
 export function parseAnswer(response: PlatformResponse, redact?: Redact): Answer {
-  const parsed = parseJson(response.body);
-  const { status } = response;
-  const record = isRecord(parsed.json) ? parsed.json : {};
-  const code = Number.isSafeInteger(record['code']) ? (record['code'] as number) : undefined;
-  const fromCluster = isRecord(record['msg']);
-  const inner = isRecord(record['msg']) ? record['msg'] : {};
-  const msg = firstText(record['msg'], inner['msg'], record['detail']);
-  const shown = firstText(record['msg_show']);
-  let summary: AnswerSummary | undefined;
-  const summarise = (): AnswerSummary => {
-    const message = parsed.isJson ? wordsOf(status, msg, shown, record['err']) : notJson(response, parsed.isEmpty);
-    return { status, ...(code === undefined ? {} : { code }), message: safeText(message, redact) };
-  };
-  return {
-    status,
-    json: parsed.json,
-    isJson: parsed.isJson,
-    isEmpty: parsed.isEmpty,
-    code,
-    msg: msg.trim(),
-    shown: shown.trim(),
-    fromCluster,
-    isSuccess: status >= 200 && status < 300 && !saysFailed(record, code),
-    // Nobody asks for the words of a read that went well, and most reads do.
-    get summary() {
-      return (summary ??= summarise());
-    },
-  };
+  return new ParsedAnswer(response, redact);
+}
+
+class ParsedAnswer implements Answer {
+  readonly status: number;
+  readonly json: unknown;
+  readonly isJson: boolean;
+  readonly isEmpty: boolean;
+  readonly code: number | undefined;
+  readonly msg: string;
+  readonly shown: string;
+  readonly fromCluster: boolean;
+  readonly isSuccess: boolean;
+  readonly #response: PlatformResponse;
+  readonly #redact: Redact | undefined;
+  #summary: AnswerSummary | undefined;
+
+  constructor(response: PlatformResponse, redact: Redact | undefined) {
+    const { status } = response;
+    const parsed = response.json === undefined ? parseJson(response.body) : parsedJson(response.json);
+    const record = isRecord(parsed.json) ? parsed.json : {};
+    this.#response = response;
+    this.#redact = redact;
+    this.status = status;
+    this.json = parsed.json;
+    this.isJson = parsed.isJson;
+    this.isEmpty = parsed.isEmpty;
+    this.code = Number.isSafeInteger(record['code']) ? (record['code'] as number) : undefined;
+    this.fromCluster = isRecord(record['msg']);
+    this.msg = messageOf(record).trim();
+    this.shown = textOf(record['msg_show']).trim();
+    this.isSuccess = status >= 200 && status < 300 && !saysFailed(record, this.code);
+  }
+
+  /** Nobody asks for the words of a read that went well, and most reads do. */
+  get summary(): AnswerSummary {
+    return (this.#summary ??= this.#summarised());
+  }
+
+  #summarised(): AnswerSummary {
+    const { status, code, json } = this;
+    const record = isRecord(json) ? json : {};
+    const message = this.isJson
+      ? wordsOf(status, messageOf(record), textOf(record['msg_show']), record['err'])
+      : notJson(this.#response, this.isEmpty);
+    return { status, ...(code === undefined ? {} : { code }), message: safeText(message, this.#redact) };
+  }
 }
 
 /** A record of the API may have a `code` field of its own one day; only an envelope's says how the request went. */
@@ -62,17 +81,28 @@ function saysFailed(record: Readonly<Record<string, unknown>>, code = 200): bool
   return isEnvelope && (code < 200 || code > 299);
 }
 
-function parseJson(body: string): { readonly json: unknown; readonly isJson: boolean; readonly isEmpty: boolean } {
+type Parsed = Pick<Answer, 'json' | 'isJson' | 'isEmpty'>;
+
+function parsedJson(json: unknown): Parsed {
+  return { json, isJson: true, isEmpty: false };
+}
+
+function parseJson(body: string): Parsed {
   if (body.trim() === '') return { json: undefined, isJson: false, isEmpty: true };
   try {
-    return { json: JSON.parse(body), isJson: true, isEmpty: false };
+    return parsedJson(JSON.parse(body));
   } catch {
     return { json: undefined, isJson: false, isEmpty: false };
   }
 }
 
-function firstText(...candidates: readonly unknown[]): string {
-  return candidates.find((candidate): candidate is string => typeof candidate === 'string' && candidate !== '') ?? '';
+function messageOf(record: Readonly<Record<string, unknown>>): string {
+  const { msg, detail } = record;
+  return textOf(msg) || (isRecord(msg) ? textOf(msg['msg']) : '') || textOf(detail);
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
 
 function notJson(response: PlatformResponse, isEmpty: boolean): string {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { canonicalJson, type Json } from '../model/json.ts';
 import { Secret } from '../model/secret.ts';
 import { unreachable } from '../model/unreachable.ts';
@@ -47,7 +47,7 @@ export function writeRequest(write: WriteRequest, extensions: ExtensionEncoding)
 export function hashOf(request: PlatformRequest): string {
   const { method, path, query, body } = request;
   const text = canonicalJson({ method, path, query, ...(body === undefined ? {} : { body: withoutSecrets(body) }) });
-  return createHash('sha256').update(text).digest('hex');
+  return hash('sha256', text);
 }
 
 function withoutSecrets(value: WireJson): Json | undefined {

@@ -31,6 +31,8 @@ export interface PlatformResponse {
   /** The raw `Retry-After`. */
   readonly retryAfter: string | null;
   readonly body: string;
+  /** What the body says, from a transport that has parsed it already: a simulation asks for the same again and again. */
+  readonly json?: unknown;
 }
 
 /**

@@ -38,6 +38,9 @@ export async function runBatch(task: BatchTask): Promise<BatchReport> {
   const holds: Record<string, number> = {};
   const failures: Failure[] = [];
   const startedCpu = process.cpuUsage();
+  // Errors are everyday values here, and nobody reads where they were made; `explain` does, and runs with traces.
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
   let [schedules, steps, virtualMs, repeated] = [0, 0, 0, 0];
   const add = (to: Record<string, number>, key: string, count: number): void => {
     to[key] = (to[key] ?? 0) + count;
@@ -59,6 +62,7 @@ export async function runBatch(task: BatchTask): Promise<BatchReport> {
     }
     if (failures.length >= task.failuresMax) break;
   }
+  Error.stackTraceLimit = stackTraceLimit;
   const cpu = process.cpuUsage(startedCpu);
   const cpuMs = (cpu.user + cpu.system) / 1000;
   return { schedules, steps, virtualMs, cpuMs, counts, holds, repeated, failures };

@@ -195,6 +195,7 @@ export function live(
     mutant: mutant ?? unchanged,
     tracing: false,
     checksSecrets: true,
+    parsesAnswers: false,
     comparesLedger: false,
     mayReadOnly: false,
   };

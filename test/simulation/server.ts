@@ -107,6 +107,18 @@ export class Server {
   }
 }
 
-export function responseOf({ response }: Outcome): PlatformResponse {
-  return { status: response.status, contentType: 'application/json', retryAfter: null, body: response.body };
+const responses = new WeakMap<Outcome, PlatformResponse>();
+
+/**
+ * As it arrives.
+ * @param parses the transport parses what it got, once for all who got the same; else whoever reads it does.
+ */
+export function responseOf(outcome: Outcome, parses = false): PlatformResponse {
+  const known = responses.get(outcome);
+  if (known !== undefined) return known;
+  const { status, body } = outcome.response;
+  const response: PlatformResponse = { status, contentType: 'application/json', retryAfter: null, body };
+  const whole = parses ? { ...response, json: JSON.parse(body) as unknown } : response;
+  responses.set(outcome, whole);
+  return whole;
 }

@@ -56,9 +56,9 @@ function read(world: World, request: PlatformRequest, step: Step, reply: (answer
     if (fault?.act.type === 'empty') {
       server.emptyUntilMs.set(request.operation, timeline.nowMs + chance.pick([0, 1_000, 3_000, 60_000]));
     }
-    const response = responseOf(outcome);
+    const response = responseOf(outcome, world.parsesAnswers);
     const isEmpty = (server.emptyUntilMs.get(request.operation) ?? -1) >= timeline.nowMs;
-    reply({ ...response, body: altered(response.body, isEmpty ? 'empty' : fault?.act.type, chance) });
+    reply(altered(response, isEmpty ? 'empty' : fault?.act.type, chance));
   });
 }
 
@@ -169,7 +169,7 @@ function answerWrite(
     case 'truncated':
       return reply(cutOff(genuine ?? blank, chance));
     case 'foreign':
-      return reply({ ...(genuine ?? blank), body: withForeignId(genuine?.body ?? '') });
+      return reply({ ...blank, status: genuine?.status ?? 200, body: withForeignId(genuine?.body ?? '') });
     case 'genuine':
       return reply(genuine ?? blank);
   }
@@ -203,7 +203,8 @@ function pageOf(answer: Extract<Answer, { type: 'other' }>): PlatformResponse {
 
 function cutOff(response: PlatformResponse, chance: Chance): Reply {
   if (chance.happens(0.5)) return new TransportError('ambiguous', 'TRUNCATED', 'the answer ended early');
-  return { ...response, body: response.body.slice(0, Math.floor(response.body.length / 2)) };
+  const { json: _json, ...other } = response;
+  return { ...other, body: response.body.slice(0, Math.floor(response.body.length / 2)) };
 }
 
 /** The answer to somebody else's request. */
@@ -217,8 +218,13 @@ function withForeignId(body: string): string {
 
 type Alteration = ReadFault['act']['type'] | undefined;
 
-function altered(body: string, how: Alteration, chance: Chance): string {
-  if (how !== 'empty' && how !== 'no-list' && how !== 'shuffled' && how !== 'more-fields') return body;
+function altered(response: PlatformResponse, how: Alteration, chance: Chance): PlatformResponse {
+  if (how !== 'empty' && how !== 'no-list' && how !== 'shuffled' && how !== 'more-fields') return response;
+  const { json: _json, ...other } = response;
+  return { ...other, body: alteredBody(response.body, how, chance) };
+}
+
+function alteredBody(body: string, how: 'empty' | 'no-list' | 'shuffled' | 'more-fields', chance: Chance): string {
   const json = JSON.parse(body) as unknown;
   if (how === 'more-fields')
     return JSON.stringify(Array.isArray(json) ? json : { ...(json as object), new_field: [1] });

@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, sameJson } from '../../model/json.ts';
+import { type Json, type JsonObject, plainJson, sameJson } from '../../model/json.ts';
 import type { RuleRecord } from '../../model/observed.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 import type { Resource } from '../../model/resource.ts';
@@ -93,5 +93,5 @@ export function where(spec: { readonly domain: string; readonly path: string }):
 }
 
 export function plain(value: unknown): JsonObject {
-  return JSON.parse(JSON.stringify(value)) as JsonObject;
+  return plainJson(value) as JsonObject;
 }
