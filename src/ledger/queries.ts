@@ -19,7 +19,7 @@ class Hole {
  * Builds and compiles a query once. Measured: a commit of six statements takes 0.26 ms this way and 0.36 ms when every
  * statement is built anew, of which the disk takes 0.18 ms.
  */
-function prepare<Values extends object, Row>(build: (holes: Values) => { compile(): CompiledQuery<Row> }) {
+export function prepare<Values extends object, Row>(build: (holes: Values) => { compile(): CompiledQuery<Row> }) {
   // Kysely passes a value through whatever it is, so a hole may travel in its place and in its type.
   const holes = new Proxy({}, { get: (_, name) => new Hole(String(name)) }) as Values;
   const compiled = build(holes).compile();
@@ -35,8 +35,18 @@ function every<Row>(holes: Row, columns: readonly (keyof Row)[]): Row {
   return Object.fromEntries(columns.map((column) => [column, holes[column]])) as Row;
 }
 
-/** Every statement of a commit, compiled for the dialect of `db`. */
-export function commitQueries(db: Kysely<LedgerTables>) {
+/** Every statement of a commit, compiled once for the dialect of `db`. */
+export function commitQueries(db: Kysely<LedgerTables>): CommitQueries {
+  let queries = known.get(db);
+  if (queries === undefined) known.set(db, (queries = compileCommit(db)));
+  return queries;
+}
+
+type CommitQueries = ReturnType<typeof compileCommit>;
+
+const known = new WeakMap<Kysely<LedgerTables>, CommitQueries>();
+
+function compileCommit(db: Kysely<LedgerTables>) {
   return {
     standing: prepare((_: object) => db.selectFrom('meta').select(['k', 'v']).where('k', 'in', ['epoch', 'serial'])),
     setMeta: prepare(({ k, v }: LedgerTables['meta']) => db.updateTable('meta').set({ v }).where('k', '=', k)),

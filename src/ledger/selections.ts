@@ -1,28 +1,60 @@
-import type { Kysely } from 'kysely';
+import type { CompiledQuery, Kysely } from 'kysely';
 import type { HistoryFilter, IntentFilter, ObjectFilter } from './ledger.ts';
+import { prepare } from './queries.ts';
 import { historyOf, intentOf, type LedgerTables, objectOf, snapshotOf } from './schema.ts';
 import type { ScopeKey } from '../model/ids.ts';
 import type { HistoryRow, Intent, OwnedObject, Snapshot } from '../model/owned.ts';
 
-/** The contract's reads, over any database that Kysely speaks to. */
+/** The contract's reads, over any database that Kysely speaks to. Those of every pass are built and compiled once. */
+
+type Query = ReturnType<typeof prepare>;
+
+const compiled = new WeakMap<Kysely<LedgerTables>, Map<string, Query>>();
+
+/** @param shape names what the filter asks for: filters of one shape differ in values only, for which there are holes. */
+async function rowsOf<Values extends object, Row>(
+  db: Kysely<LedgerTables>,
+  shape: string,
+  values: Values,
+  build: (holes: Values) => { compile(): CompiledQuery<Row> },
+): Promise<readonly Row[]> {
+  let queries = compiled.get(db);
+  if (queries === undefined) compiled.set(db, (queries = new Map()));
+  let query = queries.get(shape);
+  if (query === undefined) queries.set(shape, (query = prepare<Values, Row>(build) as Query));
+  return (await query(db, values)).rows as readonly Row[];
+}
+
+function has(...values: readonly unknown[]): string {
+  return values.map((value) => (value === undefined ? '-' : '+')).join('');
+}
 
 /** Ordered by uid. */
 export async function selectObjects(db: Kysely<LedgerTables>, filter: ObjectFilter): Promise<readonly OwnedObject[]> {
-  let query = db.selectFrom('object').selectAll();
-  if (filter.uid !== undefined) query = query.where('uid', '=', filter.uid);
-  if (filter.scope !== undefined) query = query.where('scope', '=', filter.scope);
-  if (filter.source !== undefined) query = query.where('source', '=', filter.source);
-  return (await query.orderBy('uid').execute()).map(objectOf);
+  const shape = `objects ${has(filter.uid, filter.scope, filter.source)}`;
+  const rows = await rowsOf(db, shape, filter, (holes) => {
+    let query = db.selectFrom('object').selectAll();
+    if (filter.uid !== undefined) query = query.where('uid', '=', holes.uid as string);
+    if (filter.scope !== undefined) query = query.where('scope', '=', holes.scope as string);
+    if (filter.source !== undefined) query = query.where('source', '=', holes.source as string);
+    return query.orderBy('uid');
+  });
+  return rows.map(objectOf);
 }
 
 /** Oldest first. */
 export async function selectIntents(db: Kysely<LedgerTables>, filter: IntentFilter): Promise<readonly Intent[]> {
-  if (filter.states?.length === 0) return [];
-  let query = db.selectFrom('intent').selectAll();
-  if (filter.id !== undefined) query = query.where('id', '=', filter.id);
-  if (filter.scope !== undefined) query = query.where('scope', '=', filter.scope);
-  if (filter.states !== undefined) query = query.where('state', 'in', filter.states);
-  return (await query.orderBy('serial').orderBy('id').execute()).map(intentOf);
+  const { states } = filter;
+  if (states?.length === 0) return [];
+  const shape = `intents ${has(filter.id, filter.scope)} ${states?.join() ?? ''}`;
+  const rows = await rowsOf(db, shape, filter, (holes) => {
+    let query = db.selectFrom('intent').selectAll();
+    if (filter.id !== undefined) query = query.where('id', '=', holes.id as string);
+    if (filter.scope !== undefined) query = query.where('scope', '=', holes.scope as string);
+    if (states !== undefined) query = query.where('state', 'in', states);
+    return query.orderBy('serial').orderBy('id');
+  });
+  return rows.map(intentOf);
 }
 
 /** Newest first. A transaction belongs to one scope, so serial and line order the lines of all scopes. */
@@ -46,7 +78,10 @@ export async function selectScopes(db: Kysely<LedgerTables>): Promise<readonly S
 }
 
 export async function selectFact(db: Kysely<LedgerTables>, key: string): Promise<string | undefined> {
-  return (await db.selectFrom('fact').select('value').where('key', '=', key).executeTakeFirst())?.value;
+  const [row] = await rowsOf(db, 'fact', { key }, (holes) =>
+    db.selectFrom('fact').select('value').where('key', '=', holes.key),
+  );
+  return row?.value;
 }
 
 /** By the order of acceptance, whatever the clock said. */

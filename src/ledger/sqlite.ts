@@ -97,9 +97,19 @@ export function createInMemory(options: SqliteLedgerOptions): DatabaseSync {
 /**
  * Opens the ledger in such a database for writing, as a new process would: the epoch rises, and every ledger opened on
  * it before is fenced. Closing the ledger closes the database.
+ * @param db of an earlier opening, whose statements are prepared already.
  */
-export function openInDatabase(database: DatabaseSync, options: SqliteLedgerOptions): SqlLedger {
-  return ledgerOf(database, ':memory:', options, true, () => {});
+export function openInDatabase(
+  database: DatabaseSync,
+  options: SqliteLedgerOptions,
+  db: Kysely<LedgerTables> = kyselyOn(database),
+): SqlLedger {
+  return ledgerOf(database, ':memory:', options, true, () => {}, db);
+}
+
+/** The database as queries see it. */
+export function kyselyOn(database: DatabaseSync): Kysely<LedgerTables> {
+  return new Kysely<LedgerTables>({ dialect: nodeSqliteDialect(database) });
 }
 
 function openForReading(path: string, options: SqliteLedgerOptions): SqlLedger {
@@ -220,11 +230,11 @@ function ledgerOf(
   options: SqliteLedgerOptions,
   writable: boolean,
   release: () => void,
+  db: Kysely<LedgerTables> = kyselyOn(database),
 ): SqlLedger {
   if (writable) raiseEpoch(database, { actor: options.actor, sinceMs: options.clock.now() });
   const { lineage, epoch } = standingOf(database, location);
   database.exec(`PRAGMA busy_timeout = ${statementWaitMs}`);
-  const db = new Kysely<LedgerTables>({ dialect: nodeSqliteDialect(database) });
   return new SqlLedger({
     db,
     location,

@@ -1,5 +1,5 @@
 import type { Ledger, LedgerTransaction } from '../../src/ledger/ledger.ts';
-import { createInMemory, openInDatabase } from '../../src/ledger/sqlite.ts';
+import { createInMemory, kyselyOn, openInDatabase } from '../../src/ledger/sqlite.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 import { Chance } from './chance.ts';
 import { EPOCH_MS } from './server.ts';
@@ -23,16 +23,6 @@ export function memoryHost(): LedgerHost {
   return { open: async () => openMemoryLedger(store), close: async () => {} };
 }
 
-/** Real SQLite, in memory: what a process that is killed leaves behind is a database, and the next one opens it. */
-export function sqliteHost(): LedgerHost {
-  const options = { clock: standingClock, random: new Chance(1), actor: 'simulation' };
-  const database = createInMemory(options);
-  return {
-    open: async () => openInDatabase(database, options),
-    close: async () => database.close(),
-  };
-}
-
 /** Nothing in memory is ever busy, so nobody waits. */
 const standingClock: Clock = {
   now: () => EPOCH_MS,
@@ -40,6 +30,35 @@ const standingClock: Clock = {
   sinceBoot: () => ({ boot: 'boot', uptimeMs: 0 }),
   sleep: () => Promise.reject(new Error('a database in memory was busy')),
 };
+
+/** Real SQLite, in memory: what a process that is killed leaves behind is a database, and the next one opens it. */
+export function sqliteHost(): LedgerHost {
+  const place = free.pop() ?? newDatabase();
+  place.database.exec(EMPTY);
+  return {
+    open: async () => openInDatabase(place.database, options, place.db),
+    close: async () => {
+      if (place.database.isTransaction) place.database.close();
+      else free.push(place);
+    },
+  };
+}
+
+const options = { clock: standingClock, random: new Chance(1), actor: 'simulation' } as const;
+
+/** A schema takes longer to make than a schedule to run, and so do statements to prepare: databases are used again, emptied. */
+const free: ReturnType<typeof newDatabase>[] = [];
+
+function newDatabase() {
+  const database = createInMemory(options);
+  return { database, db: kyselyOn(database) };
+}
+
+const EMPTY = `BEGIN;
+${['fact', 'chain', 'snapshot', 'object', 'intent', 'history'].map((table) => `DELETE FROM ${table};`).join('\n')}
+UPDATE meta SET v = '0' WHERE k IN ('serial', 'epoch');
+DELETE FROM meta WHERE k = 'holder';
+COMMIT`;
 
 /** The same ledger, with every read and every commit led through these. */
 export function ledThrough(
