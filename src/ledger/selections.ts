@@ -19,7 +19,7 @@ async function rowsOf<Values extends object, Row>(
   build: (holes: Values) => { compile(): CompiledQuery<Row> },
 ): Promise<readonly Row[]> {
   let queries = compiled.get(db);
-  if (queries === undefined) compiled.set(db, (queries = new Map()));
+  if (queries === undefined) compiled.set(db, (queries = new Map<string, Query>()));
   let query = queries.get(shape);
   if (query === undefined) queries.set(shape, (query = prepare<Values, Row>(build) as Query));
   return (await query(db, values)).rows as readonly Row[];

@@ -316,7 +316,8 @@ export class World {
   /** The one process has nothing to do. */
   get isAtRest(): boolean {
     const [only, second] = this.controllers;
-    return second === undefined && only?.idle === true && only.last?.type === 'ended' && isDone(only.last);
+    if (second !== undefined || only?.idle !== true || only.last?.type !== 'ended') return false;
+    return only.last.results.length + only.last.waits.length === 0;
   }
 
   /** Nothing goes wrong any more; one process is left, and it waits for its next pass. */
@@ -395,7 +396,3 @@ export class World {
 
 /** Between passes: sometimes long enough for a settle window to end. */
 const PAUSES_MS = [500, 5_000, 5_000, 30_000, 100_000, 310_000, 1_210_000, 'settled'] as const;
-
-function isDone(outcome: Extract<Outcome, { type: 'ended' }>): boolean {
-  return outcome.results.length === 0 && outcome.waits.length === 0;
-}
