@@ -6,6 +6,7 @@ import type {
   ConditionType,
   ControllerEvent,
   ControllerStatus,
+  ResourceStatus,
   SourceStatus,
 } from '../../src/model/status.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
@@ -61,6 +62,18 @@ export function application(name: string, facts: Partial<ApplicationStatus> = {}
     failures: 0,
     lastError: null,
     resources: [],
+    ...facts,
+  };
+}
+
+export function resource(name: string, facts: Partial<ResourceStatus> = {}): ResourceStatus {
+  return {
+    id: `Component/${name}`,
+    application: 'Application/shop',
+    mode: 'heal',
+    conditions: [],
+    drift: null,
+    holds: [],
     ...facts,
   };
 }

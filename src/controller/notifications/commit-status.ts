@@ -1,7 +1,7 @@
 import type { ReceiverSpec } from '../../kinds/settings/notifications-spec.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { Secret } from '../../model/secret.ts';
-import type { ApplicationStatus, SourceStatus } from '../../model/status.ts';
+import type { ApplicationStatus, ConditionType, SourceStatus } from '../../model/status.ts';
 import { safeLine } from '../../model/text.ts';
 import { unreachable } from '../../model/unreachable.ts';
 import type { OutboundAnswer, OutboundMessage } from '../outbound.ts';
@@ -26,7 +26,7 @@ export function commitOf(revision: string | null): string | undefined {
     .find(Boolean);
 }
 
-type Standing = 'applied' | 'failed' | 'approval' | 'suspended' | 'under-way';
+type Standing = 'applied' | 'drifted' | 'failed' | 'approval' | 'suspended' | 'under-way';
 
 /**
  * How the accepted commit stands, from what is so now. `success` when every application was found, or made, equal to
@@ -45,7 +45,8 @@ export function commitVerdict(
   const count = (standing: Standing): number => by.get(standing)?.length ?? 0;
   const failed = by.get('failed') ?? [];
   const total = counted.length - count('suspended');
-  const aside = count('suspended') === 0 ? '' : `; ${count('suspended')} suspended`;
+  const applied = count('applied') + count('drifted');
+  const aside = [countOf(count('drifted'), 'drifted, and left so'), countOf(count('suspended'), 'suspended')].join('');
   if (failed.length > 0) {
     const names = failed.map(({ id, lastError }) => `${id}${lastError === null ? '' : ` (${lastError.code})`}`);
     return {
@@ -54,11 +55,15 @@ export function commitVerdict(
       description: `${failed.length} of ${total} failed: ${names.join(', ')}${aside}`,
     };
   }
-  if (count('applied') === total)
+  if (applied === total)
     return { commit, state: 'success', description: `${applicationsOf(total)} as this commit says${aside}` };
-  const approval = count('approval') === 0 ? '' : `; ${count('approval')} waiting for approval`;
-  const description = `${count('applied')} of ${applicationsOf(total)} as this commit says${approval}${aside}`;
+  const approval = countOf(count('approval'), 'waiting for approval');
+  const description = `${applied} of ${applicationsOf(total)} as this commit says${approval}${aside}`;
   return { commit, state: 'pending', description };
+}
+
+function countOf(count: number, what: string): string {
+  return count === 0 ? '' : `; ${count} ${what}`;
 }
 
 function applicationsOf(count: number): string {
@@ -69,10 +74,13 @@ function standingOf(application: ApplicationStatus, revision: string | null): St
   if (application.lastAppliedRevision === revision) return 'applied';
   if (application.pause?.type === 'suspended') return 'suspended';
   if (application.approval !== null) return 'approval';
-  const isStalled = application.conditions.some(({ type, status }) => type === 'Stalled' && status === 'True');
-  const hasTried = application.lastAttemptedRevision === revision;
-  if (hasTried && (isStalled || (application.failures > 0 && application.lastError !== null))) return 'failed';
-  return 'under-way';
+  if (application.lastAttemptedRevision !== revision) return 'under-way';
+  const is = (wanted: ConditionType): boolean =>
+    application.conditions.some(({ type, status }) => type === wanted && status === 'True');
+  if (is('Stalled') || (application.failures > 0 && application.lastError !== null)) return 'failed';
+  // Only told of, by annotation: the commit has nothing more to do here.
+  const isReported = application.resources.some(({ drift, mode }) => drift !== null && mode !== 'heal');
+  return isReported && !is('Reconciling') ? 'drifted' : 'under-way';
 }
 
 /** For a commit that was not accepted: nothing of it will be applied. */

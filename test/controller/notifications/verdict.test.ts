@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { commitOf, commitVerdict } from '../../../src/controller/notifications/commit-status.ts';
 import type { ApplicationStatus } from '../../../src/model/status.ts';
-import { application, COMMIT, condition, NOON_MS, REVISION, sourceStatus } from '../hand-made.ts';
+import { application, COMMIT, condition, NOON_MS, resource, REVISION, sourceStatus } from '../hand-made.ts';
 
 const OLD = `main@sha1:${'e'.repeat(40)}`;
 const done = application('done');
@@ -26,6 +26,13 @@ const guarded = application('guarded', {
   approval: { digest: 'd', refusals: [], sinceMs: NOON_MS },
 });
 
+const drift = { sinceMs: NOON_MS, changes: [] };
+const reported = application('reported', {
+  lastAppliedRevision: OLD,
+  conditions: [condition('Ready', 'False'), condition('Reconciling', 'False')],
+  resources: [resource('web', { drift, mode: 'report' })],
+});
+
 test.for<[string, readonly ApplicationStatus[], string]>([
   ['all applied', [done, done], 'success: 2 applications as this commit says'],
   ['one applied', [done], 'success: 1 application as this commit says'],
@@ -44,6 +51,16 @@ test.for<[string, readonly ApplicationStatus[], string]>([
     'one suspended, one failing',
     [suspended, failing],
     'failure: 1 of 1 failed: Application/failing (platform/unavailable); 1 suspended',
+  ],
+  [
+    'drift that is only reported',
+    [done, reported],
+    'success: 2 applications as this commit says; 1 drifted, and left so',
+  ],
+  [
+    'drift that is to be healed',
+    [done, { ...reported, resources: [resource('web', { drift })] }],
+    'pending: 1 of 2 applications as this commit says',
   ],
   [
     'a failure that is of the commit before',

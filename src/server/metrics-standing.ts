@@ -1,0 +1,154 @@
+import { Gauge, type Registry } from 'prom-client';
+import type { ControllerApi } from '../controller/api.ts';
+import type { ApplicationStatus, Condition, ControllerStatus } from '../model/status.ts';
+import type { Clock } from '../runtime/clock.ts';
+
+type Labels = Readonly<Record<string, string>>;
+type Sample = readonly [labels: Labels, value: number];
+
+/** Gauges that are read off the controller whenever somebody asks: how it stands, not what it did. */
+export function registerStanding(registry: Registry, api: () => ControllerApi | undefined, clock: Clock): void {
+  const standing = (
+    name: string,
+    help: string,
+    labelNames: string[],
+    samples: (api: ControllerApi) => readonly Sample[] | Promise<readonly Sample[]>,
+  ): void => {
+    new Gauge({
+      name,
+      help,
+      labelNames,
+      registers: [registry],
+      async collect() {
+        // What is gone must not be shown as it was.
+        this.reset();
+        const now = api();
+        if (now === undefined) return;
+        for (const [labels, value] of await samples(now)) this.set(labels, value);
+      },
+    });
+  };
+  const perApplication = (name: string, help: string, value: (one: ApplicationStatus) => number | null): void =>
+    standing(name, help, ['application'], (now) =>
+      now.applications().flatMap((one): Sample[] => {
+        const found = value(one);
+        return found === null ? [] : [[{ application: one.id }, found]];
+      }),
+    );
+  registerApplications(perApplication, clock);
+  standing(
+    'portolan_application_condition',
+    'Conditions of applications: 1 true, 0 false, -1 unknown.',
+    ['application', 'type'],
+    (now) =>
+      now
+        .applications()
+        .flatMap(({ id, conditions }) =>
+          conditions.map((one): Sample => [{ application: id, type: one.type }, conditionValue(one)]),
+        ),
+  );
+  registerController(standing);
+  registerSource(standing);
+  standing(
+    'portolan_ledger_intents',
+    'Writes on record whose outcome is not settled, by state.',
+    ['state'],
+    async (now) => {
+      const counts = new Map([
+        ['open', 0],
+        ['unknown', 0],
+      ]);
+      // The ledger may be unreadable just now; the other figures are wanted all the more then.
+      const intents = await now.intents('all').catch(() => undefined);
+      if (intents === undefined) return [];
+      for (const { state } of intents) counts.set(state, (counts.get(state) ?? 0) + 1);
+      return [...counts].map(([state, count]): Sample => [{ state }, count]);
+    },
+  );
+}
+
+type PerApplication = (name: string, help: string, value: (one: ApplicationStatus) => number | null) => void;
+
+function registerApplications(perApplication: PerApplication, clock: Clock): void {
+  perApplication(
+    'portolan_drift',
+    'Resources that moved away from what was applied.',
+    ({ resources }) => resources.filter(({ drift }) => drift !== null).length,
+  );
+  perApplication('portolan_drift_age_seconds', 'Age of the oldest drift; 0 where there is none.', ({ resources }) => {
+    const oldestMs = Math.min(...resources.flatMap(({ drift }) => (drift === null ? [] : [drift.sinceMs])));
+    return oldestMs === Number.POSITIVE_INFINITY ? 0 : Math.max(0, clock.now() - oldestMs) / 1000;
+  });
+  perApplication('portolan_held', 'What is held and needs a person.', ({ resources, approval }) =>
+    resources.reduce((sum, { holds }) => sum + holds.length, approval === null ? 0 : 1),
+  );
+  perApplication('portolan_suspended', 'The application, if it is, and its resources that are suspended.', (one) => {
+    const whole = one.pause?.type === 'suspended' ? 1 : 0;
+    return whole + one.resources.filter(({ mode }) => mode === 'suspend').length;
+  });
+  perApplication(
+    'portolan_paused',
+    'Whether it is left alone just now: suspended, outside its window, or its region is not enabled.',
+    ({ pause }) => (pause === null ? 0 : 1),
+  );
+  perApplication('portolan_failures', 'Passes in a row that failed.', ({ failures }) => failures);
+  perApplication('portolan_pending_actions', 'What the last plan still had to do.', ({ pending }) =>
+    pending === null ? 0 : pending.actions.length + pending.deferred.length,
+  );
+  perApplication(
+    'portolan_last_success_timestamp_seconds',
+    'When it was last seen to be as git says.',
+    ({ lastSuccessMs }) => (lastSuccessMs === null ? null : lastSuccessMs / 1000),
+  );
+}
+
+type Standing = (
+  name: string,
+  help: string,
+  labelNames: string[],
+  samples: (api: ControllerApi) => readonly Sample[],
+) => void;
+
+const PHASES: readonly ControllerStatus['phase'][] = ['starting', 'running', 'draining'];
+
+function registerController(standing: Standing): void {
+  standing('portolan_phase', '1 for the phase the controller is in.', ['phase'], (api) => {
+    const { phase } = api.status();
+    return PHASES.map((one): Sample => [{ phase: one }, one === phase ? 1 : 0]);
+  });
+  standing('portolan_applications', 'Applications, by how they stand; one may count several times.', ['state'], (api) =>
+    Object.entries(api.status().counts).map(([state, count]): Sample => [{ state }, count]),
+  );
+  standing('portolan_region_open', 'Whether a region takes changes.', ['platform', 'region'], (api) =>
+    api.status().regions.map(({ platform, region, state }): Sample => [{ platform, region }, state === 'open' ? 1 : 0]),
+  );
+}
+
+function registerSource(standing: Standing): void {
+  standing(
+    'portolan_source_info',
+    'Always 1; the revisions are in the labels.',
+    ['source', 'observed', 'accepted'],
+    (api) => {
+      const { name, observedRevision, acceptedRevision } = api.status().source;
+      return [[{ source: name, observed: observedRevision ?? '', accepted: acceptedRevision ?? '' }, 1]];
+    },
+  );
+  const ofSource = (name: string, help: string, value: (status: ControllerStatus['source']) => number | null): void =>
+    standing(name, help, ['source'], (api) => {
+      const { source } = api.status();
+      const found = value(source);
+      return found === null ? [] : [[{ source: source.name }, found]];
+    });
+  ofSource('portolan_source_failing', '1 while the newest revision cannot be read or is refused.', ({ error }) =>
+    error === null ? 0 : 1,
+  );
+  ofSource('portolan_source_accepted_timestamp_seconds', 'When a revision was last accepted.', ({ acceptedMs }) =>
+    acceptedMs === null ? null : acceptedMs / 1000,
+  );
+  ofSource('portolan_source_resources', 'Resources of the accepted revision.', ({ resources }) => resources);
+}
+
+function conditionValue({ status }: Condition): number {
+  return status === 'True' ? 1 : status === 'False' ? 0 : -1;
+}
