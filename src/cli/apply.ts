@@ -7,6 +7,7 @@ import type { Action } from '../model/plan.ts';
 import type { PlanDocument } from '../plan/document.ts';
 import type { Outcome } from '../reconcile/outcome.ts';
 import { approvalOf, carryOut, prepare, type Prepared } from '../reconcile/reconcile.ts';
+import type { Survey } from '../reconcile/survey.ts';
 import { applyExitCode, renderAccount, renderVerdict } from './apply-report.ts';
 import type { CommandDefinition, Surroundings } from './command.ts';
 import { confirm } from './confirm.ts';
@@ -37,8 +38,7 @@ import {
 import { type PlanOptions, runPlan } from './plan.ts';
 import { paintFor, planExitCode, writePlan } from './plan-view.ts';
 import { createProgress, type Progress } from './progress.ts';
-import { type Session, type SessionHooks, type Survey, surveyAll, withSession } from './session.ts';
-import { acceptSnapshot } from './snapshot.ts';
+import { acceptInput, type Session, type SessionHooks, surveyAll, withSession } from './session.ts';
 import { count } from './text.ts';
 
 const EXAMPLES = `
@@ -131,7 +131,7 @@ async function apply(options: ApplyOptions, session: Session, surroundings: Surr
     terminal.err.write('Nothing was changed.\n');
     return EXIT.ok;
   }
-  await acceptSnapshot(session, surroundings);
+  await acceptInput(session, surroundings.clock);
   const outcomes = await carryOutAll(options, session, survey, progress, surroundings, actions);
   const exitCode = applyExitCode(outcomes, signal.aborted);
   if (options.output === 'json') writeResult(survey.document, outcomes, exitCode, surroundings);

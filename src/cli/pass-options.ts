@@ -1,12 +1,9 @@
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { Configuration } from '../manifest/configuration.ts';
-import { parseDuration } from '../model/duration.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { ResourceId } from '../model/ids.ts';
 import type { DesiredState } from '../model/resource.ts';
 import type { PassOptions } from '../reconcile/reconcile.ts';
-import { defaultTiming } from '../reconcile/timing.ts';
-import type { Timing } from '../apply/world.ts';
 import { collect, collectOrAll, integerArgument } from './options.ts';
 
 /** What `plan` and `apply` let through; the two take the same flags, so that a plan shows what the apply would do. */
@@ -130,15 +127,4 @@ function known(names: readonly string[], desired: DesiredState, flag: string): R
       remedy: `Name one of: ${all.slice(0, 20).join(', ')}${all.length > 20 ? `, … (${all.length} in all)` : ''}.`,
     });
   });
-}
-
-/** The operator's settle windows over the defaults. */
-export function timingOf({ settings }: Configuration): Timing {
-  const ms = (text: string, otherwise: number): number => parseDuration(text) ?? otherwise;
-  return {
-    ...defaultTiming,
-    settleTargetStateMs: ms(settings.settle.targetState, defaultTiming.settleTargetStateMs),
-    settleCreationMs: ms(settings.settle.creation, defaultTiming.settleCreationMs),
-    settleInstallMs: ms(settings.settle.install, defaultTiming.settleInstallMs),
-  };
 }

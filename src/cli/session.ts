@@ -1,28 +1,26 @@
-import PQueue from 'p-queue';
 import type { ApplyEvent, ApplyWorld } from '../apply/world.ts';
 import type { StoreAccess } from '../kinds/reconciled.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { ApplicationGroup } from '../manifest/group.ts';
 import { groupByApplication } from '../manifest/group.ts';
-import { PortolanError } from '../model/errors.ts';
-import { scopeKey } from '../model/ids.ts';
 import { canonicalJson } from '../model/json.ts';
 import type { OwnedObject } from '../model/owned.ts';
-import { planDocument, type PlanDocument, type UnobservedScope } from '../plan/document.ts';
 import { guardEmpty, guardShare, guardShrunk, guardSuccession, type Refusal } from '../plan/guard.ts';
-import { orphanNotes, type UnresolvedApplication } from '../plan/orphans.ts';
 import type { Capability } from '../platform/client.ts';
-import { prepare, type PassOptions, type Prepared, type Work } from '../reconcile/reconcile.ts';
+import type { PassOptions, Prepared, Work } from '../reconcile/reconcile.ts';
 import { createSharedReadings } from '../reconcile/shared-readings.ts';
+import { survey, type Survey } from '../reconcile/survey.ts';
+import { timingOf } from '../reconcile/timing.ts';
+import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Surroundings } from './command.ts';
 import { type Input, type InputOptions, loadInput } from './input.ts';
 import { createLog, type LogOptions } from './logging.ts';
 import { openLedger } from './open-ledger.ts';
-import { passOptions, type ScopeFlags, timingOf } from './pass-options.ts';
+import { passOptions, type ScopeFlags } from './pass-options.ts';
 import { openPlatforms, type Platforms } from './platforms.ts';
 import { reportProblems } from './problems.ts';
-import { largestSince, snapshotId, successionOf } from './snapshot.ts';
+import { acceptSnapshot, largestSince, snapshotId, successionOf } from '../source/snapshot.ts';
 import { noPlatform } from './with-platforms.ts';
 import type { ExitCode } from './exit-codes.ts';
 
@@ -117,7 +115,7 @@ function openedSession({
   actor,
 }: Opened): Session {
   const { configuration, desired } = input;
-  const timing = timingOf(configuration);
+  const timing = timingOf(configuration.settings);
   const stores = lazyStores(platforms);
   const snapshot = snapshotId(desired);
   const works = groupByApplication(desired).map(workOf);
@@ -155,12 +153,12 @@ function openedSession({
   };
 }
 
-function workOf({ application, resources }: ApplicationGroup): Work {
+export function workOf({ application, resources }: ApplicationGroup): Work {
   return { application, resources: new Map(resources.map((resource) => [resource.id, resource])) };
 }
 
 /** A store's key is read when an install needs it, and not before. */
-function lazyStores(platforms: Platforms): ReadonlyMap<string, StoreAccess> {
+export function lazyStores(platforms: Platforms): ReadonlyMap<string, StoreAccess> {
   const stores = new Map<string, StoreAccess>();
   const get = stores.get.bind(stores);
   stores.get = (name) => {
@@ -171,113 +169,17 @@ function lazyStores(platforms: Platforms): ReadonlyMap<string, StoreAccess> {
   return stores;
 }
 
-/** How every application stands, and the plan of all of them. */
-export interface Survey {
-  readonly prepared: readonly Prepared[];
-  readonly errors: readonly { readonly application: string; readonly error: PortolanError }[];
-  /** A guard over the run as a whole refused it: nothing may be sent for any application. */
-  readonly isRefused: boolean;
-  readonly document: PlanDocument;
-}
-
 /** Observes and plans every application, several at once; one that fails is reported and delays no other. */
-export async function surveyAll(session: Session, hooks: SessionHooks): Promise<Survey> {
-  const prepared: Prepared[] = [];
-  const errors: { application: string; error: PortolanError }[] = [];
-  const queue = new PQueue({ concurrency: session.parallelism });
-  await queue.addAll(
-    session.works.map((work) => async () => {
-      try {
-        prepared.push(await prepare(work, session.world(work, hooks), session.options));
-      } catch (error) {
-        // Interrupted while it only reads: nothing was sent, and what is known so far is no plan.
-        if (!(error instanceof PortolanError) || error.code === 'platform/stopped') throw error;
-        errors.push({ application: work.application.id, error });
-      }
-    }),
-  );
-  const sound = withoutShared(prepared, errors);
-  sound.sort((left, right) => byText(left.work.application.id, right.work.application.id));
-  errors.sort((left, right) => byText(left.application, right.application));
-  const owned = session.options.ledgerKnown
-    ? (await session.ledger.objects({ source: session.source })).filter((object) => object.state !== 'gone')
-    : [];
-  const ofRun = await guardRun(session, sound, owned);
-  const refusals = [...sound.flatMap((one) => one.refusals), ...ofRun];
-  const notes = orphanNotes(owned, new Set(sound.map(({ scope }) => scopeKey(scope))), unresolved(session, errors));
-  return {
-    prepared: sound,
-    errors,
-    isRefused: ofRun.length > 0,
-    document: documentOf(session, sound, errors, refusals, notes),
-  };
-}
-
-/** What the applications that failed would have meant. */
-function unresolved({ works }: Session, errors: Survey['errors']): UnresolvedApplication[] {
-  const failed = new Set(errors.map(({ application }) => application));
-  return works
-    .filter(({ application }) => failed.has(application.id))
-    .map(({ application: { spec } }) => ({ platform: spec.platform, region: spec.region, appId: spec.appId }));
-}
-
-/** Two documents that resolve to one application would undo each other: neither is touched. */
-function withoutShared(
-  prepared: readonly Prepared[],
-  errors: { application: string; error: PortolanError }[],
-): Prepared[] {
-  const byScope = new Map<string, Prepared[]>();
-  for (const one of prepared) {
-    const key = scopeKey(one.scope);
-    byScope.set(key, [...(byScope.get(key) ?? []), one]);
-  }
-  const sound: Prepared[] = [];
-  for (const [scope, claimants] of byScope) {
-    if (claimants.length === 1) sound.push(...claimants);
-    else {
-      const names = claimants
-        .map(
-          ({ work }) => `${work.application.id} (${work.application.position.file}:${work.application.position.line})`,
-        )
-        .sort();
-      for (const { work } of claimants) {
-        const error = new PortolanError({
-          code: 'application/same-scope',
-          disposition: 'invalid',
-          message: `${names.join(' and ')} are the same application ${scope}; nothing was done for either`,
-          remedy: 'Keep one of them and let the other documents name it.',
-        });
-        errors.push({ application: work.application.id, error });
-      }
-    }
-  }
-  return sound;
-}
-
-function documentOf(
-  session: Session,
-  prepared: readonly Prepared[],
-  errors: Survey['errors'],
-  refusals: readonly Refusal[],
-  notes: PlanDocument['notes'],
-): PlanDocument {
-  const unobserved = errors.map(
-    ({ application, error }): UnobservedScope => ({
-      application,
-      code: error.code,
-      disposition: error.disposition,
-      message: error.message,
-      remedy: error.remedy,
-    }),
-  );
-  return planDocument({
+export function surveyAll(session: Session, hooks: SessionHooks): Promise<Survey> {
+  return survey({
+    works: session.works,
+    options: session.options,
+    ledger: session.ledger,
     source: session.source,
     revision: session.input.commit?.name ?? null,
-    ledger: session.options.ledgerKnown ? 'known' : 'none',
-    scopes: prepared.map(({ plan }) => plan),
-    unobserved,
-    refusals,
-    notes,
+    parallelism: session.parallelism,
+    world: (work) => session.world(work, hooks),
+    guard: (prepared, owned) => guardRun(session, prepared, owned),
   });
 }
 
@@ -299,9 +201,26 @@ async function guardRun(
     ? undefined
     : guardShrunk(source, input.desired.size, await largestSince(session), prunes);
   // Asked only where something hangs on it: git reads a whole history for the answer.
-  const succession = session.allowRewind || prunes === 0 ? undefined : await successionOf(input, last);
+  const succession = session.allowRewind || prunes === 0 ? undefined : await successionOf(input.commit, last);
   const rewound = succession && guardSuccession(source, succession, prunes);
   return [...together, ...[empty, shrunk, rewound].filter((refusal) => refusal !== undefined)];
+}
+
+/** A source is accepted when its guards let it through, and before the first intent that refers to it. */
+export async function acceptInput(session: Session, clock: Clock): Promise<void> {
+  const { ledger, source, input, options, allowRewind } = session;
+  await acceptSnapshot(
+    {
+      ledger,
+      source,
+      desired: input.desired,
+      commit: input.commit,
+      prunes: options.permissions.prune,
+      allowRewind,
+      actor: 'portolan apply',
+    },
+    clock,
+  );
 }
 
 type Capabilities = Readonly<Partial<Record<Capability, 'yes' | 'no'>>>;
@@ -337,8 +256,4 @@ async function rememberCapabilities({ ledger, platforms, input }: Session, { clo
 
 function capabilitiesFact(name: string, url: string): string {
   return `capabilities ${name} ${url}`;
-}
-
-function byText(left: string, right: string): number {
-  return left < right ? -1 : left > right ? 1 : 0;
 }

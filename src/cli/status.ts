@@ -1,6 +1,7 @@
 import type { ResourceId } from '../model/ids.ts';
 import type { ScopePlan } from '../model/plan.ts';
 import type { Prepared } from '../reconcile/reconcile.ts';
+import type { Survey } from '../reconcile/survey.ts';
 import type { CommandDefinition, Surroundings } from './command.ts';
 import type { ExitCode } from './exit-codes.ts';
 import {
@@ -17,7 +18,7 @@ import {
 } from './options.ts';
 import { parallelismOption } from './pass-options.ts';
 import { planExitCode } from './plan-view.ts';
-import { type SessionOptions, silentHooks, type Survey, surveyAll, withSession } from './session.ts';
+import { type SessionOptions, silentHooks, surveyAll, withSession } from './session.ts';
 import { renderTable } from './table.ts';
 import { safeLine } from '../model/text.ts';
 

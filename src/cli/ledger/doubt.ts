@@ -6,7 +6,7 @@ import { unreachable } from '../../model/unreachable.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { safeLine } from '../../model/text.ts';
 import { readConfiguration } from '../configuration.ts';
-import { timingOf } from '../pass-options.ts';
+import { timingOf } from '../../reconcile/timing.ts';
 import type { LedgerOptions } from './opening.ts';
 import { instant, resolveCommands } from './words.ts';
 
@@ -19,7 +19,7 @@ export interface DoubtView {
 
 /** A configuration at fault must not hide the ledger: it only tells how long a request is waited for. */
 export function doubtView(options: LedgerOptions & { readonly config?: string | undefined }, clock: Clock): DoubtView {
-  return { options, timing: timingOf(readConfiguration(options.config).configuration), clock };
+  return { options, timing: timingOf(readConfiguration(options.config).configuration.settings), clock };
 }
 
 /** An intent whose outcome is not known, for people: what was sent, until when to wait, and how to settle it. */

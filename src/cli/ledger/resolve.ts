@@ -11,7 +11,7 @@ import { readConfiguration } from '../configuration.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { createLog, type LogOptions } from '../logging.ts';
 import { configOption, logFormatOption, logLevelOption, outputOption } from '../options.ts';
-import { timingOf } from '../pass-options.ts';
+import { timingOf } from '../../reconcile/timing.ts';
 import { openPlatforms, type Platforms } from '../platforms.ts';
 import { reportProblems } from '../problems.ts';
 import { ledgerFileOption, type LedgerOptions, writingLedger } from './opening.ts';
@@ -73,7 +73,7 @@ async function resolve(intent: string, options: ResolveOptions, surroundings: Su
   try {
     resolved = await writingLedger('ledger resolve', options, surroundings, (world) =>
       resolveByHand(
-        { ...world, timing: timingOf(configuration) },
+        { ...world, timing: timingOf(configuration.settings) },
         {
           intent,
           decision,

@@ -1,0 +1,123 @@
+import PQueue from 'p-queue';
+import type { ApplyWorld } from '../apply/world.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { PortolanError } from '../model/errors.ts';
+import { scopeKey } from '../model/ids.ts';
+import type { OwnedObject } from '../model/owned.ts';
+import { planDocument, type PlanDocument, type UnobservedScope } from '../plan/document.ts';
+import type { Refusal } from '../plan/guard.ts';
+import { orphanNotes, type UnresolvedApplication } from '../plan/orphans.ts';
+import { prepare, type PassOptions, type Prepared, type Work } from './reconcile.ts';
+
+/** How every application stands, and the plan of all of them. */
+export interface Survey {
+  readonly prepared: readonly Prepared[];
+  readonly errors: readonly { readonly application: string; readonly error: PortolanError }[];
+  /** A guard over the run as a whole refused it: nothing may be sent for any application. */
+  readonly isRefused: boolean;
+  readonly document: PlanDocument;
+}
+
+export interface SurveyInput {
+  readonly works: readonly Work[];
+  readonly options: PassOptions;
+  readonly ledger: Ledger;
+  readonly source: string;
+  /** Of the source, for the plan; null for plain files. */
+  readonly revision: string | null;
+  /** Applications looked at side by side. */
+  readonly parallelism: number;
+  world(work: Work): ApplyWorld;
+  /** The limits of all applications together. `owned`: what the ledger holds of the source. */
+  guard(prepared: readonly Prepared[], owned: readonly OwnedObject[]): Promise<readonly Refusal[]>;
+}
+
+/** Observes and plans every application, several at once; one that fails is reported and delays no other. */
+export async function survey(input: SurveyInput): Promise<Survey> {
+  const prepared: Prepared[] = [];
+  const errors: { application: string; error: PortolanError }[] = [];
+  const queue = new PQueue({ concurrency: input.parallelism });
+  await queue.addAll(
+    input.works.map((work) => async () => {
+      try {
+        prepared.push(await prepare(work, input.world(work), input.options));
+      } catch (error) {
+        // Interrupted while it only reads: nothing was sent, and what is known so far is no plan.
+        if (!(error instanceof PortolanError) || error.code === 'platform/stopped') throw error;
+        errors.push({ application: work.application.id, error });
+      }
+    }),
+  );
+  const sound = withoutShared(prepared, errors);
+  sound.sort((left, right) => byText(left.work.application.id, right.work.application.id));
+  errors.sort((left, right) => byText(left.application, right.application));
+  const owned = input.options.ledgerKnown
+    ? (await input.ledger.objects({ source: input.source })).filter((object) => object.state !== 'gone')
+    : [];
+  const ofRun = await input.guard(sound, owned);
+  const refusals = [...sound.flatMap((one) => one.refusals), ...ofRun];
+  const notes = orphanNotes(owned, new Set(sound.map(({ scope }) => scopeKey(scope))), unresolved(input, errors));
+  return {
+    prepared: sound,
+    errors,
+    isRefused: ofRun.length > 0,
+    document: planDocument({
+      source: input.source,
+      revision: input.revision,
+      ledger: input.options.ledgerKnown ? 'known' : 'none',
+      scopes: sound.map(({ plan }) => plan),
+      unobserved: errors.map(unobserved),
+      refusals,
+      notes,
+    }),
+  };
+}
+
+/** What the applications that failed would have meant. */
+function unresolved({ works }: SurveyInput, errors: Survey['errors']): UnresolvedApplication[] {
+  const failed = new Set(errors.map(({ application }) => application));
+  return works
+    .filter(({ application }) => failed.has(application.id))
+    .map(({ application: { spec } }) => ({ platform: spec.platform, region: spec.region, appId: spec.appId }));
+}
+
+/** Two documents that resolve to one application would undo each other: neither is touched. */
+function withoutShared(
+  prepared: readonly Prepared[],
+  errors: { application: string; error: PortolanError }[],
+): Prepared[] {
+  const sound: Prepared[] = [];
+  for (const [scope, claimants] of Map.groupBy(prepared, ({ scope: of }) => scopeKey(of))) {
+    if (claimants.length === 1) sound.push(...claimants);
+    else {
+      const error = sharedScope(
+        scope,
+        claimants.map(({ work }) => work),
+      );
+      for (const { work } of claimants) errors.push({ application: work.application.id, error });
+    }
+  }
+  return sound;
+}
+
+/** What is said of each of several documents that mean one application. */
+export function sharedScope(scope: string, works: readonly Work[]): PortolanError {
+  const names = works
+    .map(({ application: { id, position } }) => `${id} (${position.file}:${position.line})`)
+    .sort()
+    .join(' and ');
+  return new PortolanError({
+    code: 'application/same-scope',
+    disposition: 'invalid',
+    message: `${names} are the same application ${scope}; nothing was done for either`,
+    remedy: 'Keep one of them and let the other documents name it.',
+  });
+}
+
+function unobserved({ application, error }: Survey['errors'][number]): UnobservedScope {
+  return { application, code: error.code, disposition: error.disposition, message: error.message, remedy: error.remedy };
+}
+
+function byText(left: string, right: string): number {
+  return left < right ? -1 : left > right ? 1 : 0;
+}

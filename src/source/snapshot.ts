@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import type { Ledger } from '../ledger/ledger.ts';
+import { canonicalJson, type Json } from '../model/json.ts';
+import type { Snapshot } from '../model/owned.ts';
+import type { DesiredState, Resource } from '../model/resource.ts';
+import { mayPrune, type Succession } from '../plan/guard.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Descent } from './revision.ts';
+
+/** Stands where a snapshot of plain files has no commit. */
+const NO_COMMIT = '-';
+
+/** The commit that manifests were read from. */
+export interface SnapshotCommit {
+  /** Whole id. */
+  readonly id: string;
+  descentFrom(ancestor: string): Promise<Descent>;
+}
+
+/** A source whose manifests were checked and planned. */
+export interface AcceptedSource {
+  readonly ledger: Ledger;
+  readonly source: string;
+  readonly desired: DesiredState;
+  /** undefined for plain files. */
+  readonly commit: SnapshotCommit | undefined;
+  /** Whether whoever accepts it also removes what it no longer names: the bar for a shrunk source follows then. */
+  readonly prunes: boolean;
+  readonly allowRewind: boolean;
+  readonly actor: string;
+}
+
+/** Parts of a resource that stay the same object while nobody changes its file; their digests are worked out once. */
+const digests = new WeakMap<object, string>();
+
+/** Names what the manifests say, whatever their files are called. */
+export function snapshotId(desired: DesiredState): string {
+  const whole = createHash('sha256');
+  for (const resource of desired.values()) whole.update(digestOf(resource));
+  return whole.digest('hex').slice(0, 32);
+}
+
+function digestOf({ id, labels, annotations, spec }: Resource): string {
+  const text = (): string => canonicalJson([labels, annotations, spec as Json]);
+  const isKept = typeof spec === 'object' && spec !== null;
+  const known = isKept ? digests.get(spec) : undefined;
+  const digest = known ?? createHash('sha256').update(text()).digest('hex');
+  if (isKept && known === undefined) digests.set(spec, digest);
+  return `${id} ${digest}\n`;
+}
+
+/** How the commit at hand stands to the one accepted last; undefined where one of the two was plain files. */
+export async function successionOf(
+  commit: SnapshotCommit | undefined,
+  last: Snapshot | undefined,
+): Promise<Succession | undefined> {
+  if (commit === undefined || last === undefined || last.commit === NO_COMMIT) return undefined;
+  const descent = await commit.descentFrom(last.commit);
+  return { commit: commit.id, before: last.commit, descent, isConfirmed: last.pruneOk };
+}
+
+/**
+ * Writes down that a source is accepted: when its guards let it through, and before the first intent that refers to it.
+ * @returns what the ledger says of it now.
+ */
+export async function acceptSnapshot(
+  { ledger, source, desired, commit, prunes, allowRewind, actor }: AcceptedSource,
+  clock: Clock,
+): Promise<Snapshot> {
+  const id = snapshotId(desired);
+  const commitId = commit?.id ?? NO_COMMIT;
+  const last = await ledger.lastSnapshot(source);
+  const succession = allowRewind ? undefined : await successionOf(commit, last);
+  const pruneOk = succession === undefined || mayPrune(succession);
+  const size = desired.size;
+  const named = String(prunes ? size : Math.max(size, await largestSince({ ledger, source })));
+  const isKnown = last?.id === id && last.commit === commitId && last.pruneOk === pruneOk;
+  if (isKnown && (await ledger.fact(sizeFact(source))) === named) return last;
+  const atMs = clock.now();
+  const snapshot = { id, source, commit: commitId, manifestHash: id, objects: size, pruneOk, acceptedMs: atMs };
+  await ledger.commit({
+    scope: `source:${source}`,
+    actor,
+    atMs,
+    operations: [
+      { op: 'accept-snapshot', snapshot },
+      { op: 'set-fact', key: sizeFact(source), value: named },
+      { op: 'record', event: 'snapshot', detail: { id, commit: commitId, objects: snapshot.objects } },
+    ],
+  });
+  return snapshot;
+}
+
+/** How many resources the source named at most since it last pruned: runs that remove nothing must not lower the bar. */
+export async function largestSince({ ledger, source }: Pick<AcceptedSource, 'ledger' | 'source'>): Promise<number> {
+  return Number((await ledger.fact(sizeFact(source))) ?? 0);
+}
+
+function sizeFact(source: string): string {
+  return `largest ${source}`;
+}
