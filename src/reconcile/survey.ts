@@ -115,7 +115,13 @@ export function sharedScope(scope: string, works: readonly Work[]): PortolanErro
 }
 
 function unobserved({ application, error }: Survey['errors'][number]): UnobservedScope {
-  return { application, code: error.code, disposition: error.disposition, message: error.message, remedy: error.remedy };
+  return {
+    application,
+    code: error.code,
+    disposition: error.disposition,
+    message: error.message,
+    remedy: error.remedy,
+  };
 }
 
 function byText(left: string, right: string): number {

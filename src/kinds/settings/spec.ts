@@ -1,6 +1,7 @@
 import { type NotificationsSpec, notificationsSchema } from './notifications-spec.ts';
 import { type TelemetrySpec, telemetrySchema } from './telemetry-spec.ts';
 import { DURATION_EXPECTED, DURATION_PATTERN, type PropertiesOf } from '../schema.ts';
+import { controllerSettingsSchema, type ControllerSettings } from './controller-spec.ts';
 import { type ServerSettings, serverSchema } from './server-spec.ts';
 import { type SourceSpec, sourceSchema } from './source-spec.ts';
 
@@ -24,6 +25,7 @@ export interface SettingsSpec {
   readonly server: ServerSettings;
   readonly notifications: NotificationsSpec;
   readonly telemetry: TelemetrySpec;
+  readonly controller: ControllerSettings;
 }
 
 const settleWindow = (fallback: string, description: string) =>
@@ -120,5 +122,6 @@ export const settingsSchema = {
     server: serverSchema,
     notifications: notificationsSchema,
     telemetry: telemetrySchema,
+    controller: controllerSettingsSchema,
   } satisfies PropertiesOf<SettingsSpec>,
 } as const;

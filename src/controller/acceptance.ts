@@ -1,0 +1,113 @@
+import type { Ledger } from '../ledger/ledger.ts';
+import type { OperatorNames } from '../manifest/relations.ts';
+import { type FileCache, loadManifests } from '../manifest/load.ts';
+import type { Variables } from '../manifest/substitute.ts';
+import type { Problem } from '../model/problem.ts';
+import type { DesiredState } from '../model/resource.ts';
+import type { StatusError } from '../model/status.ts';
+import { guardEmpty, guardShrunk, guardSuccession, mayPrune, type Refusal } from '../plan/guard.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { SourceReading } from '../source/feed.ts';
+import { acceptSnapshot, largestSince, successionOf } from '../source/snapshot.ts';
+
+/** What an operator says at the start, for the first reading alone. */
+export interface Allowances {
+  readonly empty: boolean;
+  readonly shrunk: boolean;
+  readonly rewind: boolean;
+}
+
+export const nothingAllowed: Allowances = { empty: false, shrunk: false, rewind: false };
+
+export interface AcceptanceInput {
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+  readonly source: string;
+  readonly actor: string;
+  readonly cache: FileCache;
+  readonly variables: Variables;
+  readonly operator: OperatorNames;
+  readonly allow: Allowances;
+}
+
+/** A reading that is worked towards from now on. */
+export interface AcceptedSource {
+  readonly desired: DesiredState;
+  readonly revision: string;
+  readonly snapshot: string;
+  /** Objects of the source on record when it was accepted. */
+  readonly owned: number;
+  /** Why what it no longer names stays all the same, until a person says so; by how many removals there would be. */
+  readonly keeps: (prunes: number) => readonly Refusal[];
+}
+
+export type Acceptance =
+  | { readonly type: 'accepted'; readonly accepted: AcceptedSource }
+  /** What was accepted before stands. */
+  | { readonly type: 'refused'; readonly error: StatusError; readonly problems: readonly Problem[] };
+
+/**
+ * Takes a whole reading, or none of it. A commit that does not descend from the one before, or a source that lost much
+ * of what it named, is taken for what it adds and changes, and removes nothing.
+ */
+export async function accept(reading: SourceReading, input: AcceptanceInput): Promise<Acceptance> {
+  const { ledger, source, clock, allow } = input;
+  const { desired, problems } = loadManifests({
+    files: reading.files,
+    variables: input.variables,
+    operator: input.operator,
+    problems: reading.problems,
+    cache: input.cache,
+  });
+  if (problems.length > 0) return { type: 'refused', problems, error: faulty(reading, problems, clock) };
+  const owned = (await ledger.objects({ source })).filter((object) => object.state !== 'gone').length;
+  const empty = allow.empty ? undefined : guardEmpty(source, desired.size, owned);
+  if (empty !== undefined) {
+    const remedy = `Put the manifests back; if nothing is really wanted any more, start the daemon once with ${empty.override}.`;
+    return {
+      type: 'refused',
+      problems: [],
+      error: { code: empty.code, message: `${reading.revision}: ${empty.message}`, remedy, atMs: clock.now() },
+    };
+  }
+  const commit =
+    reading.commit === null
+      ? undefined
+      : { id: reading.commit.id, descentFrom: (ancestor: string) => reading.descentFrom(ancestor) };
+  const succession = allow.rewind ? undefined : await successionOf(commit, await ledger.lastSnapshot(source));
+  const before = await largestSince({ ledger, source });
+  const isShrunk = !allow.shrunk && guardShrunk(source, desired.size, before, 1) !== undefined;
+  const { id } = await acceptSnapshot(
+    {
+      ledger,
+      source,
+      desired,
+      commit,
+      prunes: !isShrunk && (succession === undefined || mayPrune(succession)),
+      allowRewind: allow.rewind,
+      actor: input.actor,
+    },
+    clock,
+  );
+  const keeps = (prunes: number): readonly Refusal[] =>
+    [
+      isShrunk ? guardShrunk(source, desired.size, before, prunes) : undefined,
+      succession && guardSuccession(source, succession, prunes),
+    ].filter((refusal) => refusal !== undefined);
+  return { type: 'accepted', accepted: { desired, revision: reading.revision, snapshot: id, owned, keeps } };
+}
+
+const SHOWN_MAX = 5;
+
+function faulty({ revision }: SourceReading, problems: readonly Problem[], clock: Clock): StatusError {
+  const shown = problems
+    .slice(0, SHOWN_MAX)
+    .map(({ position: { file, line, column }, message }) => `${file}:${line}:${column}: ${message}`);
+  const more = problems.length - shown.length;
+  return {
+    code: 'source/faulty',
+    message: `${revision} has ${problems.length === 1 ? 'a fault' : `${problems.length} faults`} and was not taken; what was accepted before stands. ${shown.join('; ')}${more > 0 ? `; and ${more} more` : ''}`,
+    remedy: 'Correct the manifests and commit again (`portolan validate` shows every fault); it is taken up by itself.',
+    atMs: clock.now(),
+  };
+}

@@ -1,0 +1,287 @@
+import type { ActionResult } from '../apply/result.ts';
+import type { LedgerOperation } from '../ledger/ledger.ts';
+import type { PortolanError } from '../model/errors.ts';
+import { type ResourceId, scopeKey } from '../model/ids.ts';
+import type { Hold, ScopePlan } from '../model/plan.ts';
+import type { Drift, Pause, PendingWork, ResourceStatus, StatusError } from '../model/status.ts';
+import type { EpochMs } from '../model/time.ts';
+import { planDigest } from '../plan/digest.ts';
+import { applicationVerdicts, type Findings, resourceStatuses, type Verdict, withSince } from './conditions.ts';
+import { driftDetail, followDrift } from './drift.ts';
+import type { EventDraft } from './events.ts';
+import { healthDetail } from './health.ts';
+import { line } from './keeping.ts';
+import type { Passed } from './pass.ts';
+import type { AppRecord } from './record.ts';
+
+/** When an application is looked at again. */
+export type Next =
+  | { readonly type: 'now'; readonly because: string }
+  | { readonly type: 'at'; readonly atMs: EpochMs; readonly because: string }
+  /** After its backoff, because it failed. */
+  | { readonly type: 'retry' }
+  | { readonly type: 'resync' };
+
+export interface Aftermath {
+  readonly next: Next;
+  readonly failed: boolean;
+  readonly events: readonly EventDraft[];
+  /** For the history in the ledger. */
+  readonly lines: readonly LedgerOperation[];
+}
+
+export interface AftermathInput {
+  readonly record: AppRecord;
+  readonly passed: Passed;
+  /** Drift as the pass first saw it: what was told already. */
+  readonly seen: readonly ResourceStatus[];
+  readonly pause: Pause | null;
+  readonly health: Verdict;
+  readonly revision: string;
+  readonly nowMs: EpochMs;
+  /** How long an install that must come to run is left alone between two looks. */
+  readonly lookEveryMs: number;
+}
+
+/** Judges a pass: the application's new status (put into its record), what is told, and when it is looked at again. */
+export function settle(input: AftermathInput): Aftermath {
+  const { record, passed, pause, revision, nowMs } = input;
+  const { outcome } = passed;
+  const former = record.status;
+  const plan = outcome.type === 'unobserved' ? undefined : outcome.plan;
+  const results = outcome.type === 'ended' ? outcome.results : [];
+  const error = outcome.type === 'refused' ? undefined : outcome.error;
+  const drift =
+    plan === undefined ? { drifts: new Map<ResourceId, Drift>(), news: [] } : followDrift(input.seen, plan, nowMs);
+  const findings: Findings = {
+    work: record.work,
+    plan,
+    waits: outcome.type === 'ended' ? outcome.waits : [],
+    drifts: drift.drifts,
+    error,
+    failed: new Map(
+      results.flatMap((result) => (result.status === 'failed' ? [[result.action.resource, failureText(result)]] : [])),
+    ),
+    inDoubt: new Set(results.flatMap((result) => (result.status === 'in-doubt' ? [result.action.resource] : []))),
+    pause,
+    approval: passed.approval,
+    health: input.health,
+  };
+  const failure = failureOf(error, results, passed, nowMs);
+  const verdicts = applicationVerdicts(findings);
+  const isReady = verdicts.Ready.status === 'True';
+  const resources = resourceStatuses(findings, former.resources, revision, nowMs);
+  record.status = {
+    ...former,
+    scope: plan === undefined ? former.scope : scopeKey(plan.scope),
+    conditions: withSince(verdicts, former.conditions, revision, nowMs),
+    pause,
+    approval: passed.approval,
+    pending: plan === undefined ? former.pending : pendingOf(findings),
+    lastAttemptedRevision: revision,
+    lastAppliedRevision: isReady ? revision : former.lastAppliedRevision,
+    lastAttemptMs: nowMs,
+    lastSuccessMs: isReady ? nowMs : former.lastSuccessMs,
+    failures: failure === undefined ? 0 : former.failures + 1,
+    lastError: failure ?? (isReady ? null : former.lastError),
+    resources,
+  };
+  const events: EventDraft[] = [];
+  const lines: LedgerOperation[] = [];
+  tellDrift(input, drift.news, results, events, lines);
+  if (plan !== undefined) tellHolds(former.resources, plan.holds, events);
+  if (passed.approval !== null && passed.approval.digest !== former.approval?.digest)
+    events.push({
+      type: 'approval.needed',
+      severity: 'warning',
+      message: `${record.id}: ${passed.approval.refusals.map(({ message, override }) => `${message} (${override})`).join('; ')}`,
+      detail: { digest: passed.approval.digest, refusals: passed.approval.refusals.map(({ code }) => code) },
+    });
+  if (failure !== undefined && (former.failures === 0 || former.lastError?.code !== failure.code))
+    events.push({
+      type: 'application.failed',
+      severity: 'error',
+      message: `${record.id}: ${failure.message} ${failure.remedy}`,
+      detail: { code: failure.code, remedy: failure.remedy },
+    });
+  if (isReady && former.failures > 0)
+    events.push({
+      type: 'application.recovered',
+      severity: 'info',
+      message: `${record.id} is as the source says again, after ${former.failures} failed attempts`,
+      detail: { failures: former.failures },
+    });
+  const healthBefore = former.conditions.find(({ type }) => type === 'Healthy');
+  if (healthBefore?.status !== verdicts.Healthy.status && verdicts.Healthy.status !== 'Unknown')
+    events.push({
+      type: 'health.changed',
+      severity: verdicts.Healthy.status === 'True' ? 'info' : 'warning',
+      message: `${record.id} is ${verdicts.Healthy.status === 'True' ? 'healthy' : 'not healthy'}: ${verdicts.Healthy.message}`,
+      detail: healthDetail(healthBefore, verdicts.Healthy),
+    });
+  return { events, lines, failed: failure !== undefined, next: nextOf(input, findings, results, failure) };
+}
+
+function failureText({ answer, remedy }: Extract<ActionResult, { status: 'failed' }>): string {
+  return `${answer.message}${remedy === '' ? '' : ` ${remedy}`}`;
+}
+
+/** What did not go well and is tried again by itself. A guard that asks for a person is no failure. */
+function failureOf(
+  error: PortolanError | undefined,
+  results: readonly ActionResult[],
+  { outcome, approval }: Passed,
+  atMs: EpochMs,
+): StatusError | undefined {
+  if (error !== undefined) return { code: error.code, message: error.message, remedy: error.remedy, atMs };
+  for (const result of results) {
+    if (result.status !== 'failed') continue;
+    const { action, request, reason, remedy, answer } = result;
+    return {
+      code: `action/${reason.type}`,
+      message: `${action.resource}: "${action.summary}" failed: ${request}: ${answer.message}`,
+      remedy,
+      atMs,
+    };
+  }
+  if (outcome.type === 'refused' && approval === null) {
+    const [refusal] = outcome.refusals;
+    if (refusal !== undefined) return { code: refusal.code, message: refusal.message, remedy: refusal.override, atMs };
+  }
+  return undefined;
+}
+
+function pendingOf({ plan, waits }: Findings): PendingWork | null {
+  if (plan === undefined || plan.actions.length + plan.deferred.length + waits.length === 0) return null;
+  return {
+    digest: planDigest([plan]),
+    actions: plan.actions.map(({ id, resource, summary }) => ({ id, resource, summary })),
+    deferred: plan.deferred,
+    waits,
+  };
+}
+
+function tellDrift(
+  { nowMs }: AftermathInput,
+  news: ReturnType<typeof followDrift>['news'],
+  results: readonly ActionResult[],
+  events: EventDraft[],
+  lines: LedgerOperation[],
+): void {
+  const touched = new Set(results.flatMap(({ status, action }) => (status === 'done' ? [action.resource] : [])));
+  for (const { type, resource, drift } of news) {
+    const detail = driftDetail(drift, nowMs);
+    const fields = drift.changes.map(({ path }) => path).join(', ');
+    if (type === 'detected') {
+      events.push(driftDetected(resource, drift, nowMs));
+      lines.push(line('drift', { resource, ...(detail as object) }));
+    } else if (touched.has(resource)) {
+      events.push({
+        type: 'drift.healed',
+        severity: 'info',
+        resource,
+        detail,
+        message: `${resource}: ${fields} put right`,
+      });
+      lines.push(line('drift-healed', { resource, ...(detail as object) }));
+    } else {
+      events.push({
+        type: 'drift.gone',
+        severity: 'info',
+        resource,
+        detail,
+        message: `${resource}: ${fields} as applied again, without our doing`,
+      });
+    }
+  }
+}
+
+/** The event of drift that was found. */
+export function driftDetected(resource: ResourceId, drift: Drift, nowMs: EpochMs): EventDraft {
+  const fields = drift.changes.map(
+    ({ path, before, after }) =>
+      `${path} is ${JSON.stringify(before ?? null)}, wanted ${JSON.stringify(after ?? null)}`,
+  );
+  return {
+    type: 'drift.detected',
+    severity: 'warning',
+    resource,
+    detail: driftDetail(drift, nowMs),
+    message: `${resource} was changed on the platform: ${fields.join('; ')}`,
+  };
+}
+
+function tellHolds(former: readonly ResourceStatus[], holds: readonly Hold[], events: EventDraft[]): void {
+  const key = ({ resource, code }: Hold): string => `${resource} ${code}`;
+  const before = new Map(former.flatMap((status) => status.holds.map((hold) => [key(hold), hold] as const)));
+  const now = new Map(holds.map((hold) => [key(hold), hold] as const));
+  for (const [name, { resource, code, message, remedy }] of now) {
+    if (before.has(name)) continue;
+    events.push({
+      type: 'hold.added',
+      severity: 'warning',
+      resource,
+      message: `${resource} is held: ${message} ${remedy}`,
+      detail: { code, remedy },
+    });
+  }
+  for (const [name, { resource, code }] of before) {
+    if (now.has(name)) continue;
+    events.push({
+      type: 'hold.released',
+      severity: 'info',
+      resource,
+      message: `${resource} is not held any more (${code})`,
+      detail: { code },
+    });
+  }
+}
+
+/** When to look again: the earliest of what is waited for. */
+function nextOf(
+  { record, passed, revision, pause, nowMs, lookEveryMs }: AftermathInput,
+  { plan, waits, health }: Findings,
+  results: readonly ActionResult[],
+  failure: StatusError | undefined,
+): Next {
+  if (record.revision !== revision && results.some(isInterrupted)) return { type: 'now', because: 'git' };
+  const throttled = results.find((result) => result.status === 'failed' && result.reason.type === 'throttled');
+  if (throttled?.status === 'failed' && throttled.reason.type === 'throttled')
+    return throttled.reason.retryAfterMs === null
+      ? { type: 'retry' }
+      : { type: 'at', atMs: nowMs + throttled.reason.retryAfterMs, because: 'the platform asked to slow down' };
+  if (failure !== undefined) return { type: 'retry' };
+  const times: { readonly atMs: EpochMs; readonly because: string }[] = [];
+  for (const result of results) {
+    if (result.status === 'in-doubt') times.push({ atMs: result.untilMs, because: 'a write in doubt' });
+  }
+  for (const { untilMs } of plan?.holds ?? [])
+    if (untilMs !== undefined) times.push({ atMs: untilMs, because: 'a write in doubt' });
+  for (const { untilMs } of waits)
+    times.push({ atMs: Math.min(untilMs, nowMs + lookEveryMs), because: 'an install that must come to run' });
+  if (passed.ripeMs !== undefined) times.push({ atMs: passed.ripeMs, because: 'a removal whose time has come' });
+  if (health.reason === 'Progressing') times.push({ atMs: nowMs + lookEveryMs, because: 'health after a change' });
+  if (pause !== null && 'untilMs' in pause && pause.untilMs !== null)
+    times.push({ atMs: pause.untilMs, because: 'the end of a pause' });
+  if (isUnfinished(passed, plan, pause))
+    times.push({ atMs: nowMs + lookEveryMs, because: 'what came up during the last pass' });
+  const [first] = times.sort((left, right) => left.atMs - right.atMs);
+  // A little later than the moment itself: whoever is early looks twice.
+  return first === undefined
+    ? { type: 'resync' }
+    : { type: 'at', atMs: Math.max(first.atMs, nowMs) + 50, because: first.because };
+}
+
+function isInterrupted(result: ActionResult): boolean {
+  return result.status === 'skipped' && result.because.type === 'interrupted';
+}
+
+/** Something could be done that the pass did not do: a platform that moves, or a follower of something just done. */
+function isUnfinished(
+  { approval, ripeMs, outcome }: Passed,
+  plan: ScopePlan | undefined,
+  pause: Pause | null,
+): boolean {
+  if (pause !== null || plan === undefined || outcome.type !== 'ended' || approval !== null) return false;
+  return plan.actions.some((action) => !action.prune || ripeMs === undefined);
+}

@@ -1,0 +1,226 @@
+import { reconciledKinds } from '../kinds/registry.ts';
+import type { PortolanError } from '../model/errors.ts';
+import type { ResourceId } from '../model/ids.ts';
+import type { Hold, ScopePlan, Wait } from '../model/plan.ts';
+import type { Resource } from '../model/resource.ts';
+import type {
+  ApprovalNeeded,
+  Condition,
+  ConditionType,
+  Drift,
+  HealMode,
+  Pause,
+  ResourceStatus,
+} from '../model/status.ts';
+import type { EpochMs } from '../model/time.ts';
+import { unreachable } from '../model/unreachable.ts';
+import type { Work } from '../reconcile/reconcile.ts';
+
+/** A condition before it is known since when it holds. */
+export type Verdict = Pick<Condition, 'status' | 'reason' | 'message'>;
+export type Verdicts = Readonly<Record<ConditionType, Verdict>>;
+
+/** What a pass found out, as far as conditions hang on it. */
+export interface Findings {
+  readonly work: Work;
+  /** undefined: it could not be observed. */
+  readonly plan: ScopePlan | undefined;
+  readonly waits: readonly Wait[];
+  readonly drifts: ReadonlyMap<ResourceId, Drift>;
+  readonly error: PortolanError | undefined;
+  /** What was tried in this pass and did not go well, by resource. */
+  readonly failed: ReadonlyMap<ResourceId, string>;
+  /** Requests of which nobody knows yet whether they were carried out. */
+  readonly inDoubt: ReadonlySet<ResourceId>;
+  readonly pause: Pause | null;
+  readonly approval: ApprovalNeeded | null;
+  readonly health: Verdict;
+}
+
+/** Since when a condition holds: its former time, while its status stays. */
+export function withSince(
+  verdicts: Verdicts,
+  former: readonly Condition[],
+  revision: string | null,
+  nowMs: EpochMs,
+): readonly Condition[] {
+  return CONDITIONS.map((type) => {
+    const verdict = verdicts[type];
+    const before = former.find((condition) => condition.type === type);
+    const sinceMs = before?.status === verdict.status ? before.sinceMs : nowMs;
+    return { type, ...verdict, observedRevision: revision, sinceMs };
+  });
+}
+
+const CONDITIONS: readonly ConditionType[] = ['Ready', 'Reconciling', 'Stalled', 'Healthy'];
+
+const no = (reason: string, message = ''): Verdict => ({ status: 'False', reason, message });
+const yes = (reason: string, message = ''): Verdict => ({ status: 'True', reason, message });
+const unknown = (reason: string, message = ''): Verdict => ({ status: 'Unknown', reason, message });
+
+/** Before anybody has looked. */
+export const unseen: Verdicts = {
+  Ready: unknown('NotObserved', 'it has not been looked at yet'),
+  Reconciling: yes('Queued', 'it is about to be looked at'),
+  Stalled: no('Queued'),
+  Healthy: unknown('NotObserved', 'it has not been looked at yet'),
+};
+
+/** How an application stands after a pass. */
+export function applicationVerdicts(findings: Findings): Verdicts {
+  return { Ready: ready(findings), ...progress(findings), Healthy: findings.health };
+}
+
+function ready(findings: Findings): Verdict {
+  const { plan, error, pause, approval, waits, drifts, inDoubt } = findings;
+  if (plan === undefined) return unknown('Unreachable', error?.message ?? pauseMessage(pause));
+  if (approval !== null) return no('ApprovalNeeded', approval.refusals.map(({ message }) => message).join('; '));
+  const [hold] = plan.holds;
+  if (hold !== undefined) return no('Held', `${hold.resource}: ${hold.message}`);
+  if (error !== undefined) return no('Failing', error.message);
+  if (inDoubt.size > 0) return no('InDoubt', `of ${[...inDoubt].join(', ')} nobody knows yet what was carried out`);
+  if (plan.actions.length > 0) {
+    const summaries = plan.actions.slice(0, 3).map(({ resource, summary }) => `${resource}: ${summary}`);
+    const more = plan.actions.length - summaries.length;
+    const text = `${summaries.join('; ')}${more > 0 ? `; and ${more} more` : ''}`;
+    return no(pause === null ? 'Pending' : 'Paused', pause === null ? text : `${pauseMessage(pause)}: ${text}`);
+  }
+  if (plan.deferred.length + waits.length > 0)
+    return no('Waiting', waits[0]?.message ?? `waits for ${plan.deferred[0]?.waitsFor}`);
+  if (drifts.size > 0) return no('Drifted', `${[...drifts.keys()].join(', ')}: only reported, by annotation`);
+  const aside = plan.notes.some(({ code }) => code.startsWith('reconcile/'));
+  return yes('InSync', aside ? 'what is compared is as the source says' : 'as the source says');
+}
+
+/** Whether it goes on by itself, or waits for a person. */
+function progress(findings: Findings): Pick<Verdicts, 'Reconciling' | 'Stalled'> {
+  const { plan, error, approval, pause, waits, failed, inDoubt } = findings;
+  const stands = (stalled: Verdict, reconciling: Verdict) => ({ Stalled: stalled, Reconciling: reconciling });
+  if (approval !== null) {
+    const message = approval.refusals.map(({ message: why, override }) => `${why} (${override})`).join('; ');
+    return stands(yes('ApprovalNeeded', message), no('ApprovalNeeded'));
+  }
+  const hold = plan?.holds.find(needsPerson);
+  if (hold !== undefined) return stands(yes('Held', `${hold.message} ${hold.remedy}`), no('Held'));
+  if (pause?.type === 'suspended') return stands(yes('Suspended', pauseMessage(pause)), no('Suspended'));
+  if (error !== undefined && isForPeople(error))
+    return stands(yes('Failing', `${error.message} ${error.remedy}`), yes('Retrying', 'it is tried again by itself'));
+  if (error !== undefined || failed.size > 0)
+    return stands(no('Retrying'), yes('Retrying', 'it is tried again by itself'));
+  if (pause !== null) return stands(no('Paused'), no('Paused', pauseMessage(pause)));
+  const settling = plan?.holds[0];
+  if (settling !== undefined || inDoubt.size > 0)
+    return stands(no('Settling'), yes('Settling', settling?.message ?? 'a write in doubt is looked at again'));
+  const isBusy = plan !== undefined && plan.actions.length + plan.deferred.length + waits.length > 0;
+  return stands(no('Progressing'), isBusy ? yes('Progressing') : no('Idle'));
+}
+
+/** A hold without a time of its own waits for a person. */
+function needsPerson({ untilMs }: Hold): boolean {
+  return untilMs === undefined;
+}
+
+function isForPeople({ disposition }: PortolanError): boolean {
+  return disposition === 'invalid' || disposition === 'ask-human';
+}
+
+/** Why nothing is written now, for people. */
+export function pauseMessage(pause: Pause | null): string {
+  if (pause === null) return '';
+  switch (pause.type) {
+    case 'suspended':
+      return `suspended by ${pause.by}${pause.reason === '' ? '' : ` (${pause.reason})`}`;
+    case 'window':
+      return `outside its sync window ${pause.window}`;
+    case 'region':
+      return `region ${pause.region} is ${pause.state}`;
+    case 'circuit':
+      return `too many failures in a row in region ${pause.region}`;
+    default:
+      return unreachable(pause);
+  }
+}
+
+/** What an annotation says about differences of a resource. */
+export function modeOf({ annotations }: Resource): HealMode {
+  const mode = annotations['portolan/reconcile'];
+  return mode === 'report' || mode === 'suspend' ? mode : 'heal';
+}
+
+/** How each resource of an application stands after a pass, in the order of the source. */
+export function resourceStatuses(
+  findings: Findings,
+  former: readonly ResourceStatus[],
+  revision: string | null,
+  nowMs: EpochMs,
+): readonly ResourceStatus[] {
+  const before = new Map(former.map((status) => [status.id, status]));
+  const seen = new Set(findings.plan?.inSync);
+  return [...findings.work.resources.values()]
+    .filter(({ kind }) => reconciledKinds.has(kind))
+    .map((resource) => {
+      const known = before.get(resource.id);
+      const conditions = withSince(
+        resourceVerdicts(resource, findings, seen),
+        known?.conditions ?? [],
+        findings.plan === undefined ? (known?.conditions[0]?.observedRevision ?? null) : revision,
+        nowMs,
+      );
+      return {
+        id: resource.id,
+        application: findings.work.application.id,
+        mode: modeOf(resource),
+        conditions,
+        drift: findings.plan === undefined ? (known?.drift ?? null) : (findings.drifts.get(resource.id) ?? null),
+        holds: findings.plan?.holds.filter((hold) => hold.resource === resource.id) ?? known?.holds ?? [],
+      };
+    });
+}
+
+function resourceVerdicts(
+  { id, ...resource }: Resource,
+  findings: Findings,
+  inSync: ReadonlySet<ResourceId>,
+): Verdicts {
+  const { plan, health, inDoubt, failed, drifts, waits, error } = findings;
+  const stands = (isReady: Verdict, reconciling: Verdict, stalled: Verdict): Verdicts => ({
+    Ready: isReady,
+    Reconciling: reconciling,
+    Stalled: stalled,
+    Healthy: health,
+  });
+  if (modeOf({ id, ...resource }) === 'suspend')
+    return stands(
+      unknown('Suspended', 'by its annotation portolan/reconcile: nothing is compared or changed'),
+      no('Suspended'),
+      yes('Suspended'),
+    );
+  if (plan === undefined) return stands(unknown('Unreachable', error?.message), yes('Retrying'), no('Retrying'));
+  const hold = plan.holds.find((one) => one.resource === id);
+  if (hold !== undefined) {
+    const forPerson = needsPerson(hold);
+    return stands(
+      no('Held', hold.message),
+      forPerson ? no('Held') : yes('Settling', hold.message),
+      forPerson ? yes('Held', hold.remedy) : no('Settling'),
+    );
+  }
+  if (inDoubt.has(id)) return stands(no('InDoubt'), yes('Settling'), no('Settling'));
+  const failure = failed.get(id);
+  if (failure !== undefined) return stands(no('Failing', failure), yes('Retrying'), no('Retrying'));
+  const actions = plan.actions.filter((action) => action.resource === id);
+  if (actions.length > 0) {
+    const text = actions.map(({ summary }) => summary).join('; ');
+    return findings.approval === null
+      ? stands(no('Pending', text), yes('Pending', text), no('Pending'))
+      : stands(no('ApprovalNeeded', text), no('ApprovalNeeded'), yes('ApprovalNeeded', 'a person must approve it'));
+  }
+  const wait = waits.find((one) => one.resource === id);
+  if (wait !== undefined) return stands(no('Waiting', wait.message), yes('Waiting'), no('Waiting'));
+  const deferred = plan.deferred.find((one) => one.resource === id);
+  if (deferred !== undefined)
+    return stands(no('Waiting', `waits for ${deferred.waitsFor}`), yes('Waiting'), no('Waiting'));
+  if (drifts.has(id)) return stands(no('Drifted', 'only reported, by annotation'), no('Drifted'), no('Drifted'));
+  if (inSync.has(id)) return stands(yes('InSync', 'as the source says'), no('Idle'), no('Idle'));
+  return stands(unknown('NotCompared'), no('Idle'), no('Idle'));
+}

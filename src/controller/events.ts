@@ -1,0 +1,77 @@
+import type { ResourceId, ScopeKey } from '../model/ids.ts';
+import type { Json } from '../model/json.ts';
+import type { ControllerEvent, EventSeverity, EventType } from '../model/status.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Random } from '../runtime/random.ts';
+import type { EventStream } from './api.ts';
+
+/** An event before it has a number. */
+export interface EventDraft {
+  readonly type: EventType;
+  readonly severity: EventSeverity;
+  /** For people: what happened and, where there is something to do, what. Without secrets. */
+  readonly message: string;
+  readonly detail?: Json;
+  readonly application?: ResourceId;
+  readonly scope?: ScopeKey | null;
+  readonly resource?: ResourceId;
+  readonly revision?: string | null;
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+export interface EventLog extends EventStream {
+  publish(draft: EventDraft): ControllerEvent;
+}
+
+/** Events kept for readers that come late; the history in the ledger has what matters for longer. */
+const KEPT_DEFAULT = 5000;
+
+/** The events of this process: a bounded past, and whoever listens from now on. */
+export function createEventLog(
+  { clock, random }: { readonly clock: Clock; readonly random: Random },
+  kept = KEPT_DEFAULT,
+): EventLog {
+  const process = random.hex(4);
+  const listeners = new Set<(event: ControllerEvent) => void>();
+  /** The event with sequence n stands at n modulo the size. */
+  const ring: ControllerEvent[] = [];
+  let newest = 0;
+  return {
+    get newest() {
+      return newest;
+    },
+    publish(draft) {
+      newest += 1;
+      const atMs = clock.now();
+      const event: ControllerEvent = {
+        sequence: newest,
+        id: `${atMs.toString(36)}-${process}-${newest}`,
+        atMs,
+        type: draft.type,
+        severity: draft.severity,
+        application: draft.application ?? null,
+        scope: draft.scope ?? null,
+        resource: draft.resource ?? null,
+        revision: draft.revision ?? null,
+        labels: draft.labels ?? {},
+        message: draft.message,
+        detail: draft.detail ?? null,
+      };
+      ring[newest % kept] = event;
+      for (const listener of listeners) listener(event);
+      return event;
+    },
+    since(sequence, limit) {
+      const oldest = Math.max(1, newest - kept + 1);
+      const from = Math.max(oldest, sequence + 1);
+      const events: ControllerEvent[] = [];
+      for (let at = from; at <= newest && events.length < limit; at += 1)
+        events.push(ring[at % kept] as ControllerEvent);
+      return { events, isComplete: sequence + 1 >= oldest };
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}

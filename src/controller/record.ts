@@ -1,0 +1,43 @@
+import type { ResourceId } from '../model/ids.ts';
+import type { ApplicationStatus } from '../model/status.ts';
+import type { EpochMs } from '../model/time.ts';
+import type { Work } from '../reconcile/reconcile.ts';
+
+/** What of an application outlives the process, beside its status. */
+export interface Kept {
+  /** By an operator's word; a manifest's annotation is in the manifest. */
+  readonly suspended: { readonly by: string; readonly reason: string; readonly sinceMs: EpochMs } | null;
+  /** A plan that a person let through, until a pass takes it up. */
+  readonly approved: { readonly digest: string; readonly by: string; readonly atMs: EpochMs } | null;
+  /** What is to be removed, by natural key, and since when it has been gone from the source without a break. */
+  readonly goneSince: Readonly<Record<string, EpochMs>>;
+  /** Resources suspended by annotation, and since when. */
+  readonly asideSince: Readonly<Record<ResourceId, EpochMs>>;
+  /** When somebody was last told that something here is suspended for long. */
+  readonly remindedMs: EpochMs | null;
+}
+
+export const nothingKept: Kept = { suspended: null, approved: null, goneSince: {}, asideSince: {}, remindedMs: null };
+
+/** One application of the source, as the controller holds it. The values in it are replaced, never changed. */
+export interface AppRecord {
+  readonly id: ResourceId;
+  work: Work;
+  /** Of the source, in which `work` was last seen; and the snapshot of it. */
+  revision: string;
+  snapshot: string;
+  /** When that revision was first seen, and the commit's own time. */
+  observedMs: EpochMs;
+  committedMs: EpochMs | null;
+  status: ApplicationStatus;
+  kept: Kept;
+  /** What the ledger holds of status and `kept`, without times. */
+  written: string;
+  /** Passes begun by this process. */
+  passes: number;
+  isRunning: boolean;
+  /** An application on its way to health after a change: until when it has time. */
+  healthDueMs: EpochMs | null;
+  /** Revisions whose milestones were told. */
+  reached: { revision: string; milestones: Set<string> };
+}
