@@ -1,7 +1,6 @@
 import { styleText } from 'node:util';
 import { hasChanges, type PlanDocument } from '../plan/document.ts';
 import { type Paint, renderPlanText, type TextRole } from '../plan/render-text.ts';
-import type { Survey } from '../reconcile/survey.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
 import type { Output } from './terminal.ts';
 

@@ -46,10 +46,13 @@ export function followDrift(
   return { drifts, news };
 }
 
+/** The same fields, at the same values. */
 function samePaths(left: readonly FieldChange[], right: readonly FieldChange[]): boolean {
-  const key = (changes: readonly FieldChange[]): Json =>
-    changes.map(({ path, before = null }) => [path, before] as Json).sort((a, b) => (String(a) < String(b) ? -1 : 1));
-  return sameJson(key(left), key(right));
+  const values = new Map(left.map(({ path, before }) => [path, before] as const));
+  return (
+    left.length === right.length &&
+    right.every(({ path, before }) => values.has(path) && sameJson(values.get(path), before))
+  );
 }
 
 /** Facts of an event about drift. */

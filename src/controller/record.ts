@@ -26,7 +26,8 @@ export interface AppRecord {
   /** Of the source, in which `work` was last seen; and the snapshot of it. */
   revision: string;
   snapshot: string;
-  /** When that revision was first seen, and the commit's own time. */
+  /** The revision that changed something of it last, when that was first seen, and the commit's own time. */
+  changedRevision: string;
   observedMs: EpochMs;
   committedMs: EpochMs | null;
   status: ApplicationStatus;

@@ -1,0 +1,150 @@
+import type { PortolanError } from '../model/errors.ts';
+import type { SourceState } from '../source/feed.ts';
+import { createAccount } from './account.ts';
+import type { ControllerApi } from './api.ts';
+import { type Core, expected } from './core.ts';
+import { createEventLog } from './events.ts';
+import { follow } from './following.ts';
+import { createIntake } from './intake.ts';
+import { type ControllerConfiguration, type ControllerOptions, durationsOf } from './options.ts';
+import { createApi } from './operations.ts';
+import { createWorkQueue } from './queue.ts';
+import { createSlots } from './slots.ts';
+import { work } from './worker.ts';
+
+/** The daemon without a process around it: keeps a platform as a source says until it is told to end. */
+export interface Controller {
+  readonly api: ControllerApi;
+  start(): void;
+  /**
+   * Begins nothing new; resolves when what was under way is finished and recorded, and the feed is closed.
+   * @returns false: some of it took longer than the settings allow, and was left as it is.
+   */
+  drain(): Promise<boolean>;
+  /** Another configuration from now on; resolves when no pass uses the former one any more. */
+  reload(configuration: ControllerConfiguration): Promise<void>;
+  /** Resolves when the ledger is no longer ours: nothing may be sent any more. */
+  readonly lost: Promise<PortolanError>;
+}
+
+/** How long the first reading may take before what an earlier process accepted is gone on with. */
+const FIRST_READING_MS = 5_000;
+
+export function createController(options: ControllerOptions): Controller {
+  const { clock, random, ledger, source, actor, log, feed, version, observer } = options;
+  const stop = new AbortController();
+  const lost = Promise.withResolvers<PortolanError>();
+  const events = createEventLog(options);
+  const keeping = { ledger, clock, source, actor };
+  /** Passes under way. */
+  const passes = new Set<Promise<void>>();
+  /** One change of the source or of the configuration at a time. */
+  let turn: Promise<void> = Promise.resolve();
+
+  const slots = createSlots(() => core.configuration.settings.controller.concurrency);
+  const core: Core = {
+    options,
+    events,
+    keeping,
+    slots,
+    intake: createIntake({ ...options, keeping, events, configuration: () => core.configuration }),
+    queue: createWorkQueue({
+      clock,
+      random,
+      concurrency: slots.concurrency,
+      observer,
+      onError: (key, error) => log.error(`a fault of Portolan itself: ${faultOf(error)}`, { application: key }),
+    }),
+    records: new Map(),
+    claims: new Map(),
+    stop: stop.signal,
+    configuration: options.configuration,
+    account: createAccount({ snapshot: '', owned: 0, changed: 0, removed: 0 }),
+    lose: lost.resolve,
+  };
+  const { intake, queue, records } = core;
+
+  /** One after another; what goes wrong on purpose is logged and ends nothing. */
+  function inTurn(change: () => Promise<void>): Promise<void> {
+    turn = turn.then(async () => {
+      if (stop.signal.aborted) return;
+      try {
+        await change();
+      } catch (error) {
+        expected(core, error);
+      }
+    });
+    return turn;
+  }
+
+  const tell = (state: SourceState): Promise<void> =>
+    inTurn(async () => {
+      const taken = await intake.take(state);
+      // A process that has just begun may find nothing it can take.
+      await follow(core, taken ?? (intake.accepted === undefined ? await intake.restore() : undefined));
+    });
+
+  return {
+    api: createApi(core, clock.now()),
+    lost: lost.promise,
+    start() {
+      events.publish({
+        type: 'controller.started',
+        severity: 'info',
+        message: `portolan ${version} watches ${feed.location}`,
+        detail: { version, source },
+      });
+      queue.start(async (id, because) => {
+        const pass = work(core, id, because);
+        passes.add(pass);
+        await pass.finally(() => passes.delete(pass));
+      });
+      feed.start(tell);
+      clock.sleep(FIRST_READING_MS, stop.signal).then(
+        () => inTurn(async () => follow(core, await intake.restore())),
+        () => {},
+      );
+    },
+    async drain() {
+      stop.abort(new Error('the controller ends'));
+      events.publish({ type: 'controller.draining', severity: 'info', message: 'nothing new is begun' });
+      const ended = Promise.all([feed.close(), queue.drain(), turn])
+        .then(() => intake.settled())
+        .then(() => true);
+      const { drainMs } = durationsOf(core.configuration.settings);
+      const isWhole = await within(ended, drainMs);
+      if (!isWhole)
+        log.error(
+          `not all that was under way ended within ${drainMs / 1000} s; the next start settles it by observation`,
+        );
+      return isWhole;
+    },
+    async reload(configuration) {
+      let former: readonly Promise<void>[] = [];
+      await inTurn(async () => {
+        former = [...passes];
+        core.configuration = configuration;
+        events.publish({ type: 'controller.reloaded', severity: 'info', message: 'the configuration was read again' });
+        await follow(core, await intake.again());
+        for (const id of records.keys()) queue.add(id, 'configuration');
+      });
+      await Promise.allSettled(former);
+    },
+  };
+
+  /** @returns false when it takes longer. */
+  async function within(whole: Promise<boolean>, limitMs: number): Promise<boolean> {
+    const giveUp = new AbortController();
+    const tooLate = clock.sleep(limitMs, giveUp.signal).then(
+      () => false,
+      () => false,
+    );
+    const isWhole = await Promise.race([whole, tooLate]);
+    giveUp.abort();
+    return isWhole;
+  }
+}
+
+function faultOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

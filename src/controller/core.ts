@@ -1,0 +1,129 @@
+import type { ApplyEvent, ApplyWorld } from '../apply/world.ts';
+import { PortolanError } from '../model/errors.ts';
+import type { ResourceId, ScopeKey } from '../model/ids.ts';
+import type { PassOptions, Work } from '../reconcile/reconcile.ts';
+import { timingOf } from '../reconcile/timing.ts';
+import type { Account } from './account.ts';
+import type { MilestoneFacts } from './api.ts';
+import type { EventDraft, EventLog } from './events.ts';
+import type { Intake } from './intake.ts';
+import type { Keeping } from './keeping.ts';
+import { type ControllerConfiguration, type ControllerOptions, durationsOf } from './options.ts';
+import type { WorkQueue } from './queue.ts';
+import type { AppRecord } from './record.ts';
+import type { Slots } from './slots.ts';
+
+/** What the parts of the controller share. */
+export interface Core {
+  readonly options: ControllerOptions;
+  readonly events: EventLog;
+  readonly keeping: Keeping;
+  readonly intake: Intake;
+  readonly queue: WorkQueue;
+  readonly slots: Slots;
+  /** Applications of the accepted source. */
+  readonly records: Map<ResourceId, AppRecord>;
+  /** Which applications mean a scope: several that do are all in the wrong. */
+  readonly claims: Map<ScopeKey, Set<ResourceId>>;
+  /** Aborted: begin nothing new. */
+  readonly stop: AbortSignal;
+  configuration: ControllerConfiguration;
+  account: Account;
+  /** The ledger is no longer ours. */
+  lose(error: PortolanError): void;
+}
+
+const JITTER = 0.1;
+
+/** @returns ms until an application that needs nothing is looked at again. */
+export function resyncMs({ configuration, options }: Core): number {
+  return durationsOf(configuration.settings).resyncMs * (1 - JITTER + 2 * JITTER * options.random.next());
+}
+
+/** What the settings let through. Whether it removes anything is decided action by action. */
+export function passOptions({ settings }: ControllerConfiguration): PassOptions {
+  return {
+    permissions: {
+      // Taking over what is not ours is a person's decision, and a person is at the command line.
+      adopt: () => false,
+      prune: settings.prune.enabled,
+      firstInstall: settings.controller.firstInstalls === 'allow',
+    },
+    limits: {
+      maxShare: settings.prune.maxShare,
+      maxPrunes: settings.prune.maxObjects,
+      allowedScopes: settings.scopes.allow,
+    },
+    targets: undefined,
+    readOnly: false,
+    ledgerKnown: true,
+  };
+}
+
+export interface WorldHooks {
+  emit(event: ApplyEvent): void;
+  stopRequested(): ReturnType<ApplyWorld['stopRequested']>;
+}
+
+/** @throws PortolanError when the configuration does not have its platform. */
+export function worldOf(
+  { options, keeping, configuration }: Core,
+  { application }: Work,
+  snapshot: string,
+  hooks: WorldHooks,
+): ApplyWorld {
+  const { clock, random, source, actor } = options;
+  return {
+    client: configuration.client(application.spec.platform),
+    ledger: keeping.ledger,
+    clock,
+    random,
+    stores: configuration.stores,
+    timing: timingOf(configuration.settings),
+    actor,
+    source,
+    snapshot,
+    ...hooks,
+  };
+}
+
+/** Tells what happened to an application. */
+export function publish(
+  { events }: Core,
+  { id, status }: AppRecord,
+  revision: string,
+  drafts: readonly EventDraft[],
+): void {
+  for (const draft of drafts)
+    events.publish({ application: id, scope: status.scope, labels: status.labels, revision, ...draft });
+}
+
+/** Tells observers, once per application and revision. */
+export function milestone(
+  { options }: Core,
+  record: AppRecord,
+  revision: string,
+  reached: MilestoneFacts['milestone'],
+): void {
+  if (record.reached.revision !== revision) record.reached = { revision, milestones: new Set() };
+  if (record.changedRevision !== revision || record.reached.milestones.has(reached)) return;
+  record.reached.milestones.add(reached);
+  const nowMs = options.clock.now();
+  options.observer.milestone({
+    application: record.id,
+    revision,
+    milestone: reached,
+    sinceCommitMs: record.committedMs === null ? null : Math.max(0, nowMs - record.committedMs),
+    sinceObservedMs: Math.max(0, nowMs - record.observedMs),
+  });
+}
+
+/** Logs what was thrown on purpose; anything else is a fault of ours and goes on its way. */
+export function expected(core: Core, error: unknown): void {
+  if (!(error instanceof PortolanError)) throw error;
+  if (error.code === 'ledger/fenced') core.lose(error);
+  core.options.log.error(error.message, { code: error.code, remedy: error.remedy });
+}
+
+/** For plans that nobody carries out. */
+export const silentWorldHooks: WorldHooks = { emit() {}, stopRequested: () => undefined };

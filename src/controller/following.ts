@@ -1,0 +1,174 @@
+import { groupByApplication } from '../manifest/group.ts';
+import type { ResourceId } from '../model/ids.ts';
+import { type Json, sameJson } from '../model/json.ts';
+import type { Resource } from '../model/resource.ts';
+import type { ApplicationStatus, Condition } from '../model/status.ts';
+import type { Work } from '../reconcile/reconcile.ts';
+import { type AccountState, createAccount } from './account.ts';
+import { unseen, withSince } from './conditions.ts';
+import { type Core, milestone } from './core.ts';
+import type { Taken } from './intake.ts';
+import { restoreFact, restoreRecord, standing } from './keeping.ts';
+import { type AppRecord, nothingKept } from './record.ts';
+import { workOf } from './views.ts';
+
+/** What was accepted is wanted from now on; only applications of which something changed are looked at for it. */
+export async function follow(core: Core, taken: Taken | undefined): Promise<void> {
+  if (taken === undefined) return;
+  const { records, queue, account } = core;
+  const { accepted } = taken;
+  const isNew = account.state.snapshot !== accepted.snapshot;
+  if (isNew) await openAccount(core, accepted.snapshot, accepted.owned);
+  const works = groupByApplication(accepted.desired).map(workOf);
+  const changed: ResourceId[] = [];
+  for (const work of works) {
+    const known = records.get(work.application.id);
+    const record = known ?? (await newRecord(core, work));
+    if (known !== undefined && isSameWork(known.work, work)) stay(record, taken);
+    else {
+      change(core, record, work, taken);
+      changed.push(record.id);
+    }
+  }
+  const wanted = new Set(works.map((work) => work.application.id));
+  const removed = [...records.keys()].filter((id) => !wanted.has(id));
+  for (const id of removed) drop(core, id);
+  for (const id of changed) {
+    // A commit supersedes whatever went wrong with the one before.
+    queue.forget(id);
+    queue.add(id, 'git');
+  }
+  if (isNew || changed.length + removed.length > 0) tellAccepted(core, taken, changed, removed);
+}
+
+/** Nothing of it changed: what it was found equal to is equal to this revision too. */
+function stay(record: AppRecord, { accepted }: Taken): void {
+  const { conditions, lastAppliedRevision } = record.status;
+  if (lastAppliedRevision === record.revision && conditions.some(isReady))
+    record.status = { ...record.status, lastAppliedRevision: accepted.revision };
+  record.revision = accepted.revision;
+  record.snapshot = accepted.snapshot;
+}
+
+function change(core: Core, record: AppRecord, work: Work, { accepted, reading }: Taken): void {
+  release(core, record);
+  const { labels, spec } = work.application;
+  record.work = work;
+  record.status = { ...record.status, labels, platform: spec.platform, region: spec.region };
+  record.revision = accepted.revision;
+  record.snapshot = accepted.snapshot;
+  record.changedRevision = accepted.revision;
+  record.observedMs = reading.observedMs;
+  record.committedMs = reading.commit?.committedMs ?? null;
+  milestone(core, record, accepted.revision, 'observed');
+}
+
+function isReady({ type, status }: Condition): boolean {
+  return type === 'Ready' && status === 'True';
+}
+
+/** Equal wishes; where they stand in which file is no part of them. */
+function isSameWork(left: Work, right: Work): boolean {
+  if (!isSameResource(left.application, right.application) || left.resources.size !== right.resources.size)
+    return false;
+  for (const [id, resource] of right.resources) {
+    const other = left.resources.get(id);
+    if (other === undefined || !isSameResource(other, resource)) return false;
+  }
+  return true;
+}
+
+/** A file that did not change gives the very same objects, which is quick to see. */
+function isSameResource(left: Resource, right: Resource): boolean {
+  const same = (one: unknown, other: unknown): boolean => one === other || sameJson(one as Json, other as Json);
+  return same(left.spec, right.spec) && same(left.labels, right.labels) && same(left.annotations, right.annotations);
+}
+
+function drop(core: Core, id: ResourceId): void {
+  const record = core.records.get(id);
+  if (record !== undefined) release(core, record);
+  core.records.delete(id);
+  core.queue.remove(id);
+  core.slots.forget(id);
+}
+
+/** What it meant is nobody's until it was resolved again. */
+function release({ claims }: Core, { id, status }: AppRecord): void {
+  if (status.scope !== null) claims.get(status.scope)?.delete(id);
+}
+
+async function openAccount(core: Core, snapshot: string, owned: number): Promise<void> {
+  const spent = await restoreFact<AccountState>(core.keeping, 'account');
+  core.account = createAccount(spent?.snapshot === snapshot ? spent : { snapshot, owned, changed: 0, removed: 0 });
+}
+
+async function newRecord({ keeping, records, options }: Core, work: Work): Promise<AppRecord> {
+  const { id, labels, spec } = work.application;
+  const nowMs = options.clock.now();
+  const stored = await restoreRecord(keeping, id);
+  const fresh: ApplicationStatus = {
+    id,
+    scope: null,
+    platform: spec.platform,
+    region: spec.region,
+    labels,
+    conditions: withSince(unseen, [], null, nowMs),
+    pause: null,
+    approval: null,
+    pending: null,
+    lastAttemptedRevision: null,
+    lastAppliedRevision: null,
+    lastAttemptMs: null,
+    lastSuccessMs: null,
+    nextAttemptMs: null,
+    failures: 0,
+    lastError: null,
+    resources: [],
+  };
+  // Failures of an earlier process are no reason to wait in this one.
+  const status = { ...fresh, ...stored?.status, failures: 0 };
+  const kept = { ...nothingKept, ...stored?.kept };
+  const record: AppRecord = {
+    id,
+    work,
+    revision: '',
+    snapshot: '',
+    changedRevision: '',
+    observedMs: nowMs,
+    committedMs: null,
+    status,
+    kept,
+    written: stored === undefined ? '' : standing(status, kept),
+    passes: 0,
+    isRunning: false,
+    healthDueMs: null,
+    reached: { revision: '', milestones: new Set() },
+  };
+  records.set(id, record);
+  return record;
+}
+
+function tellAccepted(
+  { options, events, records }: Core,
+  { accepted }: Taken,
+  changed: readonly ResourceId[],
+  removed: readonly ResourceId[],
+): void {
+  const keeps = accepted.keeps(1).map(({ message, override }) => `${message} (${override})`);
+  const isQuiet = removed.length + keeps.length === 0;
+  const message = [
+    `${accepted.revision}: ${changed.length} of ${records.size} applications changed`,
+    ...(removed.length === 0
+      ? []
+      : [`no longer named, and what they have stays on the platform and is not looked after: ${removed.join(', ')}`]),
+    ...(keeps.length === 0 ? [] : [`it removes nothing: ${keeps.join('; ')}`]),
+  ].join('. ');
+  options.log[isQuiet ? 'info' : 'warn'](message);
+  events.publish({
+    type: 'source.accepted',
+    severity: isQuiet ? 'info' : 'warning',
+    revision: accepted.revision,
+    message,
+    detail: { snapshot: accepted.snapshot, changed: changed.slice(0, 100), removed: removed.slice(0, 100) },
+  });
+}

@@ -1,0 +1,239 @@
+import { FileCache, loadManifests } from '../manifest/load.ts';
+import { PortolanError } from '../model/errors.ts';
+import type { SourceStatus, StatusError } from '../model/status.ts';
+import type { Refusal } from '../plan/guard.ts';
+import type { SourceReading, SourceState } from '../source/feed.ts';
+import { snapshotId } from '../source/snapshot.ts';
+import { type AcceptedSource, accept, type Allowances, nothingAllowed } from './acceptance.ts';
+import type { EventLog } from './events.ts';
+import { type Keeping, keepSource, restoreSource } from './keeping.ts';
+import type { ControllerConfiguration, ControllerOptions } from './options.ts';
+
+/** What is taken in of the source, and what of it is worked towards. */
+export interface Intake {
+  status(): SourceStatus;
+  readonly accepted: AcceptedSource | undefined;
+  /** The accepted snapshot is what the source said last. */
+  readonly isStanding: boolean;
+  keeps(prunes: number): readonly Refusal[];
+  /** A state of the feed. @returns what is accepted now, when that is news. */
+  take(state: SourceState): Promise<Taken | undefined>;
+  /** The last reading again, because the configuration changed. */
+  again(): Promise<Taken | undefined>;
+  /** What an earlier process accepted, while nothing can be read. */
+  restore(): Promise<Taken | undefined>;
+  /** Resolves when what was accepted is kept for the next process. */
+  settled(): Promise<void>;
+}
+
+export interface Taken {
+  readonly accepted: AcceptedSource;
+  readonly reading: Pick<SourceReading, 'observedMs' | 'commit'>;
+}
+
+export interface IntakeOptions
+  extends Pick<ControllerOptions, 'clock' | 'log' | 'feed' | 'source' | 'actor' | 'allow'> {
+  readonly keeping: Keeping;
+  readonly events: EventLog;
+  configuration(): ControllerConfiguration;
+}
+
+export function createIntake(options: IntakeOptions): Intake {
+  return new SourceIntake(options);
+}
+
+class SourceIntake implements Intake {
+  readonly #options: IntakeOptions;
+  readonly #cache = new FileCache();
+  #allow: Allowances;
+  #accepted: AcceptedSource | undefined;
+  #acceptedMs: number | null = null;
+  #last: SourceReading | undefined;
+  #error: StatusError | null = null;
+  #standing = false;
+  #kept: Promise<void> = Promise.resolve();
+
+  constructor(options: IntakeOptions) {
+    this.#options = options;
+    this.#allow = options.allow;
+  }
+
+  get accepted(): AcceptedSource | undefined {
+    return this.#accepted;
+  }
+
+  get isStanding(): boolean {
+    return this.#standing;
+  }
+
+  status(): SourceStatus {
+    return {
+      name: this.#options.source,
+      location: this.#options.feed.location,
+      observedRevision: this.#last?.revision ?? null,
+      observedMs: this.#last?.observedMs ?? null,
+      acceptedRevision: this.#accepted?.revision ?? null,
+      acceptedMs: this.#acceptedMs,
+      error: this.#error,
+      resources: this.#accepted?.desired.size ?? 0,
+    };
+  }
+
+  keeps(prunes: number): readonly Refusal[] {
+    return this.#accepted?.keeps(prunes) ?? [];
+  }
+
+  async take(state: SourceState): Promise<Taken | undefined> {
+    if (state.type === 'failed') {
+      this.#failed(state.error);
+      return undefined;
+    }
+    const { reading } = state;
+    if (reading.revision !== this.#last?.revision)
+      this.#options.events.publish({
+        type: 'source.observed',
+        severity: 'info',
+        revision: reading.revision,
+        message: `${this.#options.feed.location} is at ${reading.revision}`,
+      });
+    this.#last = reading;
+    return this.#consider(reading);
+  }
+
+  async again(): Promise<Taken | undefined> {
+    return this.#last === undefined ? this.restore() : this.#consider(this.#last);
+  }
+
+  settled(): Promise<void> {
+    return this.#kept;
+  }
+
+  async #consider(reading: SourceReading): Promise<Taken | undefined> {
+    const { clock, events, keeping, log } = this.#options;
+    const acceptance = await this.#accept(reading, this.#allow);
+    if (acceptance.type === 'refused') {
+      this.#standing = false;
+      if (this.#error?.message !== acceptance.error.message) {
+        const { code, message, remedy } = acceptance.error;
+        log.error(message, { code, remedy, revision: reading.revision });
+        events.publish({
+          type: 'source.refused',
+          severity: 'error',
+          revision: reading.revision,
+          message: `${message} ${remedy}`,
+          detail: {
+            code,
+            problems: acceptance.problems.slice(0, 20).map(({ code: fault, position, message: what }) => ({
+              code: fault,
+              file: position.file,
+              line: position.line,
+              column: position.column,
+              message: what,
+            })),
+          },
+        });
+      }
+      this.#error = acceptance.error;
+      return undefined;
+    }
+    const { accepted } = acceptance;
+    this.#allow = nothingAllowed;
+    this.#error = null;
+    this.#standing = true;
+    const isNews = accepted.snapshot !== this.#accepted?.snapshot || accepted.revision !== this.#accepted.revision;
+    this.#accepted = accepted;
+    if (isNews) {
+      this.#acceptedMs = clock.now();
+      this.#kept = this.#kept
+        .then(() =>
+          keepSource(keeping, { snapshot: accepted.snapshot, revision: accepted.revision, files: reading.files }),
+        )
+        .catch((error: unknown) => {
+          if (!(error instanceof PortolanError)) throw error;
+          log.warn('the accepted source could not be kept for a restart', { why: error.message });
+        });
+    }
+    return { accepted, reading };
+  }
+
+  #accept(reading: SourceReading, allow: Allowances) {
+    const { keeping, clock, source, actor } = this.#options;
+    const { variables, operator } = this.#options.configuration();
+    return accept(reading, {
+      ledger: keeping.ledger,
+      clock,
+      source,
+      actor,
+      cache: this.#cache,
+      variables,
+      operator,
+      allow,
+    });
+  }
+
+  #failed({ code, message, remedy }: PortolanError): void {
+    const { clock, events, log } = this.#options;
+    this.#standing = false;
+    if (this.#error?.message !== message) {
+      log.error(message, { code, remedy });
+      events.publish({ type: 'source.failed', severity: 'error', message: `${message} ${remedy}`, detail: { code } });
+    }
+    this.#error = { code, message, remedy, atMs: clock.now() };
+  }
+
+  /** The files are read again as they were; what they mean must be what was accepted, or nothing is done. */
+  async restore(): Promise<Taken | undefined> {
+    if (this.#accepted !== undefined) return undefined;
+    const { keeping, source, clock, log, events } = this.#options;
+    const kept = await restoreSource(keeping);
+    const last = await keeping.ledger.lastSnapshot(source);
+    if (kept === undefined || last?.id !== kept.snapshot) {
+      log.warn('nothing of an earlier process can be gone on with; waiting for the source', { source });
+      return undefined;
+    }
+    const reading: SourceReading = {
+      revision: kept.revision,
+      commit: null,
+      files: kept.files,
+      problems: [],
+      observedMs: clock.now(),
+      descentFrom: async () => 'unknown',
+    };
+    const restored = await restoreAccepted(reading, this.#options, this.#cache);
+    // The source may have answered meanwhile.
+    if (restored === undefined || this.#accepted !== undefined) return undefined;
+    this.#accepted = restored;
+    this.#acceptedMs = last.acceptedMs;
+    events.publish({
+      type: 'source.accepted',
+      severity: 'warning',
+      revision: kept.revision,
+      message: `the source cannot be read yet; going on with ${kept.revision}, which was accepted before the restart, and removing nothing`,
+      detail: { snapshot: kept.snapshot, restored: true },
+    });
+    return { accepted: restored, reading };
+  }
+}
+
+async function restoreAccepted(
+  reading: SourceReading,
+  { keeping, source, configuration, log }: IntakeOptions,
+  cache: FileCache,
+): Promise<AcceptedSource | undefined> {
+  const { variables, operator } = configuration();
+  const { desired, problems } = loadManifests({ files: reading.files, variables, operator, cache });
+  const last = await keeping.ledger.lastSnapshot(source);
+  const [problem] = problems;
+  if (problem !== undefined || last === undefined || snapshotId(desired) !== last.id) {
+    log.warn(
+      'what was accepted before the restart means something else now (variables, configuration); waiting for the source',
+      {
+        source,
+        why: problem?.message,
+      },
+    );
+    return undefined;
+  }
+  const owned = (await keeping.ledger.objects({ source })).filter((object) => object.state !== 'gone').length;
+  return { desired, revision: reading.revision, snapshot: last.id, owned, keeps: () => [] };
+}

@@ -1,0 +1,189 @@
+import { PortolanError } from '../model/errors.ts';
+import type { ResourceId } from '../model/ids.ts';
+import type { ApplicationStatus, Condition, ControllerStatus } from '../model/status.ts';
+import type { EpochMs } from '../model/time.ts';
+import { silentWorldHooks, type Core, passOptions, publish, worldOf } from './core.ts';
+import type { ControllerApi } from './api.ts';
+import { keepRecord, line } from './keeping.ts';
+import type { AppRecord } from './record.ts';
+import { planFiles, planWorks, type ViewEnvironment } from './views.ts';
+
+/** What surfaces may see and ask. */
+export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
+  const { records, queue, events, options, keeping } = core;
+  const known = (id: ResourceId): AppRecord => {
+    const record = records.get(id);
+    if (record === undefined) throw unknownApplication(id);
+    return record;
+  };
+  return {
+    status: () => statusOf(core, startedMs),
+    applications: () => [...records.values()].map((record) => shown(core, record)).sort(byId),
+    application: (id) => {
+      const record = records.get(id);
+      return record && shown(core, record);
+    },
+    events,
+    sync(id, by) {
+      const asked = id === 'all' ? [...records.values()] : [known(id)];
+      for (const record of asked) {
+        queue.forget(record.id);
+        queue.add(record.id, `asked for by ${by}`);
+      }
+    },
+    pokeSource: (because) => {
+      options.log.debug('the source may have changed', { because });
+      options.feed.poke();
+    },
+    async suspend(id, by, reason) {
+      const record = known(id);
+      const sinceMs = record.kept.suspended?.sinceMs ?? options.clock.now();
+      record.kept = { ...record.kept, suspended: { by, reason, sinceMs }, remindedMs: null };
+      await keepRecord(keeping, record, [line('suspended', { application: id, by, reason })]);
+      publish(core, record, record.revision, [
+        {
+          type: 'application.suspended',
+          severity: 'warning',
+          message: `${id} was suspended by ${by}${reason === '' ? '' : `: ${reason}`}; nothing is written for it until it is resumed`,
+          detail: { by, reason },
+        },
+      ]);
+      queue.add(id, `suspended by ${by}`);
+    },
+    async resume(id, by) {
+      const record = known(id);
+      const { suspended } = record.kept;
+      if (suspended === null) return;
+      record.kept = { ...record.kept, suspended: null, remindedMs: null };
+      await keepRecord(keeping, record, [line('resumed', { application: id, by })]);
+      const forMs = options.clock.now() - suspended.sinceMs;
+      publish(core, record, record.revision, [
+        { type: 'application.resumed', severity: 'info', message: `${id} was resumed by ${by}`, detail: { by, forMs } },
+      ]);
+      queue.forget(id);
+      queue.add(id, `resumed by ${by}`);
+    },
+    async approve(id, digest, by) {
+      const record = known(id);
+      const { approval } = record.status;
+      if (approval === null) throw nothingToApprove(id);
+      if (approval.digest !== digest) throw otherPlan(id, digest, approval.digest);
+      record.kept = { ...record.kept, approved: { digest, by, atMs: options.clock.now() } };
+      const codes = approval.refusals.map(({ code }) => code);
+      await keepRecord(keeping, record, [line('approved', { application: id, digest, by, refusals: codes })]);
+      publish(core, record, record.revision, [
+        {
+          type: 'approval.given',
+          severity: 'info',
+          message: `${by} approved the plan ${digest.slice(0, 12)} of ${id}`,
+          detail: { by, digest, refusals: codes },
+        },
+      ]);
+      queue.forget(id);
+      queue.add(id, `approved by ${by}`);
+    },
+    plan: (id, signal) => {
+      const works = id === 'all' ? [...records.values()].map(({ work }) => work) : [known(id).work];
+      return planWorks(works, core.intake.accepted?.revision ?? null, viewsOf(core), signal);
+    },
+    planManifests: (files, request, signal) => planFiles(files, request, viewsOf(core), signal),
+    async history({ application, limit, beforeSerial }) {
+      const scope = application === undefined ? undefined : known(application).status.scope;
+      // Never resolved, so nothing was ever done to it.
+      if (scope === null) return [];
+      return keeping.ledger.history({
+        limit,
+        ...(scope === undefined ? {} : { scope }),
+        ...(beforeSerial === undefined ? {} : { beforeSerial }),
+      });
+    },
+    async objects(id) {
+      const { scope } = known(id).status;
+      return scope === null ? [] : keeping.ledger.objects({ scope });
+    },
+    async intents(id) {
+      if (id === 'all') return keeping.ledger.intents({ states: ['open', 'unknown'] });
+      const { scope } = known(id).status;
+      return scope === null ? [] : keeping.ledger.intents({ scope, states: ['open', 'unknown'] });
+    },
+  };
+}
+
+function viewsOf(core: Core): ViewEnvironment {
+  const { keeping, options, configuration, intake } = core;
+  const snapshot = intake.accepted?.snapshot ?? '';
+  return {
+    ledger: keeping.ledger,
+    source: options.source,
+    configuration,
+    options: passOptions(configuration),
+    world: (work) => worldOf(core, work, snapshot, silentWorldHooks),
+    keeps: (prunes) => intake.keeps(prunes),
+  };
+}
+
+function shown({ queue }: Core, { status, isRunning, id }: AppRecord): ApplicationStatus {
+  const nextAttemptMs = queue.nextDueMs(id) ?? null;
+  if (!isRunning) return { ...status, nextAttemptMs };
+  const running = (condition: Condition): Condition =>
+    condition.type === 'Reconciling'
+      ? { ...condition, status: 'True', reason: 'Running', message: 'it is being worked on' }
+      : condition;
+  return { ...status, nextAttemptMs, conditions: status.conditions.map(running) };
+}
+
+function statusOf({ options, intake, records, queue, stop }: Core, startedMs: EpochMs): ControllerStatus {
+  const all = [...records.values()];
+  const count = (is: (status: ApplicationStatus, record: AppRecord) => boolean): number =>
+    all.filter((record) => is(record.status, record)).length;
+  return {
+    version: options.version,
+    startedMs,
+    phase: stop.aborted ? 'draining' : intake.accepted === undefined ? 'starting' : 'running',
+    source: intake.status(),
+    regions: [],
+    counts: {
+      applications: all.length,
+      ready: count(({ conditions }) => conditions.some(({ type, status }) => type === 'Ready' && status === 'True')),
+      drifted: count(({ resources }) => resources.some(({ drift }) => drift !== null)),
+      held: count(({ resources, approval }) => approval !== null || resources.some(({ holds }) => holds.length > 0)),
+      failing: count(({ failures }) => failures > 0),
+      suspended: count(
+        (status, { kept }) => kept.suspended !== null || status.resources.some(({ mode }) => mode === 'suspend'),
+      ),
+      queued: queue.depth,
+      running: queue.running,
+    },
+  };
+}
+
+function byId(left: ApplicationStatus, right: ApplicationStatus): number {
+  return left.id < right.id ? -1 : left.id > right.id ? 1 : 0;
+}
+
+function unknownApplication(id: ResourceId): PortolanError {
+  return new PortolanError({
+    code: 'controller/unknown-application',
+    disposition: 'invalid',
+    message: `The accepted source has no ${id}. Nothing was done.`,
+    remedy: 'Name one of its applications as Application/name; the list of applications has them all.',
+  });
+}
+
+function nothingToApprove(id: ResourceId): PortolanError {
+  return new PortolanError({
+    code: 'controller/nothing-to-approve',
+    disposition: 'invalid',
+    message: `No plan of ${id} waits for an approval. Nothing was done.`,
+    remedy: 'Look at its status: what is held otherwise says itself what releases it.',
+  });
+}
+
+function otherPlan(id: ResourceId, digest: string, ofNow: string): PortolanError {
+  return new PortolanError({
+    code: 'controller/other-plan',
+    disposition: 'invalid',
+    message: `The plan of ${id} that waits for an approval is ${ofNow}, not ${digest}: something changed since. Nothing was approved.`,
+    remedy: 'Look at the plan as it is now, and approve that one.',
+  });
+}

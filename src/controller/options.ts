@@ -1,0 +1,66 @@
+import type { StoreAccess } from '../kinds/reconciled.ts';
+import type { SettingsSpec } from '../kinds/settings/spec.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { OperatorNames } from '../manifest/relations.ts';
+import type { Variables } from '../manifest/substitute.ts';
+import { parseDuration } from '../model/duration.ts';
+import type { PlatformClient } from '../platform/client.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Log } from '../runtime/log.ts';
+import type { Random } from '../runtime/random.ts';
+import type { SourceFeed } from '../source/feed.ts';
+import type { Allowances } from './acceptance.ts';
+import type { ControllerObserver } from './api.ts';
+
+/** What a reload replaces. */
+export interface ControllerConfiguration {
+  readonly settings: SettingsSpec;
+  readonly operator: OperatorNames;
+  /** For `${NAME}` in manifests. */
+  readonly variables: Variables;
+  readonly stores: ReadonlyMap<string, StoreAccess>;
+  /** @throws PortolanError `invalid` when there is no such platform, or something that it refers to is missing. */
+  client(platform: string): PlatformClient;
+}
+
+export interface ControllerOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly ledger: Ledger;
+  readonly feed: SourceFeed;
+  /** Name of the source: objects in the ledger belong to it. */
+  readonly source: string;
+  /** Who acts, for the history. */
+  readonly actor: string;
+  readonly version: string;
+  readonly configuration: ControllerConfiguration;
+  readonly observer: ControllerObserver;
+  /** For the first reading alone. */
+  readonly allow: Allowances;
+}
+
+export const silentObserver: ControllerObserver = {
+  queued() {},
+  began() {},
+  ended() {},
+  retried() {},
+  request() {},
+  milestone() {},
+};
+
+/** Durations of `spec.controller`, in milliseconds. */
+export function durationsOf({ controller }: SettingsSpec) {
+  const ms = (text: string): number => {
+    const parsed = parseDuration(text);
+    if (parsed === undefined) throw new Error(`the schema let ${text} pass as a duration`);
+    return parsed;
+  };
+  return {
+    resyncMs: ms(controller.resyncInterval),
+    pruneAfterMs: ms(controller.pruneAfter),
+    suspendedNotifyAfterMs: ms(controller.suspendedNotifyAfter),
+    drainMs: ms(controller.drainTimeout),
+    healthMs: ms(controller.healthTimeout),
+  };
+}

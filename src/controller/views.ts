@@ -1,0 +1,123 @@
+import type { Ledger } from '../ledger/ledger.ts';
+import { groupByApplication } from '../manifest/group.ts';
+import { loadManifests } from '../manifest/load.ts';
+import type { SourceFile } from '../manifest/text.ts';
+import { PortolanError } from '../model/errors.ts';
+import type { ResourceId } from '../model/ids.ts';
+import type { PlanDocument } from '../plan/document.ts';
+import { guardEmpty, guardShare, type Refusal } from '../plan/guard.ts';
+import type { ApplyWorld } from '../apply/world.ts';
+import type { PassOptions, Prepared, Work } from '../reconcile/reconcile.ts';
+import { survey } from '../reconcile/survey.ts';
+import type { OwnedObject } from '../model/owned.ts';
+import type { PlannedManifests, PlanRequest } from './api.ts';
+import type { ControllerConfiguration } from './options.ts';
+
+/** What plans for surfaces are made from; nothing of them is written anywhere. */
+export interface ViewEnvironment {
+  readonly ledger: Ledger;
+  readonly source: string;
+  readonly configuration: ControllerConfiguration;
+  readonly options: PassOptions;
+  world(work: Work): ApplyWorld;
+  keeps(prunes: number): readonly Refusal[];
+}
+
+/** The plan of these applications as they are wanted now. @throws the signal's reason. */
+export async function planWorks(
+  works: readonly Work[],
+  revision: string | null,
+  environment: ViewEnvironment,
+  signal: AbortSignal,
+): Promise<PlanDocument> {
+  const { ledger, source, options, world, configuration } = environment;
+  const surveyed = survey({
+    works,
+    options: { ...options, readOnly: true },
+    ledger,
+    source,
+    revision,
+    parallelism: configuration.settings.controller.concurrency,
+    world,
+    guard: async (prepared) => {
+      const removals = removalsOf(prepared);
+      return removals === 0 ? [] : environment.keeps(removals);
+    },
+  });
+  return (await orAborted(surveyed, signal)).document;
+}
+
+/** What other manifests would do in place of the source's. */
+export async function planFiles(
+  files: readonly SourceFile[],
+  request: PlanRequest,
+  environment: ViewEnvironment,
+  signal: AbortSignal,
+): Promise<PlannedManifests> {
+  const { ledger, source, options, configuration, world } = environment;
+  const { desired, problems } = loadManifests({
+    files,
+    variables: new Map([...configuration.variables, ...request.variables]),
+    operator: configuration.operator,
+  });
+  if (problems.length > 0) return { type: 'invalid', problems };
+  const { adopt, prune, targets } = request;
+  const adopted = adopt === 'all' ? adopt : new Set(adopt);
+  const missing = [...(targets ?? []), ...(adopt === 'all' ? [] : adopt)].find((id) => !desired.has(id));
+  if (missing !== undefined) throw unknownResource(missing);
+  const surveyed = survey({
+    works: groupByApplication(desired).map(workOf),
+    options: {
+      ...options,
+      readOnly: true,
+      permissions: { adopt: (id) => adopted === 'all' || adopted.has(id), prune, firstInstall: true },
+      targets: targets === undefined ? undefined : new Set(targets),
+    },
+    ledger,
+    source,
+    revision: null,
+    parallelism: configuration.settings.controller.concurrency,
+    world,
+    guard: async (prepared, owned) => ofRun(prepared, owned, desired.size, environment),
+  });
+  return { type: 'planned', document: (await orAborted(surveyed, signal)).document };
+}
+
+function ofRun(
+  prepared: readonly Prepared[],
+  owned: readonly OwnedObject[],
+  size: number,
+  { source, options }: ViewEnvironment,
+): readonly Refusal[] {
+  const empty = guardEmpty(source, size, owned.length);
+  const plans = prepared.filter(({ refusals }) => refusals.length === 0).map(({ plan }) => plan);
+  const together = plans.length > 1 ? guardShare(plans, owned, options.limits) : [];
+  return empty === undefined ? together : [...together, empty];
+}
+
+/** A group as a pass takes it. */
+export function workOf({ application, resources }: ReturnType<typeof groupByApplication>[number]): Work {
+  return { application, resources: new Map(resources.map((resource) => [resource.id, resource])) };
+}
+
+function removalsOf(prepared: readonly Prepared[]): number {
+  return prepared.reduce((sum, { plan }) => sum + plan.actions.filter((action) => action.prune).length, 0);
+}
+
+function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  return new Promise((resolve, reject) => {
+    const leave = (): void => reject(signal.reason as Error);
+    signal.addEventListener('abort', leave, { once: true });
+    void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
+  });
+}
+
+function unknownResource(id: ResourceId): PortolanError {
+  return new PortolanError({
+    code: 'controller/unknown-resource',
+    disposition: 'invalid',
+    message: `${id} is not among the manifests that were sent. Nothing was planned.`,
+    remedy: 'Correct the name; it is Kind/name.',
+  });
+}

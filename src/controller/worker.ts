@@ -1,0 +1,207 @@
+import type { ApplyEvent } from '../apply/world.ts';
+import type { LedgerOperation } from '../ledger/ledger.ts';
+import { PortolanError } from '../model/errors.ts';
+import type { ResourceId } from '../model/ids.ts';
+import type { Pause, ResourceStatus } from '../model/status.ts';
+import type { Prepared } from '../reconcile/reconcile.ts';
+import { type Next, driftDetected, settle } from './aftermath.ts';
+import { modeOf, type Verdict } from './conditions.ts';
+import { type Core, expected, milestone, passOptions, publish, resyncMs, worldOf } from './core.ts';
+import { followDrift } from './drift.ts';
+import type { EventDraft } from './events.ts';
+import { statusHealth } from './health.ts';
+import { keepRecord, line } from './keeping.ts';
+import { durationsOf } from './options.ts';
+import { type Passed, runPass } from './pass.ts';
+import { pauseOf } from './pauses.ts';
+import type { AppRecord } from './record.ts';
+import { eventsOf } from './tell.ts';
+
+/** A pass that takes longer counts as one in trouble: its place is another's. */
+const SLOW_PASS_MS = 10_000;
+/** Between two looks at an install or a change that must come to run. */
+const LOOK_EVERY_MS = 5_000;
+
+/** What the work queue calls for one application: one pass, and when it is to be looked at again. */
+export async function work(core: Core, id: ResourceId, because: readonly string[]): Promise<void> {
+  const { records, slots, queue, options } = core;
+  const record = records.get(id);
+  if (record === undefined || !slots.enter(id, record.status.failures > 0, because)) return;
+  const done = new AbortController();
+  options.clock.sleep(SLOW_PASS_MS, done.signal).then(
+    () => {
+      slots.slow(id);
+      // Another may begin in its place; asking for what comes anyway lets the queue look.
+      queue.addAfter(id, resyncMs(core), 'resync');
+    },
+    () => {},
+  );
+  try {
+    await onePass(core, record, because);
+  } catch (error) {
+    // The ledger could not be written: nothing was sent that is not recorded, and it is tried again.
+    expected(core, error);
+    queue.addRateLimited(id, 'the ledger could not be written');
+  } finally {
+    record.isRunning = false;
+    done.abort();
+    const next = slots.leave(id);
+    for (const reason of next?.because ?? []) if (next !== undefined) queue.add(next.id, reason, 'routine');
+  }
+}
+
+/** Drift as the pass saw it first, told at once: afterwards it may be put right. */
+interface FirstLook {
+  resources: readonly ResourceStatus[];
+  readonly lines: LedgerOperation[];
+}
+
+async function onePass(core: Core, record: AppRecord, because: readonly string[]): Promise<void> {
+  const { options, intake, keeping, configuration } = core;
+  const { clock, log } = options;
+  const { revision } = record;
+  const pause = pauseOf(core, record);
+  record.passes += 1;
+  record.isRunning = true;
+  log.debug('looking', { application: record.id, revision, because: because.join(', ') });
+  const look: FirstLook = { resources: record.status.resources, lines: [] };
+  const environment = {
+    clock,
+    keeping,
+    options: passOptions(configuration),
+    pruneAfterMs: durationsOf(configuration.settings).pruneAfterMs,
+    account: core.account,
+    isStanding: () => intake.isStanding,
+    keeps: (prunes: number) => intake.keeps(prunes),
+    claims: core.claims,
+    recordOf: (id: ResourceId) => core.records.get(id),
+    planned: (prepared: Prepared) => planned(core, record, revision, prepared, look),
+  };
+  const passed = await passOrError(core, record, revision, environment, pause);
+  const after = settle({
+    record,
+    passed,
+    seen: look.resources,
+    pause,
+    health: await health(core, record, passed),
+    revision,
+    nowMs: clock.now(),
+    lookEveryMs: LOOK_EVERY_MS,
+  });
+  record.isRunning = false;
+  if (record.status.lastAppliedRevision === revision) milestone(core, record, revision, 'applied');
+  publish(core, record, revision, after.events);
+  await keepRecord(keeping, record, [...look.lines, ...after.lines]);
+  again(core, record, after.next);
+}
+
+async function passOrError(
+  core: Core,
+  record: AppRecord,
+  revision: string,
+  environment: Parameters<typeof runPass>[2],
+  pause: Pause | null,
+): Promise<Passed> {
+  const { work: wanted } = record;
+  const emit = (event: ApplyEvent): void => {
+    if (event.type === 'started') milestone(core, record, revision, 'first-write');
+    publish(core, record, revision, eventsOf(event));
+    tellLog(core, record, revision, event);
+  };
+  // A newer wish, or the end of the process: what is in flight is finished, and nothing new is begun.
+  const stopRequested = (): 'interrupted' | undefined =>
+    core.stop.aborted || record.work !== wanted ? 'interrupted' : undefined;
+  try {
+    const world = worldOf(core, wanted, record.snapshot, { emit, stopRequested });
+    return await runPass(record, world, environment, pause);
+  } catch (error) {
+    if (!(error instanceof PortolanError)) throw error;
+    // The configuration lacks its platform, or a secret of that.
+    const outcome = { type: 'unobserved', application: record.id, error } as const;
+    return { prepared: undefined, outcome, approval: null, ripeMs: undefined };
+  }
+}
+
+function planned(
+  core: Core,
+  record: AppRecord,
+  revision: string,
+  { plan, work: wanted }: Prepared,
+  look: FirstLook,
+): void {
+  milestone(core, record, revision, 'planned');
+  const nowMs = core.options.clock.now();
+  const { drifts, news } = followDrift(look.resources, plan, nowMs);
+  const events: EventDraft[] = [];
+  for (const one of news) {
+    if (one.type !== 'detected') continue;
+    const event = driftDetected(one.resource, one.drift, nowMs);
+    events.push(event);
+    look.lines.push(line('drift', { resource: one.resource, ...(event.detail as object) }));
+  }
+  publish(core, record, revision, events);
+  const before = new Map(look.resources.map((status) => [status.id, status]));
+  look.resources = [...wanted.resources.values()].map((resource) => {
+    const known = before.get(resource.id);
+    // What is not looked at has not gone away either.
+    const drift = modeOf(resource) === 'suspend' ? null : (drifts.get(resource.id) ?? known?.drift ?? null);
+    const blank = { id: resource.id, application: record.id, mode: modeOf(resource), conditions: [], holds: [] };
+    return { ...(known ?? blank), drift };
+  });
+}
+
+function tellLog({ options: { log } }: Core, { status }: AppRecord, revision: string, event: ApplyEvent): void {
+  if (event.type === 'finished') {
+    const { action, result } = event;
+    const fields = { scope: status.scope ?? event.scope, revision, status: result.status, cause: action.cause };
+    const text = `${action.resource}: ${action.summary}`;
+    if (result.status === 'failed' || result.status === 'in-doubt')
+      log.warn(`${text}: ${result.answer.message}`, fields);
+    else log.info(text, fields);
+  }
+  if (event.type === 'resolved')
+    log.info(`${event.resource}: intent ${event.intent} of an earlier write: ${event.how}`, {
+      scope: event.scope,
+      revision,
+    });
+}
+
+/** By the platform's own status of the application, which the pass has read anyway. */
+async function health(
+  { options, configuration }: Core,
+  record: AppRecord,
+  { prepared, outcome }: Passed,
+): Promise<Verdict> {
+  const nowMs = options.clock.now();
+  const changed = outcome.type === 'ended' && outcome.results.some(({ status }) => status === 'done');
+  if (changed) record.healthDueMs = nowMs + durationsOf(configuration.settings).healthMs;
+  if (prepared === undefined) return { status: 'Unknown', reason: 'Unreachable', message: 'it could not be looked at' };
+  const facts = await prepared.reader.application();
+  // What was read before a change says nothing of the time after it.
+  if (changed) return { status: 'Unknown', reason: 'Progressing', message: 'it was changed just now' };
+  const verdict = statusHealth(facts, record.healthDueMs, nowMs);
+  if (verdict.reason !== 'Progressing') record.healthDueMs = null;
+  return verdict;
+}
+
+function again(core: Core, record: AppRecord, next: Next): void {
+  const { queue, records, options } = core;
+  if (records.get(record.id) !== record) return;
+  switch (next.type) {
+    case 'retry':
+      queue.addRateLimited(record.id, 'it failed');
+      return;
+    case 'now':
+      queue.forget(record.id);
+      queue.add(record.id, next.because);
+      return;
+    case 'at':
+      queue.forget(record.id);
+      queue.addAfter(record.id, next.atMs - options.clock.now(), next.because);
+      queue.addAfter(record.id, resyncMs(core), 'resync');
+      return;
+    case 'resync':
+      queue.forget(record.id);
+      queue.addAfter(record.id, resyncMs(core), 'resync');
+  }
+}
