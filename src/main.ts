@@ -23,6 +23,10 @@ const exitCode = await runProgram(process.argv.slice(2), {
   clock: systemClock,
   random: systemRandom,
   signal: signalOfProcess(),
+  onHangup: (listener) => {
+    process.on('SIGHUP', listener);
+    return () => process.off('SIGHUP', listener);
+  },
   runtimeVersions: { node: process.versions.node, platform: `${process.platform}-${process.arch}` },
 });
 // A socket that is kept alive would hold the process; text on its way into a pipe must not be cut off.

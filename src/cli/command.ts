@@ -19,6 +19,8 @@ export interface ProcessSurroundings {
   readonly random: Random;
   /** Aborted by SIGINT and SIGTERM. */
   readonly signal: AbortSignal;
+  /** Calls back on each SIGHUP from now on; without a listener that ends the process. @returns how to stop it. */
+  readonly onHangup?: (listener: () => void) => () => void;
   /** `process.versions.node`, and so on: what `version` prints. */
   readonly runtimeVersions: { readonly node: string; readonly platform: string };
 }

@@ -77,7 +77,7 @@ async function readManifests(
 }
 
 /** `--var` goes before `PORTOLAN_VAR_…`, and that before files; a later one of a kind before an earlier. */
-function readVariables(
+export function readVariables(
   options: InputOptions,
   { env }: Surroundings,
 ): { variables: Variables; problems: readonly Problem[] } {

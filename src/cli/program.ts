@@ -108,6 +108,11 @@ const COMMANDS: readonly (CommandEntry | CommandGroup)[] = [
     load: async () => (await import('./apply.ts')).applyCommand,
   },
   {
+    name: 'run',
+    summary: 'Keep the platform as a source says, for as long as it runs.',
+    load: async () => (await import('./run.ts')).runCommand,
+  },
+  {
     name: 'status',
     summary: 'Show how each resource stands. Reads only.',
     load: async () => (await import('./status.ts')).statusCommand,

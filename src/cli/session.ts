@@ -83,7 +83,10 @@ export async function withSession(
   try {
     const session = openedSession({ options, input, surroundings, log, ledger, isKnown, platforms, readOnly, actor });
     const exitCode = await work(session);
-    if (!readOnly) await rememberCapabilities(session, surroundings);
+    if (!readOnly) {
+      const { configuration } = input;
+      await rememberCapabilities(ledger, { platforms, configuration }, surroundings.clock);
+    }
     return exitCode;
   } finally {
     await platforms.close();
@@ -225,9 +228,10 @@ export async function acceptInput(session: Session, clock: Clock): Promise<void>
 
 type Capabilities = Readonly<Partial<Record<Capability, 'yes' | 'no'>>>;
 
-async function rememberedCapabilities(
+/** What an earlier process found out about each platform of a configuration. */
+export async function rememberedCapabilities(
   ledger: Ledger,
-  { configuration }: Input,
+  { configuration }: Pick<Input, 'configuration'>,
 ): Promise<ReadonlyMap<string, Capabilities>> {
   const found = new Map<string, Capabilities>();
   for (const [name, { url }] of configuration.platforms) {
@@ -238,9 +242,13 @@ async function rememberedCapabilities(
 }
 
 /** What reading found out about a server is kept, so that the next run need not ask. */
-async function rememberCapabilities({ ledger, platforms, input }: Session, { clock }: Surroundings): Promise<void> {
+export async function rememberCapabilities(
+  ledger: Ledger,
+  { platforms, configuration }: { readonly platforms: Platforms; readonly configuration: Input['configuration'] },
+  clock: Clock,
+): Promise<void> {
   for (const client of platforms.opened()) {
-    const url = input.configuration.platforms.get(client.name)?.url;
+    const url = configuration.platforms.get(client.name)?.url;
     if (url === undefined) continue;
     const key = capabilitiesFact(client.name, url);
     const value = canonicalJson(client.capabilities());

@@ -60,6 +60,7 @@ export function createController(options: ControllerOptions): Controller {
     stop: stop.signal,
     configuration: options.configuration,
     account: createAccount({ snapshot: '', owned: 0, changed: 0, removed: 0 }),
+    shared: undefined,
     lose: lost.resolve,
   };
   const { intake, queue, records } = core;

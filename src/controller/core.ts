@@ -2,6 +2,7 @@ import type { ApplyEvent, ApplyWorld } from '../apply/world.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { ResourceId, ScopeKey } from '../model/ids.ts';
 import type { PassOptions, Work } from '../reconcile/reconcile.ts';
+import type { SharedReadings } from '../reconcile/shared-readings.ts';
 import { timingOf } from '../reconcile/timing.ts';
 import type { Account } from './account.ts';
 import type { MilestoneFacts } from './api.ts';
@@ -29,6 +30,8 @@ export interface Core {
   readonly stop: AbortSignal;
   configuration: ControllerConfiguration;
   account: Account;
+  /** Listings that answer for many applications at once. */
+  shared: SharedReadings | undefined;
   /** The ledger is no longer ours. */
   lose(error: PortolanError): void;
 }

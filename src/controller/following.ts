@@ -4,13 +4,18 @@ import { type Json, sameJson } from '../model/json.ts';
 import type { Resource } from '../model/resource.ts';
 import type { ApplicationStatus, Condition } from '../model/status.ts';
 import type { Work } from '../reconcile/reconcile.ts';
+import { createSharedReadings } from '../reconcile/shared-readings.ts';
 import { type AccountState, createAccount } from './account.ts';
 import { unseen, withSince } from './conditions.ts';
 import { type Core, milestone } from './core.ts';
 import type { Taken } from './intake.ts';
 import { restoreFact, restoreRecord, standing } from './keeping.ts';
+import { durationsOf } from './options.ts';
 import { type AppRecord, nothingKept } from './record.ts';
 import { workOf } from './views.ts';
+
+/** Nothing is written upon a shared reading, so its age only delays when drift is seen. */
+const SHARED_READINGS_AGE_MS = 15_000;
 
 /** What was accepted is wanted from now on; only applications of which something changed are looked at for it. */
 export async function follow(core: Core, taken: Taken | undefined): Promise<void> {
@@ -20,6 +25,11 @@ export async function follow(core: Core, taken: Taken | undefined): Promise<void
   const isNew = account.state.snapshot !== accepted.snapshot;
   if (isNew) await openAccount(core, accepted.snapshot, accepted.owned);
   const works = groupByApplication(accepted.desired).map(workOf);
+  core.shared = createSharedReadings(
+    works.map(({ application }) => application.spec),
+    core.options.clock,
+    Math.min(SHARED_READINGS_AGE_MS, durationsOf(core.configuration.settings).resyncMs / 2),
+  );
   const changed: ResourceId[] = [];
   for (const work of works) {
     const known = records.get(work.application.id);

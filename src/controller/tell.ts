@@ -1,7 +1,31 @@
 import { answerJson } from '../apply/journal.ts';
+import type { ActionResult } from '../apply/result.ts';
 import type { ApplyEvent } from '../apply/world.ts';
+import type { ResourceId } from '../model/ids.ts';
+import type { Outcome } from '../reconcile/outcome.ts';
 import { unreachable } from '../model/unreachable.ts';
 import type { EventDraft } from './events.ts';
+
+/** The first write of a pass is about to be sent. */
+export function applyStarted(id: ResourceId, revision: string): EventDraft {
+  return { type: 'apply.started', severity: 'info', message: `${id} is being made as ${revision} says` };
+}
+
+/** Of a pass that tried to change something. */
+export function applyFinished(id: ResourceId, revision: string, outcome: Outcome): readonly EventDraft[] {
+  if (outcome.type !== 'ended' || outcome.results.every(({ status }) => status === 'skipped')) return [];
+  const count = (status: ActionResult['status']): number =>
+    outcome.results.filter((result) => result.status === status).length;
+  const counts = {
+    done: count('done'),
+    failed: count('failed'),
+    inDoubt: count('in-doubt'),
+    skipped: count('skipped'),
+  };
+  const isWell = counts.failed + counts.inDoubt === 0;
+  const message = `${id}: ${counts.done} done, ${counts.failed} failed, ${counts.inDoubt} in doubt, ${counts.skipped} not begun (${revision})`;
+  return [{ type: 'apply.finished', severity: isWell ? 'info' : 'warning', message, detail: counts }];
+}
 
 /** What happens while a plan is carried out, as events. */
 export function eventsOf(event: ApplyEvent): readonly EventDraft[] {

@@ -15,7 +15,7 @@ import { durationsOf } from './options.ts';
 import { type Passed, runPass } from './pass.ts';
 import { pauseOf } from './pauses.ts';
 import type { AppRecord } from './record.ts';
-import { eventsOf } from './tell.ts';
+import { applyFinished, applyStarted, eventsOf } from './tell.ts';
 
 /** A pass that takes longer counts as one in trouble: its place is another's. */
 const SLOW_PASS_MS = 10_000;
@@ -68,7 +68,7 @@ async function onePass(core: Core, record: AppRecord, because: readonly string[]
   const environment = {
     clock,
     keeping,
-    options: passOptions(configuration),
+    options: { ...passOptions(configuration), ...sharedFor(core, because) },
     pruneAfterMs: durationsOf(configuration.settings).pruneAfterMs,
     account: core.account,
     isStanding: () => intake.isStanding,
@@ -78,6 +78,7 @@ async function onePass(core: Core, record: AppRecord, because: readonly string[]
     planned: (prepared: Prepared) => planned(core, record, revision, prepared, look),
   };
   const passed = await passOrError(core, record, revision, environment, pause);
+  if (core.stop.aborted && isCutOff(passed)) return;
   const after = settle({
     record,
     passed,
@@ -90,9 +91,19 @@ async function onePass(core: Core, record: AppRecord, because: readonly string[]
   });
   record.isRunning = false;
   if (record.status.lastAppliedRevision === revision) milestone(core, record, revision, 'applied');
-  publish(core, record, revision, after.events);
+  publish(core, record, revision, [...applyFinished(record.id, revision, passed.outcome), ...after.events]);
   await keepRecord(keeping, record, [...look.lines, ...after.lines]);
   again(core, record, after.next);
+}
+
+/** Reading ended with the process: that says nothing of the application, and what was sent is recorded already. */
+function isCutOff({ outcome }: Passed): boolean {
+  return outcome.type !== 'refused' && outcome.error?.code === 'platform/stopped';
+}
+
+/** Whoever asks for a look wants to see what is there now. */
+function sharedFor({ shared }: Core, because: readonly string[]) {
+  return shared === undefined || because.some((reason) => reason.includes(' by ')) ? {} : { shared };
 }
 
 async function passOrError(
@@ -103,8 +114,13 @@ async function passOrError(
   pause: Pause | null,
 ): Promise<Passed> {
   const { work: wanted } = record;
+  let begun = false;
   const emit = (event: ApplyEvent): void => {
-    if (event.type === 'started') milestone(core, record, revision, 'first-write');
+    if (event.type === 'started') {
+      milestone(core, record, revision, 'first-write');
+      if (!begun) publish(core, record, revision, [applyStarted(record.id, revision)]);
+      begun = true;
+    }
     publish(core, record, revision, eventsOf(event));
     tellLog(core, record, revision, event);
   };
@@ -176,10 +192,13 @@ async function health(
   const changed = outcome.type === 'ended' && outcome.results.some(({ status }) => status === 'done');
   if (changed) record.healthDueMs = nowMs + durationsOf(configuration.settings).healthMs;
   if (prepared === undefined) return { status: 'Unknown', reason: 'Unreachable', message: 'it could not be looked at' };
-  const facts = await prepared.reader.application();
   // What was read before a change says nothing of the time after it.
   if (changed) return { status: 'Unknown', reason: 'Progressing', message: 'it was changed just now' };
-  const verdict = statusHealth(facts, record.healthDueMs, nowMs);
+  const former = record.status.conditions.find(({ type }) => type === 'Healthy');
+  // Asked after a change and once per process: an application in sync must not cost a request for this alone.
+  const isKnown = former !== undefined && former.status !== 'Unknown' && record.passes > 1;
+  if (record.healthDueMs === null && isKnown) return former;
+  const verdict = statusHealth(await prepared.reader.application(), record.healthDueMs, nowMs);
   if (verdict.reason !== 'Progressing') record.healthDueMs = null;
   return verdict;
 }

@@ -80,6 +80,8 @@ export interface IntentFilter {
 export interface HistoryFilter {
   readonly scope?: ScopeKey;
   readonly uid?: string;
+  /** Only rows with a lower serial: the cursor. */
+  readonly beforeSerial?: number;
   /** Newest first. */
   readonly limit: number;
 }

@@ -138,6 +138,7 @@ class MemoryLedger implements Ledger {
     return chains
       .flatMap((chain) => (chain === undefined ? [] : chain.rows().toReversed()))
       .filter(({ uid }) => filter.uid === undefined || filter.uid === uid)
+      .filter(({ serial }) => filter.beforeSerial === undefined || serial < filter.beforeSerial)
       .sort((left, right) => right.serial - left.serial)
       .slice(0, filter.limit);
   }

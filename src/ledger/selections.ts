@@ -62,6 +62,7 @@ export async function selectHistory(db: Kysely<LedgerTables>, filter: HistoryFil
   let query = db.selectFrom('history').selectAll();
   if (filter.scope !== undefined) query = query.where('scope', '=', filter.scope);
   if (filter.uid !== undefined) query = query.where('uid', '=', filter.uid);
+  if (filter.beforeSerial !== undefined) query = query.where('serial', '<', filter.beforeSerial);
   query = query.orderBy('serial', 'desc').orderBy('line', 'desc');
   if (Number.isFinite(filter.limit)) query = query.limit(filter.limit);
   return (await query.execute()).map(historyOf);

@@ -1,0 +1,234 @@
+import { Option } from '@commander-js/extra-typings';
+import packageFile from '../../package.json' with { type: 'json' };
+import { type Controller, createController } from '../controller/controller.ts';
+import { silentObserver } from '../controller/options.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { PortolanError } from '../model/errors.ts';
+import type { Log } from '../runtime/log.ts';
+import { openSourceFeed } from '../source/open-feed.ts';
+import type { CommandDefinition, Surroundings } from './command.ts';
+import {
+  configurationText,
+  type DaemonInput,
+  keptFormer,
+  openConfiguration,
+  type OpenedConfiguration,
+} from './daemon-configuration.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
+import { createLog, type LogOptions } from './logging.ts';
+import { openLedger } from './open-ledger.ts';
+import {
+  configOption,
+  filenameOption,
+  ledgerOption,
+  logFormatOption,
+  logLevelOption,
+  sourceOption,
+  varFileOption,
+  varOption,
+} from './options.ts';
+import { allowEmptyOption, allowRewindOption, allowShrunkOption } from './pass-options.ts';
+import { readConfiguration } from './configuration.ts';
+import { reportProblems } from './problems.ts';
+import { reportError } from './report.ts';
+import { rememberCapabilities, rememberedCapabilities } from './session.ts';
+
+const HELP = `
+Examples:
+  portolan run --config portolan.yaml -f checkout/manifests --ledger /var/lib/portolan/portolan.db
+  portolan run -f checkout --ref main --log-format json
+
+A git checkout is read from its objects at one commit, whatever its files say; any other folder once it holds still.
+SIGTERM finishes what is under way and ends; SIGHUP reads the configuration again, and so does a change of it.
+--allow-empty, --allow-shrunk and --allow-rewind hold for what is read first after the start, and for nothing later.`;
+
+/** How often the configuration is looked at; secrets in files are read again by themselves. */
+const CONFIGURATION_EVERY_MS = 5_000;
+
+export const runCommand: CommandDefinition = {
+  define(command, invoke) {
+    command
+      .addOption(filenameOption())
+      .addOption(
+        new Option('--ref <ref>', 'branch, tag or commit that is followed (default: spec.source.ref, or HEAD)'),
+      )
+      .addOption(configOption())
+      .addOption(ledgerOption())
+      .addOption(sourceOption())
+      .addOption(varOption())
+      .addOption(varFileOption())
+      .addOption(allowEmptyOption())
+      .addOption(allowShrunkOption())
+      .addOption(allowRewindOption())
+      .addOption(logLevelOption())
+      .addOption(logFormatOption())
+      .addHelpText('after', HELP)
+      .action((options) => invoke((surroundings) => run(options, surroundings)));
+  },
+};
+
+interface RunOptions extends LogOptions, DaemonInput {
+  readonly filename?: readonly string[] | undefined;
+  readonly ref?: string | undefined;
+  readonly ledger?: string | undefined;
+  readonly source: string;
+  readonly allowEmpty?: true | undefined;
+  readonly allowShrunk?: true | undefined;
+  readonly allowRewind?: true | undefined;
+}
+
+async function run(options: RunOptions, surroundings: Surroundings): Promise<ExitCode> {
+  if (options.ledger === 'none') throw needsLedger();
+  const log = await createLog(options, surroundings);
+  // Faults of the configuration are told before the ledger is created or locked.
+  const invalid = reportProblems(readConfiguration(options.config).problems, surroundings.terminal);
+  if (invalid !== undefined) return invalid;
+  const actor = `portolan run by ${surroundings.who}`;
+  const { ledger } = await openLedger({ ledger: options.ledger, actor, readOnly: false }, surroundings);
+  try {
+    return await withLedger(options, surroundings, log, ledger, actor);
+  } finally {
+    await ledger.close();
+  }
+}
+
+async function withLedger(
+  options: RunOptions,
+  surroundings: Surroundings,
+  log: Log,
+  ledger: Ledger,
+  actor: string,
+): Promise<ExitCode> {
+  const remembered = await rememberedCapabilities(ledger, readConfiguration(options.config));
+  const opened = await openConfiguration(options, surroundings, log, (name) => remembered.get(name) ?? {});
+  if ('problems' in opened) return reportProblems(opened.problems, surroundings.terminal) ?? EXIT.invalid;
+  const feed = openSourceFeed({
+    paths: options.filename ?? [],
+    ref: options.ref,
+    exclude: opened.file === undefined ? [] : [opened.file],
+    settings: opened.configuration.settings.source,
+    clock: surroundings.clock,
+    random: surroundings.random,
+    log,
+    path: surroundings.env.PATH,
+  });
+  const controller = createController({
+    clock: surroundings.clock,
+    random: surroundings.random,
+    log,
+    ledger,
+    feed,
+    source: options.source,
+    actor,
+    version: packageFile.version,
+    configuration: opened.forController,
+    observer: silentObserver,
+    allow: {
+      empty: options.allowEmpty === true,
+      shrunk: options.allowShrunk === true,
+      rewind: options.allowRewind === true,
+    },
+  });
+  const { settings } = opened.configuration;
+  log.info(
+    `watching ${feed.location}; ledger ${ledger.location}; ${removes(settings)}; looks at every application each ${settings.controller.resyncInterval}`,
+  );
+  controller.start();
+  const held = { opened };
+  const reloading = keepReloading(options, surroundings, log, controller, held);
+  const lost = await Promise.race([controller.lost, untilAborted(surroundings.signal)]);
+  log.info(lost === undefined ? 'ending: what is under way is finished first' : 'ending: the ledger is no longer ours');
+  const isWhole = await controller.drain();
+  await reloading;
+  await rememberCapabilities(ledger, held.opened, surroundings.clock).catch((error: unknown) => {
+    if (!(error instanceof PortolanError)) throw error;
+  });
+  await held.opened.platforms.close();
+  if (lost !== undefined) return reportError(lost, surroundings);
+  log.info(
+    isWhole ? 'ended; everything that was sent is recorded' : 'ended; what was cut off is looked at by the next start',
+  );
+  return isWhole ? EXIT.ok : EXIT.failed;
+}
+
+function removes({ prune, controller }: OpenedConfiguration['configuration']['settings']): string {
+  return prune.enabled
+    ? `removes what the source no longer names after ${controller.pruneAfter}, at most ${prune.maxObjects} objects for one revision`
+    : 'removes nothing (spec.prune.enabled is false)';
+}
+
+/** Reads the configuration again when it changed or a hangup asks for it, until the process is to end. */
+async function keepReloading(
+  options: RunOptions,
+  surroundings: Surroundings,
+  log: Log,
+  controller: Controller,
+  held: { opened: OpenedConfiguration },
+): Promise<void> {
+  const { clock, signal } = surroundings;
+  const stopListening = surroundings.onHangup?.(() => void attempt());
+  let before = configurationText(options, surroundings);
+  let isBusy = false;
+  const closing: Promise<void>[] = [];
+
+  async function attempt(): Promise<void> {
+    if (isBusy || signal.aborted) return;
+    isBusy = true;
+    try {
+      const next = await openConfiguration(options, surroundings, log, undefined);
+      if ('problems' in next) throw keptFormer(next.problems);
+      const former = held.opened;
+      held.opened = next;
+      if (JSON.stringify(former.configuration.settings.source) !== JSON.stringify(next.configuration.settings.source))
+        log.warn('spec.source of Settings changed; the daemon takes that up when it is started again');
+      log.info(`the configuration was read again; ${removes(next.configuration.settings)}`);
+      // Passes that began with the former one end with it.
+      closing.push(controller.reload(next.forController).then(() => former.platforms.close()));
+    } catch (error) {
+      if (!(error instanceof PortolanError)) throw error;
+      log.error(error.message, { code: error.code, remedy: error.remedy });
+    } finally {
+      isBusy = false;
+    }
+  }
+
+  while (!signal.aborted) {
+    try {
+      await clock.sleep(CONFIGURATION_EVERY_MS, signal);
+    } catch {
+      break;
+    }
+    const now = textOr(() => configurationText(options, surroundings), before);
+    if (now === before) continue;
+    before = now;
+    await attempt();
+  }
+  stopListening?.();
+  await Promise.allSettled(closing);
+}
+
+/** A file that is being replaced may not be there for a moment. */
+function textOr(read: () => string, otherwise: string): string {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof PortolanError) return otherwise;
+    throw error;
+  }
+}
+
+function untilAborted(signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    else signal.addEventListener('abort', () => resolve(undefined), { once: true });
+  });
+}
+
+function needsLedger(): PortolanError {
+  return new PortolanError({
+    code: 'cli/no-ledger',
+    disposition: 'invalid',
+    message: 'run needs a ledger: without one nobody knows what was sent. Nothing was started.',
+    remedy: 'Leave --ledger out (portolan.db in the working directory) or name a file.',
+  });
+}
