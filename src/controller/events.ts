@@ -31,7 +31,7 @@ export function createEventLog(
   { clock, random }: { readonly clock: Clock; readonly random: Random },
   kept = KEPT_DEFAULT,
 ): EventLog {
-  const process = random.hex(4);
+  const processId = random.hex(4);
   const listeners = new Set<(event: ControllerEvent) => void>();
   /** The event with sequence n stands at n modulo the size. */
   const ring: ControllerEvent[] = [];
@@ -45,7 +45,7 @@ export function createEventLog(
       const atMs = clock.now();
       const event: ControllerEvent = {
         sequence: newest,
-        id: `${atMs.toString(36)}-${process}-${newest}`,
+        id: `${atMs.toString(36)}-${processId}-${newest}`,
         atMs,
         type: draft.type,
         severity: draft.severity,
