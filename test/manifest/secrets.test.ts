@@ -51,6 +51,8 @@ test.for<readonly [string, Trust, string, string]>([
   ['within a map', 'manifest', 'token: { inline: abc, 7: def }', 'token: { inline: ***, 7: *** }'],
   ['but not a reference', 'operator', 'token: { env: ABC, file: def }', 'token: { env: ABC, file: def }'],
   ['the operator’s value', 'operator', 'auth: { header: A, value: abc }', 'auth: { header: A, value: *** }'],
+  ['the operator’s address', 'operator', 'hook: { name: A, urlFrom: abc }', 'hook: { name: A, urlFrom: *** }'],
+  ['nobody else’s address', 'manifest', 'hook: { urlFrom: abc }', 'hook: { urlFrom: abc }'],
   ['nobody else’s', 'manifest', 'headers: [ { key: A, value: abc } ]', 'headers: [ { key: A, value: abc } ]'],
   ['no other field', 'manifest', 'port: 80\nname: abc', 'port: 80\nname: abc'],
   ['a key that is none', 'manifest', '? [ token ]\n: abc', '? [ token ]\n: abc'],
