@@ -211,14 +211,14 @@ function createReport<T>({ receiver, log }: DeliveryOptions<T>): (ending: Ending
   let lost = 0;
   return (ending, waiting) => {
     if (ending.type === 'sent') {
-      if (lost > 0) log.info('the receiver of notifications takes them again', { receiver, lost });
+      if (lost > 0) log.info('the receiver takes messages again', { receiver, lost });
       lost = 0;
       return;
     }
     lost += 1;
     if (lost > 1 || ending.reason === 'shutdown') return;
     log.warn(
-      `a notification was not delivered: ${ending.why}. What follows for it is tried, and dropped likewise without a further word`,
+      `a message was not delivered: ${ending.why}. What follows for it is tried, and dropped likewise without a further word`,
       { receiver, waiting },
     );
   };

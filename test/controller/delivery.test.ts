@@ -135,8 +135,8 @@ test('a failing receiver is spoken of once, without the secrets it repeats, and 
   for (const item of ['a', 'b', 'c']) run.queue.push(item, item);
   await run.clock.sleep(10_000);
   expect(run.lines).toEqual([
-    'warn a notification was not delivered: it answered 400: its words with [secret]. What follows for it is tried, and dropped likewise without a further word receiver=ops waiting=2',
-    'info the receiver of notifications takes them again receiver=ops lost=2',
+    'warn a message was not delivered: it answered 400: its words with [secret]. What follows for it is tried, and dropped likewise without a further word receiver=ops waiting=2',
+    'info the receiver takes messages again receiver=ops lost=2',
   ]);
 });
 

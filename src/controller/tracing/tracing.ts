@@ -1,0 +1,104 @@
+import type { SecretReference } from '../../kinds/platform/spec.ts';
+import type { TracesSpec } from '../../kinds/settings/telemetry-spec.ts';
+import type { Secret } from '../../model/secret.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { Random } from '../../runtime/random.ts';
+import type { ControllerApi, ControllerObserver } from '../api.ts';
+import { createDelivery, type DeliveryCounts } from '../delivery.ts';
+import { redacted } from '../notifications/payload.ts';
+import { createOutbound, type OutboundSecret } from '../outbound.ts';
+import { exportRequest, type Span } from './otlp.ts';
+import { createSpanMaker } from './spans.ts';
+
+export interface TracingOptions {
+  readonly settings: TracesSpec;
+  /** Base address of the collector, as `tracesEndpoint` found it. */
+  readonly endpoint: string;
+  readonly version: string;
+  /** Follows a reference; `where` it stands, for messages. @throws PortolanError when nothing is there. */
+  readonly openSecret: (reference: SecretReference, where: string) => () => Secret;
+  readonly redact: (text: string) => string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly counts: DeliveryCounts;
+}
+
+/** Traces on their way to a collector. */
+export interface Tracing {
+  readonly observer: ControllerObserver;
+  /** Hears the controller's events from now on, too. @returns how to stop that. */
+  attach(api: Pick<ControllerApi, 'events'>): () => void;
+  /** Sends what waits as long as `graceMs` lasts, and lets go of the rest. */
+  close(graceMs: number): Promise<void>;
+}
+
+/** Spans that may wait; a collector that does not answer costs no more memory than these. */
+const SPANS_MAX = 4_096;
+const TIMEOUT_MS = 10_000;
+/** What comes between two requests goes with the second. */
+const REQUESTS_PER_MINUTE = 30;
+
+/** Where traces go: the settings before the environment. undefined: nowhere. */
+export function tracesEndpoint(
+  settings: TracesSpec,
+  env: Readonly<Record<string, string | undefined>>,
+): string | undefined {
+  const endpoint = settings.endpoint ?? env['OTEL_EXPORTER_OTLP_ENDPOINT'];
+  return endpoint === '' ? undefined : endpoint?.replace(/\/+$/, '');
+}
+
+/**
+ * Traces over OTLP/HTTP as JSON, which every collector takes. It is our own few lines and not the OpenTelemetry SDK: the
+ * controller knows its passes, plans and actions already, and nothing here is instrumented by patching.
+ */
+export function startTracing(options: TracingOptions): Tracing {
+  const { settings, endpoint, version, clock, random, redact } = options;
+  const outbound = createOutbound(clock);
+  const headers: [string, () => Secret][] = settings.headers.map(({ name, value }) => [
+    name,
+    options.openSecret(value, `Settings telemetry header ${name}`),
+  ]);
+  const delivery = createDelivery<Span[]>({
+    receiver: 'traces',
+    capacity: 1,
+    ratePerMinute: REQUESTS_PER_MINUTE,
+    timeoutMs: TIMEOUT_MS,
+    write: (spans) => ({
+      url: `${endpoint}/v1/traces`,
+      headers: {
+        'content-type': 'application/json',
+        ...Object.fromEntries(
+          headers.map(([name, value]): [string, OutboundSecret] => [name, { prefix: '', value: value() }]),
+        ),
+      },
+      body: JSON.stringify(exportRequest(spans, version)),
+    }),
+    merge(older, newer) {
+      older.push(...newer);
+      if (older.length > SPANS_MAX) older.splice(0, older.length - SPANS_MAX);
+      return older;
+    },
+    post: outbound.post,
+    clock,
+    random,
+    log: options.log,
+    redact,
+    counts: options.counts,
+  });
+  const maker = createSpanMaker({
+    clock,
+    random,
+    sampleShare: settings.sampleShare,
+    export: (spans) => delivery.push('spans', [...spans]),
+  });
+  return {
+    observer: maker.observer,
+    attach: (api) => api.events.subscribe((event) => maker.hear(redacted(event, redact))),
+    async close(graceMs) {
+      await delivery.close(graceMs);
+      await outbound.close();
+    },
+  };
+}
