@@ -1,0 +1,222 @@
+import type { PortolanError } from '../model/errors.ts';
+import type { ResourceId } from '../model/ids.ts';
+import type { EpochMs, MonotonicMs } from '../model/time.ts';
+import { unreachable } from '../model/unreachable.ts';
+import type { Clock } from '../runtime/clock.ts';
+
+/**
+ * Leaves a region of a platform alone while nothing works there. Our own small one: cockatiel's circuit breaker reads
+ * `Date.now` for when it opened, so it cannot run on a Clock; it sees calls and not applications, and so would let one
+ * broken application shut out all others of its region; and one that half-opens refuses the others with an exception
+ * where we need the time to come again.
+ *
+ * - Closed: passes go. It opens after `FAILURES_TO_OPEN` failures in a row that are the platform's fault, if they came
+ *   from that many applications, or from all that there are. Whoever fails while others succeed is broken by itself:
+ *   until it succeeds its failures do not count, and it is not sent to look.
+ * - Open: nobody goes until a time, 10 s at first and twice that after each failed look, 5 minutes at most.
+ * - Half-open: one pass goes to look. Its success closes the circuit, its failure opens it for longer.
+ */
+export interface CircuitBreaker {
+  /** Asked before each pass; a `go` must be followed by `report`. */
+  admit(place: Place, application: ResourceId): Admission;
+  /** @returns what changed for the place, for the event. */
+  report(place: Place, application: ResourceId, result: PassResult): 'opened' | 'closed' | undefined;
+  /** The application is gone. */
+  forget(place: Place, application: ResourceId): void;
+  /** Why nobody goes there, and until when; undefined while the circuit is closed. */
+  state(place: Place): OpenCircuit | undefined;
+}
+
+/** One region of one platform. */
+export interface Place {
+  /** Name of the operator's `Platform` document. */
+  readonly platform: string;
+  readonly region: string;
+}
+
+export type Admission =
+  | { readonly type: 'go' }
+  /** Time to ask again; while another one looks, a guess. */
+  | { readonly type: 'wait'; readonly untilMs: EpochMs };
+
+/** `other`: the pass ended before it learned anything of the platform, by its own fault or ours. */
+export type PassResult = 'success' | 'platform-failure' | 'other';
+
+export interface OpenCircuit {
+  readonly untilMs: EpochMs;
+  readonly sinceMs: EpochMs;
+  /** For people: `5 failures in a row, by 5 applications`. */
+  readonly because: string;
+}
+
+export const FAILURES_TO_OPEN = 5;
+export const OPEN_MS_FIRST = 10_000;
+export const OPEN_MS_MAX = 300_000;
+/** Whoever looks for longer is not waited for: another one may look. */
+export const LOOK_MS_MAX = 300_000;
+const ASK_AGAIN_MS = 5_000;
+
+type State =
+  | { readonly type: 'closed' }
+  | { readonly type: 'open'; readonly untilMs: MonotonicMs; readonly looks: number }
+  | { readonly type: 'half-open'; readonly by: ResourceId; readonly sinceMs: MonotonicMs; readonly looks: number };
+
+interface Circuit {
+  state: State;
+  /** Failures in a row, and who failed. */
+  failures: number;
+  readonly failing: Set<ResourceId>;
+  /** Failed while others succeeded, and has not succeeded since. */
+  readonly broken: Set<ResourceId>;
+  /** Everybody who was ever here and is not gone. */
+  readonly known: Set<ResourceId>;
+  openedMs: EpochMs;
+  because: string;
+}
+
+export function createCircuitBreaker(clock: Clock): CircuitBreaker {
+  const circuits = new Map<string, Circuit>();
+
+  function circuitOf({ platform, region }: Place): Circuit {
+    const key = `${platform}/${region}`;
+    const present = circuits.get(key);
+    if (present !== undefined) return present;
+    const fresh: Circuit = {
+      state: { type: 'closed' },
+      failures: 0,
+      failing: new Set(),
+      broken: new Set(),
+      known: new Set(),
+      openedMs: 0,
+      because: '',
+    };
+    circuits.set(key, fresh);
+    return fresh;
+  }
+
+  const onWallClock = (atMs: MonotonicMs): EpochMs => clock.now() + (atMs - clock.monotonic());
+
+  function admit(place: Place, application: ResourceId): Admission {
+    const circuit = circuitOf(place);
+    circuit.known.add(application);
+    const { state } = circuit;
+    const nowMs = clock.monotonic();
+    switch (state.type) {
+      case 'closed':
+        return { type: 'go' };
+      case 'open': {
+        if (nowMs < state.untilMs) return { type: 'wait', untilMs: onWallClock(state.untilMs) };
+        return look(circuit, application, state.looks);
+      }
+      case 'half-open': {
+        if (nowMs - state.sinceMs < LOOK_MS_MAX) return askAgain();
+        return look(circuit, application, state.looks);
+      }
+      default:
+        return unreachable(state);
+    }
+  }
+
+  function look(circuit: Circuit, by: ResourceId, looks: number): Admission {
+    // From one that is broken by itself nothing can be learned, unless there is nobody else.
+    if (circuit.broken.has(by) && circuit.known.size > circuit.broken.size) return askAgain();
+    circuit.state = { type: 'half-open', by, sinceMs: clock.monotonic(), looks };
+    return { type: 'go' };
+  }
+
+  function askAgain(): Admission {
+    return { type: 'wait', untilMs: clock.now() + ASK_AGAIN_MS };
+  }
+
+  function report(place: Place, application: ResourceId, result: PassResult): 'opened' | 'closed' | undefined {
+    const circuit = circuitOf(place);
+    switch (result) {
+      case 'success':
+        return succeeded(circuit, application);
+      case 'platform-failure':
+        return failed(circuit, application);
+      case 'other':
+        // It looked and saw nothing: the next one may, at once.
+        if (circuit.state.type === 'half-open' && circuit.state.by === application)
+          circuit.state = { type: 'open', untilMs: clock.monotonic(), looks: circuit.state.looks };
+        return undefined;
+      default:
+        return unreachable(result);
+    }
+  }
+
+  function succeeded(circuit: Circuit, application: ResourceId): 'closed' | undefined {
+    circuit.failing.delete(application);
+    for (const other of circuit.failing) circuit.broken.add(other);
+    circuit.broken.delete(application);
+    circuit.failing.clear();
+    circuit.failures = 0;
+    // A pass that began before the circuit opened proves as much as the one that was sent to look.
+    const wasClosed = circuit.state.type === 'closed';
+    circuit.state = { type: 'closed' };
+    return wasClosed ? undefined : 'closed';
+  }
+
+  function failed(circuit: Circuit, application: ResourceId): 'opened' | undefined {
+    const { state } = circuit;
+    switch (state.type) {
+      case 'closed':
+        return failedWhileClosed(circuit, application);
+      case 'open':
+        return undefined;
+      case 'half-open':
+        if (state.by === application) open(circuit, state.looks + 1);
+        return undefined;
+      default:
+        return unreachable(state);
+    }
+  }
+
+  function failedWhileClosed(circuit: Circuit, application: ResourceId): 'opened' | undefined {
+    if (circuit.broken.has(application)) return undefined;
+    circuit.failures += 1;
+    circuit.failing.add(application);
+    const others = circuit.known.size - circuit.broken.size;
+    const isWidespread = circuit.failing.size >= Math.min(FAILURES_TO_OPEN, others);
+    if (circuit.failures < FAILURES_TO_OPEN || !isWidespread) return undefined;
+    circuit.openedMs = clock.now();
+    const applications = circuit.failing.size === 1 ? 'one application' : `${circuit.failing.size} applications`;
+    circuit.because = `${circuit.failures} failures in a row, by ${applications}`;
+    open(circuit, 0);
+    return 'opened';
+  }
+
+  function open(circuit: Circuit, looks: number): void {
+    const forMs = Math.min(OPEN_MS_MAX, OPEN_MS_FIRST * 2 ** looks);
+    circuit.state = { type: 'open', untilMs: clock.monotonic() + forMs, looks };
+  }
+
+  function state(place: Place): OpenCircuit | undefined {
+    const { state: now, openedMs, because } = circuitOf(place);
+    if (now.type === 'closed') return undefined;
+    const untilMs = now.type === 'open' ? onWallClock(now.untilMs) : clock.now() + ASK_AGAIN_MS;
+    return { untilMs, sinceMs: openedMs, because };
+  }
+
+  return {
+    admit,
+    report,
+    forget: (place, application) => {
+      const circuit = circuitOf(place);
+      for (const set of [circuit.known, circuit.failing, circuit.broken]) set.delete(application);
+      if (circuit.state.type === 'half-open' && circuit.state.by === application)
+        circuit.state = { type: 'open', untilMs: clock.monotonic(), looks: circuit.state.looks };
+    },
+    state,
+  };
+}
+
+const PLATFORM_FAILURES: ReadonlySet<string> = new Set(['platform/unreachable', 'platform/server-error']);
+
+/**
+ * Whether an error is the platform's fault (no answer, none in time, 5xx, a cluster that failed): what the circuit counts.
+ * Refused credentials are the operator's, and "too much" is answered by asking for less.
+ */
+export function isPlatformFailure(error: PortolanError): boolean {
+  return PLATFORM_FAILURES.has(error.code);
+}
