@@ -67,7 +67,7 @@ function countObjects(plans: readonly ScopePlan[], counts: (action: Action) => b
 export function guardScope(plan: Pick<ScopePlan, 'scope' | 'application'>, limits: GuardLimits): Refusal | undefined {
   const { team, region, appId } = plan.scope;
   const resolved = `${team}/${region}/${appId}`;
-  if (limits.allowedScopes.some((pattern) => matches(pattern, resolved))) return undefined;
+  if (limits.allowedScopes.some((pattern) => scopeMatches(pattern, resolved))) return undefined;
   return {
     code: 'guard/scope',
     message: `${plan.application} means ${resolved}, which the operator's Settings do not allow (${limits.allowedScopes.join(', ')}); nothing was sent`,
@@ -153,8 +153,11 @@ export function guardSuccession(source: string, succession: Succession, prunes: 
   };
 }
 
-/** `*` stands for any text within one segment. A value with a slash of its own matches nothing. */
-function matches(pattern: string, scope: string): boolean {
+/**
+ * Whether a `team/region/app` of resolved values is what a pattern means: `*` stands for any text within one segment. A
+ * value with a slash of its own matches nothing.
+ */
+export function scopeMatches(pattern: string, scope: string): boolean {
   let known = compiled.get(pattern);
   if (known === undefined) {
     const pieces = pattern.split('*').map((piece) => RegExp.escape(piece));

@@ -5,6 +5,7 @@ import { serverProblems } from './server-check.ts';
 import { notificationProblems, plainHttp } from './notifications-check.ts';
 import { sourceProblems } from './source-check.ts';
 import type { SettingsSpec } from './spec.ts';
+import { windowProblems } from './windows-check.ts';
 
 export function checkSettings({ spec }: Resource<SettingsSpec>): readonly SpecProblem[] {
   return [
@@ -14,6 +15,7 @@ export function checkSettings({ spec }: Resource<SettingsSpec>): readonly SpecPr
     ...sourceProblems(spec.source),
     ...serverProblems(spec.server),
     ...notificationProblems(spec.notifications),
+    ...windowProblems(spec.windows),
     ...plainHttp(spec.telemetry.traces.endpoint, 'spec.telemetry.traces.endpoint'),
   ];
 }

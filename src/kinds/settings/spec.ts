@@ -1,4 +1,5 @@
 import { type NotificationsSpec, notificationsSchema } from './notifications-spec.ts';
+import { type WindowSpec, windowsSchema } from './windows-spec.ts';
 import { type TelemetrySpec, telemetrySchema } from './telemetry-spec.ts';
 import { DURATION_EXPECTED, DURATION_PATTERN, type PropertiesOf } from '../schema.ts';
 import { controllerSettingsSchema, type ControllerSettings } from './controller-spec.ts';
@@ -26,6 +27,7 @@ export interface SettingsSpec {
   readonly notifications: NotificationsSpec;
   readonly telemetry: TelemetrySpec;
   readonly controller: ControllerSettings;
+  readonly windows: readonly WindowSpec[];
 }
 
 const settleWindow = (fallback: string, description: string) =>
@@ -123,5 +125,6 @@ export const settingsSchema = {
     notifications: notificationsSchema,
     telemetry: telemetrySchema,
     controller: controllerSettingsSchema,
+    windows: windowsSchema,
   } satisfies PropertiesOf<SettingsSpec>,
 } as const;

@@ -1,0 +1,117 @@
+import { Cron } from 'croner';
+import type { WindowSpec } from '../kinds/settings/windows-spec.ts';
+import { parseDuration } from '../model/duration.ts';
+import type { Scope } from '../model/ids.ts';
+import type { EpochMs } from '../model/time.ts';
+import { scopeMatches } from '../plan/guard.ts';
+
+/** A window that is ready to be asked; made from a checked `WindowSpec`. */
+export interface SyncWindow {
+  readonly spec: WindowSpec;
+  readonly durationMs: number;
+  readonly cron: Cron;
+}
+
+/** Whether an application may be changed. */
+export type WindowState =
+  | { readonly type: 'open' }
+  | {
+      readonly type: 'closed';
+      /** `denied`: a deny window lasts. `not-allowed`: no allow window lasts, `window` is the one that comes next. */
+      readonly why: 'denied' | 'not-allowed';
+      readonly window: string;
+      /** When it may be changed again; null: not in any time that is worth waiting for. */
+      readonly untilMs: EpochMs | null;
+    };
+
+const OPEN: WindowState = { type: 'open' };
+/** Windows that follow one another without a gap; so many of them are as good as for ever. */
+const STEPS_MAX = 64;
+
+/** @throws TypeError for windows that the check of Settings does not let pass. */
+export function syncWindows(specs: readonly WindowSpec[]): readonly SyncWindow[] {
+  return specs.map((spec) => {
+    const durationMs = parseDuration(spec.duration);
+    if (durationMs === undefined) throw new TypeError(`window ${spec.name} has the duration ${spec.duration}`);
+    return { spec, durationMs, cron: new Cron(spec.schedule, { mode: '5-part', timezone: spec.timeZone }) };
+  });
+}
+
+/**
+ * Whether the windows let an application be changed at a moment. A window lasts from each beginning, inclusive, for its
+ * duration of elapsed time, exclusive; beginnings that overlap make one long window. A deny beats every allow; where any
+ * allow window is meant for the application, it is closed outside of all of them.
+ * @param scope resolved values.
+ * @param labels of the Application document.
+ */
+export function windowAt(
+  windows: readonly SyncWindow[],
+  scope: Scope,
+  labels: Readonly<Record<string, string>>,
+  nowMs: EpochMs,
+): WindowState {
+  const meant = windows.filter(({ spec }) => isMeant(spec, scope, labels));
+  const closed = closedAt(meant, nowMs);
+  if (closed === undefined) return OPEN;
+  return { type: 'closed', why: closed.why, window: closed.window, untilMs: opensAt(meant, closed) };
+}
+
+interface Closed {
+  readonly why: 'denied' | 'not-allowed';
+  readonly window: string;
+  /** When to look again: something may be in the way then, too. */
+  readonly lookAgainMs: EpochMs | null;
+}
+
+/** undefined: open. */
+function closedAt(meant: readonly SyncWindow[], nowMs: EpochMs): Closed | undefined {
+  const denies = meant
+    .filter(({ spec }) => spec.kind === 'deny')
+    .map((window) => ({ window, endMs: lastsUntil(window, nowMs) }));
+  // Of several that last, the one that is in the way for longest.
+  const [deny] = denies
+    .filter(({ endMs }) => endMs !== undefined)
+    .sort((left, right) => (right.endMs ?? 0) - (left.endMs ?? 0));
+  if (deny !== undefined) return { why: 'denied', window: deny.window.spec.name, lookAgainMs: deny.endMs ?? null };
+  const allows = meant.filter(({ spec }) => spec.kind === 'allow');
+  if (allows.length === 0 || allows.some((window) => lastsUntil(window, nowMs) !== undefined)) return undefined;
+  const [next] = allows
+    .map((window) => ({
+      window,
+      beginsMs: window.cron.nextRun(new Date(nowMs))?.getTime() ?? Number.POSITIVE_INFINITY,
+    }))
+    .sort((left, right) => left.beginsMs - right.beginsMs);
+  if (next === undefined) return undefined;
+  const lookAgainMs = Number.isFinite(next.beginsMs) ? next.beginsMs : null;
+  return { why: 'not-allowed', window: next.window.spec.name, lookAgainMs };
+}
+
+/** Follows what closes it until nothing does. */
+function opensAt(meant: readonly SyncWindow[], first: Closed): EpochMs | null {
+  let { lookAgainMs } = first;
+  for (let step = 0; step < STEPS_MAX && lookAgainMs !== null; step += 1) {
+    const closed = closedAt(meant, lookAgainMs);
+    if (closed === undefined) return lookAgainMs;
+    lookAgainMs = closed.lookAgainMs;
+  }
+  return null;
+}
+
+/** End of the latest beginning, if it still lasts at that moment. */
+function lastsUntil({ cron, durationMs }: SyncWindow, nowMs: EpochMs): EpochMs | undefined {
+  // Beginnings are whole seconds, and those before the next second are at or before now.
+  const nextSecondMs = (Math.floor(nowMs / 1000) + 1) * 1000;
+  const [began] = cron.previousRuns(1, new Date(nextSecondMs));
+  const endMs = began === undefined ? undefined : began.getTime() + durationMs;
+  return endMs !== undefined && nowMs < endMs ? endMs : undefined;
+}
+
+function isMeant(spec: WindowSpec, scope: Scope, labels: Readonly<Record<string, string>>): boolean {
+  const { team, region, appId, platform } = scope;
+  const resolved = `${team}/${region}/${appId}`;
+  return (
+    (spec.platforms?.includes(platform) ?? true) &&
+    (spec.scopes?.some((pattern) => scopeMatches(pattern, resolved)) ?? true) &&
+    Object.entries(spec.labels ?? {}).every(([name, value]) => Object.hasOwn(labels, name) && labels[name] === value)
+  );
+}
