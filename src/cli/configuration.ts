@@ -3,7 +3,7 @@ import type { Problem } from '../model/problem.ts';
 import { readFileIfThere, readNamedFile } from './files.ts';
 
 /** Where the operator's configuration is looked for when nothing is said. */
-const DEFAULT_FILE = 'portolan.yaml';
+export const DEFAULT_CONFIGURATION = 'portolan.yaml';
 
 export interface OperatorConfiguration {
   /** undefined: there is none, and everything is at its default. */
@@ -19,8 +19,8 @@ export interface OperatorConfiguration {
  */
 export function readConfiguration(named: string | undefined): OperatorConfiguration {
   const what = 'the configuration';
-  const content = named === undefined ? readFileIfThere(DEFAULT_FILE, what) : readNamedFile(named, what);
-  const file = named ?? DEFAULT_FILE;
+  const content = named === undefined ? readFileIfThere(DEFAULT_CONFIGURATION, what) : readNamedFile(named, what);
+  const file = named ?? DEFAULT_CONFIGURATION;
   if (content === undefined) return { file: undefined, ...loadConfiguration('', file) };
   return { file, ...loadConfiguration(content, file) };
 }

@@ -16,6 +16,7 @@ const SHARED_FLAGS: ReadonlySet<string> = new Set([
   'log-level',
   'log-format',
   'revision',
+  'server',
 ]);
 
 /**
@@ -26,6 +27,7 @@ const NAMED_OTHERWISE: Readonly<Record<string, string | undefined>> = {
   help: undefined,
   var: undefined,
   'var-file': 'PORTOLAN_VARIABLES_FILE',
+  'token-file': 'PORTOLAN_SERVER_TOKEN_FILE',
 };
 
 type NamedOption = Pick<Option, 'name' | 'long'>;

@@ -1,12 +1,14 @@
+import type { SignaturePolicy } from '../kinds/settings/source-spec.ts';
 import { operatorNames } from '../manifest/configuration.ts';
 import { loadManifests } from '../manifest/load.ts';
 import { nodeFileSystem, type ReadSources, readSources } from '../manifest/read.ts';
 import { parseVariables, type Variables } from '../manifest/substitute.ts';
+import type { SourceFile } from '../manifest/text.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
 import type { DesiredState } from '../model/resource.ts';
 import type { Surroundings } from './command.ts';
-import { type OperatorConfiguration, readConfiguration } from './configuration.ts';
+import { DEFAULT_CONFIGURATION, type OperatorConfiguration, readConfiguration } from './configuration.ts';
 import { readNamedFile } from './files.ts';
 import { type CommitAtHand, readRevision } from './revision.ts';
 
@@ -38,19 +40,12 @@ const VARIABLE_PREFIX = 'PORTOLAN_VAR_';
  * @throws PortolanError `invalid` when nothing is named, or a named file cannot be read.
  */
 export async function loadInput(options: InputOptions, surroundings: Surroundings): Promise<Input> {
-  const paths = options.filename ?? [];
-  if (paths.length === 0) {
-    throw new PortolanError({
-      code: 'cli/no-manifests',
-      disposition: 'invalid',
-      message: 'No manifests are named, so nothing was read.',
-      remedy: 'Pass -f with a file or folder, or -f - for standard input; it may be repeated.',
-    });
-  }
+  const paths = namedPaths(options);
   const operator = readConfiguration(options.config);
   const { variables, problems } = readVariables(options, surroundings);
   const exclude = operator.file === undefined ? [] : [operator.file];
-  const { sources, commit } = await readManifests(paths, exclude, options.revision, operator, surroundings);
+  const { signatures } = operator.configuration.settings.source;
+  const { sources, commit } = await readManifests(paths, exclude, options.revision, signatures, surroundings);
   const isUsable = operator.file !== undefined && operator.problems.length === 0;
   const { desired, problems: all } = loadManifests({
     files: sources.files,
@@ -62,15 +57,48 @@ export async function loadInput(options: InputOptions, surroundings: Surrounding
   return { ...operator, desired, problems: all, files: sources.files.length, commit };
 }
 
+/** Manifests as they stand in their files, for somebody else to understand. */
+export interface InputFiles {
+  readonly files: readonly SourceFile[];
+  readonly variables: Variables;
+  readonly commit: CommitAtHand | undefined;
+  /** Of files that cannot be read, and of variables files. */
+  readonly problems: readonly Problem[];
+}
+
+/**
+ * Reads manifests and variables without a look into them, or into the configuration: that is for the server they are sent to.
+ * @throws PortolanError `invalid`, as `loadInput`.
+ */
+export async function readInputFiles(options: InputOptions, surroundings: Surroundings): Promise<InputFiles> {
+  const paths = namedPaths(options);
+  const { variables, problems } = readVariables(options, surroundings);
+  // A configuration may lie among the manifests, and is none.
+  const exclude = [options.config ?? DEFAULT_CONFIGURATION];
+  const unsigned = { by: 'nobody' } as const;
+  const { sources, commit } = await readManifests(paths, exclude, options.revision, unsigned, surroundings);
+  return { files: sources.files, variables, commit, problems: [...problems, ...sources.problems] };
+}
+
+function namedPaths({ filename = [] }: InputOptions): readonly string[] {
+  if (filename.length > 0) return filename;
+  throw new PortolanError({
+    code: 'cli/no-manifests',
+    disposition: 'invalid',
+    message: 'No manifests are named, so nothing was read.',
+    remedy: 'Pass -f with a file or folder, or -f - for standard input; it may be repeated.',
+  });
+}
+
 async function readManifests(
   paths: readonly string[],
   exclude: readonly string[],
   revision: string | undefined,
-  { configuration }: OperatorConfiguration,
+  signatures: SignaturePolicy,
   surroundings: Surroundings,
 ): Promise<{ readonly sources: ReadSources; readonly commit: CommitAtHand | undefined }> {
   if (revision !== undefined) {
-    return readRevision(revision, paths, exclude, configuration.settings.source.signatures, surroundings);
+    return readRevision(revision, paths, exclude, signatures, surroundings);
   }
   const fs = nodeFileSystem(() => surroundings.terminal.input());
   return { sources: await readSources(paths, fs, { exclude }), commit: undefined };

@@ -25,6 +25,7 @@ import {
   targetOption,
 } from './pass-options.ts';
 import { planExitCode, writePlan } from './plan-view.ts';
+import { type ServerFlags, serverOption, tokenFileOption } from './server/options.ts';
 import { type SessionOptions, silentHooks, surveyAll, withSession } from './session.ts';
 
 const EXAMPLES = `
@@ -33,7 +34,8 @@ Examples:
   portolan plan -f manifests/ --detailed-exitcode     # 2 when changes are pending
   portolan plan -f manifests/ --ledger none -o json   # in CI, without the ledger at hand
   portolan plan -f manifests/ --revision origin/main   # a commit, whatever the files say
-  portolan plan -f manifests/ --target Component/shop-web`;
+  portolan plan -f manifests/ --target Component/shop-web
+  portolan plan -f manifests/ --server https://portolan.example.com   # in CI, with nothing but a token`;
 
 export const planCommand: CommandDefinition = {
   define(command, invoke) {
@@ -43,6 +45,8 @@ export const planCommand: CommandDefinition = {
       .addOption(configOption())
       .addOption(ledgerOption())
       .addOption(sourceOption())
+      .addOption(serverOption())
+      .addOption(tokenFileOption())
       .addOption(varOption())
       .addOption(varFileOption())
       .addOption(outputOption(['text', 'json']))
@@ -59,13 +63,20 @@ export const planCommand: CommandDefinition = {
       .addOption(logLevelOption())
       .addOption(logFormatOption())
       .addHelpText('after', EXAMPLES)
-      .action((options) => invoke((surroundings) => runPlan(options, surroundings)));
+      .action((options) => invoke((surroundings) => plan(options, surroundings)));
   },
 };
 
 export interface PlanOptions extends SessionOptions {
   readonly output: 'text' | 'json';
   readonly detailedExitcode?: boolean | undefined;
+}
+
+/** The packages for talking to a server are loaded only where there is one. */
+async function plan(options: PlanOptions & ServerFlags, surroundings: Surroundings): Promise<ExitCode> {
+  if (options.server === undefined) return runPlan(options, surroundings);
+  const { planOnServer } = await import('./server/plan.ts');
+  return planOnServer(options, surroundings);
 }
 
 /** Observes and plans, and writes nothing anywhere: not to the platform, not to the ledger. */

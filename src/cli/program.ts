@@ -118,6 +118,31 @@ const COMMANDS: readonly (CommandEntry | CommandGroup)[] = [
     load: async () => (await import('./status.ts')).statusCommand,
   },
   {
+    name: 'events',
+    summary: 'Show what a running controller did and saw.',
+    load: async () => (await import('./events.ts')).eventsCommand,
+  },
+  {
+    name: 'sync',
+    summary: 'Have a running controller look at an application now.',
+    load: async () => (await import('./sync.ts')).syncCommand,
+  },
+  {
+    name: 'suspend',
+    summary: 'Have a running controller leave an application alone.',
+    load: async () => (await import('./suspend.ts')).suspendCommand,
+  },
+  {
+    name: 'resume',
+    summary: 'Have a running controller go on with a suspended application.',
+    load: async () => (await import('./resume.ts')).resumeCommand,
+  },
+  {
+    name: 'approve',
+    summary: 'Let through the one plan that a guard refused, by its digest.',
+    load: async () => (await import('./approve.ts')).approveCommand,
+  },
+  {
     name: 'regions',
     summary: 'List the data centers of a platform, and whether they take changes.',
     load: async () => (await import('./regions.ts')).regionsCommand,

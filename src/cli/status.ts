@@ -1,3 +1,4 @@
+import { Option } from '@commander-js/extra-typings';
 import type { ResourceId } from '../model/ids.ts';
 import type { ScopePlan } from '../model/plan.ts';
 import type { Prepared } from '../reconcile/reconcile.ts';
@@ -18,6 +19,7 @@ import {
 } from './options.ts';
 import { parallelismOption } from './pass-options.ts';
 import { planExitCode } from './plan-view.ts';
+import { requiredServer, type ServerFlags, serverOption, tokenFileOption } from './server/options.ts';
 import { type SessionOptions, silentHooks, surveyAll, withSession } from './session.ts';
 import { renderTable } from './table.ts';
 import { safeLine } from '../model/text.ts';
@@ -25,6 +27,7 @@ import { safeLine } from '../model/text.ts';
 const EXAMPLES = `
 Examples:
   portolan status -f manifests/
+  portolan status --server http://127.0.0.1:7780 --watch     # of a running controller
   portolan status -f manifests/ -o json | jq '.resources[] | select(.state != "InSync")'`;
 
 export const statusCommand: CommandDefinition = {
@@ -35,6 +38,9 @@ export const statusCommand: CommandDefinition = {
       .addOption(configOption())
       .addOption(ledgerOption())
       .addOption(sourceOption())
+      .addOption(serverOption())
+      .addOption(tokenFileOption())
+      .addOption(new Option('--watch', 'with --server: show it again whenever it changes, until interrupted'))
       .addOption(varOption())
       .addOption(varFileOption())
       .addOption(outputOption(['text', 'json']))
@@ -42,9 +48,23 @@ export const statusCommand: CommandDefinition = {
       .addOption(logLevelOption())
       .addOption(logFormatOption())
       .addHelpText('after', EXAMPLES)
-      .action((options) => invoke((surroundings) => status(options, surroundings)));
+      .action((options) => invoke((surroundings) => statusHereOrThere(options, surroundings)));
   },
 };
+
+type StatusOptions = SessionOptions &
+  ServerFlags & { readonly output: 'text' | 'json'; readonly watch?: boolean | undefined };
+
+/** The packages for talking to a server are loaded only where there is one. */
+async function statusHereOrThere(options: StatusOptions, surroundings: Surroundings): Promise<ExitCode> {
+  if (options.server !== undefined) {
+    const { statusOfServer } = await import('./server/status.ts');
+    return statusOfServer(options, surroundings);
+  }
+  // What has to be watched is a controller: this command reads the platform once.
+  if (options.watch === true) requiredServer(undefined);
+  return status(options, surroundings);
+}
 
 /** How a resource stands. `Unknown`: it was not compared, because its application could not be read or it is suspended. */
 type State = 'InSync' | 'OutOfSync' | 'Held' | 'Waiting' | 'Suspended' | 'Reported' | 'Unknown';

@@ -8,6 +8,7 @@ import fastify, {
 import type { Role } from '../kinds/settings/server-spec.ts';
 import type { Log } from '../runtime/log.ts';
 import { covers, roleFor } from './access.ts';
+import { following } from './following.ts';
 import { isOurHost } from './hosts.ts';
 import type { ServerLimits } from './limits.ts';
 import { type ProblemDetails, problem, problemOf, RequestProblem } from './problem.ts';
@@ -150,13 +151,12 @@ function admit(request: FastifyRequest, { gate, desk, log }: AppOptions): void {
 
 async function answer(route: Route, request: FastifyRequest, reply: FastifyReply, options: AppOptions): Promise<void> {
   const { desk, limits } = options;
-  const stop = new AbortController();
+  const stop = following(options.signal);
+  const { signal } = stop;
   const gone = (): void => stop.abort(new Error('the client is gone'));
   reply.raw.once('close', gone);
-  const late = new AbortController();
-  const signal = AbortSignal.any([options.signal, stop.signal, late.signal]);
-  desk.clock.sleep(limits.planMs, stop.signal).then(
-    () => late.abort(refusals.tookTooLong()),
+  desk.clock.sleep(limits.planMs, signal).then(
+    () => stop.abort(refusals.tookTooLong()),
     () => {}, // It was answered in time.
   );
   const call: Call = {
@@ -179,6 +179,7 @@ async function answer(route: Route, request: FastifyRequest, reply: FastifyReply
     throw why instanceof RequestProblem ? why : error;
   } finally {
     reply.raw.off('close', gone);
+    stop.letGo();
     stop.abort(new Error('it was answered'));
   }
 }

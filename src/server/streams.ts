@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { ControllerApi } from '../controller/api.ts';
 import type { ControllerEvent } from '../model/status.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { following } from './following.ts';
 import type { ServerLimits } from './limits.ts';
 import { positionAt } from './position.ts';
 import { problem, RequestProblem } from './problem.ts';
@@ -157,13 +158,14 @@ class Bell {
   /** @returns false when nothing rang for so long, or it was aborted. */
   async wait(clock: Clock, ms: number, signal: AbortSignal): Promise<boolean> {
     if (!this.#rung) {
-      const enough = new AbortController();
+      const enough = following(signal);
       this.#wake = () => enough.abort(new Error('it rang'));
       try {
-        await clock.sleep(ms, AbortSignal.any([signal, enough.signal]));
+        await clock.sleep(ms, enough.signal);
       } catch {
         // Woken, or aborted: the caller looks.
       }
+      enough.letGo();
       this.#wake = undefined;
     }
     const rung = this.#rung;

@@ -83,6 +83,7 @@ export const AMBIENT_MODULES: Readonly<Record<string, Ambient>> = {
 /** Beside platform/, the few files that put a secret on a wire of their own, each with what for. */
 export const REVEALED_IN: Readonly<Record<string, string>> = {
   'src/sandbox/transport.ts': 'the transport in memory stands in for the wire',
+  'src/cli/server/client.ts': 'sends the token to the server that commands ask',
   'src/server/secrets.ts': 'compares what callers sent, after the same time for yes and no',
   'src/controller/outbound.ts': 'signs and authenticates what is sent to receivers and collectors',
 };
@@ -129,6 +130,7 @@ export const ALLOWED: Readonly<Record<string, Allowance>> = {
     reason: 'finds the files and links in which a change of a source shows',
   },
   'src/source/checkout.ts': { uses: ['files'], reason: 'finds the git repository that a path belongs to' },
+  'src/cli/server/client.ts': { uses: ['network'], reason: 'asks a running controller' },
   'src/cli/files.ts': {
     uses: ['files'],
     reason: 'reads and writes the files that a command line names, and makes those of the demo',

@@ -1,0 +1,99 @@
+import { Option } from '@commander-js/extra-typings';
+import { PortolanError } from '../model/errors.ts';
+import type { ControllerEvent } from '../model/status.ts';
+import { safeLine } from '../model/text.ts';
+import type { CommandDefinition, Surroundings } from './command.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
+import { integerArgument, outputOption } from './options.ts';
+import { openServer, type ServerClient } from './server/client.ts';
+import { applicationArgument, serverOption, tokenFileOption, type ServerFlags } from './server/options.ts';
+
+const EXAMPLES = `
+Examples:
+  portolan events --server http://127.0.0.1:7780
+  portolan events --follow --application shop
+  portolan events --follow -o json | jq 'select(.severity != "info")'`;
+
+export const eventsCommand: CommandDefinition = {
+  define(command, invoke) {
+    command
+      .addOption(serverOption())
+      .addOption(tokenFileOption())
+      .addOption(new Option('--follow', 'go on with what happens, until interrupted'))
+      .addOption(new Option('--application <name>', 'only of this application').argParser(applicationArgument))
+      .addOption(
+        new Option('--limit <n>', 'at most so many of the past').argParser(integerArgument(0, 1000)).default(50),
+      )
+      .addOption(outputOption(['text', 'json']))
+      .addHelpText('after', EXAMPLES)
+      .action((options) => invoke((surroundings) => events(options, surroundings)));
+  },
+};
+
+interface EventsOptions extends ServerFlags {
+  readonly follow?: boolean | undefined;
+  readonly application?: string | undefined;
+  readonly limit: number;
+  /** `json`: one event a line. */
+  readonly output: 'text' | 'json';
+}
+
+interface EventPage {
+  /** Newest first. */
+  readonly items: readonly ControllerEvent[];
+  readonly position: string;
+}
+
+async function events(options: EventsOptions, surroundings: Surroundings): Promise<ExitCode> {
+  const server = openServer(options, surroundings);
+  const { application, limit } = options;
+  const page = (await server.get('events', 'position', { application, limit: Math.max(1, limit) })) as EventPage;
+  const write = (event: ControllerEvent): void => surroundings.terminal.out.write(lineOf(event, options.output));
+  for (const event of page.items.slice(0, limit).toReversed()) write(event);
+  if (options.follow !== true) return EXIT.ok;
+  await follow(server, page.position, application, write, surroundings);
+  return EXIT.ok;
+}
+
+const PAUSE_MIN_MS = 1_000;
+const PAUSE_MAX_MS = 30_000;
+
+/** Goes on where it was when the stream breaks off, until a signal comes. */
+async function follow(
+  server: ServerClient,
+  from: string,
+  application: string | undefined,
+  write: (event: ControllerEvent) => void,
+  { clock, signal, terminal }: Surroundings,
+): Promise<void> {
+  let position = from;
+  let pauseMs = PAUSE_MIN_MS;
+  let isLost = false;
+  while (!signal.aborted) {
+    try {
+      for await (const { type, data, lastId } of server.stream({ after: position, application })) {
+        if (lastId !== '') position = lastId;
+        pauseMs = PAUSE_MIN_MS;
+        isLost = false;
+        if (type === 'message') write(JSON.parse(data) as ControllerEvent);
+        else terminal.err.write('note: some events were missed; what was done is in the history\n');
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      const isPassing =
+        error instanceof PortolanError && error.disposition !== 'invalid' && !/no-token|wrong-role/.test(error.code);
+      if (!isPassing) throw error;
+      if (!isLost) terminal.err.write(`note: ${safeLine(error.message)} Trying again.\n`);
+      isLost = true;
+    }
+    await clock.sleep(pauseMs, signal).catch(() => {});
+    pauseMs = Math.min(PAUSE_MAX_MS, pauseMs * 2);
+  }
+}
+
+function lineOf(event: ControllerEvent, output: 'text' | 'json'): string {
+  if (output === 'json') return `${JSON.stringify(event)}\n`;
+  const { atMs, severity, type, application, resource, message } = event;
+  const about = resource ?? application ?? '-';
+  return `${new Date(atMs).toISOString()}  ${severity.padEnd(7)}  ${type}  ${safeLine(about)}  ${safeLine(message)}\n`;
+}

@@ -1,0 +1,26 @@
+import type { CommandDefinition } from './command.ts';
+import { EXIT } from './exit-codes.ts';
+import { openServer } from './server/client.ts';
+import { applicationArgument, serverOption, tokenFileOption } from './server/options.ts';
+
+const EXAMPLES = `
+Examples:
+  portolan resume --server http://127.0.0.1:7780 shop`;
+
+export const resumeCommand: CommandDefinition = {
+  define(command, invoke) {
+    command
+      .argument('<name>', 'the application', applicationArgument)
+      .addOption(serverOption())
+      .addOption(tokenFileOption())
+      .addHelpText('after', EXAMPLES)
+      .action((name, options) =>
+        invoke(async (surroundings) => {
+          const server = openServer(options, surroundings);
+          await server.post(`applications/${encodeURIComponent(name)}/resume`, 'id');
+          surroundings.terminal.out.write(`Application/${name} goes on\n`);
+          return EXIT.ok;
+        }),
+      );
+  },
+};

@@ -1,0 +1,93 @@
+import { type Disposition, PortolanError } from '../../model/errors.ts';
+import type { Problem } from '../../model/problem.ts';
+
+/** What a server said no to, with the faults of manifests that were sent to it. */
+export class ServerRefusal extends PortolanError {
+  readonly problems: readonly Problem[];
+
+  constructor(facts: ConstructorParameters<typeof PortolanError>[0], problems: readonly Problem[]) {
+    super(facts);
+    this.problems = problems;
+  }
+}
+
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The error that an answer means. @param body undefined: it was no JSON. */
+export function answerProblem(url: string, status: number, body: unknown): PortolanError {
+  if (!isRecord(body) || typeof body['code'] !== 'string' || typeof body['remedy'] !== 'string') {
+    return notPortolan(url, status);
+  }
+  const { code, remedy, detail, problems } = body;
+  const message = typeof detail === 'string' ? detail : `The server ${url} answered with ${status}.`;
+  const facts = { code, disposition: dispositionOf(status), message, remedy };
+  return new ServerRefusal(facts, Array.isArray(problems) ? (problems as readonly Problem[]) : []);
+}
+
+function dispositionOf(status: number): Disposition {
+  if (status === 401 || status === 403 || status === 502) return 'unreachable';
+  if (status === 409) return 'ask-human';
+  if (status === 429 || status === 503 || status === 504) return 'retry';
+  return status < 500 ? 'invalid' : 'give-up';
+}
+
+export function notPortolan(url: string, status?: number): PortolanError {
+  return new PortolanError({
+    code: 'cli/not-a-portolan-server',
+    disposition: 'unreachable',
+    message: `What answers at ${url}${status === undefined ? '' : ` (HTTP ${status})`} is not the API of Portolan. Nothing was done.`,
+    remedy:
+      'Give --server the address that portolan run says it listens on, without a path; a proxy before it may need one, or may have answered itself.',
+  });
+}
+
+/** Nobody answered. */
+export function unreachableServer(url: string, cause: unknown): PortolanError {
+  return new PortolanError({
+    code: 'cli/server-unreachable',
+    disposition: 'unreachable',
+    message: `The server at ${url} cannot be reached: ${reasonOf(cause)}.`,
+    remedy: remedyOf(codeOf(cause)),
+    cause,
+  });
+}
+
+/** The innermost error knows what the network said. */
+function innermost(error: unknown): unknown {
+  let inner = error;
+  for (let depth = 0; depth < 8 && inner instanceof Error && inner.cause !== undefined; depth += 1) inner = inner.cause;
+  return inner;
+}
+
+function codeOf(error: unknown): string {
+  const inner = innermost(error);
+  return isRecord(inner) && typeof inner['code'] === 'string' ? inner['code'] : '';
+}
+
+function reasonOf(error: unknown): string {
+  const code = codeOf(error);
+  const words: Readonly<Record<string, string>> = {
+    ECONNREFUSED: 'nobody listens there',
+    ENOTFOUND: 'there is no such host',
+    EAI_AGAIN: 'the name cannot be resolved now',
+    ECONNRESET: 'the connection was broken off',
+    UND_ERR_SOCKET: 'the connection was broken off',
+    DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is signed by nobody we know',
+    SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is signed by nobody we know',
+    UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is signed by nobody we know',
+    UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate is signed by nobody we know',
+    ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
+    CERT_HAS_EXPIRED: 'its certificate has expired',
+  };
+  const inner = innermost(error);
+  return words[code] ?? (inner instanceof Error ? inner.message : 'no reason is known');
+}
+
+function remedyOf(code: string): string {
+  if (/CERT|SIGN|VERIFY|ISSUER/.test(code)) {
+    return 'Set NODE_EXTRA_CA_CERTS to the file with the certificate of your authority, and use the name the certificate is for.';
+  }
+  return 'See whether portolan run is up and listens there (spec.server.listen of its Settings), and whether a firewall is between.';
+}

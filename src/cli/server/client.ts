@@ -1,0 +1,185 @@
+import ky, { type KyInstance, type Options } from 'ky';
+import { PortolanError } from '../../model/errors.ts';
+import type { Secret } from '../../model/secret.ts';
+import type { Surroundings } from '../command.ts';
+import { openSecret } from '../secrets.ts';
+import { answerProblem, isRecord, notPortolan, unreachableServer } from './answers.ts';
+import { requiredServer, type ServerFlags } from './options.ts';
+import { type ServerSentEvent, serverSentEvents } from './server-sent.ts';
+
+type Query = Readonly<Record<string, string | number | undefined>>;
+
+/** A running controller, as commands see it. Everything throws PortolanError with what to do. */
+export interface ServerClient {
+  readonly url: string;
+  /** @param expect a field that the answer has; without it somebody else answered. */
+  get(path: string, expect: string, query?: Query): Promise<unknown>;
+  /** All items of a list, part by part. */
+  list(path: string, query?: Query): AsyncIterable<unknown>;
+  /** @param body JSON; undefined: none. */
+  post(path: string, expect: string, body?: unknown): Promise<unknown>;
+  /** Events until the server ends the stream, or nothing came for so long that it must be dead. */
+  stream(query: Query): AsyncIterable<ServerSentEvent>;
+}
+
+/** Plans wait for the platform, which may be slow; the server has a limit of its own below this one. */
+const ANSWER_MS = 150_000;
+/** The server shows every 15 s that it lives. */
+const SILENCE_MS = 60_000;
+const PAGE = 500;
+
+/**
+ * @throws PortolanError `invalid` when no server is named, its address is none, or the token cannot be read.
+ */
+export function openServer(flags: ServerFlags, surroundings: Surroundings): ServerClient {
+  const url = checkedUrl(requiredServer(flags.server), surroundings);
+  const token = readToken(flags, surroundings);
+  const http = ky.create({
+    baseUrl: `${url}/api/v1/`,
+    headers: {
+      'user-agent': 'portolan',
+      ...(token === undefined ? {} : { authorization: `Bearer ${token.reveal()}` }),
+    },
+    retry: { limit: 0 },
+    timeout: false,
+    throwHttpErrors: false,
+    // The token is for this server alone.
+    redirect: 'manual',
+  });
+  const asking = new Asking(url, http, surroundings);
+  return {
+    url,
+    get: (path, expect, query) => asking.ask(path, expect, { method: 'get', searchParams: given(query) }),
+    post: (path, expect, body) =>
+      asking.ask(path, expect, { method: 'post', ...(body === undefined ? {} : { json: body }) }),
+    async *list(path, query) {
+      let cursor: string | undefined;
+      do {
+        const searchParams = given({ limit: PAGE, ...query, cursor });
+        const page = await asking.ask(path, 'items', { method: 'get', searchParams });
+        if (!Array.isArray(page['items'])) throw notPortolan(url);
+        yield* page['items'] as readonly unknown[];
+        cursor = typeof page['nextCursor'] === 'string' ? page['nextCursor'] : undefined;
+      } while (cursor !== undefined);
+    },
+    stream: (query) => asking.stream(given(query)),
+  };
+}
+
+class Asking {
+  readonly #url: string;
+  readonly #http: KyInstance;
+  readonly #surroundings: Surroundings;
+
+  constructor(url: string, http: KyInstance, surroundings: Surroundings) {
+    this.#url = url;
+    this.#http = http;
+    this.#surroundings = surroundings;
+  }
+
+  async ask(path: string, expect: string, options: Options): Promise<Readonly<Record<string, unknown>>> {
+    const { clock, signal } = this.#surroundings;
+    const stop = new AbortController();
+    const end = (): void => stop.abort(signal.reason);
+    signal.addEventListener('abort', end, { once: true });
+    if (signal.aborted) end();
+    clock.sleep(ANSWER_MS, stop.signal).then(
+      () => stop.abort(new Error(`no answer within ${ANSWER_MS / 1000} s`)),
+      () => {}, // It answered.
+    );
+    try {
+      const response = await this.#http(path, { ...options, signal: stop.signal });
+      const text = await response.text();
+      return understood(this.#url, response, text, expect);
+    } catch (error) {
+      if (error instanceof PortolanError) throw error;
+      throw unreachableServer(this.#url, stop.signal.aborted ? stop.signal.reason : error);
+    } finally {
+      signal.removeEventListener('abort', end);
+      stop.abort(new Error('it answered'));
+    }
+  }
+
+  async *stream(searchParams: Record<string, string | number>): AsyncIterable<ServerSentEvent> {
+    const { clock, signal } = this.#surroundings;
+    const stop = new AbortController();
+    const end = (): void => stop.abort(signal.reason);
+    signal.addEventListener('abort', end, { once: true });
+    if (signal.aborted) end();
+    let heardMs = clock.monotonic();
+    void (async () => {
+      while (!stop.signal.aborted) {
+        await clock.sleep(SILENCE_MS / 4, stop.signal).catch(() => {});
+        if (clock.monotonic() - heardMs > SILENCE_MS) stop.abort(new Error('the server fell silent'));
+      }
+    })();
+    try {
+      const options = { searchParams, signal: stop.signal, headers: { accept: 'text/event-stream' } };
+      const response = await this.#http.get('events/stream', options);
+      if (!(response.headers.get('content-type') ?? '').startsWith('text/event-stream')) {
+        understood(this.#url, response, await response.text(), '');
+        throw notPortolan(this.#url);
+      }
+      const bytes = response.body as unknown as AsyncIterable<Uint8Array>;
+      for await (const event of serverSentEvents(bytes)) {
+        heardMs = clock.monotonic();
+        if (event.data !== '') yield event;
+      }
+    } catch (error) {
+      if (error instanceof PortolanError) throw error;
+      throw unreachableServer(this.#url, stop.signal.aborted ? stop.signal.reason : error);
+    } finally {
+      signal.removeEventListener('abort', end);
+      stop.abort(new Error('the stream is over'));
+    }
+  }
+}
+
+function understood(url: string, response: Response, text: string, expect: string): Readonly<Record<string, unknown>> {
+  const isJson = /^application\/(?:problem\+)?json\b/.test(response.headers.get('content-type') ?? '');
+  const body = isJson ? parsed(text) : undefined;
+  if (response.ok && isRecord(body) && expect in body) return body;
+  throw answerProblem(url, response.status, body);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // Broken off, or not what it says: the caller knows what that means.
+  }
+}
+
+function given(query: Query = {}): Record<string, string | number> {
+  const entries = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value] as const],
+  );
+  return Object.fromEntries(entries);
+}
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+
+function checkedUrl(text: string, { terminal }: Surroundings): string {
+  const url = URL.parse(text);
+  const isPlain = url !== null && url.username === '' && url.password === '' && url.search === '' && url.hash === '';
+  if (!isPlain || !/^https?:$/.test(url.protocol)) {
+    throw new PortolanError({
+      code: 'cli/bad-server',
+      disposition: 'invalid',
+      message:
+        'The value of --server is not an address of http or https without user, query and fragment. Nobody was asked.',
+      remedy: 'Pass something like https://portolan.example.com; the token goes into --token-file.',
+    });
+  }
+  if (url.protocol === 'http:' && !LOOPBACK.test(url.hostname)) {
+    terminal.err.write(`note: ${url.origin} is plain http: the token can be read on the way\n`);
+  }
+  return `${url.origin}${url.pathname.replace(/\/(?:api\/v1\/?)?$/, '')}`;
+}
+
+function readToken({ tokenFile }: ServerFlags, surroundings: Surroundings): Secret | undefined {
+  if (tokenFile !== undefined) return openSecret({ file: tokenFile }, '--token-file', surroundings)();
+  const variable = 'PORTOLAN_SERVER_TOKEN';
+  if ((surroundings.env[variable] ?? '') === '') return undefined;
+  return openSecret({ env: variable }, 'the token for --server', surroundings)();
+}

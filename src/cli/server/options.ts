@@ -1,0 +1,36 @@
+import { Option } from '@commander-js/extra-typings';
+import { PortolanError } from '../../model/errors.ts';
+
+/** What every command that talks to a server takes. */
+export interface ServerFlags {
+  readonly server?: string | undefined;
+  readonly tokenFile?: string | undefined;
+}
+
+/** `--server URL`: a running controller, for commands that can do without one too. */
+export function serverOption() {
+  return new Option('--server <url>', 'ask this running controller (portolan run), such as http://127.0.0.1:7780');
+}
+
+export function tokenFileOption() {
+  return new Option(
+    '--token-file <file>',
+    'file with the token for --server; without it the variable PORTOLAN_SERVER_TOKEN has it',
+  );
+}
+
+/** Name of an application as a person gives it, with or without its kind. @returns `metadata.name`. */
+export function applicationArgument(text: string): string {
+  return text.replace(/^Application\//, '');
+}
+
+/** @throws PortolanError `cli/no-server` */
+export function requiredServer(server: string | undefined): string {
+  if (server !== undefined) return server;
+  throw new PortolanError({
+    code: 'cli/no-server',
+    disposition: 'invalid',
+    message: 'No server is named, so nobody was asked.',
+    remedy: 'Pass --server with the address of the running controller, or set PORTOLAN_SERVER.',
+  });
+}

@@ -1,0 +1,70 @@
+import { PortolanError } from '../../model/errors.ts';
+import type { PlanDocument } from '../../plan/document.ts';
+import type { Surroundings } from '../command.ts';
+import type { ExitCode } from '../exit-codes.ts';
+import { readInputFiles } from '../input.ts';
+import { planExitCode, writePlan } from '../plan-view.ts';
+import type { PlanOptions } from '../plan.ts';
+import { reportProblems } from '../problems.ts';
+import { ServerRefusal } from './answers.ts';
+import { openServer, type ServerClient } from './client.ts';
+import type { ServerFlags } from './options.ts';
+
+/** Flags of `plan` that are the operator's to set where the server runs. */
+const OF_THE_SERVER = {
+  ledger: '--ledger',
+  maxShare: '--max-share',
+  maxPrunes: '--max-prunes',
+  allowEmpty: '--allow-empty',
+  allowShrunk: '--allow-shrunk',
+  allowRewind: '--allow-rewind',
+} as const;
+
+/**
+ * Sends the manifests to a running controller and shows its plan: neither the platform's credentials nor the ledger are
+ * needed here. What is shown, and the exit code, are as of a plan that is made here.
+ */
+export async function planOnServer(options: PlanOptions & ServerFlags, surroundings: Surroundings): Promise<ExitCode> {
+  for (const [name, flag] of Object.entries(OF_THE_SERVER)) {
+    if (options[name as keyof typeof OF_THE_SERVER] !== undefined) throw ofTheServer(flag);
+  }
+  const server = openServer(options, surroundings);
+  const input = await readInputFiles(options, surroundings);
+  const { terminal } = surroundings;
+  const unreadable = reportProblems(input.problems, terminal);
+  if (unreadable !== undefined) return unreadable;
+  // What is not text is made so that the server refuses it with its place.
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  const body = {
+    files: input.files.map(({ path, content }) => ({
+      path,
+      content: typeof content === 'string' ? content : decoder.decode(content),
+    })),
+    variables: Object.fromEntries(input.variables),
+    prune: options.prune === true,
+    adopt: options.adopt === true ? 'all' : (options.adopt ?? []),
+    ...(options.target === undefined ? {} : { targets: options.target }),
+  };
+  try {
+    const planned = await planOf(server, body);
+    const document = { ...planned, revision: input.commit?.name ?? planned.revision };
+    writePlan(document, options.output, terminal.out);
+    return planExitCode(document, options.detailedExitcode === true);
+  } catch (error) {
+    if (!(error instanceof ServerRefusal) || error.problems.length === 0) throw error;
+    return reportProblems(error.problems, terminal) as ExitCode;
+  }
+}
+
+async function planOf(server: ServerClient, body: unknown): Promise<PlanDocument> {
+  return (await server.post('plan', 'formatVersion', body)) as PlanDocument;
+}
+
+function ofTheServer(flag: string): PortolanError {
+  return new PortolanError({
+    code: 'cli/flag-of-the-server',
+    disposition: 'invalid',
+    message: `${flag} cannot be used with --server: the server has its own ledger and limits. Nothing was planned.`,
+    remedy: `Leave ${flag} (and its variable) out, or --server.`,
+  });
+}
