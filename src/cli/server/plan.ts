@@ -12,7 +12,6 @@ import type { ServerFlags } from './options.ts';
 
 /** Flags of `plan` that are the operator's to set where the server runs. */
 const OF_THE_SERVER = {
-  ledger: '--ledger',
   maxShare: '--max-share',
   maxPrunes: '--max-prunes',
   allowEmpty: '--allow-empty',
@@ -64,7 +63,7 @@ function ofTheServer(flag: string): PortolanError {
   return new PortolanError({
     code: 'cli/flag-of-the-server',
     disposition: 'invalid',
-    message: `${flag} cannot be used with --server: the server has its own ledger and limits. Nothing was planned.`,
+    message: `${flag} cannot be used with --server: the server has limits of its own. Nothing was planned.`,
     remedy: `Leave ${flag} (and its variable) out, or --server.`,
   });
 }
