@@ -30,7 +30,10 @@ function planningWith(scene: Scene): ControllerApi['planManifests'] {
       writeFileSync(file, content);
     });
     const planned: Run = await scene.run('plan', [
-      ...['-f', folder, '-o', 'json'],
+      '-f',
+      folder,
+      '-o',
+      'json',
       ...[...variables].flatMap(([name, value]) => ['--var', `${name}=${value}`]),
       ...(prune ? ['--prune'] : []),
       ...(adopt === 'all' ? ['--adopt'] : adopt.flatMap((id) => ['--adopt', id])),
