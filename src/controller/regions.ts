@@ -1,0 +1,130 @@
+import { PortolanError } from '../model/errors.ts';
+import type { Region } from '../model/observed.ts';
+import type { EpochMs, MonotonicMs } from '../model/time.ts';
+import { REGION_ENABLED, regionState } from '../plan/guard.ts';
+import type { PlatformClient } from '../platform/client.ts';
+import type { Clock } from '../runtime/clock.ts';
+
+/**
+ * Which regions take changes. A region whose status is not enabled is paused, and resumes by itself when a later listing
+ * says so: the listing of a platform is read when somebody asks and the last one is older than the interval, once for
+ * all who ask meanwhile. Nothing runs in between.
+ */
+export interface Regions {
+  /** Never rejects for what the platform does. */
+  look(client: Pick<PlatformClient, 'name' | 'regions'>, region: string): Promise<RegionLook>;
+  /** Every region that was asked for, as it was last seen. */
+  seen(): readonly SeenRegion[];
+}
+
+export type RegionLook =
+  | { readonly type: 'open' }
+  | {
+      readonly type: 'paused';
+      /** The end of "region x is …": `under maintenance`. */
+      readonly state: string;
+      readonly sinceMs: EpochMs;
+      /** When the listing is next read, if somebody asks. */
+      readonly lookAgainMs: EpochMs;
+    }
+  /** The listing could not be read, and nothing is known from before. */
+  | { readonly type: 'unknown'; readonly error: PortolanError; readonly lookAgainMs: EpochMs };
+
+export interface SeenRegion {
+  readonly platform: string;
+  readonly region: string;
+  readonly state: 'open' | 'paused';
+  /** `region x is under maintenance`. */
+  readonly message: string;
+  readonly sinceMs: EpochMs;
+}
+
+export interface RegionsOptions {
+  readonly clock: Clock;
+  /** A listing is good for so long. */
+  readonly intervalMs: number;
+  /** A region that was asked for was paused or resumed, or was found paused at first sight. Must not throw. */
+  readonly onChange?: (region: SeenRegion) => void;
+}
+
+/** A listing that failed is not asked for again sooner, however many ask. */
+export const FAILED_MS = 5_000;
+
+interface Listing {
+  readonly readMs: MonotonicMs;
+  readonly goodForMs: number;
+  /** Of the last one that could be read. */
+  readonly regions: readonly Region[] | undefined;
+  readonly error: PortolanError | undefined;
+}
+
+export function createRegions({ clock, intervalMs, onChange }: RegionsOptions): Regions {
+  const listings = new Map<string, Listing>();
+  const underWay = new Map<string, Promise<Listing>>();
+  const seen = new Map<string, SeenRegion>();
+
+  async function read(client: Pick<PlatformClient, 'name' | 'regions'>): Promise<Listing> {
+    const before = listings.get(client.name)?.regions;
+    try {
+      const regions = await client.regions();
+      return { readMs: clock.monotonic(), goodForMs: intervalMs, regions, error: undefined };
+    } catch (error) {
+      if (!(error instanceof PortolanError)) throw error;
+      return { readMs: clock.monotonic(), goodForMs: Math.min(FAILED_MS, intervalMs), regions: before, error };
+    }
+  }
+
+  async function listingOf(client: Pick<PlatformClient, 'name' | 'regions'>): Promise<Listing> {
+    const known = listings.get(client.name);
+    if (known !== undefined && clock.monotonic() - known.readMs < known.goodForMs) return known;
+    const asked = underWay.get(client.name);
+    if (asked !== undefined) return await asked;
+    const reading = read(client)
+      .then((listing) => {
+        listings.set(client.name, listing);
+        return listing;
+      })
+      .finally(() => underWay.delete(client.name));
+    underWay.set(client.name, reading);
+    return await reading;
+  }
+
+  function note(platform: string, region: string, stateInWords: string | undefined): SeenRegion {
+    const key = `${platform}/${region}`;
+    const before = seen.get(key);
+    const state = stateInWords === undefined ? 'open' : 'paused';
+    const message = `region ${region} is ${stateInWords ?? regionState(REGION_ENABLED)}`;
+    const now: SeenRegion = {
+      platform,
+      region,
+      state,
+      message,
+      sinceMs: before?.state === state ? before.sinceMs : clock.now(),
+    };
+    seen.set(key, now);
+    if (now.state !== (before?.state ?? 'open')) onChange?.(now);
+    return now;
+  }
+
+  return {
+    look: async (client, region) => {
+      const { regions, error, readMs, goodForMs } = await listingOf(client);
+      const lookAgainMs = clock.now() + Math.max(0, readMs + goodForMs - clock.monotonic());
+      if (regions === undefined) {
+        if (error === undefined)
+          throw new Error(`the listing of regions of ${client.name} has neither rows nor an error`);
+        return { type: 'unknown', error, lookAgainMs };
+      }
+      const state = stateOf(regions.find(({ name }) => name === region));
+      const { sinceMs } = note(client.name, region, state);
+      return state === undefined ? { type: 'open' } : { type: 'paused', state, sinceMs, lookAgainMs };
+    },
+    seen: () => [...seen.values()],
+  };
+}
+
+/** undefined: it takes changes. */
+function stateOf(region: Region | undefined): string | undefined {
+  if (region === undefined) return 'not in the list of regions';
+  return region.status === REGION_ENABLED ? undefined : regionState(region.status);
+}
