@@ -91,11 +91,15 @@ export function answerBytesMax(operation: string): number {
 
 const API = '/openapi/v1';
 
+/** What no encoding changes and nobody objects to. */
+const PLAIN_SEGMENT = /^[\w-]{1,256}$/;
+
 /**
  * One segment of a path, percent-encoded. `.` and `..` are refused: no encoding survives a URL parser, which would
  * take them for steps up the path.
  */
 function segment(value: string, what: string): string {
+  if (PLAIN_SEGMENT.test(value)) return value;
   // A lone surrogate cannot be encoded at all, so `encodeURIComponent` would throw a bare URIError.
   if (value === '' || value === '.' || value === '..' || value.length > 256 || !value.isWellFormed()) {
     throw new PortolanError({

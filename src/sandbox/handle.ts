@@ -9,8 +9,16 @@ import type { Change } from './table.ts';
 import type { Answer, SandboxContext, SandboxRequest, SandboxResponse } from './wire.ts';
 
 /** What came of one request. */
-export interface Outcome {
+export interface Outcome extends Effects {
   readonly response: SandboxResponse;
+}
+
+/** What came of one request, with the answer as a value. */
+export interface Decision extends Effects {
+  readonly answer: Answer;
+}
+
+interface Effects {
   /** Name of the operation, or `unknown` where the path or the method has none. */
   readonly operation: string;
   readonly isWrite: boolean;
@@ -27,6 +35,12 @@ const jsonHeaders = { 'content-type': 'application/json' };
  * give the same answer and the same changes. Clone the state first to keep the old one.
  */
 export function handle(state: SandboxState, request: SandboxRequest, context: SandboxContext): Outcome {
+  const { answer, ...effects } = decide(state, request, context);
+  return { response: { status: answer.status, headers: jsonHeaders, body: JSON.stringify(answer.body) }, ...effects };
+}
+
+/** As `handle`, for whoever has no use for text. */
+export function decide(state: SandboxState, request: SandboxRequest, context: SandboxContext): Decision {
   state.takeChanges();
   const match = matchRoute(context.dialect, request.method, request.path);
   const answer =
@@ -35,7 +49,7 @@ export function handle(state: SandboxState, request: SandboxRequest, context: Sa
       : respond(match.type === 'route', match.route, { state, context, request, params: match.params, body: {} });
   const changes = state.takeChanges();
   return {
-    response: { status: answer.status, headers: jsonHeaders, body: JSON.stringify(answer.body) },
+    answer,
     operation: match.type === 'route' ? match.route.operation : 'unknown',
     isWrite: isWriteMethod(request.method),
     effectApplied: changes.length > 0,

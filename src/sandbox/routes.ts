@@ -114,9 +114,10 @@ export function matchRoute(dialect: Dialect, method: string, path: string): Matc
 
 function paramsOf(template: readonly string[], segments: readonly string[]): Record<string, string> | undefined {
   const params: Record<string, string> = {};
-  for (const [index, expected] of template.entries()) {
+  for (let index = 0; index < template.length; index += 1) {
+    const expected = template[index] ?? '';
     const actual = segments[index] ?? '';
-    if (expected.startsWith('{')) {
+    if (expected.charAt(0) === '{') {
       const value = decoded(actual);
       if (value === undefined || value === '') return undefined;
       params[expected.slice(1, -1)] = value;

@@ -195,7 +195,7 @@ export function live(
     mutant: mutant ?? unchanged,
     tracing: false,
     checksSecrets: true,
-    parsesAnswers: false,
+    answersAsValues: false,
     comparesLedger: false,
     mayReadOnly: false,
   };

@@ -130,7 +130,7 @@ function settingsOf(seed: number, options: ScheduleOptions): { settings: Setting
     tracing: options.tracing ?? false,
     comparesLedger: seed % 4 === 0 || options.tracing === true,
     checksSecrets: seed % 8 === 0 || options.tracing === true,
-    parsesAnswers: seed % 4 !== 1,
+    answersAsValues: seed % 4 !== 1,
     mayReadOnly: chance.happens(0.2),
   };
   return { settings, plan, steps: swarm.steps };

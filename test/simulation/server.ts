@@ -1,5 +1,5 @@
 import type { PlatformRequest, PlatformResponse } from '../../src/platform/transport.ts';
-import { handle, type Outcome } from '../../src/sandbox/handle.ts';
+import { decide, type Decision } from '../../src/sandbox/handle.ts';
 import { type Seed, stateOf } from '../../src/sandbox/seed.ts';
 import type { SandboxState } from '../../src/sandbox/state.ts';
 import type { Change } from '../../src/sandbox/table.ts';
@@ -21,7 +21,7 @@ export class Server {
   readonly #timeline: Timeline;
   readonly #newId: () => string;
   /** Answers to reads since the last change, by path. */
-  readonly #answers = new Map<string, Outcome>();
+  readonly #answers = new Map<string, Decision>();
   #past: { readonly atMs: number; readonly changes: readonly Change[] }[] = [];
   /** Virtual times until which it refuses the token, or lists nothing for an operation. */
   tokenExpiredUntilMs = -1;
@@ -35,12 +35,12 @@ export class Server {
   }
 
   /** Does what a request asks, now. */
-  perform(request: PlatformRequest, dialect = this.dialect): Outcome {
+  perform(request: PlatformRequest, dialect = this.dialect): Decision {
     const isRefused = this.#timeline.nowMs < this.tokenExpiredUntilMs;
     // Most reads ask for what has not changed: the answer of last time is the answer of now.
     const known = request.isRead && !isRefused ? this.#answers.get(request.path) : undefined;
     if (known !== undefined) return known;
-    const outcome = handle(
+    const decision = decide(
       this.state,
       asSandboxRequest(request, null, (secret) => secret.reveal()),
       {
@@ -50,9 +50,9 @@ export class Server {
         token: isRefused ? 'another token' : null,
       },
     );
-    this.#remember(outcome.changes);
-    if (request.isRead && !isRefused && !this.#isBuilding()) this.#answers.set(request.path, outcome);
-    return outcome;
+    this.#remember(decision.changes);
+    if (request.isRead && !isRefused && !this.#isBuilding()) this.#answers.set(request.path, decision);
+    return decision;
   }
 
   /** Something changes by itself, with time. */
@@ -65,7 +65,7 @@ export class Server {
   }
 
   /** Answers a read as it would have been answered some time ago. */
-  performAsOf(request: PlatformRequest, agoMs: number): Outcome {
+  performAsOf(request: PlatformRequest, agoMs: number): Decision {
     const sinceMs = this.#timeline.nowMs - agoMs;
     const undone = this.#past.filter((entry) => entry.atMs > sinceMs);
     if (undone.length === 0) return this.perform(request);
@@ -107,18 +107,35 @@ export class Server {
   }
 }
 
-const responses = new WeakMap<Outcome, PlatformResponse>();
+const responses = new WeakMap<Decision, PlatformResponse>();
 
 /**
- * As it arrives.
- * @param parses the transport parses what it got, once for all who got the same; else whoever reads it does.
+ * As it arrives, the same for all who get the same.
+ * @param asValue the transport has it as a value already; else as text, which whoever reads it parses.
  */
-export function responseOf(outcome: Outcome, parses = false): PlatformResponse {
-  const known = responses.get(outcome);
+export function responseOf(decision: Decision, asValue = false): PlatformResponse {
+  const known = responses.get(decision);
   if (known !== undefined) return known;
-  const { status, body } = outcome.response;
-  const response: PlatformResponse = { status, contentType: 'application/json', retryAfter: null, body };
-  const whole = parses ? { ...response, json: JSON.parse(body) as unknown } : response;
-  responses.set(outcome, whole);
-  return whole;
+  const { status, body } = decision.answer;
+  const response = asValue
+    ? new ValueResponse(status, body)
+    : { status, contentType: 'application/json', retryAfter: null, body: JSON.stringify(body) };
+  responses.set(decision, response);
+  return response;
+}
+
+class ValueResponse implements PlatformResponse {
+  readonly status: number;
+  readonly contentType = 'application/json';
+  readonly retryAfter = null;
+  readonly json: unknown;
+
+  constructor(status: number, json: unknown) {
+    this.status = status;
+    this.json = json;
+  }
+
+  get body(): string {
+    return JSON.stringify(this.json);
+  }
 }

@@ -4,7 +4,7 @@ import type { Action } from '../../src/model/plan.ts';
 import type { PlatformRequest, PlatformResponse } from '../../src/platform/transport.ts';
 import { hashOf } from '../../src/platform/requests.ts';
 import { defaultTiming } from '../../src/reconcile/timing.ts';
-import type { Outcome } from '../../src/sandbox/handle.ts';
+import type { Decision } from '../../src/sandbox/handle.ts';
 import type { InstallRow, PortRow, RuleRow, SandboxState } from '../../src/sandbox/state.ts';
 import type { Books, Violate } from './books.ts';
 import type { Wishes } from './shop.ts';
@@ -229,7 +229,7 @@ export class Truth {
   }
 
   /** A request acted on the platform, or was refused by it. */
-  acted(sent: Sent, outcome: Outcome): void {
+  acted(sent: Sent, outcome: Decision): void {
     sent.fate = outcome.effectApplied ? 'applied' : 'never';
     this.#keepOwed(sent, outcome);
     for (const { table, before, after } of outcome.changes) {
@@ -249,7 +249,7 @@ export class Truth {
     }
   }
 
-  #keepOwed({ action: { step } }: Sent, { changes }: Outcome): void {
+  #keepOwed({ action: { step } }: Sent, { changes }: Decision): void {
     for (const { table, key, after } of changes) {
       if (table !== 'ports') continue;
       if (step.type === 'close_outer' && step['temporary'] === true) this.owed.add(key);

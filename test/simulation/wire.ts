@@ -56,7 +56,7 @@ function read(world: World, request: PlatformRequest, step: Step, reply: (answer
     if (fault?.act.type === 'empty') {
       server.emptyUntilMs.set(request.operation, timeline.nowMs + chance.pick([0, 1_000, 3_000, 60_000]));
     }
-    const response = responseOf(outcome, world.parsesAnswers);
+    const response = responseOf(outcome, world.answersAsValues);
     const isEmpty = (server.emptyUntilMs.get(request.operation) ?? -1) >= timeline.nowMs;
     reply(altered(response, isEmpty ? 'empty' : fault?.act.type, chance));
   });
@@ -129,9 +129,9 @@ function write(
 function act(world: World, sent: Sent, fault?: WriteFault): PlatformResponse {
   const outcome = world.server.perform(sent.request);
   world.truth.acted(sent, outcome);
-  world.note(`platform ${sent.intent.operation} ${sent.intent.resource} ${sent.intent.id} ${outcome.response.status}`);
+  world.note(`platform ${sent.intent.operation} ${sent.intent.resource} ${sent.intent.id} ${outcome.answer.status}`);
   if (fault?.effect === 'twice') world.server.perform(sent.request);
-  if (!outcome.effectApplied && outcome.response.status >= 400) {
+  if (!outcome.effectApplied && outcome.answer.status >= 400) {
     world.refused += 1;
     world.refusedObjects.add(sent.intent.uid);
   }

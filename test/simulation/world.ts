@@ -48,8 +48,8 @@ export interface Settings {
   /** Keeps the trace as lines; its hash is always made. */
   readonly tracing: boolean;
   readonly checksSecrets: boolean;
-  /** Answers to reads arrive parsed, once for all who get the same; else as text, which the client parses. */
-  readonly parsesAnswers: boolean;
+  /** Answers to reads arrive as values; else as text, which the client parses. */
+  readonly answersAsValues: boolean;
   /** At the end, with everything it was told. */
   readonly comparesLedger: boolean;
   readonly mayReadOnly: boolean;
@@ -80,8 +80,8 @@ export class World {
   readonly mutant: Mutant;
   readonly dialectSetting: DialectSetting;
   readonly checksSecrets: boolean;
-  /** Answers to reads arrive parsed, once for all who get the same; else as text, which the client parses. */
-  readonly parsesAnswers: boolean;
+  /** Answers to reads arrive as values; else as text, which the client parses. */
+  readonly answersAsValues: boolean;
   readonly comparesLedger: boolean;
   readonly counts = new Map<string, number>();
   /** Objects of which a write was refused, or accepted without effect: three of those are a hold. */
@@ -134,7 +134,7 @@ export class World {
     this.mutant = settings.mutant;
     this.dialectSetting = settings.dialectSetting;
     this.checksSecrets = settings.checksSecrets;
-    this.parsesAnswers = settings.parsesAnswers;
+    this.answersAsValues = settings.answersAsValues;
     this.#spawn = settings.spawn;
     this.comparesLedger = settings.comparesLedger;
     this.#tracing = settings.tracing;
