@@ -20,12 +20,16 @@ export function canonicalJson(value: Json | undefined): string {
   return `{${members}}`;
 }
 
-/** A copy of a value that is JSON but for members that are `undefined`, which are left out, as the text would. */
+/**
+ * A copy of a value that is JSON but for members that are `undefined`, which are left out as in the text. For values
+ * whose names are our own: one that is called `__proto__` would be lost.
+ */
 export function plainJson(value: unknown): Json {
   if (typeof value !== 'object' || value === null) return value as Json;
   if (Array.isArray(value)) return value.map(plainJson);
+  const members = value as Readonly<Record<string, unknown>>;
   const copy: Record<string, Json> = {};
-  for (const [key, member] of Object.entries(value)) if (member !== undefined) copy[key] = plainJson(member);
+  for (const key of Object.keys(members)) if (members[key] !== undefined) copy[key] = plainJson(members[key]);
   return copy;
 }
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { scopeKey } from '../model/ids.ts';
 import { canonicalJson, type Json } from '../model/json.ts';
 import type { ScopePlan } from '../model/plan.ts';
@@ -24,5 +24,5 @@ export function planDigest(plans: readonly Digested[]): string {
     )
     .map((part) => canonicalJson(part))
     .sort();
-  return createHash('sha256').update(parts.join('\n')).digest('hex');
+  return hash('sha256', parts.join('\n'));
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { bare, clusterFailed, refused } from './answers.ts';
 import { componentRecords } from './applications.ts';
 import { checkFields, type FieldRule, type Fields, isRecord } from './body.ts';
@@ -29,7 +29,7 @@ const installRules: Record<string, FieldRule> = {
 
 /** How a store's access key is kept: never itself. */
 export function accessKeyHash(key: string): string {
-  return createHash('sha256').update(key).digest('hex');
+  return hash('sha256', key);
 }
 
 /** 4.9. Each call makes a copy of its own; the answer lists every component of the application. */

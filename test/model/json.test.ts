@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { canonicalJson, type Json, sameJson } from '../../src/model/json.ts';
+import { canonicalJson, type Json, plainJson, sameJson } from '../../src/model/json.ts';
 
 const json = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<Json>;
 
@@ -33,4 +33,21 @@ test.for<[unknown, unknown, boolean]>([
 ])('%j and %j: %s', ([left, right, same]) => {
   expect(sameJson(left as Json, right as Json)).toBe(same);
   expect(sameJson(right as Json, left as Json)).toBe(same);
+});
+
+test('a plain copy is what its text would be read as', () => {
+  const { value } = fc.letrec<{ value: unknown }>((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 4 },
+      fc.constantFrom<unknown>(null, true, 0, -1.5, '', 'ä"'),
+      fc.array(tie('value').filter((item) => item !== undefined)),
+      fc.dictionary(fc.constantFrom('a', 'b', '1', 'ä'), fc.option(tie('value'), { nil: undefined })),
+    ),
+  }));
+  fc.assert(
+    fc.property(value, (given) => {
+      const copy = plainJson(given);
+      expect(copy).toStrictEqual(JSON.parse(JSON.stringify(given)));
+    }),
+  );
 });
