@@ -4,9 +4,9 @@ import { PortolanError } from '../model/errors.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Random } from '../runtime/random.ts';
-import { CheckoutReader } from './checkout-reader.ts';
 import type { SourceFeed } from './feed.ts';
 import { LevelFeed } from './level-feed.ts';
+import { LocalReader } from './local-reader.ts';
 import { type Watch, watchFiles } from './watcher.ts';
 
 export interface SourceFeedOptions {
@@ -14,6 +14,8 @@ export interface SourceFeedOptions {
   readonly paths: readonly string[];
   /** As given on the command line; goes before that of the settings. */
   readonly ref?: string | undefined;
+  /** True where the snapshot accepted last was a commit: plain files may not take its place. Default false. */
+  readonly isRepository?: boolean;
   /** Files that are no manifests wherever they are met: the configuration, which may lie among them. */
   readonly exclude: readonly string[];
   readonly settings: SourceSpec;
@@ -35,14 +37,24 @@ export function openSourceFeed(options: SourceFeedOptions): SourceFeed {
   const paths = options.paths.length === 0 ? settings.paths : options.paths;
   if (paths.length === 0) throw nothingNamed();
   if (paths.includes('-')) throw standardInput();
-  const ref = options.ref ?? settings.ref ?? 'HEAD';
-  const reader = new CheckoutReader({ paths, ref, exclude, signatures: settings.signatures, clock, path });
+  const debounceMs = debounceMsOf(settings.debounce);
+  const reader = new LocalReader({
+    paths,
+    ref: options.ref ?? settings.ref,
+    exclude,
+    signatures: settings.signatures,
+    // Else whoever removes .git would get round the policy.
+    isRepository: options.isRepository === true || settings.signatures.by !== 'nobody',
+    settleMs: debounceMs,
+    clock,
+    path,
+  });
   return new LevelFeed({
     reader,
     watch: options.watch ?? watchFiles,
     // The schema has checked both.
     intervalMs: parseDuration(settings.interval) ?? 60_000,
-    debounceMs: debounceMsOf(settings.debounce),
+    debounceMs,
     clock,
     random,
     log,

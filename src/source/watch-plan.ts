@@ -35,6 +35,13 @@ export async function watchPlanOfRepository(root: string, paths: readonly string
   });
 }
 
+/** For plain files and folders: everything below them, and the links on the way. */
+export async function watchPlanOfFiles(paths: readonly string[]): Promise<WatchPlan> {
+  const links = await linksOnTheWay(paths);
+  const real = await Promise.all(paths.map((path) => realpath(path).catch(() => resolve(path))));
+  return planOf({ folders: [], names: [], trees: real, links, isPlain: true });
+}
+
 interface Places {
   readonly folders: readonly string[];
   readonly names: readonly string[];

@@ -129,6 +129,7 @@ export const ALLOWED: Readonly<Record<string, Allowance>> = {
     uses: ['files'],
     reason: 'finds the files and links in which a change of a source shows',
   },
+  'src/source/folder-reader.ts': { uses: ['files'], reason: 'sees whether plain files hold still' },
   'src/source/checkout.ts': { uses: ['files'], reason: 'finds the git repository that a path belongs to' },
   'src/cli/server/client.ts': { uses: ['network'], reason: 'asks a running controller' },
   'src/cli/files.ts': {
