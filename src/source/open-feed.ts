@@ -1,12 +1,15 @@
+import type { SecretReference } from '../kinds/platform/spec.ts';
 import { debounceMsOf, type SourceSpec } from '../kinds/settings/source-spec.ts';
 import { parseDuration } from '../model/duration.ts';
 import { PortolanError } from '../model/errors.ts';
+import type { Secret } from '../model/secret.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Random } from '../runtime/random.ts';
 import type { SourceFeed } from './feed.ts';
-import { LevelFeed } from './level-feed.ts';
+import { LevelFeed, type SourceReader } from './level-feed.ts';
 import { LocalReader } from './local-reader.ts';
+import { RemoteReader } from './remote-reader.ts';
 import { type Watch, watchFiles } from './watcher.ts';
 
 export interface SourceFeedOptions {
@@ -24,6 +27,10 @@ export interface SourceFeedOptions {
   readonly log: Log;
   /** The process's PATH: where git is looked for. */
   readonly path: string | undefined;
+  /** Where repositories that are fetched are kept: a folder of the daemon's own, that lasts. Made when it is needed. */
+  readonly cacheFolder: string;
+  /** Follows a reference of the configuration to its secret. @param where it stands, for messages. */
+  readonly secret: (reference: SecretReference, where: string) => () => Secret;
   /** How changes of files are heard of. Default: by the system's means. */
   readonly watch?: Watch;
 }
@@ -33,24 +40,10 @@ export interface SourceFeedOptions {
  * @throws PortolanError `invalid` when nothing is named, or what is named cannot be watched.
  */
 export function openSourceFeed(options: SourceFeedOptions): SourceFeed {
-  const { settings, exclude, clock, path, random, log } = options;
-  const paths = options.paths.length === 0 ? settings.paths : options.paths;
-  if (paths.length === 0) throw nothingNamed();
-  if (paths.includes('-')) throw standardInput();
+  const { settings, clock, random, log } = options;
   const debounceMs = debounceMsOf(settings.debounce);
-  const reader = new LocalReader({
-    paths,
-    ref: options.ref ?? settings.ref,
-    exclude,
-    signatures: settings.signatures,
-    // Else whoever removes .git would get round the policy.
-    isRepository: options.isRepository === true || settings.signatures.by !== 'nobody',
-    settleMs: debounceMs,
-    clock,
-    path,
-  });
   return new LevelFeed({
-    reader,
+    reader: settings.url === undefined ? localReader(options, debounceMs) : remoteReader(options, settings.url),
     watch: options.watch ?? watchFiles,
     // The schema has checked both.
     intervalMs: parseDuration(settings.interval) ?? 60_000,
@@ -58,6 +51,50 @@ export function openSourceFeed(options: SourceFeedOptions): SourceFeed {
     clock,
     random,
     log,
+  });
+}
+
+function localReader(options: SourceFeedOptions, settleMs: number): SourceReader {
+  const { settings, exclude, clock, path } = options;
+  const paths = options.paths.length === 0 ? settings.paths : options.paths;
+  if (paths.length === 0) throw nothingNamed();
+  if (paths.includes('-')) throw standardInput();
+  return new LocalReader({
+    paths,
+    ref: options.ref ?? settings.ref,
+    exclude,
+    signatures: settings.signatures,
+    // Else whoever removes .git would get round the policy.
+    isRepository: options.isRepository === true || settings.signatures.by !== 'nobody',
+    settleMs,
+    clock,
+    path,
+  });
+}
+
+function remoteReader(options: SourceFeedOptions, url: string): SourceReader {
+  const { settings, clock, path, secret, cacheFolder } = options;
+  if (options.paths.length > 0) throw twoSources(url);
+  return new RemoteReader({
+    url,
+    ref: options.ref ?? settings.ref ?? 'HEAD',
+    paths: settings.paths,
+    signatures: settings.signatures,
+    credentials: settings.credentials,
+    caFile: settings.tls?.caFile,
+    cacheFolder,
+    secret,
+    clock,
+    path,
+  });
+}
+
+function twoSources(url: string): PortolanError {
+  return new PortolanError({
+    code: 'source/several',
+    disposition: 'invalid',
+    message: `Paths are given with -f, and spec.source.url of Settings names ${url}. There is one source, so nothing was read.`,
+    remedy: 'Leave out -f and name paths of the repository in spec.source.paths, or remove the url.',
   });
 }
 

@@ -29,6 +29,10 @@ export function openFeed(paths: readonly string[], changes: FeedChanges = {}): S
     random: systemRandom,
     log: silentLog,
     path: process.env.PATH,
+    cacheFolder: '/nowhere',
+    secret: (reference) => () => {
+      throw new Error(`nobody should ask for ${JSON.stringify(reference)}`);
+    },
     ...others,
   });
 }

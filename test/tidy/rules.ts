@@ -129,6 +129,8 @@ export const ALLOWED: Readonly<Record<string, Allowance>> = {
     uses: ['files'],
     reason: 'finds the files and links in which a change of a source shows',
   },
+  'src/source/git-transport.ts': { uses: ['process', 'files'], reason: 'runs git, which fetches; hands it an ssh key' },
+  'src/source/mirror.ts': { uses: ['files'], reason: 'keeps the repository that is fetched' },
   'src/source/folder-reader.ts': { uses: ['files'], reason: 'sees whether plain files hold still' },
   'src/source/checkout.ts': { uses: ['files'], reason: 'finds the git repository that a path belongs to' },
   'src/cli/server/client.ts': { uses: ['network'], reason: 'asks a running controller' },

@@ -15,7 +15,7 @@ export function sourceProblems(source: SourceSpec): readonly SpecProblem[] {
     ...(url === undefined ? [] : paths.flatMap(pathProblems)),
     ...durationProblems(interval, 'spec.source.interval'),
     ...debounceProblems(debounce),
-    ...(credentials === undefined ? [] : credentialProblems(credentials, url)),
+    ...credentialProblems(credentials ?? {}, url, credentials !== undefined),
     ...signatureProblems(signatures),
   ];
 }
@@ -38,7 +38,12 @@ function debounceProblems(debounce: string): readonly SpecProblem[] {
   return [{ code: 'schema/duration', path, message: `debounce is ${debounce}`, expected: 'at most 60s' }];
 }
 
-function credentialProblems(credentials: SourceCredentials, url: string | undefined): readonly SpecProblem[] {
+function credentialProblems(
+  credentials: SourceCredentials,
+  url: string | undefined,
+  isGiven: boolean,
+): readonly SpecProblem[] {
+  if (!isGiven && url?.startsWith('ssh:') !== true) return [];
   const path = 'spec.source.credentials';
   const problem = (message: string, expected: string): readonly SpecProblem[] => [
     { code: 'settings/source-credentials', path, message, expected },

@@ -1,0 +1,250 @@
+import { createHash } from 'node:crypto';
+import { access, mkdir, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PortolanError } from '../model/errors.ts';
+import { safeLine } from '../model/text.ts';
+import { GitTransport, KEY_FOLDER, type TransportAnswer, type TransportOptions } from './git-transport.ts';
+
+export interface MirrorOptions extends TransportOptions {
+  /** Branch, tag, full ref, whole commit id, or `HEAD`. */
+  readonly ref: string;
+  /** Where bare repositories are kept; made if it is not there. */
+  readonly cacheFolder: string;
+}
+
+/** What the remote says that the ref is. */
+export interface RemoteRef {
+  /** What to fetch: `refs/heads/main`, `HEAD`, or a commit id. */
+  readonly name: string;
+  /** Of the commit, or of the tag that names it. */
+  readonly id: string;
+}
+
+const ASK_LIMIT_MS = 30_000;
+const FETCH_LIMIT_MS = 120_000;
+const TIDY_LIMIT_MS = 300_000;
+/** Commits that are fetched with the newest: mostly the one accepted last is among them. */
+const DEPTH = 20;
+/** How much more is fetched, step by step, while nobody can tell whether one commit came after the other. */
+const DEEPEN = ['--deepen=100', '--deepen=1000', '--unshallow'];
+const COMMIT_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
+/** A name as a remote may have one: no steps back, searches, or patterns. */
+const REF = /^(?![-./])(?!.*(?:\.\.|\/\/|\/\.|@\{))[^\p{Cc}\s~^:?*[\\]+$/u;
+
+/** A bare repository of ours that follows one ref of a remote one, no deeper than needed. */
+export class Mirror {
+  /** The bare repository. */
+  readonly folder: string;
+  /** The ref in it that is the one of the remote. */
+  readonly localRef: string;
+  readonly #options: MirrorOptions;
+  readonly #transport: GitTransport;
+
+  /** @throws PortolanError `invalid` for a ref that no remote can have, or a secret that is not there. */
+  constructor(options: MirrorOptions) {
+    const { url, ref, cacheFolder } = options;
+    if (!REF.test(ref)) throw badRef(ref);
+    this.#options = options;
+    this.#transport = new GitTransport(options);
+    this.folder = join(cacheFolder, `${shortHash(url)}.git`);
+    this.localRef = `refs/portolan/${shortHash(ref)}`;
+  }
+
+  /** Makes the repository if it is not there. */
+  async open(): Promise<void> {
+    await mkdir(this.folder, { recursive: true, mode: 0o700 });
+    // Left by a process that was killed.
+    for (const name of await readdir(this.folder))
+      if (name.startsWith(KEY_FOLDER)) await rm(join(this.folder, name), { recursive: true, force: true });
+    const parts = ['HEAD', 'objects', 'refs'].map((name) => isThere(join(this.folder, name)));
+    if ((await Promise.all(parts)).every(Boolean)) return;
+    const answer = await this.#transport.run(
+      this.folder,
+      ['init', '--bare', '--quiet', '--template=', '.'],
+      ASK_LIMIT_MS,
+    );
+    if (answer.exitCode !== 0) throw this.#failed('make a repository for what is fetched', answer);
+  }
+
+  /** Throws away what was fetched: it may be damaged, or locked by a fetch that was killed. */
+  async discard(): Promise<void> {
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  /** @throws PortolanError when the remote cannot be asked, or has no such ref, or two. */
+  async ask(): Promise<RemoteRef> {
+    const { ref, url } = this.#options;
+    if (COMMIT_ID.test(ref)) return { name: ref, id: ref };
+    const names = ref === 'HEAD' || ref.startsWith('refs/') ? [ref] : [`refs/heads/${ref}`, `refs/tags/${ref}`];
+    const answer = await this.#transport.run(this.folder, ['ls-remote', '--quiet', '--', url, ...names], ASK_LIMIT_MS);
+    if (answer.exitCode !== 0) throw this.#failed(`ask for ${ref}`, answer);
+    const found = answer.stdout.split('\n').flatMap((line) => {
+      const [, id, name] = /^([0-9a-f]{40,64})\t(.+)$/.exec(line) ?? [];
+      return id !== undefined && name !== undefined && names.includes(name) ? [{ name, id }] : [];
+    });
+    const [one, another] = found;
+    if (one === undefined) throw noSuchRef(url, ref);
+    if (another !== undefined) throw twoRefs(url, ref);
+    return one;
+  }
+
+  /** Fetches it, with a few commits before it. @throws PortolanError. */
+  async fetch({ name }: RemoteRef): Promise<void> {
+    const answer = await this.#fetch(`--depth=${DEPTH}`, name, FETCH_LIMIT_MS);
+    if (answer.exitCode !== 0) throw this.#failed(`fetch ${this.#options.ref}`, answer);
+  }
+
+  /**
+   * Fetches more of the history, as long as that may decide.
+   * @param isDecided asked before each step.
+   */
+  async deepen({ name }: RemoteRef, isDecided: () => Promise<boolean>): Promise<void> {
+    for (const step of DEEPEN) {
+      if (await isDecided()) return;
+      const answer = await this.#fetch(step, name, FETCH_LIMIT_MS);
+      // Nothing depends on it but the answer `unknown`.
+      if (answer.exitCode !== 0) return;
+    }
+  }
+
+  /** Packs what many fetches have left, if it is much. */
+  async tidy(): Promise<void> {
+    const settings = ['-c', 'gc.auto=2000', '-c', 'gc.autoPackLimit=20', '-c', 'gc.autoDetach=false'];
+    await this.#transport.run(this.folder, [...settings, 'gc', '--auto', '--quiet'], TIDY_LIMIT_MS);
+  }
+
+  #fetch(depth: string, name: string, timeLimitMs: number): Promise<TransportAnswer> {
+    const options = [
+      '--quiet',
+      '--no-tags',
+      '--no-recurse-submodules',
+      '--no-auto-maintenance',
+      '--no-write-fetch-head',
+    ];
+    const refspec = `+${name}:${this.localRef}`;
+    // What was read before stays at hand for 90 days, whatever the remote has made of its history.
+    const reflog = ['-c', 'core.logAllRefUpdates=always'];
+    const args = [...reflog, 'fetch', ...options, depth, '--', this.#options.url, refspec];
+    return this.#transport.run(this.folder, args, timeLimitMs);
+  }
+
+  #failed(what: string, { end, stderr }: TransportAnswer): PortolanError {
+    const { url } = this.#options;
+    const words = safeLine(stderr.replaceAll('\n', ' ').slice(0, 500)).trim();
+    const said = words === '' ? '' : ` Git says: ${words}`;
+    const error = (code: string, message: string, remedy: string): PortolanError =>
+      new PortolanError({
+        code,
+        disposition: 'give-up',
+        message: `${message} What was read before stands.${said}`,
+        remedy,
+      });
+    const cannot = `Git cannot ${what} of ${url}`;
+    if (end === 'interrupted')
+      return error('source/interrupted', `${cannot}: it was broken off.`, 'Nothing: the daemon is ending.');
+    if (end === 'too-slow')
+      return error(
+        'source/remote-slow',
+        `${cannot} in time, and was ended.`,
+        'Look whether the server answers; it is tried again by itself.',
+      );
+    if (end === 'not-started')
+      return error(
+        'source/no-git',
+        `${cannot}: the program git could not be started.`,
+        'Install git, and ssh for ssh:// addresses.',
+      );
+    const [, code, explained, remedy] = COMPLAINTS.find(([pattern]) => pattern.test(stderr)) ?? OTHER;
+    return error(code, `${cannot}: ${explained}.`, remedy);
+  }
+}
+
+type Complaint = readonly [pattern: RegExp, code: string, explained: string, remedy: string];
+
+const OTHER: Complaint = [
+  /./,
+  'source/remote-failed',
+  'it cannot be reached, or does not answer as git does',
+  'Look whether the address is right and the server answers; it is tried again by itself.',
+];
+
+const COMPLAINTS: readonly Complaint[] = [
+  [
+    /Host key verification failed|REMOTE HOST IDENTIFICATION HAS CHANGED/,
+    'source/remote-host-key',
+    'its host key is not in the known hosts, or is another one',
+    'Compare the key with what the owner of the server publishes, then add it to spec.source.credentials.knownHosts.',
+  ],
+  [
+    /Authentication failed|could not read Username|could not read Password|returned error: 40[13]|Permission denied/,
+    'source/remote-refused',
+    'the server does not let us in',
+    'Correct spec.source.credentials in the configuration: a token may have expired, or may not read this repository.',
+  ],
+  [
+    /redirect|returned error: 30[0-9]|unable to update url base/i,
+    'source/remote-redirect',
+    'the server sends us to another address, and credentials are not taken there',
+    'Write the final address as spec.source.url, mostly the one that ends in .git.',
+  ],
+  [
+    /not found|does not appear to be a git repository|does not exist|returned error: 404/i,
+    'source/remote-missing',
+    'there is no such repository, or we may not see it',
+    'Correct spec.source.url, or give the credentials the right to read it.',
+  ],
+  [
+    /not a git repository|File exists|\.lock|corrupt|bad object|unresolved delta|shallow file has changed|did not send all necessary|loose object|index-pack failed|missing/i,
+    'source/mirror-damaged',
+    'what was fetched before is damaged or locked',
+    'Nothing: it is thrown away and fetched anew. If that goes on, look whether the disk is full.',
+  ],
+];
+
+/** Whether throwing the mirror away may help. */
+export function isDamage(error: unknown): boolean {
+  if (!(error instanceof PortolanError)) return false;
+  return ['source/mirror-damaged', 'source/git-failed', 'source/incomplete-clone', 'source/no-repository'].includes(
+    error.code,
+  );
+}
+
+function badRef(ref: string): PortolanError {
+  return new PortolanError({
+    code: 'source/bad-revision',
+    disposition: 'invalid',
+    message: `"${safeLine(ref)}" cannot be a ref of a remote repository. Nothing was fetched.`,
+    remedy: 'Name a branch, a tag or a whole commit id; steps back such as HEAD~1 are for local checkouts.',
+  });
+}
+
+function noSuchRef(url: string, ref: string): PortolanError {
+  return new PortolanError({
+    code: 'source/unknown-revision',
+    disposition: 'invalid',
+    message: `${url} has no branch and no tag "${ref}". What was read before stands.`,
+    remedy: 'Correct spec.source.ref, or push the branch again.',
+  });
+}
+
+function twoRefs(url: string, ref: string): PortolanError {
+  return new PortolanError({
+    code: 'source/ambiguous-revision',
+    disposition: 'invalid',
+    message: `${url} has both a branch and a tag "${ref}". What was read before stands.`,
+    remedy: `Write refs/heads/${ref} for the branch, or refs/tags/${ref} for the tag.`,
+  });
+}
+
+function shortHash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+}
+
+async function isThere(path: string): Promise<boolean> {
+  try {
+    await access(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
