@@ -6,6 +6,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { Log } from '../runtime/log.ts';
 import { openSourceFeed } from '../source/open-feed.ts';
+import { isOfCommit } from '../source/snapshot.ts';
 import type { CommandDefinition, Surroundings } from './command.ts';
 import {
   configurationText,
@@ -16,7 +17,7 @@ import {
 } from './daemon-configuration.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { createLog, type LogOptions } from './logging.ts';
-import { openLedger } from './open-ledger.ts';
+import { DEFAULT_LEDGER_FILE, openLedger } from './open-ledger.ts';
 import {
   configOption,
   filenameOption,
@@ -31,6 +32,7 @@ import { allowEmptyOption, allowRewindOption, allowShrunkOption } from './pass-o
 import { readConfiguration } from './configuration.ts';
 import { reportProblems } from './problems.ts';
 import { reportError } from './report.ts';
+import { openSecret } from './secrets.ts';
 import { rememberCapabilities, rememberedCapabilities } from './session.ts';
 
 const HELP = `
@@ -111,6 +113,10 @@ async function withLedger(
     random: surroundings.random,
     log,
     path: surroundings.env.PATH,
+    isRepository: options.allowRewind !== true && isOfCommit(await ledger.lastSnapshot(options.source)),
+    // Beside the ledger: what was fetched is there after a restart too, even while the remote is away.
+    cacheFolder: `${options.ledger ?? DEFAULT_LEDGER_FILE}.source`,
+    secret: (reference, where) => openSecret(reference, where, surroundings),
   });
   const controller = createController({
     clock: surroundings.clock,

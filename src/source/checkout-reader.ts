@@ -45,10 +45,6 @@ export class CheckoutReader implements SourceReader {
     return this.#retrying((view) => this.#commits.readRef(view, ref, ref));
   }
 
-  readCommit(id: string): Promise<SourceReading> {
-    return this.#retrying((view) => this.#commits.readCommit(view, id, this.#options.ref));
-  }
-
   async watchPlan(): Promise<WatchPlan | undefined> {
     return this.#plan;
   }

@@ -45,12 +45,6 @@ export interface SourceFeed {
   start(tell: (state: SourceState) => Promise<void>): void;
   /** Looks now. */
   poke(): void;
-  /**
-   * Reads a commit again that was read before, if it is still at hand: after a restart, the one accepted last, while the
-   * newest cannot be read or is refused. Nothing is fetched for it, and the policy of signatures is asked again.
-   * @throws PortolanError when it is gone, or the source is plain files.
-   */
-  readCommit(id: string): Promise<SourceReading>;
   /** Ends every process and watcher of it, and resolves when all have ended. */
   close(): Promise<void>;
 }

@@ -66,15 +66,6 @@ export class FolderReader implements SourceReader {
     return watchPlanOfFiles(this.#options.paths);
   }
 
-  async readCommit(id: string): Promise<SourceReading> {
-    throw new PortolanError({
-      code: 'source/no-repository',
-      disposition: 'give-up',
-      message: `${this.location} is plain files now, so commit ${id.slice(0, 12)} cannot be read from it.`,
-      remedy: 'Name the checkout that it was read from with -f.',
-    });
-  }
-
   async close(): Promise<void> {
     this.#closing.abort(new Error('the source was closed'));
   }

@@ -20,8 +20,6 @@ export interface SourceReader {
   look(): Promise<SourceReading>;
   /** Where a change would show, as far as is known now; undefined where none can be heard of. */
   watchPlan(): Promise<WatchPlan | undefined>;
-  /** See `SourceFeed.readCommit`. */
-  readCommit(id: string): Promise<SourceReading>;
   close(): Promise<void>;
 }
 
@@ -73,10 +71,6 @@ export class LevelFeed implements SourceFeed {
 
   poke(): void {
     this.#hear('now');
-  }
-
-  readCommit(id: string): Promise<SourceReading> {
-    return this.#options.reader.readCommit(id);
   }
 
   async close(): Promise<void> {

@@ -39,18 +39,19 @@ export class LocalReader implements SourceReader {
   }
 
   async look(): Promise<SourceReading> {
-    const reader = this.#chosen ?? (await this.#choose());
-    const reading = await reader.look();
-    this.#chosen = reader;
-    return reading;
+    try {
+      const reader = this.#chosen ?? (await this.#choose());
+      const reading = await reader.look();
+      this.#chosen = reader;
+      return reading;
+    } catch (error) {
+      if (isNoRepository(error)) throw notRepository(this.#options);
+      throw error;
+    }
   }
 
   async watchPlan(): Promise<WatchPlan | undefined> {
     return this.#chosen?.watchPlan();
-  }
-
-  async readCommit(id: string): Promise<SourceReading> {
-    return (this.#chosen ?? this.#asRepository).readCommit(id);
   }
 
   async close(): Promise<void> {
@@ -63,8 +64,28 @@ export class LocalReader implements SourceReader {
       await locatePaths(this.#options.paths);
       return this.#asRepository;
     } catch (error) {
-      if (!(error instanceof PortolanError) || error.code !== 'source/no-repository') throw error;
+      if (!isNoRepository(error)) throw error;
     }
     return new FolderReader(this.#options);
   }
+}
+
+function isNoRepository(error: unknown): boolean {
+  return error instanceof PortolanError && error.code === 'source/no-repository';
+}
+
+function notRepository({ paths, ref, signatures }: LocalOptions): PortolanError {
+  const asked =
+    ref !== undefined
+      ? `a ref (${ref}) is asked for`
+      : signatures.by !== 'nobody'
+        ? 'spec.source.signatures asks for signed commits'
+        : 'what was read before was a commit';
+  return new PortolanError({
+    code: 'source/no-repository',
+    disposition: 'give-up',
+    message: `${paths.join(', ')} is not in a git repository that can be read now, and ${asked}, so the files were not read. What was read before stands.`,
+    remedy:
+      'Bring the checkout back, or correct -f; it is looked for by itself. To go over to plain files, ask for no ref and start with --allow-rewind.',
+  });
 }

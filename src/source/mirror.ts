@@ -122,9 +122,7 @@ export class Mirror {
       '--no-write-fetch-head',
     ];
     const refspec = `+${name}:${this.localRef}`;
-    // What was read before stays at hand for 90 days, whatever the remote has made of its history.
-    const reflog = ['-c', 'core.logAllRefUpdates=always'];
-    const args = [...reflog, 'fetch', ...options, depth, '--', this.#options.url, refspec];
+    const args = ['fetch', ...options, depth, '--', this.#options.url, refspec];
     return this.#transport.run(this.folder, args, timeLimitMs);
   }
 

@@ -17,8 +17,8 @@ export interface SourceFeedOptions {
   readonly paths: readonly string[];
   /** As given on the command line; goes before that of the settings. */
   readonly ref?: string | undefined;
-  /** True where the snapshot accepted last was a commit: plain files may not take its place. Default false. */
-  readonly isRepository?: boolean;
+  /** The snapshot accepted last was a commit: plain files may not take its place. */
+  readonly isRepository: boolean;
   /** Files that are no manifests wherever they are met: the configuration, which may lie among them. */
   readonly exclude: readonly string[];
   readonly settings: SourceSpec;
@@ -65,7 +65,7 @@ function localReader(options: SourceFeedOptions, settleMs: number): SourceReader
     exclude,
     signatures: settings.signatures,
     // Else whoever removes .git would get round the policy.
-    isRepository: options.isRepository === true || settings.signatures.by !== 'nobody',
+    isRepository: options.isRepository || settings.signatures.by !== 'nobody',
     settleMs,
     clock,
     path,

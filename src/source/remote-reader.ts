@@ -63,11 +63,6 @@ export class RemoteReader implements SourceReader {
     return undefined;
   }
 
-  async readCommit(id: string): Promise<SourceReading> {
-    await this.#mirror.open();
-    return this.#commits.readCommit(await this.#view(), id, this.#options.ref);
-  }
-
   async close(): Promise<void> {
     this.#closing.abort(new Error('the source was closed'));
     await this.#commits.restart();

@@ -1,5 +1,4 @@
 import type { SignaturePolicy } from '../kinds/settings/source-spec.ts';
-import { PortolanError } from '../model/errors.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { PathInCommit } from './checkout.ts';
 import { type CommitMemory, readCommit } from './commit-source.ts';
@@ -48,14 +47,6 @@ export class CommitReader {
     return this.#read(view, objects, id, name);
   }
 
-  /** A commit by its whole id, whatever the refs say. What was read last stays what the next is compared with. */
-  async readCommit(view: RepositoryView, id: string, name: string): Promise<SourceReading> {
-    const objects = await this.#objectsOf(view);
-    const [facts] = await objects.facts([`${id}^{commit}`]);
-    if (facts?.found !== 'one' || facts.id !== id) throw gone(view.git.root, id);
-    return this.#read(view, objects, id, name);
-  }
-
   /** Ends the process that answers, so that the next question starts a new one. */
   async restart(): Promise<void> {
     const open = this.#open;
@@ -98,13 +89,4 @@ export class CommitReader {
     const git = this.#open?.view.git ?? read;
     return (this.#options.descent ?? descentFrom)(git, id, ancestor);
   }
-}
-
-function gone(root: string, id: string): PortolanError {
-  return new PortolanError({
-    code: 'source/unknown-revision',
-    disposition: 'give-up',
-    message: `Commit ${id.slice(0, 12)}, which was read before, is not in ${root} any more. Nothing was read.`,
-    remedy: 'Bring it back (git fetch), or wait for a commit that can be read.',
-  });
 }

@@ -49,6 +49,11 @@ function digestOf({ id, labels, annotations, spec }: Resource): string {
   return `${id} ${digest}\n`;
 }
 
+/** Whether it was read from a commit, and not from plain files. */
+export function isOfCommit(snapshot: Snapshot | undefined): boolean {
+  return snapshot !== undefined && snapshot.commit !== NO_COMMIT;
+}
+
 /** How the commit at hand stands to the one accepted last; undefined where one of the two was plain files. */
 export async function successionOf(
   commit: SnapshotCommit | undefined,

@@ -170,18 +170,6 @@ test('one file of many that changes costs one blob', async () => {
   expect(feed.counts.filesRead).toBe(301);
 });
 
-test('the commit that was accepted last is read again after a restart', async () => {
-  const root = repository({ 'a.yaml': 'one' });
-  const first = git(root, 'rev-parse', 'HEAD');
-  commit(root, { 'a.yaml': 'two' });
-  const { feed, next } = listen([root]);
-  await next();
-  const reading = await feed.readCommit(first);
-  expect(shown({ type: 'read', reading })).toBe(`read HEAD@sha1:${first} a.yaml=one`);
-  await expect(feed.readCommit('0'.repeat(40))).rejects.toMatchObject({ code: 'source/unknown-revision' });
-  expect(await feed.readCommit(git(root, 'rev-parse', 'HEAD'))).toMatchObject({ problems: [] });
-});
-
 test('a closed feed leaves no process and no watcher, at whatever moment it is closed', async () => {
   const root = repository({ 'a.yaml': 'one' });
   const children = () =>

@@ -24,6 +24,7 @@ export function openFeed(paths: readonly string[], changes: FeedChanges = {}): S
   return openSourceFeed({
     paths,
     exclude: [],
+    isRepository: false,
     settings: { ...defaultSettings().source, debounce: '20ms', ...settings },
     clock: systemClock,
     random: systemRandom,

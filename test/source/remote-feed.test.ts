@@ -1,7 +1,6 @@
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { shown } from './feeds.ts';
 import { follow, remote } from './remotes.ts';
 import { commit, git, write } from './repositories.ts';
 
@@ -86,8 +85,6 @@ test('a history that is deeper than what was fetched is fetched until it decides
   expect(await state.reading.descentFrom(first)).toBe('descends');
   expect(depth()).toBe(47);
   expect(await state.reading.descentFrom('0'.repeat(40))).toBe('does-not-descend');
-  rmSync(bare, { recursive: true });
-  expect(shown({ type: 'read', reading: await feed.readCommit(first) })).toBe(`read main@sha1:${first} a.yaml=one`);
 });
 
 test('what cannot be decided without the remote is unknown', async () => {
@@ -149,12 +146,11 @@ test('neither submodules nor large files nor hooks are fetched or run', async ()
 });
 
 test('many fetches do not pile up', async () => {
-  const { bare, work, push } = remote({ 'a.yaml': '0' });
+  const { bare, push } = remote({ 'a.yaml': '0' });
   const { next, feed, cacheFolder } = follow({ url: `file://${bare}`, ref: 'main' });
   await next();
-  const ids: string[] = [git(work, 'rev-parse', 'HEAD')];
   for (let n = 1; n <= 22; n += 1) {
-    ids.push(push({ 'a.yaml': `${n}` }));
+    push({ 'a.yaml': `${n}` });
     feed.poke();
     expect(await next()).toContain(`a.yaml=${n}`);
   }
@@ -163,8 +159,4 @@ test('many fetches do not pile up', async () => {
     readdirSync(join(mirror, 'objects', 'pack')).filter((name) => name.endsWith('.pack')).length;
   feed.poke();
   await expect.poll(packs, { timeout: 10_000 }).toBeLessThan(20);
-  for (const id of [ids[0] ?? '', ids[21] ?? ''])
-    expect(
-      (await feed.readCommit(id)).files.map(({ content }) => Buffer.from(content as Uint8Array).toString()),
-    ).toEqual([`${ids.indexOf(id)}`]);
 }, 60_000);

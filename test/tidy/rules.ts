@@ -85,6 +85,7 @@ export const REVEALED_IN: Readonly<Record<string, string>> = {
   'src/sandbox/transport.ts': 'the transport in memory stands in for the wire',
   'src/cli/server/client.ts': 'sends the token to the server that commands ask',
   'src/server/secrets.ts': 'compares what callers sent, after the same time for yes and no',
+  'src/source/git-transport.ts': 'hands git what a remote repository asks for',
   'src/controller/outbound.ts': 'signs and authenticates what is sent to receivers and collectors',
 };
 
