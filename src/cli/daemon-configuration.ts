@@ -6,7 +6,7 @@ import type { Log } from '../runtime/log.ts';
 import type { Surroundings } from './command.ts';
 import { readConfiguration } from './configuration.ts';
 import { type InputOptions, readVariables } from './input.ts';
-import { openPlatforms, type Platforms } from './platforms.ts';
+import { openPlatforms, type Platforms, type PlatformsOptions } from './platforms.ts';
 import { lazyStores } from './session.ts';
 import { noPlatform } from './with-platforms.ts';
 
@@ -42,7 +42,7 @@ export async function openConfiguration(
   options: DaemonInput,
   surroundings: Surroundings,
   log: Log,
-  remembered: Parameters<typeof openPlatforms>[0]['remembered'],
+  hooks: Pick<PlatformsOptions, 'remembered' | 'onRequest'>,
 ): Promise<OpenedConfiguration | { readonly problems: readonly Problem[] }> {
   const operator = readConfiguration(options.config);
   const { variables, problems } = readVariables(options, surroundings);
@@ -55,7 +55,7 @@ export async function openConfiguration(
     file,
     surroundings,
     log,
-    ...(remembered === undefined ? {} : { remembered }),
+    ...hooks,
   });
   try {
     for (const name of platforms.names) platforms.client(name);

@@ -7,7 +7,7 @@ import type { Secret } from '../model/secret.ts';
 import { createRequestBudget } from '../platform/budget.ts';
 import type { Capability, PlatformClient } from '../platform/client.ts';
 import { createHttpTransport, type HttpTransport } from '../platform/http.ts';
-import { createPlatformClient } from '../platform/platform-client.ts';
+import { createPlatformClient, type PlatformClientOptions } from '../platform/platform-client.ts';
 import { checkPlatformUrl } from '../platform/url.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Surroundings } from './command.ts';
@@ -44,6 +44,8 @@ export interface PlatformsOptions {
   readonly file: string | undefined;
   readonly surroundings: Surroundings;
   readonly log: Log;
+  /** Told of every request that left, for metrics. */
+  readonly onRequest?: NonNullable<PlatformClientOptions['onRequest']>;
   /** What an earlier process found out about a platform. */
   readonly remembered?: (name: string) => Readonly<Partial<Record<Capability, 'yes' | 'no'>>>;
 }
@@ -93,7 +95,7 @@ function maskStoreKeys({ configuration, surroundings }: PlatformsOptions): void 
 function openPlatform(
   name: string,
   spec: PlatformSpec,
-  { surroundings, log, remembered }: PlatformsOptions,
+  { surroundings, log, remembered, onRequest }: PlatformsOptions,
 ): { readonly client: PlatformClient; readonly transport: HttpTransport } {
   const { clock, random, signal } = surroundings;
   const { url, warning } = checkPlatformUrl(spec.url, spec.allowPlainHttp);
@@ -128,6 +130,7 @@ function openPlatform(
     limits: { timeoutMs },
     signal,
     redact: surroundings.redaction.redact,
+    ...(onRequest === undefined ? {} : { onRequest }),
     ...(remembered === undefined ? {} : { remembered: remembered(name) }),
   });
   return { client, transport };

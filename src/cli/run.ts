@@ -1,10 +1,11 @@
 import { Option } from '@commander-js/extra-typings';
 import packageFile from '../../package.json' with { type: 'json' };
 import { type Controller, createController } from '../controller/controller.ts';
-import { silentObserver } from '../controller/options.ts';
+import type { SettingsSpec } from '../kinds/settings/spec.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { Log } from '../runtime/log.ts';
+import { createMetrics, type Metrics } from '../server/metrics.ts';
 import { openSourceFeed } from '../source/open-feed.ts';
 import { isOfCommit } from '../source/snapshot.ts';
 import type { CommandDefinition, Surroundings } from './command.ts';
@@ -34,6 +35,7 @@ import { reportProblems } from './problems.ts';
 import { reportError } from './report.ts';
 import { openSecret } from './secrets.ts';
 import { rememberCapabilities, rememberedCapabilities } from './session.ts';
+import { openSurfaces, type Surfaces } from './surfaces.ts';
 
 const HELP = `
 Examples:
@@ -83,15 +85,23 @@ async function run(options: RunOptions, surroundings: Surroundings): Promise<Exi
   if (options.ledger === 'none') throw needsLedger();
   const log = await createLog(options, surroundings);
   // Faults of the configuration are told before the ledger is created or locked.
-  const invalid = reportProblems(readConfiguration(options.config).problems, surroundings.terminal);
+  const { configuration, problems } = readConfiguration(options.config);
+  const invalid = reportProblems(problems, surroundings.terminal);
   if (invalid !== undefined) return invalid;
   const actor = `portolan run by ${surroundings.who}`;
-  const { ledger } = await openLedger({ ledger: options.ledger, actor, readOnly: false }, surroundings);
+  const holder = `${actor}${addressOf(configuration.settings)}`;
+  const { ledger } = await openLedger({ ledger: options.ledger, actor: holder, readOnly: false }, surroundings);
   try {
     return await withLedger(options, surroundings, log, ledger, actor);
   } finally {
     await ledger.close();
   }
+}
+
+/** For whoever finds the ledger locked: where to ask in its place. A port that is not known yet is not said. */
+function addressOf({ server }: SettingsSpec): string {
+  if (server.listen.endsWith(':0')) return '';
+  return `, API at ${server.tls === undefined ? 'http' : 'https'}://${server.listen.replace(/^(0\.0\.0\.0|\[::\])(?=:)/, '127.0.0.1')}`;
 }
 
 async function withLedger(
@@ -102,7 +112,17 @@ async function withLedger(
   actor: string,
 ): Promise<ExitCode> {
   const remembered = await rememberedCapabilities(ledger, readConfiguration(options.config));
-  const opened = await openConfiguration(options, surroundings, log, (name) => remembered.get(name) ?? {});
+  const metrics = createMetrics({
+    clock: surroundings.clock,
+    concurrency: () => held.opened.configuration.settings.controller.concurrency,
+    version: packageFile.version,
+    node: surroundings.runtimeVersions.node,
+    process: true,
+  });
+  const opened = await openConfiguration(options, surroundings, log, {
+    remembered: (name) => remembered.get(name) ?? {},
+    onRequest: metrics.observer.request,
+  });
   if ('problems' in opened) return reportProblems(opened.problems, surroundings.terminal) ?? EXIT.invalid;
   const feed = openSourceFeed({
     paths: options.filename ?? [],
@@ -128,7 +148,7 @@ async function withLedger(
     actor,
     version: packageFile.version,
     configuration: opened.forController,
-    observer: silentObserver,
+    observer: metrics.observer,
     allow: {
       empty: options.allowEmpty === true,
       shrunk: options.allowShrunk === true,
@@ -136,15 +156,24 @@ async function withLedger(
     },
   });
   const { settings } = opened.configuration;
+  const held: Held = { opened, metrics };
+  const surfaces = await openSurfaces({
+    api: controller.api,
+    settings,
+    source: options.source,
+    metrics,
+    log,
+    surroundings,
+  });
   log.info(
-    `watching ${feed.location}; ledger ${ledger.location}; ${removes(settings)}; looks at every application each ${settings.controller.resyncInterval}`,
+    `watching ${feed.location}; API at ${surfaces.url}; ledger ${ledger.location}; ${removes(settings)}; looks at every application each ${settings.controller.resyncInterval}`,
   );
   controller.start();
-  const held = { opened };
-  const reloading = keepReloading(options, surroundings, log, controller, held);
+  const reloading = keepReloading(options, surroundings, log, controller, surfaces, held);
   const lost = await Promise.race([controller.lost, untilAborted(surroundings.signal)]);
   log.info(lost === undefined ? 'ending: what is under way is finished first' : 'ending: the ledger is no longer ours');
   const isWhole = await controller.drain();
+  await surfaces.close();
   await reloading;
   await rememberCapabilities(ledger, held.opened, surroundings.clock).catch((error: unknown) => {
     if (!(error instanceof PortolanError)) throw error;
@@ -157,7 +186,13 @@ async function withLedger(
   return isWhole ? EXIT.ok : EXIT.failed;
 }
 
-function removes({ prune, controller }: OpenedConfiguration['configuration']['settings']): string {
+/** What a reload replaces. */
+interface Held {
+  opened: OpenedConfiguration;
+  readonly metrics: Metrics;
+}
+
+function removes({ prune, controller }: SettingsSpec): string {
   return prune.enabled
     ? `removes what the source no longer names after ${controller.pruneAfter}, at most ${prune.maxObjects} objects for one revision`
     : 'removes nothing (spec.prune.enabled is false)';
@@ -169,7 +204,8 @@ async function keepReloading(
   surroundings: Surroundings,
   log: Log,
   controller: Controller,
-  held: { opened: OpenedConfiguration },
+  surfaces: Surfaces,
+  held: Held,
 ): Promise<void> {
   const { clock, signal } = surroundings;
   const stopListening = surroundings.onHangup?.(() => void attempt());
@@ -181,7 +217,7 @@ async function keepReloading(
     if (isBusy || signal.aborted) return;
     isBusy = true;
     try {
-      const next = await openConfiguration(options, surroundings, log, undefined);
+      const next = await openConfiguration(options, surroundings, log, { onRequest: held.metrics.observer.request });
       if ('problems' in next) throw keptFormer(next.problems);
       const former = held.opened;
       held.opened = next;
@@ -190,6 +226,7 @@ async function keepReloading(
       log.info(`the configuration was read again; ${removes(next.configuration.settings)}`);
       // Passes that began with the former one end with it.
       closing.push(controller.reload(next.forController).then(() => former.platforms.close()));
+      await surfaces.reload(next.configuration.settings);
     } catch (error) {
       if (!(error instanceof PortolanError)) throw error;
       log.error(error.message, { code: error.code, remedy: error.remedy });

@@ -123,7 +123,8 @@ function viewsOf(core: Core): ViewEnvironment {
 }
 
 function shown({ queue }: Core, { status, isRunning, id }: AppRecord): ApplicationStatus {
-  const nextAttemptMs = queue.nextDueMs(id) ?? null;
+  const dueMs = queue.nextDueMs(id);
+  const nextAttemptMs = dueMs === undefined ? null : Math.round(dueMs);
   if (!isRunning) return { ...status, nextAttemptMs };
   const running = (condition: Condition): Condition =>
     condition.type === 'Reconciling'

@@ -21,11 +21,25 @@ export function locked(location: string, holder: Holder | undefined, cause?: unk
     code: 'ledger/locked',
     disposition: 'locked',
     message: `The ledger ${location} is held by ${who}. It was not opened, and nothing was changed.`,
-    remedy:
-      'Wait until it ends and run this again; plan and status only read, and work beside it. ' +
-      'The lock goes with its process; there is no lock file to remove.',
+    remedy: wayOut(holder?.actor ?? ''),
     cause,
   });
+}
+
+/** A daemon does by itself what a command wants to do; its holder's text ends with the address of its API. */
+function wayOut(actor: string): string {
+  if (!actor.startsWith('portolan run')) {
+    return (
+      'Wait until it ends and run this again; plan and status only read, and work beside it. ' +
+      'The lock goes with its process; there is no lock file to remove.'
+    );
+  }
+  const url = / (https?:\/\/\S+)$/.exec(actor)?.[1] ?? 'URL (spec.server.listen of its Settings)';
+  return (
+    `That daemon applies what its source says by itself: commit the change, see it with \`portolan plan --server ${url}\`, ` +
+    `and hurry it with POST ${url}/api/v1/sync. Only for what the daemon cannot do, stop it first; ` +
+    'plan and status without --server only read, and work beside it.'
+  );
 }
 
 export function fenced(location: string, ours: number, theirs: number): PortolanError {
