@@ -277,11 +277,7 @@ function isInterrupted(result: ActionResult): boolean {
 }
 
 /** Something could be done that the pass did not do: a platform that moves, or a follower of something just done. */
-function isUnfinished(
-  { approval, ripeMs, outcome }: Passed,
-  plan: ScopePlan | undefined,
-  pause: Pause | null,
-): boolean {
+function isUnfinished({ approval, outcome }: Passed, plan: ScopePlan | undefined, pause: Pause | null): boolean {
   if (pause !== null || plan === undefined || outcome.type !== 'ended' || approval !== null) return false;
-  return plan.actions.some((action) => !action.prune || ripeMs === undefined);
+  return plan.actions.some((action) => !action.prune);
 }

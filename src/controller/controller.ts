@@ -1,4 +1,4 @@
-import type { PortolanError } from '../model/errors.ts';
+import { PortolanError } from '../model/errors.ts';
 import type { SourceState } from '../source/feed.ts';
 import { createAccount } from './account.ts';
 import type { ControllerApi } from './api.ts';
@@ -72,15 +72,24 @@ export function createController(options: ControllerOptions): Controller {
       try {
         await change();
       } catch (error) {
-        expected(core, error);
+        if (error instanceof PortolanError) expected(core, error);
+        else log.error(`a fault of Portolan itself: ${faultOf(error)}`);
       }
     });
     return turn;
   }
 
+  /** What waited to be removed waited for a source that can be read, too. */
+  function goOnRemoving(): void {
+    for (const { id, kept } of records.values())
+      if (Object.keys(kept.goneSince).length > 0) queue.add(id, 'the source can be read again', 'routine');
+  }
+
   const tell = (state: SourceState): Promise<void> =>
     inTurn(async () => {
+      const wasStanding = intake.isStanding;
       const taken = await intake.take(state);
+      if (intake.isStanding && !wasStanding) goOnRemoving();
       // A process that has just begun may find nothing it can take.
       await follow(core, taken ?? (intake.accepted === undefined ? await intake.restore() : undefined));
     });

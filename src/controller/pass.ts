@@ -134,7 +134,10 @@ async function carry(
     prepared,
     outcome,
     approval: keeps.length > 0 && kept.length > 0 ? approvalFor(record, planDigest([left]), keeps, nowMs) : null,
-    ripeMs: keeps.length > 0 || kept.length === 0 ? undefined : Math.max(nowMs + 1000, Math.min(...kept.map(dueMs))),
+    ripeMs:
+      keeps.length > 0 || kept.length === 0 || !environment.isStanding()
+        ? undefined
+        : Math.max(nowMs + 1000, Math.min(...kept.map(dueMs))),
   };
 }
 

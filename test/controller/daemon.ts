@@ -1,0 +1,205 @@
+import { type Controller, createController } from '../../src/controller/controller.ts';
+import { nothingAllowed, type Allowances } from '../../src/controller/acceptance.ts';
+import { type ControllerConfiguration, silentObserver } from '../../src/controller/options.ts';
+import type { SettingsSpec } from '../../src/kinds/settings/spec.ts';
+import { MemoryStore, openMemoryLedger } from '../../src/ledger/memory.ts';
+import { defaultSettings, loadConfiguration } from '../../src/manifest/configuration.ts';
+import { PortolanError } from '../../src/model/errors.ts';
+import type { ResourceId } from '../../src/model/ids.ts';
+import type { ApplicationStatus, ControllerEvent } from '../../src/model/status.ts';
+import { createRequestBudget } from '../../src/platform/budget.ts';
+import { createPlatformClient } from '../../src/platform/platform-client.ts';
+import type { PlatformRequest, PlatformResponse, Transport } from '../../src/platform/transport.ts';
+import { silentLog } from '../../src/runtime/log.ts';
+import { type Seed, stateOf } from '../../src/sandbox/seed.ts';
+import { demoSeed } from '../../src/sandbox/seeds/demo.ts';
+import { inMemoryTransport } from '../../src/sandbox/transport.ts';
+import type { SourceFeed, SourceState } from '../../src/source/feed.ts';
+import type { Descent } from '../../src/source/revision.ts';
+import { seededRandom, VirtualClock } from '../support/virtual-clock.ts';
+
+/** A feed that says what a test tells it to. */
+export class HandFeed implements SourceFeed {
+  readonly location = 'a test';
+  readonly counts = { looks: 0, readings: 0, filesRead: 0 };
+  readonly descents = new Map<string, Descent>();
+  pokes = 0;
+  #tell: ((state: SourceState) => Promise<void>) | undefined;
+  #last: SourceState | undefined;
+
+  start(tell: (state: SourceState) => Promise<void>): void {
+    this.#tell = tell;
+    if (this.#last !== undefined) void tell(this.#last);
+  }
+
+  /** Resolves when the controller has taken it in. */
+  async says(state: SourceState): Promise<void> {
+    this.#last = state;
+    await this.#tell?.(state);
+  }
+
+  poke(): void {
+    this.pokes += 1;
+  }
+
+  async readCommit(): Promise<never> {
+    throw new Error('a test has no commits of before');
+  }
+
+  async close(): Promise<void> {}
+}
+
+/** The real controller on virtual time, over a sandbox in memory and a ledger that outlives the "process". */
+export class DaemonWorld {
+  readonly clock = new VirtualClock();
+  readonly store = new MemoryStore('lineage');
+  readonly state;
+  readonly requests: PlatformRequest[] = [];
+  readonly events: ControllerEvent[] = [];
+  readonly settings: SettingsSpec;
+  feed = new HandFeed();
+  controller: Controller;
+  /** Answers in place of the platform, which then never hears of the request. */
+  answer: (request: PlatformRequest) => PlatformResponse | Promise<PlatformResponse> | undefined = () => undefined;
+  readonly #random = seededRandom(7);
+  readonly #sandbox: Transport;
+  #commits = 0;
+
+  /** @param settings YAML of the spec of Settings. */
+  constructor(settings = '{}', seed: Seed = demoSeed) {
+    this.settings = settingsOf(settings);
+    this.state = stateOf(seed);
+    this.#sandbox = inMemoryTransport(this.state, () => ({
+      nowMs: this.clock.now(),
+      newId: () => this.#random.hex(16),
+      dialect: 'extended',
+      token: null,
+    }));
+    this.controller = this.#open(nothingAllowed);
+  }
+
+  /** A process ends in whatever way, and another one begins. */
+  restart(allow: Allowances = nothingAllowed): void {
+    this.feed = new HandFeed();
+    this.controller = this.#open(allow);
+  }
+
+  start(): void {
+    this.controller.start();
+  }
+
+  writes(): readonly PlatformRequest[] {
+    return this.requests.filter((request) => !request.isRead);
+  }
+
+  eventsOf(type: ControllerEvent['type']): readonly ControllerEvent[] {
+    return this.events.filter((event) => event.type === type);
+  }
+
+  /** A commit of these files, which came after the one before unless the test's `feed.descents` says otherwise. */
+  async commit(files: Readonly<Record<string, string>>): Promise<string> {
+    this.#commits += 1;
+    const id = this.#commits.toString(16).padStart(40, '0');
+    const { feed, clock } = this;
+    await feed.says({
+      type: 'read',
+      reading: {
+        revision: `main@sha1:${id}`,
+        commit: { id, committedMs: clock.now() },
+        files: Object.entries(files).map(([path, content]) => ({ path, content })),
+        problems: [],
+        observedMs: clock.now(),
+        descentFrom: async (ancestor) => feed.descents.get(`${id}..${ancestor}`) ?? feed.descents.get(id) ?? 'descends',
+      },
+    });
+    return id;
+  }
+
+  async sourceFails(): Promise<void> {
+    const error = new PortolanError({
+      code: 'source/unreachable',
+      disposition: 'retry',
+      message: 'the source cannot be read',
+      remedy: 'Look at it.',
+    });
+    await this.feed.says({ type: 'failed', error, atMs: this.clock.now() });
+  }
+
+  application(id: ResourceId): ApplicationStatus {
+    const found = this.controller.api.application(id);
+    if (found === undefined) throw new Error(`${id} is not known`);
+    return found;
+  }
+
+  ready(id: ResourceId): string {
+    const condition = this.application(id).conditions.find(({ type }) => type === 'Ready');
+    return `${condition?.status} ${condition?.reason}`;
+  }
+
+  /** Lets everything run, and time pass, until it is so. */
+  async until(isSo: () => boolean, what: string): Promise<void> {
+    for (let turn = 0; turn < 20_000; turn += 1) {
+      if (isSo()) return;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    throw new Error(`it did not come to that: ${what}`);
+  }
+
+  /** Lets this much time pass; the daemon's own timers make it pass. */
+  async pass(ms: number): Promise<void> {
+    const untilMs = this.clock.monotonic() + ms;
+    await this.clock.sleep(ms);
+    await this.until(() => this.clock.monotonic() >= untilMs, `${ms} ms pass`);
+  }
+
+  configuration(): ControllerConfiguration {
+    const { clock } = this;
+    const transport: Transport = async (request) => {
+      this.requests.push(request);
+      return this.answer(request) ?? (await this.#sandbox(request));
+    };
+    const client = createPlatformClient({
+      name: 'default',
+      url: 'http://sandbox',
+      transport,
+      clock,
+      random: this.#random,
+      log: silentLog,
+      dialect: 'extended',
+      budget: createRequestBudget({ concurrency: 64, requestsPerSecond: 1_000_000 }, clock),
+      limits: { timeoutMs: 30_000 },
+    });
+    return {
+      settings: this.settings,
+      operator: { platforms: new Set(['default']), stores: new Set(['main']) },
+      variables: new Map(),
+      stores: new Map(),
+      client: () => client,
+    };
+  }
+
+  #open(allow: Allowances): Controller {
+    const controller = createController({
+      clock: this.clock,
+      random: this.#random,
+      log: silentLog,
+      ledger: openMemoryLedger(this.store),
+      feed: this.feed,
+      source: 'default',
+      actor: 'daemon',
+      version: '0.0.0',
+      configuration: this.configuration(),
+      observer: silentObserver,
+      allow,
+    });
+    controller.api.events.subscribe((event) => this.events.push(event));
+    return controller;
+  }
+}
+
+function settingsOf(spec: string): SettingsSpec {
+  const yaml = `apiVersion: portolan/v1\nkind: Settings\nspec: ${spec}\n`;
+  const { configuration, problems } = loadConfiguration(yaml, 'portolan.yaml');
+  if (problems.length > 0) throw new Error(problems.map(({ message }) => message).join('; '));
+  return spec === '{}' ? defaultSettings() : configuration.settings;
+}
