@@ -113,6 +113,7 @@ function viewsOf(core: Core): ViewEnvironment {
   const { keeping, options, configuration, intake } = core;
   const snapshot = intake.accepted?.snapshot ?? '';
   return {
+    clock: options.clock,
     ledger: keeping.ledger,
     source: options.source,
     configuration,

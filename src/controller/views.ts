@@ -1,6 +1,6 @@
 import type { Ledger } from '../ledger/ledger.ts';
 import { groupByApplication } from '../manifest/group.ts';
-import { loadManifests } from '../manifest/load.ts';
+import { loadManifestsPatiently } from '../manifest/load.ts';
 import type { SourceFile } from '../manifest/text.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { ResourceId } from '../model/ids.ts';
@@ -9,12 +9,14 @@ import { guardEmpty, guardShare, type Refusal } from '../plan/guard.ts';
 import type { ApplyWorld } from '../apply/world.ts';
 import type { PassOptions, Prepared, Work } from '../reconcile/reconcile.ts';
 import { survey } from '../reconcile/survey.ts';
+import type { Clock } from '../runtime/clock.ts';
 import type { OwnedObject } from '../model/owned.ts';
 import type { PlannedManifests, PlanRequest } from './api.ts';
 import type { ControllerConfiguration } from './options.ts';
 
 /** What plans for surfaces are made from; nothing of them is written anywhere. */
 export interface ViewEnvironment {
+  readonly clock: Clock;
   readonly ledger: Ledger;
   readonly source: string;
   readonly configuration: ControllerConfiguration;
@@ -55,11 +57,13 @@ export async function planFiles(
   signal: AbortSignal,
 ): Promise<PlannedManifests> {
   const { ledger, source, options, configuration, world } = environment;
-  const { desired, problems } = loadManifests({
+  const sent = {
     files,
     variables: new Map([...configuration.variables, ...request.variables]),
     operator: configuration.operator,
-  });
+  };
+  // Reconciling goes on meanwhile.
+  const { desired, problems } = await loadManifestsPatiently(sent, () => environment.clock.sleep(0, signal));
   if (problems.length > 0) return { type: 'invalid', problems };
   const { adopt, prune, targets } = request;
   const adopted = adopt === 'all' ? adopt : new Set(adopt);

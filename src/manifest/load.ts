@@ -59,12 +59,42 @@ const NO_VARIABLES: Variables = new Map();
  * Pure, and never throws, whatever the files hold.
  */
 export function loadManifests(input: ManifestInput): LoadedManifests {
+  const cache = input.cache ?? new FileCache();
+  return loadWith(input, (files, variables) =>
+    cache.readAll(files, variables, (file) => readFile(file.content, 'manifest', variables)),
+  );
+}
+
+/**
+ * As `loadManifests`, for a process that has other work and manifests of strangers: between two files it waits for `pause`,
+ * so that nothing else stands still for longer than the largest file takes.
+ * @throws what `pause` throws: how it is broken off.
+ */
+export async function loadManifestsPatiently(
+  input: Omit<ManifestInput, 'cache'>,
+  pause: () => Promise<void>,
+): Promise<LoadedManifests> {
   const variables = input.variables ?? NO_VARIABLES;
+  const readings = new Map<SourceFile, FileReading>();
+  // Too much of it is refused unread.
+  if (sourceLimits(input.files) === undefined) {
+    for (const file of input.files) {
+      await pause();
+      readings.set(file, readFile(file.content, 'manifest', variables));
+    }
+  }
+  await pause();
+  return loadWith(input, (files) => files.flatMap((file) => readings.get(file) ?? []));
+}
+
+function loadWith(
+  input: ManifestInput,
+  readAll: (files: readonly SourceFile[], variables: Variables) => readonly FileReading[],
+): LoadedManifests {
   const files = input.files.toSorted((left, right) => compareText(left.path, right.path));
   const excess = sourceLimits(files);
   if (excess !== undefined) return { desired: new Map(), problems: sortProblems([...(input.problems ?? []), excess]) };
-  const cache = input.cache ?? new FileCache();
-  const readings = cache.readAll(files, variables, (file) => readFile(file.content, 'manifest', variables));
+  const readings = readAll(files, input.variables ?? NO_VARIABLES);
   const { set, problems } = combine(files, readings, 'manifest', input.operator);
   const all = sortProblems([...(input.problems ?? []), ...problems]);
   return { desired: all.length === 0 ? set : new Map(), problems: all };

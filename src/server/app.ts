@@ -63,9 +63,10 @@ export function createApp(options: AppOptions): FastifyInstance {
   app.setErrorHandler((error, request, reply) => fail(error, request, reply, options));
   // Whoever may not look is not told what there is either: the hook below comes first.
   app.setNotFoundHandler((_, reply) => sendProblem(reply, refusals.noSuchRoute(), options));
+  const strangers = new Strangers(options);
   app.addHook('onRequest', async (request, reply) => {
     for (const [name, value] of Object.entries(headersOfAll(options))) reply.header(name, value);
-    admit(request, options);
+    admit(request, options, strangers);
   });
   app.addHook('onResponse', async (request, reply) => note(request, reply, options));
   // Signed bodies are checked byte by byte, so nothing may parse them before.
@@ -133,7 +134,7 @@ function addRoute(app: FastifyInstance, route: Route, options: AppOptions): void
 }
 
 /** @throws RequestProblem for whoever is not let in. Before the body is read. */
-function admit(request: FastifyRequest, { gate, desk, log }: AppOptions): void {
+function admit(request: FastifyRequest, { gate, desk }: AppOptions, strangers: Strangers): void {
   const { identify, hostNames, metricsArePublic } = gate();
   if (!isOurHost(request.headers.host, hostNames)) throw refusals.wrongHost();
   const route = request.routeOptions.config.route;
@@ -143,10 +144,33 @@ function admit(request: FastifyRequest, { gate, desk, log }: AppOptions): void {
   if (wanted === undefined) return;
   request.caller = identify(request.headers.authorization);
   if (request.caller === undefined) {
-    log.warn('server: a request without a valid token was refused', { method: request.method, from: request.ip });
+    strangers.note(request.ip);
     throw refusals.noToken();
   }
   if (!covers(request.caller.role, wanted)) throw refusals.wrongRole(request.caller.role, wanted);
+}
+
+const STRANGERS_SAID_MS = 10_000;
+
+/** Requests without a valid token are in the log, but whoever sends many must not fill it. */
+class Strangers {
+  readonly #options: AppOptions;
+  #count = 0;
+  #saidMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: AppOptions) {
+    this.#options = options;
+  }
+
+  note(from: string): void {
+    const { desk, log } = this.#options;
+    this.#count += 1;
+    const nowMs = desk.clock.monotonic();
+    if (nowMs - this.#saidMs < STRANGERS_SAID_MS) return;
+    log.warn('server: requests without a valid token were refused', { count: this.#count, lastFrom: from });
+    this.#saidMs = nowMs;
+    this.#count = 0;
+  }
 }
 
 async function answer(route: Route, request: FastifyRequest, reply: FastifyReply, options: AppOptions): Promise<void> {

@@ -18,6 +18,9 @@ export interface ServerLimits {
   readonly webhookBodyBytes: number;
   /** Plans made at once; each reads from the platform. */
   readonly plans: number;
+  /** Requests for plans that wait for their turn. */
+  readonly plansWaiting: number;
+  /** From the request to the answer, waiting included. */
   readonly planMs: number;
   /** Between two signs of life on an event stream. */
   readonly heartbeatMs: number;
@@ -41,9 +44,10 @@ export const defaultLimits: ServerLimits = {
   headerBytes: 16 * 1024,
   connections: 1_024,
   bodyBytes: 16 * 1024,
-  planBodyBytes: 16 * 1024 * 1024,
+  planBodyBytes: 8 * 1024 * 1024,
   webhookBodyBytes: 1024 * 1024,
-  plans: 4,
+  plans: 2,
+  plansWaiting: 8,
   planMs: 120_000,
   heartbeatMs: 15_000,
   slowReaderMs: 20_000,

@@ -58,10 +58,10 @@ export function tookTooLong(): RequestProblem {
   );
 }
 
-export function busy(plans: number): RequestProblem {
+export function busy(plans: number, waiting: number): RequestProblem {
   const details = problem(503, {
     code: 'server/busy',
-    detail: `${plans} plans are being made, and no more at once. Nothing was done.`,
+    detail: `${plans} plans are being made and ${waiting} wait for their turn, and no more may. Nothing was done.`,
     remedy: 'Try again in some seconds.',
   });
   return new RequestProblem(details, 5);

@@ -45,10 +45,10 @@ export interface Desk {
 /** The metrics as they are now, and their media type. */
 export type MetricsText = () => Promise<{ readonly contentType: string; readonly text: string }>;
 
-/** Lets a few plans be made at once and refuses the others. */
+/** Lets a few plans be made at once, has some wait for their turn, and refuses the others. */
 export interface PlanGate {
-  /** @throws RequestProblem 503 when as many are under way as may be. */
-  run<Result>(work: () => Promise<Result>): Promise<Result>;
+  /** @throws RequestProblem 503 when as many wait as may; the signal's reason when it is aborted. */
+  run<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result>;
 }
 
 interface Answer {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import type { Server as TlsServer } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
+import PQueue from 'p-queue';
 import type { ControllerApi } from '../controller/api.ts';
 import type { ServerSettings } from '../kinds/settings/server-spec.ts';
 import { PortolanError } from '../model/errors.ts';
@@ -64,7 +65,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     poke: (because) => api.pokeSource(because),
   });
   const health = watchHealth(api, clock, stop.signal);
-  const plans = createPlanGate(limits.plans);
+  const plans = createPlanGate(limits);
   const app = createApp({
     routes,
     desk: { api, clock, limits, health, streams, webhooks, metrics, plans },
@@ -148,17 +149,12 @@ function readTls({ tls }: ServerSettings): { readonly cert: string; readonly key
   return { cert: read(tls.certFile, 'the certificate'), key: read(tls.keyFile, 'the key') };
 }
 
-function createPlanGate(max: number): PlanGate {
-  let running = 0;
+function createPlanGate({ plans, plansWaiting }: ServerLimits): PlanGate {
+  const queue = new PQueue({ concurrency: plans });
   return {
-    run: async (work) => {
-      if (running >= max) throw refusals.busy(max);
-      running += 1;
-      try {
-        return await work();
-      } finally {
-        running -= 1;
-      }
+    run: async (signal, work) => {
+      if (queue.pending >= plans && queue.size >= plansWaiting) throw refusals.busy(plans, plansWaiting);
+      return await queue.add(work, { signal });
     },
   };
 }

@@ -87,14 +87,15 @@ describe('who may use what', () => {
   );
 });
 
-test('a refusal is the same for every bad token, and tells nothing', async () => {
-  const { ask } = await serve();
+test('a refusal is the same for every bad token, and tells nothing; many do not fill the log', async () => {
+  const { ask, said } = await serve();
   const answers = await Promise.all(
     bad.map(([, authorization = '']) => ask('/api/v1/status', { role: null, headers: { authorization } })),
   );
   expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
   expect(answers[0]?.headers.get('www-authenticate')).toBe('Bearer');
   expect(answers[0]?.body).toMatchObject({ code: 'server/no-token' });
+  expect(said.filter((line) => line.includes('without a valid token')).length).toBe(1);
 });
 
 test('what does not exist is told only to those who may look', async () => {

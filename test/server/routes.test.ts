@@ -188,15 +188,28 @@ test('manifests with faults are 422, with each fault and its place', async () =>
   expect(body).toMatchObject({ status: 422, code: 'server/invalid-manifests', problems: [fault, shown] });
 });
 
-test('no more plans than may be are made at once, and one that takes too long is broken off', async () => {
-  const { ask, api } = await serve({ limits: { plans: 1, planMs: 200 } });
-  api.planned = (_files, _options, signal) =>
-    new Promise((_, reject) => {
-      signal.addEventListener('abort', () => reject(signal.reason as Error));
+test('plans wait for their turn; no more than may, and none for ever', async () => {
+  const { ask, api } = await serve({ limits: { plans: 1, plansWaiting: 1, planMs: 400 } });
+  let running = 0;
+  let most = 0;
+  api.planned = (_files, _options, signal) => {
+    running += 1;
+    most = Math.max(most, running);
+    return new Promise((_, reject) => {
+      signal.addEventListener('abort', () => {
+        running -= 1;
+        reject(signal.reason as Error);
+      });
     });
-  const first = ask('/api/v1/plan');
-  await expect.poll(async () => (await ask('/api/v1/applications/shop/plan')).status).toBe(503);
-  expect((await first).body).toMatchObject({ status: 504, code: 'server/took-too-long' });
+  };
+  const answers = await Promise.all(
+    ['/api/v1/plan', '/api/v1/applications/shop/plan', '/api/v1/plan', '/api/v1/plan'].map((path) => ask(path)),
+  );
+  const codes = answers.map(({ body }) => (body as { code: string }).code).toSorted();
+  expect(codes).toEqual(['server/busy', 'server/busy', 'server/took-too-long', 'server/took-too-long']);
+  expect(most).toBe(1);
+  api.planned = async () => planOf();
+  expect((await ask('/api/v1/plan')).status).toBe(200);
 });
 
 test('a fault of ours is 500 without a word of it, and the log has it', async () => {

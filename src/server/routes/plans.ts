@@ -71,7 +71,7 @@ export const planRoutes: readonly Route[] = [
     answers: plan,
     handle: async ({ params, signal }, { api, plans }) => {
       const { id } = applicationNamed(api, params['name']);
-      return json(await plans.run(() => api.plan(id, signal)));
+      return json(await plans.run(signal, () => api.plan(id, signal)));
     },
   },
   {
@@ -81,7 +81,7 @@ export const planRoutes: readonly Route[] = [
     summary: 'A fresh plan of all applications. Reads only.',
     access: 'viewer',
     answers: plan,
-    handle: async ({ signal }, { api, plans }) => json(await plans.run(() => api.plan('all', signal))),
+    handle: async ({ signal }, { api, plans }) => json(await plans.run(signal, () => api.plan('all', signal))),
   },
   {
     method: 'POST',
@@ -95,7 +95,7 @@ export const planRoutes: readonly Route[] = [
     handle: async ({ body, signal }, { api, plans }) => {
       const { files, variables, prune, adopt, targets } = body as PlanBody;
       const options = { variables: new Map(Object.entries(variables)), prune, adopt, targets };
-      const planned = await plans.run(() => api.planManifests(files, options, signal));
+      const planned = await plans.run(signal, () => api.planManifests(files, options, signal));
       if (planned.type === 'planned') return json(planned.document);
       const { problems } = planned;
       const details = problem(422, {
