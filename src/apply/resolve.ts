@@ -135,10 +135,9 @@ const PASSING_CODES = [10_400, 10_411];
  * The platform's own logic said no, in words that no row of the classifier knows: it will say so again and again, and
  * a person must hear of it. Counted once the plan shows whether it was done all the same: what is as wanted counts anew.
  */
-function wasRefused({ outcome, idempotence }: Intent): boolean {
+function wasRefused({ outcome }: Intent): boolean {
   const { status = 0, code } = (outcome ?? {}) as { readonly status?: number; readonly code?: number };
-  const isRefusal = status >= 400 && status < 500 && code !== undefined && !PASSING_CODES.includes(code);
-  return idempotence === 'target-state' && isRefusal;
+  return status >= 400 && status < 500 && code !== undefined && !PASSING_CODES.includes(code);
 }
 
 async function observeIntent(intent: Intent, memory: Memory, reader: ScopeReader): Promise<Resolution> {
@@ -170,9 +169,11 @@ async function decide(
     const row = toObject(world, place, resolution.recording, prior, prior?.failures ?? 0);
     if (isNews(row, prior)) object.push({ op: 'put-object', object: row });
   }
-  if (resolution.type === 'superseded' && wasRefused(intent)) {
-    const { object: key } = intent.action as unknown as Action;
-    const row = remembered(memory, place.kind, key) ?? bareObject(world, place, key, intent.preimage);
+  if (resolution.type !== 'applied' && wasRefused(intent)) {
+    const { object: key, verb } = intent.action as unknown as Action;
+    const bare = bareObject(world, place, key, intent.preimage);
+    // A creation that was refused leaves nothing behind but its count: no row may say that the object is there.
+    const row = remembered(memory, place.kind, key) ?? { ...bare, state: verb === 'create' ? 'gone' : bare.state };
     object.push({ op: 'put-object', object: withFailure(row, wanted) });
   }
   const { type: state, evidence } = resolution;

@@ -317,11 +317,22 @@ test('a refusal counts against what the manifest says now, even if another wish 
   }
 });
 
-test('a creation that was refused in words of its own and is not seen counts nothing: it may be sent again', async () => {
+test('a creation that is refused in words of its own again and again, and never seen, counts each time and is not on record', async () => {
+  const world = new ScriptedWorld();
+  const outcome = { status: 400, code: 400, message: 'no' };
+  for (let round = 1; round <= 3; round += 1) {
+    const intent = await leftBehind(world, portAction('add_port'), { ...addition, id: `intent-${round}`, outcome });
+    world.clock.advance(timing.settleCreationMs);
+    await resolve(world, [intent], [showing(), showing()]);
+    expect(world.objects()).toMatchObject([{ state: 'gone', origin: 'observed', lastApplied: {}, failures: round }]);
+  }
+});
+
+test('a creation that was refused in words of its own and done all the same counts nothing', async () => {
   const world = new ScriptedWorld();
   const outcome = { status: 400, code: 400, message: 'no' };
   const intent = await leftBehind(world, portAction('add_port'), { ...addition, outcome });
   world.clock.advance(timing.settleCreationMs);
-  await resolve(world, [intent], [showing(), showing()]);
-  expect(world.objects()).toEqual([]);
+  await resolve(world, [intent], [showing(portRow)]);
+  expect(world.objects()).toMatchObject([{ state: 'present', origin: 'created', failures: 0 }]);
 });

@@ -142,6 +142,43 @@ test('what the platform keeps refusing in words of its own is a hold after three
   expect(world.writes()).toHaveLength(3);
 });
 
+test.for([
+  ['port', 'documented', 'effect/not-taken', 3],
+  ['port', 'extended', 'effect/not-taken', 3],
+  ['rule', 'documented', 'effect/not-taken', 3],
+  ['rule', 'extended', 'effect/not-taken', 3],
+  // Nothing shows there what is installed: a person is asked at once.
+  ['install', 'documented', 'intent/in-doubt', 1],
+  ['install', 'extended', 'effect/not-taken', 3],
+] as const)(
+  'a new %s that a %s server keeps refusing in words of its own is held as %s after %i writes',
+  async ([what, dialect, code, writes]) => {
+    const world = new ScopeWorld(
+      seedWith({ id: WEB, name: 'web', ports: [{ port: 8080, protocol: 'http', inner: true, outer: true }] }),
+      dialect,
+    );
+    let sent = 0;
+    world.answer = (request) => {
+      if (request.isRead) return undefined;
+      sent += 1;
+      return refusal(400, { code: 400, msg: 'not like this', msg_show: 'not like this' });
+    };
+    const rule = { application: 'shop', component: 'web', port: 8080, domain: 'www.example.com', path: '/' };
+    const ports: PortSpec[] = what === 'port' ? [{ port: 9000, protocol: 'tcp', inner: true }] : [{ port: 8080 }];
+    const work = workOf(ADDRESS, [
+      component('web', WEB, ports),
+      ...(what === 'rule' ? [manifest('HttpGatewayRule', 'www', rule)] : []),
+      ...(what === 'install' ? [install('one')] : []),
+    ]);
+    for (let round = 0; round < 6; round += 1) {
+      await world.pass(work);
+      world.clock.advance(21 * 60_000);
+    }
+    expect(codes(await world.pass(work))).toEqual([code]);
+    expect(sent).toBe(writes);
+  },
+);
+
 test('a service name is carried by a port whose alias is its own, and held where there is none', async () => {
   const ports = [
     { port: 8080, alias: 'SAME', inner: true },
