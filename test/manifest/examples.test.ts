@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { loadConfiguration, operatorNames } from '../../src/manifest/configuration.ts';
 import { groupByApplication } from '../../src/manifest/group.ts';
@@ -17,7 +17,12 @@ test('the examples have no fault, and every kind of manifest is among them', asy
   expect(configuration.platforms.get('default')).toMatchObject({ url: 'http://127.0.0.1:7070', dialect: 'auto' });
   expect(configuration.stores.get('main')).toMatchObject({ accessKey: { env: 'STORE_ACCESS_KEY' } });
 
-  const sources = await readSources(['examples'], fs, { exclude: ['examples/portolan.yaml'] });
+  // What deploys Portolan is for other programs to read.
+  const folders = readdirSync('examples').filter((name) => !['deploy', 'portolan.yaml'].includes(name));
+  const sources = await readSources(
+    folders.map((name) => `examples/${name}`),
+    fs,
+  );
   const operator = operatorNames(configuration);
   const manifests = loadManifests({ files: sources.files, problems: sources.problems, operator });
   expect(renderProblems(manifests.problems, { color: false })).toBe('');

@@ -1,0 +1,220 @@
+/**
+ * Neither Helm nor a cluster nor a container engine reads these files here: they are parsed, held to rules of ours, and
+ * the chart is rendered by the few lines of helm.ts.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { loadConfiguration } from '../../src/manifest/configuration.ts';
+import { SANDBOX_TOKEN } from '../../src/sandbox/server.ts';
+import { renderTemplate } from './helm.ts';
+import { type Part, pinned, RULES } from './kubernetes.ts';
+
+const DEPLOY = 'examples/deploy';
+const read = (...path: string[]): string => readFileSync(join(DEPLOY, ...path), 'utf8');
+
+function documents(text: string): Part[] {
+  return parseAllDocuments(text, { uniqueKeys: true }).map((document) => {
+    expect(document.errors).toEqual([]);
+    return document.toJS() as Part;
+  });
+}
+
+const kustomization = parse(read('kubernetes', 'kustomization.yaml')) as Part;
+const plain: Part[] = kustomization.resources.flatMap((file: string) => documents(read('kubernetes', file)));
+
+const chart = parse(read('helm', 'Chart.yaml')) as Part;
+const given = parse(read('helm', 'values.yaml')) as Part;
+
+function rendered(change: (values: Part) => void = () => {}): Part[] {
+  const values = structuredClone(given);
+  values.image.repository = 'registry.example.com/portolan';
+  values.git.repo = 'https://git.example.com/acme/shop.git';
+  change(values);
+  const context = {
+    Values: values,
+    Release: { Name: 'charted', Namespace: 'apps' },
+    Chart: { AppVersion: chart.appVersion },
+  };
+  return readdirSync(join(DEPLOY, 'helm', 'templates'))
+    .sort()
+    .flatMap((file) => documents(renderTemplate(read('helm', 'templates', file), context)))
+    .filter((one) => one !== null);
+}
+
+const SETS: readonly (readonly [string, () => readonly Part[]])[] = [
+  ['the manifests', () => plain],
+  ['the chart', () => rendered()],
+  ['the chart for a public repository', () => rendered(({ git }) => (git.passwordKey = ''))],
+  [
+    'the chart with a class of storage and no policy',
+    () =>
+      rendered(({ ledger, networkPolicy }) => {
+        ledger.storageClassName = 'fast';
+        networkPolicy.enabled = false;
+      }),
+  ],
+];
+
+test.for(SETS.flatMap(([set, objects]) => RULES.map(([rule, check]) => [set, rule, objects, check] as const)))(
+  '%s: %s',
+  ([, , objects, check]) => {
+    expect(check(objects())).toEqual([]);
+  },
+);
+
+/** One thing wrong, and the rule that says so: else the rules might see nothing. */
+test.for<[string, (deployment: Part) => void, string]>([
+  ['two replicas', ({ spec }) => (spec.replicas = 2), 'two may run at once'],
+  ['rolling', ({ spec }) => (spec.strategy = { type: 'RollingUpdate' }), 'two may run at once'],
+  ['root', ({ spec }) => (spec.template.spec.securityContext.runAsUser = 0), 'the pod may run as root'],
+  ['no class', ({ spec }) => delete spec.template.spec.securityContext.seccompProfile, 'the pod may run as root'],
+  [
+    'a writable root',
+    ({ spec }) => delete spec.template.spec.containers[0].securityContext.readOnlyRootFilesystem,
+    'portolan is not confined',
+  ],
+  ['latest', ({ spec }) => (spec.template.spec.containers[0].image = 'portolan:latest'), 'portolan: portolan:latest'],
+  [
+    'no limit',
+    ({ spec }) => delete spec.template.spec.initContainers[0].resources.limits,
+    'git-sync does not say what it needs',
+  ],
+  [
+    'a host path',
+    ({ spec }) => (spec.template.spec.volumes[1] = { name: 'git', hostPath: {} }),
+    'a path of the host is mounted',
+  ],
+  ['a lost volume', ({ spec }) => spec.template.spec.volumes.shift(), 'ledger is no volume'],
+  [
+    'links of services',
+    ({ spec }) => delete spec.template.spec.enableServiceLinks,
+    'variables of services may be taken for ours',
+  ],
+  [
+    'a probe elsewhere',
+    ({ spec }) => (spec.template.spec.containers[0].livenessProbe.httpGet.path = '/'),
+    'a probe is missing or looks elsewhere',
+  ],
+  ['a short end', ({ spec }) => (spec.template.spec.terminationGracePeriodSeconds = 30), 'it is killed within 30 s'],
+  ['other labels', ({ spec }) => (spec.template.metadata.labels = {}), 'Service selects other pods'],
+  ['another account', ({ spec }) => (spec.template.spec.serviceAccountName = 'x'), 'there is no ServiceAccount/x'],
+])('the rules see %s', ([, change, wrong]) => {
+  const objects = structuredClone(plain);
+  change(objects.find(({ kind }) => kind === 'Deployment'));
+  expect(RULES.flatMap(([, check]) => check(objects))).toContain(wrong);
+});
+
+test('every file of the folder is in the kustomization, and every kind is there in both', () => {
+  const files = readdirSync(join(DEPLOY, 'kubernetes')).filter((file) => file !== 'kustomization.yaml');
+  expect([...kustomization.resources].sort()).toEqual(files.sort());
+  const kinds = (objects: readonly Part[]): string[] => objects.map(({ kind }) => kind as string).sort();
+  expect(kinds(plain)).toEqual([
+    'ConfigMap',
+    'Deployment',
+    'NetworkPolicy',
+    'PersistentVolumeClaim',
+    'PodDisruptionBudget',
+    'Service',
+    'ServiceAccount',
+  ]);
+  expect(kinds(rendered())).toEqual(kinds(plain));
+});
+
+test('the chart renders to the manifests, but for the release in names and labels', () => {
+  const same = rendered(({ git, configuration: _ }) => (git.ref = 'main')).map((one) => {
+    const text = JSON.stringify(one)
+      .replaceAll('"charted"', '"portolan"')
+      .replaceAll(',"app.kubernetes.io/instance":"portolan"', '');
+    return JSON.parse(text) as Part;
+  });
+  const byKind = (objects: readonly Part[]) =>
+    Object.fromEntries(objects.filter(({ kind }) => kind !== 'ConfigMap').map((one) => [one.kind, one]));
+  expect(byKind(same)).toEqual(byKind(plain));
+});
+
+test('what the chart cannot guess must be given', () => {
+  expect(() => rendered(({ image }) => (image.repository = ''))).toThrow(
+    'image.repository: where the image was pushed',
+  );
+  expect(() => rendered(({ git }) => (git.repo = ''))).toThrow('git.repo: the repository with the manifests');
+});
+
+const configurations: readonly (readonly [string, () => string])[] = [
+  ['the manifests', () => plain.find(({ kind }) => kind === 'ConfigMap').data['portolan.yaml']],
+  ['the chart', () => rendered().find(({ kind }) => kind === 'ConfigMap').data['portolan.yaml']],
+  ['compose', () => read('compose', 'portolan.yaml')],
+];
+
+test.for(configurations)('the configuration of %s has no fault, and its server can be probed', ([name, text]) => {
+  const { configuration, problems } = loadConfiguration(text(), 'portolan.yaml');
+  expect(problems).toEqual([]);
+  expect(configuration.platforms.size).toBe(1);
+  expect(configuration.settings.server.listen).toBe('0.0.0.0:7780');
+  expect(configuration.settings.server.tokens.length).toBeGreaterThan(0);
+  if (name === 'compose') return;
+  const secrets = JSON.stringify([...configuration.platforms.values(), configuration.settings]).matchAll(
+    /"file":"([^"]+)"/g,
+  );
+  // Every file that it refers to is mounted.
+  const { volumes } = plain.find(({ kind }) => kind === 'Deployment').spec.template.spec;
+  const items: string[] = volumes
+    .find((volume: Part) => volume.name === 'secrets')
+    .secret.items.map(({ path }: Part) => path);
+  for (const [, file = ''] of secrets) expect(items).toContain(file.replace('/run/secrets/portolan/', ''));
+});
+
+test('the sidecar and Portolan see the checkout under one path, and git-sync fetches the whole history', () => {
+  const { initContainers, containers } = plain.find(({ kind }) => kind === 'Deployment').spec.template.spec;
+  const [sync] = initContainers;
+  const [portolan] = containers;
+  const path = (one: Part): string => one.volumeMounts.find(({ name }: Part) => name === 'git').mountPath;
+  expect(path(portolan)).toBe(path(sync));
+  expect(sync.restartPolicy).toBe('Always');
+  expect(sync.args).toContain('--depth=0');
+  const value = (name: string): string => portolan.env.find((one: Part) => one.name === name).value;
+  expect(value('PORTOLAN_FILENAME')).toBe('/git/current/manifests');
+  const config = portolan.volumeMounts.find(({ name }: Part) => name === 'config').mountPath as string;
+  expect(value('PORTOLAN_CONFIG')).toBe(`${config}/portolan.yaml`);
+});
+
+test('compose: two confined services of one image, the API on this machine alone', () => {
+  const { services, volumes } = parse(read('compose.yaml')) as Part;
+  expect(Object.keys(services).sort()).toEqual(['portolan', 'sandbox']);
+  for (const [name, service] of Object.entries<Part>(services)) {
+    expect(service, name).toMatchObject({
+      image: 'portolan:local',
+      user: '1000:1000',
+      read_only: true,
+      cap_drop: ['ALL'],
+      security_opt: ['no-new-privileges:true'],
+      tmpfs: ['/tmp'],
+    });
+    for (const port of service.ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:/);
+    for (const volume of service.volumes) {
+      const [from, , mode] = volume.split(':');
+      if (!from.startsWith('.')) expect(Object.keys(volumes)).toContain(from);
+      else {
+        expect(mode).toBe('ro');
+        expect(() => readdirSync(join(DEPLOY, from, '..'))).not.toThrow();
+      }
+    }
+  }
+  // The sandbox listens on 127.0.0.1 alone, so they share a network.
+  expect(services.portolan.network_mode).toBe('service:sandbox');
+  expect(services.portolan.environment.PORTOLAN_TOKEN).toBe(SANDBOX_TOKEN);
+  expect(services.portolan.environment.PORTOLAN_API_TOKEN).toMatch(/^\$\{PORTOLAN_API_TOKEN:\?/);
+});
+
+test.for([
+  ['portolan', false],
+  ['portolan:latest', false],
+  ['portolan:1', false],
+  ['portolan:1.2', true],
+  ['registry.example.com:5000/portolan', false],
+  ['node:24.21.0-bookworm-slim', true],
+  [`portolan@sha256:${'a'.repeat(64)}`, true],
+] as const)('%s is pinned: %s', ([image, isPinned]) => {
+  expect(pinned('it', image)).toHaveLength(isPinned ? 0 : 1);
+});
