@@ -1,6 +1,8 @@
 /**
  * Builds `dist/`: the program as plain JavaScript, one file for start-up and one per command, with every package it
  * needs inside. `dist/portolan.js` is the bin.
+ *
+ *   [FOLDER]   where to instead of `dist/`; it is emptied first
  */
 import { chmodSync, copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const dist = join(root, 'dist');
+const dist = process.argv[2] ?? join(root, 'dist');
 
 rmSync(dist, { recursive: true, force: true });
 const bundle = await rolldown({
