@@ -45,7 +45,9 @@ function block(parts: readonly Token[], context: Readonly<Record<string, unknown
       if (isTrue(evaluate(next.text.slice(3), context))) text += inner;
       rest = after.slice(1);
     } else {
-      text += String(evaluate(next.text, context) ?? '');
+      const value = evaluate(next.text, context) ?? '';
+      if (typeof value === 'object') throw new Error(`{{ ${next.text} }} is a list or a map: toYaml is missing`);
+      text += String(value);
       rest = rest.slice(1);
     }
   }
