@@ -37,7 +37,7 @@ function wayOut(actor: string): string {
   const url = / (https?:\/\/\S+)$/.exec(actor)?.[1] ?? 'URL (spec.server.listen of its Settings)';
   return (
     `That daemon applies what its source says by itself: commit the change, see it with \`portolan plan --server ${url}\`, ` +
-    `and hurry it with POST ${url}/api/v1/sync. Only for what the daemon cannot do, stop it first; ` +
+    `and hurry it with \`portolan sync --all --server ${url}\`. Only for what the daemon cannot do, stop it first; ` +
     'plan and status without --server only read, and work beside it.'
   );
 }

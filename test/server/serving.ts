@@ -117,7 +117,7 @@ export function routeOf(method: string, path: string): Route | undefined {
 }
 
 /** Status, media type and body of an answer are what the document says of its route. */
-function expectAsDescribed(method: string, path: string, response: Response, body: unknown): void {
+export function expectAsDescribed(method: string, path: string, response: Response, body: unknown): void {
   const route = routeOf(method, path);
   const type = (response.headers.get('content-type') ?? '').split(';')[0] ?? '';
   if (route === undefined || (route.answers[response.status] === undefined && response.status >= 400)) {

@@ -1,0 +1,126 @@
+import { createHmac } from 'node:crypto';
+import { expect, onTestFinished, test } from 'vitest';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { routes } from '../../src/server/routes/table.ts';
+import { expectAsDescribed } from '../server/serving.ts';
+import { collectingTerminal, type Run, runHere } from './running.ts';
+import { PORTS, rule, type Scene, setScene, shop, web } from './scene.ts';
+
+const SECRETS = { CI: 'ci-ci-ci-ci-ci-ci-ci-ci', OPS: 'ops-ops-ops-ops-ops-ops', HOOK: 'hook-hook-hook-hook' };
+
+const SETTINGS = `
+  server:
+    listen: 127.0.0.1:0
+    tokens:
+      - { name: ci, role: viewer, value: { env: CI } }
+      - { name: ops, role: operator, value: { env: OPS } }
+    webhooks: [{ name: hub, type: github, secret: { env: HOOK } }]
+`;
+
+interface Daemon {
+  readonly url: string;
+  log(): string;
+  /** A command that asks it, with the operator's token unless told otherwise. */
+  ask(args: readonly string[], token?: string): Promise<Run>;
+  /** As SIGTERM does. */
+  stop(): Promise<number>;
+}
+
+/** `portolan run` over a scene's manifests, in this process, when it has looked at them once. */
+async function startDaemon(scene: Scene): Promise<Daemon> {
+  const stop = new AbortController();
+  const { terminal, text } = collectingTerminal();
+  const ended = runHere(['run', ...scene.options, '--ledger', scene.ledgerFile], {
+    terminal,
+    env: { ...scene.env, ...SECRETS },
+    clock: systemClock,
+    signal: stop.signal,
+  });
+  onTestFinished(async () => {
+    stop.abort();
+    await ended;
+  });
+  await expect.poll(() => text.err, { timeout: 20_000 }).toMatch(/listening +url=\S+/);
+  const [, url = ''] = /listening +url=(\S+)/.exec(text.err) ?? [];
+  return {
+    url,
+    log: () => text.err,
+    ask: (args, token = SECRETS.OPS) => runHere([...args, '--server', url], { env: { PORTOLAN_SERVER_TOKEN: token } }),
+    stop: async () => {
+      stop.abort();
+      return (await ended).code;
+    },
+  };
+}
+
+async function daemonScene() {
+  const scene = await setScene({
+    settings: SETTINGS,
+    manifests: { 'a.yaml': shop(web(PORTS), rule('www', 'www.example.com', 'weight: 50')) },
+  });
+  const daemon = await startDaemon(scene);
+  await expect.poll(async () => (await daemon.ask(['status'])).out, { timeout: 20_000 }).toContain('1 ready');
+  return { scene, daemon };
+}
+
+test('a real daemon: its plan of what is sent is the plan of here, to the letter and the code', async () => {
+  const { scene, daemon } = await daemonScene();
+  const same = async (args: readonly string[]): Promise<Run> => {
+    const here = await scene.run('plan', args);
+    const there = await daemon.ask(['plan', ...scene.options, ...args], SECRETS.CI);
+    expect({ code: there.code, out: there.out, err: there.err }).toEqual({ ...here });
+    return here;
+  };
+  expect((await same(['--detailed-exitcode'])).code).toBe(0);
+  expect((await daemon.ask(['suspend', 'shop', '--reason', 'a test'])).code).toBe(0);
+  scene.write('a.yaml', shop(web(PORTS), rule('api', 'api.example.com', 'weight: 7')));
+  const changed = await same(['--detailed-exitcode']);
+  expect(changed.code).toBe(2);
+  expect(changed.out).toContain('api.example.com');
+  expect((await same(['--prune'])).out).toContain('www.example.com');
+  await same(['--target', 'HttpGatewayRule/api', '-o', 'json']);
+  scene.write('a.yaml', shop(web(PORTS)).replace('appId: 42', 'appId: forty'));
+  expect((await same([])).code).toBe(3);
+  await daemon.stop();
+});
+
+test('a real daemon: every answer is what its document says, commands do what they say, apply beside it is sent there', async () => {
+  const { scene, daemon } = await daemonScene();
+  const headers = { authorization: `Bearer ${SECRETS.OPS}` };
+  for (const { method, path, operationId } of routes) {
+    if (method !== 'GET' || operationId === 'streamEvents') continue;
+    const named = path.replace('{name}', 'shop');
+    const response = await fetch(daemon.url + named, { headers });
+    const body: unknown = operationId === 'getMetrics' ? await response.text() : await response.json();
+    expect(response.status, named).toBe(200);
+    expectAsDescribed(method, named, response, body);
+  }
+  expect((await daemon.ask(['suspend', 'shop', '--reason', 'a move'])).code).toBe(0);
+  expect((await daemon.ask(['status'], SECRETS.CI)).out).toContain('suspended by ops: a move');
+  expect((await daemon.ask(['resume', 'shop'], SECRETS.CI)).code).toBe(5);
+  expect((await daemon.ask(['resume', 'shop'])).code).toBe(0);
+  expect((await daemon.ask(['sync', '--all'])).code).toBe(0);
+  expect((await daemon.ask(['approve', 'shop', 'abcdef0123'])).code).toBe(4);
+  const events = await daemon.ask(['events', '--application', 'shop'], SECRETS.CI);
+  expect(events.out).toMatch(/application\.suspended +Application\/shop .*ops: a move/);
+  expect(events.out).toContain('application.resumed');
+
+  const beside = await scene.run('apply');
+  expect(beside.code).toBe(6);
+  expect(beside.err).toContain('portolan plan --server ');
+  expect(beside.err).toContain('portolan sync --all --server ');
+
+  const body = '{"ref":"refs/heads/main"}';
+  const signature = `sha256=${createHmac('sha256', SECRETS.HOOK).update(body).digest('hex')}`;
+  const post = (signed: string) =>
+    fetch(`${daemon.url}/webhooks/hub`, { method: 'POST', body, headers: { 'x-hub-signature-256': signed } });
+  expect((await post(signature)).status).toBe(202);
+  expect((await post(signature.replace(/.$/, 'x'))).status).toBe(401);
+
+  const stream = await fetch(`${daemon.url}/api/v1/events/stream`, { headers });
+  const startedMs = Date.now();
+  expect(await daemon.stop()).toBe(0);
+  expect(Date.now() - startedMs).toBeLessThan(10_000);
+  expect(await stream.text()).toContain('controller.draining');
+  for (const secret of Object.values(SECRETS)) expect(daemon.log()).not.toContain(secret);
+});
