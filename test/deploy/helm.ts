@@ -45,8 +45,9 @@ function block(parts: readonly Token[], context: Readonly<Record<string, unknown
       if (isTrue(evaluate(next.text.slice(3), context))) text += inner;
       rest = after.slice(1);
     } else {
-      const value = evaluate(next.text, context) ?? '';
-      if (typeof value === 'object') throw new Error(`{{ ${next.text} }} is a list or a map: toYaml is missing`);
+      const value = evaluate(next.text, context);
+      if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean')
+        throw new Error(`{{ ${next.text} }} is no plain value: toYaml is missing`);
       text += String(value);
       rest = rest.slice(1);
     }
