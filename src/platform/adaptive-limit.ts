@@ -5,13 +5,14 @@ import type { MonotonicMs } from '../model/time.ts';
  *
  * A server that has room answers sixteen requests as fast as one; when it has none left, more at once only wait longer
  * inside of it. So the time that answers take while the limit is used up is compared with the best recent time, taken
- * while at most a third of it is in use. Below 1.25 × the best the limit grows (doubled in the beginning, by one
- * later on), above 1.5 × it shrinks to where the time would be 1.4 × again, at most by half at once.
+ * while at most an eighth of it is in use. Below 1.4 × the best the limit grows (doubled in the beginning, by one
+ * later on), above 1.75 × it shrinks to where the time would be 1.6 × again, at most by half at once.
  *
  * - Times are compared within one operation only: an install is no slow listing.
  * - Answers to requests that were sent under another limit say nothing about this one.
  * - While the limit is not used up, nothing is learned about it, and it stays.
- * - Where the limit is always used up, it is cut to a third for a few requests every 30 s, so that the best time is of now.
+ * - Where the limit is always used up, it is cut to an eighth for a few requests, soon at first and every 30 s later on,
+ *   so that the best time is one without a queue, and of now.
  *
  * After TCP Vegas and the gradient limits of Netflix's concurrency-limits; ours, because those read the process's clock,
  * and take the single fastest answer for the best time, which with answers of unequal size is far too strict.
@@ -26,8 +27,12 @@ export interface AdaptiveLimit {
    * few that hang would otherwise keep everybody else out.
    */
   hangsAfterMs(): number;
-  /** @param inFlight with this one. */
-  began(inFlight: number, nowMs: MonotonicMs): SentUnder;
+  /**
+   * Both counts with this one.
+   * @param inFlight without those that hang.
+   * @param all with them.
+   */
+  began(inFlight: number, all: number, nowMs: MonotonicMs): SentUnder;
   /** Of requests that were answered well, or not in time; other ends say nothing about the server's load. */
   answered(sent: SentUnder, answer: AnsweredRequest, nowMs: MonotonicMs): void;
 }
@@ -47,9 +52,9 @@ export interface AnsweredRequest {
 }
 
 const START = 8;
-const GROW_BELOW = 1.25;
-const SHRINK_ABOVE = 1.5;
-const SHRINK_TO = 1.4;
+const GROW_BELOW = 1.4;
+const SHRINK_ABOVE = 1.75;
+const SHRINK_TO = 1.6;
 /** Answers that a decision takes, at least; as many as the limit where that is more. */
 const WINDOW_ANSWERS = 8;
 /** Fewer will do where the answers come this slowly. */
@@ -64,18 +69,21 @@ const HANGS_AFTER_MS_MIN = 1_000;
 const HANGS_AFTER = 10;
 /** Share of the newest answer in what is usual. */
 const USUAL_SHARE = 0.05;
-const QUIET_PART = 3;
-/** The first requests of all come in a burst, and know no best time. */
-const PROBE_FIRST_MS = 1_000;
-const PROBE_EVERY_MS = 30_000;
+const QUIET_PART = 8;
+/** The first answers of all pay for connections, too. */
+const WARM_UP_ANSWERS = 8;
+/** The first probe comes before the limit first grows; from the second on they come three times as late each. */
+const PROBE_MS_SECOND = 10_000;
+const PROBE_MS_GROWTH = 3;
+const PROBE_MS_LAST = 30_000;
 const PROBE_ANSWERS = 6;
 const PROBE_MS_MAX = 5_000;
 /** The best time is of this period or the one before. */
-const PERIOD_MS = 60_000;
+const PERIOD_MS = 30_000;
 const PERIOD_ANSWERS = 4;
 
-export function createAdaptiveLimit(max: number, startMs: MonotonicMs): AdaptiveLimit {
-  return new Limit(max, startMs);
+export function createAdaptiveLimit(max: number): AdaptiveLimit {
+  return new Limit(max);
 }
 
 class Limit implements AdaptiveLimit {
@@ -87,14 +95,15 @@ class Limit implements AdaptiveLimit {
   #window = emptyWindow();
   /** Answers still to come while the limit is cut to measure the best time. */
   #probe: { readonly startMs: MonotonicMs; missing: number } | undefined;
-  #probeDueMs: MonotonicMs;
+  #probeDueMs: MonotonicMs = Number.NEGATIVE_INFINITY;
+  #probeEveryMs = PROBE_MS_SECOND;
+  #answers = 0;
   readonly #best = new Map<string, BestTime>();
   #usualMs = 0;
 
-  constructor(max: number, startMs: MonotonicMs) {
+  constructor(max: number) {
     this.#max = max;
     this.#limit = Math.min(START, max);
-    this.#probeDueMs = startMs + PROBE_FIRST_MS;
   }
 
   current(): number {
@@ -105,8 +114,9 @@ class Limit implements AdaptiveLimit {
     return Math.max(HANGS_AFTER_MS_MIN, HANGS_AFTER * this.#usualMs);
   }
 
-  began(inFlight: number, nowMs: MonotonicMs): SentUnder {
-    if (inFlight >= this.#limit) this.#window.isUsedUp = true;
+  began(inFlight: number, all: number, nowMs: MonotonicMs): SentUnder {
+    // Where everything hangs, the limit is what there is too much of.
+    if (all >= this.#limit) this.#window.isUsedUp = true;
     return { atMs: nowMs, epoch: this.#epoch, isQuiet: inFlight <= this.#quietLimit() };
   }
 
@@ -117,8 +127,8 @@ class Limit implements AdaptiveLimit {
     const slowness = isInTime ? Math.min(SLOWNESS_MAX, tookMs / bestMs) : SLOWNESS_MAX;
     if (isInTime) {
       this.#usualMs += USUAL_SHARE * (tookMs - this.#usualMs);
-      best.add(Math.min(tookMs, SLOWNESS_MAX * bestMs), sent.isQuiet, nowMs);
-      if (sent.isQuiet && !this.#isOpening) this.#probeDueMs = nowMs + PROBE_EVERY_MS;
+      this.#answers += 1;
+      best.add(Math.min(tookMs, SLOWNESS_MAX * bestMs), sent.isQuiet && this.#answers > WARM_UP_ANSWERS, nowMs);
     }
     if (sent.epoch !== this.#epoch) return;
     if (this.#probe === undefined) this.#count(sent, slowness, nowMs);
@@ -148,16 +158,17 @@ class Limit implements AdaptiveLimit {
   }
 
   #decide(slowness: number, isUsedUp: boolean, nowMs: MonotonicMs): void {
-    const limit = isUsedUp ? this.#next(slowness) : this.#limit;
-    if (limit !== this.#limit) {
-      this.#limit = limit;
-      this.#epoch += 1;
-    }
     this.#window = emptyWindow();
-    if (isUsedUp && limit > 1 && nowMs >= this.#probeDueMs) {
+    if (!isUsedUp) return;
+    if (this.#limit > 1 && nowMs >= this.#probeDueMs) {
       this.#probe = { startMs: nowMs, missing: PROBE_ANSWERS };
       this.#epoch += 1;
+      return;
     }
+    const limit = this.#next(slowness);
+    if (limit === this.#limit) return;
+    this.#limit = limit;
+    this.#epoch += 1;
   }
 
   #next(slowness: number): number {
@@ -171,7 +182,8 @@ class Limit implements AdaptiveLimit {
     probe.missing -= 1;
     if (probe.missing > 0 && nowMs - probe.startMs < PROBE_MS_MAX) return;
     this.#probe = undefined;
-    this.#probeDueMs = nowMs + PROBE_EVERY_MS;
+    this.#probeDueMs = nowMs + this.#probeEveryMs;
+    this.#probeEveryMs = Math.min(PROBE_MS_LAST, PROBE_MS_GROWTH * this.#probeEveryMs);
     this.#epoch += 1;
     this.#window = emptyWindow();
   }

@@ -61,7 +61,7 @@ export function createRequestBudget(limits: BudgetLimits, clock: Clock): Request
   const waiting: Waiter[] = [];
   const rate = createRate(limits, clock);
   const retries = createRetryShare(clock);
-  const limit = createAdaptiveLimit(concurrency, clock.monotonic());
+  const limit = createAdaptiveLimit(concurrency);
   /** When each request under way began, the oldest first. */
   const began = new Set<{ readonly atMs: MonotonicMs }>();
   const hanging = createAlarm(clock, pump);
@@ -108,7 +108,7 @@ export function createRequestBudget(limits: BudgetLimits, clock: Clock): Request
   function begin(inFlight: number): EndOfRequest {
     const nowMs = clock.monotonic();
     const request = { atMs: nowMs };
-    const sent = limit.began(inFlight, nowMs);
+    const sent = limit.began(inFlight, began.size + 1, nowMs);
     began.add(request);
     return (answer) => {
       if (!began.delete(request)) return;

@@ -34,7 +34,7 @@ test.for(servers)(
     expect(adaptive.quantileMs(0.99)).toBeLessThan(3 * alone.quantileMs(0.99));
     for (const fixed of [eight, sixtyFour]) {
       // As much, but for the moments in which it measures the best time, and sooner.
-      expect(adaptive.perSecond(0, DURATION_MS)).toBeGreaterThan(0.98 * fixed.perSecond(0, DURATION_MS));
+      expect(adaptive.perSecond(0, DURATION_MS)).toBeGreaterThan(0.95 * fixed.perSecond(0, DURATION_MS));
       expect(adaptive.quantileMs(0.99)).toBeLessThan(fixed.quantileMs(0.99));
     }
   },
@@ -42,14 +42,14 @@ test.for(servers)(
 
 test.for([
   ['one request at a time', { serviceMs: 25, perSecond: 40 }, 1, 2],
-  ['60 at once', { serviceMs: 40, perSecond: 1500 }, 60, 90],
-  ['more than is configured', { serviceMs: 80, perSecond: 100_000 }, 96, 96],
+  ['60 at once', { serviceMs: 40, perSecond: 1500 }, 60, 105],
+  ['more than is configured', { serviceMs: 80, perSecond: 100_000 }, 128, 128],
 ] as const)('a server with room for %s is used in full', async ([, model, from, to]) => {
-  const result = await load({ server: model, clients: 200, forMs: 12_000, concurrencyMax: 96 });
+  const result = await load({ server: model, clients: 200, forMs: 12_000, concurrencyMax: 128 });
   const limit = result.limits.at(-1)?.limit ?? 0;
   expect(limit).toBeGreaterThanOrEqual(from);
   expect(limit).toBeLessThanOrEqual(to);
-  const capacity = Math.min(model.perSecond, (96 * 1000) / model.serviceMs);
+  const capacity = Math.min(model.perSecond, (128 * 1000) / model.serviceMs);
   expect(result.perSecond(9_000, 12_000)).toBeGreaterThan(0.9 * capacity);
 });
 
@@ -72,6 +72,24 @@ test('a platform that loses its capacity is asked for less at once, and for as m
   expect(result.quantileMs(0.99, 12_000, 18_000)).toBeLessThan(100);
   expect(result.perSecond(12_000, 18_000)).toBeGreaterThan(0.9 * 60);
   expect(result.perSecond(27_000, 30_000)).toBeGreaterThan(0.9 * 600);
+});
+
+test('a platform that is slow for reasons of its own is spared at first, and used in full again when that is how it is', async () => {
+  const result = await load({
+    server: { serviceMs: 25, perSecond: 1500 },
+    clients: 60,
+    forMs: 150_000,
+    concurrencyMax: 16,
+    during: async ({ clock, server: platform }) => {
+      await clock.sleep(50_000);
+      platform.change({ serviceMs: 150 });
+    },
+  });
+  const at = (atMs: number): number => result.limits.find((sample) => sample.atMs >= atMs)?.limit ?? 0;
+  expect(at(49_000)).toBe(16);
+  expect(at(53_000)).toBeLessThanOrEqual(4);
+  expect(at(149_000)).toBeGreaterThanOrEqual(14);
+  expect(result.perSecond(140_000, 150_000)).toBeGreaterThan(0.9 * (16 / 0.15));
 });
 
 test('an operation that takes long by itself is not taken for a slow platform', async () => {
@@ -118,11 +136,11 @@ test('where nothing is answered in time there is one request at a time, and it g
 });
 
 test('a limit that is not used up stays as it is, whatever the answers take', async () => {
-  const limit = createAdaptiveLimit(16, 0);
+  const limit = createAdaptiveLimit(16);
   const before = limit.current();
   let nowMs = 0;
   for (let count = 0; count < 200; count += 1) {
-    const sent = limit.began(1 + (count % 3), nowMs);
+    const sent = limit.began(1 + (count % 3), 1 + (count % 3), nowMs);
     nowMs += 10 + 50 * (count % 7);
     limit.answered(sent, { operation: 'listPorts', isInTime: true }, nowMs);
   }
