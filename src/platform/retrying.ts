@@ -118,9 +118,15 @@ async function retried(transport: Transport, request: PlatformRequest, world: Re
     if (!throttled && response.status !== 408 && response.status < 500) return response;
     throw new PassingAnswer(response, throttled);
   };
+  const first = attempt();
+  try {
+    return await first;
+  } catch {
+    // Most reads go well at once and need nothing more. Failed, it is p-retry's first attempt.
+  }
   try {
     // No timer of p-retry's own: with `minTimeout: 0` it sets none, and `shouldRetry` sleeps on our clock.
-    return await pRetry(attempt, {
+    return await pRetry((number) => (number === 1 ? first : attempt()), {
       retries: policy.retriesMax,
       minTimeout: 0,
       ...(request.signal === undefined ? {} : { signal: request.signal }),
