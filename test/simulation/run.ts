@@ -26,9 +26,9 @@ const TASKS_PER_WORKER_MIN = 4;
 const WORKER = '--worker';
 /**
  * Threads of one process wait for each other in the memory allocator, so each worker is a process. It has nothing to
- * gain from a collector with threads of its own while every core is at work; most of what a schedule makes dies with it.
+ * gain from a collector with threads of its own while every core is at work.
  */
-const WORKER_OPTIONS = ['--single-threaded-gc', '--max-semi-space-size=64'];
+const WORKER_OPTIONS = ['--single-threaded-gc'];
 
 if (process.argv.includes(WORKER)) serve();
 else process.exitCode = await main();
