@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import ky from 'ky';
 import { Agent } from 'undici';
-import { leavesInClear } from '../kinds/settings/notifications-check.ts';
+import { isLoopback } from '../kinds/addresses.ts';
 import { PortolanError } from '../model/errors.ts';
 import { Secret } from '../model/secret.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -159,7 +159,7 @@ function wireAddress(address: string | Secret): URL {
       ? 'is no http or https address'
       : url.username !== '' || url.password !== ''
         ? 'holds a user name or password'
-        : leavesInClear(url)
+        : url.protocol === 'http:' && !isLoopback(url.href)
           ? 'is plain http to another machine'
           : undefined;
   if (url !== null && fault === undefined) return url;

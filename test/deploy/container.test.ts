@@ -22,9 +22,10 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { parse } from 'yaml';
 import { SANDBOX_TOKEN } from '../../src/sandbox/server.ts';
 import { environmentOf, execForm, stagesOf, textsOf } from './containerfile.ts';
-import { pinned } from './kubernetes.ts';
+import { type Part, pinned } from './kubernetes.ts';
 
 const stages = stagesOf(readFileSync('Dockerfile', 'utf8'));
 const image = stages.at(-1) ?? [];
@@ -209,6 +210,11 @@ test('as compose has it: the sandbox, and `run` beside it until it is told to en
   const health = { PORTOLAN_HEALTH_URL: `http://127.0.0.1:${port}/healthz` };
   const [, healthcheck = ''] = /CMD (\[.*\])/.exec(one('HEALTHCHECK')) ?? [];
   expect(await start(execForm(healthcheck), health, true).ended, 'nothing listens yet').toBe(1);
+  // Of the sandbox, as compose sets it.
+  const { services } = parse(readFileSync('examples/deploy/compose.yaml', 'utf8')) as Part;
+  const [, path = ''] =
+    /^http:\/\/127\.0\.0\.1:7070(\/.*)$/.exec(services.sandbox.environment.PORTOLAN_HEALTH_URL) ?? [];
+  expect(await start(execForm(healthcheck), { PORTOLAN_HEALTH_URL: `${url}${path}` }, true).ended).toBe(0);
 
   const daemon = start(execForm(one('CMD')), {
     PORTOLAN_CONFIG: config,

@@ -1,4 +1,5 @@
 import { unreachable } from '../../model/unreachable.ts';
+import { isLoopback } from '../addresses.ts';
 import { durationProblems } from '../durations.ts';
 import type { SpecProblem } from '../kind.ts';
 import type { NotificationsSpec, ReceiverSpec, ReceiverType } from './notifications-spec.ts';
@@ -109,17 +110,10 @@ function bothAddresses({ url, urlFrom }: ReceiverSpec, path: string): readonly S
   return [{ code: 'settings/receiver', path: `${path}.urlFrom`, message: 'there are two addresses: url and urlFrom' }];
 }
 
-const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
-
-/** True for an address whose traffic leaves the machine in clear. */
-export function leavesInClear(url: URL): boolean {
-  return url.protocol === 'http:' && !LOOPBACK.test(url.hostname);
-}
-
 /** `http://` to another machine, where a signature or token would be readable on the way. */
 export function plainHttp(text: string | undefined, path: string): readonly SpecProblem[] {
   const url = text === undefined ? null : URL.parse(text);
-  if (url === null || !leavesInClear(url)) return [];
+  if (url?.protocol !== 'http:' || isLoopback(url.href)) return [];
   return [
     {
       code: 'settings/plain-http',
