@@ -23,6 +23,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
+import { startReceiver } from '../controller/notifications/receivers.ts';
+import { parseExposition } from '../server/exposition.ts';
 import { SANDBOX_TOKEN } from '../../src/sandbox/server.ts';
 import { environmentOf, execForm, stagesOf, textsOf } from './containerfile.ts';
 import { type Part, pinned } from './kubernetes.ts';
@@ -205,8 +207,15 @@ test('as compose has it: the sandbox, and `run` beside it until it is told to en
   const configuration = readFileSync('examples/deploy/compose/portolan.yaml', 'utf8')
     .replace('http://127.0.0.1:7070', url)
     .replace('0.0.0.0:7780', `127.0.0.1:${port}`);
+  const ops = await startReceiver();
   const config = join(root, 'portolan.yaml');
-  writeFileSync(config, configuration);
+  writeFileSync(
+    config,
+    `${configuration}  notifications:
+    receivers: [{ name: ops, type: webhook, url: "${ops.url}/in" }]
+    rules: [{ receivers: [ops], events: ["source.*", "action.*"] }]
+`,
+  );
   const health = { PORTOLAN_HEALTH_URL: `http://127.0.0.1:${port}/healthz` };
   const [, healthcheck = ''] = /CMD (\[.*\])/.exec(one('HEALTHCHECK')) ?? [];
   expect(await start(execForm(healthcheck), health, true).ended, 'nothing listens yet').toBe(1);
@@ -229,6 +238,18 @@ test('as compose has it: the sandbox, and `run` beside it until it is told to en
     code = await start(execForm(healthcheck), health, true).ended;
   }
   expect(existsSync(join(layout.state, 'portolan.db'))).toBe(true);
+
+  // What it tells is told by a real one, too: events to a receiver, and metrics that a strict reader takes.
+  await ops.count(2);
+  expect(ops.received.map(({ body }) => (JSON.parse(body.toString()) as { type: string }).type)).toEqual(
+    expect.arrayContaining(['portolan.source.observed', 'portolan.source.accepted']),
+  );
+  const scrape = await fetch(`http://127.0.0.1:${port}/metrics`, {
+    headers: { authorization: 'Bearer a-token-of-this-test' },
+  });
+  const metrics = parseExposition(await scrape.text());
+  expect(metrics.get('portolan_phase')?.samples.get('portolan_phase{phase="running"}')).toBe(1);
+  expect(metrics.get('portolan_drift')?.samples.has('portolan_drift{application="Application/shop"}')).toBe(true);
   daemon.child.kill('SIGTERM');
   expect(await daemon.ended, daemon.said()).toBe(0);
   sandbox.child.kill('SIGTERM');

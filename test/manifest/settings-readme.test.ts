@@ -1,0 +1,18 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { loadConfiguration } from '../../src/manifest/configuration.ts';
+
+const readme = readFileSync('src/kinds/settings/README.md', 'utf8');
+const blocks = [...readme.matchAll(/^```yaml\n([^]*?)^```$/gm)].map(([, text = '']) => text);
+
+test('the readme of Settings shows its sections', () => {
+  expect(blocks.map((text) => text.split(':')[0])).toEqual(
+    expect.arrayContaining(['source', 'windows', 'notifications', 'telemetry']),
+  );
+});
+
+test.for(blocks)('what the readme of Settings shows is taken: %s', (text) => {
+  const spec = text.replace(/^/gm, '  ');
+  const { problems } = loadConfiguration(`apiVersion: portolan/v1\nkind: Settings\nspec:\n${spec}`, 'portolan.yaml');
+  expect(problems).toEqual([]);
+});
