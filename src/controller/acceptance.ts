@@ -1,6 +1,7 @@
 import type { Ledger } from '../ledger/ledger.ts';
 import type { OperatorNames } from '../manifest/relations.ts';
-import { type FileCache, loadManifests } from '../manifest/load.ts';
+import type { FileCache } from '../manifest/file-cache.ts';
+import { loadManifests } from '../manifest/load.ts';
 import type { Variables } from '../manifest/substitute.ts';
 import type { Problem } from '../model/problem.ts';
 import type { DesiredState } from '../model/resource.ts';

@@ -1,4 +1,5 @@
-import { FileCache, loadManifests } from '../manifest/load.ts';
+import { FileCache } from '../manifest/file-cache.ts';
+import { loadManifests } from '../manifest/load.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { SourceStatus, StatusError } from '../model/status.ts';
 import type { Refusal } from '../plan/guard.ts';

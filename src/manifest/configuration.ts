@@ -5,6 +5,7 @@ import type { SettingsSpec } from '../kinds/settings/spec.ts';
 import type { StoreSpec } from '../kinds/store/spec.ts';
 import type { Problem } from '../model/problem.ts';
 import { sortProblems } from './fault.ts';
+import { FileCache } from './file-cache.ts';
 import { readFile } from './file.ts';
 import { combine } from './load.ts';
 import type { OperatorNames } from './relations.ts';
@@ -36,7 +37,7 @@ export function defaultSettings(): SettingsSpec {
  */
 export function loadConfiguration(content: string | Uint8Array, file: string): LoadedConfiguration {
   const reading = readFile(content, 'operator', undefined);
-  const { set, problems } = combine([{ path: file, content }], [reading], 'operator', undefined);
+  const { set, problems } = combine([{ path: file, content }], [reading], 'operator', undefined, new FileCache());
   if (problems.length > 0) {
     const configuration = { platforms: new Map(), stores: new Map(), settings: defaultSettings() };
     return { configuration, problems: sortProblems(problems) };

@@ -4,6 +4,7 @@ import type { Problem } from '../model/problem.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
 import { parseDocuments } from './documents.ts';
 import { compareText, type FileText, sortProblems } from './fault.ts';
+import { type DeclaredDocuments, FileCache } from './file-cache.ts';
 import { FAULTS_MAX, type FileReading, fileText, moreFaults, readFile } from './file.ts';
 import { LIMITS } from './limits.ts';
 import { locate, spanOfPlace } from './locate.ts';
@@ -32,26 +33,6 @@ export interface LoadedManifests {
   readonly problems: readonly Problem[];
 }
 
-/** What files said, by content and variables. Holds only what the last call needed. */
-export class FileCache {
-  #readings = new Map<string, FileReading>();
-
-  /** `read` for what is new; the rest is kept, and what no file asks for any more is forgotten. */
-  readAll(files: readonly SourceFile[], variables: Variables, read: (file: SourceFile) => FileReading): FileReading[] {
-    const kept = new Map<string, FileReading>();
-    const suffix = JSON.stringify([...variables].toSorted(([left], [right]) => compareText(left, right)));
-    const readings = files.map((file) => {
-      if (file.contentId === undefined) return read(file);
-      const key = `${file.contentId} ${suffix}`;
-      const reading = kept.get(key) ?? this.#readings.get(key) ?? read(file);
-      kept.set(key, reading);
-      return reading;
-    });
-    this.#readings = kept;
-    return readings;
-  }
-}
-
 const NO_VARIABLES: Variables = new Map();
 
 /**
@@ -60,7 +41,7 @@ const NO_VARIABLES: Variables = new Map();
  */
 export function loadManifests(input: ManifestInput): LoadedManifests {
   const cache = input.cache ?? new FileCache();
-  return loadWith(input, (files, variables) =>
+  return loadWith(input, cache, (files, variables) =>
     cache.readAll(files, variables, (file) => readFile(file.content, 'manifest', variables)),
   );
 }
@@ -84,18 +65,19 @@ export async function loadManifestsPatiently(
     }
   }
   await pause();
-  return loadWith(input, (files) => files.flatMap((file) => readings.get(file) ?? []));
+  return loadWith(input, new FileCache(), (files) => files.flatMap((file) => readings.get(file) ?? []));
 }
 
 function loadWith(
   input: ManifestInput,
+  cache: FileCache,
   readAll: (files: readonly SourceFile[], variables: Variables) => readonly FileReading[],
 ): LoadedManifests {
   const files = input.files.toSorted((left, right) => compareText(left.path, right.path));
   const excess = sourceLimits(files);
   if (excess !== undefined) return { desired: new Map(), problems: sortProblems([...(input.problems ?? []), excess]) };
   const readings = readAll(files, input.variables ?? NO_VARIABLES);
-  const { set, problems } = combine(files, readings, 'manifest', input.operator);
+  const { set, problems } = combine(files, readings, 'manifest', input.operator, cache);
   const all = sortProblems([...(input.problems ?? []), ...problems]);
   return { desired: all.length === 0 ? set : new Map(), problems: all };
 }
@@ -125,20 +107,16 @@ export function combine(
   readings: readonly FileReading[],
   trust: Trust,
   operator: OperatorNames | undefined,
+  cache: FileCache,
 ): { readonly set: DesiredState; readonly problems: readonly Problem[] } {
   const texts = new Texts(files, readings);
   const problems: Problem[] = [];
   const origins = new Map<Declared, Origin>();
   for (const [file, reading] of readings.entries()) {
     for (const fault of reading.faults) problems.push(texts.of(file).problem(fault));
-    for (const [document, { kind, name, content, remains, offset }] of reading.documents.entries()) {
-      if (kind === undefined || name === undefined || kindDeclarations.get(kind)?.trust !== trust) continue;
-      const id = resourceId(kind, name);
-      const position = texts.of(file).position(offset);
-      const whole = content ?? remains;
-      const resource: Resource | undefined = whole && { id, kind, name, ...whole, position };
-      origins.set({ id, position, resource, sound: content !== undefined }, { file, document });
-    }
+    const path = (files[file] as SourceFile).path;
+    const documents = cache.documentsOf(path, reading, () => declaredIn(reading, trust, texts.of(file)));
+    for (const { declared, document } of documents) origins.set(declared, { file, document });
   }
   const incomplete = readings.some((reading) => reading.incomplete);
   const { set, faults } = relate([...origins.keys()], operator, incomplete);
@@ -155,6 +133,17 @@ export function combine(
       problems.push(texts.of(file).problem(moreFaults(count - FAULTS_MAX, texts.of(file).text.length)));
   }
   return { set, problems };
+}
+
+function declaredIn({ documents }: FileReading, trust: Trust, text: FileText): DeclaredDocuments {
+  return documents.flatMap(({ kind, name, content, remains, offset }, document) => {
+    if (kind === undefined || name === undefined || kindDeclarations.get(kind)?.trust !== trust) return [];
+    const id = resourceId(kind, name);
+    const position = text.position(offset);
+    const whole = content ?? remains;
+    const resource: Resource | undefined = whole && { id, kind, name, ...whole, position };
+    return [{ declared: { id, position, resource, sound: content !== undefined }, document }];
+  });
 }
 
 /** Texts and nodes of files again, made when a fault must be placed: a set without faults needs none of the nodes. */

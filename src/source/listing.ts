@@ -58,7 +58,8 @@ export class Listing {
       this.reject(named, 'source/not-found', message, 'a path that the commit has');
     } else if (entry.type === 'folder') {
       await this.#fetch(entry.id);
-      this.#folder(named, within, entry.id);
+      // What `join` puts before a name in that folder; joining each name again would take longer than all the rest.
+      this.#folder(join(named, '-').slice(0, -1), within === '' ? '' : `${within}/`, entry.id);
     } else this.#file(named, within, entry);
   }
 
@@ -77,16 +78,16 @@ export class Listing {
     }
   }
 
+  /** @param shown and `within` end with `/`, or are empty. */
   #folder(shown: string, within: string, id: string): void {
     for (const entry of this.#trees.entries(id)) {
       this.#entries += 1;
       if (this.#entries > ENTRIES_MAX) throw this.#trees.tooLarge(`more than ${ENTRIES_MAX} files and folders`);
       if (!isSeen(entry)) continue;
-      const path = within === '' ? entry.name : `${within}/${entry.name}`;
-      if (isFolder(entry)) this.#folder(join(shown, entry.name), path, entry.id);
+      const { name } = entry;
+      if (isFolder(entry)) this.#folder(`${shown}${name}/`, `${within}${name}/`, entry.id);
       // What a submodule holds would be missing without a word, whatever its name is.
-      else if (entry.type === 'submodule' || isManifestName(entry.name))
-        this.#file(join(shown, entry.name), path, entry);
+      else if (entry.type === 'submodule' || isManifestName(name)) this.#file(shown + name, within + name, entry);
       // One more than allowed says as much as all of them.
       if (this.candidates.length > LIMITS.files) return;
     }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { defaultSettings, loadConfiguration } from '../../src/manifest/configuration.ts';
-import { FileCache, loadManifests } from '../../src/manifest/load.ts';
+import { FileCache } from '../../src/manifest/file-cache.ts';
+import { loadManifests } from '../../src/manifest/load.ts';
 import { renderProblems } from '../../src/manifest/render.ts';
 
 const application = `apiVersion: portolan/v1
