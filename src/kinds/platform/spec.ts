@@ -90,7 +90,8 @@ export const platformSchema = {
           minimum: 1,
           maximum: 1024,
           default: 16,
-          description: 'Most requests in flight at once; fewer while the platform takes longer to answer because of them.',
+          description:
+            'Most requests in flight at once; fewer while the platform takes longer to answer because of them.',
         },
         requestsPerSecond: {
           type: 'number',
