@@ -33,8 +33,8 @@ export interface AdaptiveLimit {
    * @param all with them.
    */
   began(inFlight: number, all: number, nowMs: MonotonicMs): SentUnder;
-  /** Of requests that were answered well, or not in time; other ends say nothing about the server's load. */
-  answered(sent: SentUnder, answer: AnsweredRequest, nowMs: MonotonicMs): void;
+  /** @param answer of a request that was answered well, or not in time; other ends say nothing about the server's load. */
+  ended(sent: SentUnder, answer: AnsweredRequest | undefined, nowMs: MonotonicMs): void;
 }
 
 /** What a request was sent under; handed back with its answer. */
@@ -93,7 +93,7 @@ class Limit implements AdaptiveLimit {
   /** Rises with each change of the limit. */
   #epoch = 0;
   #window = emptyWindow();
-  /** Answers still to come while the limit is cut to measure the best time. */
+  /** Requests still to end while the limit is cut to measure the best time. */
   #probe: { readonly startMs: MonotonicMs; missing: number } | undefined;
   #probeDueMs: MonotonicMs = Number.NEGATIVE_INFINITY;
   #probeEveryMs = PROBE_MS_SECOND;
@@ -120,19 +120,24 @@ class Limit implements AdaptiveLimit {
     return { atMs: nowMs, epoch: this.#epoch, isQuiet: inFlight <= this.#quietLimit() };
   }
 
-  answered(sent: SentUnder, { operation, isInTime }: AnsweredRequest, nowMs: MonotonicMs): void {
+  ended(sent: SentUnder, answer: AnsweredRequest | undefined, nowMs: MonotonicMs): void {
+    const slowness = answer === undefined ? undefined : this.#learn(sent, answer, nowMs);
+    if (sent.epoch !== this.#epoch) return;
+    // A probe ends with requests of any kind: where all of them fail, the limit must not stay cut.
+    if (this.#probe !== undefined) this.#probed(this.#probe, nowMs);
+    else if (slowness !== undefined) this.#count(sent, slowness, nowMs);
+  }
+
+  /** @returns how many times the best time the answer took. */
+  #learn(sent: SentUnder, { operation, isInTime }: AnsweredRequest, nowMs: MonotonicMs): number {
     const tookMs = Math.max(FLOOR_MS, nowMs - sent.atMs);
     const best = this.#bestOf(operation);
     const bestMs = best.ms() ?? tookMs;
-    const slowness = isInTime ? Math.min(SLOWNESS_MAX, tookMs / bestMs) : SLOWNESS_MAX;
-    if (isInTime) {
-      this.#usualMs += USUAL_SHARE * (tookMs - this.#usualMs);
-      this.#answers += 1;
-      best.add(Math.min(tookMs, SLOWNESS_MAX * bestMs), sent.isQuiet && this.#answers > WARM_UP_ANSWERS, nowMs);
-    }
-    if (sent.epoch !== this.#epoch) return;
-    if (this.#probe === undefined) this.#count(sent, slowness, nowMs);
-    else this.#probed(this.#probe, nowMs);
+    if (!isInTime) return SLOWNESS_MAX;
+    this.#usualMs += USUAL_SHARE * (tookMs - this.#usualMs);
+    this.#answers += 1;
+    best.add(Math.min(tookMs, SLOWNESS_MAX * bestMs), sent.isQuiet && this.#answers > WARM_UP_ANSWERS, nowMs);
+    return Math.min(SLOWNESS_MAX, tookMs / bestMs);
   }
 
   #quietLimit(): number {

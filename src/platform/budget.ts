@@ -112,7 +112,7 @@ export function createRequestBudget(limits: BudgetLimits, clock: Clock): Request
     began.add(request);
     return (answer) => {
       if (!began.delete(request)) return;
-      if (answer !== undefined) limit.answered(sent, answer, clock.monotonic());
+      limit.ended(sent, answer, clock.monotonic());
       pump();
     };
   }

@@ -142,7 +142,7 @@ test('a limit that is not used up stays as it is, whatever the answers take', as
   for (let count = 0; count < 200; count += 1) {
     const sent = limit.began(1 + (count % 3), 1 + (count % 3), nowMs);
     nowMs += 10 + 50 * (count % 7);
-    limit.answered(sent, { operation: 'listPorts', isInTime: true }, nowMs);
+    limit.ended(sent, { operation: 'listPorts', isInTime: true }, nowMs);
   }
   expect(limit.current()).toBe(before);
 });
@@ -160,6 +160,24 @@ test('answers that say nothing about the load change nothing', async () => {
   };
   await clock.run(Promise.all(Array.from({ length: 32 }, client)));
   expect(budget.state().concurrency).toBe(before);
+});
+
+test('a platform that begins to fail while the best time is measured is not asked for less for that', async () => {
+  const clock = new VirtualClock();
+  const budget = createRequestBudget({ concurrency: 16, requestsPerSecond: 100_000 }, clock);
+  let ended = 0;
+  const client = async (): Promise<void> => {
+    for (let count = 0; count < 20; count += 1) {
+      const done = await budget.take();
+      await clock.sleep(20);
+      ended += 1;
+      // The first window is full after eight answers, and a probe begins.
+      if (ended <= 8) done({ operation: 'listPorts', isInTime: true });
+      else done();
+    }
+  };
+  await clock.run(Promise.all(Array.from({ length: 32 }, client)));
+  expect(budget.state().concurrency).toBe(8);
 });
 
 test('the same load twice gives the same limits: nothing here is left to chance', async () => {
