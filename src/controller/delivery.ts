@@ -81,6 +81,7 @@ export function createDelivery<T>(options: DeliveryOptions<T>): Delivery<T> {
   const report = createReport(options);
   const pace = createPace(options.ratePerMinute, clock);
   let closing = false;
+  let overflowing = false;
   let ring: () => void = () => {};
 
   const drop = (reason: DropReason): void => counts.dropped(receiver, reason);
@@ -88,6 +89,7 @@ export function createDelivery<T>(options: DeliveryOptions<T>): Delivery<T> {
   async function work(): Promise<void> {
     for (;;) {
       if (waiting.size === 0 && closing) return;
+      if (waiting.size === 0) overflowing = false;
       if (waiting.size === 0) await new Promise<void>((resolve) => (ring = resolve));
       const [next] = waiting;
       if (next === undefined) continue;
@@ -123,6 +125,12 @@ export function createDelivery<T>(options: DeliveryOptions<T>): Delivery<T> {
       if (waiting.size > options.capacity && oldest !== undefined) {
         waiting.delete(oldest);
         drop('overflow');
+        if (!overflowing)
+          options.log.warn(
+            'more is to be told than the receiver takes: the oldest messages are dropped, and counted. Narrow its rules, or raise ratePerMinute',
+            { receiver, waiting: waiting.size },
+          );
+        overflowing = true;
       }
       ring();
     },

@@ -101,6 +101,12 @@ test('a full queue lets go of the oldest, and counts it', async () => {
   await run.clock.sleep(10_000);
   expect(run.attempts.map((attempt) => attempt[0])).toEqual(['d', 'e', 'f']);
   expect(run.counted.filter((word) => word === 'ops dropped overflow')).toHaveLength(3);
+  // Said once, and again only after it was empty in between.
+  const said = (): number => run.lines.filter((line) => line.startsWith('warn more is to be told')).length;
+  expect(said()).toBe(1);
+  for (const item of ['g', 'h', 'i', 'j', 'k']) run.queue.push(item, item);
+  expect(said()).toBe(2);
+  await run.clock.sleep(10_000);
 });
 
 test('two with one key become one while the first waits', async () => {

@@ -30,6 +30,8 @@ interface Scene {
   readonly counted: string[];
   readonly lines: string[];
   readonly close: (graceMs: number) => Promise<void>;
+  /** Resolves when so many were delivered, their answers included. */
+  readonly sent: (wanted: number) => Promise<void>;
 }
 
 function start(
@@ -37,6 +39,7 @@ function start(
   options: {
     api?: HandMadeApi;
     rules?: readonly Partial<NotificationRule>[];
+    speed?: number;
     secrets?: Readonly<Record<string, string | undefined>>;
   } = {},
 ): Scene {
@@ -70,14 +73,18 @@ function start(
       return () => new Secret(value, `environment variable ${name}`);
     },
     redact: (text) => text.replace(/hunter2[-\w]*/g, '[secret]'),
-    clock: hurriedClock(SPEED),
+    clock: hurriedClock(options.speed ?? SPEED),
     random: systemRandom,
     log: logInto(lines),
     counts: countsInto(counted),
   };
   const notifications = startNotifications(notifying);
   onTestFinished(() => notifications.close(0));
-  return { api, counted, lines, close: notifications.close };
+  const sent = async (wanted: number): Promise<void> => {
+    while (counted.filter((word) => word.endsWith(' sent')).length < wanted)
+      await new Promise((resolve) => setTimeout(resolve, 2));
+  };
+  return { api, counted, lines, close: notifications.close, sent };
 }
 
 test('a webhook gets a CloudEvent, signed over its bytes, and nothing that is secret', async () => {
@@ -240,17 +247,18 @@ test('a commit goes from pending to success, and each state is set once', async 
   const api = handMadeApi([application('shop', behind), application('blog', behind)]);
   const scene = start(
     [{ name: 'forge', type: 'github', url: forge.url, repository: 'acme/shop', token: { env: 'TOKEN' } }],
-    { api },
+    // Slow enough that no word of progress is due within the test.
+    { api, speed: 20 },
   );
   api.emit(event({ type: 'source.accepted', application: null }));
-  await forge.count(1);
+  await scene.sent(1);
   api.applicationsNow = [application('shop'), application('blog', behind)];
   api.emit(event({ type: 'apply.finished' }));
   api.emit(event({ type: 'action.done' }));
   await new Promise((resolve) => setTimeout(resolve, 30));
   api.applicationsNow = [application('shop'), application('blog')];
   api.emit(event({ type: 'apply.finished', application: 'Application/blog' }));
-  await forge.count(2);
+  await scene.sent(2);
   api.emit(event({ type: 'drift.detected' }));
   await scene.close(GRACE_MS);
   expect(statuses().map(({ state, description }) => `${state}: ${description}`)).toEqual([
@@ -266,27 +274,24 @@ test('a failure is told, its recovery too; a commit that is refused or supersede
   const api = handMadeApi([application('shop', { lastAppliedRevision: null, failures: 1, lastError: null })]);
   const scene = start(
     [{ name: 'tea', type: 'gitea', url: forge.url, repository: 'acme/shop', token: { env: 'TOKEN' } }],
-    { api },
+    // Slow enough that no word of progress is due within the test.
+    { api, speed: 20 },
   );
   const said = () =>
     forge.received.map(({ path, body }) => {
       const { state, description } = JSON.parse(body.toString()) as Status;
       return `${path.slice(-40, -33)} ${state}: ${description}`;
     });
-  const step = async (wanted: number): Promise<void> => {
-    await forge.count(wanted);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  };
   api.emit(event({ type: 'source.accepted', application: null }));
-  await step(1);
+  await scene.sent(1);
   api.emit(event({ type: 'source.refused', application: null, revision: NEWER, message: 'web.yaml:3:1: bad port' }));
-  await step(2);
+  await scene.sent(2);
   api.sourceNow = { ...sourceStatus, acceptedRevision: NEWER };
   api.emit(event({ type: 'source.accepted', application: null, revision: NEWER }));
-  await step(4);
+  await scene.sent(4);
   api.applicationsNow = [application('shop', { lastAppliedRevision: NEWER })];
   api.emit(event({ type: 'application.recovered', revision: NEWER }));
-  await step(5);
+  await scene.sent(5);
   await scene.close(GRACE_MS);
   expect(said()).toEqual([
     '0123456 pending: 0 of 1 application as this commit says',
