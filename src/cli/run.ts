@@ -5,7 +5,6 @@ import type { SettingsSpec } from '../kinds/settings/spec.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { Log } from '../runtime/log.ts';
-import { createMetrics, type Metrics } from '../server/metrics.ts';
 import { openSourceFeed } from '../source/open-feed.ts';
 import { isOfCommit } from '../source/snapshot.ts';
 import type { CommandDefinition, Surroundings } from './command.ts';
@@ -19,6 +18,7 @@ import {
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { createLog, type LogOptions } from './logging.ts';
 import { DEFAULT_LEDGER_FILE, openLedger } from './open-ledger.ts';
+import { type Observation, openObservation } from './observation.ts';
 import {
   configOption,
   filenameOption,
@@ -112,16 +112,11 @@ async function withLedger(
   actor: string,
 ): Promise<ExitCode> {
   const remembered = await rememberedCapabilities(ledger, readConfiguration(options.config));
-  const metrics = createMetrics({
-    clock: surroundings.clock,
-    concurrency: () => held.opened.configuration.settings.controller.concurrency,
-    version: packageFile.version,
-    node: surroundings.runtimeVersions.node,
-    process: true,
-  });
+  const current: { settings: SettingsSpec } = { settings: readConfiguration(options.config).configuration.settings };
+  const observation = openObservation(() => current.settings, log, surroundings);
   const opened = await openConfiguration(options, surroundings, log, {
     remembered: (name) => remembered.get(name) ?? {},
-    onRequest: metrics.observer.request,
+    onRequest: observation.observer.request,
   });
   if ('problems' in opened) return reportProblems(opened.problems, surroundings.terminal) ?? EXIT.invalid;
   const feed = openSourceFeed({
@@ -148,7 +143,7 @@ async function withLedger(
     actor,
     version: packageFile.version,
     configuration: opened.forController,
-    observer: metrics.observer,
+    observer: observation.observer,
     allow: {
       empty: options.allowEmpty === true,
       shrunk: options.allowShrunk === true,
@@ -156,12 +151,13 @@ async function withLedger(
     },
   });
   const { settings } = opened.configuration;
-  const held: Held = { opened, metrics };
+  const held: Held = { opened, observation, current };
+  observation.attach(controller.api);
   const surfaces = await openSurfaces({
     api: controller.api,
     settings,
     source: options.source,
-    metrics,
+    metrics: observation.metrics,
     log,
     surroundings,
   });
@@ -174,6 +170,7 @@ async function withLedger(
   log.info(lost === undefined ? 'ending: what is under way is finished first' : 'ending: the ledger is no longer ours');
   const isWhole = await controller.drain();
   await surfaces.close();
+  await observation.close();
   await reloading;
   await rememberCapabilities(ledger, held.opened, surroundings.clock).catch((error: unknown) => {
     if (!(error instanceof PortolanError)) throw error;
@@ -189,7 +186,8 @@ async function withLedger(
 /** What a reload replaces. */
 interface Held {
   opened: OpenedConfiguration;
-  readonly metrics: Metrics;
+  readonly observation: Observation;
+  readonly current: { settings: SettingsSpec };
 }
 
 function removes({ prune, controller }: SettingsSpec): string {
@@ -217,10 +215,13 @@ async function keepReloading(
     if (isBusy || signal.aborted) return;
     isBusy = true;
     try {
-      const next = await openConfiguration(options, surroundings, log, { onRequest: held.metrics.observer.request });
+      const next = await openConfiguration(options, surroundings, log, {
+        onRequest: held.observation.observer.request,
+      });
       if ('problems' in next) throw keptFormer(next.problems);
       const former = held.opened;
       held.opened = next;
+      held.current.settings = next.configuration.settings;
       if (JSON.stringify(former.configuration.settings.source) !== JSON.stringify(next.configuration.settings.source))
         log.warn('spec.source of Settings changed; the daemon takes that up when it is started again');
       log.info(`the configuration was read again; ${removes(next.configuration.settings)}`);

@@ -33,7 +33,6 @@ const NOTIFICATIONS_GRACE_MS = 5_000;
 export async function openSurfaces(options: SurfacesOptions): Promise<Surfaces> {
   const { api, source, metrics, log, surroundings } = options;
   const { clock, random, redaction } = surroundings;
-  const detach = metrics.attach(api);
   const notify = ({ notifications }: SettingsSpec) =>
     startNotifications({
       api,
@@ -67,7 +66,6 @@ export async function openSurfaces(options: SurfacesOptions): Promise<Surfaces> 
     },
     async close() {
       await Promise.all([server.close(), notifications.close(NOTIFICATIONS_GRACE_MS)]);
-      detach();
     },
   };
 }

@@ -3,12 +3,13 @@ import type { LedgerOperation } from '../ledger/ledger.ts';
 import type { PortolanError } from '../model/errors.ts';
 import { type ResourceId, scopeKey } from '../model/ids.ts';
 import type { Hold, ScopePlan } from '../model/plan.ts';
-import type { Drift, Pause, PendingWork, ResourceStatus, StatusError } from '../model/status.ts';
+import type { Drift, PendingWork, ResourceStatus, StatusError } from '../model/status.ts';
 import type { EpochMs } from '../model/time.ts';
 import { planDigest } from '../plan/digest.ts';
 import { applicationVerdicts, type Findings, resourceStatuses, type Verdict, withSince } from './conditions.ts';
 import { driftDetail, followDrift } from './drift.ts';
 import type { EventDraft } from './events.ts';
+import { REGIONS_EVERY_MS } from './gates.ts';
 import { healthDetail } from './health.ts';
 import { line } from './keeping.ts';
 import type { Passed } from './pass.ts';
@@ -35,7 +36,6 @@ export interface AftermathInput {
   readonly passed: Passed;
   /** Drift as the pass first saw it: what was told already. */
   readonly seen: readonly ResourceStatus[];
-  readonly pause: Pause | null;
   readonly health: Verdict;
   readonly revision: string;
   readonly nowMs: EpochMs;
@@ -45,8 +45,8 @@ export interface AftermathInput {
 
 /** Judges a pass: the application's new status (put into its record), what is told, and when it is looked at again. */
 export function settle(input: AftermathInput): Aftermath {
-  const { record, passed, pause, revision, nowMs } = input;
-  const { outcome } = passed;
+  const { record, passed, revision, nowMs } = input;
+  const { outcome, pause } = passed;
   const former = record.status;
   const plan = outcome.type === 'unobserved' ? undefined : outcome.plan;
   const results = outcome.type === 'ended' ? outcome.results : [];
@@ -67,7 +67,8 @@ export function settle(input: AftermathInput): Aftermath {
     approval: passed.approval,
     health: input.health,
   };
-  const failure = failureOf(error, results, passed, nowMs);
+  // A region that takes nothing is no failure of the application.
+  const failure = pause?.type === 'region' ? undefined : failureOf(error, results, passed, nowMs);
   const verdicts = applicationVerdicts(findings);
   const isReady = verdicts.Ready.status === 'True';
   const resources = resourceStatuses(findings, former.resources, revision, nowMs);
@@ -239,7 +240,7 @@ function tellHolds(former: readonly ResourceStatus[], holds: readonly Hold[], ev
 
 /** When to look again: the earliest of what is waited for. */
 function nextOf(
-  { record, passed, revision, pause, nowMs, lookEveryMs }: AftermathInput,
+  { record, passed, revision, nowMs, lookEveryMs }: AftermathInput,
   { plan, waits, health }: Findings,
   results: readonly ActionResult[],
   failure: StatusError | undefined,
@@ -261,9 +262,11 @@ function nextOf(
     times.push({ atMs: Math.min(untilMs, nowMs + lookEveryMs), because: 'an install that must come to run' });
   if (passed.ripeMs !== undefined) times.push({ atMs: passed.ripeMs, because: 'a removal whose time has come' });
   if (health.reason === 'Progressing') times.push({ atMs: nowMs + lookEveryMs, because: 'health after a change' });
+  const { pause } = passed;
+  if (pause?.type === 'region') times.push({ atMs: nowMs + REGIONS_EVERY_MS, because: 'its region' });
   if (pause !== null && 'untilMs' in pause && pause.untilMs !== null)
     times.push({ atMs: pause.untilMs, because: 'the end of a pause' });
-  if (isUnfinished(passed, plan, pause))
+  if (isUnfinished(passed, plan))
     times.push({ atMs: nowMs + lookEveryMs, because: 'what came up during the last pass' });
   const [first] = times.sort((left, right) => left.atMs - right.atMs);
   // A little later than the moment itself: whoever is early looks twice.
@@ -277,7 +280,7 @@ function isInterrupted(result: ActionResult): boolean {
 }
 
 /** Something could be done that the pass did not do: a platform that moves, or a follower of something just done. */
-function isUnfinished({ approval, outcome }: Passed, plan: ScopePlan | undefined, pause: Pause | null): boolean {
+function isUnfinished({ approval, outcome, pause }: Passed, plan: ScopePlan | undefined): boolean {
   if (pause !== null || plan === undefined || outcome.type !== 'ended' || approval !== null) return false;
   return plan.actions.some((action) => !action.prune);
 }

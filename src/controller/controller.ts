@@ -5,6 +5,7 @@ import type { ControllerApi } from './api.ts';
 import { type Core, expected } from './core.ts';
 import { createEventLog } from './events.ts';
 import { follow } from './following.ts';
+import { createGates } from './gates.ts';
 import { createIntake } from './intake.ts';
 import { type ControllerConfiguration, type ControllerOptions, durationsOf } from './options.ts';
 import { createApi } from './operations.ts';
@@ -47,6 +48,9 @@ export function createController(options: ControllerOptions): Controller {
     events,
     keeping,
     slots,
+    get gates() {
+      return gates;
+    },
     intake: createIntake({ ...options, keeping, events, configuration: () => core.configuration }),
     queue: createWorkQueue({
       clock,
@@ -63,6 +67,7 @@ export function createController(options: ControllerOptions): Controller {
     shared: undefined,
     lose: lost.resolve,
   };
+  const gates = createGates(() => core);
   const { intake, queue, records } = core;
 
   /** One after another; what goes wrong on purpose is logged and ends nothing. */

@@ -7,6 +7,7 @@ import { timingOf } from '../reconcile/timing.ts';
 import type { Account } from './account.ts';
 import type { MilestoneFacts } from './api.ts';
 import type { EventDraft, EventLog } from './events.ts';
+import type { Gates } from './gates.ts';
 import type { Intake } from './intake.ts';
 import type { Keeping } from './keeping.ts';
 import { type ControllerConfiguration, type ControllerOptions, durationsOf } from './options.ts';
@@ -22,6 +23,7 @@ export interface Core {
   readonly intake: Intake;
   readonly queue: WorkQueue;
   readonly slots: Slots;
+  readonly gates: Gates;
   /** Applications of the accepted source. */
   readonly records: Map<ResourceId, AppRecord>;
   /** Which applications mean a scope: several that do are all in the wrong. */

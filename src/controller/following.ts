@@ -62,6 +62,7 @@ function stay(record: AppRecord, { accepted }: Taken): void {
 
 function change(core: Core, record: AppRecord, work: Work, { accepted, reading }: Taken): void {
   release(core, record);
+  core.gates.forget(record);
   const { labels, spec } = work.application;
   record.work = work;
   record.status = { ...record.status, labels, platform: spec.platform, region: spec.region };
@@ -96,7 +97,10 @@ function isSameResource(left: Resource, right: Resource): boolean {
 
 function drop(core: Core, id: ResourceId): void {
   const record = core.records.get(id);
-  if (record !== undefined) release(core, record);
+  if (record !== undefined) {
+    release(core, record);
+    core.gates.forget(record);
+  }
   core.records.delete(id);
   core.queue.remove(id);
   core.slots.forget(id);

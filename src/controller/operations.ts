@@ -134,7 +134,7 @@ function shown({ queue }: Core, { status, isRunning, id }: AppRecord): Applicati
   return { ...status, nextAttemptMs, conditions: status.conditions.map(running) };
 }
 
-function statusOf({ options, intake, records, queue, stop }: Core, startedMs: EpochMs): ControllerStatus {
+function statusOf({ options, intake, records, queue, stop, gates }: Core, startedMs: EpochMs): ControllerStatus {
   const all = [...records.values()];
   const count = (is: (status: ApplicationStatus, record: AppRecord) => boolean): number =>
     all.filter((record) => is(record.status, record)).length;
@@ -143,7 +143,7 @@ function statusOf({ options, intake, records, queue, stop }: Core, startedMs: Ep
     startedMs,
     phase: stop.aborted ? 'draining' : intake.accepted === undefined ? 'starting' : 'running',
     source: intake.status(),
-    regions: [],
+    regions: gates.regions(),
     counts: {
       applications: all.length,
       ready: count(({ conditions }) => conditions.some(({ type, status }) => type === 'Ready' && status === 'True')),

@@ -1,6 +1,6 @@
 import type { ApplyWorld } from '../apply/world.ts';
 import { PortolanError } from '../model/errors.ts';
-import { type ResourceId, type ScopeKey, scopeKey } from '../model/ids.ts';
+import { type ResourceId, type Scope, type ScopeKey, scopeKey } from '../model/ids.ts';
 import type { Action } from '../model/plan.ts';
 import type { ApprovalNeeded, Pause } from '../model/status.ts';
 import type { EpochMs } from '../model/time.ts';
@@ -28,6 +28,8 @@ export interface PassEnvironment {
   /** Which applications mean a scope: several that do are all in the wrong. */
   readonly claims: Map<ScopeKey, Set<ResourceId>>;
   recordOf(id: ResourceId): AppRecord | undefined;
+  /** Why nothing is written for it now, by its resolved scope. */
+  pauseOf(scope: Scope): Pause | null;
   /** Called once the plan is made. */
   planned(prepared: Prepared): void;
 }
@@ -36,6 +38,8 @@ export interface PassEnvironment {
 export interface Passed {
   readonly prepared: Prepared | undefined;
   readonly outcome: Outcome;
+  /** Why nothing was written. */
+  readonly pause: Pause | null;
   readonly approval: ApprovalNeeded | null;
   /** When something that is to be removed has been gone for long enough. */
   readonly ripeMs: EpochMs | undefined;
@@ -50,20 +54,14 @@ const APPROVABLE: ReadonlySet<string> = new Set([
 ]);
 
 /** One look at one application and, unless it is paused, what follows from it. Never throws what was thrown on purpose. */
-export async function runPass(
-  record: AppRecord,
-  world: ApplyWorld,
-  environment: PassEnvironment,
-  pause: Pause | null,
-): Promise<Passed> {
-  const { work } = record;
-  const options = { ...environment.options, readOnly: pause !== null };
+export async function runPass(record: AppRecord, world: ApplyWorld, environment: PassEnvironment): Promise<Passed> {
   try {
-    const prepared = await prepare(work, world, options);
+    const prepared = await prepare(record.work, world, environment.options);
     claim(record, prepared, environment);
     environment.planned(prepared);
-    if (pause !== null) return { ...nothingCarried, prepared, outcome: untouched(prepared) };
-    return await carry(record, prepared, world, { ...environment, options });
+    const pause = environment.pauseOf(prepared.scope);
+    if (pause !== null) return { ...nothingCarried, pause, prepared, outcome: untouched(prepared) };
+    return await carry(record, prepared, world, environment);
   } catch (error) {
     if (!(error instanceof PortolanError)) throw error;
     const outcome: Outcome = { type: 'unobserved', application: record.id, error };
@@ -71,7 +69,7 @@ export async function runPass(
   }
 }
 
-const nothingCarried = { approval: null, ripeMs: undefined };
+const nothingCarried = { pause: null, approval: null, ripeMs: undefined };
 
 /** Two documents that mean one application would undo each other: neither is touched. */
 function claim(record: AppRecord, { scope }: Prepared, { claims, recordOf }: PassEnvironment): void {
@@ -133,6 +131,7 @@ async function carry(
   return {
     prepared,
     outcome,
+    pause: null,
     approval: keeps.length > 0 && kept.length > 0 ? approvalFor(record, planDigest([left]), keeps, nowMs) : null,
     ripeMs:
       keeps.length > 0 || kept.length === 0 || !environment.isStanding()
@@ -153,6 +152,7 @@ function refused(
   return {
     prepared,
     outcome: { type: 'refused', application: record.id, plan, refusals },
+    pause: null,
     approval: isApprovable ? approvalFor(record, digest, refusals, nowMs) : null,
     ripeMs: undefined,
   };

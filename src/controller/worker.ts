@@ -1,8 +1,8 @@
 import type { ApplyEvent } from '../apply/world.ts';
 import type { LedgerOperation } from '../ledger/ledger.ts';
 import { PortolanError } from '../model/errors.ts';
-import type { ResourceId } from '../model/ids.ts';
-import type { Pause, ResourceStatus } from '../model/status.ts';
+import type { ResourceId, Scope } from '../model/ids.ts';
+import type { ResourceStatus } from '../model/status.ts';
 import type { Prepared } from '../reconcile/reconcile.ts';
 import { type Next, driftDetected, settle } from './aftermath.ts';
 import { modeOf, type Verdict } from './conditions.ts';
@@ -13,8 +13,8 @@ import { statusHealth } from './health.ts';
 import { keepRecord, line } from './keeping.ts';
 import { durationsOf } from './options.ts';
 import { type Passed, runPass } from './pass.ts';
-import { pauseOf } from './pauses.ts';
 import type { AppRecord } from './record.ts';
+import { remindOfSuspended } from './reminders.ts';
 import { applyFinished, applyStarted, eventsOf } from './tell.ts';
 
 /** A pass that takes longer counts as one in trouble: its place is another's. */
@@ -57,10 +57,16 @@ interface FirstLook {
 }
 
 async function onePass(core: Core, record: AppRecord, because: readonly string[]): Promise<void> {
-  const { options, intake, keeping, configuration } = core;
+  const { options, intake, keeping, configuration, queue } = core;
   const { clock, log } = options;
   const { revision } = record;
-  const pause = pauseOf(core, record);
+  const gate = await core.gates.before(record);
+  if (gate.type === 'paused') {
+    // Nothing is asked, so nothing of what was known before changes.
+    record.status = { ...record.status, pause: gate.pause };
+    queue.addAfter(record.id, gate.lookAgainMs - clock.now() + 50, 'the end of a pause');
+    return;
+  }
   record.passes += 1;
   record.isRunning = true;
   log.debug('looking', { application: record.id, revision, because: because.join(', ') });
@@ -75,15 +81,17 @@ async function onePass(core: Core, record: AppRecord, because: readonly string[]
     keeps: (prunes: number) => intake.keeps(prunes),
     claims: core.claims,
     recordOf: (id: ResourceId) => core.records.get(id),
+    pauseOf: (scope: Scope) => core.gates.pauseOf(record, scope),
     planned: (prepared: Prepared) => planned(core, record, revision, prepared, look),
   };
-  const passed = await passOrError(core, record, revision, environment, pause);
+  const result = await passOrError(core, record, revision, environment);
+  const closed = await core.gates.after(record, result.outcome);
+  const passed = closed === null ? result : { ...result, pause: closed };
   if (core.stop.aborted && isCutOff(passed)) return;
   const after = settle({
     record,
     passed,
     seen: look.resources,
-    pause,
     health: await health(core, record, passed),
     revision,
     nowMs: clock.now(),
@@ -91,7 +99,12 @@ async function onePass(core: Core, record: AppRecord, because: readonly string[]
   });
   record.isRunning = false;
   if (record.status.lastAppliedRevision === revision) milestone(core, record, revision, 'applied');
-  publish(core, record, revision, [...applyFinished(record.id, revision, passed.outcome), ...after.events]);
+  const { suspendedNotifyAfterMs } = durationsOf(configuration.settings);
+  publish(core, record, revision, [
+    ...applyFinished(record.id, revision, passed.outcome),
+    ...after.events,
+    ...remindOfSuspended(record, suspendedNotifyAfterMs, clock.now()),
+  ]);
   await keepRecord(keeping, record, [...look.lines, ...after.lines]);
   again(core, record, after.next);
 }
@@ -111,7 +124,6 @@ async function passOrError(
   record: AppRecord,
   revision: string,
   environment: Parameters<typeof runPass>[2],
-  pause: Pause | null,
 ): Promise<Passed> {
   const { work: wanted } = record;
   let begun = false;
@@ -129,12 +141,12 @@ async function passOrError(
     core.stop.aborted || record.work !== wanted ? 'interrupted' : undefined;
   try {
     const world = worldOf(core, wanted, record.snapshot, { emit, stopRequested });
-    return await runPass(record, world, environment, pause);
+    return await runPass(record, world, environment);
   } catch (error) {
     if (!(error instanceof PortolanError)) throw error;
     // The configuration lacks its platform, or a secret of that.
     const outcome = { type: 'unobserved', application: record.id, error } as const;
-    return { prepared: undefined, outcome, approval: null, ripeMs: undefined };
+    return { prepared: undefined, outcome, pause: null, approval: null, ripeMs: undefined };
   }
 }
 

@@ -282,3 +282,76 @@ test('a newer commit is taken up at once by an application that fails', async ()
   await world.until(() => portOf(world).alias === 'SITE', 'it is applied');
   expect(world.clock.now() - committedMs).toBeLessThan(60_000);
 });
+
+test('a region that is not enabled gets no writes, is told once, and goes on by itself when it is enabled', async () => {
+  const world = started();
+  await world.commit(FILES);
+  await world.until(() => world.ready(SHOP) === 'True InSync', 'shop is in sync');
+  const region = [...world.state.regions.all()].find(({ name }) => name === demo.region);
+  if (region === undefined) throw new Error('the sandbox has no such region');
+  world.state.regions.put({ ...region, status: '3' });
+  world.requests.length = 0;
+  await world.commit({ ...FILES, 'web.yaml': web('SITE') });
+  await world.until(() => world.application(SHOP).pause?.type === 'region', 'it is paused');
+  await world.pass(3_600_000);
+  expect(world.writes()).toHaveLength(0);
+  expect(world.eventsOf('region.paused')).toHaveLength(1);
+  expect(world.controller.api.status().regions).toMatchObject([{ region: demo.region, state: 'paused' }]);
+  world.state.regions.put(region);
+  await world.until(() => world.ready(SHOP) === 'True InSync' && portOf(world).alias === 'SITE', 'it goes on');
+  expect(world.eventsOf('region.resumed')).toHaveLength(1);
+  expect(world.application(SHOP).pause).toBeNull();
+});
+
+test('outside of its window an application is looked at, drift is told, and nothing is written', async () => {
+  // The world begins on a Friday at noon.
+  const world = started(
+    '{ windows: [ { name: nights, kind: allow, schedule: "0 22 * * *", duration: 2h, labels: { env: prod } } ] }',
+  );
+  await world.commit(FILES);
+  await world.until(() => world.ready(SHOP) === 'False Paused', 'it waits');
+  expect(world.writes()).toHaveLength(0);
+  expect(world.application(SHOP).pause).toEqual({
+    type: 'window',
+    window: 'nights',
+    untilMs: Date.UTC(2026, 10, 20, 22),
+  });
+  await world.until(() => world.ready(SHOP) === 'True InSync', 'it is applied');
+  expect(new Date(world.application(SHOP).lastSuccessMs ?? 0).getUTCHours()).toBeGreaterThanOrEqual(22);
+  await world.until(() => new Date(world.clock.now()).getUTCHours() === 3, 'the window is over');
+  world.state.ports.put({ ...portOf(world), alias: 'BY_HAND' });
+  await world.until(() => world.eventsOf('drift.detected').length === 1, 'drift is told');
+  expect(portOf(world).alias).toBe('BY_HAND');
+  await world.until(() => portOf(world).alias === 'WEB', 'it is healed in the next window');
+  expect(new Date(world.clock.now()).getUTCHours()).toBeGreaterThanOrEqual(22);
+});
+
+test('what is suspended for long is told, again and again, until it is resumed', async () => {
+  const world = started('{ controller: { suspendedNotifyAfter: 24h } }');
+  await world.commit(FILES);
+  await world.until(() => world.ready(SHOP) === 'True InSync', 'shop is in sync');
+  await world.controller.api.suspend(SHOP, 'alice', 'a migration');
+  await world.pass(23 * 3_600_000);
+  expect(world.eventsOf('application.suspended-long')).toHaveLength(0);
+  await world.pass(26 * 3_600_000);
+  const [told, ...more] = world.eventsOf('application.suspended-long');
+  expect(told?.message).toContain(`${SHOP} for 24h`);
+  expect(more).toHaveLength(1);
+  await world.controller.api.resume(SHOP, 'alice');
+  await world.pass(72 * 3_600_000);
+  expect(world.eventsOf('application.suspended-long')).toHaveLength(2);
+});
+
+test('another configuration is in force from the next pass on', async () => {
+  const world = started();
+  await world.commit(FILES);
+  await world.until(() => world.ready(SHOP) === 'True InSync', 'shop is in sync');
+  const configuration = world.configuration();
+  const scopes = { allow: ['nobody/*/*'] };
+  await world.controller.reload({ ...configuration, settings: { ...configuration.settings, scopes } });
+  await world.commit({ ...FILES, 'web.yaml': web('SITE') });
+  await world.until(() => world.application(SHOP).lastError?.code === 'guard/scope', 'it is refused');
+  expect(portOf(world).alias).toBe('WEB');
+  await world.controller.reload(configuration);
+  await world.until(() => portOf(world).alias === 'SITE', 'it is applied');
+});

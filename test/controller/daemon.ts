@@ -60,7 +60,8 @@ export class DaemonWorld {
   feed = new HandFeed();
   controller: Controller;
   /** Answers in place of the platform, which then never hears of the request. */
-  answer: (request: PlatformRequest) => PlatformResponse | Promise<PlatformResponse> | undefined = () => undefined;
+  answer: (request: PlatformRequest) => PlatformResponse | undefined | Promise<PlatformResponse | undefined> = () =>
+    undefined;
   readonly #random = seededRandom(7);
   readonly #sandbox: Transport;
   #commits = 0;
@@ -156,7 +157,7 @@ export class DaemonWorld {
     const { clock } = this;
     const transport: Transport = async (request) => {
       this.requests.push(request);
-      return this.answer(request) ?? (await this.#sandbox(request));
+      return (await this.answer(request)) ?? (await this.#sandbox(request));
     };
     const client = createPlatformClient({
       name: 'default',

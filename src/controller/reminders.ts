@@ -1,0 +1,30 @@
+import { formatDuration } from '../model/duration.ts';
+import type { ResourceId } from '../model/ids.ts';
+import type { EpochMs } from '../model/time.ts';
+import { modeOf } from './conditions.ts';
+import type { EventDraft } from './events.ts';
+import type { AppRecord } from './record.ts';
+
+/**
+ * Keeps count of what is suspended in an application, by an operator or by annotation, and since when; after a time, and
+ * again after each such time, somebody is told, so that nothing is forgotten. Changes `kept` of the record.
+ */
+export function remindOfSuspended(record: AppRecord, notifyAfterMs: number, nowMs: EpochMs): readonly EventDraft[] {
+  const { kept, work, id } = record;
+  const aside = [...work.resources.values()].filter((resource) => modeOf(resource) === 'suspend');
+  const asideSince = Object.fromEntries(
+    aside.map((resource) => [resource.id, kept.asideSince[resource.id] ?? nowMs] as const),
+  );
+  const suspended: readonly (readonly [ResourceId, EpochMs])[] = [
+    ...(kept.suspended === null ? [] : [[id, kept.suspended.sinceMs] as const]),
+    ...aside.map((resource) => [resource.id, asideSince[resource.id] ?? nowMs] as const),
+  ];
+  const long = suspended.filter(([, sinceMs]) => nowMs - sinceMs >= notifyAfterMs);
+  const isDue = long.length > 0 && (kept.remindedMs === null || nowMs - kept.remindedMs >= notifyAfterMs);
+  record.kept = { ...kept, asideSince, remindedMs: isDue ? nowMs : long.length === 0 ? null : kept.remindedMs };
+  if (!isDue) return [];
+  const named = long.map(([name, sinceMs]) => `${name} for ${formatDuration(nowMs - sinceMs)}`).join(', ');
+  const message = `suspended for long: ${named}. Resume it, or take it out of the source; drift of what is suspended is not put right`;
+  const detail = { suspended: long.map(([resource, sinceMs]) => ({ resource, sinceMs })) };
+  return [{ type: 'application.suspended-long', severity: 'warning', message, detail }];
+}
