@@ -43,23 +43,23 @@ export function createController(options: ControllerOptions): Controller {
   let turn: Promise<void> = Promise.resolve();
 
   const slots = createSlots(() => core.configuration.settings.controller.concurrency);
+  const records: Core['records'] = new Map();
+  const queue = createWorkQueue({
+    clock,
+    random,
+    concurrency: slots.concurrency,
+    observer,
+    onError: (key, error) => log.error(`a fault of Portolan itself: ${faultOf(error)}`, { application: key }),
+  });
   const core: Core = {
     options,
     events,
     keeping,
     slots,
-    get gates() {
-      return gates;
-    },
+    gates: createGates({ clock, log, events, records, queue, configuration: () => core.configuration }),
     intake: createIntake({ ...options, keeping, events, configuration: () => core.configuration }),
-    queue: createWorkQueue({
-      clock,
-      random,
-      concurrency: slots.concurrency,
-      observer,
-      onError: (key, error) => log.error(`a fault of Portolan itself: ${faultOf(error)}`, { application: key }),
-    }),
-    records: new Map(),
+    queue,
+    records,
     claims: new Map(),
     stop: stop.signal,
     configuration: options.configuration,
@@ -67,8 +67,7 @@ export function createController(options: ControllerOptions): Controller {
     shared: undefined,
     lose: lost.resolve,
   };
-  const gates = createGates(() => core);
-  const { intake, queue, records } = core;
+  const { intake } = core;
 
   /** One after another; what goes wrong on purpose is logged and ends nothing. */
   function inTurn(change: () => Promise<void>): Promise<void> {

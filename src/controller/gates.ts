@@ -1,11 +1,13 @@
-import type { Scope } from '../model/ids.ts';
+import type { ResourceId, Scope } from '../model/ids.ts';
 import type { Pause, RegionStatus } from '../model/status.ts';
 import type { EpochMs } from '../model/time.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Log } from '../runtime/log.ts';
 import type { Outcome } from '../reconcile/outcome.ts';
 import { createCircuitBreaker, isPlatformFailure, type PassResult, type Place } from './breaker.ts';
-import type { Core } from './core.ts';
-import type { EventDraft } from './events.ts';
+import type { EventDraft, EventLog } from './events.ts';
 import type { ControllerConfiguration } from './options.ts';
+import type { WorkQueue } from './queue.ts';
 import type { AppRecord } from './record.ts';
 import { createRegions, type SeenRegion } from './regions.ts';
 import { type SyncWindow, syncWindows, windowAt } from './windows.ts';
@@ -32,9 +34,16 @@ export const REGIONS_EVERY_MS = 30_000;
 /** Whoever failed last leaves the first look to others. */
 const FAILED_LOOK_LATER_MS = 2_000;
 
-export function createGates(core: () => Core): Gates {
-  const { options, events } = core();
-  const { clock } = options;
+export interface GatesOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly events: EventLog;
+  readonly records: ReadonlyMap<ResourceId, AppRecord>;
+  readonly queue: Pick<WorkQueue, 'add'>;
+  configuration(): ControllerConfiguration;
+}
+
+export function createGates({ clock, log, events, records, queue, configuration }: GatesOptions): Gates {
   const breaker = createCircuitBreaker(clock);
   const regions = createRegions({ clock, intervalMs: REGIONS_EVERY_MS, onChange: regionChanged });
   let windows: { readonly of: ControllerConfiguration; readonly ready: readonly SyncWindow[] } | undefined;
@@ -49,12 +58,11 @@ export function createGates(core: () => Core): Gates {
   };
 
   function wake(place: Place, because: string): void {
-    const { records, queue } = core();
     for (const record of records.values()) if (isIn(record, place)) queue.add(record.id, because, 'routine');
   }
 
   function tell(draft: EventDraft): void {
-    options.log[draft.severity === 'info' ? 'info' : 'warn'](draft.message);
+    log[draft.severity === 'info' ? 'info' : 'warn'](draft.message);
     events.publish(draft);
   }
 
@@ -73,16 +81,15 @@ export function createGates(core: () => Core): Gates {
 
   async function lookAtRegion(record: AppRecord): Promise<Gate> {
     const { platform, region } = placeOf(record);
-    const look = await regions.look(core().configuration.client(platform), region);
+    const look = await regions.look(configuration().client(platform), region);
     if (look.type !== 'paused') return { type: 'go' };
     const { state, sinceMs, lookAgainMs } = look;
     return { type: 'paused', pause: { type: 'region', region, state, sinceMs }, lookAgainMs };
   }
 
   function readyWindows(): readonly SyncWindow[] {
-    const { configuration } = core();
-    if (windows?.of !== configuration)
-      windows = { of: configuration, ready: syncWindows(configuration.settings.windows) };
+    const now = configuration();
+    if (windows?.of !== now) windows = { of: now, ready: syncWindows(now.settings.windows) };
     return windows.ready;
   }
 
@@ -130,12 +137,12 @@ export function createGates(core: () => Core): Gates {
       return gate.type === 'paused' ? gate.pause : null;
     },
     forget: (record) => breaker.forget(placeOf(record), record.id),
-    regions: () => regionStatuses(core(), placeOf, breaker.state, regions.seen()),
+    regions: () => regionStatuses(records, placeOf, breaker.state, regions.seen()),
   };
 }
 
 function regionStatuses(
-  { records }: Core,
+  records: ReadonlyMap<ResourceId, AppRecord>,
   placeOf: (record: AppRecord) => Place,
   circuitOf: ReturnType<typeof createCircuitBreaker>['state'],
   seen: readonly SeenRegion[],
