@@ -53,7 +53,8 @@ const COMMITS_MAX = 50;
 
 /** One receiver: hears every event, and takes what its rules mean. */
 interface Receiver {
-  hear(event: ControllerEvent): void;
+  /** @param told gives the event without secrets. */
+  hear(event: ControllerEvent, told: () => ControllerEvent): void;
   close(graceMs: number): Promise<void>;
 }
 
@@ -73,8 +74,10 @@ export function startNotifications(options: NotificationsOptions): Notifications
     receivers.length === 0
       ? () => {}
       : api.events.subscribe((event) => {
-          const safe = redacted(event, redact);
-          for (const receiver of receivers) receiver.hear(safe);
+          let safe: ControllerEvent | undefined;
+          // Made when the first one wants it: most events are for nobody, and the controller waits for this call.
+          const told = (): ControllerEvent => (safe ??= redacted(event, redact));
+          for (const receiver of receivers) receiver.hear(event, told);
         });
   return {
     async close(graceMs) {
@@ -165,11 +168,12 @@ function eventReceiver(
     merge: (_, newer) => newer,
   });
   return {
-    hear(event) {
+    hear(event, told) {
       if (!rules.some((rule) => matchesRule(rule, event))) return;
-      const repeats = repeatsOf(event);
+      const safe = told();
+      const repeats = repeatsOf(safe);
       if (repeats === undefined) options.counts.collapsed(spec.name);
-      else queue.push(event.id, { event, repeats });
+      else queue.push(event.id, { event: safe, repeats });
     },
     close: (graceMs) => queue.close(graceMs),
   };
