@@ -102,6 +102,17 @@ test('events that are forgotten, or of a process before, are a gap that is told'
   await expect.poll(() => ahead.sequences()).toEqual([6]);
 });
 
+test('after a restart it is a gap even where this process has forgotten nothing', async () => {
+  const { api, serving } = await start();
+  api.happen();
+  const reader = await read(serving, `?after=${api.state.startedMs - 1}-1`);
+  await expect.poll(() => reader.sequences()).toEqual([1]);
+  expect(reader.text()).toContain('event: gap');
+  const whole = await read(serving, `?after=${api.state.startedMs}-0`);
+  await expect.poll(() => whole.sequences()).toEqual([1]);
+  expect(whole.text()).not.toContain('event: gap');
+});
+
 test('only the events of an application, where that is asked for', async () => {
   const { api, serving } = await start();
   const reader = await read(serving, '?application=shop');

@@ -95,6 +95,8 @@ const FORGERIES: Readonly<
       : [{ [SIGNATURE_HEADER[kind]]: `sha256=${hmac(body, WEBHOOK_SECRET, 'sha1')}` }, body],
   'another algorithm by name': (kind, body) =>
     kind === 'gitlab' ? undefined : [{ [SIGNATURE_HEADER[kind]]: `md5=${hmac(body, WEBHOOK_SECRET, 'md5')}` }, body],
+  'the right signature by the name of another algorithm': (kind, body) =>
+    kind === 'gitlab' ? undefined : [{ [SIGNATURE_HEADER[kind]]: `sha512=${hmac(body)}` }, body],
   'half of the signature': (kind, body) => {
     const headers = headersFor(kind, body);
     const value = headers[SIGNATURE_HEADER[kind]] ?? '';
