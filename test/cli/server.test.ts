@@ -142,6 +142,26 @@ test('status shows each application, what is not ready of it, and what to do', a
   expect(json['resources']?.length).toBe(1);
 });
 
+test('what keeps a whole application is said once', async () => {
+  const serving = await serve();
+  const blog = troubled('blog');
+  const [web] = blog.resources;
+  const ready = {
+    type: 'Ready',
+    status: 'Unknown',
+    reason: 'Unreachable',
+    message: 'no answer',
+    observedRevision: null,
+    sinceMs: 1,
+  } as const;
+  serving.api.list = [
+    { ...blog, pause: null, resources: web === undefined ? [] : [{ ...web, holds: [], conditions: [ready] }] },
+  ];
+  const { out } = await run(serving, ['status']);
+  expect(out).toMatch(/Application\/blog .*no answer\n/);
+  expect(out).toMatch(/ {2}Component\/blog-web +Unknown +Unknown +Unreachable +-\n/);
+});
+
 test('the code of status says the worst: all well, held, failed', async () => {
   const serving = await serve();
   const calm = { ...serving.api.state, source: { ...serving.api.state.source, error: null } };

@@ -97,14 +97,15 @@ function textOf(standing: Standing, url: string, output: 'text' | 'json'): strin
 
 function tableOf({ applications, resources }: Standing): string {
   const byApplication = Map.groupBy(resources, ({ application }) => application);
-  const rows = applications.flatMap((one) => [
-    [one.id, ...wordsOf(one.conditions), whyOf(one)],
-    ...(byApplication.get(one.id) ?? []).map(({ id, conditions, holds }) => [
-      `  ${id}`,
-      ...wordsOf(conditions),
-      holds[0] === undefined ? conditionOf(conditions, 'Ready')?.message : `${holds[0].code}: ${holds[0].message}`,
-    ]),
-  ]);
+  const rows = applications.flatMap((one) => {
+    const why = whyOf(one);
+    const below = (byApplication.get(one.id) ?? []).map((resource) => {
+      const said = whyOfResource(resource);
+      // What keeps the whole application is said once.
+      return [`  ${resource.id}`, ...wordsOf(resource.conditions), said === why ? '' : said];
+    });
+    return [[one.id, ...wordsOf(one.conditions), why], ...below];
+  });
   return renderTable(['resource', 'ready', 'healthy', 'reason', 'message'], rows);
 }
 
@@ -120,6 +121,11 @@ function conditionOf(conditions: readonly Condition[], type: ConditionType): Con
 function whyOf({ pause, lastError, conditions }: Application): string {
   if (pause !== null) return pauseText(pause);
   return lastError?.message ?? conditionOf(conditions, 'Ready')?.message ?? '';
+}
+
+function whyOfResource({ conditions, holds }: ResourceStatus): string {
+  const [hold] = holds;
+  return hold === undefined ? (conditionOf(conditions, 'Ready')?.message ?? '') : `${hold.code}: ${hold.message}`;
 }
 
 function pauseText(pause: NonNullable<ApplicationStatus['pause']>): string {
