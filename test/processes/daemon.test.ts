@@ -1,0 +1,288 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { openSqliteLedger } from '../../src/ledger/sqlite.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { systemRandom } from '../../src/runtime/random.ts';
+import { demo } from '../../src/sandbox/seeds/demo.ts';
+import { type Sandbox, SANDBOX_TOKEN, type SandboxOptions, startSandbox } from '../../src/sandbox/server.ts';
+import { runProcess, startProgram } from '../cli/running.ts';
+import { commit, repository, temporaryFolder } from '../source/repositories.ts';
+
+/** The real program over a real checkout, against a real sandbox: one daemon at a time, all of it gone with the test. */
+const API_TOKEN = 'a-token-that-only-this-test-knows-0123456789';
+const ENV = { PORTOLAN_TOKEN: SANDBOX_TOKEN, API_TOKEN };
+
+const APPLICATION = `apiVersion: portolan/v1
+kind: Application
+metadata: { name: shop }
+spec: { team: ${demo.team}, region: ${demo.region}, appId: ${demo.appId} }
+`;
+
+const web = (alias: string, annotations = '') => `apiVersion: portolan/v1
+kind: Component
+metadata: { name: shop-web${annotations === '' ? '' : `, annotations: { ${annotations} }`} }
+spec:
+  application: shop
+  serviceId: ${demo.webServiceId}
+  ports: [ { port: 8080, protocol: http, alias: ${alias}, inner: true, outer: true } ]
+`;
+
+const rules = (count: number): string =>
+  Array.from(
+    { length: count },
+    (_, index) => `apiVersion: portolan/v1
+kind: HttpGatewayRule
+metadata: { name: rule-${index} }
+spec: { application: shop, component: shop-web, port: 8080, domain: r${index}.example.com }
+`,
+  ).join('---\n');
+
+const FILES = { 'app.yaml': APPLICATION, 'web.yaml': web('WEB'), 'rules.yaml': rules(2) };
+
+class Place {
+  readonly folder = temporaryFolder();
+  readonly checkout = repository(FILES);
+  readonly ledger = join(this.folder, 'portolan.db');
+  readonly config = join(this.folder, 'portolan.yaml');
+  readonly sandbox: Sandbox;
+
+  constructor(sandbox: Sandbox) {
+    this.sandbox = sandbox;
+    writeFileSync(
+      this.config,
+      `apiVersion: portolan/v1
+kind: Platform
+metadata: { name: default }
+spec: { url: "${sandbox.url}", auth: { header: Authorization, value: { env: PORTOLAN_TOKEN } }, dialect: extended, limits: { requestsPerSecond: 1000 } }
+---
+apiVersion: portolan/v1
+kind: Settings
+spec:
+  settle: { targetState: 2s, creation: 2s, install: 2s }
+  controller: { resyncInterval: 1s, pruneAfter: 1s, drainTimeout: 20s }
+  server: { listen: "127.0.0.1:0", tokens: [ { name: test, role: admin, value: { env: API_TOKEN } } ] }
+`,
+    );
+  }
+
+  async daemon() {
+    const run = startProgram(
+      ['run', '--config', this.config, '-f', this.checkout, '--ledger', this.ledger, '--log-format', 'json'],
+      { env: ENV },
+    );
+    onTestFinished(() => void run.child.kill('SIGKILL'));
+    const url = (): string | undefined => /API at (http:\S+);/.exec(run.outputSoFar().err)?.[1];
+    await until(
+      () => url() !== undefined,
+      () => run.outputSoFar().err,
+    );
+    return { ...run, url: url() ?? '' };
+  }
+
+  port() {
+    const row = [...this.sandbox.state.ports.all()].find(
+      ({ serviceId, port }) => serviceId === demo.webServiceId && port === 8080,
+    );
+    if (row === undefined) throw new Error('the sandbox has no such port');
+    return row;
+  }
+
+  alterPort(alias: string): void {
+    const row = this.port();
+    this.sandbox.alter((state) => state.ports.put({ ...row, alias }));
+  }
+
+  domains(): readonly string[] {
+    return [...this.sandbox.state.rules.all()]
+      .filter(({ type }) => type === 1)
+      .map(({ domain }) => domain)
+      .sort();
+  }
+
+  writes(): number {
+    return this.sandbox.requests().filter(({ isWrite }) => isWrite).length;
+  }
+}
+
+async function placed(options: Partial<SandboxOptions> = {}): Promise<Place> {
+  const sandbox = await startSandbox({ clock: systemClock, random: systemRandom, ...options });
+  onTestFinished(() => sandbox.close());
+  return new Place(sandbox);
+}
+
+async function until(isSo: () => boolean | Promise<boolean>, otherwise: () => string = () => ''): Promise<void> {
+  const deadlineMs = systemClock.monotonic() + 20_000;
+  while (!(await isSo())) {
+    if (systemClock.monotonic() > deadlineMs) throw new Error(`it did not come to that within 20 s\n${otherwise()}`);
+    await sleep(25);
+  }
+}
+
+async function ask<T>(url: string, path: string): Promise<T> {
+  const response = await fetch(`${url}/api/v1${path}`, { headers: { authorization: `Bearer ${API_TOKEN}` } });
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+  return (await response.json()) as T;
+}
+
+async function readiness(url: string): Promise<string> {
+  const { conditions } = await ask<{ conditions: { type: string; status: string; reason: string }[] }>(
+    url,
+    '/applications/shop',
+  );
+  const ready = conditions.find(({ type }) => type === 'Ready');
+  return `${ready?.status} ${ready?.reason}`;
+}
+
+test('a commit is applied within a moment, drift made by hand is put right, and what is reported is left', async () => {
+  const place = await placed();
+  const daemon = await place.daemon();
+  await until(
+    () => place.domains().length === 2 && place.port().alias === 'WEB',
+    () => daemon.outputSoFar().err,
+  );
+  commit(place.checkout, { 'web.yaml': web('SITE') });
+  const committedMs = systemClock.monotonic();
+  await until(() => place.port().alias === 'SITE');
+  expect(systemClock.monotonic() - committedMs).toBeLessThan(5_000);
+  await until(async () => (await readiness(daemon.url)) === 'True InSync');
+
+  place.alterPort('BY_HAND');
+  await until(() => place.port().alias === 'SITE');
+  const ledger = await openSqliteLedger(place.ledger, {
+    clock: systemClock,
+    random: systemRandom,
+    actor: 'test',
+    readOnly: true,
+  });
+  await until(async () => (await ledger.history({ limit: 50 })).some(({ event }) => event === 'drift-healed'));
+  const found = (await ledger.history({ limit: 50 })).find(({ event }) => event === 'drift');
+  await ledger.close();
+  expect(found?.detail).toMatchObject({
+    resource: 'Component/shop-web',
+    changes: [{ field: 'ports[8080].alias', before: 'BY_HAND', after: 'SITE', cause: 'drift' }],
+  });
+
+  commit(place.checkout, { 'web.yaml': web('SITE', 'portolan/reconcile: report') });
+  await until(async () => (await readiness(daemon.url)) === 'True InSync');
+  await sleep(1_500);
+  place.alterPort('BY_HAND');
+  await until(async () => (await readiness(daemon.url)) === 'False Drifted');
+  expect(place.port().alias).toBe('BY_HAND');
+
+  commit(place.checkout, { 'web.yaml': web('SITE'), 'rules.yaml': rules(1) });
+  await until(() => place.domains().length === 1 && place.port().alias === 'SITE');
+  daemon.child.kill('SIGTERM');
+  expect((await daemon.ended).code).toBe(0);
+});
+
+test('TERM in the middle of an apply: what is in flight is recorded, nothing is begun, and the next daemon goes on', async () => {
+  const place = await placed();
+  place.sandbox.setFaults([{ operation: 'createRule', fault: { type: 'delay', ms: 1_500 } }]);
+  commit(place.checkout, { 'rules.yaml': rules(6) });
+  const daemon = await place.daemon();
+  await until(
+    () => place.sandbox.requests().some(({ operation }) => operation === 'createRule'),
+    () => daemon.outputSoFar().err,
+  );
+  daemon.child.kill('SIGTERM');
+  const { code, err } = await daemon.ended;
+  expect(code, err).toBe(0);
+  // The sandbox notes a request when it has answered: one more than was seen may have been in flight, and no other.
+  expect(place.sandbox.requests().filter(({ operation }) => operation === 'createRule')).toHaveLength(2);
+  expect(place.domains()).toHaveLength(2);
+  const ledger = await openSqliteLedger(place.ledger, {
+    clock: systemClock,
+    random: systemRandom,
+    actor: 'test',
+    readOnly: true,
+  });
+  expect(await ledger.intents({ states: ['open', 'unknown'] })).toEqual([]);
+  await ledger.close();
+
+  place.sandbox.setFaults([]);
+  const next = await place.daemon();
+  await until(
+    () => place.domains().length === 6,
+    () => next.outputSoFar().err,
+  );
+  expect(place.sandbox.requests().filter(({ operation }) => operation === 'createRule')).toHaveLength(6);
+});
+
+test('killed with -9, the next one settles what was in flight and goes on', async () => {
+  const place = await placed();
+  place.sandbox.setFaults([{ operation: 'createRule', fault: { type: 'delay', ms: 1_000 } }]);
+  const daemon = await place.daemon();
+  await until(() => place.sandbox.requests().some(({ operation }) => operation === 'createRule'));
+  daemon.child.kill('SIGKILL');
+  await daemon.ended;
+  place.sandbox.setFaults([]);
+  const next = await place.daemon();
+  await until(
+    () => place.domains().length === 2,
+    () => next.outputSoFar().err,
+  );
+  await until(async () => (await readiness(next.url)) === 'True InSync');
+  expect(place.domains()).toEqual(['r0.example.com', 'r1.example.com']);
+});
+
+test('started over a source that is broken, it goes on with what was accepted before', async () => {
+  const place = await placed();
+  const daemon = await place.daemon();
+  await until(
+    async () => (await readiness(daemon.url).catch(() => '')) === 'True InSync',
+    () => daemon.outputSoFar().err,
+  );
+  await sleep(300);
+  daemon.child.kill('SIGTERM');
+  expect((await daemon.ended).code).toBe(0);
+  commit(place.checkout, { 'web.yaml': 'kind: Nonsense\n', 'rules.yaml': undefined });
+  place.alterPort('BY_HAND');
+  const next = await place.daemon();
+  await until(
+    () => place.port().alias === 'WEB',
+    () => next.outputSoFar().err,
+  );
+  await sleep(2_500);
+  expect(place.domains()).toHaveLength(2);
+  const { source } = await ask<{
+    source: { error: { code: string }; acceptedRevision: string; observedRevision: string };
+  }>(next.url, '/status');
+  expect(source.error.code).toBe('source/faulty');
+  expect(source.acceptedRevision).not.toBe(source.observedRevision);
+});
+
+test('a second daemon, or an apply, on the same ledger ends with 6 and names the way out; the platform hears of nothing twice', async () => {
+  const place = await placed();
+  const daemon = await place.daemon();
+  await until(
+    async () => (await readiness(daemon.url).catch(() => '')) === 'True InSync',
+    () => daemon.outputSoFar().err,
+  );
+  const writes = place.writes();
+  const shared = ['--config', place.config, '-f', place.checkout, '--ledger', place.ledger];
+  const second = await runProcess(['run', ...shared], { env: ENV });
+  expect(second.code, second.err).toBe(6);
+  const apply = await runProcess(['apply', ...shared, '--yes'], { env: ENV });
+  expect(apply.code).toBe(6);
+  expect(apply.err).toContain('portolan plan --server');
+  expect(place.writes()).toBe(writes);
+});
+
+test('a changed configuration is taken up while it runs, and a faulty one is not', async () => {
+  const place = await placed();
+  const daemon = await place.daemon();
+  await until(
+    async () => (await readiness(daemon.url).catch(() => '')) === 'True InSync',
+    () => daemon.outputSoFar().err,
+  );
+  writeFileSync(place.config, 'kind: Nonsense\n');
+  daemon.child.kill('SIGHUP');
+  await until(
+    () => daemon.outputSoFar().err.includes('the former one stays in force'),
+    () => daemon.outputSoFar().err,
+  );
+  commit(place.checkout, { 'web.yaml': web('SITE') });
+  await until(() => place.port().alias === 'SITE');
+});
