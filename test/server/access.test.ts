@@ -1,8 +1,8 @@
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ROLES, type Role } from '../../src/kinds/settings/server-spec.ts';
 import type { Route } from '../../src/server/route.ts';
 import { routes } from '../../src/server/routes/table.ts';
-import { serve, type Serving, TOKENS } from './serving.ts';
+import { serve, type Serving, startServing, TOKENS } from './serving.ts';
 
 /** A request that its route would carry out. */
 async function call(serving: Serving, route: Route, authorization: string | undefined): Promise<number> {
@@ -50,6 +50,13 @@ const bad: readonly (readonly [string, string | undefined])[] = [
 ];
 
 describe('who may use what', () => {
+  let serving: Serving;
+  beforeAll(async () => {
+    // Webhooks are limited by themselves; here they are only refused.
+    serving = await startServing({ settings: { maxStreams: 100 }, limits: { webhookBurst: 1_000 } });
+  });
+  afterAll(() => serving.close());
+
   test('the table is whole: nothing but health and webhooks is open', () => {
     const open = routes.filter(({ access }) => access === 'anyone' || access === 'signature').map(({ path }) => path);
     expect(open).toEqual(['/healthz', '/readyz', '/webhooks/{name}']);
@@ -58,7 +65,7 @@ describe('who may use what', () => {
   });
 
   test.for(routes)('$method $path', async (route) => {
-    const serving = await serve({ settings: { maxStreams: 100 } });
+    serving.reload(serving.settings);
     const isOpen = route.access === 'anyone';
     for (const [what, authorization] of bad) {
       const status = await call(serving, route, authorization);
@@ -75,7 +82,6 @@ describe('who may use what', () => {
   test.for(routes.filter(({ access }) => access !== 'anyone' && access !== 'signature'))(
     '$method $path after a reload: the new token counts, the old one and other roles do not',
     async (route) => {
-      const serving = await serve({ settings: { maxStreams: 100 } });
       const role = ALLOWED[route.access].at(-1) ?? 'admin';
       serving.secrets.set('next', 'next-next-next-next-next');
       serving.reload({ ...serving.settings, tokens: [{ name: 'next', role, value: { env: 'next' } }] });

@@ -47,8 +47,15 @@ export interface ServingOptions {
   readonly clock?: Clock;
 }
 
-/** A server on a free port, with a token for each role and a webhook of each type, closed at the end of the test. */
+/** As `startServing`; closed at the end of the test. */
 export async function serve(options: ServingOptions = {}): Promise<Serving> {
+  const serving = await startServing(options);
+  onTestFinished(() => serving.close());
+  return serving;
+}
+
+/** A server on a free port, with a token for each role and a webhook of each type. */
+export async function startServing(options: ServingOptions = {}): Promise<Serving> {
   const api = options.api ?? new HandMadeController();
   const secrets = new Map<string, string>([...Object.entries(TOKENS), ['hook', WEBHOOK_SECRET]]);
   const settings: ServerSettings = {
@@ -74,7 +81,6 @@ export async function serve(options: ServingOptions = {}): Promise<Serving> {
     redact: (text) => text.replaceAll('canary-canary', '[secret]'),
     ...(options.limits === undefined ? {} : { limits: options.limits }),
   });
-  onTestFinished(() => server.close());
   return {
     ...server,
     api,
