@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { access, mkdir, readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { PortolanError } from '../model/errors.ts';
 import { safeLine } from '../model/text.ts';
 import { GitTransport, KEY_FOLDER, type TransportAnswer, type TransportOptions } from './git-transport.ts';
@@ -22,6 +22,8 @@ export interface RemoteRef {
 
 const ASK_LIMIT_MS = 30_000;
 const FETCH_LIMIT_MS = 120_000;
+/** For more of the history: nothing new is read meanwhile. */
+const DEEPEN_LIMIT_MS = 45_000;
 const TIDY_LIMIT_MS = 300_000;
 /** Commits that are fetched with the newest: mostly the one accepted last is among them. */
 const DEPTH = 20;
@@ -46,7 +48,8 @@ export class Mirror {
     if (!REF.test(ref)) throw badRef(ref);
     this.#options = options;
     this.#transport = new GitTransport(options);
-    this.folder = join(cacheFolder, `${shortHash(url)}.git`);
+    // Git changes to it, and then a relative path to a key in it would lead nowhere.
+    this.folder = resolve(cacheFolder, `${shortHash(url)}.git`);
     this.localRef = `refs/portolan/${shortHash(ref)}`;
   }
 
@@ -101,7 +104,7 @@ export class Mirror {
   async deepen({ name }: RemoteRef, isDecided: () => Promise<boolean>): Promise<void> {
     for (const step of DEEPEN) {
       if (await isDecided()) return;
-      const answer = await this.#fetch(step, name, FETCH_LIMIT_MS);
+      const answer = await this.#fetch(step, name, DEEPEN_LIMIT_MS);
       // Nothing depends on it but the answer `unknown`.
       if (answer.exitCode !== 0) return;
     }

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -151,10 +152,29 @@ test('a clone that is copied object by object is read only once it is whole', as
 });
 
 test('a commit that nobody signed fails where signatures are asked for, and what was read stands', async () => {
-  const root = repository({ 'a.yaml': 'one' });
-  const policy = { by: 'ssh', keys: join(temporaryFolder(), 'allowed') } as const;
-  write(policy.keys.replace(/allowed$/, ''), 'allowed', '');
-  const { next } = listen([root], { settings: { signatures: policy } });
+  const keys = temporaryFolder();
+  execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(keys, 'key')]);
+  write(keys, 'allowed', `tester@example.com ${readFileSync(join(keys, 'key.pub'), 'utf8')}`);
+  const root = repository();
+  const sign = (text: string): void => {
+    write(root, 'a.yaml', text);
+    git(root, 'add', '--all');
+    const key = ['-c', 'gpg.format=ssh', '-c', `user.signingKey=${join(keys, 'key')}`];
+    git(root, ...key, 'commit', '--quiet', '-S', '-m', 'signed');
+  };
+  sign('one');
+  const { next, feed, isQuiet } = listen([root], {
+    settings: { signatures: { by: 'ssh', keys: join(keys, 'allowed') } },
+  });
+  expect(await next()).toMatch(/^read HEAD@sha1:\w+ a\.yaml=one$/);
+  commit(root, { 'a.yaml': 'forged' });
+  expect(await next()).toBe('failed source/signature');
+  feed.poke();
+  expect(await isQuiet(200)).toBe(true);
+  sign('two');
+  expect(await next()).toMatch(/^read HEAD@sha1:\w+ a\.yaml=two$/);
+  write(keys, 'allowed', '');
+  feed.poke();
   expect(await next()).toBe('failed source/signature');
 });
 

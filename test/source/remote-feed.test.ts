@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 import { follow, remote } from './remotes.ts';
-import { commit, git, write } from './repositories.ts';
+import { commit, git, temporaryFolder, write } from './repositories.ts';
 
 test('a remote repository is fetched, and again when something was pushed', async () => {
   const { bare, work, push } = remote({ 'm/a.yaml': 'one', 'n/b.yaml': 'b' });
@@ -62,6 +62,15 @@ test('forced pushes, deleted branches, moved tags, and what does not exist', asy
   branch.feed.poke();
   expect(await branch.next()).toBe('failed source/ambiguous-revision');
   expect(await follow({ url: `${url}.nosuch` }).next()).toBe('failed source/remote-missing');
+});
+
+test('a commit is followed by its id, and the cache may be named from the working directory', async () => {
+  const { bare, work, push } = remote({ 'a.yaml': 'one' });
+  const first = git(work, 'rev-parse', 'HEAD');
+  push({ 'a.yaml': 'two' });
+  const cacheFolder = relative(process.cwd(), join(temporaryFolder(), 'cache'));
+  const { next } = follow({ url: `file://${bare}`, ref: first }, {}, { cacheFolder });
+  expect(await next()).toBe(`read ${first}@sha1:${first} a.yaml=one`);
 });
 
 test('a history that is deeper than what was fetched is fetched until it decides', async () => {
