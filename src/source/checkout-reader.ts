@@ -19,8 +19,8 @@ export interface CheckoutOptions {
   readonly path: string | undefined;
 }
 
-/** How often a look is begun anew: the worktree behind a link may be removed while it is read. */
-const ATTEMPTS = 2;
+/** A link that is flipped faster than it can be followed is looked at again later. */
+const ATTEMPTS_MAX = 10;
 
 /** A checkout, a worktree or a bare repository of this machine. */
 export class CheckoutReader implements SourceReader {
@@ -40,9 +40,25 @@ export class CheckoutReader implements SourceReader {
     return this.#commits.filesRead;
   }
 
-  look(): Promise<SourceReading> {
+  /**
+   * A long-lived git may hold on to what was replaced, and the worktree behind a link may be removed while it is read:
+   * what fails is tried once more with a new one, and again as long as the link leads elsewhere each time.
+   */
+  async look(): Promise<SourceReading> {
     const { ref } = this.#options;
-    return this.#retrying((view) => this.#commits.readRef(view, ref, ref));
+    let failedAt: string | undefined;
+    for (let attempt = 1; ; attempt += 1) {
+      let place = 'nowhere';
+      try {
+        const view = await this.#view();
+        place = view.identity;
+        return await this.#commits.readRef(view, ref, ref);
+      } catch (error) {
+        await this.#commits.restart();
+        if (place === failedAt || attempt === ATTEMPTS_MAX || this.#closing.signal.aborted) throw error;
+        failedAt = place;
+      }
+    }
   }
 
   async watchPlan(): Promise<WatchPlan | undefined> {
@@ -52,18 +68,6 @@ export class CheckoutReader implements SourceReader {
   async close(): Promise<void> {
     this.#closing.abort(new Error('the source was closed'));
     await this.#commits.restart();
-  }
-
-  /** A long-lived git may hold on to what was replaced: what fails is tried once more with a new one. */
-  async #retrying(read: (view: RepositoryView) => Promise<SourceReading>): Promise<SourceReading> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await read(await this.#view());
-      } catch (error) {
-        await this.#commits.restart();
-        if (attempt === ATTEMPTS || this.#closing.signal.aborted) throw error;
-      }
-    }
   }
 
   /** Where the paths lead now. */
