@@ -183,6 +183,12 @@ const COMPLAINTS: readonly Complaint[] = [
     'Correct spec.source.credentials in the configuration: a token may have expired, or may not read this repository.',
   ],
   [
+    /certificate/,
+    'source/remote-tls',
+    'its certificate is not one that is trusted here',
+    'Name the authority that signed it in spec.source.tls.caFile, after making sure that it is the right server.',
+  ],
+  [
     /redirect|returned error: 30[0-9]|unable to update url base/i,
     'source/remote-redirect',
     'the server sends us to another address, and credentials are not taken there',

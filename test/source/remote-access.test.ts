@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { loadConfiguration } from '../../src/manifest/configuration.ts';
 import { type Listening, openFeed } from './feeds.ts';
-import { allArguments, follow, gitServer, remote, standInForSsh } from './remotes.ts';
+import { allArguments, follow, gitServer, ownCertificate, remote, standInForSsh } from './remotes.ts';
 import { git, temporaryFolder } from './repositories.ts';
 
 const PASSWORD = 'canary-token-p@ss/word+1';
@@ -86,6 +86,23 @@ test('a password that is refused is told without it, though the server repeats i
   server.answer = undefined;
   expect(await follow({ url: settings.url, ref: 'main' }).next()).toBe('failed source/remote-refused');
 });
+
+test.skipIf(!existsSync('/usr/bin/openssl'))(
+  'over https, only from a server whose certificate is trusted',
+  async () => {
+    const { bare } = remote({ 'a.yaml': 'one' });
+    const { file, ...tls } = ownCertificate();
+    const server = await gitServer(join(bare, '..'), `robot:${PASSWORD}`, tls);
+    const credentials = { username: 'robot', password: { env: 'GIT_TOKEN' } } as const;
+    const settings = { url: `${server.url}/platform.git`, ref: 'main', credentials };
+    const trusting = follow({ ...settings, tls: { caFile: file } }, { GIT_TOKEN: PASSWORD });
+    expect(await trusting.next()).toMatch(/^read main@sha1:\w+ a\.yaml=one$/);
+    const requests = server.requests.length;
+    const wary = follow(settings, { GIT_TOKEN: PASSWORD });
+    expect(await wary.next()).toBe('failed source/remote-tls');
+    expect(server.requests).toHaveLength(requests);
+  },
+);
 
 test('a redirect to another address is not followed', async () => {
   const { bare } = remote({ 'a.yaml': 'one' });

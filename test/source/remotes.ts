@@ -1,6 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -62,9 +63,9 @@ export interface GitServer {
 }
 
 /** Git's own server behind HTTP on this machine, as it is set up behind a web server. */
-export async function gitServer(folder: string, credentials?: string): Promise<GitServer> {
+export async function gitServer(folder: string, credentials?: string, tls?: ServerOptions): Promise<GitServer> {
   const requests: { path: string; authorization: string | undefined }[] = [];
-  const server: Server = createServer((request, response) => {
+  const listener = (request: IncomingMessage, response: ServerResponse): void => {
     const { authorization } = request.headers;
     requests.push({ path: request.url ?? '', authorization });
     if (state.answer?.(request, response) === true) return;
@@ -73,7 +74,8 @@ export async function gitServer(folder: string, credentials?: string): Promise<G
       return;
     }
     backend(folder, request, response);
-  });
+  };
+  const server = tls === undefined ? createServer(listener) : createSecureServer(tls, listener);
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });
@@ -82,7 +84,11 @@ export async function gitServer(folder: string, credentials?: string): Promise<G
     server.close();
   });
   const { port } = server.address() as AddressInfo;
-  const state: GitServer = { url: `http://127.0.0.1:${port}`, requests, answer: undefined };
+  const state: GitServer = {
+    url: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`,
+    requests,
+    answer: undefined,
+  };
   return state;
 }
 
@@ -119,6 +125,16 @@ function backend(folder: string, request: IncomingMessage, response: ServerRespo
     }
     response.writeHead(status).end(all.subarray(end + 4));
   });
+}
+
+/** A certificate of this machine that nobody but a test trusts. @returns it with its key, and the file that it is in. */
+export function ownCertificate(): { readonly key: Buffer; readonly cert: Buffer; readonly file: string } {
+  const folder = temporaryFolder();
+  const [key, file] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  const subject = ['-subj', '/CN=test', '-addext', 'subjectAltName=IP:127.0.0.1'];
+  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
+  execFileSync('openssl', ['req', '-x509', ...kind, ...subject, '-keyout', key, '-out', file], { stdio: 'pipe' });
+  return { key: readFileSync(key), cert: readFileSync(file), file };
 }
 
 /**
