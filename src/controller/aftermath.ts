@@ -37,6 +37,8 @@ export interface AftermathInput {
   /** Drift as the pass first saw it: what was told already. */
   readonly seen: readonly ResourceStatus[];
   readonly health: Verdict;
+  /** When its health is known better, if that is worth waiting for. */
+  readonly healthLookMs: EpochMs | undefined;
   readonly revision: string;
   readonly nowMs: EpochMs;
   /** How long an install that must come to run is left alone between two looks. */
@@ -240,8 +242,8 @@ function tellHolds(former: readonly ResourceStatus[], holds: readonly Hold[], ev
 
 /** When to look again: the earliest of what is waited for. */
 function nextOf(
-  { record, passed, revision, nowMs, lookEveryMs }: AftermathInput,
-  { plan, waits, health }: Findings,
+  { record, passed, revision, nowMs, lookEveryMs, healthLookMs }: AftermathInput,
+  { plan, waits }: Findings,
   results: readonly ActionResult[],
   failure: StatusError | undefined,
 ): Next {
@@ -261,7 +263,7 @@ function nextOf(
   for (const { untilMs } of waits)
     times.push({ atMs: Math.min(untilMs, nowMs + lookEveryMs), because: 'an install that must come to run' });
   if (passed.ripeMs !== undefined) times.push({ atMs: passed.ripeMs, because: 'a removal whose time has come' });
-  if (health.reason === 'Progressing') times.push({ atMs: nowMs + lookEveryMs, because: 'health after a change' });
+  if (healthLookMs !== undefined) times.push({ atMs: healthLookMs, because: 'health after a change' });
   const { pause } = passed;
   if (pause?.type === 'region') times.push({ atMs: nowMs + REGIONS_EVERY_MS, because: 'its region' });
   if (pause !== null && 'untilMs' in pause && pause.untilMs !== null)

@@ -69,6 +69,7 @@ function change(core: Core, record: AppRecord, work: Work, { accepted, reading }
   record.revision = accepted.revision;
   record.snapshot = accepted.snapshot;
   record.changedRevision = accepted.revision;
+  record.isFresh = true;
   record.observedMs = reading.observedMs;
   record.committedMs = reading.commit?.committedMs ?? null;
   milestone(core, record, accepted.revision, 'observed');
@@ -155,7 +156,7 @@ async function newRecord({ keeping, records, options }: Core, work: Work): Promi
     written: stored === undefined ? '' : standing(status, kept),
     passes: 0,
     isRunning: false,
-    healthDueMs: null,
+    isFresh: true,
     reached: { revision: '', milestones: new Set() },
   };
   records.set(id, record);

@@ -104,8 +104,7 @@ export function createGates({ clock, log, events, records, queue, configuration 
       if (admission.type === 'go') return { type: 'go' };
       // One that worked when it was tried last, and has something new to do, is not made to wait for others that fail; it
       // may as well be the one that finds the region at work again.
-      if (record.status.failures === 0 && record.status.lastAttemptedRevision !== record.changedRevision)
-        return { type: 'go' };
+      if (record.status.failures === 0 && record.isFresh) return { type: 'go' };
       const untilMs = admission.untilMs + (record.status.failures === 0 ? 0 : FAILED_LOOK_LATER_MS);
       return { type: 'paused', pause: { type: 'circuit', region: place.region, untilMs }, lookAgainMs: untilMs };
     },

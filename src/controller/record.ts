@@ -15,9 +15,18 @@ export interface Kept {
   readonly asideSince: Readonly<Record<ResourceId, EpochMs>>;
   /** When somebody was last told that something here is suspended for long. */
   readonly remindedMs: EpochMs | null;
+  /** When something was changed last, until its health after that is known. */
+  readonly changedMs: EpochMs | null;
 }
 
-export const nothingKept: Kept = { suspended: null, approved: null, goneSince: {}, asideSince: {}, remindedMs: null };
+export const nothingKept: Kept = {
+  suspended: null,
+  approved: null,
+  goneSince: {},
+  asideSince: {},
+  remindedMs: null,
+  changedMs: null,
+};
 
 /** One application of the source, as the controller holds it. The values in it are replaced, never changed. */
 export interface AppRecord {
@@ -37,8 +46,8 @@ export interface AppRecord {
   /** Passes begun by this process. */
   passes: number;
   isRunning: boolean;
-  /** An application on its way to health after a change: until when it has time. */
-  healthDueMs: EpochMs | null;
+  /** No pass has tried what is wanted now. */
+  isFresh: boolean;
   /** Revisions whose milestones were told. */
   reached: { revision: string; milestones: Set<string> };
 }

@@ -5,11 +5,11 @@ import type { ResourceId, Scope } from '../model/ids.ts';
 import type { ResourceStatus } from '../model/status.ts';
 import type { Prepared } from '../reconcile/reconcile.ts';
 import { type Next, driftDetected, settle } from './aftermath.ts';
-import { modeOf, type Verdict } from './conditions.ts';
+import { modeOf } from './conditions.ts';
 import { type Core, expected, milestone, passOptions, publish, resyncMs, worldOf } from './core.ts';
 import { followDrift } from './drift.ts';
 import type { EventDraft } from './events.ts';
-import { statusHealth } from './health.ts';
+import { healthAfter } from './health-look.ts';
 import { keepRecord, line } from './keeping.ts';
 import { durationsOf } from './options.ts';
 import { type Passed, runPass } from './pass.ts';
@@ -26,7 +26,9 @@ const LOOK_EVERY_MS = 5_000;
 export async function work(core: Core, id: ResourceId, because: readonly string[]): Promise<void> {
   const { records, slots, queue, options } = core;
   const record = records.get(id);
-  if (record === undefined || !slots.enter(id, record.status.failures > 0, because)) return;
+  // What a new commit wants of it has not failed yet.
+  const hasFailed = record !== undefined && record.status.failures > 0 && !record.isFresh;
+  if (record === undefined || !slots.enter(id, hasFailed, because)) return;
   const done = new AbortController();
   options.clock.sleep(SLOW_PASS_MS, done.signal).then(
     () => {
@@ -59,7 +61,7 @@ interface FirstLook {
 async function onePass(core: Core, record: AppRecord, because: readonly string[]): Promise<void> {
   const { options, intake, keeping, configuration, queue } = core;
   const { clock, log } = options;
-  const { revision } = record;
+  const { revision, work: wanted } = record;
   const gate = await core.gates.before(record);
   if (gate.type === 'paused') {
     // Nothing is asked, so nothing of what was known before changes.
@@ -92,12 +94,13 @@ async function onePass(core: Core, record: AppRecord, because: readonly string[]
     record,
     passed,
     seen: look.resources,
-    health: await health(core, record, passed),
+    ...(await healthAfter(core, record, passed)),
     revision,
     nowMs: clock.now(),
     lookEveryMs: LOOK_EVERY_MS,
   });
   record.isRunning = false;
+  if (record.work === wanted) record.isFresh = false;
   if (record.status.lastAppliedRevision === revision) milestone(core, record, revision, 'applied');
   const { suspendedNotifyAfterMs } = durationsOf(configuration.settings);
   publish(core, record, revision, [
@@ -192,27 +195,6 @@ function tellLog({ options: { log } }: Core, { status }: AppRecord, revision: st
       scope: event.scope,
       revision,
     });
-}
-
-/** By the platform's own status of the application, which the pass has read anyway. */
-async function health(
-  { options, configuration }: Core,
-  record: AppRecord,
-  { prepared, outcome }: Passed,
-): Promise<Verdict> {
-  const nowMs = options.clock.now();
-  const changed = outcome.type === 'ended' && outcome.results.some(({ status }) => status === 'done');
-  if (changed) record.healthDueMs = nowMs + durationsOf(configuration.settings).healthMs;
-  if (prepared === undefined) return { status: 'Unknown', reason: 'Unreachable', message: 'it could not be looked at' };
-  // What was read before a change says nothing of the time after it.
-  if (changed) return { status: 'Unknown', reason: 'Progressing', message: 'it was changed just now' };
-  const former = record.status.conditions.find(({ type }) => type === 'Healthy');
-  // Asked after a change and once per process: an application in sync must not cost a request for this alone.
-  const isKnown = former !== undefined && former.status !== 'Unknown' && record.passes > 1;
-  if (record.healthDueMs === null && isKnown) return former;
-  const verdict = statusHealth(await prepared.reader.application(), record.healthDueMs, nowMs);
-  if (verdict.reason !== 'Progressing') record.healthDueMs = null;
-  return verdict;
 }
 
 function again(core: Core, record: AppRecord, next: Next): void {

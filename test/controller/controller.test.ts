@@ -355,3 +355,26 @@ test('another configuration is in force from the next pass on', async () => {
   await world.controller.reload(configuration);
   await world.until(() => portOf(world).alias === 'SITE', 'it is applied');
 });
+
+test.for([
+  ['max: 100000', 'True WithinBounds'],
+  ['max: 1', 'False OutOfBounds'],
+  ['min: 1, series: no_such_series', 'Unknown NoData'],
+] as const)(
+  'after a change the series of an application are judged by its manifest (%s): %s',
+  async ([bounds, expected]) => {
+    const world = started();
+    const health = `health: [ { component: shop-web, over: 5m, ${bounds}${bounds.includes('series') ? '' : ', series: request_time'} } ]`;
+    const application = APPLICATION.replace(`appId: ${demo.appId}`, `appId: ${demo.appId}, ${health}`);
+    const healthy = () => {
+      const condition = world.application(SHOP).conditions.find(({ type }) => type === 'Healthy');
+      return `${condition?.status} ${condition?.reason}`;
+    };
+    await world.commit({ ...FILES, 'app.yaml': application });
+    await world.until(() => world.ready(SHOP) === 'True InSync', 'shop is in sync');
+    expect(healthy()).toBe('Unknown Progressing');
+    const changedMs = world.clock.now();
+    await world.until(() => healthy() === expected, expected);
+    expect(world.clock.now() - changedMs).toBeGreaterThan(280_000);
+  },
+);

@@ -1,3 +1,4 @@
+import { healthSchema, type HealthThreshold } from './health-spec.ts';
 import {
   nameOf,
   ONE_LINE_EXPECTED,
@@ -15,6 +16,8 @@ export interface ApplicationSpec {
   /** Exactly one of `appId` and `app`; `app` is the application's name and needs the extended dialect. */
   readonly appId?: number;
   readonly app?: string;
+  /** What monitoring must say after a change; only the daemon looks at it. */
+  readonly health?: readonly HealthThreshold[];
 }
 
 /** JSON Schema of `ApplicationSpec`. */
@@ -59,5 +62,6 @@ export const applicationSchema = {
         'Application, by name: `group_name` in the listing of the team. Needs the extended dialect. Either this or `appId`.',
       'x-expected': `${ONE_LINE_EXPECTED}, / or *, not starting with a space`,
     },
+    health: healthSchema,
   } satisfies PropertiesOf<ApplicationSpec>,
 } as const;

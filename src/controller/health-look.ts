@@ -1,0 +1,91 @@
+import { identifyComponent } from '../kinds/component/identity.ts';
+import type { ComponentSpec } from '../kinds/component/spec.ts';
+import { PortolanError } from '../model/errors.ts';
+import { resourceId } from '../model/ids.ts';
+import type { Resource } from '../model/resource.ts';
+import type { EpochMs } from '../model/time.ts';
+import type { Prepared } from '../reconcile/reconcile.ts';
+import type { Verdict } from './conditions.ts';
+import type { Core } from './core.ts';
+import { longestMs, type ResolvedThreshold, statusHealth, thresholdHealth } from './health.ts';
+import { durationsOf } from './options.ts';
+import type { Passed } from './pass.ts';
+import type { AppRecord } from './record.ts';
+
+/** Between two looks at a change that must come to run. */
+const LOOK_EVERY_MS = 5_000;
+/** So many samples are enough for a mean. */
+const SAMPLES = 60;
+const STEP_SECONDS_MIN = 15;
+
+interface HealthLook {
+  readonly health: Verdict;
+  /** When it is known better. */
+  readonly healthLookMs: EpochMs | undefined;
+}
+
+/**
+ * How healthy an application is after a pass: by the platform's own status of it, then by the thresholds of its manifest
+ * over the time after its last change. Looked at after a change and once per process: an application in sync costs no
+ * request for this alone. What cannot be read is Unknown and fails nothing.
+ */
+export async function healthAfter(core: Core, record: AppRecord, { prepared, outcome }: Passed): Promise<HealthLook> {
+  const { options, configuration } = core;
+  const nowMs = options.clock.now();
+  const settled = (health: Verdict): HealthLook => ({ health, healthLookMs: undefined });
+  if (outcome.type === 'ended' && outcome.results.some(({ status }) => status === 'done')) {
+    record.kept = { ...record.kept, changedMs: nowMs };
+    // What was read before a change says nothing of the time after it.
+    const health: Verdict = { status: 'Unknown', reason: 'Progressing', message: 'it was changed just now' };
+    return { health, healthLookMs: nowMs + LOOK_EVERY_MS };
+  }
+  if (prepared === undefined)
+    return settled({ status: 'Unknown', reason: 'Unreachable', message: 'it could not be looked at' });
+  const { changedMs } = record.kept;
+  const former = record.status.conditions.find(({ type }) => type === 'Healthy');
+  const isKnown = former !== undefined && former.status !== 'Unknown' && record.passes > 1;
+  if (changedMs === null && isKnown) return settled(former);
+  const dueMs = changedMs === null ? null : changedMs + durationsOf(configuration.settings).healthMs;
+  const byStatus = statusHealth(await prepared.reader.application(), dueMs, nowMs);
+  if (byStatus.reason === 'Progressing') return { health: byStatus, healthLookMs: nowMs + LOOK_EVERY_MS };
+  const thresholds = record.work.application.spec.health ?? [];
+  if (byStatus.status !== 'True' || thresholds.length === 0 || changedMs === null) {
+    record.kept = { ...record.kept, changedMs: null };
+    return settled(byStatus);
+  }
+  const untilMs = changedMs + longestMs(thresholds);
+  if (nowMs < untilMs) {
+    const message = `${byStatus.message}; its series are judged at ${new Date(untilMs).toISOString()}`;
+    return { health: { status: 'Unknown', reason: 'Progressing', message }, healthLookMs: untilMs };
+  }
+  record.kept = { ...record.kept, changedMs: null };
+  return settled(await byMonitoring(core, record, prepared, changedMs, untilMs));
+}
+
+async function byMonitoring(
+  { configuration }: Core,
+  { work }: AppRecord,
+  { scope, memory }: Prepared,
+  fromMs: EpochMs,
+  toMs: EpochMs,
+): Promise<Verdict> {
+  const thresholds = (work.application.spec.health ?? []).map((threshold): ResolvedThreshold => {
+    const resource =
+      threshold.component === undefined ? undefined : work.resources.get(resourceId('Component', threshold.component));
+    if (resource === undefined)
+      // One that the source does not name has no series either.
+      return { threshold, serviceId: threshold.component === undefined ? undefined : '' };
+    const identity = identifyComponent(resource as Resource<ComponentSpec>, memory);
+    return { threshold, serviceId: identity.type === 'known' ? identity.serviceId : '' };
+  });
+  const start = Math.floor(fromMs / 1000);
+  const end = Math.ceil(toMs / 1000);
+  const stepSeconds = Math.max(STEP_SECONDS_MIN, Math.ceil((end - start) / SAMPLES));
+  try {
+    const monitors = await configuration.client(scope.platform).monitor(scope, { start, end, stepSeconds });
+    return thresholdHealth(thresholds, monitors, fromMs);
+  } catch (error) {
+    if (!(error instanceof PortolanError)) throw error;
+    return { status: 'Unknown', reason: 'NoData', message: `its monitoring history cannot be read: ${error.message}` };
+  }
+}

@@ -1,0 +1,134 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createAccount } from '../../src/controller/account.ts';
+import { createEventLog } from '../../src/controller/events.ts';
+import { createSlots } from '../../src/controller/slots.ts';
+import type { Action } from '../../src/model/plan.ts';
+import { seededRandom, VirtualClock } from '../support/virtual-clock.ts';
+
+test('a reader of the events that comes again gets each event once and in order, or is told that some are gone', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 12 }),
+      fc.array(fc.oneof(fc.constant('event' as const), fc.integer({ min: 1, max: 5 })), { maxLength: 60 }),
+      (kept, steps) => {
+        const log = createEventLog({ clock: new VirtualClock(), random: seededRandom(1) }, kept);
+        let published = 0;
+        let seen = 0;
+        for (const step of steps) {
+          if (step === 'event') {
+            published += 1;
+            log.publish({ type: 'source.observed', severity: 'info', message: String(published) });
+            continue;
+          }
+          const { events, isComplete } = log.since(seen, step);
+          const first = events[0]?.sequence ?? published + 1;
+          expect(isComplete).toBe(published - seen <= kept);
+          if (isComplete) expect(first).toBe(seen + 1);
+          for (const [index, event] of events.entries()) {
+            expect(event.sequence).toBe(first + index);
+            expect(event.message).toBe(String(event.sequence));
+          }
+          expect(events.length).toBe(Math.min(step, published - Math.max(seen, published - kept)));
+          seen = events.at(-1)?.sequence ?? seen;
+        }
+        expect(log.newest).toBe(published);
+      },
+    ),
+  );
+});
+
+test('listeners hear every event until they leave', () => {
+  const log = createEventLog({ clock: new VirtualClock(), random: seededRandom(1) });
+  const heard: string[] = [];
+  const leave = log.subscribe(({ message }) => heard.push(message));
+  log.publish({ type: 'source.observed', severity: 'info', message: 'one' });
+  leave();
+  log.publish({ type: 'source.observed', severity: 'info', message: 'two' });
+  expect(heard).toEqual(['one']);
+});
+
+test('those that failed never hold more than their places, nobody who waits is lost, and the others have all of theirs', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 16 }),
+      fc.array(fc.record({ app: fc.integer({ min: 0, max: 9 }), hasFailed: fc.boolean(), ends: fc.boolean() }), {
+        maxLength: 80,
+      }),
+      (limit, steps) => {
+        const slots = createSlots(() => limit);
+        const places = Math.max(1, Math.floor(limit / 4));
+        const running = new Map<string, boolean>();
+        const waiting = new Set<string>();
+        for (const { app, hasFailed, ends } of steps) {
+          const id = `Application/${app}` as const;
+          if (ends && running.has(id)) {
+            running.delete(id);
+            const next = slots.leave(id);
+            if (next !== undefined) expect(waiting.delete(next.id)).toBe(true);
+          } else if (!ends && !running.has(id)) {
+            const isIn = slots.enter(id, hasFailed, ['a test']);
+            if (isIn) running.set(id, hasFailed);
+            else waiting.add(id);
+            if (isIn) waiting.delete(id);
+            expect(isIn || hasFailed).toBe(true);
+          }
+          const troubled = [...running.values()].filter(Boolean).length;
+          expect(troubled).toBeLessThanOrEqual(places);
+          expect(slots.concurrency() - troubled).toBeGreaterThanOrEqual(
+            limit - (troubled > limit ? troubled - limit : 0),
+          );
+          // Whoever waits does so only while all places are taken.
+          if (waiting.size > 0) expect(troubled).toBeGreaterThan(0);
+        }
+      },
+    ),
+  );
+});
+
+function action(object: string, facts: Partial<Action> = {}): Action {
+  return {
+    id: `${object}#x`,
+    resource: 'Component/web',
+    verb: 'update',
+    step: { type: 'x' },
+    object,
+    summary: '',
+    changes: [],
+    effects: [],
+    cause: 'git',
+    after: [],
+    prune: false,
+    ...facts,
+  };
+}
+
+const LIMITS = { maxShare: 0.3, maxPrunes: 2, allowedScopes: [] };
+
+test('an allowance is used up by what was sent, once for each object, and by nothing else', () => {
+  const account = createAccount({ snapshot: 's', owned: 10, changed: 0, removed: 0 });
+  const take = (scope: string, ...actions: Action[]) => account.reserve(scope, actions, LIMITS);
+  const first = take('a', action('1'), action('2'));
+  if (!('settle' in first)) throw new Error('it fits');
+  first.settle(new Set(['1#x']));
+  expect(account.state).toMatchObject({ changed: 1, removed: 0 });
+  // The same object again, drift and creations use up nothing.
+  for (const again of [action('1'), action('7', { cause: 'drift' }), action('8', { verb: 'create' })]) {
+    const result = take('a', again);
+    if (!('settle' in result)) throw new Error('it fits');
+    result.settle(new Set([again.id]));
+  }
+  expect(account.state).toMatchObject({ changed: 1 });
+  // Another scope's object of the same name is another one.
+  expect('settle' in take('b', action('1'), action('2'))).toBe(true);
+  const fourth = take('b', action('3'));
+  expect('settle' in fourth).toBe(false);
+});
+
+test('what an action takes along counts as well, and a former process counts too', () => {
+  const account = createAccount({ snapshot: 's', owned: 100, changed: 0, removed: 1 });
+  const prune = { prune: true, verb: 'delete', cause: 'prune' } as const;
+  const result = account.reserve('a', [action('1', { ...prune, takesAlong: ['2'] })], LIMITS);
+  expect(Array.isArray(result) ? result.map(({ code }) => code) : []).toEqual(['guard/prunes']);
+  expect('settle' in account.reserve('a', [action('1', prune)], LIMITS)).toBe(true);
+});
