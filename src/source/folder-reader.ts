@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { BigIntStats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import { compareText } from '../manifest/fault.ts';
 import { type ManifestFileSystem, nodeFileSystem, readSources } from '../manifest/read.ts';
@@ -98,11 +99,7 @@ export class FolderReader implements SourceReader {
   async #stats(): Promise<string> {
     const seen: string[] = [];
     const { paths, exclude } = this.#options;
-    await readSources(
-      paths,
-      recording(seen, async () => new Uint8Array()),
-      { exclude },
-    );
+    await readSources(paths, glancing(seen), { exclude });
     return seen.join('\n');
   }
 
@@ -120,24 +117,54 @@ export class FolderReader implements SourceReader {
   }
 }
 
-/** The real files, noting what was met. @param read in place of opening them. */
-function recording(seen: string[], read?: ManifestFileSystem['read']): ManifestFileSystem {
-  const fs = nodeFileSystem(async function* () {});
+/** The real files, noting what was met. */
+function recording(seen: string[]): ManifestFileSystem {
+  const fs = realFiles();
   return {
     ...fs,
-    async list(folder) {
-      const names = await fs.list(folder);
-      seen.push(`${folder}/ ${names.length}`);
-      return names;
-    },
+    list: (folder) => listing(fs, folder, seen),
     async read(path, bytesMax) {
-      const content = await (read ?? fs.read)(path, bytesMax);
+      const content = await fs.read(path, bytesMax);
       // Afterwards: what is written meanwhile then shows in the other scan, by its time or by its content.
-      const { dev, ino, size, mtimeNs, ctimeNs } = await lstat(path, { bigint: true });
-      seen.push(`${path} ${dev} ${ino} ${size} ${mtimeNs} ${ctimeNs}`);
+      seen.push(lineOf(path, await lstat(path, { bigint: true })));
       return content;
     },
   };
+}
+
+/** Notes the same as `recording`, and opens nothing: of many files each is asked for once. */
+function glancing(seen: string[]): ManifestFileSystem {
+  const fs = realFiles();
+  let last: { readonly path: string; readonly stats: BigIntStats } | undefined;
+  return {
+    ...fs,
+    async kindOf(path) {
+      const stats = await lstat(path, { bigint: true });
+      last = { path, stats };
+      if (stats.isSymbolicLink()) return 'link';
+      if (stats.isDirectory()) return 'folder';
+      return stats.isFile() ? 'file' : 'other';
+    },
+    list: (folder) => listing(fs, folder, seen),
+    async read(path) {
+      seen.push(lineOf(path, last?.path === path ? last.stats : await lstat(path, { bigint: true })));
+      return new Uint8Array();
+    },
+  };
+}
+
+function realFiles(): ManifestFileSystem {
+  return nodeFileSystem(async function* () {});
+}
+
+async function listing(fs: ManifestFileSystem, folder: string, seen: string[]): Promise<readonly string[]> {
+  const names = await fs.list(folder);
+  seen.push(`${folder}/ ${names.length}`);
+  return names;
+}
+
+function lineOf(path: string, { dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
+  return `${path} ${dev} ${ino} ${size} ${mtimeNs} ${ctimeNs}`;
 }
 
 function sha256(content: string | Uint8Array): string {
