@@ -1,4 +1,4 @@
-import { Option } from '@commander-js/extra-typings';
+import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import packageFile from '../../package.json' with { type: 'json' };
 import { type Controller, createController } from '../controller/controller.ts';
 import type { SettingsSpec } from '../kinds/settings/spec.ts';
@@ -58,6 +58,12 @@ export const runCommand: CommandDefinition = {
       )
       .addOption(configOption())
       .addOption(ledgerOption())
+      .addOption(
+        new Option(
+          '--listen <address>',
+          'address:port of the API, port 0 for any free one (default: spec.server.listen, 127.0.0.1:7780)',
+        ).argParser(listenArgument),
+      )
       .addOption(sourceOption())
       .addOption(varOption())
       .addOption(varFileOption())
@@ -71,9 +77,20 @@ export const runCommand: CommandDefinition = {
   },
 };
 
+function listenArgument(text: string): string {
+  if (/^([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}$/.test(text)) return text;
+  throw new InvalidArgumentError('Expected address:port, such as 127.0.0.1:7780 or [::]:7780.');
+}
+
+/** The option goes before the file. */
+function withListen(settings: SettingsSpec, { listen }: RunOptions): SettingsSpec {
+  return listen === undefined ? settings : { ...settings, server: { ...settings.server, listen } };
+}
+
 interface RunOptions extends LogOptions, DaemonInput {
   readonly filename?: readonly string[] | undefined;
   readonly ref?: string | undefined;
+  readonly listen?: string | undefined;
   readonly ledger?: string | undefined;
   readonly source: string;
   readonly allowEmpty?: true | undefined;
@@ -89,7 +106,7 @@ async function run(options: RunOptions, surroundings: Surroundings): Promise<Exi
   const invalid = reportProblems(problems, surroundings.terminal);
   if (invalid !== undefined) return invalid;
   const actor = `portolan run by ${surroundings.who}`;
-  const holder = `${actor}${addressOf(configuration.settings)}`;
+  const holder = `${actor}${addressOf(withListen(configuration.settings, options))}`;
   const { ledger } = await openLedger({ ledger: options.ledger, actor: holder, readOnly: false }, surroundings);
   try {
     return await withLedger(options, surroundings, log, ledger, actor);
@@ -150,7 +167,7 @@ async function withLedger(
       rewind: options.allowRewind === true,
     },
   });
-  const { settings } = opened.configuration;
+  const settings = withListen(opened.configuration.settings, options);
   const held: Held = { opened, observation, current };
   observation.attach(controller.api);
   const surfaces = await openSurfaces({
@@ -227,7 +244,7 @@ async function keepReloading(
       log.info(`the configuration was read again; ${removes(next.configuration.settings)}`);
       // Passes that began with the former one end with it.
       closing.push(controller.reload(next.forController).then(() => former.platforms.close()));
-      await surfaces.reload(next.configuration.settings);
+      await surfaces.reload(withListen(next.configuration.settings, options));
     } catch (error) {
       if (!(error instanceof PortolanError)) throw error;
       log.error(error.message, { code: error.code, remedy: error.remedy });

@@ -103,23 +103,19 @@ export function publish(
     events.publish({ application: id, scope: status.scope, labels: status.labels, revision, ...draft });
 }
 
-/** Tells observers, once per application and revision. */
-export function milestone(
-  { options }: Core,
-  record: AppRecord,
-  revision: string,
-  reached: MilestoneFacts['milestone'],
-): void {
+/** Tells observers, once per application and per revision that changed something of it. */
+export function milestone({ options }: Core, record: AppRecord, reached: MilestoneFacts['milestone']): void {
+  const { changedRevision: revision, committedMs, observedMs } = record;
   if (record.reached.revision !== revision) record.reached = { revision, milestones: new Set() };
-  if (record.changedRevision !== revision || record.reached.milestones.has(reached)) return;
+  if (record.reached.milestones.has(reached)) return;
   record.reached.milestones.add(reached);
   const nowMs = options.clock.now();
   options.observer.milestone({
     application: record.id,
     revision,
     milestone: reached,
-    sinceCommitMs: record.committedMs === null ? null : Math.max(0, nowMs - record.committedMs),
-    sinceObservedMs: Math.max(0, nowMs - record.observedMs),
+    sinceCommitMs: committedMs === null ? null : Math.max(0, nowMs - committedMs),
+    sinceObservedMs: Math.max(0, nowMs - observedMs),
   });
 }
 

@@ -9,7 +9,7 @@ import { type AccountState, createAccount } from './account.ts';
 import { unseen, withSince } from './conditions.ts';
 import { type Core, milestone } from './core.ts';
 import type { Taken } from './intake.ts';
-import { restoreFact, restoreRecord, standing } from './keeping.ts';
+import { keepFact, restoreFact, restoreRecord, standing } from './keeping.ts';
 import { durationsOf } from './options.ts';
 import { type AppRecord, nothingKept } from './record.ts';
 import { workOf } from './views.ts';
@@ -72,7 +72,7 @@ function change(core: Core, record: AppRecord, work: Work, { accepted, reading }
   record.isFresh = true;
   record.observedMs = reading.observedMs;
   record.committedMs = reading.commit?.committedMs ?? null;
-  milestone(core, record, accepted.revision, 'observed');
+  milestone(core, record, 'observed');
 }
 
 function isReady({ type, status }: Condition): boolean {
@@ -114,7 +114,10 @@ function release({ claims }: Core, { id, status }: AppRecord): void {
 
 async function openAccount(core: Core, snapshot: string, owned: number): Promise<void> {
   const spent = await restoreFact<AccountState>(core.keeping, 'account');
-  core.account = createAccount(spent?.snapshot === snapshot ? spent : { snapshot, owned, changed: 0, removed: 0 });
+  const state = spent?.snapshot === snapshot ? spent : { snapshot, owned, changed: 0, removed: 0 };
+  core.account = createAccount(state);
+  // Shares are of what was on record when it was accepted, after a restart too.
+  await keepFact(core.keeping, 'account', state);
 }
 
 async function newRecord({ keeping, records, options }: Core, work: Work): Promise<AppRecord> {

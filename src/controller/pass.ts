@@ -10,8 +10,8 @@ import type { Outcome } from '../reconcile/outcome.ts';
 import { approvalOf, carryOut, type PassOptions, prepare, type Prepared, untouched } from '../reconcile/reconcile.ts';
 import { sharedScope } from '../reconcile/survey.ts';
 import type { Clock } from '../runtime/clock.ts';
-import type { Account } from './account.ts';
-import { type Keeping, keepFact, keepRecord } from './keeping.ts';
+import type { Account, Reservation } from './account.ts';
+import { type Keeping, keepRecord } from './keeping.ts';
 import type { AppRecord } from './record.ts';
 
 /** What a pass needs of the controller around it. */
@@ -21,6 +21,8 @@ export interface PassEnvironment {
   readonly options: PassOptions;
   readonly pruneAfterMs: number;
   readonly account: Account;
+  /** Writes down what of the allowance is spent, while the snapshot is still the accepted one. */
+  keepAccount(account: Account): Promise<void>;
   /** The accepted snapshot is what the source says right now, as far as anybody can tell. */
   isStanding(): boolean;
   /** Why what the snapshot no longer names stays all the same. */
@@ -119,12 +121,13 @@ async function carry(
     record.kept = { ...record.kept, approved: null };
     await keepRecord(keeping, record);
   }
+  if (reservation !== undefined) await keepReserved(environment, reservation);
   const unlimited = { ...options, limits: { ...options.limits, maxShare: 1, maxPrunes: Number.MAX_SAFE_INTEGER } };
   const outcome = await carryOut({ ...prepared, refusals: [] }, world, isApproved ? unlimited : options, may);
   if (reservation !== undefined && outcome.type === 'ended') {
     const sent = outcome.results.filter(({ status }) => status === 'done' || status === 'in-doubt');
     reservation.settle(new Set(sent.map(({ action }) => action.id)));
-    if (going.length > 0) await keepFact(keeping, 'account', environment.account.state);
+    await environment.keepAccount(environment.account);
   }
   const left = outcome.type === 'ended' ? outcome.plan : plan;
   const kept = left.actions.filter((action) => action.prune);
@@ -138,6 +141,16 @@ async function carry(
         ? undefined
         : Math.max(nowMs + 1000, Math.min(...kept.map(dueMs))),
   };
+}
+
+/** Before anything is sent: a process that dies on the way has spent what it may have sent. */
+async function keepReserved({ account, keepAccount }: PassEnvironment, reservation: Reservation): Promise<void> {
+  try {
+    await keepAccount(account);
+  } catch (error) {
+    reservation.settle(new Set());
+    throw error;
+  }
 }
 
 function refused(

@@ -4,13 +4,14 @@ import { PortolanError } from '../model/errors.ts';
 import type { ResourceId, Scope } from '../model/ids.ts';
 import type { ResourceStatus } from '../model/status.ts';
 import type { Prepared } from '../reconcile/reconcile.ts';
+import type { Account } from './account.ts';
 import { type Next, driftDetected, settle } from './aftermath.ts';
 import { modeOf } from './conditions.ts';
 import { type Core, expected, milestone, passOptions, publish, resyncMs, worldOf } from './core.ts';
 import { followDrift } from './drift.ts';
 import type { EventDraft } from './events.ts';
 import { healthAfter } from './health-look.ts';
-import { keepRecord, line } from './keeping.ts';
+import { keepFact, keepRecord, line } from './keeping.ts';
 import { durationsOf } from './options.ts';
 import { type Passed, runPass } from './pass.ts';
 import type { AppRecord } from './record.ts';
@@ -79,6 +80,9 @@ async function onePass(core: Core, record: AppRecord, because: readonly string[]
     options: { ...passOptions(configuration), ...sharedFor(core, because) },
     pruneAfterMs: durationsOf(configuration.settings).pruneAfterMs,
     account: core.account,
+    keepAccount: async (account: Account) => {
+      if (account === core.account) await keepFact(keeping, 'account', account.state);
+    },
     isStanding: () => intake.isStanding,
     keeps: (prunes: number) => intake.keeps(prunes),
     claims: core.claims,
@@ -100,8 +104,7 @@ async function onePass(core: Core, record: AppRecord, because: readonly string[]
     lookEveryMs: LOOK_EVERY_MS,
   });
   record.isRunning = false;
-  if (record.work === wanted) record.isFresh = false;
-  if (record.status.lastAppliedRevision === revision) milestone(core, record, revision, 'applied');
+  if (record.work === wanted) tried(core, record, revision);
   const { suspendedNotifyAfterMs } = durationsOf(configuration.settings);
   publish(core, record, revision, [
     ...applyFinished(record.id, revision, passed.outcome),
@@ -110,6 +113,16 @@ async function onePass(core: Core, record: AppRecord, because: readonly string[]
   ]);
   await keepRecord(keeping, record, [...look.lines, ...after.lines]);
   again(core, record, after.next);
+}
+
+/** What is wanted now was tried, by this pass. */
+function tried(core: Core, record: AppRecord, revision: string): void {
+  record.isFresh = false;
+  const { lastAppliedRevision, conditions } = record.status;
+  if (lastAppliedRevision !== revision) return;
+  milestone(core, record, 'applied');
+  if (conditions.some(({ type, status }) => type === 'Healthy' && status === 'True'))
+    milestone(core, record, 'healthy');
 }
 
 /** Reading ended with the process: that says nothing of the application, and what was sent is recorded already. */
@@ -132,7 +145,7 @@ async function passOrError(
   let begun = false;
   const emit = (event: ApplyEvent): void => {
     if (event.type === 'started') {
-      milestone(core, record, revision, 'first-write');
+      milestone(core, record, 'first-write');
       if (!begun) publish(core, record, revision, [applyStarted(record.id, revision)]);
       begun = true;
     }
@@ -160,7 +173,7 @@ function planned(
   { plan, work: wanted }: Prepared,
   look: FirstLook,
 ): void {
-  milestone(core, record, revision, 'planned');
+  milestone(core, record, 'planned');
   const nowMs = core.options.clock.now();
   const { drifts, news } = followDrift(look.resources, plan, nowMs);
   const events: EventDraft[] = [];

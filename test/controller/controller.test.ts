@@ -378,3 +378,13 @@ test.for([
     expect(world.clock.now() - changedMs).toBeGreaterThan(280_000);
   },
 );
+
+test('observers hear each milestone of a change once, in order', async () => {
+  const world = started();
+  await world.commit(FILES);
+  await world.until(() => world.milestones.some((one) => one === `${SHOP} healthy`), 'shop is healthy');
+  await world.pass(7_200_000);
+  expect(world.milestones.filter((one) => one.startsWith(`${SHOP} `))).toEqual(
+    ['observed', 'planned', 'first-write', 'applied', 'healthy'].map((milestone) => `${SHOP} ${milestone}`),
+  );
+});

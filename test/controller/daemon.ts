@@ -56,6 +56,7 @@ export class DaemonWorld {
   readonly state;
   readonly requests: PlatformRequest[] = [];
   readonly events: ControllerEvent[] = [];
+  readonly milestones: string[] = [];
   readonly settings: SettingsSpec;
   feed = new HandFeed();
   controller: Controller;
@@ -190,7 +191,10 @@ export class DaemonWorld {
       actor: 'daemon',
       version: '0.0.0',
       configuration: this.configuration(),
-      observer: silentObserver,
+      observer: {
+        ...silentObserver,
+        milestone: ({ application, milestone }) => this.milestones.push(`${application} ${milestone}`),
+      },
       allow,
     });
     controller.api.events.subscribe((event) => this.events.push(event));
