@@ -30,6 +30,8 @@ export interface Controller {
 
 /** How long the first reading may take before what an earlier process accepted is gone on with. */
 const FIRST_READING_MS = 5_000;
+/** When what could not be taken in is tried again. */
+const AGAIN_MS = 5_000;
 
 export function createController(options: ControllerOptions): Controller {
   const { clock, random, ledger, source, actor, log, feed, version, observer } = options;
@@ -41,6 +43,7 @@ export function createController(options: ControllerOptions): Controller {
   const passes = new Set<Promise<void>>();
   /** One change of the source or of the configuration at a time. */
   let turn: Promise<void> = Promise.resolve();
+  let isAgainDue = false;
 
   const slots = createSlots(() => core.configuration.settings.controller.concurrency);
   const records: Core['records'] = new Map();
@@ -69,6 +72,19 @@ export function createController(options: ControllerOptions): Controller {
   };
   const { intake } = core;
 
+  /** The ledger could not be written, say: the feed tells nothing twice, so the last reading is taken in again by ourselves. */
+  function againSoon(): void {
+    if (isAgainDue) return;
+    isAgainDue = true;
+    clock.sleep(AGAIN_MS, stop.signal).then(
+      () => {
+        isAgainDue = false;
+        return inTurn(async () => follow(core, await intake.again()));
+      },
+      () => {},
+    );
+  }
+
   /** One after another; what goes wrong on purpose is logged and ends nothing. */
   function inTurn(change: () => Promise<void>): Promise<void> {
     turn = turn.then(async () => {
@@ -76,8 +92,10 @@ export function createController(options: ControllerOptions): Controller {
       try {
         await change();
       } catch (error) {
-        if (error instanceof PortolanError) expected(core, error);
-        else log.error(`a fault of Portolan itself: ${faultOf(error)}`);
+        if (error instanceof PortolanError) {
+          expected(core, error);
+          againSoon();
+        } else log.error(`a fault of Portolan itself: ${faultOf(error)}`);
       }
     });
     return turn;

@@ -20,6 +20,8 @@ import { applyFinished, applyStarted, eventsOf } from './tell.ts';
 
 /** A pass that takes longer counts as one in trouble: its place is another's. */
 const SLOW_PASS_MS = 10_000;
+/** How often one that waits for a place asks for it by itself. */
+const PLACE_EVERY_MS = 10_000;
 /** Between two looks at an install or a change that must come to run. */
 const LOOK_EVERY_MS = 5_000;
 
@@ -29,7 +31,12 @@ export async function work(core: Core, id: ResourceId, because: readonly string[
   const record = records.get(id);
   // What a new commit wants of it has not failed yet.
   const hasFailed = record !== undefined && record.status.failures > 0 && !record.isFresh;
-  if (record === undefined || !slots.enter(id, hasFailed, because)) return;
+  if (record === undefined) return;
+  if (!slots.enter(id, hasFailed, because)) {
+    // Whoever leaves a place names the next one; if that one has no use for it any more, this is how nobody is forgotten.
+    queue.addAfter(id, PLACE_EVERY_MS, 'waits for a place');
+    return;
+  }
   const done = new AbortController();
   options.clock.sleep(SLOW_PASS_MS, done.signal).then(
     () => {

@@ -388,3 +388,20 @@ test('observers hear each milestone of a change once, in order', async () => {
     ['observed', 'planned', 'first-write', 'applied', 'healthy'].map((milestone) => `${SHOP} ${milestone}`),
   );
 });
+
+test('while the disk of the ledger is full nothing is sent; what could not be taken in is taken in afterwards', async () => {
+  const world = started();
+  await world.commit(FILES);
+  await world.until(() => world.ready(SHOP) === 'True InSync', 'shop is in sync');
+  world.isDiskFull = true;
+  const writes = world.writes().length;
+  await world.commit({ ...FILES, 'web.yaml': web('SITE') });
+  world.state.ports.put({ ...portOf(world), alias: 'BY_HAND' });
+  await world.pass(3_600_000);
+  expect(world.writes()).toHaveLength(writes);
+  world.isDiskFull = false;
+  await world.until(
+    () => portOf(world).alias === 'SITE' && world.ready(SHOP) === 'True InSync',
+    'the commit is applied',
+  );
+});

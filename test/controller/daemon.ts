@@ -2,6 +2,8 @@ import { type Controller, createController } from '../../src/controller/controll
 import { nothingAllowed, type Allowances } from '../../src/controller/acceptance.ts';
 import { type ControllerConfiguration, silentObserver } from '../../src/controller/options.ts';
 import type { SettingsSpec } from '../../src/kinds/settings/spec.ts';
+import { full } from '../../src/ledger/errors.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
 import { MemoryStore, openMemoryLedger } from '../../src/ledger/memory.ts';
 import { defaultSettings, loadConfiguration } from '../../src/manifest/configuration.ts';
 import { PortolanError } from '../../src/model/errors.ts';
@@ -57,6 +59,7 @@ export class DaemonWorld {
   readonly requests: PlatformRequest[] = [];
   readonly events: ControllerEvent[] = [];
   readonly milestones: string[] = [];
+  isDiskFull = false;
   readonly settings: SettingsSpec;
   feed = new HandFeed();
   controller: Controller;
@@ -180,12 +183,28 @@ export class DaemonWorld {
     };
   }
 
+  /** The ledger, whose disk is full while the test says so. */
+  #ledger(): Ledger {
+    const ledger = openMemoryLedger(this.store);
+    const commit: Ledger['commit'] = async (transaction) => {
+      if (this.isDiskFull) throw full('memory', undefined);
+      await ledger.commit(transaction);
+    };
+    return new Proxy(ledger, {
+      get: (target, name) => {
+        if (name === 'commit') return commit;
+        const member: unknown = Reflect.get(target, name, target);
+        return typeof member === 'function' ? member.bind(target) : member;
+      },
+    });
+  }
+
   #open(allow: Allowances): Controller {
     const controller = createController({
       clock: this.clock,
       random: this.#random,
       log: silentLog,
-      ledger: openMemoryLedger(this.store),
+      ledger: this.#ledger(),
       feed: this.feed,
       source: 'default',
       actor: 'daemon',
