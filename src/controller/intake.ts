@@ -52,6 +52,8 @@ class SourceIntake implements Intake {
   #last: SourceReading | undefined;
   #error: StatusError | null = null;
   #standing = false;
+  /** Why the source could not be read last, while it cannot. */
+  #failure: StatusError | null = null;
   #kept: Promise<void> = Promise.resolve();
 
   constructor(options: IntakeOptions) {
@@ -90,6 +92,7 @@ class SourceIntake implements Intake {
       return undefined;
     }
     const { reading } = state;
+    this.#failure = null;
     if (reading.revision !== this.#last?.revision)
       this.#options.events.publish({
         type: 'source.observed',
@@ -139,8 +142,9 @@ class SourceIntake implements Intake {
     }
     const { accepted } = acceptance;
     this.#allow = nothingAllowed;
-    this.#error = null;
-    this.#standing = true;
+    // An earlier reading that is taken in again says nothing of what the source is now.
+    this.#error = this.#failure;
+    this.#standing = this.#failure === null;
     const isNews = accepted.snapshot !== this.#accepted?.snapshot || accepted.revision !== this.#accepted.revision;
     this.#accepted = accepted;
     if (isNews) {
@@ -179,7 +183,8 @@ class SourceIntake implements Intake {
       log.error(message, { code, remedy });
       events.publish({ type: 'source.failed', severity: 'error', message: `${message} ${remedy}`, detail: { code } });
     }
-    this.#error = { code, message, remedy, atMs: clock.now() };
+    this.#failure = { code, message, remedy, atMs: clock.now() };
+    this.#error = this.#failure;
   }
 
   /** The files are read again as they were; what they mean must be what was accepted, or nothing is done. */

@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import { demo } from '../../src/sandbox/seeds/demo.ts';
+import { SHOP, APPLICATION, web, rule, FILES, started, portOf, domains } from './shop.ts';
+
+test.for([
+  ['max: 100000', 'True WithinBounds'],
+  ['max: 1', 'False OutOfBounds'],
+  ['min: 1, series: no_such_series', 'Unknown NoData'],
+] as const)(
+  'after a change the series of an application are judged by its manifest (%s): %s',
+  async ([bounds, expected]) => {
+    const world = started();
+    const health = `health: [ { component: shop-web, over: 5m, ${bounds}${bounds.includes('series') ? '' : ', series: request_time'} } ]`;
+    const application = APPLICATION.replace(`appId: ${demo.appId}`, `appId: ${demo.appId}, ${health}`);
+    const healthy = () => {
+      const condition = world.application(SHOP).conditions.find(({ type }) => type === 'Healthy');
+      return `${condition?.status} ${condition?.reason}`;
+    };
+    await world.commit({ ...FILES, 'app.yaml': application });
+    await world.until(() => world.ready(SHOP) === 'True InSync', 'shop is in sync');
+    expect(healthy()).toBe('Unknown Progressing');
+    const changedMs = world.clock.now();
+    await world.until(() => healthy() === expected, expected);
+    expect(world.clock.now() - changedMs).toBeGreaterThan(280_000);
+  },
+);
+
+test('observers hear each milestone of a change once, in order', async () => {
+  const world = started();
+  await world.commit(FILES);
+  await world.until(() => world.milestones.some((one) => one === `${SHOP} healthy`), 'shop is healthy');
+  await world.pass(7_200_000);
+  expect(world.milestones.filter((one) => one.startsWith(`${SHOP} `))).toEqual(
+    ['observed', 'planned', 'first-write', 'applied', 'healthy'].map((milestone) => `${SHOP} ${milestone}`),
+  );
+});
+
+test('while the disk of the ledger is full nothing is sent; what could not be taken in is taken in afterwards', async () => {
+  const world = started();
+  await world.commit(FILES);
+  await world.until(() => world.ready(SHOP) === 'True InSync', 'shop is in sync');
+  world.isDiskFull = true;
+  const writes = world.writes().length;
+  await world.commit({ ...FILES, 'web.yaml': web('SITE') });
+  world.state.ports.put({ ...portOf(world), alias: 'BY_HAND' });
+  await world.pass(3_600_000);
+  expect(world.writes()).toHaveLength(writes);
+  world.isDiskFull = false;
+  await world.until(
+    () => portOf(world).alias === 'SITE' && world.ready(SHOP) === 'True InSync',
+    'the commit is applied',
+  );
+});
+
+test('a configuration that is read again does not make a source that is away removable', async () => {
+  const world = started('{ controller: { pruneAfter: 1m } }');
+  await world.commit({ ...FILES, 'api.yaml': rule('api', 'api.example.com') });
+  await world.until(() => world.ready(SHOP) === 'True InSync', 'shop is in sync');
+  await world.commit(FILES);
+  await world.sourceFails();
+  await world.controller.reload(world.configuration());
+  await world.pass(7_200_000);
+  expect(domains(world)).toHaveLength(2);
+  expect(world.controller.api.status().source.error?.code).toBe('source/unreachable');
+});
