@@ -1,0 +1,184 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ControllerStatus } from '../../src/model/status.ts';
+import { requestFloor } from '../../src/reconcile/request-floor.ts';
+import type { Figure } from './figures.ts';
+import {
+  COMPONENTS_PER_APPLICATION,
+  configurationFor,
+  fleetManifests,
+  type FleetSize,
+  fleetSeed,
+  manyManifests,
+  reference,
+  writeFiles,
+} from './fleet.ts';
+import {
+  git,
+  portolan,
+  processorMs,
+  residentBytes,
+  Running,
+  type SandboxProcess,
+  startSandboxProcess,
+} from './processes.ts';
+
+const API_TOKEN = 'bench-api-token-of-32-characters';
+const IDLE_MS = 60_000;
+
+/** A daemon that has found a fleet in sync, with its platform and its API. */
+interface Daemon {
+  readonly folder: string;
+  readonly source: string;
+  readonly sandbox: SandboxProcess;
+  readonly running: Running;
+  status(): Promise<ControllerStatus>;
+  syncAll(): Promise<void>;
+  /** Until all are ready and nothing is under way. */
+  rests(): Promise<void>;
+  end(): Promise<void>;
+}
+
+async function startDaemon(size: FleetSize): Promise<Daemon> {
+  const folder = mkdtempSync(join(tmpdir(), 'portolan-bench-'));
+  const sandbox = await startSandboxProcess(folder, fleetSeed(size, { withRules: true }));
+  const source = join(folder, 'source');
+  mkdirSync(source);
+  git(source, 'init', '-q', '-b', 'main');
+  writeFiles(source, fleetManifests(size));
+  git(source, 'add', '-A');
+  git(source, 'commit', '-q', '-m', 'first');
+  const config = join(folder, 'portolan.yaml');
+  const server = '{ listen: "127.0.0.1:0", tokens: [{ name: bench, role: admin, value: { env: BENCH_API_TOKEN } }] }';
+  writeFileSync(config, configurationFor(sandbox.url, `{ controller: { concurrency: 32 }, server: ${server} }`));
+  const ledger = join(folder, 'portolan.db');
+  const where = ['-f', source, '--config', config, '--ledger', ledger];
+  await portolan(['apply', ...where, '--yes', '--adopt', '--parallelism', '32']);
+  const running = new Running(['run', ...where, '--log-format', 'json'], { BENCH_API_TOKEN: API_TOKEN });
+  const [, url] = await running.says(/(http:\/\/127\.0\.0\.1:\d+)/);
+  const call = async (method: string, path: string): Promise<Response> => {
+    // A connection of its own: the server may end an idle one just when it would be used again.
+    const headers = { authorization: `Bearer ${API_TOKEN}`, connection: 'close' };
+    const response = await fetch(`${url}/api/v1/${path}`, { method, headers });
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+    return response;
+  };
+  const status = async (): Promise<ControllerStatus> =>
+    (await (await call('GET', 'status')).json()) as ControllerStatus;
+  return {
+    folder,
+    source,
+    sandbox,
+    running,
+    status,
+    syncAll: async () => void (await call('POST', 'sync')),
+    rests: async () => {
+      for (const untilMs = performance.now() + 300_000; performance.now() < untilMs; await sleep(50)) {
+        const { counts, phase } = await status();
+        const isIdle = counts.queued === 0 && counts.running === 0;
+        if (
+          phase === 'running' &&
+          isIdle &&
+          counts.applications === size.applications &&
+          counts.ready === size.applications
+        )
+          return;
+      }
+      throw new Error(
+        `the daemon never came to rest: ${JSON.stringify((await status()).counts)}\n${running.err.slice(-2000)}`,
+      );
+    },
+    end: async () => {
+      await running.stop();
+      await sandbox.running.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A round over 1,000 applications in sync: requests against the floor, memory, and what it costs to do nothing. */
+export async function daemonFleet(): Promise<readonly Figure[]> {
+  const daemon = await startDaemon(reference);
+  try {
+    await daemon.rests();
+    await daemon.sandbox.requests();
+    const began = performance.now();
+    await daemon.syncAll();
+    await sleep(500);
+    await daemon.rests();
+    const tookMs = performance.now() - began;
+    const requests = await daemon.sandbox.requests();
+    const floor = Object.values(
+      requestFloor('extended', {
+        platform: 1,
+        'team and region': reference.teams,
+        application: reference.applications,
+        component: reference.applications * COMPONENTS_PER_APPLICATION,
+      }),
+    ).reduce((sum, count) => sum + count, 0);
+    const resident = residentBytes(daemon.running.pid) / 2 ** 20;
+    const beforeMs = processorMs(daemon.running.pid);
+    await sleep(IDLE_MS);
+    const idleShare = (100 * (processorMs(daemon.running.pid) - beforeMs)) / IDLE_MS;
+    return [
+      {
+        name: 'requests of a round over 1,000 applications in sync',
+        unit: '',
+        samples: [requests.length],
+        floor: [floor],
+        goal: { text: '1.00 × the floor', isMet: ({ ratio }) => ratio === 1 },
+      },
+      { name: 'its time', unit: 's', samples: [tookMs / 1000] },
+      {
+        name: 'resident memory after it',
+        unit: 'MiB',
+        samples: [resident],
+        goal: { text: '< 200 MiB', isMet: ({ max }) => max < 200 },
+      },
+      {
+        name: `processor while idle, over ${IDLE_MS / 1000} s`,
+        unit: '% of a core',
+        samples: [idleShare],
+        goal: { text: '< 1 %', isMet: ({ max }) => max < 1 },
+      },
+    ];
+  } finally {
+    await daemon.end();
+  }
+}
+
+/** One file of 10,000 changes: which applications are asked for, and what is read of the source. */
+export async function oneFileOfMany(): Promise<readonly Figure[]> {
+  const daemon = await startDaemon(manyManifests);
+  try {
+    await daemon.rests();
+    await daemon.sandbox.requests();
+    const file = 'team-1/app-1/component-app-1-c2.yaml';
+    const text = fleetManifests(manyManifests).get(file);
+    if (text === undefined) throw new Error(`the fleet has no ${file}`);
+    writeFiles(daemon.source, new Map([[file, text.replaceAll('"P20"', '"Q20"')]]));
+    git(daemon.source, 'commit', '-qam', 'one file');
+    await sleep(3_000);
+    await daemon.rests();
+    const requests = await daemon.sandbox.requests();
+    const others = requests.filter(({ path }) => /\/apps\/\d+/.test(path) && !/\/apps\/1(?:\/|$)/.test(path));
+    return [
+      {
+        name: 'requests for other applications after one file of 10,000 changed',
+        unit: '',
+        samples: [others.length],
+        goal: { text: '0', isMet: ({ max }) => max === 0 },
+      },
+      {
+        name: 'writes after it',
+        unit: '',
+        samples: [requests.filter((request) => request.isWrite).length],
+        goal: { text: '1', isMet: ({ max }) => max === 1 },
+      },
+    ];
+  } finally {
+    await daemon.end();
+  }
+}

@@ -1,0 +1,153 @@
+/**
+ * `npm run soak`: the daemon at a resync of one second, over a platform where one request in a hundred fails, for an
+ * hour. What must stay flat is sampled; ends with 1 when it does not.
+ *
+ *   --minutes N        how long (default 60)
+ *   --warm-up N        minutes that are not looked at (default a tenth)
+ */
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import { configurationFor, fleetManifests, fleetSeed, writeFiles } from './fleet.ts';
+import { git, openHandles, processorMs, residentBytes, Running, startSandboxProcess } from './processes.ts';
+
+const SIZE = { applications: 10, teams: 2, rulesPerApplication: 2 };
+const SAMPLE_EVERY_MS = 5_000;
+const KIBIBYTES_PER_HOUR_MAX = 1024;
+const HANDLES_PER_HOUR_MAX = 2;
+
+/** One look at the daemon. */
+export interface Sample {
+  readonly atMs: number;
+  readonly residentBytes: number;
+  /** After a forced collection. */
+  readonly heapBytes: number;
+  readonly handles: number;
+  readonly writes: number;
+  readonly requests: number;
+  readonly processorMs: number;
+}
+
+export interface SoakReport {
+  readonly samples: readonly Sample[];
+  /** Of what was sampled after the warm-up, by the line of least squares. */
+  readonly residentSlopeKiBPerHour: number;
+  readonly heapSlopeKiBPerHour: number;
+  /** Fewest and most: the sockets of a pool come and go. */
+  readonly handles: readonly [number, number];
+  readonly handlesPerHour: number;
+  /** Once everything was as wished. */
+  readonly writes: number;
+  readonly requests: number;
+  readonly faults: number;
+}
+
+export async function soak(minutes: number, warmUpMinutes: number, say: (text: string) => void): Promise<SoakReport> {
+  const folder = mkdtempSync(join(tmpdir(), 'portolan-soak-'));
+  const faults = join(folder, 'faults.yaml');
+  writeFileSync(faults, FAULTS);
+  const sandbox = await startSandboxProcess(folder, fleetSeed(SIZE, { withRules: false }), ['--faults', faults]);
+  const source = join(folder, 'source');
+  mkdirSync(source);
+  git(source, 'init', '-q', '-b', 'main');
+  writeFiles(source, fleetManifests(SIZE));
+  git(source, 'add', '-A');
+  git(source, 'commit', '-q', '-m', 'first');
+  const config = join(folder, 'portolan.yaml');
+  const settings = '{ controller: { resyncInterval: 1s }, prune: { maxShare: 1 }, server: { listen: "127.0.0.1:0" } }';
+  writeFileSync(config, configurationFor(sandbox.url, settings));
+  const probe = pathToFileURL(join(import.meta.dirname, 'heap-probe.ts')).href;
+  const daemon = new Running(
+    ['run', '-f', source, '--config', config, '--ledger', join(folder, 'portolan.db'), '--log-level', 'error'],
+    {},
+    ['--expose-gc', `--import=${probe}`],
+  );
+  const samples: Sample[] = [];
+  let faulty = 0;
+  try {
+    await daemon.says(/./, 1_000).catch(() => undefined);
+    const beganMs = performance.now();
+    for (let atMs = 0; atMs < minutes * 60_000; atMs = performance.now() - beganMs) {
+      await sleep(SAMPLE_EVERY_MS);
+      const requests = await sandbox.requests();
+      faulty += requests.filter(({ fault }) => fault !== null).length;
+      const sample = { ...(await look(daemon)), atMs, writes: requests.filter(({ isWrite }) => isWrite).length };
+      samples.push({ ...sample, requests: requests.length });
+      if (samples.length % 12 === 0) say(`${Math.round(atMs / 60_000)} min: ${inWords(samples.at(-1) as Sample)}\n`);
+    }
+    return reportOf(samples, warmUpMinutes, faulty);
+  } finally {
+    await daemon.stop();
+    await sandbox.running.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function look(daemon: Running): Promise<Pick<Sample, 'residentBytes' | 'heapBytes' | 'handles' | 'processorMs'>> {
+  daemon.err = '';
+  process.kill(daemon.pid, 'SIGUSR2');
+  const [, heap] = await daemon.says(/heap-probe (\d+) (\d+)/);
+  return {
+    residentBytes: residentBytes(daemon.pid),
+    heapBytes: Number(heap),
+    handles: openHandles(daemon.pid),
+    processorMs: processorMs(daemon.pid),
+  };
+}
+
+function reportOf(samples: readonly Sample[], warmUpMinutes: number, faults: number): SoakReport {
+  const settled = samples.filter(({ atMs }) => atMs >= warmUpMinutes * 60_000);
+  const handles = settled.map((sample) => sample.handles);
+  return {
+    samples,
+    residentSlopeKiBPerHour: slope(settled, (sample) => sample.residentBytes),
+    heapSlopeKiBPerHour: slope(settled, (sample) => sample.heapBytes),
+    handles: [Math.min(...handles), Math.max(...handles)],
+    handlesPerHour: slope(settled, (sample) => sample.handles * 1024),
+    writes: settled.reduce((sum, { writes }) => sum + writes, 0),
+    requests: settled.reduce((sum, { requests }) => sum + requests, 0),
+    faults,
+  };
+}
+
+/** In KiB an hour. */
+function slope(samples: readonly Sample[], valueOf: (sample: Sample) => number): number {
+  const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const hours = samples.map(({ atMs }) => atMs / 3_600_000);
+  const values = samples.map((sample) => valueOf(sample) / 1024);
+  const [middle, level] = [mean(hours), mean(values)];
+  const rise = hours.reduce((sum, hour, index) => sum + (hour - middle) * ((values[index] ?? level) - level), 0);
+  return rise / hours.reduce((sum, hour) => sum + (hour - middle) ** 2, 0);
+}
+
+function inWords(sample: Sample): string {
+  const mebibytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
+  return `resident ${mebibytes(sample.residentBytes)}, heap ${mebibytes(sample.heapBytes)}, ${sample.handles} handles, ${sample.requests} requests and ${sample.writes} writes in ${SAMPLE_EVERY_MS / 1000} s`;
+}
+
+const FAULTS = `
+- { probability: 0.004, fault: { type: status, when: before, status: 503 } }
+- { probability: 0.003, fault: { type: drop, when: before } }
+- { probability: 0.003, fault: { type: status, when: before, status: 500, body: { msg: "internal error" } } }
+`;
+
+if (process.argv[1] === import.meta.filename) {
+  const { values } = parseArgs({
+    options: { minutes: { type: 'string', default: '60' }, 'warm-up': { type: 'string' }, log: { type: 'string' } },
+  });
+  const minutes = Number(values.minutes);
+  const report = await soak(minutes, Number(values['warm-up'] ?? minutes / 10), (text) => {
+    process.stdout.write(text);
+    if (values.log !== undefined) appendFileSync(values.log, text);
+  });
+  const isFlat =
+    report.residentSlopeKiBPerHour < KIBIBYTES_PER_HOUR_MAX && report.handlesPerHour < HANDLES_PER_HOUR_MAX;
+  process.stdout.write(
+    `resident ${report.residentSlopeKiBPerHour.toFixed(0)} KiB/h, heap ${report.heapSlopeKiBPerHour.toFixed(0)} KiB/h, ` +
+      `handles ${report.handles.join(' to ')} (${report.handlesPerHour.toFixed(1)}/h), ${report.requests} requests (${report.faults} failed on purpose), ${report.writes} writes once converged\n`,
+  );
+  process.exitCode = isFlat && report.writes === 0 ? 0 : 1;
+}
