@@ -78,9 +78,12 @@ export class Controller implements Process {
     this.wishes = world.wishes;
     this.onRecord = new Set([...world.books.objects.values()].map((object) => object.naturalKey));
     this.readOnly = world.mayReadOnly && this.chance.happens(0.03);
+    world.passes += 1;
+    const done = world.truth.sent.length + world.books.commits;
     const outcome = await reconcile(workFor(this.wishes), applyWorld, this.#options());
     if (!this.alive) return;
     this.last = outcome;
+    if (!world.isCalm && world.truth.sent.length + world.books.commits === done) world.idlePasses += 1;
     const error = 'error' in outcome ? outcome.error : undefined;
     if (error?.code === 'ledger/fenced') this.alive = false;
     if (error !== undefined && `${error.message} ${error.remedy}`.includes(STORE_KEY)) {

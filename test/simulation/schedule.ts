@@ -28,9 +28,21 @@ export interface ScheduleResult {
   readonly trace: readonly string[];
   readonly traceHash: number;
   readonly steps: number;
+  readonly tally: Tally;
   readonly virtualMs: number;
   readonly counts: ReadonlyMap<string, number>;
   readonly holds: readonly string[];
+}
+
+/** How much happened: what a schedule is worth. */
+export interface Tally {
+  readonly writes: number;
+  readonly commits: number;
+  readonly passes: number;
+  /** Passes in chaos that neither wrote nor told the ledger anything. */
+  readonly idlePasses: number;
+  readonly chaosSteps: number;
+  readonly chaosPasses: number;
 }
 
 /** The rounds in which a scope must reach what git says, once nothing goes wrong any more. */
@@ -66,6 +78,7 @@ export async function runWorld(
 ): Promise<ScheduleResult> {
   const world = new World(settings);
   const holds: string[] = [];
+  let chaos = { chaosSteps: 0, chaosPasses: 0 };
   const restore = settings.mutant.patch();
   const isOver = (): boolean => world.violation !== undefined || world.timeline.nowMs > CHAOS_MS_MAX;
   try {
@@ -77,6 +90,7 @@ export async function runWorld(
       if (turn.watch !== undefined) await world.timeline.drive(() => isOver() || (world.steps > 0 && world.isAtRest));
     }
     await world.timeline.drive(() => isOver() || world.hasPassed(chaosSteps));
+    chaos = { chaosSteps: world.steps, chaosPasses: world.passes };
     if (world.violation === undefined) await settle(world, holds);
   } finally {
     restore();
@@ -89,6 +103,13 @@ export async function runWorld(
     trace: world.trace,
     traceHash: world.traceHash,
     steps: world.steps,
+    tally: {
+      writes: world.truth.sent.length,
+      commits: world.books.commits,
+      passes: world.passes,
+      idlePasses: world.idlePasses,
+      ...chaos,
+    },
     virtualMs: world.timeline.nowMs,
     counts: world.counts,
     holds,

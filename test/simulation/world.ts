@@ -98,6 +98,9 @@ export class World {
   #hash = 0x811c9dc5;
   controllers: Process[] = [];
   steps = 0;
+  passes = 0;
+  /** Passes amid chaos that wrote nothing, neither to the platform nor to the ledger. */
+  idlePasses = 0;
   /** Writes that the platform itself refused. */
   refused = 0;
   /** Intents that a person has decided: what they made is on record without what only the platform could tell. */
