@@ -14,7 +14,7 @@ import { ledThrough } from './ledgers.ts';
 import { EPOCH_MS } from './server.ts';
 import { SOURCE, STORE_KEY, stores, type Wishes, workFor } from './shop.ts';
 import { never, transportOf } from './wire.ts';
-import type { Process, World } from './world.ts';
+import type { Process, Rested, World } from './world.ts';
 
 /** One process that reconciles, pass after pass. Killed, it never hears of anything again. */
 export class Controller implements Process {
@@ -34,6 +34,7 @@ export class Controller implements Process {
   /** Set while it waits for its next pass. */
   idle = false;
   last: Outcome | undefined;
+  rested: Rested | undefined;
 
   constructor(world: World, number: number) {
     this.#world = world;
@@ -79,11 +80,16 @@ export class Controller implements Process {
     this.onRecord = new Set([...world.books.objects.values()].map((object) => object.naturalKey));
     this.readOnly = world.mayReadOnly && this.chance.happens(0.03);
     world.passes += 1;
-    const done = world.truth.sent.length + world.books.commits;
+    const { happened, perturbed } = world;
+    const isRestless = world.server.isRestless();
     const outcome = await reconcile(workFor(this.wishes), applyWorld, this.#options());
     if (!this.alive) return;
     this.last = outcome;
-    if (!world.isCalm && world.truth.sent.length + world.books.commits === done) world.idlePasses += 1;
+    const isIdle = happened === world.happened;
+    if (isIdle && !world.isCalm) world.idlePasses += 1;
+    const isNormal = perturbed === world.perturbed && !isRestless && !this.readOnly;
+    const isRest = isNormal && (isIdle ? !isWaiting(outcome) : isDone(outcome));
+    this.rested = isRest ? { happened: world.happened, hasWritten: !isIdle } : undefined;
     const error = 'error' in outcome ? outcome.error : undefined;
     if (error?.code === 'ledger/fenced') this.alive = false;
     if (error !== undefined && `${error.message} ${error.remedy}`.includes(STORE_KEY)) {
@@ -185,6 +191,15 @@ export class Controller implements Process {
     if (step.pauseMs > 0) await new Promise<void>((resolve) => world.timeline.after(step.pauseMs, resolve));
     return this.alive ? undefined : never();
   }
+}
+
+function isWaiting(outcome: Outcome): boolean {
+  return outcome.type === 'ended' && outcome.waits.length > 0;
+}
+
+function isDone(outcome: Outcome): boolean {
+  if (outcome.type !== 'ended' || outcome.error !== undefined || isWaiting(outcome)) return false;
+  return outcome.plan.actions.length + outcome.plan.deferred.length === 0;
 }
 
 function describe({ operations }: LedgerTransaction): string {

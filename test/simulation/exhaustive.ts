@@ -133,6 +133,7 @@ function faultsAt(effect: Effect): Perturbation[] {
         ...others,
       ];
     case 'sleep':
+    case 'rest':
       return others;
   }
 }
@@ -197,6 +198,7 @@ export function live(
     checksSecrets: true,
     answersAsValues: false,
     comparesLedger: false,
+    restsLong: false,
     mayReadOnly: false,
   };
   return runWorld(settings, script, script.at(-1)?.[0] ?? 0, { wishes, script, watch });

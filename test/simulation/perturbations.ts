@@ -6,7 +6,13 @@ import { readFaults, writeFaults } from './faults.ts';
 import { type EditName, editNames } from './shop.ts';
 
 /** One thing that a controller does to the world outside: the points at which it can die, and be lied to. */
-export type EffectKind = 'read' | 'write' | 'commit' | 'sleep';
+export type EffectKind =
+  | 'read'
+  | 'write'
+  | 'commit'
+  | 'sleep'
+  /** A step in which a process rests, in place of one of a pass that would only find what the last one found. */
+  | 'rest';
 
 export interface Effect {
   readonly kind: EffectKind;
@@ -113,7 +119,7 @@ export function anySwarm(chance: Chance): Swarm {
   return {
     steps: chance.pick([12, 25, 40, 60, 90]),
     rates: {
-      crash: rate(0, 0, 0.01, 0.03, 0.1),
+      crash: rate(0, 0.01, 0.01, 0.03, 0.1),
       fault: rate(0, 0.1, 0.3, 0.6),
       full: rate(0, 0, 0, 0.02, 0.1),
       pause: rate(0, 0, 0, 0.05),
@@ -123,7 +129,7 @@ export function anySwarm(chance: Chance): Swarm {
       clock: rate(0, 0, 0, 0.01),
       stop: rate(0, 0, 0, 0.01),
     },
-    readRate: rate(0, 0, 0.02, 0.08),
+    readRate: rate(0, 0.02, 0.05, 0.1),
     faults: new Set([...some(writeFaults), ...some(readFaults)].map((fault) => fault.name)),
     actors: some(actorNames),
     edits: some(editNames),
@@ -179,6 +185,7 @@ export class RandomPlan implements Plan {
           ? { type: 'pause', ms: chance.pick([500, 1_999, 2_000, 30_000]) }
           : undefined;
       case 'sleep':
+      case 'rest':
         return undefined;
       case 'read':
         return chance.happens(readRate) ? this.#fault('read', effect) : undefined;

@@ -41,6 +41,8 @@ export interface Tally {
   readonly passes: number;
   /** Passes in chaos that neither wrote nor told the ledger anything. */
   readonly idlePasses: number;
+  /** Steps in which something was read, written or waited for. */
+  readonly effects: number;
   readonly chaosSteps: number;
   readonly chaosPasses: number;
 }
@@ -107,6 +109,7 @@ export async function runWorld(
       writes: world.truth.sent.length,
       commits: world.books.commits,
       passes: world.passes,
+      effects: world.steps - world.rests,
       idlePasses: world.idlePasses,
       ...chaos,
     },
@@ -151,7 +154,8 @@ function settingsOf(seed: number, options: ScheduleOptions): { settings: Setting
     tracing: options.tracing ?? false,
     comparesLedger: seed % 4 === 0 || options.tracing === true,
     checksSecrets: seed % 8 === 0 || options.tracing === true,
-    answersAsValues: seed % 4 !== 1,
+    answersAsValues: seed % 8 !== 1,
+    restsLong: true,
     mayReadOnly: chance.happens(0.2),
   };
   return { settings, plan, steps: swarm.steps };

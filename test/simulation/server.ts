@@ -23,6 +23,8 @@ export class Server {
   /** Answers to reads since the last change, by path. */
   readonly #answers = new Map<string, Decision>();
   #past: { readonly atMs: number; readonly changes: readonly Change[] }[] = [];
+  /** How often anything was changed. */
+  changes = 0;
   /** Virtual times until which it refuses the token, or lists nothing for an operation. */
   tokenExpiredUntilMs = -1;
   readonly emptyUntilMs = new Map<string, number>();
@@ -55,7 +57,15 @@ export class Server {
     return decision;
   }
 
-  /** Something changes by itself, with time. */
+  /** What it answers changes by itself, with time. */
+  isRestless(): boolean {
+    const { nowMs } = this.#timeline;
+    if (nowMs < this.tokenExpiredUntilMs) return true;
+    for (const untilMs of this.emptyUntilMs.values()) if (nowMs <= untilMs) return true;
+    return this.#isBuilding();
+  }
+
+  /** Something comes to run. */
   #isBuilding(): boolean {
     const nowMs = EPOCH_MS + this.#timeline.nowMs;
     for (const { life } of this.state.components.all()) {
@@ -100,6 +110,7 @@ export class Server {
 
   #remember(changes: readonly Change[]): void {
     if (changes.length === 0) return;
+    this.changes += 1;
     this.#answers.clear();
     const oldestMs = this.#timeline.nowMs - STALE_MS_MAX;
     if (this.#past.length > 16) this.#past = this.#past.filter((entry) => entry.atMs >= oldestMs);

@@ -7,7 +7,7 @@ import type { GuardLimits } from '../../src/plan/guard.ts';
 import type { Seed } from '../../src/sandbox/seed.ts';
 import type { Dialect } from '../../src/sandbox/wire.ts';
 import { act, ByHand } from './actors.ts';
-import { Books, type Violation } from './books.ts';
+import { Books, isPending, type Violation } from './books.ts';
 import { Chance } from './chance.ts';
 import { readFaults } from './faults.ts';
 import { ledThrough, type LedgerHost } from './ledgers.ts';
@@ -27,9 +27,19 @@ export interface Process extends Sender {
   readonly idle: boolean;
   /** What its last pass came to. */
   readonly last: Outcome | undefined;
+  /** What its next pass would find if nothing happens until then; undefined: something new. */
+  readonly rested: Rested | undefined;
   live(): Promise<void>;
   kill(): void;
   clock(): Clock;
+}
+
+/** How a pass ended that left nothing to do. */
+export interface Rested {
+  /** `World.happened` at its end. */
+  readonly happened: number;
+  /** It was the pass that did it: the next one shows that nothing is left to write. */
+  readonly hasWritten: boolean;
 }
 
 /** Everything that a schedule starts from; equal settings give equal schedules. */
@@ -52,6 +62,8 @@ export interface Settings {
   readonly answersAsValues: boolean;
   /** At the end, with everything it was told. */
   readonly comparesLedger: boolean;
+  /** A process that would only find what it found last time mostly rests instead. */
+  readonly restsLong: boolean;
   readonly mayReadOnly: boolean;
 }
 
@@ -114,6 +126,11 @@ export class World {
   violation: Violation | undefined;
   /** From here on nothing goes wrong, and passes are asked for one by one. */
   isCalm = false;
+  readonly #restsLong: boolean;
+  /** What went wrong so far. */
+  perturbed = 0;
+  /** Steps that were rests. */
+  rests = 0;
   #next: (() => void) | undefined;
   /** The one process that is left in calm times. */
   #last: Process | undefined;
@@ -139,6 +156,7 @@ export class World {
     this.checksSecrets = settings.checksSecrets;
     this.answersAsValues = settings.answersAsValues;
     this.#spawn = settings.spawn;
+    this.#restsLong = settings.restsLong;
     this.comparesLedger = settings.comparesLedger;
     this.#tracing = settings.tracing;
     this.#chance = new Chance(settings.seed, 3);
@@ -192,6 +210,7 @@ export class World {
     const number = this.steps;
     const perturbation = this.#plan.at(number, effect);
     if (perturbation === undefined) return { number, fault: undefined, a: 0, crash: undefined, pauseMs: 0 };
+    this.perturbed += 1;
     this.counts.set(kindOf(perturbation), (this.counts.get(kindOf(perturbation)) ?? 0) + 1);
     this.note(`p${controller.number} ${number} ${effect.operation} << ${inWords(perturbation)}`);
     return this.#befall(number, controller, effect, perturbation);
@@ -201,7 +220,7 @@ export class World {
     const step: Step = { number, fault: undefined, a: number, crash: undefined, pauseMs: 0 };
     switch (perturbation.type) {
       case 'crash':
-        if (perturbation.when === 'after') {
+        if (perturbation.when === 'after' && effect.kind !== 'rest') {
           this.#doomed.add(controller);
           return { ...step, crash: perturbation };
         }
@@ -291,11 +310,44 @@ export class World {
       const wake = (): void => {
         if (!controller.alive) return;
         if (this.isCalm) this.#next = resolve;
+        else if (this.#restsOn(controller)) pause();
         else resolve();
       };
-      const pauseMs = this.#chance.pick(PAUSES_MS);
-      this.timeline.after(pauseMs === 'settled' ? this.#untilSettledMs() : pauseMs, wake);
+      const pause = (): void => {
+        const pauseMs = this.#chance.pick(PAUSES_MS);
+        this.timeline.after(pauseMs === 'settled' ? this.#untilSettledMs() : pauseMs, wake);
+      };
+      pause();
     });
+  }
+
+  /** How much has happened to what a pass looks at: by what it did itself, by others, by what went wrong. */
+  get happened(): number {
+    return this.server.changes + this.books.commits + this.perturbed;
+  }
+
+  /**
+   * A pass that finds what the last one found proves little more: mostly a process rests in its place, until something
+   * happens. What may befall the steps of a pass may befall those of a rest.
+   */
+  #restsOn(controller: Process): boolean {
+    if (!this.#restsLong || !this.#wouldFindTheSame(controller)) return false;
+    const looksAgain = controller.rested?.hasWritten === true || this.#isInDoubt() ? REPEATED_OFTEN : REPEATED;
+    if (this.#chance.happens(looksAgain)) return false;
+    for (let step = 0; step < STEPS_PER_REST && this.#wouldFindTheSame(controller); step += 1) {
+      this.rests += 1;
+      if (this.begin(controller, { kind: 'rest', operation: 'rest' }) === 'dead') return true;
+    }
+    return this.#wouldFindTheSame(controller);
+  }
+
+  #wouldFindTheSame({ rested, stopping }: Process): boolean {
+    return rested?.happened === this.happened && !stopping && !this.server.isRestless();
+  }
+
+  #isInDoubt(): boolean {
+    for (const intent of this.books.intents.values()) if (isPending(intent)) return true;
+    return false;
   }
 
   /** Until the window of an intent in doubt is over, to the millisecond. */
@@ -396,6 +448,13 @@ export class World {
     await this.timeline.drive(() => isOver || this.violation !== undefined);
   }
 }
+
+/** How often a process looks again where nothing has happened since it last looked. */
+const REPEATED = 0.1;
+/** After a pass that wrote, and while a request is in doubt. */
+const REPEATED_OFTEN = 0.5;
+/** As many as a pass has that only looks. */
+const STEPS_PER_REST = 2;
 
 /** Between passes: sometimes long enough for a settle window to end. */
 const PAUSES_MS = [500, 5_000, 5_000, 30_000, 100_000, 310_000, 1_210_000, 'settled'] as const;
