@@ -5,6 +5,8 @@ import { parseScopeKey, type Scope } from '../model/ids.ts';
 import type { Intent } from '../model/owned.ts';
 import type { Action } from '../model/plan.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
+import { asksToWait } from '../platform/classifier.ts';
+import type { AnswerSummary } from '../platform/verdict.ts';
 import type { DoubtfulIntent } from '../plan/draft.ts';
 import { withFailure } from '../plan/failures.ts';
 import { bareObject, isNews, type Place, toObject, transaction } from './journal.ts';
@@ -133,11 +135,12 @@ const PASSING_CODES = [10_400, 10_411];
 
 /**
  * The platform's own logic said no, in words that no row of the classifier knows: it will say so again and again, and
- * a person must hear of it. Counted once the plan shows whether it was done all the same: what is as wanted counts anew.
+ * a person must hear of it. That it is busy is no such no. Counted once the plan shows whether it was done all the same: what is as wanted counts anew.
  */
 function wasRefused({ outcome }: Intent): boolean {
-  const { status = 0, code } = (outcome ?? {}) as { readonly status?: number; readonly code?: number };
-  return status >= 400 && status < 500 && code !== undefined && !PASSING_CODES.includes(code);
+  const { status = 0, code, message = '' } = (outcome ?? {}) as Partial<AnswerSummary>;
+  if (status < 400 || status >= 500 || code === undefined || PASSING_CODES.includes(code)) return false;
+  return !asksToWait({ status, message });
 }
 
 async function observeIntent(intent: Intent, memory: Memory, reader: ScopeReader): Promise<Resolution> {

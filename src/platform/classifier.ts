@@ -8,7 +8,7 @@ import { decodeApplicationSummary, decodeInstall, decodeInstalled, decodePort, d
 import { writeClassOf } from './operations.ts';
 import { retryAfterMs } from './retrying.ts';
 import type { PlatformResponse, TransportError } from './transport.ts';
-import type { RejectionReason, Verdict, WriteEvidence } from './verdict.ts';
+import type { AnswerSummary, RejectionReason, Verdict, WriteEvidence } from './verdict.ts';
 import type { RuleFields, WriteOperation, WriteRequest } from './writes.ts';
 
 /** One row of `classifier-table.json`: every condition that is present must hold. The first row that fits decides. */
@@ -91,6 +91,17 @@ export function classifyFailure(error: TransportError, redact?: Redact): Verdict
 /** The row that decides about an answer other than 2xx; undefined: none, so it is unknown. */
 export function decidingRow(write: WriteRequest, response: PlatformResponse): ClassifierRow | undefined {
   return rowFor(write, parseAnswer(response), response);
+}
+
+/** Whether an answer, as it was recorded, only asked to come back later: that says nothing of the request. */
+export function asksToWait({ status, message }: AnswerSummary): boolean {
+  const words = message.toLowerCase();
+  return classifierTable.rows.some(
+    (row) =>
+      row.verdict === 'throttled' &&
+      row.status.some((one) => one === status) &&
+      (row.says?.some((part) => words.includes(part)) ?? true),
+  );
 }
 
 function rowFor(write: WriteRequest, answer: Answer, response: PlatformResponse): ClassifierRow | undefined {

@@ -328,6 +328,19 @@ test('a creation that is refused in words of its own again and again, and never 
   }
 });
 
+test.for([
+  { status: 409, code: 409, message: 'wait a moment please: 操作过于频繁，请稍后再试' },
+  { status: 429, code: 429, message: 'slow down' },
+])('a creation that a busy platform put off with $status counts nothing, however often', async (outcome) => {
+  const world = new ScriptedWorld();
+  for (let round = 1; round <= 3; round += 1) {
+    const intent = await leftBehind(world, portAction('add_port'), { ...addition, id: `intent-${round}`, outcome });
+    world.clock.advance(timing.settleCreationMs);
+    await resolve(world, [intent], [showing(), showing()]);
+  }
+  expect(world.objects()).toEqual([]);
+});
+
 test('a creation that was refused in words of its own and done all the same counts nothing', async () => {
   const world = new ScriptedWorld();
   const outcome = { status: 400, code: 400, message: 'no' };
