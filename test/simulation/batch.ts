@@ -1,7 +1,7 @@
 import { hostOf, type LedgerKind } from './ledgers.ts';
 import { minimise } from './minimise.ts';
 import { inWords, type Script } from './perturbations.ts';
-import { runSchedule, type ScheduleResult } from './schedule.ts';
+import { runSchedule, type ScheduleResult, type Tally } from './schedule.ts';
 
 export interface BatchTask {
   readonly firstSeed: number;
@@ -21,6 +21,7 @@ export interface Failure {
 export interface BatchReport {
   readonly schedules: number;
   readonly steps: number;
+  readonly tally: Tally;
   readonly virtualMs: number;
   /** Time on a processor: what it took, however busy the machine is with other things. */
   readonly cpuMs: number;
@@ -41,6 +42,7 @@ export async function runBatch(task: BatchTask): Promise<BatchReport> {
   // Errors are everyday values here, and nobody reads where they were made; `explain` does, and runs with traces.
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
+  let tally = nothing;
   let [schedules, steps, virtualMs, repeated] = [0, 0, 0, 0];
   const add = (to: Record<string, number>, key: string, count: number): void => {
     to[key] = (to[key] ?? 0) + count;
@@ -49,6 +51,7 @@ export async function runBatch(task: BatchTask): Promise<BatchReport> {
     const result = await runSchedule(seed, { ledgers: hostOf(task.ledger) });
     schedules += 1;
     steps += result.steps;
+    tally = added(tally, result.tally);
     virtualMs += result.virtualMs;
     for (const [kind, count] of result.counts) add(counts, kind, count);
     for (const code of result.holds) add(holds, code, 1);
@@ -65,12 +68,24 @@ export async function runBatch(task: BatchTask): Promise<BatchReport> {
   Error.stackTraceLimit = stackTraceLimit;
   const cpu = process.cpuUsage(startedCpu);
   const cpuMs = (cpu.user + cpu.system) / 1000;
-  return { schedules, steps, virtualMs, cpuMs, counts, holds, repeated, failures };
+  return { schedules, steps, tally, virtualMs, cpuMs, counts, holds, repeated, failures };
+}
+
+const nothing: Tally = { writes: 0, commits: 0, passes: 0, idlePasses: 0, effects: 0 };
+
+function added(one: Tally, other: Tally): Tally {
+  return {
+    writes: one.writes + other.writes,
+    commits: one.commits + other.commits,
+    passes: one.passes + other.passes,
+    idlePasses: one.idlePasses + other.idlePasses,
+    effects: one.effects + other.effects,
+  };
 }
 
 export function merged(reports: readonly BatchReport[]): BatchReport {
   const sum = (of: (report: BatchReport) => number): number => reports.reduce((total, report) => total + of(report), 0);
-  const added = (of: (report: BatchReport) => Readonly<Record<string, number>>): Record<string, number> => {
+  const counted = (of: (report: BatchReport) => Readonly<Record<string, number>>): Record<string, number> => {
     const total: Record<string, number> = {};
     for (const report of reports) {
       for (const [key, count] of Object.entries(of(report))) total[key] = (total[key] ?? 0) + count;
@@ -80,10 +95,11 @@ export function merged(reports: readonly BatchReport[]): BatchReport {
   return {
     schedules: sum((report) => report.schedules),
     steps: sum((report) => report.steps),
+    tally: reports.reduce((total, report) => added(total, report.tally), nothing),
     virtualMs: sum((report) => report.virtualMs),
     cpuMs: sum((report) => report.cpuMs),
-    counts: added((report) => report.counts),
-    holds: added((report) => report.holds),
+    counts: counted((report) => report.counts),
+    holds: counted((report) => report.holds),
     repeated: sum((report) => report.repeated),
     failures: reports.flatMap((report) => report.failures),
   };

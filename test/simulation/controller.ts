@@ -14,7 +14,8 @@ import { ledThrough } from './ledgers.ts';
 import { EPOCH_MS } from './server.ts';
 import { SOURCE, STORE_KEY, stores, type Wishes, workFor } from './shop.ts';
 import { never, transportOf } from './wire.ts';
-import type { Process, Rested, World } from './world.ts';
+import type { Rested } from './pauses.ts';
+import type { Process, World } from './world.ts';
 
 /** One process that reconciles, pass after pass. Killed, it never hears of anything again. */
 export class Controller implements Process {

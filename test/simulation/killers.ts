@@ -10,12 +10,12 @@ export type Killer = readonly [by: string, how: number | Case];
  * generators of schedules change, seeds mean other schedules: then the first seed that kills is looked for.
  */
 export const killers: Readonly<Record<string, Killer>> = {
-  'no settle window at all': ['I-SETTLE', 6],
-  'no settle window after installs': ['I-SETTLE', 37],
-  'half the settle window after installs': ['I-ONCE', 130],
+  'no settle window at all': ['I-SETTLE', 80],
+  'no settle window after installs': ['I-SETTLE', 234],
+  'half the settle window after installs': ['I-ONCE', 1206],
   'no settle window after creations': ['I-ONCE', 256],
   'half the settle window after creations': ['I-ONCE', 256],
-  'no settle window after target-state writes': ['I-SETTLE', 6],
+  'no settle window after target-state writes': ['I-SETTLE', 81],
   'half the settle window after target-state writes': ['I-SETTLE', 81],
   'writes leave however late': ['I-WAL', 29],
   'a 5xx is taken for a rejection': ['I-SETTLE', 6],
@@ -42,7 +42,7 @@ export const killers: Readonly<Record<string, Killer>> = {
   'an intent is never closed': ['L-CONV', 2],
   'the outcome is recorded without its object': ['I-ATOM', 2],
   'what is owed is not written down': ['L-CONV', 41],
-  'failures are not counted': ['L-CONV', 615],
+  'failures are not counted': ['L-CONV', 2916],
   'a write in doubt is recorded as rejected': ['I-ONCE', 2],
   'intents that a dead process left open are not looked at': ['L-CONV', 30],
   'intents in doubt are not looked at': ['L-CONV', 2],
@@ -63,9 +63,9 @@ export const killers: Readonly<Record<string, Killer>> = {
   ],
   'an install that cannot be decided is taken for not done': ['I-ONCE', 9],
   'an install that cannot be decided is sent once more': ['I-ONCE', 9],
-  'a rule not seen is taken for done': ['L-CONV', 338],
-  'rules are taken over without a word': ['L-CONV', 895],
-  'installs are taken over without a word': ['I-OWN', 783],
+  'a rule not seen is taken for done': ['L-CONV', 291],
+  'rules are taken over without a word': ['I-OWN', 1175],
+  'installs are taken over without a word': ['I-OWN', 1575],
   'pruning needs no permission': [
     'I-PRUNE',
     { workload: 'a rule that git names no more, and nobody may delete', dialect: 'extended', script: [] },
@@ -94,7 +94,7 @@ export const killers: Readonly<Record<string, Killer>> = {
     'L-CONV',
     { workload: 'a rule of somebody else, adopted', dialect: 'documented', script: [] },
   ],
-  'settle windows go by the wall clock': ['L-CONV', 661],
+  'settle windows go by the wall clock': ['L-CONV', 74],
   'a restart of the machine goes unnoticed': ['L-HOLD', 9],
 };
 

@@ -15,6 +15,7 @@ import { type BatchReport, type BatchTask, explain, merged, runBatch } from './b
 import { type Killer, killerOf } from './killers.ts';
 import type { LedgerKind } from './ledgers.ts';
 import { mutants } from './mutants.ts';
+import type { Tally } from './schedule.ts';
 
 const FAILURES_MAX = 10;
 const FAILURES_EXPLAINED = 3;
@@ -132,6 +133,12 @@ function ask(worker: ChildProcess, task: BatchTask): Promise<BatchReport> {
   });
 }
 
+/** What a schedule is worth: the fewer of its passes find nothing to do, the more. */
+function worthOf({ writes, commits, passes, idlePasses, effects }: Tally, schedules: number): string {
+  const mean = (count: number): string => (count / schedules).toFixed(2);
+  return `${mean(writes)} writes, ${mean(commits)} commits, ${mean(effects)} effects, ${mean(passes)} passes of which ${mean(idlePasses)} amid chaos had nothing to do`;
+}
+
 function print(
   report: BatchReport,
   run: { readonly firstSeed: number; readonly seconds: number; readonly workers: number; readonly ledger: LedgerKind },
@@ -148,8 +155,9 @@ function print(
     [
       `${schedules} schedules from seed ${run.firstSeed}, ${run.ledger} ledger, ${run.workers} workers, ${run.seconds.toFixed(1)} s`,
       `${perSecond.toFixed(0)} schedules/s/core, ${(schedules / (report.cpuMs / 1000)).toFixed(0)} in a second of processor time; ${(steps / schedules).toFixed(0)} steps and ${(virtualMs / schedules / 60_000).toFixed(0)} virtual minutes each; ${Math.round(virtualMs / 1000 / run.seconds)} times real time`,
+      `each: ${worthOf(report.tally, schedules)}`,
       `${repeated} seeds run twice`,
-      `${injected} faults injected:`,
+      `${injected} faults injected, ${(injected / schedules).toFixed(2)} in each:`,
       table(report.counts),
       'held at the end, each for a known cause:',
       table(report.holds),

@@ -43,8 +43,6 @@ export interface Tally {
   readonly idlePasses: number;
   /** Steps in which something was read, written or waited for. */
   readonly effects: number;
-  readonly chaosSteps: number;
-  readonly chaosPasses: number;
 }
 
 /** The rounds in which a scope must reach what git says, once nothing goes wrong any more. */
@@ -80,7 +78,6 @@ export async function runWorld(
 ): Promise<ScheduleResult> {
   const world = new World(settings);
   const holds: string[] = [];
-  let chaos = { chaosSteps: 0, chaosPasses: 0 };
   const restore = settings.mutant.patch();
   const isOver = (): boolean => world.violation !== undefined || world.timeline.nowMs > CHAOS_MS_MAX;
   try {
@@ -92,7 +89,6 @@ export async function runWorld(
       if (turn.watch !== undefined) await world.timeline.drive(() => isOver() || (world.steps > 0 && world.isAtRest));
     }
     await world.timeline.drive(() => isOver() || world.hasPassed(chaosSteps));
-    chaos = { chaosSteps: world.steps, chaosPasses: world.passes };
     if (world.violation === undefined) await settle(world, holds);
   } finally {
     restore();
@@ -109,9 +105,8 @@ export async function runWorld(
       writes: world.truth.sent.length,
       commits: world.books.commits,
       passes: world.passes,
-      effects: world.steps - world.rests,
+      effects: world.steps - world.pauses.steps,
       idlePasses: world.idlePasses,
-      ...chaos,
     },
     virtualMs: world.timeline.nowMs,
     counts: world.counts,

@@ -7,12 +7,13 @@ import type { GuardLimits } from '../../src/plan/guard.ts';
 import type { Seed } from '../../src/sandbox/seed.ts';
 import type { Dialect } from '../../src/sandbox/wire.ts';
 import { act, ByHand } from './actors.ts';
-import { Books, isPending, type Violation } from './books.ts';
+import { Books, type Violation } from './books.ts';
 import { Chance } from './chance.ts';
 import { readFaults } from './faults.ts';
 import { ledThrough, type LedgerHost } from './ledgers.ts';
 import { type Effect, inWords, kindOf, type Perturbation, type Plan } from './perturbations.ts';
 import type { Mutant } from './mutant.ts';
+import { Pauses, type Rested } from './pauses.ts';
 import { Server } from './server.ts';
 import { edited, type Wishes } from './shop.ts';
 import { Timeline } from './timeline.ts';
@@ -32,14 +33,6 @@ export interface Process extends Sender {
   live(): Promise<void>;
   kill(): void;
   clock(): Clock;
-}
-
-/** How a pass ended that left nothing to do. */
-export interface Rested {
-  /** `World.happened` at its end. */
-  readonly happened: number;
-  /** It was the pass that did it: the next one shows that nothing is left to write. */
-  readonly hasWritten: boolean;
 }
 
 /** Everything that a schedule starts from; equal settings give equal schedules. */
@@ -95,6 +88,7 @@ export class World {
   /** Answers to reads arrive as values; else as text, which the client parses. */
   readonly answersAsValues: boolean;
   readonly comparesLedger: boolean;
+  readonly pauses: Pauses;
   readonly counts = new Map<string, number>();
   /** Objects of which a write was refused, or accepted without effect: three of those are a hold. */
   readonly refusedObjects = new Set<string>();
@@ -126,11 +120,8 @@ export class World {
   violation: Violation | undefined;
   /** From here on nothing goes wrong, and passes are asked for one by one. */
   isCalm = false;
-  readonly #restsLong: boolean;
   /** What went wrong so far. */
   perturbed = 0;
-  /** Steps that were rests. */
-  rests = 0;
   #next: (() => void) | undefined;
   /** The one process that is left in calm times. */
   #last: Process | undefined;
@@ -156,10 +147,10 @@ export class World {
     this.checksSecrets = settings.checksSecrets;
     this.answersAsValues = settings.answersAsValues;
     this.#spawn = settings.spawn;
-    this.#restsLong = settings.restsLong;
     this.comparesLedger = settings.comparesLedger;
     this.#tracing = settings.tracing;
     this.#chance = new Chance(settings.seed, 3);
+    this.pauses = new Pauses(this, this.#chance, settings.restsLong);
     this.#plan = settings.plan;
     this.wishes = settings.wishes;
     this.limits = settings.limits;
@@ -303,60 +294,18 @@ export class World {
   /** Resolves when the controller shall look again: after a while, or in calm times when it is told to. */
   untilNextPass(controller: Process): Promise<void> {
     return new Promise((resolve) => {
-      if (this.isCalm) {
-        this.#next = resolve;
-        return;
-      }
       const wake = (): void => {
-        if (!controller.alive) return;
         if (this.isCalm) this.#next = resolve;
-        else if (this.#restsOn(controller)) pause();
         else resolve();
       };
-      const pause = (): void => {
-        const pauseMs = this.#chance.pick(PAUSES_MS);
-        this.timeline.after(pauseMs === 'settled' ? this.#untilSettledMs() : pauseMs, wake);
-      };
-      pause();
+      if (this.isCalm) wake();
+      else this.pauses.after(controller, wake);
     });
   }
 
   /** How much has happened to what a pass looks at: by what it did itself, by others, by what went wrong. */
   get happened(): number {
     return this.server.changes + this.books.commits + this.perturbed;
-  }
-
-  /**
-   * A pass that finds what the last one found proves little more: mostly a process rests in its place, until something
-   * happens. What may befall the steps of a pass may befall those of a rest.
-   */
-  #restsOn(controller: Process): boolean {
-    if (!this.#restsLong || !this.#wouldFindTheSame(controller)) return false;
-    const looksAgain = controller.rested?.hasWritten === true || this.#isInDoubt() ? REPEATED_OFTEN : REPEATED;
-    if (this.#chance.happens(looksAgain)) return false;
-    for (let step = 0; step < STEPS_PER_REST && this.#wouldFindTheSame(controller); step += 1) {
-      this.rests += 1;
-      if (this.begin(controller, { kind: 'rest', operation: 'rest' }) === 'dead') return true;
-    }
-    return this.#wouldFindTheSame(controller);
-  }
-
-  #wouldFindTheSame({ rested, stopping }: Process): boolean {
-    return rested?.happened === this.happened && !stopping && !this.server.isRestless();
-  }
-
-  #isInDoubt(): boolean {
-    for (const intent of this.books.intents.values()) if (isPending(intent)) return true;
-    return false;
-  }
-
-  /** Until the window of an intent in doubt is over, to the millisecond. */
-  #untilSettledMs(): number {
-    for (const { state, settleMark } of this.books.intents.values()) {
-      const untilMs = Number(settleMark.split(' ')[1]);
-      if (state === 'unknown' && untilMs > this.timeline.nowMs) return untilMs - this.timeline.nowMs;
-    }
-    return 10_000;
   }
 
   /** Once the present wishes are met and nothing has gone wrong yet: git says something else, and the plan begins. */
@@ -448,13 +397,3 @@ export class World {
     await this.timeline.drive(() => isOver || this.violation !== undefined);
   }
 }
-
-/** How often a process looks again where nothing has happened since it last looked. */
-const REPEATED = 0.1;
-/** After a pass that wrote, and while a request is in doubt. */
-const REPEATED_OFTEN = 0.5;
-/** As many as a pass has that only looks. */
-const STEPS_PER_REST = 2;
-
-/** Between passes: sometimes long enough for a settle window to end. */
-const PAUSES_MS = [500, 5_000, 5_000, 30_000, 100_000, 310_000, 1_210_000, 'settled'] as const;
