@@ -63,7 +63,7 @@ export const killers: Readonly<Record<string, Killer>> = {
   ],
   'an install that cannot be decided is taken for not done': ['I-ONCE', 9],
   'an install that cannot be decided is sent once more': ['I-ONCE', 9],
-  'a rule not seen is taken for done': ['L-CONV', 291],
+  'a rule not seen is taken for done': ['L-CONV', 399],
   'rules are taken over without a word': ['I-OWN', 1175],
   'installs are taken over without a word': ['I-OWN', 1575],
   'pruning needs no permission': [
@@ -94,7 +94,7 @@ export const killers: Readonly<Record<string, Killer>> = {
     'L-CONV',
     { workload: 'a rule of somebody else, adopted', dialect: 'documented', script: [] },
   ],
-  'settle windows go by the wall clock': ['L-CONV', 74],
+  'settle windows go by the wall clock': ['L-CONV', 204],
   'a restart of the machine goes unnoticed': ['L-HOLD', 9],
 };
 
