@@ -73,8 +73,12 @@ export const writeFaults: readonly WriteFault[] = [
   ...each(UNSURE, 'page-504', page(504)),
   ...each(['none', 'now'], 'page-503', page(503)),
   ...each(UNSURE, 'cluster-400', clusterTimeout),
+  ...each(['none'], 'failed-400', said(400, 400, 'install app failure', '安装应用失败'), {
+    classes: CREATIONS,
+    rejects: true,
+  }),
   // A 4xx after the work was committed.
-  ...each(['none', 'now'], 'failed-400', said(400, 400, 'install app failure', '安装应用失败'), { classes: CREATIONS }),
+  ...each(['now'], 'failed-400', said(400, 400, 'install app failure', '安装应用失败'), { classes: CREATIONS }),
   ...each(['none'], 'busy-409', said(409, 409, 'wait a moment please', '操作过于频繁，请稍后再试')),
   ...each(['now'], 'busy-409', said(409, 409, 'wait a moment please', '操作过于频繁，请稍后再试'), {
     classes: CREATIONS,

@@ -13,23 +13,20 @@ import { readFaults } from './faults.ts';
 import { ledThrough, type LedgerHost } from './ledgers.ts';
 import { type Effect, inWords, kindOf, type Perturbation, type Plan } from './perturbations.ts';
 import type { Mutant } from './mutant.ts';
-import { Pauses, type Rested } from './pauses.ts';
+import { Pauses, type Resting } from './pauses.ts';
 import { Server } from './server.ts';
 import { edited, type Wishes } from './shop.ts';
 import { Timeline } from './timeline.ts';
 import { type Sender, Truth } from './truth.ts';
 
 /** One process that reconciles, as the world sees it. */
-export interface Process extends Sender {
-  readonly alive: boolean;
+export interface Process extends Sender, Resting {
   /** Asked to stop: it finishes what is in flight. */
   stopping: boolean;
   /** It waits for its next pass. */
   readonly idle: boolean;
   /** What its last pass came to. */
   readonly last: Outcome | undefined;
-  /** What its next pass would find if nothing happens until then; undefined: something new. */
-  readonly rested: Rested | undefined;
   live(): Promise<void>;
   kill(): void;
   clock(): Clock;
@@ -88,7 +85,7 @@ export class World {
   /** Answers to reads arrive as values; else as text, which the client parses. */
   readonly answersAsValues: boolean;
   readonly comparesLedger: boolean;
-  readonly pauses: Pauses;
+  readonly pauses: Pauses<Process>;
   readonly counts = new Map<string, number>();
   /** Objects of which a write was refused, or accepted without effect: three of those are a hold. */
   readonly refusedObjects = new Set<string>();
