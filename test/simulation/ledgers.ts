@@ -36,7 +36,11 @@ export function sqliteHost(): LedgerHost {
   const place = free.pop() ?? newDatabase();
   place.database.exec(EMPTY);
   return {
-    open: async () => openInDatabase(place.database, options, place.db),
+    open: async () => {
+      // Processes share one connection here: who opens waits for a commit under way, as it would for the file's lock.
+      while (place.database.isTransaction) await Promise.resolve();
+      return openInDatabase(place.database, options, place.db);
+    },
     close: async () => {
       if (place.database.isTransaction) place.database.close();
       else free.push(place);
