@@ -15,6 +15,14 @@ export interface LiveRules {
   has(ruleId: string): boolean;
 }
 
+/** Hears of what is to be read from the books alone. */
+export interface BooksListener {
+  /** An object goes on under another uid. */
+  renamed(from: string, to: string): void;
+  /** A creation was seen to have happened, and this is the row of which the ledger believes that. */
+  recognised(intent: Intent, object: OwnedObject): void;
+}
+
 /**
  * What the ledger was told, kept beside it by the simulator and checked commit by commit. An implementation that loses
  * or invents anything differs from this.
@@ -24,22 +32,23 @@ export class Books {
   readonly intents = new Map<string, Intent>();
   /** Virtual times at which intents were opened, whatever the wall clock said. */
   readonly openedMs = new Map<string, number>();
-  /** Told when an object goes on under another uid. */
-  renamed: (from: string, to: string) => void = () => {};
-  /** Told when a creation was seen to have happened, and of which row the ledger believes that. */
-  recognised: (intent: Intent, object: OwnedObject) => void = () => {};
-  mayAdopt: () => boolean = () => true;
   commits = 0;
   epoch = 0;
   readonly #violate: Violate;
   readonly #rules: LiveRules;
-
   readonly #nowMs: () => number;
+  readonly #mayAdopt: () => boolean;
+  readonly #listeners: BooksListener[] = [];
 
-  constructor(violate: Violate, rules: LiveRules, nowMs: () => number) {
+  constructor(violate: Violate, rules: LiveRules, nowMs: () => number, mayAdopt: () => boolean) {
     this.#nowMs = nowMs;
+    this.#mayAdopt = mayAdopt;
     this.#violate = violate;
     this.#rules = rules;
+  }
+
+  tell(listener: BooksListener): void {
+    this.#listeners.push(listener);
   }
 
   opened(epoch: number): void {
@@ -76,7 +85,7 @@ export class Books {
   #take(operation: LedgerOperation, transaction: LedgerTransaction): void {
     switch (operation.op) {
       case 'put-object':
-        if (operation.object.origin === 'adopted' && !this.mayAdopt()) {
+        if (operation.object.origin === 'adopted' && !this.#mayAdopt()) {
           this.#violate('I-OWN', `${operation.object.uid} was adopted, which nobody allowed`);
         }
         this.objects.set(operation.object.uid, operation.object);
@@ -130,7 +139,9 @@ export class Books {
     const object = put?.op === 'put-object' ? put.object : this.objects.get(intent.uid);
     if (object === undefined) {
       this.#violate('I-ATOM', `${intent.operation} ${intent.id} is recorded as applied without its object`);
-    } else if (move.resolvedBy === 'observation') this.recognised(intent, object);
+    } else if (move.resolvedBy === 'observation') {
+      for (const listener of this.#listeners) listener.recognised(intent, object);
+    }
   }
 
   #drop(uid: string, { operations }: LedgerTransaction): void {
@@ -138,7 +149,7 @@ export class Books {
     this.objects.delete(uid);
     if (object === undefined || object.origin === 'observed') return;
     const heir = operations.find((operation) => operation.op === 'put-object' && operation.object.uid !== uid);
-    if (heir?.op === 'put-object') this.renamed(uid, heir.object.uid);
+    if (heir?.op === 'put-object') for (const listener of this.#listeners) listener.renamed(uid, heir.object.uid);
     // One that was adopted is left where it is.
     const made = object.kind === 'HttpGatewayRule' && object.origin === 'created';
     if (made && object.remoteId !== null && this.#rules.has(object.remoteId)) {

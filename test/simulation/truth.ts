@@ -6,7 +6,7 @@ import { hashOf } from '../../src/platform/requests.ts';
 import { defaultTiming } from '../../src/reconcile/timing.ts';
 import type { Decision } from '../../src/sandbox/handle.ts';
 import type { InstallRow, PortRow, RuleRow, SandboxState } from '../../src/sandbox/state.ts';
-import type { Books, Violate } from './books.ts';
+import type { Books, BooksListener, Violate } from './books.ts';
 import type { Wishes } from './shop.ts';
 import { workFor } from './shop.ts';
 
@@ -42,7 +42,7 @@ export interface Sender {
 }
 
 /** Everything that was sent and what came of it, and the invariants about that; evaluated at every request and effect. */
-export class Truth {
+export class Truth implements BooksListener {
   readonly sent: Sent[] = [];
   readonly #byIntent = new Map<string, Sent>();
   readonly #maker = new Map<string, string>();
@@ -58,10 +58,11 @@ export class Truth {
     this.#books = books;
     this.#state = state;
     this.#violate = violate;
-    books.renamed = (from, to) => {
-      for (const sent of this.sent) if (sent.uid === from) sent.uid = to;
-    };
-    books.recognised = (intent, object) => this.#recognises(intent, object);
+    books.tell(this);
+  }
+
+  renamed(from: string, to: string): void {
+    for (const sent of this.sent) if (sent.uid === from) sent.uid = to;
   }
 
   of(intentId: string): Sent | undefined {
@@ -77,7 +78,7 @@ export class Truth {
    * Somebody made just the rule that was to be made, while it was not known whether ours had been: the very same in all
    * that a server shows. Nobody can tell, so the ledger may take it for ours.
    */
-  #recognises({ operation, uid, action }: Intent, { remoteId }: OwnedObject): void {
+  recognised({ operation, uid, action }: Intent, { remoteId }: OwnedObject): void {
     const row = operation === 'createRule' ? this.#state.rules.get(remoteId ?? '') : undefined;
     if (row === undefined) return;
     const { step } = action as unknown as Action;

@@ -134,10 +134,10 @@ export class World {
       violate,
       { has: (id) => this.server.state.rules.get(id) !== undefined },
       () => this.timeline.nowMs,
+      () => this.truth.adoptionAllowed || this.wishes.adopt,
     );
     this.truth = new Truth(this.books, this.server.state, violate);
     this.truth.adoptionAllowed = settings.wishes.adopt;
-    this.books.mayAdopt = () => this.truth.adoptionAllowed || this.wishes.adopt;
     this.ledgers = settings.ledgers;
     this.mutant = settings.mutant;
     this.dialectSetting = settings.dialectSetting;
