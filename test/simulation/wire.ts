@@ -135,7 +135,7 @@ function act(world: World, sent: Sent, fault?: WriteFault): PlatformResponse {
     world.refused += 1;
     world.refusedObjects.add(sent.intent.uid);
   }
-  return responseOf(outcome);
+  return responseOf(outcome, world.answersAsValues);
 }
 
 /** Where nobody interferes, the platform never refuses a write for the order of things. */
