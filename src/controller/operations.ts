@@ -25,6 +25,8 @@ export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
     },
     events,
     sync(id, by) {
+      // Whoever asks for a look wants to see what is there now, and not what was a moment ago.
+      core.shared?.forget();
       const asked = id === 'all' ? [...records.values()] : [known(id)];
       for (const record of asked) {
         queue.forget(record.id);

@@ -84,7 +84,7 @@ async function onePass(core: Core, record: AppRecord, because: readonly string[]
   const environment = {
     clock,
     keeping,
-    options: { ...passOptions(configuration), ...sharedFor(core, because) },
+    options: { ...passOptions(configuration), ...(core.shared === undefined ? {} : { shared: core.shared }) },
     pruneAfterMs: durationsOf(configuration.settings).pruneAfterMs,
     account: core.account,
     keepAccount: async (account: Account) => {
@@ -135,11 +135,6 @@ function tried(core: Core, record: AppRecord, revision: string): void {
 /** Reading ended with the process: that says nothing of the application, and what was sent is recorded already. */
 function isCutOff({ outcome }: Passed): boolean {
   return outcome.type !== 'refused' && outcome.error?.code === 'platform/stopped';
-}
-
-/** Whoever asks for a look wants to see what is there now. */
-function sharedFor({ shared }: Core, because: readonly string[]) {
-  return shared === undefined || because.some((reason) => reason.includes(' by ')) ? {} : { shared };
 }
 
 async function passOrError(

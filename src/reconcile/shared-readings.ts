@@ -19,6 +19,8 @@ export interface SharedReadings {
   rules(client: PlatformClient, scope: Scope): Promise<Readable<readonly RuleRecord[]>>;
   /** Something was sent there: what was read before is of no use for it any more. */
   changed(scope: Scope): void;
+  /** What was read so far is of no use to anybody any more. */
+  forget(): void;
 }
 
 interface Reading<T> {
@@ -72,6 +74,7 @@ export function createSharedReadings(
       return all.readable ? { readable: true, value: all.value.get(scopeKey(scope)) ?? [] } : all;
     },
     changed: (scope) => void changedMs.set(scopeKey(scope), clock.monotonic()),
+    forget: () => readings.clear(),
   };
 }
 

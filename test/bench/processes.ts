@@ -1,10 +1,23 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
+let built: string | undefined;
+
+/** The program as it is shipped, built when it is first needed. */
+function program(): string {
+  if (built !== undefined) return built;
+  const folder = mkdtempSync(join(tmpdir(), 'portolan-built-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  execFileSync(process.execPath, [join(root, '.config', 'build.ts'), join(folder, 'dist')], { stdio: 'ignore' });
+  built = join(folder, 'dist', 'portolan.js');
+  return built;
+}
+
 export const TOKEN = 'bench-token';
 
 /** A Portolan process of the benchmark. */
@@ -19,7 +32,7 @@ export class Running {
     env: Readonly<Record<string, string>> = {},
     nodeOptions: readonly string[] = [],
   ) {
-    this.child = spawn(process.execPath, [...nodeOptions, program, ...args], {
+    this.child = spawn(process.execPath, [...nodeOptions, program(), ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, PORTOLAN_TOKEN: TOKEN, ...env },
     });
@@ -76,6 +89,7 @@ export interface SandboxRequest {
   readonly path: string;
   readonly operation: string;
   readonly isWrite: boolean;
+  readonly effectApplied: boolean;
   /** Type of the fault that struck. */
   readonly fault: string | null;
 }

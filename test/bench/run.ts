@@ -8,11 +8,13 @@ import { parseArgs } from 'node:util';
 import { daemonFleet, oneFileOfMany } from './daemon-fleet.ts';
 import { daemonLatency } from './daemon-latency.ts';
 import { type Figure, report, writeJson } from './figures.ts';
+import { isolation } from './isolation.ts';
 
 const benchmarks: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   'daemon-latency': daemonLatency,
   'daemon-fleet': daemonFleet,
   'one-file': oneFileOfMany,
+  isolation,
 };
 
 const { values } = parseArgs({

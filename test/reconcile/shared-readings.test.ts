@@ -177,3 +177,15 @@ test('what is shared is asked for anew when it is old', async () => {
   for (const work of all) await world.pass(work, { ...allowEverything, shared });
   expect(readsOf(world)).toMatchObject({ listAllRules: 1, listApplications: 2 });
 });
+
+test('what is forgotten is asked for anew, however young it was', async () => {
+  const all = works();
+  const world = await inSync('extended', all);
+  const { shared } = await round(world, all);
+  world.exchanges.length = 0;
+  for (const work of all) await world.pass(work, { ...allowEverything, shared });
+  expect(readsOf(world).listAllRules).toBeUndefined();
+  shared.forget();
+  for (const work of all) await world.pass(work, { ...allowEverything, shared });
+  expect(readsOf(world)).toMatchObject({ listAllRules: 1, listApplications: 2 });
+});
