@@ -3,6 +3,7 @@ import { operatorNames, type Configuration } from '../manifest/configuration.ts'
 import { PortolanError } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Log } from '../runtime/log.ts';
+import { hastyRetryPolicy } from '../platform/retrying.ts';
 import type { Surroundings } from './command.ts';
 import { readConfiguration } from './configuration.ts';
 import { type InputOptions, readVariables } from './input.ts';
@@ -55,6 +56,7 @@ export async function openConfiguration(
     file,
     surroundings,
     log,
+    retry: hastyRetryPolicy,
     ...hooks,
   });
   try {

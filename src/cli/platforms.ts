@@ -46,6 +46,8 @@ export interface PlatformsOptions {
   readonly log: Log;
   /** Told of every request that left, for metrics. */
   readonly onRequest?: NonNullable<PlatformClientOptions['onRequest']>;
+  /** Of reads; default: that of a command, which has but one try. */
+  readonly retry?: NonNullable<PlatformClientOptions['retry']>;
   /** What an earlier process found out about a platform. */
   readonly remembered?: (name: string) => Readonly<Partial<Record<Capability, 'yes' | 'no'>>>;
 }
@@ -95,7 +97,7 @@ function maskStoreKeys({ configuration, surroundings }: PlatformsOptions): void 
 function openPlatform(
   name: string,
   spec: PlatformSpec,
-  { surroundings, log, remembered, onRequest }: PlatformsOptions,
+  { surroundings, log, remembered, onRequest, retry }: PlatformsOptions,
 ): { readonly client: PlatformClient; readonly transport: HttpTransport } {
   const { clock, random, signal } = surroundings;
   const { url, warning } = checkPlatformUrl(spec.url, spec.allowPlainHttp);
@@ -131,6 +133,7 @@ function openPlatform(
     signal,
     redact: surroundings.redaction.redact,
     ...(onRequest === undefined ? {} : { onRequest }),
+    ...(retry === undefined ? {} : { retry }),
     ...(remembered === undefined ? {} : { remembered: remembered(name) }),
   });
   return { client, transport };

@@ -19,7 +19,7 @@ import { remindOfSuspended } from './reminders.ts';
 import { applyFinished, applyStarted, eventsOf } from './tell.ts';
 
 /** A pass that takes longer counts as one in trouble: its place is another's. */
-const SLOW_PASS_MS = 10_000;
+const SLOW_PASS_MS = 1_000;
 /** How often one that waits for a place asks for it by itself. */
 const PLACE_EVERY_MS = 10_000;
 /** Between two looks at an install or a change that must come to run. */

@@ -26,6 +26,9 @@ export const defaultRetryPolicy: RetryPolicy = {
   throttledDelayMsMax: 60_000,
 };
 
+/** For whoever comes again by itself: what fails gives its place to others soon, and waits outside. */
+export const hastyRetryPolicy: RetryPolicy = { ...defaultRetryPolicy, retriesMax: 1, delayMsMax: 200 };
+
 /**
  * How long to wait before retry number `attempt`: full-jitter exponential backoff.
  * @param attempt counts from 1.

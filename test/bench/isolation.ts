@@ -7,6 +7,8 @@ import { applicationManifests, configurationFor, fleetApplications, fleetSeed, w
 import { git, Running, startSandboxProcess } from './processes.ts';
 
 const REPEATS = 3;
+/** A platform's usual answer: what is measured is waiting, not the processor that all processes here share. */
+const LATENCY_MS = 25;
 const FAILING = 50;
 /** Of them: one that hangs, fifty that fail, and the others. */
 const SIZE = { applications: 201, teams: 10, rulesPerApplication: 2 };
@@ -50,7 +52,7 @@ async function secondsFor(withSick: boolean): Promise<number> {
     '--faults',
     faultsFile,
     '--latency',
-    '5',
+    String(LATENCY_MS),
   ]);
   const source = join(folder, 'source');
   mkdirSync(source);

@@ -36,7 +36,9 @@ export class Running {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, PORTOLAN_TOKEN: TOKEN, ...env },
     });
-    process.once('exit', () => this.child.kill('SIGKILL'));
+    const killed = (): void => void this.child.kill('SIGKILL');
+    process.once('exit', killed);
+    this.child.once('exit', () => process.off('exit', killed));
     this.child.stdout?.on('data', (data: Buffer) => (this.out += data.toString()));
     this.child.stderr?.on('data', (data: Buffer) => (this.err += data.toString()));
     this.exited = new Promise((resolve) => this.child.once('exit', (code) => resolve(code)));
