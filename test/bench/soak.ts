@@ -15,6 +15,8 @@ import { configurationFor, fleetManifests, fleetSeed, writeFiles } from './fleet
 import { git, openHandles, processorMs, residentBytes, Running, startSandboxProcess } from './processes.ts';
 
 const SIZE = { applications: 10, teams: 2, rulesPerApplication: 2 };
+/** One pass over one application each second. */
+export const ROUNDS_PER_HOUR = SIZE.applications * 3_600;
 const SAMPLE_EVERY_MS = 5_000;
 const KIBIBYTES_PER_HOUR_MAX = 1024;
 const HANDLES_PER_HOUR_MAX = 2;
