@@ -127,6 +127,9 @@ async function ask<T>(url: string, path: string): Promise<T> {
 }
 
 async function readiness(url: string): Promise<string> {
+  // Nothing is known of an application before the source was read once.
+  const { phase } = await ask<{ phase: string }>(url, '/status');
+  if (phase === 'starting') return phase;
   const { conditions } = await ask<{ conditions: { type: string; status: string; reason: string }[] }>(
     url,
     '/applications/shop',

@@ -55,7 +55,8 @@ function componentFaults(world: World, name: string, spec: ComponentSpec): strin
         faults.push(`port ${wanted.port} of ${name}: ${field} is ${live[field]}, wanted ${wanted[field]}`);
       }
     }
-    if (wanted.outer === undefined && world.truth.owed.has(`${serviceId}/${wanted.port}`)) {
+    // Somebody else may have opened it since.
+    if (wanted.outer === undefined && !live.outer && world.truth.owed.has(`${serviceId}/${wanted.port}`)) {
       faults.push(`port ${wanted.port} of ${name}: outer was closed for a moment and never opened again`);
     }
     if (spec.serviceName !== undefined && live.serviceName !== spec.serviceName) {

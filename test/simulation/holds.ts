@@ -49,11 +49,11 @@ const causes: Readonly<Record<string, Cause>> = {
   'component/outer-owed': (world, hold) =>
     when(wishOf(world, hold)?.ports.some((port) => port.inner === false && port.outer === undefined) === true, 'owed'),
   'component/cannot-delete': (world) => when(world.dialect === 'documented', 'the dialect has no such call'),
-  'component/ambiguous-install-component': (world) =>
+  'component/ambiguous-install-component': (world, hold) =>
     when(
       world.byHand.count > 0 || world.resolvedByHand > 0 || world.truth.adoptionAllowed,
       'its components are not on record',
-    ),
+    ) ?? when(installIsOfAnotherModel(world, hold), 'the install on record is of another model than git says now'),
   'prune/in-doubt': (world) => when([...world.books.intents.values()].some(isPending), 'something is in doubt'),
   'component/opening-rule-held': (world, hold) => dependsOnHeld(world, hold),
   'plan/blocked': (world, hold) => dependsOnHeld(world, hold),
@@ -69,9 +69,11 @@ const causes: Readonly<Record<string, Cause>> = {
     const spec = ruleOf(world, hold);
     if (spec === undefined) return undefined;
     const rows = [...world.server.state.rules.all()].filter((row) => nameOf(row) === nameOf(spec));
-    return when(
-      rows.some((row) => world.truth.makerOf(`rule ${row.id}`) === undefined),
-      'somebody else made it',
+    return (
+      when(
+        rows.some((row) => world.truth.makerOf(`rule ${row.id}`) === undefined),
+        'somebody else made it',
+      ) ?? when(wasShownAway(world, hold), 'the platform showed twice that it was not there, when it was')
     );
   },
   'rule/exists-not-ours': (world, hold) => {
@@ -118,6 +120,23 @@ const causes: Readonly<Record<string, Cause>> = {
     return when(uid !== undefined && world.refusedObjects.has(uid), 'it was refused');
   },
 };
+
+/** The name stays with the model that was installed under it; another one has other components. */
+function installIsOfAnotherModel(world: World, hold: Hold): boolean {
+  const install = wishOf(world, hold)?.from?.install ?? '';
+  const onRecord = [...world.books.objects.values()].find((object) => object.naturalKey === `install/${install}`);
+  const model = world.wishes.installs.get(install)?.model.id;
+  return onRecord !== undefined && onRecord.lastApplied['modelId'] !== model;
+}
+
+/** A creation in doubt was taken for not done because listings lied, and for once they were two. */
+function wasShownAway(world: World, { resource }: Hold): boolean {
+  const hasLied = (world.counts.get('read-empty') ?? 0) + (world.counts.get('read-stale') ?? 0) > 0;
+  const concluded = [...world.books.intents.values()].filter(
+    (intent) => intent.resource === resource && intent.operation === 'createRule' && intent.state === 'rejected',
+  );
+  return hasLied && concluded.some((intent) => world.truth.of(intent.id)?.fate === 'applied');
+}
 
 function nameOfResource({ resource }: Hold): string {
   return resource.slice(resource.indexOf('/') + 1);
