@@ -57,8 +57,10 @@ export function createGates({ clock, log, events, records, queue, configuration 
     return place.platform === platform && place.region === region;
   };
 
-  function wake(place: Place, because: string): void {
-    for (const record of records.values()) if (isIn(record, place)) queue.add(record.id, because, 'routine');
+  /** Whoever was kept back looks now; the others need not. */
+  function wake(place: Place, kept: 'region' | 'circuit', because: string): void {
+    for (const record of records.values())
+      if (isIn(record, place) && record.status.pause?.type === kept) queue.add(record.id, because, 'routine');
   }
 
   function tell(draft: EventDraft): void {
@@ -73,7 +75,7 @@ export function createGates({ clock, log, events, records, queue, configuration 
       return;
     }
     tell({ type: 'region.resumed', severity: 'info', message: `${message} again`, detail });
-    wake({ platform, region }, 'its region is enabled again');
+    wake({ platform, region }, 'region', 'its region is enabled again');
   }
 
   const isKnownPaused = ({ platform, region }: Place): boolean =>
@@ -129,7 +131,7 @@ export function createGates({ clock, log, events, records, queue, configuration 
           message: `region ${place.region} of ${place.platform} works again`,
           detail,
         });
-        wake(place, 'its region works again');
+        wake(place, 'circuit', 'its region works again');
       }
       if (!isRegionClosed(outcome)) return null;
       const gate = await lookAtRegion(record);

@@ -16,33 +16,39 @@ export interface Slots {
   forget(id: ResourceId): void;
 }
 
-const TROUBLED_SHARE = 0.25;
+const FAILING_SHARE = 0.1;
 
-/** @param limit applications worked on at once; those in trouble have a quarter as many places of their own. */
+/**
+ * @param limit applications worked on at once; those that failed last have a tenth as many places of their own, and what
+ * is slow takes no place from anybody, up to twice the limit in all.
+ */
 export function createSlots(limit: () => number): Slots {
   const running = new Set<ResourceId>();
-  const troubled = new Set<ResourceId>();
+  const failing = new Set<ResourceId>();
+  const slow = new Set<ResourceId>();
   const waiting = new Map<ResourceId, readonly string[]>();
-  const places = (): number => Math.max(1, Math.floor(limit() * TROUBLED_SHARE));
+  const places = (): number => Math.max(1, Math.floor(limit() * FAILING_SHARE));
   return {
-    // A slow one may be one too many for its places; it takes none from the others all the same, up to twice the limit.
-    concurrency: () => limit() + Math.min(limit(), troubled.size),
+    concurrency: () => limit() + Math.min(limit(), failing.size + slow.size),
     enter(id, hasFailed, because) {
-      if (hasFailed && troubled.size >= places()) {
+      if (hasFailed && failing.size >= places()) {
         waiting.set(id, because);
         return false;
       }
       waiting.delete(id);
       running.add(id);
-      if (hasFailed) troubled.add(id);
+      if (hasFailed) failing.add(id);
       return true;
     },
     slow(id) {
-      if (running.has(id)) troubled.add(id);
+      if (!running.has(id)) return;
+      failing.delete(id);
+      slow.add(id);
     },
     leave(id) {
       running.delete(id);
-      if (!troubled.delete(id)) return undefined;
+      const wasSlow = slow.delete(id);
+      if (!failing.delete(id) && !wasSlow) return undefined;
       const [next] = waiting;
       if (next === undefined) return undefined;
       waiting.delete(next[0]);

@@ -64,7 +64,7 @@ const WINDOW_ANSWERS_SLOW = 4;
 const SLOWNESS_MAX = 4;
 /** Differences below this are the network's and our own, not the server's. */
 const FLOOR_MS = 5;
-const HANGS_AFTER_MS_MIN = 1_000;
+const HANGS_AFTER_MS_MIN = 300;
 /** Times the usual answer. */
 const HANGS_AFTER = 10;
 /** Share of the newest answer in what is usual. */

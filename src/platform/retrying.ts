@@ -27,7 +27,7 @@ export const defaultRetryPolicy: RetryPolicy = {
 };
 
 /** For whoever comes again by itself: what fails gives its place to others soon, and waits outside. */
-export const hastyRetryPolicy: RetryPolicy = { ...defaultRetryPolicy, retriesMax: 1, delayMsMax: 200 };
+export const hastyRetryPolicy: RetryPolicy = { ...defaultRetryPolicy, retriesMax: 1, delayMsFirst: 50, delayMsMax: 50 };
 
 /**
  * How long to wait before retry number `attempt`: full-jitter exponential backoff.

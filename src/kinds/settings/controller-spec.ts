@@ -48,7 +48,7 @@ export const controllerSettingsSchema = {
       maximum: 1000,
       default: 10,
       description:
-        'Applications worked on at once. Those whose last attempt failed have a quarter as many places of their own.',
+        'Applications worked on at once. Those whose last attempt failed have a tenth as many places of their own.',
     },
     pruneAfter: duration(
       '10m',
