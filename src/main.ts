@@ -18,6 +18,7 @@ const ECHO_MS = 500;
 if (process.argv[2] === 'run')
   for (const flag of ['--optimize-for-size', '--max-semi-space-size=1']) setFlagsFromString(flag);
 
+const interruption = new AbortController();
 const exitCode = await runProgram(process.argv.slice(2), {
   terminal: terminalOfProcess(),
   env: process.env,
@@ -68,28 +69,31 @@ function outputOf(stream: NodeJS.WriteStream): Output {
   };
 }
 
+/** Ctrl-C at a question is a key and no signal, and Ctrl-D leaves it without an answer: both break the command off. */
 async function ask(question: string): Promise<string> {
   const reader = createInterface({ input: process.stdin, output: process.stderr });
+  const breakOff = (): void => interruption.abort(new Error('ended at a question'));
+  reader.once('close', breakOff);
   try {
-    return await reader.question(question);
+    return await reader.question(question, { signal: interruption.signal });
   } finally {
+    reader.off('close', breakOff);
     reader.close();
   }
 }
 
 /** The first signal asks the command to end in good order; a second one ends it at once. */
 function signalOfProcess(): AbortSignal {
-  const controller = new AbortController();
   let firstMs: number | undefined;
   for (const name of ['SIGINT', 'SIGTERM'] as const) {
     process.on(name, () => {
       const nowMs = systemClock.monotonic();
       if (firstMs !== undefined && nowMs - firstMs > ECHO_MS) process.exit(130);
       firstMs ??= nowMs;
-      controller.abort(new Error(`ended by ${name}`));
+      interruption.abort(new Error(`ended by ${name}`));
     });
   }
-  return controller.signal;
+  return interruption.signal;
 }
 
 function drained(stream: NodeJS.WriteStream): Promise<void> {
