@@ -74,7 +74,8 @@ function whatIsInDoubt({ intent }: DoubtfulIntent): string {
   return `${intent.operation} for ${intent.resource} (intent ${intent.id}) was sent and its outcome is not known`;
 }
 
-function doubtHold(doubt: DoubtfulIntent): HoldProposal {
+/** What is said of an intent in doubt, wherever it stands in the way. */
+export function doubtHold(doubt: DoubtfulIntent): HoldProposal {
   const { intent, state, evidence } = doubt;
   const what = whatIsInDoubt(doubt);
   if (state === 'settling') {

@@ -6,8 +6,15 @@ import { objectUid } from '../model/owned.ts';
 import type { Action, Cause, ScopePlan } from '../model/plan.ts';
 import type { Resource } from '../model/resource.ts';
 import { overallCause } from './attribution.ts';
-import { copyHold, holdDoubts, withoutDoubtful } from './doubts.ts';
-import { attributed, attributedHold, type Draft, type PlanInput, type PlannedScope } from './draft.ts';
+import { copyHold, doubtHold, holdDoubts, withoutDoubtful } from './doubts.ts';
+import {
+  attributed,
+  attributedHold,
+  type DoubtfulIntent,
+  type Draft,
+  type PlanInput,
+  type PlannedScope,
+} from './draft.ts';
 import { type OrderedSteps, orderSteps, type PlacedStep, stepId } from './order.ts';
 
 /** Desired minus observed, in the light of the ledger. Pure: equal input, equal plan. */
@@ -104,9 +111,14 @@ function draftResource(input: PlanInput, draft: Draft, resource: Resource): void
   }
   const reported = mode === 'report' ? { ...difference, steps: [], expects: [] } : difference;
   // What was found may be what is in doubt: taking it over, or deleting it as somebody else's, would be the wrong advice.
-  const isDoubted = isCreationInDoubt(input, resource.kind, difference);
-  const taken = isDoubted ? { ...reported, holds: [], notes: [], settled: [] } : reported;
-  const other = isDoubted ? undefined : otherCopyHold(input, resource.kind, difference);
+  const doubt = creationInDoubt(input, resource.kind, difference);
+  // Sent under another name, it is no less in doubt under this one. A step of its own is held by itself.
+  const isAnotherName = doubt !== undefined && doubt.intent.resource !== resource.id && reported.steps.length === 0;
+  const taken =
+    doubt === undefined
+      ? reported
+      : { ...reported, holds: isAnotherName ? [doubtHold(doubt)] : [], notes: [], settled: [] };
+  const other = doubt === undefined ? otherCopyHold(input, resource.kind, difference) : undefined;
   take(
     input,
     draft,
@@ -116,12 +128,12 @@ function draftResource(input: PlanInput, draft: Draft, resource: Resource): void
   );
 }
 
-/** Whether the one object that a resource speaks for was sent and nobody knows yet what came of it. */
-function isCreationInDoubt(input: PlanInput, kind: string, { claims }: Difference): boolean {
+/** The one object that a resource speaks for was sent, and nobody knows yet what came of it. */
+function creationInDoubt(input: PlanInput, kind: string, { claims }: Difference): DoubtfulIntent | undefined {
   const [only, second] = claims;
-  if (only === undefined || second !== undefined) return false;
+  if (only === undefined || second !== undefined) return undefined;
   const uid = objectUid(input.source, scopeKey(input.scope), kind, only);
-  return input.inDoubt.some(({ intent }) => intent.uid === uid && intent.idempotence !== 'target-state');
+  return input.inDoubt.find(({ intent }) => intent.uid === uid && intent.idempotence !== 'target-state');
 }
 
 /** What was found for a resource that is not on record may be the copy that another one's request in doubt has made. */

@@ -111,6 +111,35 @@ test('an empty listing is no proof of absence while the application counts compo
   expect(world.state.installs.size).toBe(1);
 });
 
+test('a rule in doubt that git names anew is no less in doubt under its new name', async () => {
+  const rule = (name: string) =>
+    manifest('HttpGatewayRule', name, {
+      application: 'shop',
+      component: 'web',
+      port: 8080,
+      domain: 'www.example.com',
+      path: '/',
+      weight: 10,
+    });
+  const web = component('web', WEB, [{ port: 8080, inner: true, outer: true }]);
+  const open = { id: WEB, name: 'web', ports: [{ port: 8080, inner: true, outer: true }] };
+  const world = new ScopeWorld(seedWith(open), 'extended');
+  await world.pass(workOf(ADDRESS, [web]));
+  world.crash = { atWrite: 1, when: 'after' };
+  expect(await world.pass(workOf(ADDRESS, [web, rule('www')]))).toBe('died');
+  world.crash = undefined;
+  for (const row of world.state.rules.all()) world.state.rules.put({ ...row, weight: 55 });
+  const renamed = workOf(ADDRESS, [web, rule('front')]);
+  await world.pass(renamed);
+  world.clock.advance(6 * 60_000);
+  const { plan } = ended(await world.pass(renamed));
+  expect(plan.holds.map(({ code, resource }) => [code, resource])).toEqual([
+    ['intent/in-doubt', 'HttpGatewayRule/front'],
+    ['intent/in-doubt', 'HttpGatewayRule/www'],
+  ]);
+  expect(plan.inSync).toEqual(['Component/web']);
+});
+
 test('nothing is pruned while an intent of the application is in doubt', async () => {
   const world = new ScopeWorld(seedWith({ id: WEB, name: 'web', ports: [{ port: 9000, inner: true }] }), 'documented');
   const keeping = component('web', WEB, []);

@@ -1,3 +1,4 @@
+import type { InstalledComponent } from '../../src/kinds/component/identity.ts';
 import type { Json } from '../../src/model/json.ts';
 import type { Intent, OwnedObject } from '../../src/model/owned.ts';
 import type { Action } from '../../src/model/plan.ts';
@@ -217,16 +218,18 @@ export class Truth implements BooksListener {
     if (field !== false) this.#violate('I-OWN', `${action.summary}, which no manifest says`);
   }
 
-  /** The component that a manifest means, by the ledger where it came with an install. */
+  /** The component that a manifest means, by the ledger where it came with an install: by its own row or the install's. */
   serviceOf(component: string, wishes: Wishes): string | undefined {
     const spec = wishes.components.get(component);
-    if (spec?.serviceId !== undefined) return spec.serviceId;
+    if (spec?.from === undefined) return spec?.serviceId;
+    const from = `${spec.from.install}/${spec.from.component}`;
+    let installed: string | undefined;
     for (const object of this.#books.objects.values()) {
-      if (object.resource === `Component/${component}` && object.naturalKey.startsWith('component/')) {
-        return object.remoteId ?? undefined;
-      }
+      const isFixed = object.resource === `Component/${component}` && object.naturalKey.startsWith('component/');
+      if (isFixed && object.remoteAux['from'] === from) return object.remoteId ?? undefined;
+      if (object.naturalKey === `install/${spec.from.install}`) installed = componentOf(object, spec.from.component);
     }
-    return undefined;
+    return installed;
   }
 
   /** A request acted on the platform, or was refused by it. */
@@ -284,4 +287,10 @@ export function isRefusedForOrder(response: PlatformResponse): boolean {
   // A port that is there already, a service name that another component has.
   if (response.body.includes('20501') || response.body.includes('20500')) return false;
   return !response.body.includes('10411');
+}
+
+function componentOf(install: OwnedObject, name: string): string | undefined {
+  const components = (install.remoteAux['components'] ?? []) as readonly InstalledComponent[];
+  return components.find(({ serviceKey, k8sComponentName }) => serviceKey === name || k8sComponentName === name)
+    ?.serviceId;
 }
