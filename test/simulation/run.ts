@@ -108,7 +108,9 @@ async function inProcesses(tasks: BatchTask[], workers: number): Promise<BatchRe
     const worker = fork(fileURLToPath(import.meta.url), [WORKER], { execArgv: WORKER_OPTIONS });
     try {
       for (let task = tasks.shift(); task !== undefined; task = tasks.shift()) {
-        reports.push(await ask(worker, task));
+        const report = await ask(worker, task);
+        reports.push(report);
+        for (const failure of report.failures) process.stderr.write(`${failureText(failure)}\n`);
         const failures = reports.reduce((sum, report) => sum + report.failures.length, 0);
         const done = reports.reduce((sum, report) => sum + report.schedules, 0);
         process.stderr.write(`${done} schedules, ${failures} failures\n`);
@@ -163,8 +165,12 @@ function print(
       'held at the end, each for a known cause:',
       table(report.holds),
       `${failures.length} failures${failures.length === 0 ? '' : ':'}`,
-      ...failures.map(({ seed, invariant, message }) => `  seed ${seed}: ${invariant}: ${message.slice(0, 300)}`),
+      ...failures.map(failureText),
       '',
     ].join('\n'),
   );
+}
+
+function failureText({ seed, invariant, message }: BatchReport['failures'][number]): string {
+  return `  seed ${seed}: ${invariant}: ${message.slice(0, 300)}`;
 }
