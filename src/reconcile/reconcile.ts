@@ -58,6 +58,9 @@ export interface Prepared {
   readonly observedAtMs: number;
 }
 
+/** A prepared scope that no guard has looked at yet: whoever writes upon it asks them first. */
+type Looked = Omit<Prepared, 'refusals'>;
+
 /** Rounds of observing and applying in one pass; each does something new, so this only bounds a platform that moves. */
 const ROUNDS_MAX = 12;
 
@@ -77,7 +80,7 @@ export async function reconcile(work: Work, world: ApplyWorld, options: PassOpti
 /** Observes and plans. Decides intents in doubt first, unless nothing may be written. */
 export async function prepare(work: Work, world: ApplyWorld, options: PassOptions): Promise<Prepared> {
   const glanced = await glance(work, world, options);
-  if (glanced !== undefined && (await isInSync(glanced, world))) return glanced;
+  if (glanced !== undefined && (await isInSync(glanced, world))) return guarded(glanced, world, options);
   const { scope, record } = await resolveScope(work.application, world).catch(async (error: unknown) => {
     if (!options.readOnly) await startWindows(world, work.application.spec);
     throw error;
@@ -106,7 +109,7 @@ export async function prepare(work: Work, world: ApplyWorld, options: PassOption
  * An observation by what is shared with other applications. Good enough to say that all is as it should be, and for
  * nothing else. undefined where what is shared does not say it.
  */
-async function glance(work: Work, world: ApplyWorld, options: PassOptions): Promise<Prepared | undefined> {
+async function glance(work: Work, world: ApplyWorld, options: PassOptions): Promise<Looked | undefined> {
   const { shared } = options;
   const { platform, team, region, appId, app } = work.application.spec;
   if (shared === undefined) return undefined;
@@ -122,7 +125,7 @@ async function glance(work: Work, world: ApplyWorld, options: PassOptions): Prom
   const reader = createScopeReader(world.client, scope, rules.readable ? { rules } : {});
   const memory = await readMemory(world, scope, options);
   try {
-    return await observe(work, world, options, scope, reader, memory, []);
+    return await look(work, world, options, scope, reader, memory, []);
   } catch (error) {
     // Whoever asks for the application itself says best what is wrong with it.
     if (error instanceof PortolanError && error.code === VANISHED) return undefined;
@@ -130,15 +133,17 @@ async function glance(work: Work, world: ApplyWorld, options: PassOptions): Prom
   }
 }
 
-async function isInSync(prepared: Prepared, world: ApplyWorld): Promise<boolean> {
-  const { plan, waits, refusals } = prepared;
-  const isOpen = plan.actions.length + plan.deferred.length + plan.holds.length + waits.length + refusals.length > 0;
-  return !isOpen && (await bookings(world, prepared)).length === 0;
+/** Drift that is only told counts as well: what is told of it is what the application itself says. */
+async function isInSync(looked: Looked, world: ApplyWorld): Promise<boolean> {
+  const { actions, deferred, holds, notes } = looked.plan;
+  const isOpen = actions.length + deferred.length + holds.length + looked.waits.length > 0;
+  if (isOpen || notes.some((note) => note.changes !== undefined)) return false;
+  return (await bookings(world, looked)).length === 0;
 }
 
 /** What a glance has asked for this application alone is as fresh as anything; what it shared is asked anew. */
 function readerAfter(
-  glanced: Prepared | undefined,
+  glanced: Looked | undefined,
   { client }: ApplyWorld,
   scope: Scope,
   application: ApplicationRecord,
@@ -320,7 +325,16 @@ async function again(
   return observe(work, world, options, scope, reader.without(touched), memory, pending);
 }
 
-async function observe(
+async function observe(...found: Parameters<typeof look>): Promise<Prepared> {
+  const [, world, options] = found;
+  return guarded(await look(...found), world, options);
+}
+
+async function guarded(looked: Looked, world: ApplyWorld, { limits }: PassOptions): Promise<Prepared> {
+  return { ...looked, refusals: await refusalsOf(looked.plan, looked.memory, limits, world) };
+}
+
+async function look(
   work: Work,
   world: ApplyWorld,
   options: PassOptions,
@@ -328,7 +342,7 @@ async function observe(
   reader: CachingReader,
   memory: Memory,
   inDoubt: readonly DoubtfulIntent[],
-): Promise<Prepared> {
+): Promise<Looked> {
   const observedAtMs = world.clock.monotonic();
   const wanted = [...work.resources.values()].filter((resource) => isRead(resource, options));
   const observed = await Promise.all(
@@ -361,19 +375,7 @@ async function observe(
     inDoubt,
     nowMs: world.clock.now(),
   });
-  return {
-    work,
-    scope,
-    reader,
-    live,
-    memory,
-    plan,
-    bookkeeping,
-    waits,
-    inDoubt,
-    refusals: await refusalsOf(plan, memory, options.limits, world),
-    observedAtMs,
-  };
+  return { work, scope, reader, live, memory, plan, bookkeeping, waits, inDoubt, observedAtMs };
 }
 
 function isRead(resource: Resource, { targets }: PassOptions): boolean {

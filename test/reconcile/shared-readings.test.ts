@@ -111,7 +111,14 @@ test('what differs is read by itself before anything is written', async () => {
   const { reads, writes } = await round(world, changed);
   expect(writes).toBe(1);
   // Its rules before the write, and after it.
-  expect(reads).toMatchObject({ listAllRules: 1, listApplications: 2, listRules: 2, getApplication: 1 });
+  expect(reads).toMatchObject({
+    listAllRules: 1,
+    listApplications: 2,
+    listRules: 2,
+    getApplication: 1,
+    // The guards ask for the regions' states, once: what is only looked at needs none.
+    listRegions: 1,
+  });
 });
 
 test('a rule that somebody deleted is seen in the listing of all, and put back', async () => {
@@ -122,6 +129,27 @@ test('a rule that somebody deleted is seen in the listing of all, and put back',
   const { writes } = await round(world, all);
   expect(writes).toBe(1);
   expect([...world.state.rules.all()].map((rule) => rule.domain)).toContain('www.app-7.example.com');
+});
+
+test('what is only reported is told by what the application itself says', async () => {
+  const all = works();
+  const world = await inSync('extended', all);
+  const reported = all.map((work) => ({
+    ...work,
+    resources: new Map(
+      [...work.resources].map(([id, resource]) => [
+        id,
+        { ...resource, annotations: { 'portolan/reconcile': 'report' as const } },
+      ]),
+    ),
+  }));
+  await round(world, reported);
+  const [victim] = [...world.state.rules.all()].filter((rule) => rule.domain === 'www.app-7.example.com');
+  world.state.rules.delete(victim?.id ?? '');
+  const { reads, writes } = await round(world, reported);
+  expect(writes).toBe(0);
+  expect(reads).toMatchObject({ listRules: 1, getApplication: 1 });
+  expect(reads.listRegions).toBeUndefined();
 });
 
 test('a listing of all that is refused, or lacks what is there, makes nothing be written', async () => {
