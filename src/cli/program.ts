@@ -158,6 +158,11 @@ const COMMANDS: readonly (CommandEntry | CommandGroup)[] = [
     load: async () => (await import('./schema.ts')).schemaCommand,
   },
   {
+    name: 'explain',
+    summary: 'Say what a kind and each of its fields mean.',
+    load: async () => (await import('./explain.ts')).explainCommand,
+  },
+  {
     name: 'ledger',
     summary: 'Look into the durable memory, and settle by hand what observation cannot.',
     commands: LEDGER_COMMANDS,

@@ -1,11 +1,7 @@
-import { kindDeclarations } from '../kinds/declarations.ts';
 import { documentSchema } from '../kinds/schema.ts';
-import { didYouMean } from '../manifest/suggest.ts';
-import { PortolanError } from '../model/errors.ts';
 import type { CommandDefinition, Surroundings } from './command.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
-import { renderTable } from './table.ts';
-import { sentences } from './text.ts';
+import { kindCalled, kindsTable } from './kind-argument.ts';
 
 const EXAMPLES = `
 Examples:
@@ -26,31 +22,8 @@ export const schemaCommand: CommandDefinition = {
 };
 
 async function schema(kind: string | undefined, { terminal }: Surroundings): Promise<ExitCode> {
-  const declarations = [...kindDeclarations.values()];
-  if (kind === undefined) {
-    const rows = declarations.map(({ kind: name, trust, description }) => [
-      name,
-      trust === 'operator' ? 'configuration' : 'manifests',
-      description,
-    ]);
-    terminal.out.write(renderTable(['kind', 'stands in', 'what it is'], rows));
-    return EXIT.ok;
-  }
-  const declaration = declarations.find(({ kind: name }) => name.toLowerCase() === kind.toLowerCase());
-  if (declaration === undefined)
-    throw unknownKind(
-      kind,
-      declarations.map(({ kind: name }) => name),
-    );
-  terminal.out.write(`${JSON.stringify(documentSchema(declaration), null, 2)}\n`);
+  terminal.out.write(
+    kind === undefined ? kindsTable() : `${JSON.stringify(documentSchema(kindCalled(kind)), null, 2)}\n`,
+  );
   return EXIT.ok;
-}
-
-function unknownKind(kind: string, known: readonly string[]): PortolanError {
-  return new PortolanError({
-    code: 'cli/unknown-kind',
-    disposition: 'invalid',
-    message: `There is no kind called ${kind}.`,
-    remedy: sentences(didYouMean(kind, known), `There are: ${known.join(', ')}.`),
-  });
 }

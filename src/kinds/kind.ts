@@ -40,6 +40,8 @@ export interface KindDeclaration<Spec> {
   readonly defaultName?: string;
   /** JSON Schema 2020-12 of `spec`, with a description on every field and defaults where the type promises them. */
   readonly specSchema: JsonObject;
+  /** Valid documents that show every field there is, for schemas and `explain`; the first is the one to begin with. */
+  readonly examples: readonly JsonObject[];
   /** `spec.application` where there is one: the Application that anchors the resource. */
   application(spec: Spec): string | undefined;
   references(spec: Spec): readonly Reference[];

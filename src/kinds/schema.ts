@@ -75,6 +75,7 @@ export const secretReferenceSchema = {
       pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
       maxLength: 128,
       description: 'Name of the environment variable that holds the secret.',
+      examples: ['PORTOLAN_TOKEN'],
       'x-secret': 'name',
       'x-expected': 'the NAME of an environment variable (letters, digits and _), not its value',
     },
@@ -84,6 +85,7 @@ export const secretReferenceSchema = {
       maxLength: 4096,
       pattern: ONE_LINE_PATTERN,
       description: 'Path of the file that holds the secret; one line break at its end is dropped.',
+      examples: ['/run/secrets/token'],
       'x-secret': 'name',
       'x-expected': 'the PATH of a file, not its content',
     },
@@ -106,6 +108,7 @@ const annotationsOfPortolan = {
     pattern: NAME_PATTERN,
     maxLength: NAME_LENGTH_MAX,
     description: 'Former metadata.name of the same object: the ledger keeps what it knows under the new name.',
+    examples: ['shop-www'],
     'x-expected': NAME_EXPECTED,
   },
   'portolan/substitute': {
@@ -145,6 +148,7 @@ const metadataSchema = {
       type: 'object',
       propertyNames: labelKey,
       additionalProperties: { type: 'string', maxLength: 1024 },
+      examples: [{ env: 'prod' }],
       description: 'Free texts by which commands select documents. Nothing of them reaches the platform.',
     },
     annotations: {
@@ -156,6 +160,7 @@ const metadataSchema = {
       },
       properties: annotationsOfPortolan,
       additionalProperties: { type: 'string', maxLength: 4096 },
+      examples: [{ 'portolan/reconcile': 'report' }],
       description: 'Free texts; those that start with portolan/ change how the document is treated.',
     },
   },
@@ -173,16 +178,18 @@ export interface DocumentSchemaInput {
   readonly kind: string;
   readonly description: string;
   readonly specSchema: JsonObject;
+  readonly examples: readonly JsonObject[];
   readonly defaultName?: string;
 }
 
 /** JSON Schema of a whole document of one kind: what editors use, and what the loader checks. */
 export function documentSchema(declaration: DocumentSchemaInput): JsonObject {
-  const { kind, description, specSchema, defaultName } = declaration;
+  const { kind, description, specSchema, examples, defaultName } = declaration;
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: kind,
     description,
+    examples,
     type: 'object',
     additionalProperties: false,
     required: defaultName === undefined ? ['apiVersion', 'kind', 'metadata', 'spec'] : ['apiVersion', 'kind', 'spec'],

@@ -1,5 +1,6 @@
 import type { KindDeclaration } from '../kind.ts';
 import { applicationIdentities } from './check.ts';
+import { applicationExamples } from './examples.ts';
 import { type ApplicationSpec, applicationSchema } from './spec.ts';
 
 export const applicationDeclaration: KindDeclaration<ApplicationSpec> = {
@@ -7,6 +8,7 @@ export const applicationDeclaration: KindDeclaration<ApplicationSpec> = {
   trust: 'manifest',
   description: applicationSchema.description,
   specSchema: applicationSchema,
+  examples: applicationExamples,
   application: () => undefined,
   references: (spec) => [{ path: 'spec.platform', to: `Platform/${spec.platform}`, trust: 'operator' }],
   check: () => [],

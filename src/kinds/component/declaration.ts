@@ -1,5 +1,6 @@
 import type { KindDeclaration, Reference } from '../kind.ts';
 import { checkComponent, componentIdentities } from './check.ts';
+import { componentExamples } from './examples.ts';
 import { type ComponentSpec, componentSchema } from './spec.ts';
 
 export const componentDeclaration: KindDeclaration<ComponentSpec> = {
@@ -7,6 +8,7 @@ export const componentDeclaration: KindDeclaration<ComponentSpec> = {
   trust: 'manifest',
   description: componentSchema.description,
   specSchema: componentSchema,
+  examples: componentExamples,
   application: (spec) => spec.application,
   references,
   check: checkComponent,

@@ -1,5 +1,6 @@
 import type { KindDeclaration } from '../kind.ts';
 import { checkRule, ruleIdentities } from './check.ts';
+import { httpGatewayRuleExamples } from './examples.ts';
 import { type HttpGatewayRuleSpec, httpGatewayRuleSchema } from './spec.ts';
 
 export const httpGatewayRuleDeclaration: KindDeclaration<HttpGatewayRuleSpec> = {
@@ -7,6 +8,7 @@ export const httpGatewayRuleDeclaration: KindDeclaration<HttpGatewayRuleSpec> = 
   trust: 'manifest',
   description: httpGatewayRuleSchema.description,
   specSchema: httpGatewayRuleSchema,
+  examples: httpGatewayRuleExamples,
   application: (spec) => spec.application,
   references: (spec) => [
     { path: 'spec.application', to: `Application/${spec.application}`, trust: 'manifest' },

@@ -1,5 +1,6 @@
 import type { KindDeclaration } from '../kind.ts';
 import { checkPlatform } from './check.ts';
+import { platformExamples } from './examples.ts';
 import { type PlatformSpec, platformSchema } from './spec.ts';
 
 export const platformDeclaration: KindDeclaration<PlatformSpec> = {
@@ -8,6 +9,7 @@ export const platformDeclaration: KindDeclaration<PlatformSpec> = {
   description: platformSchema.description,
   defaultName: 'default',
   specSchema: platformSchema,
+  examples: platformExamples,
   application: () => undefined,
   references: () => [],
   check: checkPlatform,

@@ -1,5 +1,6 @@
 import type { KindDeclaration } from '../kind.ts';
 import { checkSettings } from './check.ts';
+import { settingsExamples } from './examples.ts';
 import { type SettingsSpec, settingsSchema } from './spec.ts';
 
 export const settingsDeclaration: KindDeclaration<SettingsSpec> = {
@@ -8,6 +9,7 @@ export const settingsDeclaration: KindDeclaration<SettingsSpec> = {
   description: settingsSchema.description,
   defaultName: 'default',
   specSchema: settingsSchema,
+  examples: settingsExamples,
   application: () => undefined,
   references: () => [],
   check: checkSettings,

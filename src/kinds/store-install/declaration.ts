@@ -1,5 +1,6 @@
 import type { KindDeclaration } from '../kind.ts';
 import { checkStoreInstall, storeInstallIdentities } from './check.ts';
+import { storeInstallExamples } from './examples.ts';
 import { type StoreInstallSpec, storeInstallSchema } from './spec.ts';
 
 export const storeInstallDeclaration: KindDeclaration<StoreInstallSpec> = {
@@ -7,6 +8,7 @@ export const storeInstallDeclaration: KindDeclaration<StoreInstallSpec> = {
   trust: 'manifest',
   description: storeInstallSchema.description,
   specSchema: storeInstallSchema,
+  examples: storeInstallExamples,
   application: (spec) => spec.application,
   references: (spec) => [
     { path: 'spec.application', to: `Application/${spec.application}`, trust: 'manifest' },

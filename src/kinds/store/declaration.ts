@@ -1,5 +1,6 @@
 import type { KindDeclaration } from '../kind.ts';
 import { checkStore } from './check.ts';
+import { storeExamples } from './examples.ts';
 import { type StoreSpec, storeSchema } from './spec.ts';
 
 export const storeDeclaration: KindDeclaration<StoreSpec> = {
@@ -7,6 +8,7 @@ export const storeDeclaration: KindDeclaration<StoreSpec> = {
   trust: 'operator',
   description: storeSchema.description,
   specSchema: storeSchema,
+  examples: storeExamples,
   application: () => undefined,
   references: () => [],
   check: checkStore,
