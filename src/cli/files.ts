@@ -1,4 +1,17 @@
-import { closeSync, mkdtempSync, openSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { PortolanError } from '../model/errors.ts';
 
 /** Nothing that a command line names is larger; a wrong path must not fill the memory. */
@@ -81,4 +94,51 @@ export function writePrivateLines(path: string, lines: Iterable<string>): number
       cause: error,
     });
   }
+}
+
+/**
+ * Puts a text in a file's place, at once or not at all, with the permissions it had. A link is followed.
+ * @param known what the file was read as.
+ * @throws PortolanError `retry` when it was changed meanwhile, `give-up` when it cannot be written; it then stands as it was.
+ */
+export function replaceTextFile(path: string, text: string, known: Uint8Array): void {
+  let unfinished: string | undefined;
+  try {
+    const file = realpathSync(path);
+    unfinished = `${file}.${PARTIAL}`;
+    const { mode } = statSync(file);
+    rmSync(unfinished, { force: true });
+    const descriptor = openSync(unfinished, 'wx', 0o600);
+    try {
+      writeFileSync(descriptor, text);
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+    chmodSync(unfinished, mode & 0o7777);
+    if (!readFileSync(file).equals(known)) throw changedMeanwhile(path);
+    renameSync(unfinished, file);
+  } catch (error) {
+    if (unfinished !== undefined) rmSync(unfinished, { force: true });
+    if (error instanceof PortolanError) throw error;
+    throw new PortolanError({
+      code: 'cli/unwritable-file',
+      disposition: 'give-up',
+      message: `${path} cannot be written: ${(error as NodeJS.ErrnoException).message}. It stands as it was.`,
+      remedy: 'Correct the permissions of it and its folder, or free space there.',
+      cause: error,
+    });
+  }
+}
+
+/** Ends in nothing that is read as a manifest, should it be left behind. */
+const PARTIAL = 'portolan-partial';
+
+function changedMeanwhile(path: string): PortolanError {
+  return new PortolanError({
+    code: 'cli/changed-meanwhile',
+    disposition: 'retry',
+    message: `${path} was changed by somebody else while it was laid out. It was left as it is now.`,
+    remedy: 'Run the command again.',
+  });
 }

@@ -163,6 +163,11 @@ const COMMANDS: readonly (CommandEntry | CommandGroup)[] = [
     load: async () => (await import('./explain.ts')).explainCommand,
   },
   {
+    name: 'fmt',
+    summary: 'Lay manifests and configuration out the way all are, comments kept.',
+    load: async () => (await import('./fmt.ts')).fmtCommand,
+  },
+  {
     name: 'ledger',
     summary: 'Look into the durable memory, and settle by hand what observation cannot.',
     commands: LEDGER_COMMANDS,

@@ -1,0 +1,89 @@
+import { Option } from '@commander-js/extra-typings';
+import { type Formatting, formatFile } from '../manifest/format.ts';
+import { nodeFileSystem, readSources } from '../manifest/read.ts';
+import { renderProblems } from '../manifest/render.ts';
+import type { SourceFile } from '../manifest/text.ts';
+import type { Problem } from '../model/problem.ts';
+import { safeLine, safeText } from '../model/text.ts';
+import type { CommandDefinition, Surroundings } from './command.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
+import { replaceTextFile } from './files.ts';
+import { count } from './text.ts';
+
+const HELP = `
+Every comment is kept, and what the file means: otherwise it is left as it is. A file with faults is left as it is too,
+and the others are laid out all the same. The names of the files that were written (or would be) are printed.
+
+Exit codes: 0 done, or nothing to do; 1 with --check if a file is not laid out; 3 if a file has faults.
+
+Examples:
+  portolan fmt                          what is in the working folder
+  portolan fmt manifests portolan.yaml
+  portolan fmt --check manifests        for CI: writes nothing
+  portolan fmt --diff manifests         shows what it would do; writes nothing
+  portolan fmt - < in.yaml > out.yaml`;
+
+export const fmtCommand: CommandDefinition = {
+  define(command, invoke) {
+    command
+      .argument('[paths...]', 'files and folders, - for standard input (default: the working folder)')
+      .addOption(new Option('--check', 'write nothing, and end with 1 if a file is not laid out'))
+      .addOption(new Option('--diff', 'write nothing, and show what would change'))
+      .addHelpText('after', HELP)
+      .action((paths, options) => invoke((surroundings) => format(paths, options, surroundings)));
+  },
+};
+
+interface FormatOptions {
+  readonly check?: true | undefined;
+  readonly diff?: true | undefined;
+}
+
+async function format(paths: readonly string[], options: FormatOptions, { terminal }: Surroundings): Promise<ExitCode> {
+  const fs = nodeFileSystem(() => terminal.input());
+  const { files, problems: unread } = await readSources(paths.length === 0 ? ['.'] : paths, fs);
+  const problems: Problem[] = [...unread];
+  let amiss = 0;
+  // JSON has one layout of its own, and no comments.
+  for (const file of files.filter(({ path }) => !path.endsWith('.json'))) {
+    const formatting = formatFile(file);
+    if (formatting.type === 'refused') problems.push(...formatting.problems);
+    else if (await handle(file, formatting, options, terminal)) amiss += 1;
+  }
+  if (problems.length > 0) {
+    terminal.err.write(renderProblems(problems, { color: terminal.err.color }));
+    terminal.err.write('Files with faults were left as they are.\n');
+    return EXIT.invalid;
+  }
+  if (amiss === 0 || !options.check) return EXIT.ok;
+  terminal.err.write(`${count(amiss, 'file')} not laid out; portolan fmt does it. Nothing was written.\n`);
+  return EXIT.failed;
+}
+
+/** @returns whether the file is not laid out. */
+async function handle(
+  { path, content }: SourceFile,
+  { before, text }: Formatting & { readonly type: 'formatted' },
+  { check, diff }: FormatOptions,
+  { out }: Surroundings['terminal'],
+): Promise<boolean> {
+  const original =
+    typeof content === 'string' ? content : new TextDecoder('utf-8', { ignoreBOM: true }).decode(content);
+  const isChanged = original !== text;
+  const isWritten = check !== true && diff !== true;
+  if (path === '<stdin>' && isWritten) {
+    out.write(text);
+    return isChanged;
+  }
+  if (!isChanged) return false;
+  if (diff) out.write(await differenceOf(path, before, text));
+  else out.write(`${safeLine(path)}\n`);
+  if (isWritten) replaceTextFile(path, text, content as Uint8Array);
+  return true;
+}
+
+async function differenceOf(path: string, before: string, after: string): Promise<string> {
+  const { createTwoFilesPatch, FILE_HEADERS_ONLY } = await import('diff');
+  const options = { context: 3, headerOptions: FILE_HEADERS_ONLY };
+  return safeText(createTwoFilesPatch(path, path, before, after, undefined, undefined, options));
+}

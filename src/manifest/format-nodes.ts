@@ -1,0 +1,170 @@
+import { type Document, isMap, isScalar, isSeq, type Pair, type Scalar, visit, type YAMLMap, type YAMLSeq } from 'yaml';
+import { kindDeclarations } from '../kinds/declarations.ts';
+import type { SchemaNode } from '../kinds/fields.ts';
+import { documentSchema } from '../kinds/schema.ts';
+import { readPlainScalar } from './scalars.ts';
+import { spanOf, textOfScalar } from './values.ts';
+
+/** A `{ … }` or `[ … ]` that is longer gets a line for each of its entries. */
+const FLOW_LENGTH_MAX = 100;
+
+/** Of a document of no kind that is known. */
+const ANY_DOCUMENT: SchemaNode = { type: 'object', properties: { apiVersion: {}, kind: {}, metadata: {}, spec: {} } };
+
+/** Puts the nodes of a document in order, in place: keys, quotes, brackets, comments and blank lines. */
+export function arrange(document: Document.Parsed, text: string): void {
+  const { contents } = document;
+  document.commentBefore = tidy(document.commentBefore);
+  document.comment = tidy(document.comment);
+  visit(document, {
+    Pair: (_, pair) => keepCommentOnItsLine(pair),
+    Scalar: (_, scalar) => setQuotes(scalar),
+    Node: (_, node) => {
+      node.commentBefore = tidy(node.commentBefore);
+      node.comment = tidy(node.comment);
+    },
+  });
+  openBrackets(contents, text);
+  if (!isMap(contents)) return;
+  contents.spaceBefore = false;
+  orderDocument(contents);
+}
+
+function orderDocument(contents: YAMLMap): void {
+  const [first] = contents.items;
+  const header = isScalar(first?.key) ? first.key.commentBefore : undefined;
+  const schema = schemaOf(contents);
+  for (const pair of contents.items) orderValue(pair, schema);
+  sortPairs(contents, schema);
+  const [now] = contents.items;
+  // What stands above a whole document is about the document: the modeline must stay its first line.
+  if (now !== first && header && isScalar(first?.key) && isScalar(now?.key)) {
+    first.key.commentBefore = null;
+    now.key.commentBefore = joined(header, now.key.commentBefore);
+  }
+  if (isScalar(now?.key)) now.key.spaceBefore = false;
+}
+
+function schemaOf(contents: YAMLMap): SchemaNode {
+  const kind = contents.items.find(({ key }) => isScalar(key) && textOfScalar(key) === 'kind')?.value;
+  const declaration = isScalar(kind) ? kindDeclarations.get(textOfScalar(kind)) : undefined;
+  return declaration === undefined ? ANY_DOCUMENT : (documentSchema(declaration) as SchemaNode);
+}
+
+function orderValue({ key, value }: Pair, parent: SchemaNode): void {
+  const name = isScalar(key) ? textOfScalar(key) : '';
+  const { properties = {}, additionalProperties: free } = parent;
+  const schema = Object.hasOwn(properties, name) ? properties[name] : typeof free === 'object' ? free : {};
+  if (isMap(value)) {
+    value.spaceBefore = false;
+    orderMap(value, schema ?? {});
+  } else if (isSeq(value)) {
+    value.spaceBefore = false;
+    orderList(value, schema ?? {});
+  } else if (isScalar(value)) value.spaceBefore = false;
+}
+
+function orderList({ items }: YAMLSeq, { items: schema = {} }: SchemaNode): void {
+  for (const [index, item] of items.entries()) {
+    if (index === 0 && (isMap(item) || isSeq(item) || isScalar(item))) item.spaceBefore = false;
+    if (isSeq(item)) orderList(item, schema);
+    if (!isMap(item)) continue;
+    for (const pair of item.items) orderValue(pair, schema);
+    sortPairs(item, schema);
+    const [now] = item.items;
+    if (isScalar(now?.key)) now.key.spaceBefore = false;
+  }
+}
+
+function orderMap(map: YAMLMap, schema: SchemaNode): void {
+  const [first] = map.items;
+  for (const pair of map.items) orderValue(pair, schema);
+  sortPairs(map, schema);
+  const [now] = map.items;
+  // What stands above the first field is about that field, and goes with it.
+  if (now !== first && map.commentBefore && isScalar(first?.key)) {
+    first.key.commentBefore = joined(map.commentBefore, first.key.commentBefore);
+    map.commentBefore = null;
+  }
+  if (isScalar(now?.key)) now.key.spaceBefore = false;
+}
+
+/** By the order of the schema. A map that takes free keys keeps the order of its author. */
+function sortPairs(map: YAMLMap, { properties, additionalProperties: free }: SchemaNode): void {
+  if (properties === undefined || typeof free === 'object') return;
+  const names = Object.keys(properties);
+  const rank = ({ key }: Pair): number => {
+    const at = isScalar(key) ? names.indexOf(textOfScalar(key)) : -1;
+    return at === -1 ? names.length : at;
+  };
+  map.items = map.items.toSorted((left, right) => rank(left) - rank(right));
+}
+
+function joined(first: string, second: string | null | undefined): string {
+  return second ? `${first}\n${second}` : first;
+}
+
+/** One blank line within a comment is as good as many. */
+function tidy(comment: string | null | undefined): string | null {
+  if (!comment) return null;
+  return comment
+    .replace(/\r/g, '')
+    .replace(/[ \t]+$/gm, keptBlanks)
+    .replace(/\n{3,}/g, '\n\n');
+}
+
+/** A comment that is empty is kept as one blank, which the printer turns into a bare `#`. */
+function keptBlanks(blanks: string, at: number, all: string): string {
+  const isWholeLine = at === 0 || all[at - 1] === '\n';
+  return isWholeLine ? blanks.slice(0, 1).replace('\t', ' ') : '';
+}
+
+/** `spec: # note` stays on its line: the parser takes it for a comment above what follows. */
+function keepCommentOnItsLine(pair: Pair): void {
+  const { key, value, srcToken } = pair;
+  if (!isScalar(key) || !(isMap(value) || isSeq(value)) || value.flow === true || !value.commentBefore) return;
+  const separators = srcToken?.sep ?? [];
+  const lineEnd = separators.findIndex(({ type }) => type === 'newline');
+  const onLine = separators.slice(0, lineEnd).find(({ type }) => type === 'comment');
+  if (onLine === undefined || !('source' in onLine)) return;
+  const [first = '', ...rest] = value.commentBefore.split('\n');
+  if (`#${first}`.trimEnd() !== onLine.source.trimEnd()) return;
+  key.comment = first;
+  value.commentBefore = rest.length === 0 ? null : rest.join('\n');
+}
+
+/** Words that are no text to readers of YAML 1.1, of which there are many. */
+const OTHER_READERS = /^(?:y|n|yes|no|on|off|true|false|null)$/i;
+const PLAIN = /^[A-Za-z_/](?:[A-Za-z0-9_./@+:-]| (?=[A-Za-z0-9_/]))*$/;
+
+/** Quotes go where no reader could take the text for anything else without them; the others become double quotes. */
+function setQuotes(scalar: Scalar): void {
+  if (scalar.type !== 'QUOTE_DOUBLE' && scalar.type !== 'QUOTE_SINGLE') return;
+  const text = textOfScalar(scalar);
+  const plain = readPlainScalar(text);
+  const isText = plain.ok && typeof plain.value === 'string';
+  if (isText && PLAIN.test(text) && !/:(?: |$)/.test(text) && !OTHER_READERS.test(text)) scalar.type = 'PLAIN';
+  else if (!/["\\\n]/.test(text)) scalar.type = 'QUOTE_DOUBLE';
+}
+
+/** `{ … }` and `[ … ]` that span lines, or would be too long for one, get a line for each entry. */
+function openBrackets(node: unknown, text: string): void {
+  if (!isMap(node) && !isSeq(node)) return;
+  if (node.flow === true && node.items.length > 0) {
+    const { offset, length } = spanOf(node);
+    if (!text.slice(offset, offset + length).includes('\n') && flowLength(node) <= FLOW_LENGTH_MAX) return;
+    node.flow = false;
+  }
+  for (const item of node.items) openBrackets(isMap(node) ? (item as Pair).value : item, text);
+}
+
+function flowLength(node: unknown): number {
+  if (isMap(node)) return 2 + sum(node.items.map(({ key, value }) => flowLength(key) + flowLength(value) + 4));
+  if (isSeq(node)) return 2 + sum(node.items.map((item) => flowLength(item) + 2));
+  if (!isScalar(node)) return 0;
+  return node.type === 'PLAIN' ? textOfScalar(node).length : JSON.stringify(textOfScalar(node)).length;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}

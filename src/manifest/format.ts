@@ -1,0 +1,117 @@
+import { CST, Composer, type Document, Lexer } from 'yaml';
+import { kindDeclarations } from '../kinds/declarations.ts';
+import { canonicalJson, type Json } from '../model/json.ts';
+import type { Problem } from '../model/problem.ts';
+import { parseDocuments } from './documents.ts';
+import { compareText, type Fault } from './fault.ts';
+import { type FileReading, fileText, readFile } from './file.ts';
+import { arrange } from './format-nodes.ts';
+import { decode, type SourceFile } from './text.ts';
+import { readTokens } from './tokens.ts';
+import { readValue } from './values.ts';
+
+/** What came of formatting one file. */
+export type Formatting =
+  | { readonly type: 'formatted'; readonly before: string; readonly text: string }
+  /** It has faults, or its layout is one that cannot be changed without a loss: nothing of it is to be written. */
+  | { readonly type: 'refused'; readonly problems: readonly Problem[] };
+
+/** Rounds until nothing changes any more; one is enough for all but the oddest comments. */
+const ROUNDS_MAX = 4;
+
+/**
+ * Lays a file out as all are: the fields of each kind in the order of its schema, two spaces, quotes only where they are needed.
+ * Lists keep their order, and free keys theirs. The text that comes back means the same, has every comment, and is
+ * laid out already: if any of this cannot be had, the file is refused. Pure, and never throws, whatever the content.
+ */
+export function formatFile({ path, content }: SourceFile): Formatting {
+  const reading = readEither(content);
+  const { text: before = '' } = decode(content);
+  const file = fileText(path, content, reading);
+  const faults = reading.faults.filter((fault) => !waitsForVariable(fault, before));
+  if (faults.length > 0) return { type: 'refused', problems: faults.map((fault) => file.problem(fault)) };
+  const text = settled(before);
+  const loss = text === undefined ? 'no layout of it lasts' : lossBetween(before, text);
+  if (text !== undefined && loss === undefined) return { type: 'formatted', before, text };
+  const fault: Fault = {
+    code: 'format/loss',
+    offset: 0,
+    length: 1,
+    path: '',
+    message: `the file was left as it is: ${loss}`,
+    hint: 'move comments out of values and brackets to lines of their own, and please report this as a bug',
+  };
+  return { type: 'refused', problems: [file.problem(fault)] };
+}
+
+/** A file is read as what its kinds say it is: manifests, or the operator's configuration. */
+function readEither(content: string | Uint8Array): FileReading {
+  const reading = readFile(content, 'manifest', undefined);
+  const isOperators = reading.documents.some(({ kind = '' }) => kindDeclarations.get(kind)?.trust === 'operator');
+  return isOperators ? readFile(content, 'operator', undefined) : reading;
+}
+
+/** A value with `${NAME}` in it is not what it will be: that it is no number yet is no fault of the layout. */
+function waitsForVariable({ code, offset, length }: Fault, text: string): boolean {
+  const isOfYaml = code.startsWith('yaml/') || code.startsWith('limit/');
+  return !isOfYaml && text.slice(offset, offset + length).includes('${');
+}
+
+function settled(before: string): string | undefined {
+  let text = before;
+  for (let round = 0; round < ROUNDS_MAX; round += 1) {
+    const next = layOut(text);
+    if (next === text) return text;
+    text = next;
+  }
+  return undefined;
+}
+
+function layOut(text: string): string {
+  const composer = new Composer({
+    version: '1.2',
+    schema: 'failsafe',
+    resolveKnownTags: false,
+    merge: false,
+    uniqueKeys: false,
+    strict: true,
+    keepSourceTokens: true,
+    logLevel: 'silent',
+  });
+  const documents = [...composer.compose(readTokens(text).tokens, false, text.length)];
+  // Nothing but comments, or nothing at all.
+  if (documents.length === 0) return text.trim() === '' ? '' : `${text.trim()}\n`;
+  return documents.map((document, index) => print(document, index === 0, text)).join('');
+}
+
+function print(document: Document.Parsed, isFirst: boolean, text: string): string {
+  if (document.errors.length > 0) return text;
+  arrange(document, text);
+  if (!isFirst) document.directives.docStart = true;
+  return document.toString({ indent: 2, lineWidth: 0, flowCollectionPadding: true });
+}
+
+/** What a text has lost against the one it was made of, in words; undefined: nothing. */
+function lossBetween(before: string, after: string): string | undefined {
+  const parsed = parseDocuments(after);
+  if (parsed.faults.length > 0 || parsed.documents.some(({ broken }) => broken)) return 'it could not be read any more';
+  if (meaningOf(before) !== meaningOf(after)) return 'it would mean something else';
+  return commentsOf(before) === commentsOf(after) ? undefined : 'a comment would be lost or changed';
+}
+
+function meaningOf(text: string): string {
+  return parseDocuments(text)
+    .documents.map(({ contents }) => canonicalJson(readValue(contents, undefined).value as Json))
+    .join('\n');
+}
+
+/** Every comment, in an order that does not depend on where they stand. */
+function commentsOf(text: string): string {
+  const comments: string[] = [];
+  let isScalarText = false;
+  for (const lexeme of new Lexer().lex(text)) {
+    if (!isScalarText && lexeme.startsWith('#')) comments.push(lexeme.trimEnd());
+    isScalarText = lexeme === CST.SCALAR;
+  }
+  return comments.sort(compareText).join('\n');
+}
