@@ -21,7 +21,7 @@ const withAction = (changes: Partial<Action>) =>
 // People approve digests in pull requests: what is hashed stays, over versions too.
 test('a digest is the hash of what the plan does, as canonical text', () => {
   const text =
-    '{"actions":[{"changes":[{"after":true,"before":false,"path":"ports[8080].outer"}],"resource":"Component/web","step":"open_outer"}],' +
+    '{"actions":[{"changes":[{"after":true,"before":false,"path":"ports[8080].outer"}],"object":"port/s/8080","resource":"Component/web","step":"open_outer"}],' +
     '"deferred":[{"desired":{"domain":"db.example.com","port":3306},"resource":"HttpGatewayRule/www","waitsFor":"StoreInstall/db"}],' +
     '"scope":"default/team-a/region-1/42"}';
   const empty = '{"actions":[],"deferred":[],"scope":"default/team-a/region-1/7"}';
@@ -35,6 +35,11 @@ test.for<readonly [string, ScopePlan]>([
   ['another platform', planOf({ ...plan, scope: { ...scope, platform: 'other' } })],
   ['another resource', withAction({ resource: resourceId('Component', 'api') })],
   ['another step', withAction({ step: { type: 'close_outer', serviceId: 's', port: 8080 } })],
+  [
+    'another component under the same name',
+    withAction({ object: 'port/t/8080', step: { type: 'open_outer', serviceId: 't', port: 8080 } }),
+  ],
+  ['something that is closed along with it', withAction({ takesAlong: ['rule/s/8080/a.example.com/'] })],
   ['another field', withAction({ changes: [{ ...outer, path: 'ports[8080].inner' }] })],
   ['another value before', withAction({ changes: [{ ...outer, before: null }] })],
   ['another value after', withAction({ changes: [{ ...outer, after: false }] })],
@@ -85,10 +90,7 @@ test.for<readonly [string, ScopePlan]>([
     'its id and those it waits for',
     withAction({ id: 'Component/web#other', after: ['Component/web#ports/1/add_port'] }),
   ],
-  [
-    'ids of the platform',
-    withAction({ object: 'port/t/8080', step: { type: 'open_outer', serviceId: 't', port: 8080 } }),
-  ],
+  ['an id that a platform gives anew', withAction({ step: { type: 'open_outer', ruleId: '7' } })],
   ['words for people', withAction({ summary: 'other words', effects: ['enables 1 rule: a.example.com/'] })],
   ['how it is written down', withAction({ verb: 'create', prune: true, obligation: { outer: true } })],
   ['words about what is deferred', planOf({ ...plan, deferred: [{ ...deferred, summary: 'later' }] })],
