@@ -4,11 +4,12 @@ import type { ActionResult } from '../apply/result.ts';
 import type { ApplyEvent } from '../apply/world.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { Action } from '../model/plan.ts';
-import type { PlanDocument } from '../plan/document.ts';
 import type { Outcome } from '../reconcile/outcome.ts';
+import { exactApprovalOf } from '../reconcile/exact-approval.ts';
 import { approvalOf, carryOut, prepare, type Prepared } from '../reconcile/reconcile.ts';
 import type { Survey } from '../reconcile/survey.ts';
 import { applyExitCode, renderAccount, renderVerdict } from './apply-report.ts';
+import { endWithout, writeResult } from './apply-result.ts';
 import type { CommandDefinition, Surroundings } from './command.ts';
 import { confirm } from './confirm.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
@@ -35,10 +36,19 @@ import {
   pruneOption,
   targetOption,
 } from './pass-options.ts';
-import { type PlanOptions, runPlan } from './plan.ts';
 import { paintFor, planExitCode, writePlan } from './plan-view.ts';
 import { createProgress, type Progress } from './progress.ts';
-import { acceptInput, type Session, type SessionHooks, surveyAll, withSession } from './session.ts';
+import { type Agreement, judge, reportRefusal, withAgreed, writeDifference } from './saved/agreed.ts';
+import { checkFlagsBeside, expectOption } from './saved/flags.ts';
+import { flagsOf, type OpenedPlan, openSavedPlan } from './saved/open.ts';
+import {
+  acceptInput,
+  type Session,
+  type SessionHooks,
+  type SessionOptions,
+  silentHooks,
+  surveyAll,
+} from './session.ts';
 import { count } from './text.ts';
 
 const EXAMPLES = `
@@ -47,6 +57,10 @@ Examples:
   portolan apply -f manifests/ --dry-run --detailed-exitcode   # in CI
   portolan apply -f manifests/ --yes --prune
   portolan apply -f manifests/ --adopt HttpGatewayRule/shop-www
+  portolan apply plan.json                                     # what plan --save plan.json has saved, or nothing
+
+A saved plan is carried out only while it is still the plan that its manifests give; otherwise it is stale, which ends with
+4 before anything is sent. So does --expect DIGEST for any other plan. Where nothing is left to do, both end with 0.
 
 Ctrl-C finishes the request in flight, records it, and begins nothing new.`;
 
@@ -56,6 +70,7 @@ const LOOK_EVERY_MS = 2_000;
 export const applyCommand: CommandDefinition = {
   define(command, invoke) {
     command
+      .argument('[plan]', 'a file of plan --save, in place of -f: exactly that plan')
       .addOption(filenameOption())
       .addOption(revisionOption())
       .addOption(configOption())
@@ -69,6 +84,7 @@ export const applyCommand: CommandDefinition = {
       .addOption(new Option('-y, --yes', 'go ahead without a question'))
       .addOption(new Option('--wait', 'wait until writes in doubt have settled, in place of ending with 4'))
       .addOption(new Option('--fail-fast', 'begin nothing new after the first failure'))
+      .addOption(expectOption())
       .addOption(targetOption())
       .addOption(pruneOption())
       .addOption(adoptOption())
@@ -81,21 +97,42 @@ export const applyCommand: CommandDefinition = {
       .addOption(logLevelOption())
       .addOption(logFormatOption())
       .addHelpText('after', EXAMPLES)
-      .action((options) =>
-        invoke((surroundings) =>
-          options.dryRun === true ? runPlan(options, surroundings) : runApply(options, surroundings),
-        ),
+      .action((file, options, self) =>
+        invoke((surroundings) => {
+          const opened = file === undefined ? undefined : openSavedPlan(file, options);
+          if (opened === undefined) return runApply(options, undefined, surroundings);
+          const { saved } = opened;
+          checkFlagsBeside(opened.file, (name) => self.getOptionValueSource(name as 'yes'), {
+            given: options.source,
+            saved: saved.plan.source,
+          });
+          return runApply(flagsOf(saved, options), opened, surroundings);
+        }),
       );
   },
 };
 
-interface ApplyOptions extends PlanOptions {
+export interface ApplyOptions extends SessionOptions {
+  readonly output: 'text' | 'json';
+  readonly dryRun?: boolean | undefined;
+  readonly detailedExitcode?: boolean | undefined;
+  readonly expect?: string | undefined;
   readonly yes?: boolean | undefined;
   readonly failFast?: boolean | undefined;
   readonly wait?: boolean | undefined;
 }
 
-async function runApply(options: ApplyOptions, surroundings: Surroundings): Promise<ExitCode> {
+async function runApply(
+  options: ApplyOptions,
+  opened: OpenedPlan | undefined,
+  surroundings: Surroundings,
+): Promise<ExitCode> {
+  const agreement: Agreement = { expect: options.expect, opened };
+  if (options.dryRun === true) {
+    return withAgreed(agreement, options, surroundings, true, (session) =>
+      dryRun(options, agreement, session, surroundings),
+    );
+  }
   if (options.ledger === 'none') {
     throw new PortolanError({
       code: 'cli/no-ledger',
@@ -104,21 +141,43 @@ async function runApply(options: ApplyOptions, surroundings: Surroundings): Prom
       remedy: 'Leave --ledger out (portolan.db in the working directory) or name a file; --dry-run works without one.',
     });
   }
-  return withSession(options, surroundings, false, (session) => apply(options, session, surroundings));
+  return withAgreed(agreement, options, surroundings, false, (session) =>
+    apply(options, agreement, session, surroundings),
+  );
 }
 
-async function apply(options: ApplyOptions, session: Session, surroundings: Surroundings): Promise<ExitCode> {
+/** Observes and plans, and writes nothing anywhere: not to the platform, not to the ledger. */
+async function dryRun(
+  options: ApplyOptions,
+  agreement: Agreement,
+  session: Session,
+  surroundings: Surroundings,
+): Promise<ExitCode> {
+  const { document } = await surveyAll(session, silentHooks);
+  writePlan(document, options.output, surroundings.terminal.out);
+  const verdict = await judge(document, agreement, session);
+  if (verdict.type !== 'refused') return planExitCode(document, options.detailedExitcode === true);
+  if (options.output === 'text') writeDifference(verdict.refusal, document, surroundings);
+  return reportRefusal(verdict.refusal, agreement, surroundings);
+}
+
+async function apply(
+  options: ApplyOptions,
+  agreement: Agreement,
+  session: Session,
+  surroundings: Surroundings,
+): Promise<ExitCode> {
   const { terminal, signal } = surroundings;
   const progress = createProgress(terminal.err);
   const survey = await settledSurvey(options, session, progress, surroundings);
   progress.clear();
-  if (options.output === 'text') writePlan(survey.document, 'text', terminal.out);
+  const verdict = await judge(survey.document, agreement, session);
+  if (verdict.type !== 'go') return endWithout(verdict, survey.document, options.output, agreement, surroundings);
   if (survey.isRefused) {
     // A guard over the run as a whole holds back every application of it: nothing is sent in part.
-    if (options.output === 'json') writeResult(survey.document, [], EXIT.held, surroundings);
-    else terminal.out.write('Nothing was sent.\n');
-    return planExitCode(survey.document, false);
+    return endWithout({ type: 'unknown' }, survey.document, options.output, agreement, surroundings);
   }
+  if (options.output === 'text') writePlan(survey.document, 'text', terminal.out);
   const actions = survey.prepared.reduce(
     (sum, { plan, refusals }) => sum + (refusals.length === 0 ? plan.actions.length : 0),
     0,
@@ -132,9 +191,11 @@ async function apply(options: ApplyOptions, session: Session, surroundings: Surr
     return EXIT.ok;
   }
   await acceptInput(session, surroundings.clock);
-  const outcomes = await carryOutAll(options, session, survey, progress, surroundings, actions);
+  const isAgreed = agreement.expect !== undefined || agreement.opened !== undefined;
+  const approval = isAgreed ? exactApprovalOf : approvalOf;
+  const outcomes = await carryOutAll(options, session, survey, { approval, progress, actions }, surroundings);
   const exitCode = applyExitCode(outcomes, signal.aborted);
-  if (options.output === 'json') writeResult(survey.document, outcomes, exitCode, surroundings);
+  if (options.output === 'json') writeResult({ plan: survey.document, outcomes, exitCode }, surroundings);
   else {
     const paint = paintFor(terminal.out);
     // Where nothing was done, and a later look found nothing else, the plan just above has said everything.
@@ -173,9 +234,8 @@ async function carryOutAll(
   options: ApplyOptions,
   session: Session,
   survey: Survey,
-  progress: Progress,
+  { approval, progress, actions }: { approval: typeof approvalOf; progress: Progress; actions: number },
   { clock, signal }: Surroundings,
-  actions: number,
 ): Promise<readonly Outcome[]> {
   const hooks = hooksFor(options, progress, signal, actions);
   const outcomes: Outcome[] = survey.errors.map(({ application, error }) => ({
@@ -186,7 +246,7 @@ async function carryOutAll(
   const queue = new PQueue({ concurrency: session.parallelism });
   await queue.addAll(
     survey.prepared.map((prepared) => async () => {
-      outcomes.push(await untilDone(options, prepared, session, hooks, { clock, signal }));
+      outcomes.push(await untilDone(options, prepared, approval(prepared.plan), session, hooks, { clock, signal }));
     }),
   );
   progress.clear();
@@ -200,12 +260,12 @@ async function carryOutAll(
 async function untilDone(
   options: ApplyOptions,
   first: Prepared,
+  approved: ReturnType<typeof approvalOf>,
   session: Session,
   hooks: SessionHooks,
   { clock, signal }: Pick<Surroundings, 'clock' | 'signal'>,
 ): Promise<Outcome> {
   const world = session.world(first.work, hooks);
-  const approved = approvalOf(first.plan);
   let outcome = await carryOut(first, world, session.options, approved);
   for (;;) {
     const pause = pauseAfter(outcome, options.wait === true, clock.now());
@@ -294,27 +354,3 @@ function hooksFor(options: ApplyOptions, progress: Progress, signal: AbortSignal
 }
 
 const MARKS = { done: '✓', failed: '✗', 'in-doubt': '?', skipped: '-' } as const;
-
-function writeResult(
-  plan: PlanDocument,
-  outcomes: readonly Outcome[],
-  exitCode: ExitCode,
-  { terminal }: Surroundings,
-): void {
-  terminal.out.write(
-    `${JSON.stringify({ formatVersion: 1, exitCode, plan, outcomes: outcomes.map(outcomeJson) }, null, 2)}\n`,
-  );
-}
-
-function outcomeJson(outcome: Outcome): object {
-  const error = (problem: PortolanError) => ({
-    code: problem.code,
-    disposition: problem.disposition,
-    message: problem.message,
-    remedy: problem.remedy,
-  });
-  if (outcome.type === 'unobserved') return { ...outcome, error: error(outcome.error) };
-  if (outcome.type === 'refused') return outcome;
-  const { plan, error: problem, ...rest } = outcome;
-  return { ...rest, remaining: plan, ...(problem === undefined ? {} : { error: error(problem) }) };
-}

@@ -22,14 +22,14 @@ const FILE_BYTES_MAX = 16 * 1024 * 1024;
  * @param what for the message: `the configuration`, `the seed`.
  * @throws PortolanError `invalid` when it cannot be read.
  */
-export function readNamedFile(path: string, what: string): Uint8Array {
-  const content = readFileIfThere(path, what);
+export function readNamedFile(path: string, what: string, bytesMax = FILE_BYTES_MAX): Uint8Array {
+  const content = readFileIfThere(path, what, bytesMax);
   if (content !== undefined) return content;
   throw unreadable(path, what, 'there is no such file');
 }
 
 /** As `readNamedFile`; undefined where there is no such file. */
-export function readFileIfThere(path: string, what: string): Uint8Array | undefined {
+export function readFileIfThere(path: string, what: string, bytesMax = FILE_BYTES_MAX): Uint8Array | undefined {
   let content: Uint8Array;
   try {
     content = readFileSync(path);
@@ -39,8 +39,8 @@ export function readFileIfThere(path: string, what: string): Uint8Array | undefi
     const reasons: Readonly<Record<string, string>> = { EACCES: 'permission denied', EISDIR: 'it is a folder' };
     throw unreadable(path, what, reasons[code ?? ''] ?? message, error);
   }
-  if (content.byteLength <= FILE_BYTES_MAX) return content;
-  throw unreadable(path, what, `it has ${content.byteLength} bytes, at most ${FILE_BYTES_MAX} are read`);
+  if (content.byteLength <= bytesMax) return content;
+  throw unreadable(path, what, `it has ${content.byteLength} bytes, at most ${bytesMax} are read`);
 }
 
 function unreadable(path: string, what: string, why: string, cause?: unknown): PortolanError {

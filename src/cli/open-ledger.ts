@@ -6,6 +6,9 @@ import type { Surroundings } from './command.ts';
 /** Where the ledger is when nothing is said: beside the configuration, in the working directory. */
 export const DEFAULT_LEDGER_FILE = 'portolan.db';
 
+/** Lineage of the ledger that stands in where none has been made yet. */
+export const NO_LEDGER_YET = 'none yet';
+
 export interface OpenLedgerOptions {
   /** `--ledger`: a file, `none`, or absent for the default. */
   readonly ledger?: string | undefined;
@@ -43,6 +46,6 @@ export async function openLedger(
     terminal.err.write(
       `note: there is no ledger at ${file} yet, so this is seen as before a first apply (--ledger FILE names another)\n`,
     );
-    return { ledger: openMemoryLedger(new MemoryStore('none yet'), { readOnly: true }), isKnown: true };
+    return { ledger: openMemoryLedger(new MemoryStore(NO_LEDGER_YET), { readOnly: true }), isKnown: true };
   }
 }

@@ -24,7 +24,9 @@ import {
   pruneOption,
   targetOption,
 } from './pass-options.ts';
-import { planExitCode, writePlan } from './plan-view.ts';
+import { writePlan } from './plan-view.ts';
+import { endOfPlan } from './saved/agreed.ts';
+import { expectOption, saveOption } from './saved/flags.ts';
 import { type ServerFlags, serverOption, tokenFileOption } from './server/options.ts';
 import { type SessionOptions, silentHooks, surveyAll, withSession } from './session.ts';
 
@@ -35,6 +37,7 @@ Examples:
   portolan plan -f manifests/ --ledger none -o json   # in CI, without the ledger at hand
   portolan plan -f manifests/ --revision origin/main   # a commit, whatever the files say
   portolan plan -f manifests/ --target Component/shop-web
+  portolan plan -f manifests/ --save plan.json         # then: portolan apply plan.json
   portolan plan -f manifests/ --server https://portolan.example.com   # in CI, with nothing but a token`;
 
 export const planCommand: CommandDefinition = {
@@ -51,6 +54,8 @@ export const planCommand: CommandDefinition = {
       .addOption(varFileOption())
       .addOption(outputOption(['text', 'json']))
       .addOption(new Option('--detailed-exitcode', 'end with 2 when changes are pending'))
+      .addOption(saveOption())
+      .addOption(expectOption())
       .addOption(targetOption())
       .addOption(pruneOption())
       .addOption(adoptOption())
@@ -70,20 +75,27 @@ export const planCommand: CommandDefinition = {
 export interface PlanOptions extends SessionOptions {
   readonly output: 'text' | 'json';
   readonly detailedExitcode?: boolean | undefined;
+  /** Digest of the one plan that is expected. */
+  readonly expect?: string | undefined;
+  readonly save?: string | undefined;
 }
 
 /** The packages for talking to a server are loaded only where there is one. */
 async function plan(options: PlanOptions & ServerFlags, surroundings: Surroundings): Promise<ExitCode> {
-  if (options.server === undefined) return runPlan(options, surroundings);
-  const { planOnServer } = await import('./server/plan.ts');
-  return planOnServer(options, surroundings);
-}
-
-/** Observes and plans, and writes nothing anywhere: not to the platform, not to the ledger. */
-export function runPlan(options: PlanOptions, surroundings: Surroundings): Promise<ExitCode> {
+  const saving = options.save === undefined ? undefined : await import('./saved/save.ts');
+  if (options.save !== undefined) saving?.checkSaving(options.save, options);
+  if (options.server !== undefined) {
+    const { planOnServer } = await import('./server/plan.ts');
+    return planOnServer(options, surroundings);
+  }
+  // Observes and plans, and writes nothing anywhere but into the file that is named: not to the platform, not to the ledger.
   return withSession(options, surroundings, true, async (session) => {
-    const survey = await surveyAll(session, silentHooks);
-    writePlan(survey.document, options.output, surroundings.terminal.out);
-    return planExitCode(survey.document, options.detailedExitcode === true);
+    const { document } = await surveyAll(session, silentHooks);
+    writePlan(document, options.output, surroundings.terminal.out);
+    const end = endOfPlan(document, options, surroundings);
+    if (options.save !== undefined && end.isExpected) {
+      await saving?.savePlan(options.save, document, session, options, surroundings);
+    }
+    return end.exitCode;
   });
 }

@@ -41,6 +41,8 @@ export interface Session {
   readonly platforms: Platforms;
   readonly log: Log;
   readonly source: string;
+  /** Names what the manifests say. */
+  readonly snapshot: string;
   readonly allowEmpty: boolean;
   readonly allowShrunk: boolean;
   readonly allowRewind: boolean;
@@ -68,6 +70,17 @@ export async function withSession(
   const input = await loadInput(options, surroundings);
   const invalid = reportProblems(input.problems, surroundings.terminal);
   if (invalid !== undefined) return invalid;
+  return withInput(input, options, surroundings, readOnly, work);
+}
+
+/** As `withSession`, for input that is at hand and without faults. */
+export async function withInput(
+  input: Input,
+  options: SessionOptions,
+  surroundings: Surroundings,
+  readOnly: boolean,
+  work: (session: Session) => Promise<ExitCode>,
+): Promise<ExitCode> {
   if (input.configuration.platforms.size === 0) throw noPlatform(input.file);
   const log = await createLog(options, surroundings);
   const actor = `portolan ${readOnly ? 'plan' : 'apply'} by ${surroundings.who}`;
@@ -137,6 +150,7 @@ function openedSession({
     platforms,
     log,
     source: options.source,
+    snapshot,
     allowEmpty: options.allowEmpty === true,
     allowShrunk: options.allowShrunk === true,
     allowRewind: options.allowRewind === true,

@@ -3,9 +3,10 @@ import type { PlanDocument } from '../../plan/document.ts';
 import type { Surroundings } from '../command.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { readInputFiles } from '../input.ts';
-import { planExitCode, writePlan } from '../plan-view.ts';
+import { writePlan } from '../plan-view.ts';
 import type { PlanOptions } from '../plan.ts';
 import { reportProblems } from '../problems.ts';
+import { endOfPlan } from '../saved/agreed.ts';
 import { ServerRefusal } from './answers.ts';
 import { openServer, type ServerClient } from './client.ts';
 import type { ServerFlags } from './options.ts';
@@ -48,7 +49,7 @@ export async function planOnServer(options: PlanOptions & ServerFlags, surroundi
     const planned = await planOf(server, body);
     const document = { ...planned, revision: input.commit?.name ?? planned.revision };
     writePlan(document, options.output, terminal.out);
-    return planExitCode(document, options.detailedExitcode === true);
+    return endOfPlan(document, options, surroundings).exitCode;
   } catch (error) {
     if (!(error instanceof ServerRefusal) || error.problems.length === 0) throw error;
     return reportProblems(error.problems, terminal) as ExitCode;
