@@ -49,8 +49,32 @@ export const PATH_SEGMENT_PATTERN = '^[A-Za-z0-9_][A-Za-z0-9_.-]*$';
 export const PATH_SEGMENT_EXPECTED = 'letters, digits, _, . and -, at most 64, not starting with . or -';
 
 /** `30s`, `10m`, `1h30m`. Without look-ahead, so that the empty text and `1m1h` fail in linear time. */
-export const DURATION_PATTERN = '^([0-9]{1,6}h([0-9]{1,6}m)?([0-9]{1,6}s)?|[0-9]{1,6}m([0-9]{1,6}s)?|[0-9]{1,6}s)$';
-export const DURATION_EXPECTED = 'a duration such as 30s, 10m or 1h30m';
+const DURATION_PATTERN = '^([0-9]{1,6}h([0-9]{1,6}m)?([0-9]{1,6}s)?|[0-9]{1,6}m([0-9]{1,6}s)?|[0-9]{1,6}s)$';
+const DURATION_EXPECTED = 'a duration such as 30s, 10m or 1h30m';
+const DURATION_LENGTH_MAX = 24;
+
+/** A duration that must be written. */
+export function duration(description: string) {
+  return {
+    type: 'string',
+    pattern: DURATION_PATTERN,
+    maxLength: DURATION_LENGTH_MAX,
+    description,
+    'x-expected': DURATION_EXPECTED,
+  } as const;
+}
+
+/** A duration that is `fallback` where nobody writes it. */
+export function durationOr(fallback: string, description: string) {
+  return {
+    type: 'string',
+    pattern: DURATION_PATTERN,
+    maxLength: DURATION_LENGTH_MAX,
+    default: fallback,
+    description,
+    'x-expected': DURATION_EXPECTED,
+  } as const;
+}
 
 /** No control characters at all: a line break in a header value would start a header of its own. */
 export const ONE_LINE_PATTERN = '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$';

@@ -1,4 +1,4 @@
-import { DURATION_EXPECTED, DURATION_PATTERN, nameOf, type PropertiesOf } from '../schema.ts';
+import { durationOr, nameOf, type PropertiesOf } from '../schema.ts';
 
 /** What a monitoring series must be like after a change, for the application to count as healthy. */
 export interface HealthThreshold {
@@ -37,14 +37,7 @@ export const healthSchema = {
         ...nameOf('Component'),
         description: 'metadata.name of a Component of this application; absent: each component that has the series.',
       },
-      over: {
-        type: 'string',
-        pattern: DURATION_PATTERN,
-        maxLength: 24,
-        default: '5m',
-        description: 'How long after a change is looked at; the mean of that time counts.',
-        'x-expected': DURATION_EXPECTED,
-      },
+      over: durationOr('5m', 'How long after a change is looked at; the mean of that time counts.'),
       min: { type: 'number', description: 'The mean must not be below.' },
       max: { type: 'number', description: 'The mean must not be above.' },
     } satisfies PropertiesOf<HealthThreshold>,

@@ -1,6 +1,5 @@
 import {
-  DURATION_EXPECTED,
-  DURATION_PATTERN,
+  durationOr,
   ONE_LINE_PATTERN,
   type PropertiesOf,
   secretReferenceSchema,
@@ -100,14 +99,7 @@ export const platformSchema = {
           default: 50,
           description: 'Requests a second, over all scopes.',
         },
-        timeout: {
-          type: 'string',
-          pattern: DURATION_PATTERN,
-          maxLength: 24,
-          default: '30s',
-          description: 'How long a read may take. Writes have limits of their own.',
-          'x-expected': DURATION_EXPECTED,
-        },
+        timeout: durationOr('30s', 'How long a read may take. Writes have limits of their own.'),
       },
     },
     allowPlainHttp: {

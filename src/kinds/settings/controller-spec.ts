@@ -1,4 +1,4 @@
-import { DURATION_EXPECTED, DURATION_PATTERN, type PropertiesOf } from '../schema.ts';
+import { durationOr, type PropertiesOf } from '../schema.ts';
 
 /** `spec.controller` of Settings: how the daemon (`portolan run`) goes about it. Commands do not look at it. */
 export interface ControllerSettings {
@@ -21,16 +21,6 @@ export interface ControllerSettings {
   readonly healthTimeout: string;
 }
 
-const duration = (fallback: string, description: string) =>
-  ({
-    type: 'string',
-    pattern: DURATION_PATTERN,
-    maxLength: 24,
-    default: fallback,
-    description,
-    'x-expected': DURATION_EXPECTED,
-  }) as const;
-
 /** JSON Schema of `ControllerSettings`. */
 export const controllerSettingsSchema = {
   type: 'object',
@@ -38,7 +28,7 @@ export const controllerSettingsSchema = {
   default: {},
   description: 'How portolan run goes about it. Commands do not look at it.',
   properties: {
-    resyncInterval: duration(
+    resyncInterval: durationOr(
       '10m',
       'How often an application is looked at although nothing seems to have happened; up to a tenth more or less, by chance. Drift is found then.',
     ),
@@ -50,7 +40,7 @@ export const controllerSettingsSchema = {
       description:
         'Applications worked on at once. Those whose last attempt failed have a tenth as many places of their own.',
     },
-    pruneAfter: duration(
+    pruneAfter: durationOr(
       '10m',
       'How long something must have been gone from the source, without a break, before it is removed from the platform.',
     ),
@@ -61,15 +51,15 @@ export const controllerSettingsSchema = {
       description:
         'Installs into an application that has components and that the ledger has never recorded. hold: until a person says so (portolan ledger confirm). allow: installs.',
     },
-    suspendedNotifyAfter: duration(
+    suspendedNotifyAfter: durationOr(
       '168h',
       'How long an application or resource may be suspended before an event says so, and how often from then on.',
     ),
-    drainTimeout: duration(
+    drainTimeout: durationOr(
       '30s',
       'How long SIGTERM waits for requests under way before the process ends all the same.',
     ),
-    healthTimeout: duration(
+    healthTimeout: durationOr(
       '10m',
       'How long an application may take to run after a change before it counts as unhealthy.',
     ),

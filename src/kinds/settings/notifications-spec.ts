@@ -1,8 +1,7 @@
 import type { EventSeverity } from '../../model/status.ts';
 import type { SecretReference } from '../platform/spec.ts';
 import {
-  DURATION_EXPECTED,
-  DURATION_PATTERN,
+  durationOr,
   NAME_EXPECTED,
   NAME_LENGTH_MAX,
   NAME_PATTERN,
@@ -59,16 +58,6 @@ export interface NotificationRule {
 }
 
 const EVENT_PATTERN = '^(\\*|[a-z][a-z-]*\\.(\\*|[a-z][a-z-]*))$';
-const duration = (fallback: string, description: string) =>
-  ({
-    type: 'string',
-    pattern: DURATION_PATTERN,
-    maxLength: 24,
-    default: fallback,
-    description,
-    'x-expected': DURATION_EXPECTED,
-  }) as const;
-
 const receiverSchema = {
   type: 'object',
   additionalProperties: false,
@@ -127,8 +116,8 @@ const receiverSchema = {
       default: 30,
       description: 'Messages a minute, at most; what comes faster waits, and the oldest are dropped, counted.',
     },
-    timeout: duration('10s', 'How long one attempt may take, the answer included.'),
-    repeatAfter: duration('1h', 'An event that repeats an earlier one word for word is sent again only after this.'),
+    timeout: durationOr('10s', 'How long one attempt may take, the answer included.'),
+    repeatAfter: durationOr('1h', 'An event that repeats an earlier one word for word is sent again only after this.'),
   } satisfies PropertiesOf<ReceiverSpec>,
 } as const;
 

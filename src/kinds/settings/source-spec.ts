@@ -1,7 +1,6 @@
 import type { SecretReference } from '../platform/spec.ts';
 import {
-  DURATION_EXPECTED,
-  DURATION_PATTERN,
+  durationOr,
   ONE_LINE_EXPECTED,
   ONE_LINE_PATTERN,
   type PropertiesOf,
@@ -141,14 +140,7 @@ export const sourceSchema = {
         'x-expected': ONE_LINE_EXPECTED,
       },
     },
-    interval: {
-      type: 'string',
-      pattern: DURATION_PATTERN,
-      maxLength: 24,
-      default: '60s',
-      description: 'How often the source is looked at, whatever is heard of it; ± 10 %.',
-      'x-expected': DURATION_EXPECTED,
-    },
+    interval: durationOr('60s', 'How often the source is looked at, whatever is heard of it; ± 10 %.'),
     debounce: {
       type: 'string',
       pattern: DEBOUNCE_PATTERN,

@@ -1,7 +1,7 @@
 import { type NotificationsSpec, notificationsSchema } from './notifications-spec.ts';
 import { type WindowSpec, windowsSchema } from './windows-spec.ts';
 import { type TelemetrySpec, telemetrySchema } from './telemetry-spec.ts';
-import { DURATION_EXPECTED, DURATION_PATTERN, type PropertiesOf } from '../schema.ts';
+import { durationOr, type PropertiesOf } from '../schema.ts';
 import { controllerSettingsSchema, type ControllerSettings } from './controller-spec.ts';
 import { type ServerSettings, serverSchema } from './server-spec.ts';
 import { type SourceSpec, sourceSchema } from './source-spec.ts';
@@ -29,16 +29,6 @@ export interface SettingsSpec {
   readonly controller: ControllerSettings;
   readonly windows: readonly WindowSpec[];
 }
-
-const settleWindow = (fallback: string, description: string) =>
-  ({
-    type: 'string',
-    pattern: DURATION_PATTERN,
-    maxLength: 24,
-    default: fallback,
-    description,
-    'x-expected': DURATION_EXPECTED,
-  }) as const;
 
 /** JSON Schema of `SettingsSpec`. */
 export const settingsSchema = {
@@ -101,9 +91,9 @@ export const settingsSchema = {
       default: {},
       description: 'How long after an ambiguous write nothing is concluded or sent again.',
       properties: {
-        targetState: settleWindow('90s', 'After changes and deletions of ports and rules.'),
-        creation: settleWindow('5m', 'After creations of ports and rules.'),
-        install: settleWindow('20m', 'After installs and upgrades.'),
+        targetState: durationOr('90s', 'After changes and deletions of ports and rules.'),
+        creation: durationOr('5m', 'After creations of ports and rules.'),
+        install: durationOr('20m', 'After installs and upgrades.'),
       },
     },
     installs: {

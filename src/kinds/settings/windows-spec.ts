@@ -1,4 +1,4 @@
-import { DURATION_EXPECTED, DURATION_PATTERN, NAME_EXPECTED, NAME_PATTERN, type PropertiesOf } from '../schema.ts';
+import { duration, NAME_EXPECTED, NAME_PATTERN, type PropertiesOf } from '../schema.ts';
 
 /** A time in which applications may, or may not, be changed. */
 export interface WindowSpec {
@@ -52,13 +52,7 @@ export const windowsSchema = {
           'When it begins, as cron writes it: minute, hour, day of month, month, day of week. L and FRI#2 are understood.',
         'x-expected': 'five fields of cron, such as 0 22 * * 1-5',
       },
-      duration: {
-        type: 'string',
-        pattern: DURATION_PATTERN,
-        maxLength: 24,
-        description: 'How long it lasts each time, in elapsed time: 8h are 8 hours in a night of 23 hours too.',
-        'x-expected': DURATION_EXPECTED,
-      },
+      duration: duration('How long it lasts each time, in elapsed time: 8h are 8 hours in a night of 23 hours too.'),
       timeZone: {
         type: 'string',
         pattern: '^[A-Za-z][A-Za-z0-9_+/-]*$',

@@ -1,4 +1,4 @@
-import { DURATION_EXPECTED, DURATION_PATTERN, nameOf, type PropertiesOf } from '../schema.ts';
+import { durationOr, nameOf, type PropertiesOf } from '../schema.ts';
 
 /** `spec:` of a `kind: StoreInstall` manifest, defaults filled in. */
 export interface StoreInstallSpec {
@@ -63,14 +63,7 @@ export const storeInstallSchema = {
       required: ['for'],
       properties: {
         for: { type: 'string', enum: ['running'], description: 'running: `status` of the application is running.' },
-        timeout: {
-          type: 'string',
-          pattern: DURATION_PATTERN,
-          maxLength: 24,
-          default: '10m',
-          description: 'How long to wait before the install counts as failed.',
-          'x-expected': DURATION_EXPECTED,
-        },
+        timeout: durationOr('10m', 'How long to wait before the install counts as failed.'),
       },
     },
     allowSecondCopy: {
