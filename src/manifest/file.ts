@@ -29,7 +29,7 @@ export function readFile(content: string | Uint8Array, trust: Trust, variables: 
   // No rule above leads here. It stands guard all the same: a document that is left out in silence would be pruned.
   if (lost !== undefined && faults.length === 0) faults.push(unreadable(lost.offset));
   const broken = parsed.some((document) => document.broken);
-  const masks = [...documents.flatMap((document) => document.masks), ...addressMasks(text)];
+  const masks = [...documents.flatMap((document) => document.masks), ...addressMasks(text, trust)];
   return {
     documents,
     faults: faults.length === 0 ? faults : capped(faults),

@@ -15,15 +15,31 @@ export function isSecretName(name: string): boolean {
 }
 
 const USER_INFO = /(?<=:\/\/)[^\s/@"']+(?=@)/g;
+/** In double quotes a slash may be written with a backslash. */
+const BEHIND_HOST = /(?<=:\\?\/\\?\/[^\s/?#"'\\]*\\?[/?#])[^\s"',]+(?:,[^\s"',]+)*/g;
+const BEHIND_BARE_HOST = /(?<=^[^\s/?#:]+(?::\d+)?[/?#]).+$/s;
 
-/** An address without the user and password that may stand in it. */
-export function withoutUserInfo(text: string): string {
-  return text.replace(USER_INFO, '***');
+/** True for the name of a field that holds an address and nothing else. */
+export function isAddressName(name: string): boolean {
+  return name === 'url' || name === 'link';
 }
 
-/** Users and passwords in addresses, wherever they stand. */
-export function addressMasks(text: string): readonly Mask[] {
-  return [...text.matchAll(USER_INFO)].map(({ index, 0: userInfo }) => [index, index + userInfo.length]);
+/** Of addresses only scheme and host: what else stands in one may be a credential, as the path of a Slack webhook is. */
+export function shownAddresses(text: string): string {
+  return text.replace(USER_INFO, '***').replace(BEHIND_HOST, '***');
+}
+
+/** As `shownAddresses`, for what is an address even where the scheme was forgotten. */
+export function shownAddress(text: string): string {
+  return text.includes('://') ? shownAddresses(text) : text.replace(BEHIND_BARE_HOST, '***');
+}
+
+/** What must not be shown of addresses, wherever they stand: users and passwords, and in the operator's all behind the host. */
+export function addressMasks(text: string, trust: Trust): readonly Mask[] {
+  const patterns = trust === 'operator' ? [USER_INFO, BEHIND_HOST] : [USER_INFO];
+  return patterns.flatMap((pattern) =>
+    [...text.matchAll(pattern)].map(({ index, 0: hidden }): Mask => [index, index + hidden.length]),
+  );
 }
 
 /** What a reference to a secret consists of, which is none itself. */
@@ -34,13 +50,22 @@ export function secretMasks(contents: unknown, trust: Trust): readonly Mask[] {
   if (isSeq(contents)) return contents.items.flatMap((item) => secretMasks(item, trust));
   if (!isMap(contents)) return [];
   return contents.items.flatMap(({ key, value }) => {
-    const isSecret = isScalar(key) && isSecretKey(textOfScalar(key), trust);
-    return isSecret ? everyScalar(value) : secretMasks(value, trust);
+    const name = isScalar(key) ? textOfScalar(key) : '';
+    if (isSecretKey(name, trust)) return everyScalar(value);
+    return trust === 'operator' && isAddressName(name) ? bareAddressMasks(value) : secretMasks(value, trust);
   });
 }
 
 function isSecretKey(name: string, trust: Trust): boolean {
   return isSecretName(name) || (trust === 'operator' && (name === 'value' || name === 'urlFrom'));
+}
+
+/** An address without a scheme, which no pattern would find in the text. */
+function bareAddressMasks(node: unknown): readonly Mask[] {
+  if (!isScalar(node)) return secretMasks(node, 'operator');
+  const [bare] = BEHIND_BARE_HOST.exec(textOfScalar(node)) ?? [];
+  const { offset, length } = spanOf(node);
+  return bare === undefined ? [] : [[offset + Math.max(0, length - bare.length - 1), offset + length]];
 }
 
 function everyScalar(node: unknown): readonly Mask[] {

@@ -4,7 +4,7 @@ import { locate, type Place } from './locate.ts';
 import { type Path, pointerSteps } from './paths.ts';
 import { readPlainScalar, short } from './scalars.ts';
 import { didYouMean } from './suggest.ts';
-import { isSecretName, withoutUserInfo } from './secrets.ts';
+import { isAddressName, isSecretName, shownAddress, shownAddresses } from './secrets.ts';
 import type { SchemaError } from './validate.ts';
 import { type DocumentValue, textOfScalar } from './values.ts';
 
@@ -80,10 +80,10 @@ export function describe(error: SchemaError, path: Path, place: Place, document:
   return withHint(
     {
       code,
-      message: `${field} is ${shownValue(error.data, shown)}${substituted === undefined ? '' : ` (from ${short(text ?? '')})`}`,
+      message: `${field} is ${shownValue(error.data, shown, field)}${substituted === undefined ? '' : ` (from ${short(text ?? '')})`}`,
       expected,
     },
-    substituted === undefined || isPlain(error) ? hintFor(error, schema, shown) : ONE_VALUE,
+    substituted === undefined || isPlain(error) ? hintFor(error, schema, shown, field) : ONE_VALUE,
   );
 }
 
@@ -189,11 +189,16 @@ function empty(code: string, field: string, expected: string, text: string | und
   };
 }
 
-function shownValue(data: unknown, text: string | undefined): string {
+function shownValue(data: unknown, text: string | undefined, field: string): string {
   if (Array.isArray(data)) return 'a list';
   if (typeof data === 'object') return 'a map';
-  if (typeof data === 'string') return JSON.stringify(short(withoutUserInfo(data)));
+  if (typeof data === 'string') return JSON.stringify(short(shownIn(field, data)));
   return `the ${typeof data} ${short(text ?? JSON.stringify(data))}`;
+}
+
+/** What of a text may be shown. */
+function shownIn(field: string, text: string): string {
+  return isAddressName(field) ? shownAddress(text) : shownAddresses(text);
 }
 
 function oneOfWords(words: readonly string[]): string {
@@ -224,7 +229,12 @@ function expectation(keyword: string, schema: Schema): string {
   return minimum === undefined || maximum === undefined ? name : `${name} from ${minimum} to ${maximum}`;
 }
 
-function hintFor({ keyword, data }: SchemaError, schema: Schema, text: string | undefined): string | undefined {
+function hintFor(
+  { keyword, data }: SchemaError,
+  schema: Schema,
+  text: string | undefined,
+  field: string,
+): string | undefined {
   const options = schema.enum;
   if (keyword === 'enum' && options !== undefined) {
     return options.length > 1 ? didYouMean(String(data), options) : undefined;
@@ -237,7 +247,8 @@ function hintFor({ keyword, data }: SchemaError, schema: Schema, text: string | 
   if (keyword !== 'pattern' || typeof data !== 'string' || schema.pattern === undefined) return undefined;
   const pattern = new RegExp(schema.pattern, 'u');
   const fixed = corrections(data).find((text) => text !== '' && text.length <= 253 && pattern.test(text));
-  return fixed === undefined ? undefined : `did you mean ${short(fixed)}?`;
+  // What must not be shown is no help.
+  return fixed === undefined || shownIn(field, fixed) !== fixed ? undefined : `did you mean ${short(fixed)}?`;
 }
 
 /** What people write when a rule about letters is not in their mind. */

@@ -5,8 +5,9 @@ import {
   isSecretName,
   secretLineMasks,
   secretMasks,
+  shownAddress,
+  shownAddresses,
   type Trust,
-  withoutUserInfo,
 } from '../../src/manifest/secrets.ts';
 
 /** The text with what is masked written as stars. */
@@ -52,6 +53,7 @@ test.for<readonly [string, Trust, string, string]>([
   ['but not a reference', 'operator', 'token: { env: ABC, file: def }', 'token: { env: ABC, file: def }'],
   ['the operator’s value', 'operator', 'auth: { header: A, value: abc }', 'auth: { header: A, value: *** }'],
   ['the operator’s address', 'operator', 'hook: { name: A, urlFrom: abc }', 'hook: { name: A, urlFrom: *** }'],
+  ['what stands behind the host', 'operator', 'hook: { url: c.example.com/abc }', 'hook: { url: c.example.com**** }'],
   ['nobody else’s address', 'manifest', 'hook: { urlFrom: abc }', 'hook: { urlFrom: abc }'],
   ['nobody else’s', 'manifest', 'headers: [ { key: A, value: abc } ]', 'headers: [ { key: A, value: abc } ]'],
   ['no other field', 'manifest', 'port: 80\nname: abc', 'port: 80\nname: abc'],
@@ -63,14 +65,33 @@ test.for<readonly [string, Trust, string, string]>([
   expect(maskedDocument(text, trust)).toBe(shown);
 });
 
-test('users and passwords are taken out of addresses', () => {
-  expect(withoutUserInfo('https://a:b@c.example.com/x and http://d@e')).toBe(
-    'https://***@c.example.com/x and http://***@e',
-  );
-  expect(withoutUserInfo('https://c.example.com/a@b mail@x')).toBe('https://c.example.com/a@b mail@x');
-  const text = 'url: https://a:b@c.example.com # http://d@e';
-  expect(masked(text, addressMasks(text))).toBe('url: https://***@c.example.com # http://*@e');
-  expect(addressMasks('url: https://c')).toEqual([]);
+test.for([
+  ['https://a:b@c.example.com/x and http://d@e', 'https://***@c.example.com/*** and http://***@e'],
+  ['https://c.example.com/a@b mail@x', 'https://c.example.com/*** mail@x'],
+  ['https://c.example.com:8443?token=abc', 'https://c.example.com:8443?***'],
+  ['https://c.example.com/ and https://c', 'https://c.example.com/ and https://c'],
+  ['c.example.com/abc', 'c.example.com/abc'],
+] as const)('of addresses only scheme and host are shown: %j as %j', ([text, shown]) => {
+  expect(shownAddresses(text)).toBe(shown);
+});
+
+test.for([
+  ['c.example.com/abc', 'c.example.com/***'],
+  ['c.example.com:80#abc\ndef', 'c.example.com:80#***'],
+  ['https://c.example.com/abc', 'https://c.example.com/***'],
+  ['c.example.com', 'c.example.com'],
+] as const)('in a field of addresses, where the scheme was forgotten too: %j as %j', ([text, shown]) => {
+  expect(shownAddress(text)).toBe(shown);
+});
+
+test.for<readonly [string, Trust, string]>([
+  ['url: https://a:b@c.example.com/x # http://d@e', 'manifest', 'url: https://***@c.example.com/x # http://*@e'],
+  ['url: https://a:b@c.example.com/x # http://d@e', 'operator', 'url: https://***@c.example.com/* # http://*@e'],
+  ['{ url: "https:\\/\\/c.example.com\\/abc" }', 'operator', '{ url: "https:\\/\\/c.example.com\\/***" }'],
+  ["url: 'https://c.example.com?abc'", 'operator', "url: 'https://c.example.com?***'"],
+  ['url: https://c', 'operator', 'url: https://c'],
+])('of %j, a %s’s, %j is left', ([text, trust, shown]) => {
+  expect(masked(text, addressMasks(text, trust))).toBe(shown);
 });
 
 test.for([
