@@ -9,11 +9,20 @@ export interface Slots {
    * @param hasFailed its last attempt did not go well.
    */
   enter(id: ResourceId, hasFailed: boolean, because: readonly string[]): boolean;
-  /** It has been running for long: it counts as one that fails from now on, and its place is free for another. */
-  slow(id: ResourceId): void;
+  /**
+   * It has been running for long: it takes no place from anybody from now on.
+   * @returns one that waits for the place, if any.
+   */
+  slow(id: ResourceId): Waiting | undefined;
   /** @returns one that waits for the place, if any. */
-  leave(id: ResourceId): { readonly id: ResourceId; readonly because: readonly string[] } | undefined;
+  leave(id: ResourceId): Waiting | undefined;
   forget(id: ResourceId): void;
+}
+
+/** One that was kept, and why it is to be looked at. */
+export interface Waiting {
+  readonly id: ResourceId;
+  readonly because: readonly string[];
 }
 
 const FAILING_SHARE = 0.1;
@@ -28,6 +37,13 @@ export function createSlots(limit: () => number): Slots {
   const slow = new Set<ResourceId>();
   const waiting = new Map<ResourceId, readonly string[]>();
   const places = (): number => Math.max(1, Math.floor(limit() * FAILING_SHARE));
+  const takeWaiting = (): Waiting | undefined => {
+    const [next] = waiting;
+    if (next === undefined || failing.size >= places()) return undefined;
+    const [id, because] = next;
+    waiting.delete(id);
+    return { id, because };
+  };
   return {
     concurrency: () => limit() + Math.min(limit(), failing.size + slow.size),
     enter(id, hasFailed, because) {
@@ -41,18 +57,14 @@ export function createSlots(limit: () => number): Slots {
       return true;
     },
     slow(id) {
-      if (!running.has(id)) return;
-      failing.delete(id);
+      if (!running.has(id)) return undefined;
       slow.add(id);
+      return failing.delete(id) ? takeWaiting() : undefined;
     },
     leave(id) {
       running.delete(id);
       const wasSlow = slow.delete(id);
-      if (!failing.delete(id) && !wasSlow) return undefined;
-      const [next] = waiting;
-      if (next === undefined) return undefined;
-      waiting.delete(next[0]);
-      return { id: next[0], because: next[1] };
+      return failing.delete(id) || wasSlow ? takeWaiting() : undefined;
     },
     forget: (id) => void waiting.delete(id),
   };

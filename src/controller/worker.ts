@@ -16,6 +16,7 @@ import { durationsOf } from './options.ts';
 import { type Passed, runPass } from './pass.ts';
 import type { AppRecord } from './record.ts';
 import { remindOfSuspended } from './reminders.ts';
+import type { Waiting } from './slots.ts';
 import { applyFinished, applyStarted, eventsOf } from './tell.ts';
 
 /** A pass that takes longer counts as one in trouble: its place is another's. */
@@ -40,7 +41,7 @@ export async function work(core: Core, id: ResourceId, because: readonly string[
   const done = new AbortController();
   options.clock.sleep(SLOW_PASS_MS, done.signal).then(
     () => {
-      slots.slow(id);
+      wake(core, slots.slow(id));
       // Another may begin in its place; asking for what comes anyway lets the queue look.
       queue.addAfter(id, resyncMs(core), 'resync');
     },
@@ -55,9 +56,12 @@ export async function work(core: Core, id: ResourceId, because: readonly string[
   } finally {
     record.isRunning = false;
     done.abort();
-    const next = slots.leave(id);
-    for (const reason of next?.because ?? []) if (next !== undefined) queue.add(next.id, reason, 'routine');
+    wake(core, slots.leave(id));
   }
+}
+
+function wake({ queue }: Core, next: Waiting | undefined): void {
+  for (const reason of next?.because ?? []) if (next !== undefined) queue.add(next.id, reason, 'routine');
 }
 
 /** Drift as the pass saw it first, told at once: afterwards it may be put right. */

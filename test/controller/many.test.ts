@@ -138,3 +138,36 @@ test('one application whose every request hangs and fifty that fail: the others 
   });
   expect(beside / alone).toBeLessThanOrEqual(1.2);
 });
+
+test('one that failed before begins as soon as the one that has its place hangs', async () => {
+  const [hanging, waiting] = ['Application/app-1', 'Application/app-2'] as const;
+  const world = new DaemonWorld('{ controller: { concurrency: 10 } }', seedOf(3));
+  onTestFinished(async () => void (await world.controller.drain()));
+  const asked: string[] = [];
+  let hangs = false;
+  world.answer = async (request) => {
+    const app = Number(/\/apps\/(\d+)/.exec(request.path)?.[1] ?? 0);
+    if (app === 3 || app === 0) return undefined;
+    asked.push(`Application/app-${app}`);
+    await world.clock.sleep(hangs && app === 1 ? request.timeoutMs : 5);
+    return { status: 403, contentType: 'application/json', retryAfter: null, body: '{"code":403,"msg":"forbidden"}' };
+  };
+  world.start();
+  await world.commit(filesOf(3, 'WEB', () => 0));
+  await world.until(
+    () => world.application(waiting).failures > 2 && world.application(hanging).failures > 2,
+    'both fail',
+  );
+
+  hangs = true;
+  asked.length = 0;
+  world.controller.api.sync(hanging, 'a test');
+  await world.until(() => asked.includes(hanging), 'one hangs');
+  const beganMs = world.clock.monotonic();
+  world.controller.api.sync(waiting, 'a test');
+  await world.until(() => asked.includes(waiting), 'the other one begins');
+  const waitedMs = world.clock.monotonic() - beganMs;
+  // A second is how long a pass may take before it counts as slow.
+  expect(waitedMs).toBeGreaterThanOrEqual(500);
+  expect(waitedMs).toBeLessThan(1_500);
+});

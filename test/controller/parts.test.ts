@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createAccount } from '../../src/controller/account.ts';
 import { createEventLog } from '../../src/controller/events.ts';
-import { createSlots } from '../../src/controller/slots.ts';
+import { createSlots, type Waiting } from '../../src/controller/slots.ts';
 import type { Action } from '../../src/model/plan.ts';
 import { seededRandom, VirtualClock } from '../support/virtual-clock.ts';
 
@@ -52,38 +52,46 @@ test('those that failed never hold more than their places, nobody who waits is l
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 16 }),
-      fc.array(fc.record({ app: fc.integer({ min: 0, max: 9 }), hasFailed: fc.boolean(), ends: fc.boolean() }), {
-        maxLength: 80,
-      }),
+      fc.array(
+        fc.record({
+          app: fc.integer({ min: 0, max: 9 }),
+          hasFailed: fc.boolean(),
+          what: fc.constantFrom('begins', 'begins', 'hangs', 'ends'),
+        }),
+        { maxLength: 80 },
+      ),
       (limit, steps) => {
         const slots = createSlots(() => limit);
-        const places = Math.max(1, Math.floor(limit / 4));
-        const running = new Map<string, boolean>();
+        const places = Math.max(1, Math.floor(limit / 10));
+        const running = new Map<string, 'well' | 'failing' | 'slow'>();
         const waiting = new Set<string>();
-        for (const { app, hasFailed, ends } of steps) {
+        const count = (state: string): number => [...running.values()].filter((other) => other === state).length;
+        const follows = (next: Waiting | undefined): void => {
+          if (next === undefined) return;
+          // It was waiting, and there is a place for it now.
+          expect(waiting.delete(next.id)).toBe(true);
+          expect(slots.enter(next.id, true, next.because)).toBe(true);
+          running.set(next.id, 'failing');
+        };
+        for (const { app, hasFailed, what } of steps) {
           const id = `Application/${app}` as const;
-          if (ends && running.has(id)) {
-            running.delete(id);
-            const next = slots.leave(id);
-            if (next === undefined) continue;
-            // It was waiting, and there is a place for it now.
-            expect(waiting.delete(next.id)).toBe(true);
-            expect(slots.enter(next.id, true, next.because)).toBe(true);
-            running.set(next.id, true);
-          } else if (!ends && !running.has(id)) {
+          if (what === 'begins' && !running.has(id)) {
             const isIn = slots.enter(id, hasFailed, ['a test']);
-            if (isIn) running.set(id, hasFailed);
+            if (isIn) running.set(id, hasFailed ? 'failing' : 'well');
             else waiting.add(id);
             if (isIn) waiting.delete(id);
             expect(isIn || hasFailed).toBe(true);
+          } else if (what === 'hangs' && running.has(id)) {
+            running.set(id, 'slow');
+            follows(slots.slow(id));
+          } else if (what === 'ends' && running.delete(id)) {
+            follows(slots.leave(id));
           }
-          const troubled = [...running.values()].filter(Boolean).length;
-          expect(troubled).toBeLessThanOrEqual(places);
-          expect(slots.concurrency() - troubled).toBeGreaterThanOrEqual(
-            limit - (troubled > limit ? troubled - limit : 0),
-          );
+          expect(count('failing')).toBeLessThanOrEqual(places);
+          const beside = count('failing') + count('slow');
+          expect(slots.concurrency() - beside).toBe(limit - Math.max(0, beside - limit));
           // Whoever waits does so only while all places are taken.
-          if (waiting.size > 0) expect(troubled).toBeGreaterThan(0);
+          if (waiting.size > 0) expect(count('failing')).toBe(places);
         }
       },
     ),
