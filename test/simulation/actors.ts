@@ -14,15 +14,17 @@ export interface Surroundings {
   readonly wishes: Wishes;
   /** Ports of which we owe something: an operator's hand ends that. */
   readonly truth: { readonly owed: Set<string> };
-  /** What was done to rules and installs by hand: convergence does not blame us for it. */
+  /** What was done to rules and components by hand: convergence does not blame us for it. */
   readonly byHand: ByHand;
 }
 
+/** What others did, object by object: what befell one of them explains nothing about another. */
 export class ByHand {
+  /** Rules that somebody made, changed or deleted; see `placeOf`. */
   readonly rules = new Set<string>();
+  /** Components that somebody deleted, and installs of which nothing was left then. */
   readonly components = new Set<string>();
-  readonly models = new Set<string>();
-  count = 0;
+  readonly installs = new Set<string>();
 }
 
 type Actor = (surroundings: Surroundings, chance: Chance) => void;
@@ -64,7 +66,7 @@ const actors = {
     truth.owed.delete(`${port.serviceId}/${port.port}`);
     server.change((state) => {
       for (const rule of state.rules.in('port', `${port.serviceId}/${port.port}`)) {
-        byHand.rules.add(nameOf(rule));
+        byHand.rules.add(placeOf(rule));
         state.rules.delete(rule.id);
       }
       state.ports.delete(`${port.serviceId}/${port.port}`);
@@ -73,13 +75,13 @@ const actors = {
   'delete-rule'({ server, byHand }, chance) {
     const rule = someRule(server, chance);
     if (rule === undefined) return;
-    byHand.rules.add(nameOf(rule));
+    byHand.rules.add(placeOf(rule));
     server.change((state) => state.rules.delete(rule.id));
   },
   'edit-rule'({ server, byHand }, chance) {
     const rule = someRule(server, chance);
     if (rule === undefined) return;
-    byHand.rules.add(nameOf(rule));
+    byHand.rules.add(placeOf(rule));
     server.change((state) => state.rules.put({ ...rule, weight: chance.pick([1, 100]), autoSsl: chance.happens(0.5) }));
   },
   /** With a key that a manifest has. */
@@ -88,7 +90,7 @@ const actors = {
     if (wishes.rules.size === 0 || port === undefined) return;
     const wish = chance.pick([...wishes.rules.values()]);
     const component = wishes.components.get(wish.component)?.serviceId ?? port.serviceId;
-    byHand.rules.add(nameOf({ domain: wish.domain, path: wish.path }));
+    byHand.rules.add(placeOf({ ...wish, serviceId: component }));
     ask(server, 'POST', paths.rules(ADDRESS), {
       service_id: component,
       container_port: wish.port,
@@ -97,9 +99,8 @@ const actors = {
       whether_open: true,
     });
   },
-  install({ server, byHand }, chance) {
+  install({ server }, chance) {
     const model = chance.pick(MODELS);
-    byHand.models.add(model.id);
     ask(server, 'POST', `${paths.app(ADDRESS)}/install`, {
       market_url: 'https://store.example.com',
       market_domain: 'market-1',
@@ -116,7 +117,7 @@ const actors = {
     server.change((state) => {
       for (const port of state.ports.in('component', component.id)) {
         for (const rule of state.rules.in('port', `${port.serviceId}/${port.port}`)) {
-          byHand.rules.add(nameOf(rule));
+          byHand.rules.add(placeOf(rule));
           state.rules.delete(rule.id);
         }
         state.ports.delete(`${port.serviceId}/${port.port}`);
@@ -125,6 +126,7 @@ const actors = {
       const left = state.components.in('application', String(ADDRESS.appId));
       // Without components nothing of an install is left, and the platform does not list it any more.
       if (component.groupId !== 0 && !left.some((other) => other.groupId === component.groupId)) {
+        byHand.installs.add(String(component.groupId));
         state.installs.delete(String(component.groupId));
       }
     });
@@ -147,8 +149,17 @@ export type ActorName = keyof typeof actors;
 export const actorNames = Object.keys(actors) as readonly ActorName[];
 
 export function act(name: ActorName, surroundings: Surroundings, chance: Chance): void {
-  surroundings.byHand.count += 1;
   (actors[name] as Actor)(surroundings, chance);
+}
+
+/** What makes two rules one for the platform: component, port, domain and path. */
+export function placeOf(rule: {
+  readonly serviceId: string;
+  readonly port: number;
+  readonly domain: string;
+  readonly path: string;
+}): string {
+  return `${rule.serviceId}/${rule.port}/${nameOf(rule)}`;
 }
 
 export function nameOf(rule: { readonly domain: string; readonly path: string }): string {

@@ -32,6 +32,9 @@ export class Books {
   readonly intents = new Map<string, Intent>();
   /** Virtual times at which intents were opened, whatever the wall clock said. */
   readonly openedMs = new Map<string, number>();
+  /** When intents were decided, and which process found each of them in doubt first. */
+  readonly decidedMs = new Map<string, number>();
+  readonly doubtedBy = new Map<string, number>();
   commits = 0;
   epoch = 0;
   readonly #violate: Violate;
@@ -65,7 +68,7 @@ export class Books {
   committed(transaction: LedgerTransaction, epoch: number): void {
     this.commits += 1;
     if (epoch !== this.epoch) this.#violate('I-MONO', `epoch ${epoch} committed although ${this.epoch} was opened`);
-    for (const operation of transaction.operations) this.#take(operation, transaction);
+    for (const operation of transaction.operations) this.#take(operation, transaction, epoch);
   }
 
   /** I-SECRET for the ledger: everything it is ever given. */
@@ -82,7 +85,7 @@ export class Books {
     compareRows('intent', intents, this.intents, (row) => row.id, this.#violate);
   }
 
-  #take(operation: LedgerOperation, transaction: LedgerTransaction): void {
+  #take(operation: LedgerOperation, transaction: LedgerTransaction, epoch: number): void {
     switch (operation.op) {
       case 'put-object':
         if (operation.object.origin === 'adopted' && !this.#mayAdopt()) {
@@ -98,6 +101,8 @@ export class Books {
         return;
       case 'move-intent':
         this.#move(operation, transaction);
+        if (operation.state !== 'unknown') this.decidedMs.set(operation.id, this.#nowMs());
+        else if (!this.doubtedBy.has(operation.id)) this.doubtedBy.set(operation.id, epoch);
         return;
       default:
         return;

@@ -177,6 +177,7 @@ export class Controller implements Process {
     if (this.readOnly) world.violate('I-READONLY', 'a pass that may only read told the ledger something');
     if (world.checksSecrets) world.books.checkSecrets(transaction);
     if (world.takeFullDisk()) {
+      world.truth.outcomeLost(transaction);
       world.note(`p${this.number} commit full`);
       throw full(ledger.location, undefined);
     }

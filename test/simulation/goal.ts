@@ -4,7 +4,7 @@ import type { StoreInstallSpec } from '../../src/kinds/store-install/spec.ts';
 import type { OwnedObject } from '../../src/model/owned.ts';
 import type { ScopePlan } from '../../src/model/plan.ts';
 import type { RuleRow } from '../../src/sandbox/state.ts';
-import { nameOf } from './actors.ts';
+import { nameOf, placeOf } from './actors.ts';
 import { explanationOf } from './holds.ts';
 import { ADDRESS, workFor } from './shop.ts';
 import type { World } from './world.ts';
@@ -19,7 +19,8 @@ export function differences(world: World, plan: ScopePlan): string[] {
   const held = new Set<string>();
   for (const hold of plan.holds) {
     held.add(hold.resource);
-    if (explanationOf(world, hold) === undefined) faults.push(`held without cause: ${hold.code} ${hold.message}`);
+    if (explanationOf(world, hold, plan.holds) === undefined)
+      faults.push(`held without cause: ${hold.code} ${hold.message}`);
   }
   for (const resource of workFor(world.wishes).resources.values()) {
     const { kind, name, spec } = resource;
@@ -73,21 +74,20 @@ function componentFaults(world: World, name: string, spec: ComponentSpec): strin
 }
 
 /** Without a listing nobody can know what was done to a rule by hand. */
-function isHidden(world: World, rule: { readonly domain: string; readonly path: string }): boolean {
-  return world.dialect === 'documented' && world.byHand.rules.has(nameOf(rule));
+function isHidden(world: World, place: string): boolean {
+  return world.dialect === 'documented' && world.byHand.rules.has(place);
 }
 
 function ruleFaults(world: World, name: string, spec: HttpGatewayRuleSpec): string[] {
-  const serviceId = world.truth.serviceOf(spec.component, world.wishes);
-  const rows = [...world.server.state.rules.all()].filter(
-    (row) => row.serviceId === serviceId && row.port === spec.port && nameOf(row) === nameOf(spec),
-  );
-  if (isHidden(world, spec)) return [];
+  const serviceId = world.truth.serviceOf(spec.component, world.wishes) ?? '';
+  const place = placeOf({ ...spec, serviceId });
+  const rows = [...world.server.state.rules.all()].filter((row) => placeOf(row) === place);
+  if (isHidden(world, place)) return [];
   const [row, second] = rows;
   if (row === undefined) return [`rule ${name} is missing`];
   if (second !== undefined) return [`rule ${name} is there ${rows.length} times`];
   // What the server cannot show, a person may have adopted unseen.
-  const object = objectOf(world, 'HttpGatewayRule', `rule/${serviceId}/${spec.port}/${nameOf(spec)}`);
+  const object = objectOf(world, 'HttpGatewayRule', `rule/${place}`);
   if (object === undefined) return [`rule ${name} is not on record`];
   if (object.state === 'unverified') return [];
   return fieldFaults(name, spec, row);
@@ -115,10 +115,16 @@ function installFaults(world: World, name: string, spec: StoreInstallSpec): stri
   const version = object.lastApplied['modelVersion'];
   const faults =
     version === spec.model.version ? [] : [`install ${name} is on record with version ${version as string}`];
-  if (object.origin !== 'created' || world.byHand.components.size > 0) return faults;
+  if (object.origin !== 'created' || wasDeletedByHand(world, object)) return faults;
   const live = world.server.state.installs.in('application', String(ADDRESS.appId));
   if (!live.some((row) => row.modelId === spec.model.id)) faults.push(`install ${name} is on record and not there`);
   return faults;
+}
+
+/** Of everything that was ever installed for it, somebody has deleted the last component. */
+function wasDeletedByHand({ truth, byHand }: World, { uid }: OwnedObject): boolean {
+  const made = truth.sent.flatMap((sent) => (sent.uid === uid ? sent.installs : []));
+  return made.length > 0 && made.every((id) => byHand.installs.has(id));
 }
 
 /** Rules of ours that git no longer names are deleted where that is allowed and possible. */

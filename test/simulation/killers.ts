@@ -63,6 +63,18 @@ export const killers: Readonly<Record<string, Killer>> = {
   ],
   'an install that cannot be decided is taken for not done': ['I-ONCE', 9],
   'an install that cannot be decided is sent once more': ['I-ONCE', 9],
+  'a rule not seen once is taken for not done': [
+    'L-CONV',
+    {
+      workload: 'two rules on one port',
+      dialect: 'extended',
+      script: [
+        [7, { type: 'write', fault: 'reset-after', a: 1 }],
+        [10, { type: 'read', fault: 'read-empty', a: 7 }],
+        [60, { type: 'clock', jumpMs: 0 }],
+      ],
+    },
+  ],
   'a rule not seen is taken for done': ['L-CONV', 399],
   'rules are taken over without a word': ['I-OWN', 1175],
   'installs are taken over without a word': ['I-OWN', 1575],

@@ -92,7 +92,7 @@ const deciding = (what: string, name: string, decide: (resolution: Resolution) =
   }));
 
 /** Another difference. */
-const differing = (what: string, name: string, change: (difference: Difference) => Difference): Mutant =>
+export const differing = (what: string, name: string, change: (difference: Difference) => Difference): Mutant =>
   patching(what, name, (kind) => ({ ...kind, diff: (context) => change(kind.diff(context)) }));
 
 const clocked = (what: string, change: (clock: Clock) => Clock): Mutant =>
@@ -218,6 +218,9 @@ export const mutants: readonly Mutant[] = [
   ),
   deciding('an install that cannot be decided is sent once more', 'StoreInstall', (resolution) =>
     resolution.type === 'hold' ? { type: 'superseded', evidence: resolution.evidence } : resolution,
+  ),
+  deciding('a rule not seen once is taken for not done', 'HttpGatewayRule', (resolution) =>
+    resolution.type === 'absent-so-far' ? { type: 'rejected', evidence: resolution.evidence } : resolution,
   ),
   deciding('a rule not seen is taken for done', 'HttpGatewayRule', (resolution) =>
     resolution.type === 'absent-so-far' ? { type: 'hold', code: 'x', evidence: resolution.evidence } : resolution,

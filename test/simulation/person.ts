@@ -38,7 +38,7 @@ export async function releaseHolds(world: World, plan: ScopePlan): Promise<boole
     if (retries) await retryByHand(hand, [...world.books.objects.values()]);
     if (confirms) await confirmByHand(hand, { platform: 'default', ...ADDRESS });
   });
-  world.resolvedByHand += doubtful.length;
+  for (const { id } of doubtful) world.decidedByHand.add(id);
   return true;
 }
 

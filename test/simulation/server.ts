@@ -29,6 +29,9 @@ export class Server {
   tokenExpiredUntilMs = -1;
   readonly emptyUntilMs = new Map<string, number>();
 
+  /** Rules that an answer left out although they were there, and when it said so. */
+  readonly concealed: { readonly atMs: number; readonly rules: readonly string[] }[] = [];
+
   constructor(seed: Seed, dialect: Dialect, timeline: Timeline, newId: () => string) {
     this.state = stateOf(seed);
     this.dialect = dialect;
@@ -87,6 +90,13 @@ export class Server {
       this.#answers.clear();
       for (const { changes } of undone) this.state.reapply(changes);
     }
+  }
+
+  /** An answer that is not true leaves: keeps what it conceals. */
+  keepConcealed(operation: string, body: string): void {
+    if (operation !== 'listRules') return;
+    const rules = [...this.state.rules.all()].map(({ id }) => id).filter((id) => !body.includes(id));
+    if (rules.length > 0) this.concealed.push({ atMs: this.#timeline.nowMs, rules });
   }
 
   /** Changes rows as no request could: what an operator does in the console, or the cluster by itself. */

@@ -1,4 +1,5 @@
 import type { InstalledComponent } from '../../src/kinds/component/identity.ts';
+import type { LedgerTransaction } from '../../src/ledger/ledger.ts';
 import type { Json } from '../../src/model/json.ts';
 import type { Intent, OwnedObject } from '../../src/model/owned.ts';
 import type { Action } from '../../src/model/plan.ts';
@@ -9,6 +10,7 @@ import type { Decision } from '../../src/sandbox/handle.ts';
 import type { InstallRow, PortRow, RuleRow, SandboxState } from '../../src/sandbox/state.ts';
 import type { Books, BooksListener, Violate } from './books.ts';
 import type { Wishes } from './shop.ts';
+import { placeOf } from './actors.ts';
 import { workFor } from './shop.ts';
 
 /** What became of a request that was sent: only the simulator knows. */
@@ -25,6 +27,14 @@ export interface Sent {
   uid: string;
   fate: Fate;
   isAnswered: boolean;
+  /** Its sender heard the platform's own yes. */
+  isConfirmed: boolean;
+  /** The disk was full when its outcome was to be recorded. */
+  isOutcomeLost: boolean;
+  /** It was refused, or accepted without effect: three of those in a row are a hold. */
+  isRefused: boolean;
+  /** Rows of somebody else that stood where it was to make its own. */
+  readonly rivals: string[];
   /** Rows that it made. */
   readonly rules: string[];
   readonly installs: string[];
@@ -52,6 +62,8 @@ export class Truth implements BooksListener {
   readonly #violate: Violate;
   /** Ports whose outer access we closed only for a moment, and have not opened again; `<component>/<port>`. */
   readonly owed = new Set<string>();
+  /** Ports of which we ever closed outer access for a moment. */
+  readonly closedForAMoment = new Set<string>();
   /** A person allowed adoption at some time. */
   adoptionAllowed = false;
 
@@ -68,6 +80,14 @@ export class Truth implements BooksListener {
 
   of(intentId: string): Sent | undefined {
     return this.#byIntent.get(intentId);
+  }
+
+  /** The disk was full for a commit. */
+  outcomeLost({ operations }: LedgerTransaction): void {
+    for (const operation of operations) {
+      const sent = operation.op === 'move-intent' ? this.#byIntent.get(operation.id) : undefined;
+      if (sent !== undefined) sent.isOutcomeLost = true;
+    }
   }
 
   /** Who made a rule or install row: the uid of ours, or undefined for anybody else. */
@@ -105,6 +125,10 @@ export class Truth implements BooksListener {
       uid: intent.uid,
       fate: 'in-flight',
       isAnswered: false,
+      isConfirmed: false,
+      isOutcomeLost: false,
+      isRefused: false,
+      rivals: [],
       rules: [],
       installs: [],
     };
@@ -235,6 +259,8 @@ export class Truth implements BooksListener {
   /** A request acted on the platform, or was refused by it. */
   acted(sent: Sent, outcome: Decision): void {
     sent.fate = outcome.effectApplied ? 'applied' : 'never';
+    sent.isRefused ||= !outcome.effectApplied && outcome.answer.status >= 400;
+    if (sent.isRefused && sent.intent.operation === 'createRule') this.#keepRivals(sent);
     this.#keepOwed(sent, outcome);
     for (const { table, before, after } of outcome.changes) {
       if (before !== undefined || after === undefined) continue;
@@ -253,11 +279,19 @@ export class Truth implements BooksListener {
     }
   }
 
+  #keepRivals({ action, rivals }: Sent): void {
+    for (const row of this.#state.rules.all()) {
+      if (action.object === `rule/${placeOf(row)}` && this.makerOf(`rule ${row.id}`) === undefined) rivals.push(row.id);
+    }
+  }
+
   #keepOwed({ action: { step } }: Sent, { changes }: Decision): void {
     for (const { table, key, after } of changes) {
       if (table !== 'ports') continue;
-      if (step.type === 'close_outer' && step['temporary'] === true) this.owed.add(key);
-      else if (after === undefined || (after as PortRow).outer) this.owed.delete(key);
+      if (step.type === 'close_outer' && step['temporary'] === true) {
+        this.owed.add(key);
+        this.closedForAMoment.add(key);
+      } else if (after === undefined || (after as PortRow).outer) this.owed.delete(key);
     }
   }
 

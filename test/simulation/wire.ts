@@ -58,7 +58,9 @@ function read(world: World, request: PlatformRequest, step: Step, reply: (answer
     }
     const response = responseOf(outcome, world.answersAsValues);
     const isEmpty = (server.emptyUntilMs.get(request.operation) ?? -1) >= timeline.nowMs;
-    reply(altered(response, isEmpty ? 'empty' : fault?.act.type, chance));
+    const answer = altered(response, isEmpty ? 'empty' : fault?.act.type, chance);
+    if (isEmpty || staleMs > 0) server.keepConcealed(request.operation, answer.body);
+    reply(answer);
   });
 }
 
@@ -106,13 +108,15 @@ function write(
   const answered = (answer: Reply): void => {
     sent.isAnswered = true;
     reply(answer);
+    const isYes = fault === undefined && !(answer instanceof TransportError) && answer.status < 300;
+    sent.isConfirmed = isYes && controller.alive;
   };
   if (step.crash?.when === 'during') {
     sent.fate = 'late';
     world.timeline.after(lateMs(request.operation, chance), () => void act(world, sent));
     return world.crash(controller, step.crash);
   }
-  if (fault?.rejects === true) world.refusedObjects.add(sent.intent.uid);
+  if (fault?.rejects === true) sent.isRefused = true;
   if (fault?.effect === 'none') sent.fate = 'never';
   if (fault?.effect === 'late') {
     sent.fate = 'late';
@@ -133,7 +137,6 @@ function act(world: World, sent: Sent, fault?: WriteFault): PlatformResponse {
   if (fault?.effect === 'twice') world.server.perform(sent.request);
   if (!outcome.effectApplied && outcome.answer.status >= 400) {
     world.refused += 1;
-    world.refusedObjects.add(sent.intent.uid);
   }
   return responseOf(outcome, world.answersAsValues);
 }

@@ -87,8 +87,6 @@ export class World {
   readonly comparesLedger: boolean;
   readonly pauses: Pauses<Process>;
   readonly counts = new Map<string, number>();
-  /** Objects of which a write was refused, or accepted without effect: three of those are a hold. */
-  readonly refusedObjects = new Set<string>();
   readonly trace: string[] = [];
   readonly #spawn: Settings['spawn'];
   readonly #tracing: boolean;
@@ -107,7 +105,7 @@ export class World {
   /** Writes that the platform itself refused. */
   refused = 0;
   /** Intents that a person has decided: what they made is on record without what only the platform could tell. */
-  resolvedByHand = 0;
+  readonly decidedByHand = new Set<string>();
   wishes: Wishes;
   limits: GuardLimits;
   firstInstall: boolean;

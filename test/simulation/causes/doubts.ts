@@ -1,0 +1,68 @@
+import type { Intent } from '../../../src/model/owned.ts';
+import type { Action } from '../../../src/model/plan.ts';
+import { FAILURES_MAX } from '../../../src/plan/doubts.ts';
+import { isInstall } from '../books.ts';
+import type { World } from '../world.ts';
+import { type Causes, doubtNamedBy, foreignInstalls, isForeign, placeOfWish, rulesAt, sentFor, when } from './cause.ts';
+
+/** Holds of any kind: for an intent in doubt, for something that is held itself, for what the platform refuses again and again. */
+export const causesOfDoubts: Causes = {
+  'intent/in-doubt': (world, hold) => {
+    const intent = doubtNamedBy(world, hold);
+    if (intent === undefined || wasHeard(world, intent)) return undefined;
+    // One install at a time: another one waits for it as well.
+    const { object } = intent.action as unknown as Action;
+    const isConcerned =
+      intent.resource === hold.resource ||
+      object === `rule/${placeOfWish(world, hold)}` ||
+      (isInstall(intent) && hold.resource.startsWith('StoreInstall/'));
+    return isConcerned ? undecidable(world, intent) : undefined;
+  },
+  'prune/in-doubt': (world, hold) => when(doubtNamedBy(world, hold) !== undefined, 'an intent is in doubt'),
+  'plan/blocked': (_, hold, isHeld) => when(isHeld(awaited(hold.message)), 'what it waits for is held'),
+  'effect/not-taken': (world, hold) => {
+    const failed = [...world.books.objects.values()].filter(
+      ({ resource, failures }) => resource === hold.resource && failures >= FAILURES_MAX,
+    );
+    const refused = failed.filter(
+      ({ naturalKey }) => sentFor(world, naturalKey).filter(({ isRefused }) => isRefused).length >= FAILURES_MAX,
+    );
+    return when(refused.length > 0, 'it was refused three times');
+  },
+};
+
+/** A process that heard a plain yes, and could write it down, knows how its request ended. */
+function wasHeard(world: World, { id, epoch }: Intent): boolean {
+  const sent = world.truth.of(id);
+  const doubtedBySender = world.books.doubtedBy.get(id) === epoch;
+  return sent?.isConfirmed === true && !sent.isOutcomeLost && doubtedBySender;
+}
+
+function undecidable(world: World, intent: Intent): string | undefined {
+  switch (intent.operation) {
+    case 'upgrade':
+      return 'nothing proves an upgrade';
+    case 'install':
+      if (world.dialect === 'documented') return 'no listing proves an install';
+      return when(foreignInstalls(world).length > 0, 'somebody else installed something too');
+    case 'createRule': {
+      const { object } = intent.action as unknown as Action;
+      const place = object.slice('rule/'.length);
+      const isTouched = world.byHand.rules.has(place) || rulesAt(world, place).some((row) => isForeign(world, row));
+      return when(isTouched, 'somebody else made or changed a rule in its place');
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** The resource that a blocked one names as what it waits for. */
+function awaited(message: string): string {
+  const [, resource = ''] = /(?:cannot be done before |" of )([A-Z][A-Za-z]+\/[a-z0-9-]+)/.exec(message) ?? [];
+  return resource;
+}
+
+/** Whether an install is in doubt, by the intent that a hold names. */
+export function isInstallInDoubt(intent: Intent | undefined): boolean {
+  return intent !== undefined && isInstall(intent);
+}

@@ -1,0 +1,119 @@
+import { canonicalJson, type JsonObject } from '../../../src/model/json.ts';
+import type { Hold } from '../../../src/model/plan.ts';
+import type { HttpGatewayRuleSpec } from '../../../src/kinds/http-gateway-rule/spec.ts';
+import { defaultTiming } from '../../../src/reconcile/timing.ts';
+import type { RuleRow } from '../../../src/sandbox/state.ts';
+import type { World } from '../world.ts';
+import { type Causes, isForeign, placeOfWish, ruleWishOf, rulesAt, sentFor, when } from './cause.ts';
+
+/** Holds of rules: each has its cause in the rule that stands in its place, in its port, or in what was sent for it. */
+export const causesOfRules: Causes = {
+  'rule/port-missing': (world, hold, isHeld) => {
+    const { row, wish, component } = portOf(world, hold);
+    const isLeft = wish === undefined || isHeld(component);
+    return when(row === undefined && isLeft, 'the port is not there, and nothing will add it');
+  },
+  'rule/port-closed': (world, hold, isHeld) => {
+    const { row, wish, component } = portOf(world, hold);
+    const isLeft = wish?.outer !== true || isHeld(component);
+    return when(row?.outer !== true && isLeft, 'the port is closed, and nothing will open it');
+  },
+  'rule/inner-closed': (world, hold, isHeld) => {
+    const { row, wish, component } = portOf(world, hold);
+    const isLeft = wish?.inner !== true || isHeld(component);
+    return when(row?.inner !== true && isLeft, 'inner is closed, and nothing will open it');
+  },
+  'rule/not-ours': (world, hold) => {
+    const rows = rulesAt(world, placeOfWish(world, hold));
+    return (
+      when(
+        rows.some((row) => isForeign(world, row)),
+        'somebody else made it',
+      ) ??
+      when(
+        rows.some((row) => wasShownAway(world, row)),
+        'the platform showed twice that it was not there, when it was',
+      )
+    );
+  },
+  'rule/exists-not-ours': (world, hold) => {
+    const place = placeOfWish(world, hold);
+    const sent = place === undefined ? [] : sentFor(world, `rule/${place}`);
+    return when(
+      sent.some(({ rivals }) => rivals.length > 0),
+      'somebody else had made it',
+    );
+  },
+  'rule/duplicate': (world, hold) => {
+    const rows = rulesAt(world, placeOfWish(world, hold));
+    return when(rows.length > 1 && rows.some((row) => isForeign(world, row)), 'somebody else made the other');
+  },
+  'rule/cannot-update': (world, hold) => {
+    const spec = ruleWishOf(world, hold);
+    if (world.dialect !== 'documented' || spec === undefined) return undefined;
+    return when(!isAsSent(world, hold, spec), 'the dialect has no such call');
+  },
+  'rule/header-lost': (world, hold) => {
+    const spec = ruleWishOf(world, hold);
+    const [row] = rulesAt(world, placeOfWish(world, hold));
+    if (spec === undefined || row === undefined) return undefined;
+    const hasHeader = row.header !== '' || spec.header !== undefined;
+    return when(hasHeader && isOtherwise(world, hold, spec, row), 'an update drops the header');
+  },
+  'rule/hidden-values': (world, hold) => {
+    const spec = ruleWishOf(world, hold);
+    const [row] = rulesAt(world, placeOfWish(world, hold));
+    if (spec === undefined || row === undefined || !world.truth.adoptionAllowed) return undefined;
+    const isAdopted = isForeign(world, row) || wasShownAway(world, row);
+    return when(isAdopted && isOtherwise(world, hold, spec, row), 'nobody can read what it was made with');
+  },
+};
+
+function portOf(world: World, hold: Hold) {
+  const spec = ruleWishOf(world, hold);
+  const name = spec?.component ?? '';
+  const serviceId = world.truth.serviceOf(name, world.wishes);
+  return {
+    row: world.server.state.ports.get(`${serviceId}/${spec?.port}`),
+    wish: world.wishes.components.get(name)?.ports.find(({ port }) => port === spec?.port),
+    component: `Component/${name}`,
+  };
+}
+
+/**
+ * The creation that made this rule was in doubt, and was taken for not done because two listings, as far apart as an
+ * absence needs, left this rule out although it was there.
+ */
+function wasShownAway(world: World, row: RuleRow): boolean {
+  const { books, truth, server } = world;
+  const maker = truth.sent.find(({ rules }) => rules.includes(row.id));
+  const intent = maker === undefined ? undefined : books.intents.get(maker.intent.id);
+  const decidedMs = books.decidedMs.get(intent?.id ?? '') ?? 0;
+  if (intent?.state !== 'rejected' || intent.resolvedBy !== 'observation') return false;
+  const lies = server.concealed.filter(({ atMs, rules }) => atMs <= decidedMs && rules.includes(row.id));
+  const [first, last] = [lies[0]?.atMs ?? 0, lies.at(-1)?.atMs ?? 0];
+  return lies.length > 1 && last - first >= defaultTiming.absenceApartMs;
+}
+
+/** The row, or what only we know because no server shows it, is not as the manifest wants. */
+function isOtherwise(world: World, hold: Hold, spec: HttpGatewayRuleSpec, row: RuleRow): boolean {
+  const shown = [
+    [spec.weight, row.weight],
+    [spec.cookie, row.cookie],
+    [spec.header, row.header],
+    [spec.autoSsl?.enabled, row.autoSsl],
+  ];
+  return shown.some(([wanted, is]) => wanted !== undefined && wanted !== is) || !isAsSent(world, hold, spec);
+}
+
+/** What was last sent for the rule, and not refused, says what its manifest says. */
+function isAsSent(world: World, hold: Hold, spec: HttpGatewayRuleSpec): boolean {
+  const sent = sentFor(world, `rule/${placeOfWish(world, hold)}`).findLast(({ fate }) => fate === 'applied');
+  const rule = (sent?.action.step['rule'] ?? {}) as JsonObject;
+  const { weight, cookie, header, autoSsl, configuration } = spec;
+  const wanted = { weight, cookie, header, autoSsl: autoSsl?.enabled, configuration };
+  return Object.entries(wanted).every(
+    ([field, value]) =>
+      value === undefined || canonicalJson(value as JsonObject) === canonicalJson(rule[field] ?? null),
+  );
+}
