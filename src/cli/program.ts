@@ -92,6 +92,11 @@ const LEDGER_COMMANDS: readonly CommandEntry[] = [
 
 const COMMANDS: readonly (CommandEntry | CommandGroup)[] = [
   {
+    name: 'init',
+    summary: 'Begin a working folder: configuration, a first manifest, schemas for editors.',
+    load: async () => (await import('./init/init.ts')).initCommand,
+  },
+  {
     name: 'validate',
     summary: 'Check manifests and configuration offline: every fault at once, with its place.',
     load: async () => (await import('./validate.ts')).validateCommand,

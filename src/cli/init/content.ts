@@ -1,0 +1,94 @@
+import { kindDeclarations } from '../../kinds/declarations.ts';
+import { documentSchema, schemaFileName } from '../../kinds/schema.ts';
+import { DEFAULT_CONFIGURATION } from '../configuration.ts';
+import type { Answers } from './answers.ts';
+
+/** One file of a working folder. */
+export interface FolderFile {
+  /** Below the folder. */
+  readonly path: string;
+  readonly content: string;
+}
+
+export const MANIFESTS = 'manifests';
+const SCHEMAS = 'schemas';
+export const IGNORE_FILE = '.gitignore';
+
+/** What git need not keep: the ledger is of one machine, and a plan is of one moment. */
+const IGNORED: readonly string[] = ['portolan.db*', 'plan.json', '*.plan.json'];
+
+/** Everything that `init` writes as a file of its own: configuration, manifests, and the schemas that both name. */
+export function folderFiles(answers: Answers): readonly FolderFile[] {
+  return [
+    { path: DEFAULT_CONFIGURATION, content: configurationText(answers) },
+    { path: `${MANIFESTS}/application.yaml`, content: applicationText(answers) },
+    ...schemaFiles(),
+  ];
+}
+
+/** Paths of the same files, which do not depend on any answer. */
+export function folderPaths(): readonly string[] {
+  return [DEFAULT_CONFIGURATION, `${MANIFESTS}/application.yaml`, ...schemaFiles().map(({ path }) => path)];
+}
+
+export function schemaFiles(): readonly FolderFile[] {
+  return [...kindDeclarations.values()].map((declaration) => ({
+    path: `${SCHEMAS}/${schemaFileName(declaration.kind)}`,
+    content: `${JSON.stringify(documentSchema(declaration), null, 2)}\n`,
+  }));
+}
+
+export function configurationText({ url, allowPlainHttp, header, token, team, region }: Answers): string {
+  const reference = 'env' in token ? `env: ${scalar(token.env)}` : `file: ${scalar(token.file)}`;
+  return `# yaml-language-server: $schema=${SCHEMAS}/${schemaFileName('Platform')}
+# The operator's configuration: where the platform is, and what manifests may touch. A secret stands here only by
+# reference. What each field means: portolan explain Platform, portolan explain Settings.
+apiVersion: portolan/v1
+kind: Platform
+metadata:
+  name: default # the platform of every Application that names none
+spec:
+  url: ${scalar(url)}
+  auth:
+    header: ${scalar(header)}
+    value: { ${reference} } # the token stands there, and nowhere else
+${allowPlainHttp ? '  allowPlainHttp: true # the token travels in clear\n' : ''}---
+# yaml-language-server: $schema=${SCHEMAS}/${schemaFileName('Settings')}
+apiVersion: portolan/v1
+kind: Settings
+spec:
+  scopes:
+    allow: [ ${JSON.stringify(`${team}/${region}/*`)} ] # team/region/app: manifests may touch no other application
+`;
+}
+
+function applicationText({ team, region, appId, name }: Answers): string {
+  return `# yaml-language-server: $schema=../${SCHEMAS}/${schemaFileName('Application')}
+# Which application of the platform the other documents mean. It creates nothing.
+# Documents of other kinds stand below, behind a line of ---, or in files of their own beside this one:
+# portolan explain Component and portolan explain HttpGatewayRule show some to begin with.
+apiVersion: portolan/v1
+kind: Application
+metadata:
+  name: ${scalar(name)} # what other documents say as application: ${name}
+spec:
+  team: ${scalar(team)}
+  region: ${scalar(region)}
+  appId: ${appId}
+`;
+}
+
+/** In quotes unless every reader takes it for text without them; JSON's quotes are YAML's. */
+function scalar(text: string): string {
+  const isText = /^(?:[A-Za-z_][A-Za-z0-9_-]*|https?:\/\/[A-Za-z0-9.:/_-]*[A-Za-z0-9/])$/.test(text);
+  const isWord = /^(?:y|n|yes|no|on|off|true|false|null)$/i.test(text);
+  return isText && !isWord ? text : JSON.stringify(text);
+}
+
+/** The lines that an ignore file still lacks, with what they are; empty where it has them all. */
+export function missingIgnores(existing: string | undefined): string {
+  const lines = new Set((existing ?? '').split(/\r?\n/).map((line) => line.trim()));
+  const missing = IGNORED.filter((pattern) => !lines.has(pattern));
+  if (missing.length === 0) return '';
+  return `# Portolan: the ledger is of one machine, and a plan is of one moment.\n${missing.join('\n')}\n`;
+}

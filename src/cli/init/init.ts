@@ -1,0 +1,123 @@
+import { Option } from '@commander-js/extra-typings';
+import { loadConfiguration, operatorNames } from '../../manifest/configuration.ts';
+import { loadManifests } from '../../manifest/load.ts';
+import { PortolanError } from '../../model/errors.ts';
+import { safeLine } from '../../model/text.ts';
+import type { CommandDefinition, Surroundings } from '../command.ts';
+import { EXIT, type ExitCode } from '../exit-codes.ts';
+import { integerArgument } from '../options.ts';
+import { count } from '../text.ts';
+import type { Answers } from './answers.ts';
+import { type FolderFile, folderFiles, folderPaths, IGNORE_FILE, MANIFESTS, missingIgnores } from './content.ts';
+import { addToFile, existingOf, writeFiles } from './folder.ts';
+import { gatherAnswers, type GivenAnswers } from './gather.ts';
+
+const HELP = `
+Asks what it is not told, on a terminal; what the platform lists is offered to choose from. It writes portolan.yaml,
+manifests/application.yaml, the JSON Schemas that editors read, and what .gitignore lacks. Of the token it writes down
+only where it stands. What exists is not replaced, and nothing is sent to the platform but questions.
+
+Examples:
+  portolan init
+  portolan init shop
+  portolan init shop --url http://127.0.0.1:7070 --team team-a --region region-1 --app-id 42
+  portolan init --auth-file /run/secrets/platform-token`;
+
+export const initCommand: CommandDefinition = {
+  define(command, invoke) {
+    command
+      .argument('[folder]', 'where to begin (default: the working folder)')
+      .addOption(new Option('--url <address>', 'address of the platform'))
+      .addOption(new Option('--auth-env <name>', 'variable that holds the token (default: PORTOLAN_TOKEN)'))
+      .addOption(new Option('--auth-file <path>', 'file that holds the token, in place of a variable'))
+      .addOption(new Option('--auth-header <name>', 'header that carries the token').default('Authorization'))
+      .addOption(new Option('--team <team>', 'team of the application'))
+      .addOption(new Option('--region <region>', 'region of the application'))
+      .addOption(
+        new Option('--app-id <number>', 'number of the application').argParser(integerArgument(1, 999_999_999_999_999)),
+      )
+      .addOption(new Option('--name <name>', 'what other documents call the application (default: made of its name)'))
+      .addOption(new Option('--allow-plain-http', 'allow http:// to another machine: the token travels in clear'))
+      .addOption(new Option('--offline', 'do not ask the platform what there is'))
+      .addOption(new Option('--force', 'replace the files of an earlier init'))
+      .addHelpText('after', HELP)
+      .action((folder, options) => invoke((surroundings) => init(folder ?? '.', options, surroundings)));
+  },
+};
+
+const SCHEMAS = 'schemas/';
+
+interface InitOptions extends GivenAnswers {
+  readonly force?: true | undefined;
+}
+
+/** Nothing is written before every answer is there. */
+async function init(folder: string, options: InitOptions, surroundings: Surroundings): Promise<ExitCode> {
+  const { terminal, env, signal } = surroundings;
+  const existing = existingOf(folder, folderPaths());
+  if (existing.length > 0 && options.force !== true) throw alreadyThere(folder, existing);
+  const answers = await gatherAnswers(options, surroundings);
+  const files = folderFiles(answers);
+  check(files);
+  signal.throwIfAborted();
+  writeFiles(folder, files, options.force === true);
+  const ignores = addToFile(folder, IGNORE_FILE, missingIgnores);
+  terminal.out.write(report(folder, files, ignores, answers, env));
+  return EXIT.ok;
+}
+
+function alreadyThere(folder: string, existing: readonly string[]): PortolanError {
+  const named = existing.filter((path) => !path.startsWith(SCHEMAS));
+  const schemas = existing.length - named.length;
+  const listed = schemas === 0 ? named : [...named, `${SCHEMAS} (${count(schemas, 'file')})`];
+  return new PortolanError({
+    code: 'cli/already-there',
+    disposition: 'invalid',
+    message: `${safeLine(folder)} has these already: ${listed.join(', ')}. Nothing was written.`,
+    remedy: 'Name another folder, or pass --force to replace these files and no others.',
+  });
+}
+
+/** What is written must be what `validate` takes: else the fault is ours, and nothing is written. */
+function check(files: readonly FolderFile[]): void {
+  const [configurationFile, ...rest] = files;
+  const { configuration, problems } = loadConfiguration(configurationFile?.content ?? '', 'portolan.yaml');
+  const manifests = loadManifests({
+    files: rest.filter(({ path }) => path.startsWith(`${MANIFESTS}/`)),
+    operator: operatorNames(configuration),
+    problems,
+  });
+  const [first] = manifests.problems;
+  if (first !== undefined) throw new Error(`what init would write is not valid: ${first.path} ${first.message}`);
+}
+
+function report(
+  folder: string,
+  files: readonly FolderFile[],
+  ignores: 'written' | 'added' | 'kept',
+  { token }: Answers,
+  env: Surroundings['env'],
+): string {
+  const schemas = files.filter(({ path }) => path.startsWith(SCHEMAS)).length;
+  const written = files.filter(({ path }) => !path.startsWith(SCHEMAS)).map(({ path }) => path);
+  const ignored = { written: [IGNORE_FILE], added: [`${IGNORE_FILE} (lines added)`], kept: [] }[ignores];
+  const lines = [...written, `${SCHEMAS} (${schemas} JSON Schemas, for editors)`, ...ignored];
+  const unset = 'env' in token && (env[token.env] ?? '') === '';
+  const where = folder === '.' ? '' : `, in ${safeLine(folder)}`;
+  return [
+    `wrote${where}:`,
+    ...lines.map((line) => `  ${line}`),
+    '',
+    ...(unset ? [`${token.env} is not set here: set it to the token of the platform first.`, ''] : []),
+    'next:',
+    `  ${folder === '.' ? 'portolan explain Component' : `cd ${quoted(folder)}`}`,
+    `  portolan validate -f ${MANIFESTS}`,
+    `  portolan plan -f ${MANIFESTS}`,
+    '',
+  ].join('\n');
+}
+
+/** As a shell takes it. */
+function quoted(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${safeLine(text).replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,66 @@
+import { loadConfiguration } from '../../manifest/configuration.ts';
+import { PortolanError } from '../../model/errors.ts';
+import type { PlatformClient } from '../../platform/client.ts';
+import { DEFAULT_CONFIGURATION } from '../configuration.ts';
+import type { Surroundings } from '../command.ts';
+import { createLog } from '../logging.ts';
+import { openPlatforms } from '../platforms.ts';
+import { regionStatusWord, takesChanges } from '../region-status.ts';
+import type { Answers } from './answers.ts';
+import { configurationText } from './content.ts';
+import type { Choice } from './interview.ts';
+
+/** What the platform has to choose from. Whatever cannot be asked is undefined, and must be typed. */
+export interface PlatformAtHand {
+  regions(): Promise<readonly Choice[] | undefined>;
+  /** `word` is the number, `about` the name. */
+  applications(team: string, region: string): Promise<readonly Choice[] | undefined>;
+  close(): Promise<void>;
+}
+
+/**
+ * The platform of the answers so far, read only. Nothing of it fails: what keeps it from answering is told once.
+ * @param tell hears why the platform cannot be asked, in one line.
+ */
+export async function reachPlatform(
+  answers: Pick<Answers, 'url' | 'allowPlainHttp' | 'header' | 'token'>,
+  surroundings: Surroundings,
+  tell: (why: string) => void,
+): Promise<PlatformAtHand> {
+  const text = configurationText({ ...answers, team: '*', region: '*', appId: 1, name: 'any' });
+  const { configuration } = loadConfiguration(text, DEFAULT_CONFIGURATION);
+  const log = await createLog({ logLevel: 'error', logFormat: 'text' }, surroundings);
+  const platforms = openPlatforms({ configuration, file: undefined, surroundings, log });
+  let isOut = false;
+  const asked = async <T>(question: (client: PlatformClient) => Promise<T>): Promise<T | undefined> => {
+    if (isOut) return undefined;
+    try {
+      return await question(platforms.client('default'));
+    } catch (error) {
+      if (!(error instanceof PortolanError) || surroundings.signal.aborted) throw error;
+      isOut = true;
+      tell(error.message);
+      return undefined;
+    }
+  };
+  return {
+    regions: () =>
+      asked(async (client) => {
+        const regions = (await client.regions()).toSorted(
+          (left, right) => Number(takesChanges(right.status)) - Number(takesChanges(left.status)),
+        );
+        return regions.map(({ name, alias, status }) => ({
+          word: name,
+          about: `${alias}, ${regionStatusWord(status)}`,
+        }));
+      }),
+    applications: (team, region) =>
+      asked(async (client) => {
+        const found = await client.applications(team, region);
+        return found.readable
+          ? found.value.map(({ appId, name }) => ({ word: String(appId), about: name }))
+          : undefined;
+      }),
+    close: () => platforms.close(),
+  };
+}

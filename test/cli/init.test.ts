@@ -1,0 +1,225 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { documentName } from '../../src/cli/init/answers.ts';
+import { demoSeed } from '../../src/sandbox/seeds/demo.ts';
+import { startOnTerminal } from '../support/pty.ts';
+import { folderOf, sandboxFor } from './platform.ts';
+import { collectingTerminal, projectRoot, runHere, runProcess } from './running.ts';
+
+const TOKEN = { PORTOLAN_TOKEN: 'sandbox-token' };
+const GIVEN = ['--team', 'team-a', '--region', 'region-1', '--app-id', '42'];
+
+/** Runs `init` in this process on a terminal where a person gives these answers in turn. */
+async function interviewed(folder: string, answers: string[], args: readonly string[] = [], env = TOKEN) {
+  const { terminal, text } = collectingTerminal({ isTerminal: true, answers });
+  const code = (await runHere(['init', folder, ...args], { terminal, env })).code;
+  return { code, ...text, unused: answers.length };
+}
+
+/** Everything below a folder, as path and content. */
+function contentsOf(folder: string): Readonly<Record<string, string>> {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return Object.fromEntries(
+    files.map((entry) => [
+      join(entry.parentPath, entry.name).slice(folder.length + 1),
+      readFileSync(join(entry.parentPath, entry.name), 'utf8'),
+    ]),
+  );
+}
+
+test('with flags, a working folder is written that is valid, laid out, and can be planned at once', async () => {
+  const sandbox = await sandboxFor();
+  const cwd = folderOf({});
+  const run = await runProcess(['init', 'shop', '--url', `${sandbox.url}/`, ...GIVEN], { cwd });
+  expect(run).toEqual({
+    code: 0,
+    err: '',
+    out: `wrote, in shop:
+  portolan.yaml
+  manifests/application.yaml
+  schemas/ (7 JSON Schemas, for editors)
+  .gitignore
+
+PORTOLAN_TOKEN is not set here: set it to the token of the platform first.
+
+next:
+  cd shop
+  portolan validate -f manifests
+  portolan plan -f manifests
+`,
+  });
+  expect(sandbox.requests()).toEqual([]);
+  const shop = join(cwd, 'shop');
+  expect(await runProcess(['validate', '-f', 'manifests'], { cwd: shop })).toEqual({
+    code: 0,
+    out: 'valid: 1 resource in 1 file (1 Application), and portolan.yaml\n',
+    err: '',
+  });
+  expect(await runProcess(['fmt', '--check'], { cwd: shop })).toEqual({ code: 0, out: '', err: '' });
+  const plan = await runProcess(['plan', '-f', 'manifests'], { cwd: shop, env: TOKEN });
+  expect(plan).toMatchObject({ code: 0, out: expect.stringContaining('No changes') });
+});
+
+test('the first line of every document leads an editor to its schema', async () => {
+  const folder = folderOf({});
+  await runHere(['init', folder, '--url', 'https://console.example.com', ...GIVEN]);
+  const modelines = Object.entries(contentsOf(folder))
+    .filter(([path]) => path.endsWith('.yaml'))
+    .flatMap(([path, text]) => text.split('---\n').map((document) => [path, document] as const));
+  expect(modelines).toHaveLength(3);
+  for (const [path, document] of modelines) {
+    const [, schema = ''] = /^# yaml-language-server: \$schema=(\S+)\n/.exec(document) ?? [];
+    const text = readFileSync(join(folder, dirname(path), schema), 'utf8');
+    expect(document).toContain(`\nkind: ${(JSON.parse(text) as { title: string }).title}\n`);
+  }
+});
+
+test('without a terminal, what is missing is named as flags, and nothing is written', async () => {
+  const cwd = folderOf({});
+  const run = await runProcess(['init', 'shop', '--team', 'team-a'], { cwd });
+  expect(run).toMatchObject({ code: 3, out: '' });
+  expect(run.err).toContain('Pass --url, --region, --app-id.');
+  expect(readdirSync(cwd)).toEqual([]);
+});
+
+test('on a terminal everything is asked, and what the platform has is offered', async () => {
+  const sandbox = await sandboxFor();
+  const folder = folderOf({});
+  const run = await interviewed(folder, [sandbox.url, '', 'team-a', '', '43', '']);
+  expect(run).toMatchObject({ code: 0, unused: 0 });
+  expect(run.err).toContain('Variable or file with the token [PORTOLAN_TOKEN]: ');
+  expect(run.err).toMatch(/region-1 +Region One, enabled\n +region-maint .*under maintenance\nRegion \[region-1\]: /);
+  expect(run.err).toMatch(/42 +shop\n +43 +blog\nNumber of the application \[42\]: /);
+  expect(run.err).toContain('Name of the application in manifests [blog]: ');
+  expect(contentsOf(folder)['manifests/application.yaml']).toContain('  name: blog #');
+  expect(sandbox.requests().every(({ isWrite }) => !isWrite)).toBe(true);
+});
+
+test('a platform that cannot be asked is no hindrance: the answers are typed', async () => {
+  const unset = folderOf({});
+  const answers = ['https://console.example.com', '/run/secrets/token', 'team-a', 'region-1', 'x', '7', 'shop'];
+  const run = await interviewed(unset, answers);
+  expect(run).toMatchObject({ code: 0, unused: 0 });
+  expect(run.err.match(/the platform cannot be asked/g)).toHaveLength(1);
+  expect(run.err).toContain('expected a whole number from 1');
+  expect(contentsOf(unset)['portolan.yaml']).toContain('value: { file: "/run/secrets/token" }');
+  const offline = await interviewed(folderOf({}), ['https://a.example.com', '', 'a', 'b', '7', ''], ['--offline']);
+  expect(offline).toMatchObject({ code: 0, unused: 0 });
+  expect(offline.err).not.toContain('cannot be asked');
+});
+
+test('a server of the documented dialect, which lists no applications, is asked for what it has', async () => {
+  const sandbox = await sandboxFor({ dialect: 'documented' });
+  const run = await interviewed(folderOf({}), [sandbox.url, '', 'team-a', '', '42', 'shop']);
+  expect(run).toMatchObject({ code: 0, unused: 0 });
+  expect(run.err).toMatch(/Region \[region-1\]: Number of the application: /);
+});
+
+test('answers that cannot be used are asked for again, with what is expected', async () => {
+  const folder = folderOf({});
+  const answers = [
+    'console',
+    'http://console.example.com',
+    'https://a.example.com',
+    '',
+    '-team',
+    'team',
+    'r',
+    '7',
+    'Shop',
+    '',
+  ];
+  const run = await interviewed(folder, answers, ['--offline']);
+  expect(run).toMatchObject({ code: 0, unused: 0 });
+  expect(run.err).toContain('not an http or https URL');
+  expect(run.err).toContain('--allow-plain-http');
+  expect(run.err).toContain('not starting with . or -');
+  const never = await interviewed(folderOf({}), ['', '', '', '', '', ''], []);
+  expect(never).toMatchObject({ code: 3, unused: 1 });
+  expect(never.err).toContain('Nothing was written.');
+});
+
+test('a token that is given in place of its name is refused, and shown nowhere', async () => {
+  const pasted = 'canary-tokenAB12cd34';
+  const cwd = folderOf({});
+  const flag = await runProcess(['init', '.', '--url', 'https://a.b', '--auth-env', pasted, ...GIVEN], { cwd });
+  expect(flag).toMatchObject({ code: 3, out: '' });
+  const named = 'canarytokenAB12cd34';
+  const asked = await interviewed(cwd, ['https://a.example.com', named, '', 't', 'r', '7', ''], ['--offline']);
+  expect(asked).toMatchObject({ code: 0, unused: 0 });
+  expect(asked.err).toContain('looks like a token itself');
+  const everything = JSON.stringify([flag, asked, contentsOf(cwd)]);
+  expect(everything).not.toContain(pasted);
+  expect(everything).not.toContain(named);
+});
+
+test('what exists is listed and left alone; --force replaces what init writes, and nothing else', async () => {
+  const cwd = folderOf({ 'portolan.yaml': 'mine\n', '.gitignore': 'dist' });
+  mkdirSync(join(cwd, 'manifests'));
+  writeFileSync(join(cwd, 'manifests', 'web.yaml'), 'mine too\n');
+  const args = ['init', '--url', 'https://console.example.com', ...GIVEN];
+  const before = contentsOf(cwd);
+  const refused = await runProcess(args, { cwd });
+  expect(refused).toMatchObject({ code: 3, out: '' });
+  expect(refused.err).toContain('. has these already: portolan.yaml. Nothing was written.');
+  expect(contentsOf(cwd)).toEqual(before);
+  expect(await runProcess([...args, '--force'], { cwd })).toMatchObject({ code: 0 });
+  const after = contentsOf(cwd);
+  expect(after['portolan.yaml']).toContain('kind: Platform');
+  expect(after['manifests/web.yaml']).toBe('mine too\n');
+  expect(after['.gitignore']).toMatch(/^dist\n\n# Portolan: .*\nportolan\.db\*\nplan\.json\n\*\.plan\.json\n$/);
+  const again = await runProcess([...args, '--force'], { cwd });
+  expect(again.out).not.toContain('.gitignore');
+  expect(contentsOf(cwd)).toEqual(after);
+});
+
+test('where a folder cannot be made, nothing is left behind', async () => {
+  const cwd = folderOf({ schemas: 'a file\n' });
+  const run = await runProcess(['init', '--url', 'https://console.example.com', ...GIVEN], { cwd });
+  expect(run).toMatchObject({ code: 1, out: '' });
+  expect(run.err).toContain('something else is there');
+  expect(readdirSync(cwd)).toEqual(['schemas']);
+});
+
+test.for([
+  ['--team', 'a/b'],
+  ['--region', ''],
+  ['--name', 'Shop'],
+  ['--auth-header', 'a b'],
+  ['--url', 'ftp://x'],
+  ['--auth-file', '/run/token'],
+] as const)('%s %j is refused before anything is asked or written', async ([flag, value]) => {
+  const folder = join(folderOf({}), 'new');
+  const rest = ['--url', 'https://a.b', ...GIVEN, ...(flag === '--auth-file' ? ['--auth-env', 'TOKEN'] : [])];
+  const run = await runHere(['init', folder, ...rest, flag, value]);
+  expect(run).toMatchObject({ code: 3, out: '' });
+  expect(run.err).toContain(`${flag} cannot be used`);
+  expect(existsSync(folder)).toBe(false);
+});
+
+test.for([
+  ['Shop', 'shop'],
+  ['My  Shop!', 'my-shop'],
+  ['港口', 'app-7'],
+  ['-..-', 'app-7'],
+  [`${'a'.repeat(62)}-b`, 'a'.repeat(62)],
+] as const)('an application called %s is %s in manifests', ([shown, name]) => {
+  expect(documentName(shown, 7)).toBe(name);
+});
+
+test('Ctrl-C at any question ends with 130, and nothing is written', async () => {
+  const sandbox = await sandboxFor({ seed: demoSeed });
+  const cwd = folderOf({});
+  const main = join(projectRoot, 'src', 'main.ts');
+  const questions = ['Address of the platform: ', '[PORTOLAN_TOKEN]: ', 'Team: ', 'Region [region-1]: '];
+  const terminal = startOnTerminal(process.execPath, [main, 'init', 'shop'], { cwd, env: TOKEN, columns: 40 });
+  for (const [index, answer] of [sandbox.url, '', 'team-a', '\u0003'].entries()) {
+    await terminal.expect((questions[index] ?? '').slice(-8));
+    terminal.type(answer === '\u0003' ? answer : `${answer}\r`);
+  }
+  const { code, shown } = await terminal.ended;
+  expect(code, shown).toBe(130);
+  expect(shown).toContain('interrupted');
+  expect(readdirSync(cwd)).toEqual([]);
+});
