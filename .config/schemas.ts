@@ -1,7 +1,8 @@
 /**
- * Writes `schemas/<kind>.schema.json` from the kinds' declarations: what editors use by a `$schema` modeline.
+ * Writes `schemas/<kind>.schema.json` from the kinds' declarations, which editors use by a `$schema` modeline, and the schemas
+ * of what `plan` and `apply` write for programs.
  *
- *   --check   writes nothing; exit code 1 if a file is missing, stale, or belongs to no kind
+ *   --check   writes nothing; exit code 1 if a file is missing, stale, or belongs to nothing
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,14 +10,18 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { kindDeclarations } from '../src/kinds/declarations.ts';
 import { documentSchema, schemaFileName } from '../src/kinds/schema.ts';
+import { reportSchemas } from '../src/plan/report-schema.ts';
 
 const folder = fileURLToPath(new URL('../schemas', import.meta.url));
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
 
+const ofKinds = [...kindDeclarations.values()].map(
+  (declaration) => [schemaFileName(declaration.kind), documentSchema(declaration)] as const,
+);
 const wanted = new Map(
-  [...kindDeclarations.values()].map((declaration) => [
-    schemaFileName(declaration.kind),
-    `${JSON.stringify(documentSchema(declaration), null, 2)}\n`,
+  [...ofKinds, ...Object.entries(reportSchemas)].map(([file, schema]) => [
+    file,
+    `${JSON.stringify(schema, null, 2)}\n`,
   ]),
 );
 const present = existsSync(folder) ? readdirSync(folder) : [];
@@ -26,8 +31,8 @@ const stale = [...wanted].filter(
 const foreign = present.filter((file) => file.endsWith('.json') && !wanted.has(file));
 
 if (values.check) {
-  for (const [file] of stale) console.error(`schemas/${file} is not what src/kinds says`);
-  for (const file of foreign) console.error(`schemas/${file} belongs to no kind`);
+  for (const [file] of stale) console.error(`schemas/${file} is not what src says`);
+  for (const file of foreign) console.error(`schemas/${file} belongs to nothing in src`);
   if (stale.length + foreign.length > 0) {
     console.error('run: npm run schemas');
     process.exitCode = 1;

@@ -7,7 +7,7 @@ import type { DesiredState } from '../model/resource.ts';
 import { PortolanError } from '../model/errors.ts';
 import { execute, OutcomeNotRecorded } from './execute.ts';
 import { settleWindowMs } from './settle.ts';
-import type { ActionResult, SkipReason } from './result.ts';
+import type { ActionResult, SkipReason } from '../plan/result.ts';
 import type { ApplyWorld } from './world.ts';
 
 export interface ApplyInput {

@@ -20,7 +20,7 @@ import {
   recordedObject,
   transaction,
 } from './journal.ts';
-import type { ActionResult } from './result.ts';
+import type { ActionResult } from '../plan/result.ts';
 import { type SettleWindow, settleWindow, settleWindowMs } from './settle.ts';
 import type { ApplyWorld } from './world.ts';
 

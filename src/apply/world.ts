@@ -5,7 +5,7 @@ import type { Action } from '../model/plan.ts';
 import type { PlatformClient } from '../platform/client.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
-import type { ActionResult } from './result.ts';
+import type { ActionResult } from '../plan/result.ts';
 
 /** How long what is believed. All settings; the defaults are in `reconcile/timing.ts`. */
 export interface Timing {

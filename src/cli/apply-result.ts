@@ -1,73 +1,47 @@
-import type { PortolanError } from '../model/errors.ts';
 import { unreachable } from '../model/unreachable.ts';
 import type { Verdict } from '../plan/agreement.ts';
 import type { PlanDocument } from '../plan/document.ts';
-import type { Outcome } from '../reconcile/outcome.ts';
+import { renderPlanText } from '../plan/render/text.ts';
+import type { Applied } from '../plan/report.ts';
 import type { Surroundings } from './command.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
-import { planExitCode, writePlan } from './plan-view.ts';
-import { type Agreement, type RefusalFacts, refusalFacts, reportRefusal, writeDifference } from './saved/agreed.ts';
+import { paintFor, planExitCode } from './plan-view.ts';
+import { type Agreement, refusalFacts, reportRefusal, writeDifference } from './saved/agreed.ts';
 
-export interface ApplyResult {
+/** How an apply comes to its end. */
+export interface Ending {
   readonly plan: PlanDocument;
-  readonly outcomes: readonly Outcome[];
-  readonly exitCode: ExitCode;
-  /** The plan is not the one that was agreed to. */
-  readonly refused?: RefusalFacts;
-}
-
-/** What came of it, for scripts. */
-export function writeResult({ outcomes, ...result }: ApplyResult, { terminal }: Surroundings): void {
-  const facts = { formatVersion: 1, ...result, outcomes: outcomes.map(outcomeJson) };
-  terminal.out.write(`${JSON.stringify(facts, null, 2)}\n`);
+  readonly agreement: Agreement;
+  /** What is shown is written where it is known, not at the end. */
+  readonly isText: boolean;
+  /** Writes what became of it, in every other format that was asked for. @returns what the command ends with. */
+  end(applied: Applied | undefined, exitCode: ExitCode): Promise<ExitCode>;
 }
 
 /** Says why nothing is sent for any application. @returns what the command ends with. */
 export function endWithout(
   verdict: Exclude<Verdict, { type: 'go' }>,
-  plan: PlanDocument,
-  output: 'text' | 'json',
-  agreement: Agreement,
+  { plan, agreement, isText, end }: Ending,
   surroundings: Surroundings,
-): ExitCode {
+): Promise<ExitCode> {
   const { out } = surroundings.terminal;
   switch (verdict.type) {
     case 'unknown': {
       const exitCode = planExitCode(plan, false);
-      if (output === 'json') writeResult({ plan, outcomes: [], exitCode }, surroundings);
-      else {
-        writePlan(plan, 'text', out);
-        out.write('Nothing was sent.\n');
-      }
-      return exitCode;
+      if (isText) out.write(`${renderPlanText(plan, paintFor(out))}Nothing was sent.\n`);
+      return end({ exitCode, outcomes: [] }, exitCode);
     }
     case 'nothing-left':
-      if (output === 'json') writeResult({ plan, outcomes: [], exitCode: EXIT.ok }, surroundings);
-      else
+      if (isText)
         out.write('Nothing of this plan is left to do: all that it was to change is as it wanted. Nothing was sent.\n');
-      return EXIT.ok;
+      return end({ exitCode: EXIT.ok, outcomes: [] }, EXIT.ok);
     case 'refused': {
-      if (output === 'json') {
-        const refused = refusalFacts(verdict.refusal, agreement);
-        writeResult({ plan, outcomes: [], exitCode: EXIT.held, refused }, surroundings);
-      } else if (verdict.refusal.code === 'plan/stale') writeDifference(verdict.refusal, plan, surroundings);
-      else writePlan(plan, 'text', out);
-      return reportRefusal(verdict.refusal, agreement, surroundings);
+      if (isText && verdict.refusal.code === 'plan/stale') writeDifference(verdict.refusal, plan, surroundings);
+      else if (isText) out.write(renderPlanText(plan, paintFor(out)));
+      const exitCode = reportRefusal(verdict.refusal, agreement, surroundings);
+      return end({ exitCode, outcomes: [], refused: refusalFacts(verdict.refusal, agreement) }, exitCode);
     }
     default:
       return unreachable(verdict);
   }
-}
-
-function outcomeJson(outcome: Outcome): object {
-  const error = (problem: PortolanError) => ({
-    code: problem.code,
-    disposition: problem.disposition,
-    message: problem.message,
-    remedy: problem.remedy,
-  });
-  if (outcome.type === 'unobserved') return { ...outcome, error: error(outcome.error) };
-  if (outcome.type === 'refused') return outcome;
-  const { plan, error: problem, ...rest } = outcome;
-  return { ...rest, remaining: plan, ...(problem === undefined ? {} : { error: error(problem) }) };
 }

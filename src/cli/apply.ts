@@ -1,15 +1,17 @@
 import { Option } from '@commander-js/extra-typings';
 import PQueue from 'p-queue';
-import type { ActionResult } from '../apply/result.ts';
 import type { ApplyEvent } from '../apply/world.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { Action } from '../model/plan.ts';
+import { renderAccount, renderVerdict } from '../plan/render/account.ts';
+import { renderPlanText } from '../plan/render/text.ts';
+import type { ActionResult } from '../plan/result.ts';
 import type { Outcome } from '../reconcile/outcome.ts';
 import { exactApprovalOf } from '../reconcile/exact-approval.ts';
 import { approvalOf, carryOut, prepare, type Prepared } from '../reconcile/reconcile.ts';
 import type { Survey } from '../reconcile/survey.ts';
-import { applyExitCode, renderAccount, renderVerdict } from './apply-report.ts';
-import { endWithout, writeResult } from './apply-result.ts';
+import { applyExitCode, scopeResult } from './apply-report.ts';
+import { type Ending, endWithout } from './apply-result.ts';
 import type { CommandDefinition, Surroundings } from './command.ts';
 import { confirm } from './confirm.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
@@ -19,7 +21,6 @@ import {
   ledgerOption,
   logFormatOption,
   logLevelOption,
-  outputOption,
   revisionOption,
   sourceOption,
   varFileOption,
@@ -36,7 +37,16 @@ import {
   pruneOption,
   targetOption,
 } from './pass-options.ts';
-import { paintFor, planExitCode, writePlan } from './plan-view.ts';
+import {
+  openOutputs,
+  orUnwritten,
+  outOption,
+  type OutputOptions,
+  type Outputs,
+  planOutputOption,
+  positionsOf,
+} from './outputs.ts';
+import { paintFor, planExitCode } from './plan-view.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { type Agreement, judge, reportRefusal, withAgreed, writeDifference } from './saved/agreed.ts';
 import { checkFlagsBeside, expectOption } from './saved/flags.ts';
@@ -78,7 +88,8 @@ export const applyCommand: CommandDefinition = {
       .addOption(sourceOption())
       .addOption(varOption())
       .addOption(varFileOption())
-      .addOption(outputOption(['text', 'json']))
+      .addOption(planOutputOption())
+      .addOption(outOption())
       .addOption(new Option('--dry-run', 'show the plan and change nothing'))
       .addOption(new Option('--detailed-exitcode', 'with --dry-run: end with 2 when changes are pending'))
       .addOption(new Option('-y, --yes', 'go ahead without a question'))
@@ -112,8 +123,7 @@ export const applyCommand: CommandDefinition = {
   },
 };
 
-export interface ApplyOptions extends SessionOptions {
-  readonly output: 'text' | 'json';
+export interface ApplyOptions extends SessionOptions, OutputOptions {
   readonly dryRun?: boolean | undefined;
   readonly detailedExitcode?: boolean | undefined;
   readonly expect?: string | undefined;
@@ -129,8 +139,9 @@ async function runApply(
 ): Promise<ExitCode> {
   const agreement: Agreement = { expect: options.expect, opened };
   if (options.dryRun === true) {
-    return withAgreed(agreement, options, surroundings, true, (session) =>
-      dryRun(options, agreement, session, surroundings),
+    const outputs = openOutputs(options, surroundings);
+    return withAgreed(agreement, { ...options, refuse: outputs.refuse }, surroundings, true, (session) =>
+      dryRun(options, agreement, session, outputs, surroundings),
     );
   }
   if (options.ledger === 'none') {
@@ -141,8 +152,9 @@ async function runApply(
       remedy: 'Leave --ledger out (portolan.db in the working directory) or name a file; --dry-run works without one.',
     });
   }
-  return withAgreed(agreement, options, surroundings, false, (session) =>
-    apply(options, agreement, session, surroundings),
+  const outputs = openOutputs(options, surroundings);
+  return withAgreed(agreement, { ...options, refuse: outputs.refuse }, surroundings, false, (session) =>
+    apply(options, agreement, session, outputs, surroundings),
   );
 }
 
@@ -151,59 +163,73 @@ async function dryRun(
   options: ApplyOptions,
   agreement: Agreement,
   session: Session,
+  outputs: Outputs,
   surroundings: Surroundings,
 ): Promise<ExitCode> {
   const { document } = await surveyAll(session, silentHooks);
-  writePlan(document, options.output, surroundings.terminal.out);
+  const report = { plan: document, applied: undefined };
+  const positionOf = positionsOf(session.input.desired);
+  await outputs.show(report, positionOf);
+  const unwritten = await outputs.keep(report, positionOf);
   const verdict = await judge(document, agreement, session);
-  if (verdict.type !== 'refused') return planExitCode(document, options.detailedExitcode === true);
+  if (verdict.type !== 'refused')
+    return orUnwritten(unwritten, planExitCode(document, options.detailedExitcode === true));
   if (options.output === 'text') writeDifference(verdict.refusal, document, surroundings);
-  return reportRefusal(verdict.refusal, agreement, surroundings);
+  return orUnwritten(unwritten, reportRefusal(verdict.refusal, agreement, surroundings));
 }
 
 async function apply(
   options: ApplyOptions,
   agreement: Agreement,
   session: Session,
+  outputs: Outputs,
   surroundings: Surroundings,
 ): Promise<ExitCode> {
   const { terminal, signal } = surroundings;
   const progress = createProgress(terminal.err);
   const survey = await settledSurvey(options, session, progress, surroundings);
   progress.clear();
-  const verdict = await judge(survey.document, agreement, session);
-  if (verdict.type !== 'go') return endWithout(verdict, survey.document, options.output, agreement, surroundings);
-  if (survey.isRefused) {
-    // A guard over the run as a whole holds back every application of it: nothing is sent in part.
-    return endWithout({ type: 'unknown' }, survey.document, options.output, agreement, surroundings);
-  }
-  if (options.output === 'text') writePlan(survey.document, 'text', terminal.out);
+  const plan = survey.document;
+  const isText = outputs.format === 'text';
+  const end: Ending['end'] = async (applied, exitCode) => {
+    const positionOf = positionsOf(session.input.desired);
+    if (!isText) await outputs.show({ plan, applied }, positionOf);
+    return orUnwritten(await outputs.keep({ plan, applied }, positionOf), exitCode);
+  };
+  const verdict = await judge(plan, agreement, session);
+  if (verdict.type !== 'go') return endWithout(verdict, { plan, agreement, isText, end }, surroundings);
+  // A guard over the run as a whole holds back every application of it: nothing is sent in part.
+  if (survey.isRefused) return endWithout({ type: 'unknown' }, { plan, agreement, isText, end }, surroundings);
+  if (isText) terminal.out.write(renderPlanText(plan, paintFor(terminal.out)));
   const actions = survey.prepared.reduce(
-    (sum, { plan, refusals }) => sum + (refusals.length === 0 ? plan.actions.length : 0),
+    (sum, prepared) => sum + (prepared.refusals.length === 0 ? prepared.plan.actions.length : 0),
     0,
   );
+  // Nobody is asked about what they cannot see.
+  if (!isText && actions > 0 && options.yes !== true && terminal.ask !== undefined)
+    terminal.err.write(renderPlanText(plan, paintFor(terminal.err)));
   if (
     actions > 0 &&
     options.yes !== true &&
     !(await confirm(terminal, `Apply ${count(actions, 'action')}?`, '--yes'))
   ) {
     terminal.err.write('Nothing was changed.\n');
-    return EXIT.ok;
+    return end(undefined, EXIT.ok);
   }
   await acceptInput(session, surroundings.clock);
   const isAgreed = agreement.expect !== undefined || agreement.opened !== undefined;
   const approval = isAgreed ? exactApprovalOf : approvalOf;
-  const outcomes = await carryOutAll(options, session, survey, { approval, progress, actions }, surroundings);
+  const passes = await carryOutAll(options, session, survey, { approval, progress, actions }, surroundings);
+  const outcomes = passes.map(scopeResult);
   const exitCode = applyExitCode(outcomes, signal.aborted);
-  if (options.output === 'json') writeResult({ plan: survey.document, outcomes, exitCode }, surroundings);
-  else {
+  if (isText) {
     const paint = paintFor(terminal.out);
     // Where nothing was done, and a later look found nothing else, the plan just above has said everything.
-    const shown = new Set(survey.prepared.map(({ plan }) => plan));
-    const isNews = outcomes.some((outcome) => outcome.type === 'ended' && !shown.has(outcome.plan));
+    const shown = new Set(survey.prepared.map((prepared) => prepared.plan));
+    const isNews = outcomes.some((outcome) => outcome.type === 'ended' && !shown.has(outcome.remaining));
     terminal.out.write(`${isNews ? `\n${renderAccount(outcomes, paint)}` : ''}${renderVerdict(outcomes, paint)}\n`);
   }
-  return exitCode;
+  return end({ exitCode, outcomes }, exitCode);
 }
 
 /** With `--wait`, what is held only because an earlier write may still arrive is waited for before anybody is asked. */

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import { hasChanges, type PlanDocument } from '../plan/document.ts';
-import { type Paint, renderPlanText, type TextRole } from '../plan/render-text.ts';
+import type { Paint, TextRole } from '../plan/render/text.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
 import type { Output } from './terminal.ts';
 
@@ -18,10 +18,6 @@ const STYLES: Readonly<Record<TextRole, Parameters<typeof styleText>[0]>> = {
 export function paintFor(output: Output): Paint {
   if (!output.color) return (_role, text) => text;
   return (role, text) => styleText(STYLES[role], text, { validateStream: false });
-}
-
-export function writePlan(document: PlanDocument, format: 'text' | 'json', out: Output): void {
-  out.write(format === 'json' ? `${JSON.stringify(document, null, 2)}\n` : renderPlanText(document, paintFor(out)));
 }
 
 /** What a plan that nobody carries out ends with. */

@@ -7,7 +7,6 @@ import {
   ledgerOption,
   logFormatOption,
   logLevelOption,
-  outputOption,
   revisionOption,
   sourceOption,
   varFileOption,
@@ -24,7 +23,7 @@ import {
   pruneOption,
   targetOption,
 } from './pass-options.ts';
-import { writePlan } from './plan-view.ts';
+import { openOutputs, orUnwritten, outOption, type OutputOptions, planOutputOption, positionsOf } from './outputs.ts';
 import { endOfPlan } from './saved/agreed.ts';
 import { expectOption, saveOption } from './saved/flags.ts';
 import { type ServerFlags, serverOption, tokenFileOption } from './server/options.ts';
@@ -38,6 +37,7 @@ Examples:
   portolan plan -f manifests/ --revision origin/main   # a commit, whatever the files say
   portolan plan -f manifests/ --target Component/shop-web
   portolan plan -f manifests/ --save plan.json         # then: portolan apply plan.json
+  portolan plan -f manifests/ -o github --out plan.md --out plan.sarif   # for a pull request, all from one plan
   portolan plan -f manifests/ --server https://portolan.example.com   # in CI, with nothing but a token`;
 
 export const planCommand: CommandDefinition = {
@@ -52,7 +52,8 @@ export const planCommand: CommandDefinition = {
       .addOption(tokenFileOption())
       .addOption(varOption())
       .addOption(varFileOption())
-      .addOption(outputOption(['text', 'json']))
+      .addOption(planOutputOption())
+      .addOption(outOption())
       .addOption(new Option('--detailed-exitcode', 'end with 2 when changes are pending'))
       .addOption(saveOption())
       .addOption(expectOption())
@@ -72,8 +73,7 @@ export const planCommand: CommandDefinition = {
   },
 };
 
-export interface PlanOptions extends SessionOptions {
-  readonly output: 'text' | 'json';
+export interface PlanOptions extends SessionOptions, OutputOptions {
   readonly detailedExitcode?: boolean | undefined;
   /** Digest of the one plan that is expected. */
   readonly expect?: string | undefined;
@@ -89,13 +89,17 @@ async function plan(options: PlanOptions & ServerFlags, surroundings: Surroundin
     return planOnServer(options, surroundings);
   }
   // Observes and plans, and writes nothing anywhere but into the file that is named: not to the platform, not to the ledger.
-  return withSession(options, surroundings, true, async (session) => {
+  const outputs = openOutputs(options, surroundings);
+  return withSession({ ...options, refuse: outputs.refuse }, surroundings, true, async (session) => {
     const { document } = await surveyAll(session, silentHooks);
-    writePlan(document, options.output, surroundings.terminal.out);
+    const report = { plan: document, applied: undefined };
+    const positionOf = positionsOf(session.input.desired);
+    await outputs.show(report, positionOf);
+    const unwritten = await outputs.keep(report, positionOf);
     const end = endOfPlan(document, options, surroundings);
     if (options.save !== undefined && end.isExpected) {
       await saving?.savePlan(options.save, document, session, options, surroundings);
     }
-    return end.exitCode;
+    return orUnwritten(unwritten, end.exitCode);
   });
 }

@@ -1,7 +1,14 @@
+import packageFile from '../../package.json' with { type: 'json' };
 import { renderProblems, renderProblemsJson } from '../manifest/render.ts';
 import type { Problem } from '../model/problem.ts';
+import { unreachable } from '../model/unreachable.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import type { Terminal } from './terminal.ts';
+import { count } from './text.ts';
+
+/** How faults of manifests are written where they are the result itself. */
+export const PROBLEM_FORMATS = ['text', 'json', 'github', 'sarif', 'junit'] as const;
+export type ProblemFormat = (typeof PROBLEM_FORMATS)[number];
 
 /**
  * Says on stderr what is wrong with the input of a command that wanted to do something else with it.
@@ -14,7 +21,39 @@ export function reportProblems(problems: readonly Problem[], terminal: Terminal)
   return EXIT.invalid;
 }
 
-/** Problems that are the result itself: on stdout, in the format that was asked for. */
-export function writeProblems(problems: readonly Problem[], output: 'text' | 'json', { out }: Terminal): void {
-  out.write(output === 'json' ? renderProblemsJson(problems) : renderProblems(problems, { color: out.color }));
+/** @param resources what was found good: `junit` names each, for a report of faults alone would look like one of no tests. */
+export async function renderProblemsAs(
+  format: ProblemFormat,
+  problems: readonly Problem[],
+  resources: readonly string[],
+  color = false,
+): Promise<string> {
+  switch (format) {
+    case 'text':
+      return renderProblems(problems, { color });
+    case 'json':
+      return renderProblemsJson(problems);
+    case 'github': {
+      const [{ renderGithub }, { problemFindings }] = await Promise.all([
+        import('../plan/render/github.ts'),
+        import('../plan/render/findings.ts'),
+      ]);
+      const summary =
+        problems.length === 0 ? count(resources.length, 'valid resource') : count(problems.length, 'fault');
+      return renderGithub(problemFindings(problems), summary);
+    }
+    case 'sarif': {
+      const [{ renderSarif }, { problemFindings }] = await Promise.all([
+        import('../plan/render/sarif.ts'),
+        import('../plan/render/findings.ts'),
+      ]);
+      return renderSarif(problemFindings(problems), { version: packageFile.version, run: 'validate' });
+    }
+    case 'junit': {
+      const { problemSuites, renderJunit } = await import('../plan/render/junit.ts');
+      return renderJunit(problemSuites(problems, resources));
+    }
+    default:
+      return unreachable(format);
+  }
 }

@@ -5,6 +5,7 @@ import type { ApplicationGroup } from '../manifest/group.ts';
 import { groupByApplication } from '../manifest/group.ts';
 import { canonicalJson } from '../model/json.ts';
 import type { OwnedObject } from '../model/owned.ts';
+import type { Problem } from '../model/problem.ts';
 import { guardEmpty, guardShare, guardShrunk, guardSuccession, type Refusal } from '../plan/guard.ts';
 import type { Capability } from '../platform/client.ts';
 import type { PassOptions, Prepared, Work } from '../reconcile/reconcile.ts';
@@ -27,6 +28,8 @@ import type { ExitCode } from './exit-codes.ts';
 export interface SessionOptions extends InputOptions, LogOptions, ScopeFlags {
   readonly ledger?: string | undefined;
   readonly source: string;
+  /** Is told the faults of the input as well, beside standard error. */
+  readonly refuse?: (problems: readonly Problem[]) => Promise<void>;
 }
 
 /** A command that waits looks anew after it. */
@@ -69,7 +72,10 @@ export async function withSession(
 ): Promise<ExitCode> {
   const input = await loadInput(options, surroundings);
   const invalid = reportProblems(input.problems, surroundings.terminal);
-  if (invalid !== undefined) return invalid;
+  if (invalid !== undefined) {
+    await options.refuse?.(input.problems);
+    return invalid;
+  }
   return withInput(input, options, surroundings, readOnly, work);
 }
 

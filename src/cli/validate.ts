@@ -2,7 +2,8 @@ import type { CommandDefinition, Surroundings } from './command.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Input, type InputOptions, loadInput } from './input.ts';
 import { configOption, filenameOption, outputOption, revisionOption, varFileOption, varOption } from './options.ts';
-import { writeProblems } from './problems.ts';
+import { atCheckout } from './outputs.ts';
+import { PROBLEM_FORMATS, type ProblemFormat, renderProblemsAs } from './problems.ts';
 import { count } from './text.ts';
 
 const EXAMPLES = `
@@ -11,7 +12,8 @@ Examples:
   portolan validate -f manifests/ --config portolan.yaml --var ENV=prod
   portolan validate -f manifests/ --revision HEAD     # what is committed, whatever the files say
   kustomize build overlays/prod | portolan validate -f -
-  portolan validate -f manifests/ -o json | jq '.problems[].code'`;
+  portolan validate -f manifests/ -o json | jq '.problems[].code'
+  portolan validate -f manifests/ -o github          # in GitHub Actions: each fault at its line`;
 
 export const validateCommand: CommandDefinition = {
   define(command, invoke) {
@@ -21,7 +23,7 @@ export const validateCommand: CommandDefinition = {
       .addOption(configOption())
       .addOption(varOption())
       .addOption(varFileOption())
-      .addOption(outputOption(['text', 'json']))
+      .addOption(outputOption(PROBLEM_FORMATS))
       .addHelpText('after', EXAMPLES)
       .action((options) => invoke((surroundings) => validate(options, surroundings)));
   },
@@ -29,12 +31,17 @@ export const validateCommand: CommandDefinition = {
 
 /** Reads files only: no platform, no ledger. */
 async function validate(
-  options: InputOptions & { readonly output: 'text' | 'json' },
+  options: InputOptions & { readonly output: ProblemFormat },
   surroundings: Surroundings,
 ): Promise<ExitCode> {
   const { terminal } = surroundings;
   const input = await loadInput(options, surroundings);
-  if (input.problems.length > 0 || options.output === 'json') writeProblems(input.problems, options.output, terminal);
+  if (input.problems.length > 0 || options.output !== 'text') {
+    // What reads these two knows files by their place in the checkout.
+    const isOfCheckout = options.output === 'github' || options.output === 'sarif';
+    const problems = isOfCheckout ? input.problems.map(atCheckout) : input.problems;
+    terminal.out.write(await renderProblemsAs(options.output, problems, [...input.desired.keys()], terminal.out.color));
+  }
   if (input.problems.length > 0) return EXIT.invalid;
   if (options.output === 'text') terminal.out.write(summary(input));
   if (input.file === undefined) {

@@ -1,4 +1,4 @@
-import type { ActionResult } from '../apply/result.ts';
+import type { ActionResult } from '../plan/result.ts';
 import type { LedgerOperation } from '../ledger/ledger.ts';
 import type { PortolanError } from '../model/errors.ts';
 import { type ResourceId, scopeKey } from '../model/ids.ts';

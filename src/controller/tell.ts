@@ -1,5 +1,5 @@
 import { answerJson } from '../apply/journal.ts';
-import type { ActionResult } from '../apply/result.ts';
+import type { ActionResult } from '../plan/result.ts';
 import type { ApplyEvent } from '../apply/world.ts';
 import type { ResourceId } from '../model/ids.ts';
 import type { Outcome } from '../reconcile/outcome.ts';

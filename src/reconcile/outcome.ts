@@ -1,4 +1,4 @@
-import type { ActionResult } from '../apply/result.ts';
+import type { ActionResult } from '../plan/result.ts';
 import type { PortolanError } from '../model/errors.ts';
 import type { ResourceId } from '../model/ids.ts';
 import type { ScopePlan, Wait } from '../model/plan.ts';

@@ -1,7 +1,7 @@
 import { type Applied, applyPlan } from '../apply/apply-plan.ts';
 import { transaction } from '../apply/journal.ts';
 import { resolveIntents, startWindows, unresolvedIntents } from '../apply/resolve.ts';
-import type { ActionResult } from '../apply/result.ts';
+import type { ActionResult } from '../plan/result.ts';
 import type { ApplyWorld } from '../apply/world.ts';
 import type { ApplicationSpec } from '../kinds/application/spec.ts';
 import { type Memory, type Permissions, remembered, type ScopeReading } from '../kinds/reconciled.ts';

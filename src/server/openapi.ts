@@ -1,6 +1,6 @@
 import type { JsonObject } from '../model/json.ts';
 import type { Route } from './route.ts';
-import { ref } from './schema-words.ts';
+import { ref } from '../model/schema-words.ts';
 import { schemas } from './schemas.ts';
 
 /** The API as an OpenAPI 3.1 document, of the same schemas that check requests. */

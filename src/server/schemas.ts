@@ -1,6 +1,17 @@
 import type { JsonObject } from '../model/json.ts';
-import { planSchemas } from './schemas-plan.ts';
-import { arrayOf, count, literal, nullable, objectOf, ref, text, textMap, time, trueOrFalse } from './schema-words.ts';
+import { planSchemas } from '../plan/schema.ts';
+import {
+  arrayOf,
+  count,
+  literal,
+  nullable,
+  objectOf,
+  ref,
+  text,
+  textMap,
+  time,
+  trueOrFalse,
+} from '../model/schema-words.ts';
 
 const condition = objectOf('How one resource or application stands in one respect.', {
   type: literal('Ready', 'Reconciling', 'Stalled', 'Healthy'),

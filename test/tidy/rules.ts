@@ -135,6 +135,7 @@ export const ALLOWED: Readonly<Record<string, Allowance>> = {
   'src/source/folder-reader.ts': { uses: ['files'], reason: 'sees whether plain files hold still' },
   'src/source/checkout.ts': { uses: ['files'], reason: 'finds the git repository that a path belongs to' },
   'src/cli/server/client.ts': { uses: ['network'], reason: 'asks a running controller' },
+  'src/cli/whole-file.ts': { uses: ['files'], reason: 'writes what --out names' },
   'src/cli/files.ts': {
     uses: ['files'],
     reason: 'reads and writes the files that a command line names, and makes those of the demo',

@@ -1,9 +1,9 @@
-import type { Disposition } from '../../model/errors.ts';
 import { safeLine } from '../../model/text.ts';
 import { unreachable } from '../../model/unreachable.ts';
 import { judgePlan, type PlanRefusal, type Verdict } from '../../plan/agreement.ts';
 import type { PlanDocument } from '../../plan/document.ts';
 import { renderDifference } from '../../plan/render/difference.ts';
+import type { Disagreement } from '../../plan/report.ts';
 import type { Surroundings } from '../command.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { paintFor, planExitCode } from '../plan-view.ts';
@@ -29,7 +29,10 @@ export async function withAgreed(
   if (opened === undefined) return withSession(options, surroundings, readOnly, work);
   const { input, saved, file } = opened;
   const invalid = reportProblems(input.problems, surroundings.terminal);
-  if (invalid !== undefined) return invalid;
+  if (invalid !== undefined) {
+    await options.refuse?.(input.problems);
+    return invalid;
+  }
   const { savedMs, savedBy, plan, allowed } = saved;
   const revision = plan.revision === null ? '' : ` of ${plan.revision}`;
   const limits = [allowed.prune ? ', with --prune' : '', allowed.targets === null ? '' : ', with --target'].join('');
@@ -69,17 +72,7 @@ export function endOfPlan(
 }
 
 /** A refusal as scripts read it. */
-export interface RefusalFacts {
-  readonly code: PlanRefusal['code'];
-  readonly disposition: Disposition;
-  readonly message: string;
-  readonly remedy: string;
-  readonly expected: string;
-  readonly now: string;
-  readonly difference?: unknown;
-}
-
-export function refusalFacts(refusal: PlanRefusal, { opened }: Agreement): RefusalFacts {
+export function refusalFacts(refusal: PlanRefusal, { opened }: Agreement): Disagreement {
   const { code, expected, now } = refusal;
   const again =
     opened === undefined

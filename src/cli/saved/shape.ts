@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { JsonObject } from '../../model/json.ts';
-import { planSchemas } from '../../server/schemas-plan.ts';
-import { arrayOf, count, nullable, objectOf, ref, text, textMap, trueOrFalse } from '../../server/schema-words.ts';
+import { planSchemas } from '../../plan/schema.ts';
+import { arrayOf, count, nullable, objectOf, ref, text, textMap, trueOrFalse } from '../../model/schema-words.ts';
 
 const resource = objectOf('A manifest, checked, with its values filled in.', {
   id: { type: 'string', pattern: '^[^/]+/[^/]+$' },

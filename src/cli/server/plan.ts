@@ -2,8 +2,9 @@ import { PortolanError } from '../../model/errors.ts';
 import type { PlanDocument } from '../../plan/document.ts';
 import type { Surroundings } from '../command.ts';
 import type { ExitCode } from '../exit-codes.ts';
+import { loadManifests } from '../../manifest/load.ts';
 import { readInputFiles } from '../input.ts';
-import { writePlan } from '../plan-view.ts';
+import { openOutputs, orUnwritten, positionsOf } from '../outputs.ts';
 import type { PlanOptions } from '../plan.ts';
 import { reportProblems } from '../problems.ts';
 import { endOfPlan } from '../saved/agreed.ts';
@@ -28,11 +29,15 @@ export async function planOnServer(options: PlanOptions & ServerFlags, surroundi
   for (const [name, flag] of Object.entries(OF_THE_SERVER)) {
     if (options[name as keyof typeof OF_THE_SERVER] !== undefined) throw ofTheServer(flag);
   }
+  const outputs = openOutputs(options, surroundings);
   const server = openServer(options, surroundings);
   const input = await readInputFiles(options, surroundings);
   const { terminal } = surroundings;
   const unreadable = reportProblems(input.problems, terminal);
-  if (unreadable !== undefined) return unreadable;
+  if (unreadable !== undefined) {
+    await outputs.refuse(input.problems);
+    return unreadable;
+  }
   // What is not text is made so that the server refuses it with its place.
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const body = {
@@ -48,10 +53,15 @@ export async function planOnServer(options: PlanOptions & ServerFlags, surroundi
   try {
     const planned = await planOf(server, body);
     const document = { ...planned, revision: input.commit?.name ?? planned.revision };
-    writePlan(document, options.output, terminal.out);
-    return endOfPlan(document, options, surroundings).exitCode;
+    // The server knows no places: they are those of the files here.
+    const { desired } = loadManifests({ files: input.files, variables: input.variables });
+    const report = { plan: document, applied: undefined };
+    await outputs.show(report, positionsOf(desired));
+    const unwritten = await outputs.keep(report, positionsOf(desired));
+    return orUnwritten(unwritten, endOfPlan(document, options, surroundings).exitCode);
   } catch (error) {
     if (!(error instanceof ServerRefusal) || error.problems.length === 0) throw error;
+    await outputs.refuse(error.problems);
     return reportProblems(error.problems, terminal) as ExitCode;
   }
 }

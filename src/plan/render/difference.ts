@@ -3,7 +3,7 @@ import { canonicalJson, sameJson } from '../../model/json.ts';
 import type { Action, FieldChange, Hold } from '../../model/plan.ts';
 import { safeLine } from '../../model/text.ts';
 import type { PlanDifference, PlannedEntry } from '../difference.ts';
-import { type Paint, plainPaint } from '../render-text.ts';
+import { type Paint, plainPaint } from './text.ts';
 
 /**
  * Old and new of a plan that is not what it was, side by side, application by application.

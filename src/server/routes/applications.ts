@@ -1,7 +1,7 @@
 import type { ApplicationStatus, Condition, ResourceStatus } from '../../model/status.ts';
 import { pageOf, type PageQuery } from '../paging.ts';
 import { json, type Route } from '../route.ts';
-import { pageSchema, ref } from '../schema-words.ts';
+import { pageSchema, ref } from '../../model/schema-words.ts';
 import { conditionQuery, type Filter, filterOf, labelQuery, pageQuery } from './queries.ts';
 import { applicationNamed } from './applications-named.ts';
 

@@ -2,7 +2,7 @@ import type { ControllerApi } from '../../controller/api.ts';
 import { ONE_LINE_PATTERN } from '../../kinds/schema.ts';
 import type { ResourceId } from '../../model/ids.ts';
 import { json, type Route } from '../route.ts';
-import { arrayOf, objectOf, ref, text } from '../schema-words.ts';
+import { arrayOf, objectOf, ref, text } from '../../model/schema-words.ts';
 import { applicationNamed } from './applications-named.ts';
 
 const asNow = { 200: { description: 'How the application stands now.', schema: ref('Application') } };

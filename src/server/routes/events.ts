@@ -2,7 +2,7 @@ import type { ControllerEvent } from '../../model/status.ts';
 import { numberOfCursor, pageBack, type PageQuery } from '../paging.ts';
 import { positionAt, sequenceAt } from '../position.ts';
 import { json, type Route } from '../route.ts';
-import { pageSchema, text } from '../schema-words.ts';
+import { pageSchema, text } from '../../model/schema-words.ts';
 import { applicationQuery, pageQuery } from './queries.ts';
 
 const ALL = Number.MAX_SAFE_INTEGER;

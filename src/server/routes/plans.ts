@@ -2,7 +2,7 @@ import { LIMITS } from '../../manifest/limits.ts';
 import type { ResourceId } from '../../model/ids.ts';
 import { problem } from '../problem.ts';
 import { json, type Route } from '../route.ts';
-import { ref } from '../schema-words.ts';
+import { ref } from '../../model/schema-words.ts';
 import { applicationNamed } from './applications-named.ts';
 
 /** Manifests in a request; their number and size are bounded by the size of the body as well. */

@@ -1,6 +1,6 @@
 import { problem, RequestProblem } from '../problem.ts';
 import { json, type Route } from '../route.ts';
-import { ref } from '../schema-words.ts';
+import { ref } from '../../model/schema-words.ts';
 
 /** What there is to see of the process itself, and the way in for webhooks. */
 export const processRoutes: readonly Route[] = [

@@ -1,7 +1,7 @@
 import type { ResourceId } from '../../model/ids.ts';
 import { numberOfCursor, pageBack, pageOf, type PageQuery } from '../paging.ts';
 import { json, type Route } from '../route.ts';
-import { pageSchema } from '../schema-words.ts';
+import { pageSchema } from '../../model/schema-words.ts';
 import { applicationNamed } from './applications-named.ts';
 import { applicationQuery, pageQuery } from './queries.ts';
 

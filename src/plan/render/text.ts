@@ -1,27 +1,14 @@
-import { scopeKey } from '../model/ids.ts';
-import type { Json } from '../model/json.ts';
-import type { Action, ActionVerb, Cause, FieldChange, ScopePlan } from '../model/plan.ts';
-import { safeLine } from '../model/text.ts';
-import { hasChanges, type PlanDocument } from './document.ts';
+import { scopeKey } from '../../model/ids.ts';
+import type { Action, ActionVerb, Cause, FieldChange, ScopePlan } from '../../model/plan.ts';
+import { safeLine } from '../../model/text.ts';
+import { hasChanges, type PlanDocument } from '../document.ts';
+import { amount, arrowText, CAUSE_WORDS, countsText, driftedFrom, ownCause, shownChanges, SYMBOL } from './words.ts';
 
 /** What a piece of text is; the terminal decides how that looks. */
 export type TextRole = ActionVerb | 'hold' | 'note' | 'dim' | 'title';
 export type Paint = (role: TextRole, text: string) => string;
 
 export const plainPaint: Paint = (_role, text) => text;
-
-const SYMBOL: Readonly<Record<ActionVerb, string>> = { create: '+', update: '~', delete: '-' };
-
-const CAUSE_WORDS: Readonly<Record<Cause, string>> = {
-  git: 'changed in git',
-  drift: 'drift: changed on the platform',
-  'git+drift': 'changed in git, and drifted on the platform',
-  adopt: 'adopted',
-  'first-apply': 'first apply',
-  prune: 'no longer in git',
-  obligation: 'owed by an earlier run',
-  unknown: 'no ledger: cause unknown',
-};
 
 /** A plan for a person: what changes, why, what else it does, what is held and how to release it. */
 export function renderPlanText(document: PlanDocument, paint: Paint = plainPaint): string {
@@ -89,46 +76,26 @@ function renderScope(scope: ScopePlan, paint: Paint): string {
 
 function renderAction(action: Action, paint: Paint): string[] {
   const head = `    ${paint(action.verb, SYMBOL[action.verb])} ${safeLine(action.summary)}  ${paint('dim', `(${CAUSE_WORDS[action.cause]})`)}`;
-  const changes = action.changes
-    .filter((change) => !isNothingRemoved(change))
-    .map((change) => `        ${renderChange(change, paint, action.cause)}`);
+  const changes = shownChanges(action).map((change) => `        ${renderChange(change, paint, action.cause)}`);
   return [head, ...changes, ...action.effects.map((effect) => `        ${paint('dim', `also: ${safeLine(effect)}`)}`)];
 }
 
-/** What was never set goes without saying. */
-function isNothingRemoved({ before, after }: FieldChange): boolean {
-  return after === undefined && (before === '' || before === 0 || before === false || before === null);
-}
-
 function renderChange(change: FieldChange, paint: Paint, shownCause?: Cause): string {
-  const { path, before, after, lastApplied, cause } = change;
-  const arrow =
-    before === undefined
-      ? value(after)
-      : after === undefined
-        ? `${value(before)} → (removed)`
-        : `${value(before)} → ${value(after)}`;
-  const drifted =
-    (cause === 'drift' || cause === 'git+drift') && lastApplied !== undefined
-      ? paint('dim', `  last applied: ${value(lastApplied)}`)
-      : '';
-  const why = shownCause !== undefined && cause !== shownCause ? paint('dim', `  (${CAUSE_WORDS[cause]})`) : '';
-  return `${safeLine(path)}: ${arrow}${drifted}${why}`;
-}
-
-function value(json: Json | undefined): string {
-  return json === undefined ? '(unset)' : safeLine(JSON.stringify(json));
+  const drifted = driftedFrom(change);
+  const why = ownCause(change, shownCause);
+  const aside = [...(drifted === undefined ? [] : [drifted]), ...(why === undefined ? [] : [`(${why})`])];
+  return `${safeLine(change.path)}: ${arrowText(change)}${aside.map((part) => paint('dim', `  ${part}`)).join('')}`;
 }
 
 /** The one line that people look for, and scripts too: its words stay. */
 function renderSummary(document: PlanDocument, paint: Paint): string {
-  const { create, update, delete: removals, deferred, held, inSync, unchangedFields } = document.summary;
-  const rest = `${inSync} ${inSync === 1 ? 'resource' : 'resources'} in sync, ${unchangedFields} unchanged ${unchangedFields === 1 ? 'field' : 'fields'} not shown.`;
+  const { held, inSync, unchangedFields } = document.summary;
+  const rest = `${amount(inSync, 'resource')} in sync, ${amount(unchangedFields, 'unchanged field')} not shown.`;
   const unknown = document.unobserved.length;
   const but = [
     ...(held > 0 ? [`${held} held`] : []),
     ...(document.refusals.length > 0 ? ['refused by a guard'] : []),
-    ...(unknown > 0 ? [`${unknown} ${unknown === 1 ? 'application' : 'applications'} not observed`] : []),
+    ...(unknown > 0 ? [`${amount(unknown, 'application')} not observed`] : []),
   ].map((part) => `, ${part}`);
   const revision = document.revision === null ? [] : [paint('dim', `Revision: ${safeLine(document.revision)}`)];
   if (!hasChanges(document)) {
@@ -136,6 +103,6 @@ function renderSummary(document: PlanDocument, paint: Paint): string {
       '\n',
     );
   }
-  const counts = `Plan: ${create} to create, ${update} to change, ${removals} to delete${deferred > 0 ? `, ${deferred} to follow` : ''}${but.join('')}.`;
+  const counts = `Plan: ${countsText(document.summary)}${but.join('')}.`;
   return [`${paint('title', counts)} ${rest}`, ...revision, paint('dim', `Digest: ${document.digest}`)].join('\n');
 }

@@ -1,12 +1,17 @@
-import type { JsonObject } from '../model/json.ts';
+import type { JsonObject } from './json.ts';
 
-/** Parts that schemas of the API are made of. */
+/** Parts that the JSON Schemas of plans and of the API are made of. */
 
 export const text = { type: 'string' } satisfies JsonObject;
 export const trueOrFalse = { type: 'boolean' } satisfies JsonObject;
 export const count = { type: 'integer', minimum: 0 } satisfies JsonObject;
 export const time = { type: 'number', description: 'Milliseconds since 1970-01-01T00:00Z.' } satisfies JsonObject;
 export const textMap = { type: 'object', additionalProperties: text } satisfies JsonObject;
+
+/** The same with a word on what it is. */
+export function described(schema: JsonObject, description: string): JsonObject {
+  return { ...schema, description };
+}
 
 export function ref(name: string): JsonObject {
   return { $ref: `#/components/schemas/${name}` };
@@ -32,6 +37,18 @@ export function objectOf(
 ): JsonObject {
   const required = Object.keys(properties).filter((name) => !optional.includes(name));
   return { type: 'object', description, additionalProperties: false, required, properties };
+}
+
+/** Members that a value of the type may lack. */
+type OptionalKey<T> = { [K in keyof T]-?: T extends Record<K, T[K]> ? never : K }[keyof T] & string;
+
+/** As `objectOf`, tied to a type: a member that is missing, or one too many, does not compile. */
+export function recordOf<T>(
+  description: string,
+  properties: Readonly<Record<keyof T & string, JsonObject>>,
+  optional: readonly OptionalKey<T>[] = [],
+): JsonObject {
+  return objectOf(description, properties, optional);
 }
 
 /** A page of a list. */
