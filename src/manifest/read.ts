@@ -4,7 +4,7 @@ import { join, sep } from 'node:path';
 import type { Problem } from '../model/problem.ts';
 import { compareText } from './fault.ts';
 import { LIMITS } from './limits.ts';
-import { fileProblem, isHiddenName, isManifestName } from './source-rules.ts';
+import { fileProblem, isHiddenName, isManifestName, SKIP_MARKER } from './source-rules.ts';
 import type { SourceFile } from './text.ts';
 
 /** The files that `readSources` sees. `nodeFileSystem` is the real one; tests may bring another. */
@@ -30,7 +30,7 @@ export interface ReadSources {
 
 /**
  * Reads what `-f` names: a file, a folder (recursively, in a stable order, `.yaml`, `.yml` and `.json` only, hidden
- * names left out) or `-` for standard input. A link is followed to a plain file within the same folder, and nowhere
+ * names and folders with a skip marker left out) or `-` for standard input. A link is followed to a plain file within the same folder, and nowhere
  * else; a file that is met twice is read once. Whatever cannot be read is a problem, and the rest is read all the same.
  */
 export async function readSources(
@@ -93,6 +93,7 @@ class Walk {
 
   async #folder(shown: string, real: string, root: string): Promise<void> {
     const names = [...(await this.#fs.list(real))].sort(compareText);
+    if (real !== root && names.includes(SKIP_MARKER)) return;
     for (const name of names) {
       if (this.#full) return;
       if (isHiddenName(name)) continue;

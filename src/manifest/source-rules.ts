@@ -10,6 +10,12 @@ export function isHiddenName(name: string): boolean {
   return name.startsWith('.');
 }
 
+/**
+ * A folder below the named one that holds a file of this name is left out, with all that is below it. A name by itself, so
+ * that neither a pattern nor its dialect can be misread; leaving something out counts as taking it out of the source.
+ */
+export const SKIP_MARKER = '.portolan-skip';
+
 /** A fault of a file as a whole, found before its content was looked at. */
 export function fileProblem(file: string, code: string, message: string, expected?: string): Problem {
   const problem = { code, position: { file, line: 1, column: 1 }, path: '', message };

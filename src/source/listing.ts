@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { LIMITS } from '../manifest/limits.ts';
-import { fileProblem, isHiddenName, isManifestName } from '../manifest/source-rules.ts';
+import { fileProblem, isHiddenName, isManifestName, SKIP_MARKER } from '../manifest/source-rules.ts';
 import type { Problem } from '../model/problem.ts';
 import type { PathInCommit } from './checkout.ts';
 import { type Git, gitFailed } from './git.ts';
@@ -73,7 +73,9 @@ export class Listing {
     for (let depth = 0; level.length > 0; depth += 1) {
       if (depth > DEPTH_MAX) throw this.#trees.tooLarge(`folders within each other more than ${DEPTH_MAX} deep`);
       await this.#trees.need(level);
-      const below = level.flatMap((id) => this.#trees.entries(id).filter(isSeen).filter(isFolder));
+      const below = level
+        .filter((id) => id === top || !this.#isSkipped(id))
+        .flatMap((id) => this.#trees.entries(id).filter(isSeen).filter(isFolder));
       level = [...new Set(below.map(({ id }) => id))];
     }
   }
@@ -85,12 +87,19 @@ export class Listing {
       if (this.#entries > ENTRIES_MAX) throw this.#trees.tooLarge(`more than ${ENTRIES_MAX} files and folders`);
       if (!isSeen(entry)) continue;
       const { name } = entry;
-      if (isFolder(entry)) this.#folder(`${shown}${name}/`, `${within}${name}/`, entry.id);
+      if (isFolder(entry)) {
+        if (!this.#isSkipped(entry.id)) this.#folder(`${shown}${name}/`, `${within}${name}/`, entry.id);
+        continue;
+      }
       // What a submodule holds would be missing without a word, whatever its name is.
-      else if (entry.type === 'submodule' || isManifestName(name)) this.#file(shown + name, within + name, entry);
+      if (entry.type === 'submodule' || isManifestName(name)) this.#file(shown + name, within + name, entry);
       // One more than allowed says as much as all of them.
       if (this.candidates.length > LIMITS.files) return;
     }
+  }
+
+  #isSkipped(id: string): boolean {
+    return this.#trees.entries(id).some(({ name }) => name === SKIP_MARKER);
   }
 
   #file(shown: string, path: string, { type, id }: TreeEntry): void {

@@ -54,6 +54,13 @@ test('a folder is read to its depth, in the order of code units, manifests only,
   });
 });
 
+test('a folder with a skip marker is left out with all below it, unless it is named itself', async () => {
+  for (const path of ['a.yaml', 'deploy/chart.yaml', 'deploy/.portolan-skip', 'deploy/deep/b.yaml', 'on/c.yaml'])
+    write(path);
+  expect((await read([folder])).files).toEqual(['a.yaml', 'on/c.yaml']);
+  expect((await read([join(folder, 'deploy')])).files).toEqual(['deploy/chart.yaml', 'deploy/deep/b.yaml']);
+});
+
 test('a file that is named is read whatever it is called, and each file once', async () => {
   write('a/web.txt');
   write('a/b.yaml');

@@ -66,6 +66,21 @@ test('the same names count as in a folder: manifests only, and nothing hidden', 
   expect((await read(root, 'main', [join(root, '.github')])).files).toEqual({ '.github/f.yaml': 'x' });
 });
 
+test('a folder with a skip marker is left out as in a folder of the disk', async () => {
+  const root = repository({
+    'a.yaml': '',
+    'deploy/.portolan-skip': 'x',
+    'deploy/chart.yaml': 'c',
+    'deploy/deep/b.yaml': 'b',
+    'on/c.yaml': 'on',
+  });
+  expect((await read(root, 'main')).files).toEqual({ 'a.yaml': '', 'on/c.yaml': 'on' });
+  expect((await read(root, 'main', [join(root, 'deploy')])).files).toEqual({
+    'deploy/chart.yaml': 'c',
+    'deploy/deep/b.yaml': 'b',
+  });
+});
+
 test('branches, tags, short ids and steps back all name a commit', async () => {
   const root = repository({ 'a.yaml': 'one' });
   const first = git(root, 'rev-parse', 'HEAD');
