@@ -51,7 +51,13 @@ const STATIC_CHECKS: readonly Check[] = [
     commands: [['oxlint', '--deny-warnings', 'src', 'test', '.config']],
   },
   { name: 'format', commands: [['biome', 'format', '.']] },
-  { name: 'schemas', commands: [['node', '.config/schemas.ts', '--check']] },
+  {
+    name: 'schemas',
+    commands: [
+      ['node', '.config/schemas.ts', '--check'],
+      ['node', '.config/reference.ts', '--check'],
+    ],
+  },
 ];
 
 const QUALITY: Check = { name: 'quality', commands: [['node', '.config/quality.ts']] };

@@ -65,9 +65,14 @@ export function factsOf(field: Field): readonly (readonly [string, string])[] {
     ...(field.path === '' ? [] : [['required', needOf(field)] as const]),
     ...(isWorthSaying(field.default) ? [['default', textOf(field.default)] as const] : []),
     ...(values.length === 0 ? [] : [['one of', values.map(textOf).join(', ')] as const]),
-    ...expected.map((words) => ['must be', words] as const),
+    ...expected.map(limit),
     ...(api.length === 0 ? [] : [['API', api.join(', ')] as const]),
   ];
+}
+
+function limit(words: string): readonly [string, string] {
+  const [, each] = /^each: (.*)$/.exec(words) ?? [];
+  return each === undefined ? ['must be', words] : ['each', each];
 }
 
 /** That a map whose fields have defaults may be left out need not be told twice. */

@@ -1,0 +1,107 @@
+import { tmpdir } from 'node:os';
+import { EXIT } from '../src/cli/exit-codes.ts';
+import { runProgram } from '../src/cli/program.ts';
+import type { Output } from '../src/cli/terminal.ts';
+import { systemClock } from '../src/runtime/clock.ts';
+import { systemRandom } from '../src/runtime/random.ts';
+
+const HEAD = `<!-- Made from what each command says with --help by npm run reference. Do not edit. -->
+
+# Commands
+
+What every command says with \`--help\`: how it is called, its options with their twins in the environment, examples.
+`;
+
+/** Lines of code blocks, as wide as a page shows them. */
+const COLUMNS = 100;
+
+interface CommandHelp {
+  /** `ledger list` */
+  readonly words: readonly string[];
+  readonly text: string;
+  readonly summary: string;
+}
+
+/** One page about all commands, in the order in which the program lists them. */
+export async function commandsPage(root: string): Promise<string> {
+  const top = await helpOf([], root);
+  const commands = await helpBelow([], top, root);
+  if (commands.length === 0) throw new Error(`no commands can be read from: ${top}`);
+  const contents = commands.map(({ words, summary }) => {
+    const name = `portolan ${words.join(' ')}`;
+    return `| [\`${name}\`](#${name.replaceAll(' ', '-')}) | ${summary} |`;
+  });
+  const sections = commands.map(({ words, text }) => `## portolan ${words.join(' ')}\n\n${block(text)}`);
+  return [
+    HEAD,
+    '| command | what it does |\n|---|---|',
+    ...contents,
+    '',
+    `${block(withoutList(top))}\n${sections.join('\n')}`,
+  ].join('\n');
+}
+
+/** The page has a list of its own. */
+function withoutList(text: string): string {
+  return text.replace(/^Commands:\n(?: .*\n)+\n?/m, '');
+}
+
+function block(text: string): string {
+  return `\`\`\`text\n${text.replace(/[ \t]+$/gm, '').trim()}\n\`\`\`\n`;
+}
+
+/** Every command below one, depth first; a command that only stands for others is left out. */
+async function helpBelow(words: readonly string[], text: string, root: string): Promise<readonly CommandHelp[]> {
+  const found: CommandHelp[] = [];
+  for (const { name, summary } of listedIn(text)) {
+    const path = [...words, name];
+    const help = await helpOf(path, root);
+    const below = await helpBelow(path, help, root);
+    found.push(...(below.length > 0 ? below : [{ words: path, text: help, summary }]));
+  }
+  return found;
+}
+
+/** The commands that a help text lists. Names come first in a line, and every summary is a sentence. */
+function listedIn(text: string): readonly { readonly name: string; readonly summary: string }[] {
+  const lines = text.split('\n');
+  const from = lines.findIndex((line) => /^Commands:$/.test(line));
+  if (from === -1) return [];
+  const rest = lines.slice(from + 1);
+  const to = rest.indexOf('');
+  const items = rest
+    .slice(0, to === -1 ? undefined : to)
+    .join('\n')
+    .split(/\n(?= {2}\S)/);
+  return items.flatMap((item) => {
+    const [, name = '', summary = ''] = /^ {2}([a-z-]+)\S*(?: \[.*?\]| <.*?>)* {2,}([^]*)$/.exec(item) ?? [];
+    if (name === '') throw new Error(`a command cannot be read from: ${item}`);
+    return name === 'help' ? [] : [{ name, summary: summary.replace(/\s+/g, ' ') }];
+  });
+}
+
+/** What the program says to `--help`, in a world where nothing is set. */
+async function helpOf(words: readonly string[], root: string): Promise<string> {
+  let text = '';
+  const output: Output = {
+    write: (part) => {
+      text += part;
+    },
+    isTerminal: false,
+    columns: COLUMNS,
+    color: false,
+  };
+  const code = await runProgram([...words, '--help'], {
+    terminal: { out: output, err: output, async *input() {} },
+    env: {},
+    packageRoot: root,
+    who: 'the reference',
+    temporaryFolder: tmpdir(),
+    clock: systemClock,
+    random: systemRandom,
+    signal: new AbortController().signal,
+    runtimeVersions: { node: process.versions.node, platform: 'any' },
+  });
+  if (code !== EXIT.ok) throw new Error(`portolan ${words.join(' ')} --help ended with ${code}: ${text}`);
+  return text;
+}

@@ -1,0 +1,109 @@
+import { stringify } from 'yaml';
+import { kindDeclarations } from '../src/kinds/declarations.ts';
+import { documentFields, type Field } from '../src/kinds/fields.ts';
+import type { KindDeclaration } from '../src/kinds/kind.ts';
+import { schemaFileName } from '../src/kinds/schema.ts';
+import type { Json } from '../src/model/json.ts';
+
+const HEAD = `<!-- Made from the schemas by npm run reference. Do not edit. -->
+
+# Manifests and configuration: every field
+
+What \`portolan explain\` says, on one page. *Manifests* come from git; *configuration* is the operator's, in the file that
+\`--config\` names (by default \`portolan.yaml\`). A field that is absent from a manifest is not managed.
+`;
+
+/** One page about all kinds: what stands in every document, then each kind with an example and its fields. */
+export function kindsPage(): string {
+  const declarations = [...kindDeclarations.values()];
+  const [first] = declarations;
+  if (first === undefined) throw new Error('there are no kinds');
+  const shared = documentFields(first).fields.filter(({ name }) => name !== 'spec' && name !== 'kind');
+  return [
+    HEAD,
+    table(
+      ['kind', 'stands in', 'what it is'],
+      declarations.map(({ kind, trust, description }) => [
+        `[${kind}](#${kind.toLowerCase()})`,
+        placeOf(trust),
+        prose(description),
+      ]),
+    ),
+    '## Every document\n',
+    fieldsTable(shared),
+    ...declarations.map(kindSection),
+  ].join('\n');
+}
+
+function kindSection(declaration: KindDeclaration<unknown>): string {
+  const { kind, trust, description, defaultName, examples } = declaration;
+  const spec = documentFields(declaration).fields.filter(({ name }) => name === 'spec');
+  const name = defaultName === undefined ? '' : ` \`metadata\` may be left out: its name is then \`${defaultName}\`.`;
+  const shown = trust === 'manifest' ? examples : examples.slice(0, 1);
+  return `## ${kind}
+
+${prose(description)} Stands in ${placeOf(trust)}.${name}
+Schema: [\`${schemaFileName(kind)}\`](../../schemas/${schemaFileName(kind)}). More: [${kind}](${folderOf(kind)}/README.md).
+
+\`\`\`yaml
+${shown.map((example) => stringify(example, { lineWidth: 0 })).join('---\n')}\`\`\`
+
+${fieldsTable(spec.flatMap(({ fields }) => fields))}`;
+}
+
+/** Beside the page. */
+function folderOf(kind: string): string {
+  return schemaFileName(kind).replace(/\.schema\.json$/, '');
+}
+
+function placeOf(trust: KindDeclaration<unknown>['trust']): string {
+  return trust === 'operator' ? 'configuration' : 'manifests';
+}
+
+function fieldsTable(fields: readonly Field[]): string {
+  return table(['field', 'type', 'required', 'what it is'], fields.flatMap(below).map(rowOf));
+}
+
+function below(field: Field): readonly Field[] {
+  return [field, ...field.fields.flatMap(below)];
+}
+
+function rowOf(field: Field): readonly string[] {
+  const { path, type, values, expected } = field;
+  const said = [
+    prose(field.description),
+    values.length === 0 ? '' : `One of ${values.map((value) => code(value)).join(', ')}.`,
+    ...expected.filter((words) => !field.description.includes(words)).map(limit),
+  ];
+  return [code(path), type, needOf(field), said.filter((part) => part !== '').join(' ')];
+}
+
+function limit(words: string): string {
+  const [, each] = /^each: (.*)$/.exec(words) ?? [];
+  return each === undefined ? `Must be: ${prose(words)}.` : `Each must be: ${prose(each)}.`;
+}
+
+function needOf({ need, alternatives, default: fallback }: Field): string {
+  if (need === 'required') return 'yes';
+  if (need === 'one-of') return `this or ${alternatives.map((name) => code(name)).join(', ')}`;
+  if (need === 'any-of') return `this, ${alternatives.map((name) => code(name)).join(', ')}, or both`;
+  return fallback === undefined || JSON.stringify(fallback) === '{}' ? 'no' : `no: ${code(fallback)}`;
+}
+
+function code(value: Json): string {
+  return `\`${(typeof value === 'string' ? value : JSON.stringify(value)).replaceAll('|', '\\|')}\``;
+}
+
+/** Text outside of code, so that nothing in it is markup. */
+function prose(text: string): string {
+  return text
+    .split(/(`[^`]*`)/)
+    .map((part, index) => (index % 2 === 1 ? part : part.replace(/[*_\\[\]]/g, '\\$&').replaceAll('<', '&lt;')))
+    .join('')
+    .replaceAll('|', '\\|');
+}
+
+function table(headers: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |\n`;
+  return `${line(headers)}|${headers.map(() => '---|').join('')}\n${rows.map(line).join('')}`;
+}
