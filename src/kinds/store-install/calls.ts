@@ -18,7 +18,9 @@ import {
   type ScopeReading,
 } from '../reconciled.ts';
 import type { InstalledComponent } from '../component/identity.ts';
-import { componentMemory, type InstallLive, isAwaiting } from './diff.ts';
+import { isAwaiting } from './diff.ts';
+import { componentMemory } from './foreign.ts';
+import type { InstallLive } from './live.ts';
 import type { StoreInstallSpec } from './spec.ts';
 import { installKey, type InstallStep } from './steps.ts';
 

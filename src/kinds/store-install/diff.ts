@@ -1,38 +1,18 @@
 import { resourceId } from '../../model/ids.ts';
-import type { JsonObject } from '../../model/json.ts';
-import type { ComponentRecord } from '../../model/observed.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 import { parseDuration } from '../../model/duration.ts';
 import {
-  type DiffContext,
   type Difference,
   type HoldProposal,
-  type InstalledCopy,
   noDifference,
   onRecord,
-  type Readable,
   type Recording,
   type StepProposal,
   type WithdrawContext,
 } from '../reconciled.ts';
-import type { StoreInstallSpec } from './spec.ts';
+import { foreignInstall, hold, presumedInstall } from './foreign.ts';
+import { type ApplicationState, asked, copiesOf, type InstallContext as Context, type InstallLive } from './live.ts';
 import { installDone, installKey, type InstallStep } from './steps.ts';
-
-interface ApplicationState {
-  readonly status: string;
-  readonly componentCount: number;
-  readonly runningComponentCount: number;
-}
-
-/** Read only where something may have to be done: an install on record that wants nothing costs no request. */
-export interface InstallLive {
-  readonly installed: Readable<readonly InstalledCopy[]> | 'not-asked';
-  readonly components: Readable<readonly ComponentRecord[]> | 'not-asked';
-  readonly application: ApplicationState | 'not-asked';
-  readonly canUpgrade: boolean;
-}
-
-type Context = DiffContext<StoreInstallSpec, InstallLive>;
 
 /** Installs are never repeated and never removed: what the ledger knows is done, and what it does not know is looked at twice. */
 export function diffInstall(context: Context): Difference<InstallStep> {
@@ -226,7 +206,8 @@ function missingInstall(context: Context): Difference<InstallStep> {
     (object) => object.kind === 'StoreInstall' && object.lastApplied['modelId'] === spec.model.id,
   ).length;
   const foreign = copiesOf(live, spec.model.id) - recorded;
-  if (memory.known && foreign > 0 && !spec.allowSecondCopy) return foreignInstall(context, foreign);
+  if (foreign > 0 && !spec.allowSecondCopy)
+    return memory.known ? foreignInstall(context, foreign) : presumedInstall(context);
   if (memory.restored) return restoredLedger(context);
   if (
     !permissions.firstInstall &&
@@ -302,88 +283,6 @@ function restoredLedger(context: Context): Difference<InstallStep> {
     `the ledger may lack installs of this application, because it was restored from a backup or one was dropped from it; ${context.resource.id} may be done already`,
     `Make sure that it is not, then confirm once: portolan ledger confirm ${context.scope}`,
   );
-}
-
-function foreignInstall(context: Context, foreign: number): Difference<InstallStep> {
-  const { resource, live, permissions, memory } = context;
-  const { spec } = resource;
-  const what = `the application already has ${foreign === 1 ? 'an install' : `${foreign} installs`} of model ${spec.model.id} that this ledger does not know`;
-  if (!permissions.adopt(resource.id)) {
-    return hold(
-      'install/not-ours',
-      `${what}; ${resource.id} would install another copy`,
-      `Run apply --adopt ${resource.id} if it is the one you mean, or write allowSecondCopy: true.`,
-    );
-  }
-  const groups = foreignGroups(live, memory.objects, spec.model.id);
-  const [only, second] = groups;
-  if (foreign > 1 || second !== undefined)
-    return hold(
-      'install/ambiguous-adoption',
-      `${what}, and it is not clear which one ${resource.id} means`,
-      'Remove the others in the console first.',
-    );
-  const components =
-    asked(live.components) && only !== undefined
-      ? live.components.value.filter((component) => component.installGroupId === only).map(componentMemory)
-      : [];
-  return {
-    ...noDifference,
-    notes: [
-      {
-        code: 'install/adopted',
-        message: `${resource.id} is adopted as it is, with ${components.length} components${only === undefined ? '; which ones are its components could not be seen' : ''}`,
-      },
-    ],
-    settled: [
-      {
-        naturalKey: installKey(resource.name),
-        remoteId: only === undefined ? null : String(only),
-        remoteAux: { components },
-        origin: 'adopted',
-        state: 'present',
-        lastApplied: { store: spec.store, modelId: spec.model.id, modelVersion: spec.model.version },
-        obligation: null,
-      },
-    ],
-  };
-}
-
-function foreignGroups(live: InstallLive, objects: readonly OwnedObject[], modelId: string): number[] {
-  const ours = new Set(objects.filter((object) => object.kind === 'StoreInstall').map((object) => object.remoteId));
-  const named = asked(live.installed)
-    ? live.installed.value
-        .filter((copy) => copy.modelId === modelId && copy.installGroupId !== null)
-        .map((copy) => copy.installGroupId as number)
-    : [];
-  const seen = asked(live.components)
-    ? live.components.value.flatMap((component) => (component.installGroupId ? [component.installGroupId] : []))
-    : [];
-  return [...new Set(named.length > 0 ? named : seen)].filter((group) => !ours.has(String(group)));
-}
-
-/** What the ledger keeps of an installed component, so that `from:` can find it. */
-export function componentMemory(
-  component: ComponentRecord,
-): JsonObject & { serviceId: string; serviceKey: string; k8sComponentName: string } {
-  return {
-    serviceId: component.serviceId,
-    serviceKey: component.serviceKey,
-    k8sComponentName: component.k8sComponentName,
-  };
-}
-
-function copiesOf(live: InstallLive, modelId: string): number {
-  return asked(live.installed) ? live.installed.value.filter((copy) => copy.modelId === modelId).length : 0;
-}
-
-function asked<T>(answer: Readable<T> | 'not-asked'): answer is { readonly readable: true; readonly value: T } {
-  return answer !== 'not-asked' && answer.readable;
-}
-
-function hold(code: string, message: string, remedy: string): Difference<InstallStep> {
-  const refusal: HoldProposal = { code, message, remedy, changes: [] };
-  return { ...noDifference, holds: [refusal] };
 }
 
 function otherSource({ resource, source }: Context, owner: OwnedObject): HoldProposal {

@@ -1,0 +1,96 @@
+import type { JsonObject } from '../../model/json.ts';
+import type { ComponentRecord } from '../../model/observed.ts';
+import type { OwnedObject } from '../../model/owned.ts';
+import { type Difference, type HoldProposal, noDifference } from '../reconciled.ts';
+import { asked, type InstallContext as Context, type InstallLive } from './live.ts';
+import { installKey, type InstallStep } from './steps.ts';
+
+/** Without a ledger whose install it is cannot be said, nor its version; that one is there can. */
+export function presumedInstall({ resource }: Context): Difference<InstallStep> {
+  const { model } = resource.spec;
+  return {
+    ...noDifference,
+    notes: [
+      {
+        code: 'install/presumed',
+        message: `the application has model ${model.id} installed; without a ledger that counts as ${resource.id}, and whether it is version ${model.version} is not known`,
+      },
+    ],
+    unchangedFields: 1,
+  };
+}
+
+export function foreignInstall(context: Context, foreign: number): Difference<InstallStep> {
+  const { resource, live, permissions, memory } = context;
+  const { spec } = resource;
+  const what = `the application already has ${foreign === 1 ? 'an install' : `${foreign} installs`} of model ${spec.model.id} that this ledger does not know`;
+  if (!permissions.adopt(resource.id)) {
+    return hold(
+      'install/not-ours',
+      `${what}; ${resource.id} would install another copy`,
+      `Run apply --adopt ${resource.id} if it is the one you mean, or write allowSecondCopy: true.`,
+    );
+  }
+  // Several groups may be of other models: then it is this model's one install all the same, and its components are unknown.
+  const [first, second] = foreignGroups(live, memory.objects, spec.model.id);
+  const only = second === undefined ? first : undefined;
+  if (foreign > 1)
+    return hold(
+      'install/ambiguous-adoption',
+      `${what}, and it is not clear which one ${resource.id} means`,
+      'Remove the others in the console first.',
+    );
+  const components =
+    asked(live.components) && only !== undefined
+      ? live.components.value.filter((component) => component.installGroupId === only).map(componentMemory)
+      : [];
+  return {
+    ...noDifference,
+    notes: [
+      {
+        code: 'install/adopted',
+        message: `${resource.id} is adopted as it is, with ${components.length} components${only === undefined ? '; which ones are its components could not be seen' : ''}`,
+      },
+    ],
+    settled: [
+      {
+        naturalKey: installKey(resource.name),
+        remoteId: only === undefined ? null : String(only),
+        remoteAux: { components },
+        origin: 'adopted',
+        state: 'present',
+        lastApplied: { store: spec.store, modelId: spec.model.id, modelVersion: spec.model.version },
+        obligation: null,
+      },
+    ],
+  };
+}
+
+function foreignGroups(live: InstallLive, objects: readonly OwnedObject[], modelId: string): number[] {
+  const ours = new Set(objects.filter((object) => object.kind === 'StoreInstall').map((object) => object.remoteId));
+  const named = asked(live.installed)
+    ? live.installed.value
+        .filter((copy) => copy.modelId === modelId && copy.installGroupId !== null)
+        .map((copy) => copy.installGroupId as number)
+    : [];
+  const seen = asked(live.components)
+    ? live.components.value.flatMap((component) => (component.installGroupId ? [component.installGroupId] : []))
+    : [];
+  return [...new Set(named.length > 0 ? named : seen)].filter((group) => !ours.has(String(group)));
+}
+
+/** What the ledger keeps of an installed component, so that `from:` can find it. */
+export function componentMemory(
+  component: ComponentRecord,
+): JsonObject & { serviceId: string; serviceKey: string; k8sComponentName: string } {
+  return {
+    serviceId: component.serviceId,
+    serviceKey: component.serviceKey,
+    k8sComponentName: component.k8sComponentName,
+  };
+}
+
+export function hold(code: string, message: string, remedy: string): Difference<InstallStep> {
+  const refusal: HoldProposal = { code, message, remedy, changes: [] };
+  return { ...noDifference, holds: [refusal] };
+}

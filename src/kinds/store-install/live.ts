@@ -1,0 +1,30 @@
+import type { ComponentRecord } from '../../model/observed.ts';
+import type { DiffContext, InstalledCopy, Readable } from '../reconciled.ts';
+import type { StoreInstallSpec } from './spec.ts';
+
+export interface ApplicationState {
+  readonly status: string;
+  readonly componentCount: number;
+  readonly runningComponentCount: number;
+}
+
+/** Read only where something may have to be done: an install on record that wants nothing costs no request. */
+export interface InstallLive {
+  readonly installed: Readable<readonly InstalledCopy[]> | 'not-asked';
+  readonly components: Readable<readonly ComponentRecord[]> | 'not-asked';
+  readonly application: ApplicationState | 'not-asked';
+  readonly canUpgrade: boolean;
+}
+
+/** What the diff of an install looks at. */
+export type InstallContext = DiffContext<StoreInstallSpec, InstallLive>;
+
+/** An answer that was asked for, and that the server could give. */
+export function asked<T>(answer: Readable<T> | 'not-asked'): answer is { readonly readable: true; readonly value: T } {
+  return answer !== 'not-asked' && answer.readable;
+}
+
+/** How often the server says that the model is installed. */
+export function copiesOf(live: InstallLive, modelId: string): number {
+  return asked(live.installed) ? live.installed.value.filter((copy) => copy.modelId === modelId).length : 0;
+}
