@@ -2,6 +2,7 @@ import {
   chmodSync,
   closeSync,
   fsyncSync,
+  mkdirSync,
   mkdtempSync,
   openSync,
   readFileSync,
@@ -12,6 +13,7 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
+import { dirname } from 'node:path';
 import { PortolanError } from '../model/errors.ts';
 
 /** Nothing that a command line names is larger; a wrong path must not fill the memory. */
@@ -86,13 +88,34 @@ export function writePrivateLines(path: string, lines: Iterable<string>): number
   } catch (error) {
     rmSync(unfinished, { force: true });
     if (error instanceof PortolanError) throw error;
-    throw new PortolanError({
-      code: 'cli/unwritable-file',
-      disposition: 'give-up',
-      message: `${path} cannot be written: ${(error as NodeJS.ErrnoException).message}. It was not made.`,
-      remedy: 'Correct the path, or free space there.',
-      cause: error,
-    });
+    throw unwritable(path, error);
+  }
+}
+
+function unwritable(path: string, error: unknown): PortolanError {
+  return new PortolanError({
+    code: 'cli/unwritable-file',
+    disposition: 'give-up',
+    message: `${path} cannot be written: ${(error as NodeJS.ErrnoException).message}. It was not made.`,
+    remedy: 'Correct the path, or free space there.',
+    cause: error,
+  });
+}
+
+/**
+ * Writes a file beside where it belongs, with the folders that are missing, and gives it its name when it is whole.
+ * @throws PortolanError `give-up` when it cannot be written; an older file of that name then still stands.
+ */
+export function writeWholeFile(path: string, text: string): void {
+  const unfinished = `${path}.${PARTIAL}`;
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    rmSync(unfinished, { force: true });
+    writeFileSync(unfinished, text, { flag: 'wx' });
+    renameSync(unfinished, path);
+  } catch (error) {
+    rmSync(unfinished, { force: true });
+    throw unwritable(path, error);
   }
 }
 

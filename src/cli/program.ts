@@ -158,6 +158,11 @@ const COMMANDS: readonly (CommandEntry | CommandGroup)[] = [
     load: async () => (await import('./monitor.ts')).monitorCommand,
   },
   {
+    name: 'export',
+    summary: 'Write what is there as manifests, and prove that they change nothing.',
+    load: async () => (await import('./export.ts')).exportCommand,
+  },
+  {
     name: 'schema',
     summary: 'Print the JSON Schema of a kind, or the kinds there are.',
     load: async () => (await import('./schema.ts')).schemaCommand,

@@ -96,6 +96,11 @@ export function unsafeCharacter(value: string): string | undefined {
   return match === null ? undefined : describeCharacter(match[0]);
 }
 
+/** The text with every character that no file may hold written as `\\u202e`: for comments. */
+export function withoutUnsafe(text: string): string {
+  return text.replace(UNSAFE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
 function describeCharacter(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   return `${nameOfCharacter(code)} (U+${code.toString(16).toUpperCase().padStart(4, '0')})`;

@@ -1,6 +1,7 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { KindDeclaration } from '../kinds/kind.ts';
 import { documentSchema } from '../kinds/schema.ts';
+import type { Json, JsonObject } from '../model/json.ts';
 
 /** One error of the validator, with the schema it comes from. */
 export type SchemaError = ErrorObject<string, Record<string, unknown>>;
@@ -24,7 +25,24 @@ export function validateDocument(declaration: KindDeclaration<unknown>, value: u
   return validator(value) ? [] : ((validator.errors ?? []) as readonly SchemaError[]);
 }
 
+const fields = new WeakMap<JsonObject, ValidateFunction>();
+
+/** Whether one field of a kind may have this value. @param schema a part of the kind's own, always the same object. */
+export function isValidField(schema: JsonObject, value: Json): boolean {
+  let validator = fields.get(schema);
+  if (validator === undefined) {
+    // Within an object, where a default is allowed.
+    validator = compiler().compile({ type: 'object', properties: { field: schema } });
+    fields.set(schema, validator);
+  }
+  return validator({ field: value });
+}
+
 function compile(declaration: KindDeclaration<unknown>): ValidateFunction {
+  return compiler().compile(documentSchema(declaration));
+}
+
+function compiler(): Ajv2020 {
   ajv ??= new Ajv2020({
     allErrors: true,
     strict: true,
@@ -36,5 +54,5 @@ function compile(declaration: KindDeclaration<unknown>): ValidateFunction {
     $data: false,
     keywords: NOTES,
   });
-  return ajv.compile(documentSchema(declaration));
+  return ajv;
 }

@@ -1,6 +1,7 @@
 import { defineKind } from '../define.ts';
 import { componentCalls } from './calls.ts';
 import { diffComponent, withdrawComponent } from './diff.ts';
+import { exportComponents } from './export.ts';
 
 export const componentKind = defineKind({
   kind: 'Component',
@@ -8,4 +9,5 @@ export const componentKind = defineKind({
   diff: diffComponent,
   withdraw: withdrawComponent,
   calls: componentCalls,
+  exported: exportComponents,
 });

@@ -19,7 +19,7 @@ export function checkRule(resource: Resource<HttpGatewayRuleSpec>, set: DesiredS
   ];
 }
 
-function domainProblems(domain: string): readonly SpecProblem[] {
+export function domainProblems(domain: string): readonly SpecProblem[] {
   const labels = domain.split('.');
   if (/^[0-9]+$/.test(labels.at(-1) ?? '')) {
     return [

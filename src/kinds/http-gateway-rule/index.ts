@@ -1,6 +1,7 @@
 import { defineKind } from '../define.ts';
 import { ruleCalls } from './calls.ts';
 import { diffRule } from './diff.ts';
+import { exportRules } from './export.ts';
 import { withdrawRule } from './withdraw.ts';
 
 export const ruleKind = defineKind({
@@ -9,4 +10,5 @@ export const ruleKind = defineKind({
   diff: diffRule,
   withdraw: withdrawRule,
   calls: ruleCalls,
+  exported: exportRules,
 });

@@ -1,6 +1,7 @@
 import { defineKind } from '../define.ts';
 import { installCalls } from './calls.ts';
 import { diffInstall, withdrawInstall } from './diff.ts';
+import { exportInstalls } from './export.ts';
 
 export const installKind = defineKind({
   kind: 'StoreInstall',
@@ -8,4 +9,5 @@ export const installKind = defineKind({
   diff: diffInstall,
   withdraw: withdrawInstall,
   calls: installCalls,
+  exported: exportInstalls,
 });

@@ -1,0 +1,93 @@
+import { isAbsolute, join, relative, resolve } from 'node:path';
+import type { ExportedApplication } from '../manifest/export.ts';
+import { formatFile } from '../manifest/format.ts';
+import { LIMITS } from '../manifest/limits.ts';
+import type { SourceFile } from '../manifest/text.ts';
+import { writeManifest } from '../manifest/write.ts';
+import { schemaFileName } from '../kinds/schema.ts';
+import { scopeKey } from '../model/ids.ts';
+import { PortolanError } from '../model/errors.ts';
+import { readFileIfThere, writeWholeFile } from './files.ts';
+
+/** A file of manifests: `path` is where it goes, or what it would be called. */
+export interface ManifestFile extends SourceFile {
+  readonly content: string;
+}
+
+/** Where files go, and where they find the JSON Schemas. */
+export interface Layout {
+  /** undefined: to standard output. */
+  readonly to: string | undefined;
+  /** Folder, or address. */
+  readonly schemas: string;
+  /** Masks secrets. */
+  readonly redact: (text: string) => string;
+}
+
+/** A file is begun anew before it is larger than the loader takes. */
+const FILE_BYTES_MAX = LIMITS.fileBytes * 0.75;
+
+/** The files of one application: one, unless it is too large. */
+export function filesOf(application: ExportedApplication, { to, schemas, redact }: Layout): readonly ManifestFile[] {
+  const place = schemaPlace(schemas, to);
+  const texts: string[] = [];
+  for (const [index, document] of application.documents.entries()) {
+    const schema = `${place}/${schemaFileName(document.kind)}`;
+    const text = redact(writeManifest(document, schema, index === 0 ? headOf(application) : []));
+    const last = texts.at(-1);
+    if (last === undefined || Buffer.byteLength(last) + Buffer.byteLength(text) > FILE_BYTES_MAX) texts.push(text);
+    else texts[texts.length - 1] = `${last}---\n${text}`;
+  }
+  return texts.map((content, index) => {
+    const name = `${application.name}${index === 0 ? '' : `.${index + 1}`}.yaml`;
+    return laidOut({ path: to === undefined ? name : join(to, name), content });
+  });
+}
+
+/** As `portolan fmt` leaves it. */
+function laidOut(file: ManifestFile): ManifestFile {
+  const formatting = formatFile(file);
+  return formatting.type === 'formatted' ? { ...file, content: formatting.text } : file;
+}
+
+function headOf({ live, left, unseen }: ExportedApplication): readonly string[] {
+  return [
+    `Exported from ${scopeKey(live.scope)}.`,
+    ...unseen.map((sentence) => `Not shown: ${sentence}`),
+    ...left.map((sentence) => `Not written, and so not managed: ${sentence}`),
+  ];
+}
+
+/** As a file in `to` names it: relative to itself, unless it is an address or absolute. */
+function schemaPlace(schemas: string, to: string | undefined): string {
+  const place = schemas.replace(/\/+$/, '');
+  if (to === undefined || /^[a-z]+:\/\//i.test(place) || isAbsolute(place)) return place;
+  const path = relative(resolve(to), resolve(place)).replaceAll('\\', '/');
+  return path.startsWith('.') ? path : `./${path}`;
+}
+
+/**
+ * Writes every file, or none of them.
+ * @param replaces whether files that are there and differ may be replaced.
+ * @returns the paths that were written; what is there already as it should be is not touched.
+ * @throws PortolanError `invalid` when one is there and differs, and may not be replaced.
+ */
+export function writeFiles(files: readonly ManifestFile[], replaces: boolean): readonly string[] {
+  const news = files.filter(({ path, content }) => {
+    const present = readFileIfThere(path, 'a manifest that is there');
+    return present === undefined || new TextDecoder().decode(present) !== content;
+  });
+  const present = news.filter(({ path }) => readFileIfThere(path, 'a manifest that is there') !== undefined);
+  const [first] = present;
+  if (first !== undefined && !replaces) {
+    const others = present.length === 1 ? '' : ` (and ${present.length - 1} more)`;
+    throw new PortolanError({
+      code: 'export/file-exists',
+      disposition: 'invalid',
+      message: `${first.path} exists and differs from what is there now${others}. No file was written.`,
+      remedy: 'Export to another folder and compare, or add --force to replace what is there.',
+    });
+  }
+  for (const { path, content } of news) writeWholeFile(path, content);
+  return news.map(({ path }) => path);
+}

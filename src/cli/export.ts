@@ -1,0 +1,236 @@
+import { Option } from '@commander-js/extra-typings';
+import PQueue from 'p-queue';
+import type { LiveApplication } from '../kinds/export.ts';
+import { operatorNames } from '../manifest/configuration.ts';
+import { type ExportedApplication, exportApplications } from '../manifest/export.ts';
+import { renderProblems } from '../manifest/render.ts';
+import { PortolanError } from '../model/errors.ts';
+import { scopeKey } from '../model/ids.ts';
+import { safeLine } from '../model/text.ts';
+import { renderPlanText } from '../plan/render/text.ts';
+import { type ApplicationReader, createApplicationReader, type ExportTarget } from '../reconcile/read-application.ts';
+import type { CommandDefinition, Surroundings } from './command.ts';
+import { readConfiguration } from './configuration.ts';
+import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
+import { filesOf, type ManifestFile, writeFiles } from './export-files.ts';
+import { type Proof, prove } from './export-proof.ts';
+import { type ExportNaming, exportTargets } from './export-targets.ts';
+import { type Input, type InputOptions, loadInput } from './input.ts';
+import type { LogOptions } from './logging.ts';
+import {
+  collect,
+  configOption,
+  filenameOption,
+  logFormatOption,
+  logLevelOption,
+  platformOption,
+  varFileOption,
+  varOption,
+} from './options.ts';
+import { parallelismOption } from './pass-options.ts';
+import { worstOf } from './plan-view.ts';
+import type { Platforms } from './platforms.ts';
+import { reportProblems } from './problems.ts';
+import { createProgress } from './progress.ts';
+import type { Terminal } from './terminal.ts';
+import { count } from './text.ts';
+import { withOpenPlatforms } from './with-platforms.ts';
+
+const HELP = `
+Reads only. What was written is then planned against what was read: an empty plan proves that nothing would change.
+
+A server that speaks only the documented API lists neither components nor rules nor installs. There, name components with
+--component, in the list, or with -f and the manifests at hand; what cannot be seen is said in each file and on stderr.
+
+Examples:
+  portolan export --app team-a/region-1/42
+  portolan export --app team-a/region-1/42 --component 6f3c1d5e8a9b40c7a2e4d6f8091b3c5d
+  portolan export --team team-a --to manifests/team-a     # one file for each application
+  portolan export --list applications.txt --to manifests  # lines: TEAM/REGION/APP-ID [SERVICE-ID …]
+  portolan export -f manifests/ --to now                  # what the manifests name, as it is now
+  portolan export --app team-a/region-1/42 | portolan adopt -f - --yes`;
+
+export const exportCommand: CommandDefinition = {
+  define(command, invoke) {
+    command
+      .addOption(
+        new Option('--app <address>', 'an application, TEAM/REGION/APP-ID; may be repeated').argParser(collect),
+      )
+      .addOption(
+        new Option('--team <team>', 'all applications of a team (or TEAM/REGION); may be repeated').argParser(collect),
+      )
+      .addOption(new Option('--list <file>', 'applications, one on a line; - for standard input'))
+      .addOption(
+        new Option(
+          '--component <id>',
+          'only this component of the application (service_id); may be repeated',
+        ).argParser(collect),
+      )
+      .addOption(filenameOption())
+      .addOption(configOption())
+      .addOption(platformOption())
+      .addOption(new Option('--to <folder>', 'write a file for each application there, in place of standard output'))
+      .addOption(new Option('--force', 'replace files that are there'))
+      .addOption(
+        new Option('--store <name>', 'Store of the configuration that installs came from, where they do not say it'),
+      )
+      .addOption(
+        new Option('--schemas <place>', 'folder or address of the JSON Schemas, for editors').default('schemas'),
+      )
+      .addOption(varOption())
+      .addOption(varFileOption())
+      .addOption(parallelismOption())
+      .addOption(logLevelOption())
+      .addOption(logFormatOption())
+      .addHelpText('after', HELP)
+      .action((options) => invoke((surroundings) => runExport(options, surroundings)));
+  },
+};
+
+interface ExportOptions extends ExportNaming, InputOptions, LogOptions {
+  readonly to?: string | undefined;
+  readonly force?: true | undefined;
+  readonly store?: string | undefined;
+  readonly schemas: string;
+  readonly parallelism: number;
+}
+
+async function runExport(options: ExportOptions, surroundings: Surroundings): Promise<ExitCode> {
+  const { terminal } = surroundings;
+  const input = await inputOf(options, surroundings);
+  const invalid = reportProblems(input.problems, terminal);
+  if (invalid !== undefined) return invalid;
+  refuseUnknownStore(options.store, input);
+  return withOpenPlatforms(input, options, surroundings, async (platforms) => {
+    const targets = await exportTargets(options, input.desired, platforms, terminal);
+    const { applications, errors } = await readAll(targets, options, platforms, terminal);
+    const written = exportApplications(applications, { stores: input.configuration.stores, store: options.store });
+    const layout = { to: options.to, schemas: options.schemas, redact: surroundings.redaction.redact };
+    const files = written.map((application) => filesOf(application, layout));
+    const proof = await prove(
+      files.flat(),
+      new Map(written.map(({ name, live }) => [name, live])),
+      operatorNames(input.configuration),
+      surroundings.clock.now(),
+    );
+    output(options, files.flat(), terminal);
+    account(options, written, files, terminal);
+    if (written.length > 0) tellProof(proof, terminal);
+    for (const { target, error } of errors) tellError(target, error, terminal);
+    const codes = [...errors.map(({ error }) => exitCodeOf(error.disposition)), ...(proof.holds ? [] : [EXIT.failed])];
+    return worstOf(codes) ?? EXIT.ok;
+  });
+}
+
+/** Manifests at hand are read only where some are named. */
+async function inputOf(
+  options: ExportOptions,
+  surroundings: Surroundings,
+): Promise<Pick<Input, 'configuration' | 'file' | 'problems' | 'desired'>> {
+  if (options.filename !== undefined) return loadInput(options, surroundings);
+  return { ...readConfiguration(options.config), desired: new Map() };
+}
+
+function refuseUnknownStore(
+  store: string | undefined,
+  { configuration: { stores } }: Pick<Input, 'configuration'>,
+): void {
+  if (store === undefined || stores.has(store)) return;
+  throw new PortolanError({
+    code: 'export/no-store',
+    disposition: 'invalid',
+    message: `The configuration has no Store called ${store}. Nothing was read.`,
+    remedy:
+      stores.size === 0 ? 'Add a document of kind Store to it.' : `Name one of: ${[...stores.keys()].join(', ')}.`,
+  });
+}
+
+interface Reading {
+  readonly applications: readonly LiveApplication[];
+  readonly errors: readonly { readonly target: ExportTarget; readonly error: PortolanError }[];
+}
+
+/** Reads several applications at once; one that cannot be read is in nobody's way. */
+async function readAll(
+  targets: readonly ExportTarget[],
+  { parallelism }: ExportOptions,
+  platforms: Platforms,
+  { err }: Terminal,
+): Promise<Reading> {
+  const applications: LiveApplication[] = [];
+  const errors: { target: ExportTarget; error: PortolanError }[] = [];
+  const readers = new Map<string, ApplicationReader>();
+  for (const [name, ofPlatform] of Map.groupBy(targets, ({ scope }) => scope.platform))
+    readers.set(name, createApplicationReader(platforms.client(name), ofPlatform));
+  const progress = createProgress(err);
+  const queue = new PQueue({ concurrency: parallelism });
+  await queue.addAll(
+    targets.map((target) => async () => {
+      if (err.isTerminal) progress.step(`read ${applications.length + errors.length + 1}/${targets.length}`);
+      try {
+        const reader = readers.get(target.scope.platform);
+        if (reader !== undefined) applications.push(await reader.read(target));
+      } catch (error) {
+        if (!(error instanceof PortolanError) || error.code === 'platform/stopped') throw error;
+        errors.push({ target, error });
+      }
+    }),
+  );
+  progress.clear();
+  const order = new Map(targets.map((target, index) => [target, index]));
+  errors.sort((a, b) => (order.get(a.target) ?? 0) - (order.get(b.target) ?? 0));
+  return { applications, errors };
+}
+
+function output({ to, force }: ExportOptions, files: readonly ManifestFile[], { out }: Terminal): void {
+  if (to === undefined) out.write(files.map(({ content }) => content).join('---\n'));
+  else writeFiles(files, force === true);
+}
+
+/** What was written, and what could not be; what is said of several applications alike is said once. */
+function account(
+  { to }: ExportOptions,
+  applications: readonly ExportedApplication[],
+  files: readonly (readonly ManifestFile[])[],
+  { err }: Terminal,
+): void {
+  const unseen = new Map<string, number>();
+  for (const [index, { live, name, documents, left, unseen: sentences }] of applications.entries()) {
+    const counts = [...Map.groupBy(documents.slice(1), ({ kind }) => kind)].map(([kind, all]) =>
+      count(all.length, kind),
+    );
+    const where = to === undefined ? '' : ` → ${(files[index] ?? []).map(({ path }) => path).join(', ')}`;
+    err.write(
+      `${safeLine(`${scopeKey(live.scope)}  Application/${name}: ${counts.join(', ') || 'nothing else'}${where}`)}\n`,
+    );
+    for (const sentence of left) err.write(`  not written: ${safeLine(sentence)}\n`);
+    for (const sentence of sentences) unseen.set(sentence, (unseen.get(sentence) ?? 0) + 1);
+  }
+  for (const [sentence, times] of unseen)
+    err.write(`not shown${times > 1 ? ` (${count(times, 'application')})` : ''}: ${safeLine(sentence)}\n`);
+}
+
+function tellProof({ holds, problems, plan }: Proof, { err }: Terminal): void {
+  const { inSync, unchangedFields } = plan.summary;
+  if (holds) {
+    const what = `${count(plan.scopes.length, 'application')}, ${count(inSync, 'resource')}, ${count(unchangedFields, 'field')}`;
+    err.write(`proved: the plan of what was written is empty (${what})\n`);
+    return;
+  }
+  err.write('not proved: what was written is not what is there. This is left:\n');
+  err.write(problems.length > 0 ? renderProblems(problems, { color: err.color }) : renderPlanText(plan));
+}
+
+/** Where the platform's words mean fields of a manifest, and it was a command line that said them. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  'platform/unknown-team': 'Correct the team in TEAM/REGION/APP-ID.',
+  'platform/unknown-region': 'Correct the region in TEAM/REGION/APP-ID; portolan regions lists them.',
+  'platform/unknown-component': 'Correct the id of the component, or the application that it is named with.',
+};
+
+function tellError({ scope }: ExportTarget, error: PortolanError, { err }: Terminal): void {
+  const remedy = REMEDIES[error.code] ?? error.remedy;
+  err.write(
+    `error: ${safeLine(scopeKey(scope))} was not exported: ${safeLine(error.message)}\n  ${safeLine(remedy)}\n  [${error.code}]\n`,
+  );
+}

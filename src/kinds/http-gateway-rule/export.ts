@@ -1,0 +1,126 @@
+import type { JsonObject } from '../../model/json.ts';
+import type { RuleRecord } from '../../model/observed.ts';
+import { isDefault } from '../component/export.ts';
+import type { ExportContext, Exported, ExportedDocument, Remark } from '../export.ts';
+import { where } from './asserted.ts';
+import { domainProblems } from './check.ts';
+import { ruleFields } from './fields.ts';
+import { httpGatewayRuleSchema } from './spec.ts';
+import { ruleKey } from './steps.ts';
+
+const { properties } = httpGatewayRuleSchema;
+
+/** Rules that lead to the components that are written, with every field that a server shows. */
+export function exportRules(context: ExportContext): Exported {
+  const { rules, extent } = context.live;
+  if (!rules.readable) {
+    const unseen = [
+      'gateway rules: this server does not list them, so none is written; those that exist stay as they are.',
+    ];
+    return { documents: [], left: [], unseen };
+  }
+  const copies = Map.groupBy(rules.value, ruleKey);
+  const documents: ExportedDocument[] = [];
+  const left: string[] = [];
+  for (const rule of rules.value.toSorted(byKey)) {
+    const component = context.nameOf('Component', rule.serviceId);
+    if (component === undefined && extent === 'named') continue;
+    const why =
+      component === undefined
+        ? `its component ${rule.serviceId} is not written`
+        : whyNot(context, rule, copies.get(ruleKey(rule)) ?? []);
+    // What the platform made by itself is told beside its port.
+    if (why === undefined && component !== undefined) documents.push(documentOf(context, component, rule));
+    else if (!isDefault(rule) || component === undefined)
+      left.push(`rule ${where(rule)} on port ${rule.port} (${rule.ruleId}): ${why}`);
+  }
+  const unseen =
+    documents.length === 0
+      ? []
+      : ['configuration and extensions of rules: no server shows them, so they are left out and not managed.'];
+  return { documents, left, unseen };
+}
+
+/** Why a rule cannot be written; undefined: it can. */
+function whyNot(context: ExportContext, rule: RuleRecord, copies: readonly RuleRecord[]): string | undefined {
+  const { domain, path } = rule;
+  const { platform } = context.live.scope;
+  if (!context.fits(properties.domain, domain) || domainProblems(domain).length > 0)
+    return 'a manifest cannot hold this domain';
+  if (path === '') return 'it has no path, and that of a manifest starts with /';
+  if (!context.fits(properties.path, path)) return 'a manifest cannot hold this path';
+  if (copies.length > 1) return `the platform has ${copies.length} of them, and it is not clear which one is meant`;
+  if (!context.claim(`rule ${domain.toLowerCase()}${path} on platform ${platform}`)) {
+    return 'another rule that is written has this domain and path too, and manifests have one for each';
+  }
+  return undefined;
+}
+
+function documentOf(context: ExportContext, component: string, rule: RuleRecord): ExportedDocument {
+  const remarks: Remark[] = [];
+  if (rule.type === 0)
+    remarks.push({ at: [], text: "The platform's default rule, made when outer access was opened." });
+  if (!rule.outer) remarks.push({ at: [], text: 'Outer access of its port is closed: it answers nobody now.' });
+  if (!isNothing(rule.rewrites))
+    remarks.push({ at: [], text: 'It has rewrites, which a manifest cannot say; they stay as they are.' });
+  const { path } = rule;
+  const wished = `${rule.domain.replace(/^\*/, 'any')}${path === '/' ? '' : `-${path.replaceAll('/', '-')}`}`;
+  return {
+    kind: 'HttpGatewayRule',
+    name: context.nameFor('HttpGatewayRule', ruleKey(rule), wished),
+    spec: {
+      application: context.application,
+      component,
+      port: rule.port,
+      domain: rule.domain,
+      path,
+      ...conditions(context, rule, remarks),
+    },
+    remarks,
+  };
+}
+
+/** Every managed field that a server shows. What is empty there is absent here. */
+function conditions(context: ExportContext, rule: RuleRecord, remarks: Remark[]): JsonObject {
+  const schemas: Readonly<Record<string, JsonObject>> = {
+    weight: properties.weight,
+    cookie: properties.cookie,
+    header: properties.header,
+    certificateId: properties.certificateId,
+    autoSsl: properties.autoSsl.properties.enabled,
+    autoSslConfig: properties.autoSsl.properties.config,
+  };
+  const spec: Record<string, JsonObject[string]> = {};
+  const autoSsl: Record<string, JsonObject[string]> = {};
+  for (const { name, path, read } of ruleFields) {
+    const value = read?.(rule);
+    const schema = schemas[name];
+    if (schema === undefined || value === undefined || isUnset(name, value)) continue;
+    if (!context.fits(schema, value)) {
+      remarks.push({
+        at: [],
+        text: `${path} is left out, and so not managed: a manifest cannot hold ${JSON.stringify(value)}.`,
+      });
+    } else if (path.startsWith('autoSsl.')) autoSsl[path.slice('autoSsl.'.length)] = value;
+    else spec[path] = value;
+  }
+  return Object.keys(autoSsl).length === 0 ? spec : { ...spec, autoSsl };
+}
+
+/** How a server says "none". */
+function isUnset(name: string, value: unknown): boolean {
+  return value === '' || (name === 'certificateId' && value === 0);
+}
+
+function isNothing(rewrites: string | null): boolean {
+  return rewrites === null || rewrites === '' || rewrites === '[]';
+}
+
+function byKey(left: RuleRecord, right: RuleRecord): number {
+  const [a, b] = [sortKey(left), sortKey(right)];
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function sortKey({ domain, path, port, serviceId, ruleId }: RuleRecord): string {
+  return [domain.toLowerCase(), path, serviceId, String(port).padStart(5, '0'), ruleId].join(' ');
+}

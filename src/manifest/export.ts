@@ -1,0 +1,71 @@
+import { applicationDocument, wishedApplicationName } from '../kinds/application/export.ts';
+import type { ExportContext, ExportedDocument, LiveApplication } from '../kinds/export.ts';
+import { ExportNames } from '../kinds/export-names.ts';
+import { reconciledKinds } from '../kinds/registry.ts';
+import { scopeKey } from '../model/ids.ts';
+import { isWritable } from './write.ts';
+
+/** The manifests of one application, and what they do not say. */
+export interface ExportedApplication {
+  readonly live: LiveApplication;
+  /** `metadata.name` of the Application. */
+  readonly name: string;
+  readonly documents: readonly ExportedDocument[];
+  /** What is there and could not be written. */
+  readonly left: readonly string[];
+  /** What nobody could see. */
+  readonly unseen: readonly string[];
+}
+
+/**
+ * Writes applications as manifests. Pure, and in an order that only what is there decides: names that two objects would
+ * have go to the one that comes first by number or id, so that they are the same the next time.
+ */
+export function exportApplications(
+  applications: readonly LiveApplication[],
+  { stores, store }: Pick<ExportContext, 'stores' | 'store'>,
+): readonly ExportedApplication[] {
+  const sorted = applications.toSorted(byScope);
+  const names = new ExportNames();
+  const claimed = new Set<string>();
+  keepNames(sorted, names);
+  return sorted.map((live) => {
+    const name = names.give('Application', scopeKey(live.scope), wishedApplicationName(live), String(live.scope.appId));
+    const context: ExportContext = {
+      live,
+      application: name,
+      stores,
+      store,
+      nameFor: (kind, key, wished, suffix) => names.give(kind, key, wished, suffix),
+      nameOf: (kind, key) => names.of(kind, key),
+      fits: isWritable,
+      claim: (identity) => {
+        if (claimed.has(identity)) return false;
+        claimed.add(identity);
+        return true;
+      },
+    };
+    // Kinds come in the order of their dependence: a rule is named by its component.
+    const parts = [...reconciledKinds.values()].sort((a, b) => a.order - b.order).map((kind) => kind.exported(context));
+    return {
+      live,
+      name,
+      documents: [applicationDocument(live, name), ...parts.flatMap((part) => part.documents)],
+      left: parts.flatMap((part) => part.left),
+      unseen: parts.flatMap((part) => part.unseen),
+    };
+  });
+}
+
+/** What has a name in manifests at hand keeps it. */
+function keepNames(applications: readonly LiveApplication[], names: ExportNames): void {
+  for (const live of applications) {
+    if (live.manifestName !== undefined) names.give('Application', scopeKey(live.scope), live.manifestName);
+    for (const { serviceId, name } of live.components) if (name !== undefined) names.give('Component', serviceId, name);
+  }
+}
+
+function byScope({ scope: a }: LiveApplication, { scope: b }: LiveApplication): number {
+  const [left, right] = [a, b].map(({ platform, team, region }) => `${platform}/${team}/${region}`) as [string, string];
+  return left === right ? a.appId - b.appId : left < right ? -1 : 1;
+}

@@ -1,0 +1,166 @@
+import type { LiveApplication, LiveComponent } from '../kinds/export.ts';
+import type { Readable } from '../kinds/reconciled.ts';
+import { PortolanError } from '../model/errors.ts';
+import type { Scope } from '../model/ids.ts';
+import type { ApplicationSummary, PlacedRule, RuleRecord } from '../model/observed.ts';
+import type { PlatformClient } from '../platform/client.ts';
+
+/** An application that somebody wants to see as manifests. */
+export interface ExportTarget {
+  readonly scope: Scope;
+  /** Only these components, by id. undefined: all that can be found. */
+  readonly only: readonly string[] | undefined;
+  /** What a listing has said of it already. */
+  readonly listed?: Pick<ApplicationSummary, 'name' | 'k8sApp'>;
+  /** What manifests at hand say: names, and the ids that a server without a listing cannot give. */
+  readonly known: { readonly name?: string; readonly components: ReadonlyMap<string, string> };
+}
+
+const UNREADABLE = { readable: false } as const;
+
+/**
+ * Reads applications for export, with as few requests as the server allows: what a listing answers for several of them is
+ * asked once.
+ */
+export interface ApplicationReader {
+  /** @throws PortolanError where it is not there, or cannot be read. */
+  read(target: ExportTarget): Promise<LiveApplication>;
+}
+
+/** @param targets all that will be read of this platform. */
+export function createApplicationReader(client: PlatformClient, targets: readonly ExportTarget[]): ApplicationReader {
+  const perTeam = Map.groupBy(
+    targets.filter(({ listed }) => listed === undefined),
+    ({ scope }) => teamOf(scope),
+  );
+  const listings = new Map<string, Promise<Readable<readonly ApplicationSummary[]>>>();
+  let allRules: Promise<Readable<readonly PlacedRule[]>> | undefined;
+  const [components, rules, installs] = [inTurn(), inTurn(), inTurn()];
+
+  async function identity(scope: Scope): Promise<{ readonly name: string; readonly k8sApp: string | null }> {
+    const team = teamOf(scope);
+    if ((perTeam.get(team)?.length ?? 0) > 1) {
+      const listing = listings.get(team) ?? client.applications(scope.team, scope.region);
+      listings.set(team, listing);
+      const listed = await listing;
+      const found = listed.readable ? listed.value.find(({ appId }) => appId === scope.appId) : undefined;
+      if (found !== undefined) return found;
+      if (listed.readable) throw noApplication(client, scope);
+    }
+    const record = await client.application(scope);
+    if (record === undefined) throw noApplication(client, scope);
+    return record;
+  }
+
+  /** Rules of all applications in one request, where that answers for several. */
+  async function rulesOf(scope: Scope): Promise<Readable<readonly RuleRecord[]>> {
+    if (targets.length > 1) {
+      // A server may refuse the rules of everybody and list those of one application.
+      allRules ??= client.allRules().catch((error: unknown) => {
+        if (error instanceof PortolanError && error.disposition !== 'unreachable') return UNREADABLE;
+        throw error;
+      });
+      const all = await allRules;
+      // By number, which is unique, and not by team: that may be named by its id here and by its name there.
+      if (all.readable) {
+        return {
+          readable: true,
+          value: all.value.flatMap(({ region, appId, rule }) =>
+            region === scope.region && appId === scope.appId ? [rule] : [],
+          ),
+        };
+      }
+    }
+    return rules(() => client.rules(scope));
+  }
+
+  return {
+    async read({ scope, only, known, listed: summary }) {
+      const { name, k8sApp } = summary ?? (await identity(scope));
+      const listed = await components(() => client.components(scope));
+      const ids =
+        only ?? (listed.readable ? listed.value.map(({ serviceId }) => serviceId) : [...known.components.keys()]);
+      // Where there is no listing, ids are the only way to name any, and say nothing of the rest.
+      const isPart = only !== undefined && listed.readable;
+      const found = await Promise.all(
+        [...new Set(ids)].map(async (serviceId): Promise<LiveComponent | undefined> => {
+          const record = listed.readable ? listed.value.find((one) => one.serviceId === serviceId) : undefined;
+          const ports = await client.ports(scope, serviceId);
+          // Listed and not there: it was deleted in between.
+          if (ports === undefined && record !== undefined) return undefined;
+          if (ports === undefined) throw noComponent(client, scope, serviceId);
+          const manifest = known.components.get(serviceId);
+          return { serviceId, record, ports, ...(manifest === undefined ? {} : { name: manifest }) };
+        }),
+      );
+      const [rules, installed] = await Promise.all([
+        rulesOf(scope),
+        isPart ? ('not-asked' as const) : installs(() => client.installed(scope)),
+      ]);
+      return {
+        scope,
+        name,
+        k8sApp,
+        ...(known.name === undefined ? {} : { manifestName: known.name }),
+        components: found.filter((component) => component !== undefined),
+        extent: isPart ? 'named' : listed.readable ? 'listed' : 'unlisted',
+        rules,
+        installed,
+      };
+    },
+  };
+}
+
+/** The first one finds out whether the server has a listing at all; the others wait for that, and need not ask. */
+function inTurn(): <T>(ask: () => Promise<T>) => Promise<T> {
+  let first: Promise<unknown> | undefined;
+  return (ask) => {
+    if (first !== undefined) return first.then(ask);
+    const answer = ask();
+    first = answer.catch(() => undefined);
+    return answer;
+  };
+}
+
+/** All applications of a team in a region. @throws PortolanError `give-up` where the server cannot list them. */
+export async function applicationsOfTeam(
+  client: PlatformClient,
+  team: string,
+  region: string,
+): Promise<readonly Required<Pick<ExportTarget, 'scope' | 'listed'>>[]> {
+  const answer = await client.applications(team, region);
+  if (answer.readable) {
+    return answer.value.map((listed) => ({
+      scope: { platform: client.name, team, region, appId: listed.appId },
+      listed,
+    }));
+  }
+  throw new PortolanError({
+    code: 'export/cannot-list',
+    disposition: 'give-up',
+    message: `${client.url} does not list the applications of a team. Nothing was written.`,
+    remedy: "Name them: --app TEAM/REGION/APP-ID for each, or --list FILE. The number stands in the console's address.",
+  });
+}
+
+function teamOf({ team, region }: Scope): string {
+  return `${team}/${region}`;
+}
+
+function noApplication(client: PlatformClient, { team, region, appId }: Scope): PortolanError {
+  return new PortolanError({
+    code: 'application/not-found',
+    disposition: 'give-up',
+    message: `${client.url} has no application ${appId} of team ${team} in region ${region}. Nothing was written for it.`,
+    remedy: `Correct the name; portolan export --team ${team} writes all that the team has, where the server lists them.`,
+  });
+}
+
+function noComponent(client: PlatformClient, { team, region, appId }: Scope, serviceId: string): PortolanError {
+  return new PortolanError({
+    code: 'export/no-component',
+    disposition: 'give-up',
+    message: `${client.url} has no component ${serviceId} in ${team}/${region}/${appId}. Nothing was written for this application.`,
+    remedy: "Correct the id; it stands in the address of the component's page in the console.",
+  });
+}

@@ -1,0 +1,160 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { LiveApplication } from '../../src/kinds/export.ts';
+import { legibleName } from '../../src/kinds/export-names.ts';
+import { NAME_LENGTH_MAX, NAME_PATTERN } from '../../src/kinds/schema.ts';
+import { exportApplications } from '../../src/manifest/export.ts';
+import { groupByApplication } from '../../src/manifest/group.ts';
+import { loadManifests } from '../../src/manifest/load.ts';
+import { writeManifest } from '../../src/manifest/write.ts';
+import type { PortRecord, RuleRecord } from '../../src/model/observed.ts';
+import { planExported } from '../../src/reconcile/prove-export.ts';
+
+const text = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 12 }),
+  fc.constantFrom(
+    '',
+    'yes',
+    'null',
+    '012',
+    '1e3',
+    '~',
+    '${A}',
+    '$${A}',
+    '- a',
+    'a: b',
+    '#',
+    '商城',
+    'é',
+    'e\u0301',
+    '\u202e',
+  ),
+);
+const often = <T>(usual: fc.Arbitrary<T>, odd: fc.Arbitrary<T>) =>
+  fc.oneof({ arbitrary: usual, weight: 5 }, { arbitrary: odd, weight: 1 });
+
+const port: fc.Arbitrary<PortRecord> = fc.record({
+  port: fc.integer({ min: 1, max: 3 }),
+  protocol: often(fc.constantFrom('http', 'tcp', 'udp', 'grpc', 'mysql'), text),
+  alias: often(fc.constantFrom('A', 'B', 'C_1', 'YES', 'NULL'), text),
+  inner: fc.boolean(),
+  outer: fc.boolean(),
+  serviceName: often(fc.constant('web'), text),
+});
+
+const rule = (serviceIds: readonly string[]): fc.Arbitrary<RuleRecord> =>
+  fc
+    .record({
+      ruleId: fc.uuid(),
+      serviceId: fc.constantFrom(...serviceIds, 'gone'),
+      port: fc.integer({ min: 1, max: 3 }),
+      domain: often(fc.constantFrom('a.example.com', 'A.example.com', '*.b.example.com', 'c'), text),
+      path: often(fc.constantFrom('/', '', '/a', '/$a{'), text),
+      certificateId: fc.constantFrom(null, 0, 7, -1),
+      weight: fc.constantFrom(null, 0, 50, 100, 900),
+      cookie: text,
+      header: text,
+      autoSsl: fc.boolean(),
+      autoSslConfig: fc.option(text),
+      type: fc.constantFrom(null, 0, 1),
+      outer: fc.boolean(),
+      rewrites: fc.constantFrom(null, '', '[]', '[{"regex":"a"}]'),
+    })
+    .map((fields) => ({
+      rowId: null,
+      protocol: '',
+      isSenior: null,
+      domainType: null,
+      pathRewrite: null,
+      regionId: null,
+      tenantId: null,
+      componentAlias: null,
+      componentName: null,
+      team: null,
+      region: null,
+      appId: null,
+      ...fields,
+    }));
+
+const application = (appId: number): fc.Arbitrary<LiveApplication> => {
+  const serviceIds = [1, 2].map((number) => `${appId}c${number}`);
+  return fc.record({
+    scope: fc.constant({ platform: 'default', team: 'team-a', region: 'region-1', appId }),
+    name: text,
+    k8sApp: fc.option(text),
+    components: fc.tuple(
+      ...serviceIds.map((serviceId) =>
+        fc
+          .uniqueArray(port, { selector: ({ port: number }) => number, maxLength: 3 })
+          .map((ports) => ({ serviceId, record: undefined, ports })),
+      ),
+    ),
+    extent: fc.constantFrom('listed' as const, 'unlisted' as const),
+    rules: fc.oneof(
+      fc.constant({ readable: false as const }),
+      fc.array(rule(serviceIds), { maxLength: 6 }).map((value) => ({ readable: true as const, value })),
+    ),
+    installed: fc.constant({ readable: false as const }),
+  });
+};
+
+test('whatever ports and rules a platform has: what is written is valid, and its plan is empty', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.tuple(application(1), application(2)), async (lives) => {
+      const exported = exportApplications(lives, { stores: new Map(), store: undefined });
+      const files = exported.map(({ name, documents, left, unseen }) => ({
+        path: `${name}.yaml`,
+        content: documents
+          .map((document, index) => writeManifest(document, 'schemas/x.json', index === 0 ? [...left, ...unseen] : []))
+          .join('---\n'),
+      }));
+      const { desired, problems } = loadManifests({ files });
+      expect(problems).toEqual([]);
+      const groups = groupByApplication(desired);
+      expect(groups).toHaveLength(lives.length);
+      for (const { application: anchor, resources } of groups) {
+        const live = exported.find(({ name }) => name === anchor.name)?.live;
+        if (live === undefined) throw new Error(`${anchor.id} was not exported`);
+        const work = { application: anchor, resources: new Map(resources.map((resource) => [resource.id, resource])) };
+        const plan = await planExported(work, live, 'test', 0);
+        expect({ actions: plan.actions, holds: plan.holds, deferred: plan.deferred }).toEqual({
+          actions: [],
+          holds: [],
+          deferred: [],
+        });
+        expect(plan.inSync).toHaveLength(resources.length);
+      }
+      // In whichever order they were read.
+      const turned = exportApplications(lives.toReversed(), { stores: new Map(), store: undefined });
+      expect(turned).toEqual(exported);
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test.for([
+  ['shop-web', 'shop-web'],
+  ['Shop Web (2)', 'shop-web-2'],
+  ['www.Shop.example.com', 'www.shop.example.com'],
+  ['Café', 'cafe'],
+  ['商城', undefined],
+  ['商城2', undefined],
+  ['商城 mall', 'mall'],
+  ['012', '012'],
+  ['-.-', undefined],
+  ['', undefined],
+] as const)('the name of %j is %j', ([given, name]) => {
+  expect(legibleName(given)).toBe(name);
+});
+
+test('a name that is made of a text is valid, or none is', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme', maxLength: 120 }), (given) => {
+      const name = legibleName(given);
+      if (name === undefined) return;
+      expect(name).toMatch(new RegExp(NAME_PATTERN));
+      expect(name.length).toBeLessThanOrEqual(NAME_LENGTH_MAX);
+    }),
+    { numRuns: 300 },
+  );
+});
