@@ -116,7 +116,8 @@ export function passOptions(
   };
 }
 
-function known(names: readonly string[], desired: DesiredState, flag: string): ResourceId[] {
+/** Resources that a command line names. @throws PortolanError `invalid` for one that the manifests do not have. */
+export function known(names: readonly string[], desired: DesiredState, flag: string): ResourceId[] {
   return names.map((name) => {
     if (desired.has(name as ResourceId)) return name as ResourceId;
     const all = [...desired.keys()].filter((id) => !id.startsWith('Application/')).sort();

@@ -163,6 +163,11 @@ const COMMANDS: readonly (CommandEntry | CommandGroup)[] = [
     load: async () => (await import('./export.ts')).exportCommand,
   },
   {
+    name: 'adopt',
+    summary: 'Put what exists on record as ours, as it is. Sends nothing.',
+    load: async () => (await import('./adopt.ts')).adoptCommand,
+  },
+  {
     name: 'schema',
     summary: 'Print the JSON Schema of a kind, or the kinds there are.',
     load: async () => (await import('./schema.ts')).schemaCommand,

@@ -63,12 +63,14 @@ export const silentHooks: SessionHooks = { emit() {}, stopRequested: () => undef
 /**
  * Opens everything that planning and applying need, runs `work`, and closes it whatever happens. Faults in the input are
  * reported, all of them, and nothing is opened then.
+ * @param command for the history and the lock.
  */
 export async function withSession(
   options: SessionOptions,
   surroundings: Surroundings,
   readOnly: boolean,
   work: (session: Session) => Promise<ExitCode>,
+  command?: string,
 ): Promise<ExitCode> {
   const input = await loadInput(options, surroundings);
   const invalid = reportProblems(input.problems, surroundings.terminal);
@@ -76,7 +78,7 @@ export async function withSession(
     await options.refuse?.(input.problems);
     return invalid;
   }
-  return withInput(input, options, surroundings, readOnly, work);
+  return withInput(input, options, surroundings, readOnly, work, command);
 }
 
 /** As `withSession`, for input that is at hand and without faults. */
@@ -86,10 +88,11 @@ export async function withInput(
   surroundings: Surroundings,
   readOnly: boolean,
   work: (session: Session) => Promise<ExitCode>,
+  command = readOnly ? 'plan' : 'apply',
 ): Promise<ExitCode> {
   if (input.configuration.platforms.size === 0) throw noPlatform(input.file);
   const log = await createLog(options, surroundings);
-  const actor = `portolan ${readOnly ? 'plan' : 'apply'} by ${surroundings.who}`;
+  const actor = `portolan ${command} by ${surroundings.who}`;
   const { ledger, isKnown } = await openLedger({ ledger: options.ledger, actor, readOnly }, surroundings);
   const remembered = await rememberedCapabilities(ledger, input);
   const platforms = openPlatforms({
@@ -230,7 +233,7 @@ async function guardRun(
 }
 
 /** A source is accepted when its guards let it through, and before the first intent that refers to it. */
-export async function acceptInput(session: Session, clock: Clock): Promise<void> {
+export async function acceptInput(session: Session, clock: Clock, command = 'apply'): Promise<void> {
   const { ledger, source, input, options, allowRewind } = session;
   await acceptSnapshot(
     {
@@ -240,7 +243,7 @@ export async function acceptInput(session: Session, clock: Clock): Promise<void>
       commit: input.commit,
       prunes: options.permissions.prune,
       allowRewind,
-      actor: 'portolan apply',
+      actor: `portolan ${command}`,
     },
     clock,
   );
