@@ -88,6 +88,7 @@ async function helpOf(words: readonly string[], root: string): Promise<string> {
       text += part;
     },
     isTerminal: false,
+    rows: 24,
     columns: COLUMNS,
     color: false,
   };

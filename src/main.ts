@@ -61,11 +61,19 @@ function terminalOfProcess(): Terminal {
 function outputOf(stream: NodeJS.WriteStream): Output {
   // The reader went away (`portolan … | head`): there is nobody left to tell.
   stream.on('error', () => {});
+  // A dumb terminal shows text and moves no cursor: it is written to as a pipe is.
+  const isTerminal = stream.isTTY === true && process.env.TERM !== 'dumb';
   return {
     write: (content) => void stream.write(content),
-    isTerminal: stream.isTTY === true,
-    columns: stream.columns ?? 80,
-    color: stream.isTTY === true && (process.env.NO_COLOR ?? '') === '' && process.env.TERM !== 'dumb',
+    isTerminal,
+    // A window that is not drawn yet has no size.
+    get columns() {
+      return stream.columns || 80;
+    },
+    get rows() {
+      return stream.rows || 24;
+    },
+    color: isTerminal && (process.env.NO_COLOR ?? '') === '',
   };
 }
 

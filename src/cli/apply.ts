@@ -1,7 +1,7 @@
 import { Option } from '@commander-js/extra-typings';
 import PQueue from 'p-queue';
-import type { ApplyEvent } from '../apply/world.ts';
 import { PortolanError } from '../model/errors.ts';
+import { scopeKey } from '../model/ids.ts';
 import type { Action } from '../model/plan.ts';
 import { renderAccount, renderVerdict } from '../plan/render/account.ts';
 import { renderPlanText } from '../plan/render/text.ts';
@@ -10,6 +10,7 @@ import type { Outcome } from '../reconcile/outcome.ts';
 import { exactApprovalOf } from '../reconcile/exact-approval.ts';
 import { approvalOf, carryOut, prepare, type Prepared } from '../reconcile/reconcile.ts';
 import type { Survey } from '../reconcile/survey.ts';
+import { applyHooks, renderEffort } from './apply-progress.ts';
 import { applyExitCode, scopeResult } from './apply-report.ts';
 import { type Ending, endWithout } from './apply-result.ts';
 import type { CommandDefinition, Surroundings } from './command.ts';
@@ -186,7 +187,8 @@ async function apply(
   surroundings: Surroundings,
 ): Promise<ExitCode> {
   const { terminal, signal } = surroundings;
-  const progress = createProgress(terminal.err);
+  const progress = createProgress(surroundings);
+  const startedMs = surroundings.clock.monotonic();
   const survey = await settledSurvey(options, session, progress, surroundings);
   progress.clear();
   const plan = survey.document;
@@ -229,6 +231,10 @@ async function apply(
     const isNews = outcomes.some((outcome) => outcome.type === 'ended' && !shown.has(outcome.remaining));
     terminal.out.write(`${isNews ? `\n${renderAccount(outcomes, paint)}` : ''}${renderVerdict(outcomes, paint)}\n`);
   }
+  const { traffic } = session;
+  // A log says nothing of a run that changed nothing.
+  if (terminal.err.isTerminal || traffic.writes > 0)
+    terminal.err.write(renderEffort(surroundings.clock.monotonic() - startedMs, traffic));
   return end({ exitCode, outcomes }, exitCode);
 }
 
@@ -237,9 +243,10 @@ async function settledSurvey(
   options: ApplyOptions,
   session: Session,
   progress: Progress,
-  { clock, signal }: Surroundings,
+  surroundings: Surroundings,
 ): Promise<Survey> {
-  const hooks = hooksFor(options, progress, signal, 0);
+  const hooks = applyHooks({ progress, total: 0, failFast: false, laneOf: () => '', surroundings });
+  const { clock, signal } = surroundings;
   for (;;) {
     const survey = await surveyAll(session, hooks);
     const until = survey.document.scopes.flatMap((plan) =>
@@ -261,9 +268,14 @@ async function carryOutAll(
   session: Session,
   survey: Survey,
   { approval, progress, actions }: { approval: typeof approvalOf; progress: Progress; actions: number },
-  { clock, signal }: Surroundings,
+  surroundings: Surroundings,
 ): Promise<readonly Outcome[]> {
-  const hooks = hooksFor(options, progress, signal, actions);
+  const lanes = new Map(survey.prepared.map(({ scope, work }) => [scopeKey(scope), work.application.name]));
+  const laneOf = (scope: string): string => lanes.get(scope) ?? scope;
+  const failFast = options.failFast === true;
+  // What waits for an install is at least one action more each.
+  const deferred = survey.prepared.reduce((sum, { plan }) => sum + plan.deferred.length, 0);
+  const hooks = applyHooks({ progress, total: actions + deferred, failFast, laneOf, surroundings });
   const outcomes: Outcome[] = survey.errors.map(({ application, error }) => ({
     type: 'unobserved',
     application: application as Outcome['application'],
@@ -272,7 +284,8 @@ async function carryOutAll(
   const queue = new PQueue({ concurrency: session.parallelism });
   await queue.addAll(
     survey.prepared.map((prepared) => async () => {
-      outcomes.push(await untilDone(options, prepared, approval(prepared.plan), session, hooks, { clock, signal }));
+      outcomes.push(await untilDone(options, prepared, approval(prepared.plan), session, hooks, surroundings));
+      progress.rest(laneOf(scopeKey(prepared.scope)));
     }),
   );
   progress.clear();
@@ -296,7 +309,7 @@ async function untilDone(
   for (;;) {
     const pause = pauseAfter(outcome, options.wait === true, clock.now());
     if (pause === undefined || signal.aborted) return outcome;
-    hooks.emit({ type: 'waiting', scope: '', message: pause.message, untilMs: pause.untilMs });
+    hooks.emit({ type: 'waiting', scope: scopeKey(first.scope), message: pause.message, untilMs: pause.untilMs });
     try {
       await clock.sleep(pause.sleepMs, signal);
     } catch {
@@ -350,33 +363,3 @@ function latest(
     status === 'done' || status === 'failed' || (status === 'skipped' && left.has(action.id));
   return [...earlier.filter((result) => stands(result) && !again.has(result.action.id)), ...results];
 }
-
-function hooksFor(options: ApplyOptions, progress: Progress, signal: AbortSignal, total: number): SessionHooks {
-  let begun = 0;
-  let failed = false;
-  const label = (action: Action): string => `${action.resource}: ${action.summary}`;
-  return {
-    stopRequested: () =>
-      signal.aborted ? 'interrupted' : failed && options.failFast === true ? 'fail-fast' : undefined,
-    emit(event: ApplyEvent) {
-      switch (event.type) {
-        case 'started':
-          begun += 1;
-          progress.step(`apply ${begun}/${Math.max(total, begun)}  ${label(event.action)}`);
-          break;
-        case 'finished':
-          if (event.result.status === 'failed' || event.result.status === 'in-doubt') failed = true;
-          progress.line(`${MARKS[event.result.status]} ${label(event.action)}`);
-          break;
-        case 'resolved':
-          progress.line(`i ${event.resource}: intent ${event.intent} of an earlier run: ${event.how}`);
-          break;
-        case 'waiting':
-          progress.step(`wait  ${event.message}, until ${new Date(event.untilMs).toISOString()}`);
-          break;
-      }
-    },
-  };
-}
-
-const MARKS = { done: '✓', failed: '✗', 'in-doubt': '?', skipped: '-' } as const;

@@ -2,6 +2,7 @@ import type { Command } from '@commander-js/extra-typings';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
 import type { ExitCode } from './exit-codes.ts';
+import type { LiveRegion } from './live-region.ts';
 import type { Redaction } from './redaction.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -29,6 +30,8 @@ export interface ProcessSurroundings {
 export interface Surroundings extends ProcessSurroundings {
   /** Whoever reads a secret adds it here: `terminal` masks it from then on. */
   readonly redaction: Redaction;
+  /** The bottom of `terminal`, for what is going on. */
+  readonly live: LiveRegion;
 }
 
 /** Runs a command's work and keeps its exit code for main. */

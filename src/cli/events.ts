@@ -3,15 +3,20 @@ import { PortolanError } from '../model/errors.ts';
 import type { ControllerEvent } from '../model/status.ts';
 import { safeLine } from '../model/text.ts';
 import type { CommandDefinition, Surroundings } from './command.ts';
+import { asciiOption } from './drawing/glyphs.ts';
+import { eventLines, eventSummary, subjectOf } from './event-table.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { integerArgument, outputOption } from './options.ts';
 import { openServer, type ServerClient } from './server/client.ts';
 import { applicationArgument, serverOption, tokenFileOption, type ServerFlags } from './server/options.ts';
+import { readerOf } from './status/standing.ts';
+import { intervalOf, watch, type WatchFlag, watchOption } from './watch.ts';
 
 const EXAMPLES = `
 Examples:
   portolan events --server http://127.0.0.1:7780
-  portolan events --follow --application shop
+  portolan events --watch                          # a table of the newest, redrawn
+  portolan events --follow --application shop      # a line for each, as it happens
   portolan events --follow -o json | jq 'select(.severity != "info")'`;
 
 export const eventsCommand: CommandDefinition = {
@@ -19,7 +24,9 @@ export const eventsCommand: CommandDefinition = {
     command
       .addOption(serverOption())
       .addOption(tokenFileOption())
-      .addOption(new Option('--follow', 'go on with what happens, until interrupted'))
+      .addOption(new Option('--follow', 'go on with a line for whatever happens, until interrupted'))
+      .addOption(watchOption('2s; without a terminal, or with -o json, it is --follow'))
+      .addOption(asciiOption())
       .addOption(new Option('--application <name>', 'only of this application').argParser(applicationArgument))
       .addOption(
         new Option('--limit <n>', 'at most so many of the past').argParser(integerArgument(0, 1000)).default(50),
@@ -32,6 +39,8 @@ export const eventsCommand: CommandDefinition = {
 
 interface EventsOptions extends ServerFlags {
   readonly follow?: boolean | undefined;
+  readonly watch?: WatchFlag;
+  readonly ascii?: boolean | undefined;
   readonly application?: string | undefined;
   readonly limit: number;
   /** `json`: one event a line. */
@@ -44,15 +53,35 @@ interface EventPage {
   readonly position: string;
 }
 
+const WATCH_MS = 2_000;
+
 async function events(options: EventsOptions, surroundings: Surroundings): Promise<ExitCode> {
   const server = openServer(options, surroundings);
-  const { application, limit } = options;
-  const page = (await server.get('events', 'position', { application, limit: Math.max(1, limit) })) as EventPage;
-  const write = (event: ControllerEvent): void => surroundings.terminal.out.write(lineOf(event, options.output));
-  for (const event of page.items.slice(0, limit).toReversed()) write(event);
-  if (options.follow !== true) return EXIT.ok;
+  const { application, limit, output } = options;
+  const { out } = surroundings.terminal;
+  const read = async (): Promise<EventPage> => {
+    const page = (await server.get('events', 'position', { application, limit: Math.max(1, limit) })) as EventPage;
+    return { ...page, items: page.items.slice(0, limit) };
+  };
+  const intervalMs = intervalOf(options.watch, WATCH_MS);
+  if (intervalMs !== undefined && out.isTerminal && output === 'text') {
+    const draw = ({ items }: EventPage): readonly string[] => {
+      const reader = readerOf(surroundings, options.ascii);
+      return [reader.paint('title', eventSummary(items)), '', ...eventLines(items, reader)];
+    };
+    return watch({ intervalMs, look: read, draw, print: (page) => draw(page).join('\n') }, surroundings);
+  }
+  const write = (event: ControllerEvent): void => out.write(lineOf(event, output));
+  const page = await read();
+  const past = page.items.toReversed();
+  if (options.follow !== true && intervalMs === undefined) {
+    if (output === 'json') past.forEach(write);
+    else for (const line of eventLines(past, readerOf(surroundings, options.ascii))) out.write(`${line}\n`);
+    return EXIT.ok;
+  }
+  past.forEach(write);
   await follow(server, page.position, application, write, surroundings);
-  return EXIT.ok;
+  return options.follow === true ? EXIT.ok : EXIT.interrupted;
 }
 
 const PAUSE_MIN_MS = 1_000;
@@ -93,7 +122,6 @@ async function follow(
 
 function lineOf(event: ControllerEvent, output: 'text' | 'json'): string {
   if (output === 'json') return `${JSON.stringify(event)}\n`;
-  const { atMs, severity, type, application, resource, message } = event;
-  const about = resource ?? application ?? '-';
-  return `${new Date(atMs).toISOString()}  ${severity.padEnd(7)}  ${type}  ${safeLine(about)}  ${safeLine(message)}\n`;
+  const { atMs, severity, type, message } = event;
+  return `${new Date(atMs).toISOString()}  ${severity.padEnd(7)}  ${type}  ${safeLine(subjectOf(event))}  ${safeLine(message)}\n`;
 }

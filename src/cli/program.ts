@@ -2,6 +2,7 @@ import { Command, CommanderError } from '@commander-js/extra-typings';
 import type { CommandDefinition, Invoke, ProcessSurroundings, Surroundings } from './command.ts';
 import { applyEnvironment, describeEnvironment } from './env-options.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
+import { withLiveRegion } from './live-region.ts';
 import { createRedaction, redacting } from './redaction.ts';
 import { reportError } from './report.ts';
 
@@ -120,7 +121,7 @@ const COMMANDS: readonly (CommandEntry | CommandGroup)[] = [
   {
     name: 'status',
     summary: 'Show how each resource stands. Reads only.',
-    load: async () => (await import('./status.ts')).statusCommand,
+    load: async () => (await import('./status/status.ts')).statusCommand,
   },
   {
     name: 'events',
@@ -155,7 +156,7 @@ const COMMANDS: readonly (CommandEntry | CommandGroup)[] = [
   {
     name: 'monitor',
     summary: 'Draw the monitoring history of the components of an application.',
-    load: async () => (await import('./monitor.ts')).monitorCommand,
+    load: async () => (await import('./monitor/monitor.ts')).monitorCommand,
   },
   {
     name: 'export',
@@ -225,7 +226,11 @@ before a file.`;
  */
 export async function runProgram(args: readonly string[], around: ProcessSurroundings): Promise<ExitCode> {
   const redaction = createRedaction();
-  const surroundings: Surroundings = { ...around, redaction, terminal: redacting(around.terminal, redaction) };
+  const surroundings: Surroundings = {
+    ...around,
+    redaction,
+    ...withLiveRegion(redacting(around.terminal, redaction)),
+  };
   let exitCode: ExitCode = EXIT.ok;
   const program = new Command('portolan')
     .description("Keeps an application platform's ports, gateway rules and store installs as a git repository says.")

@@ -1,4 +1,4 @@
-import type { Output, Terminal } from './terminal.ts';
+import { type Output, type Terminal, writingTo } from './terminal.ts';
 
 /**
  * Secrets that this process has read, so that no output shows one: a server may echo a token in an error message, and a
@@ -41,6 +41,6 @@ export function createRedaction(): Redaction {
 
 /** The terminal, with every secret masked on its way out. */
 export function redacting(terminal: Terminal, redaction: Redaction): Terminal {
-  const masked = (output: Output): Output => ({ ...output, write: (text) => output.write(redaction.redact(text)) });
+  const masked = (output: Output): Output => writingTo(output, (text) => output.write(redaction.redact(text)));
   return { ...terminal, out: masked(terminal.out), err: masked(terminal.err) };
 }

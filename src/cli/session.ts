@@ -3,11 +3,13 @@ import type { StoreAccess } from '../kinds/reconciled.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { ApplicationGroup } from '../manifest/group.ts';
 import { groupByApplication } from '../manifest/group.ts';
+import { PortolanError } from '../model/errors.ts';
 import { canonicalJson } from '../model/json.ts';
 import type { OwnedObject } from '../model/owned.ts';
 import type { Problem } from '../model/problem.ts';
 import { guardEmpty, guardShare, guardShrunk, guardSuccession, type Refusal } from '../plan/guard.ts';
 import type { Capability } from '../platform/client.ts';
+import { operations } from '../platform/operations.ts';
 import type { PassOptions, Prepared, Work } from '../reconcile/reconcile.ts';
 import { createSharedReadings } from '../reconcile/shared-readings.ts';
 import { survey, type Survey } from '../reconcile/survey.ts';
@@ -20,8 +22,10 @@ import { createLog, type LogOptions } from './logging.ts';
 import { openLedger } from './open-ledger.ts';
 import { passOptions, type ScopeFlags } from './pass-options.ts';
 import { openPlatforms, type Platforms } from './platforms.ts';
+import { createProgress, type Progress } from './progress.ts';
 import { reportProblems } from './problems.ts';
 import { acceptSnapshot, largestSince, snapshotId, successionOf } from '../source/snapshot.ts';
+import { count } from './text.ts';
 import { noPlatform } from './with-platforms.ts';
 import type { ExitCode } from './exit-codes.ts';
 
@@ -50,7 +54,21 @@ export interface Session {
   readonly allowShrunk: boolean;
   readonly allowRewind: boolean;
   readonly parallelism: number;
+  /** Requests that left for the platforms so far, each retry too. */
+  readonly traffic: Traffic;
+  /** Says how far a reading of all applications has come. */
+  readonly reading: Progress;
+  /**
+   * The same with the manifests as they are now, and nothing of what was read of platforms before.
+   * @throws PortolanError `retry` when the manifests are at fault now.
+   */
+  anew(): Promise<Session>;
   world(work: Work, hooks: SessionHooks): ApplyWorld;
+}
+
+export interface Traffic {
+  readonly reads: number;
+  readonly writes: number;
 }
 
 export interface SessionHooks {
@@ -95,15 +113,31 @@ export async function withInput(
   const actor = `portolan ${command} by ${surroundings.who}`;
   const { ledger, isKnown } = await openLedger({ ledger: options.ledger, actor, readOnly }, surroundings);
   const remembered = await rememberedCapabilities(ledger, input);
+  const traffic = { reads: 0, writes: 0 };
   const platforms = openPlatforms({
     configuration: input.configuration,
     file: input.file,
     surroundings,
     log,
     remembered: (name) => remembered.get(name) ?? {},
+    onRequest: ({ operation }) => {
+      if (operations[operation as keyof typeof operations]?.class === 'read') traffic.reads += 1;
+      else traffic.writes += 1;
+    },
   });
   try {
-    const session = openedSession({ options, input, surroundings, log, ledger, isKnown, platforms, readOnly, actor });
+    const session = openedSession({
+      options,
+      input,
+      surroundings,
+      log,
+      ledger,
+      isKnown,
+      platforms,
+      readOnly,
+      actor,
+      traffic,
+    });
     const exitCode = await work(session);
     if (!readOnly) {
       const { configuration } = input;
@@ -126,19 +160,31 @@ interface Opened {
   readonly platforms: Platforms;
   readonly readOnly: boolean;
   readonly actor: string;
+  readonly traffic: Traffic;
 }
 
-function openedSession({
-  options,
-  input,
-  surroundings,
-  log,
-  ledger,
-  isKnown,
-  platforms,
-  readOnly,
-  actor,
-}: Opened): Session {
+/** What standard input said was read and is gone: it stays as it was. */
+async function reopened(opened: Opened): Promise<Session> {
+  const { options, surroundings } = opened;
+  if (options.filename?.includes('-') === true) return openedSession(opened);
+  const input = await loadInput(options, surroundings);
+  const [problem] = input.problems;
+  if (problem !== undefined) throw atFault(input.problems);
+  // Platforms and stores are those that were opened.
+  return openedSession({ ...opened, input: { ...input, configuration: opened.input.configuration } });
+}
+
+function atFault(problems: Input['problems']): PortolanError {
+  return new PortolanError({
+    code: 'cli/manifests-at-fault',
+    disposition: 'retry',
+    message: `The manifests have ${count(problems.length, 'fault')} now: ${problems.map(({ position, message }) => `${position.file}:${position.line}: ${message}`).join('; ')}`,
+    remedy: 'Correct them; portolan validate shows all of them.',
+  });
+}
+
+function openedSession(opened: Opened): Session {
+  const { options, input, surroundings, log, ledger, isKnown, platforms, readOnly, actor, traffic } = opened;
   const { configuration, desired } = input;
   const timing = timingOf(configuration.settings);
   const stores = lazyStores(platforms);
@@ -164,6 +210,9 @@ function openedSession({
     allowShrunk: options.allowShrunk === true,
     allowRewind: options.allowRewind === true,
     parallelism: options.parallelism,
+    traffic,
+    reading: createProgress(surroundings),
+    anew: () => reopened(opened),
     world: ({ application }, hooks) => ({
       client: platforms.client(application.spec.platform),
       ledger,
@@ -196,17 +245,27 @@ export function lazyStores(platforms: Platforms): ReadonlyMap<string, StoreAcces
 }
 
 /** Observes and plans every application, several at once; one that fails is reported and delays no other. */
-export function surveyAll(session: Session, hooks: SessionHooks): Promise<Survey> {
-  return survey({
-    works: session.works,
-    options: session.options,
-    ledger: session.ledger,
-    source: session.source,
-    revision: session.input.commit?.name ?? null,
-    parallelism: session.parallelism,
-    world: (work) => session.world(work, hooks),
-    guard: (prepared, owned) => guardRun(session, prepared, owned),
-  });
+export async function surveyAll(session: Session, hooks: SessionHooks): Promise<Survey> {
+  const { works, reading } = session;
+  let begun = 0;
+  try {
+    return await survey({
+      works,
+      options: session.options,
+      ledger: session.ledger,
+      source: session.source,
+      revision: session.input.commit?.name ?? null,
+      parallelism: session.parallelism,
+      world: (work) => {
+        begun += 1;
+        reading.at('', `look ${begun}/${works.length}  ${work.application.id}`);
+        return session.world(work, hooks);
+      },
+      guard: (prepared, owned) => guardRun(session, prepared, owned),
+    });
+  } finally {
+    reading.clear();
+  }
 }
 
 /** The limits of all applications together, and of a source that says nothing, or much less than before. */

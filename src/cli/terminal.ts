@@ -1,9 +1,12 @@
 /** One output of the process. Results go to `out`, progress and everything else to `err`. */
 export interface Output {
   write(text: string): void;
+  /** Somebody looks at it, and the cursor can be moved. */
   readonly isTerminal: boolean;
-  /** Width in characters; 80 where there is no terminal. */
+  /** Width in characters, as it is now; 80 where there is no terminal. */
   readonly columns: number;
+  /** Height in lines, as it is now; 24 where there is no terminal. */
+  readonly rows: number;
   /** A terminal, and `NO_COLOR` is not set. */
   readonly color: boolean;
 }
@@ -16,4 +19,19 @@ export interface Terminal {
   input(): AsyncIterable<Uint8Array>;
   /** Asks for one line, with the question on `err`; undefined where nobody can answer. */
   ask?(question: string): Promise<string>;
+}
+
+/** The same output, written to in another way. Its size is read when it is asked for: windows change. */
+export function writingTo(output: Output, write: (text: string) => void): Output {
+  return {
+    write,
+    isTerminal: output.isTerminal,
+    color: output.color,
+    get columns() {
+      return output.columns;
+    },
+    get rows() {
+      return output.rows;
+    },
+  };
 }

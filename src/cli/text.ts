@@ -1,14 +1,62 @@
-/** Characters that take two columns of a terminal: CJK, kana, hangul, full-width forms and pictures. */
-const WIDE =
-  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
-/** Characters that take none. */
-const ZERO_WIDTH = /\p{Mn}|\p{Me}|[\u200b-\u200d]/u;
+import measure from 'fast-string-truncated-width';
 
-/** Columns that a text takes on a terminal. */
+/** Columns that a text takes on a terminal; escape sequences of colour take none. */
 export function displayWidth(text: string): number {
-  let width = 0;
-  for (const char of text) width += ZERO_WIDTH.test(char) ? 0 : WIDE.test(char) ? 2 : 1;
-  return width;
+  return measure(text).width;
+}
+
+const RESET = '\u001b[0m';
+const COLOUR = /(\u001b\[[0-9;]*m)/;
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+/** The text if it takes at most so many columns, else as much of it as fits before an ellipsis. Colour ends with it. */
+export function fit(text: string, width: number, ellipsis = '…'): string {
+  if (displayWidth(text) <= width) return text;
+  const end = displayWidth(ellipsis) <= width ? ellipsis : '';
+  const room = width - displayWidth(end);
+  let kept = '';
+  let used = 0;
+  // The library would cut as well, but between unusual characters it cuts too late.
+  for (const part of text.split(COLOUR)) {
+    if (COLOUR.test(part)) {
+      kept += part;
+      continue;
+    }
+    for (const { segment } of graphemes.segment(part)) {
+      used += displayWidth(segment);
+      if (used > room) return `${kept}${kept.includes('\u001b') ? RESET : ''}${end}`;
+      kept += segment;
+    }
+  }
+  return kept;
+}
+
+/** As `fit`, with spaces behind it up to the width. */
+export function fitted(text: string, width: number, ellipsis = '…'): string {
+  const kept = fit(text, width, ellipsis);
+  return `${kept}${' '.repeat(Math.max(0, width - displayWidth(kept)))}`;
+}
+
+/** Lines of at most so many columns, broken between words where one fits. Plain text only. */
+export function wrap(text: string, width: number): readonly string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    const longer = line === '' ? word : `${line} ${word}`;
+    if (displayWidth(longer) <= width) {
+      line = longer;
+      continue;
+    }
+    if (line !== '') lines.push(line.trimEnd());
+    line = word;
+    while (displayWidth(line) > width) {
+      const head = fit(line, width, '');
+      if (head === '') break;
+      lines.push(head);
+      line = line.slice(head.length);
+    }
+  }
+  return line === '' && lines.length > 0 ? lines : [...lines, line];
 }
 
 /** `1 object`, `2 objects`. */

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { confirm } from '../../src/cli/confirm.ts';
+import { withLiveRegion } from '../../src/cli/live-region.ts';
 import { createProgress } from '../../src/cli/progress.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
 import { collectingTerminal } from './running.ts';
 
 test.for([
@@ -26,21 +28,130 @@ test('without a terminal nothing is asked, and the flag to pass is named', async
   expect(text).toEqual({ out: '', err: '' });
 });
 
-test('on a terminal, progress is one line that is rewritten and taken away', () => {
-  const { terminal, text } = collectingTerminal({ isTerminal: true, columns: 12 });
-  const progress = createProgress(terminal.err);
-  progress.step('a step that is long');
+/** A terminal of both outputs, as a person sees it: every line, without what was taken away again. */
+class Screen {
+  lines: string[] = [''];
+
+  /** Understands what the live region uses: going up, to the start of a line, and clearing all below. */
+  write(text: string): void {
+    for (const [part] of text.matchAll(/\u001b\[(\d+)A|\u001b\[J|\r|\n|[^\u001b\r\n]+/g)) {
+      const last = this.lines.length - 1;
+      if (part === '\n') this.lines.push('');
+      else if (part === '\r') this.lines[last] = '';
+      else if (part.endsWith('A')) this.lines.length -= Number(part.slice(2, -1));
+      else if (part === '\u001b[J') this.lines[last] = '';
+      else this.lines[last] = `${this.lines[last]}${part}`;
+    }
+  }
+}
+
+function progressOn(settings: { columns?: number; rows?: number; outIsTerminal?: boolean; isTerminal?: boolean }) {
+  const screen = new Screen();
+  const piped: string[] = [];
+  const { columns = 80, rows = 24, isTerminal = true, outIsTerminal = true } = settings;
+  const shape = { columns, rows, color: false };
+  const { terminal, live } = withLiveRegion({
+    out: {
+      ...shape,
+      isTerminal: outIsTerminal,
+      write: (text) => (outIsTerminal ? screen.write(text) : void piped.push(text)),
+    },
+    err: { ...shape, isTerminal, write: (text) => screen.write(text) },
+    async *input() {},
+  });
+  const clock = new VirtualClock();
+  return { screen, piped, terminal, clock, progress: createProgress({ terminal, live, clock }) };
+}
+
+test('on a terminal, what is going on is one line that is rewritten, cut to fit and taken away', () => {
+  const { screen, progress } = progressOn({ columns: 13 });
+  progress.at('shop', 'a step that is long');
+  expect(screen.lines).toEqual(['a step that…']);
   progress.line('done');
+  expect(screen.lines).toEqual(['done', 'a step that…']);
   progress.clear();
-  expect(text.err).toBe('\r\u001b[2Ka step tha…\r\u001b[2Kdone\n');
+  expect(screen.lines).toEqual(['done', '']);
 });
 
-test('elsewhere, progress is one line per step, without escape sequences', () => {
-  const { terminal, text } = collectingTerminal();
-  const progress = createProgress(terminal.err);
-  progress.step('one');
-  progress.step('one');
-  progress.step('two\u001b[2K');
+test('a step says how long it takes already, and a wait how long it may take yet', async () => {
+  const { screen, clock, progress } = progressOn({});
+  progress.at('shop', 'apply 3/7  Component/shop-web: open outer access of port 8080');
+  expect(screen.lines).toEqual(['apply 3/7  Component/shop-web: open outer access of port 8080']);
+  await clock.sleep(4_500);
+  expect(screen.lines).toEqual(['4s  apply 3/7  Component/shop-web: open outer access of port 8080']);
+  progress.waits('shop', 'StoreInstall/db must come to run', clock.now() + 100_000);
+  await clock.sleep(10_500);
+  expect(screen.lines).toEqual(['wait until 12:01:44Z (in 1m30s)  StoreInstall/db must come to run']);
   progress.clear();
-  expect(text.err).toBe('one\ntwo\\u001b[2K\n');
+});
+
+test('several applications are a line each below a summary, as far as there is room', async () => {
+  const { screen, clock, progress } = progressOn({ rows: 5 });
+  progress.tally('apply: 2 of 9 done');
+  for (const name of ['blog', 'shop', 'wiki']) progress.at(name, `apply 3/9  Component/${name}-web: add port 80`);
+  progress.waits('shop', 'it must run', clock.now() + 60_000);
+  expect(screen.lines).toEqual([
+    'apply: 2 of 9 done, 3 applications under way, 1 of them waiting  0s',
+    '  blog  apply 3/9  Component/blog-web: add port 80',
+    '  shop  wait until 12:01:00Z (in 1m)  it must run',
+    '  wiki  apply 3/9  Component/wiki-web: add port 80',
+  ]);
+  progress.at('zoo', 'apply 4/9  Component/zoo-web: add port 80');
+  expect(screen.lines.slice(2)).toEqual([
+    '  shop  wait until 12:01:00Z (in 1m)  it must run',
+    '  and 2 applications more',
+  ]);
+  progress.rest('blog');
+  progress.rest('wiki');
+  progress.rest('zoo');
+  expect(screen.lines).toEqual(['wait until 12:01:00Z (in 1m)  it must run']);
+  progress.clear();
+  await clock.sleep(10_000);
+  expect(screen.lines).toEqual(['']);
+});
+
+test('results and logs go above what is going on, and never into it', () => {
+  const { screen, terminal, progress } = progressOn({});
+  progress.at('a', 'one');
+  progress.at('b', 'two');
+  terminal.out.write('a result\n');
+  terminal.err.write('warn  a log line\n');
+  terminal.out.write('half of a ');
+  terminal.out.write('line\n');
+  expect(screen.lines).toEqual([
+    'a result',
+    'warn  a log line',
+    'half of a line',
+    '2 applications under way  0s',
+    '  a  one',
+    '  b  two',
+  ]);
+  progress.clear();
+});
+
+test('where results go into a pipe, nothing of what is going on is among them', () => {
+  const { screen, piped, terminal, progress } = progressOn({ outIsTerminal: false });
+  progress.at('a', 'one');
+  terminal.out.write('a result\n');
+  progress.clear();
+  expect(piped).toEqual(['a result\n']);
+  expect(screen.lines).toEqual(['']);
+});
+
+test('without a terminal there is a line for what ended, for what is waited for and for what takes long, and none twice', async () => {
+  const { screen, clock, progress } = progressOn({ isTerminal: false, outIsTerminal: false });
+  progress.at('shop', 'apply 1/2  a');
+  progress.line('✓ a\u001b[2K  (1/2)');
+  progress.at('shop', 'apply 2/2  b');
+  await clock.sleep(31_000);
+  const untilMs = clock.now() + 60_000;
+  for (let times = 0; times < 3; times += 1) progress.waits('shop', 'it must run', untilMs);
+  await clock.sleep(31_000);
+  progress.clear();
+  expect(screen.lines).toEqual([
+    '✓ a\\u001b[2K  (1/2)',
+    'wait  apply 2/2  b, since 30s',
+    'wait  it must run, until 2026-11-20T12:01:31.000Z',
+    '',
+  ]);
 });

@@ -78,6 +78,7 @@ test('both outputs of the terminal are masked; the rest of it stays', () => {
       text[name] += part;
     },
     isTerminal: false,
+    rows: 24,
     columns: 132,
     color: false,
   });

@@ -19,7 +19,14 @@ export interface Run {
 
 /** A terminal that collects text, and answers questions with `answers` in turn where there are any. */
 export function collectingTerminal(
-  settings: { isTerminal?: boolean; columns?: number; answers?: string[]; input?: string } = {},
+  settings: {
+    isTerminal?: boolean;
+    columns?: number;
+    rows?: number;
+    color?: boolean;
+    answers?: string[];
+    input?: string;
+  } = {},
 ) {
   const text = { out: '', err: '' };
   const output = (name: 'out' | 'err'): Output => ({
@@ -27,8 +34,9 @@ export function collectingTerminal(
       text[name] += part;
     },
     isTerminal: settings.isTerminal ?? false,
+    rows: settings.rows ?? 24,
     columns: settings.columns ?? 80,
-    color: false,
+    color: settings.color ?? false,
   });
   const answers = settings.answers;
   const terminal: Terminal = {

@@ -12,6 +12,8 @@ Application/shop        InSync   team-a/region-1/42
   Component/shop-web    InSync   -
   HttpGatewayRule/b     InSync   -
   HttpGatewayRule/www   InSync   -
+
+1 application, 3 resources: 3 in sync.
 `);
 
   scene.alterPort(demo.webServiceId, 8080, { alias: 'HAND' });
@@ -34,6 +36,7 @@ Application/shop        InSync   team-a/region-1/42
   expect(aside.out).toMatch(/Component\/shop-web +Reported +.*ports\[8080\]\.alias/);
   expect(aside.out).toMatch(/HttpGatewayRule\/www +Suspended/);
   expect(aside.out).toMatch(/HttpGatewayRule\/b +InSync/);
+  expect(aside.out).toMatch(/\n1 application, 3 resources: 1 only reported, 1 suspended, 1 in sync\.\n$/);
 });
 
 test('what is held says how to release it, and the code is 4', async () => {

@@ -1,4 +1,3 @@
-import { PortolanError } from '../../model/errors.ts';
 import type {
   ApplicationStatus,
   Condition,
@@ -7,18 +6,21 @@ import type {
   ResourceStatus,
 } from '../../model/status.ts';
 import { safeLine } from '../../model/text.ts';
+import { unreachable } from '../../model/unreachable.ts';
 import type { Surroundings } from '../command.ts';
+import type { Mark } from '../drawing/glyphs.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { worstOf } from '../plan-view.ts';
-import { renderTable } from '../table.ts';
-import { count } from '../text.ts';
+import { problemsFirst, type Reader, readerOf, remedyLines, type Standing, standingLines } from '../status/standing.ts';
+import { count, wrap } from '../text.ts';
+import { intervalOf, watch, type WatchFlag } from '../watch.ts';
 import { openServer, type ServerClient } from './client.ts';
 import type { ServerFlags } from './options.ts';
 
 type Application = Omit<ApplicationStatus, 'resources' | 'pending'>;
 
 /** What a controller says of all that it keeps. */
-interface Standing {
+interface Report {
   readonly controller: ControllerStatus;
   readonly applications: readonly Application[];
   /** Only those that are not as git says. */
@@ -27,50 +29,39 @@ interface Standing {
 
 export interface ServerStatusOptions extends ServerFlags {
   readonly output: 'text' | 'json';
-  readonly watch?: boolean | undefined;
+  readonly watch?: WatchFlag;
+  readonly ascii?: boolean | undefined;
 }
 
 const WATCH_MS = 2_000;
-const CLEAR = '\u001b[H\u001b[2J';
 
 /** Shows how a controller and its applications stand; with `watch`, again and again until a signal comes. */
 export async function statusOfServer(options: ServerStatusOptions, surroundings: Surroundings): Promise<ExitCode> {
   const server = openServer(options, surroundings);
   const { out } = surroundings.terminal;
-  if (options.watch !== true) {
-    const standing = await standingOf(server);
-    out.write(textOf(standing, server.url, options.output));
-    return exitCodeOf(standing);
+  const reader = (): Reader => readerOf(surroundings, options.ascii);
+  const text = (report: Report): string =>
+    reportLines(report, server.url, reader())
+      .map((line) => `${line}\n`)
+      .join('');
+  const intervalMs = intervalOf(options.watch, WATCH_MS);
+  if (intervalMs === undefined) {
+    const report = await reportOf(server);
+    out.write(options.output === 'json' ? `${JSON.stringify(documentOf(report), null, 2)}\n` : text(report));
+    return exitCodeOf(report);
   }
-  let shown = '';
-  // The first answer must come; later ones may fail, for a server is restarted sometimes.
-  let standing = await standingOf(server);
-  while (!surroundings.signal.aborted) {
-    const text = textOf(standing, server.url, options.output);
-    if (text !== shown) out.write(out.isTerminal ? `${CLEAR}${text}` : text);
-    shown = text;
-    standing = await nextStanding(server, standing, surroundings);
-  }
-  return EXIT.ok;
+  return watch(
+    {
+      intervalMs,
+      look: () => reportOf(server),
+      draw: (report) => reportLines(report, server.url, reader()),
+      print: (report) => (options.output === 'json' ? `${JSON.stringify(documentOf(report))}\n` : text(report)),
+    },
+    surroundings,
+  );
 }
 
-async function nextStanding(server: ServerClient, former: Standing, surroundings: Surroundings): Promise<Standing> {
-  const { clock, signal, terminal } = surroundings;
-  let isLost = false;
-  for (;;) {
-    await clock.sleep(WATCH_MS, signal).catch(() => {});
-    if (signal.aborted) return former;
-    try {
-      return await standingOf(server);
-    } catch (error) {
-      if (!(error instanceof PortolanError) || error.disposition === 'invalid') throw error;
-      if (!isLost && !signal.aborted) terminal.err.write(`note: ${safeLine(error.message)} Trying again.\n`);
-      isLost = true;
-    }
-  }
-}
-
-async function standingOf(server: ServerClient): Promise<Standing> {
+async function reportOf(server: ServerClient): Promise<Report> {
   const controller = (await server.get('status', 'phase')) as ControllerStatus;
   const applications: Application[] = [];
   for await (const one of server.list('applications')) applications.push(one as Application);
@@ -79,39 +70,93 @@ async function standingOf(server: ServerClient): Promise<Standing> {
   return { controller, applications, resources };
 }
 
-function textOf(standing: Standing, url: string, output: 'text' | 'json'): string {
-  if (output === 'json') return `${JSON.stringify({ formatVersion: 1, ...standing }, null, 2)}\n`;
-  const { controller, applications } = standing;
-  const { source, counts } = controller;
-  const head = `${url}: ${controller.phase}, source ${source.name} at ${source.acceptedRevision ?? 'no revision yet'}`;
+function documentOf(report: Report): object {
+  return { formatVersion: 1, ...report };
+}
+
+function reportLines(report: Report, url: string, reader: Reader): readonly string[] {
+  const { controller, applications } = report;
+  const { source, phase } = controller;
+  const head = safeLine(`${url}: ${phase}, source ${source.name} at ${source.acceptedRevision ?? 'no revision yet'}`);
+  const counts = countsText(report);
+  const said = reader.isTerminal
+    ? [...wrap(head, reader.columns), ...wrap(counts, reader.columns).map((line) => reader.paint('title', line))]
+    : [head, counts];
+  const remedies = remedyLines(remediesOf(report), reader);
+  return [
+    ...said,
+    ...(applications.length === 0 ? [] : ['', ...tableOf(report, reader)]),
+    ...(remedies.length === 0 ? [] : ['', ...remedies]),
+  ];
+}
+
+/** What is suspended is counted: applications by a person, resources by their annotation. */
+function countsText({ controller: { counts }, resources }: Report): string {
+  const asides = resources.filter(({ mode }) => mode === 'suspend').length;
+  const notReady = resources.length - asides;
   const parts = [
     count(counts.applications, 'application'),
     `${counts.ready} ready`,
     ...(['drifted', 'held', 'failing', 'suspended'] as const).flatMap((name) =>
       counts[name] > 0 ? [`${counts[name]} ${name}`] : [],
     ),
+    ...(notReady > 0 ? [`${count(notReady, 'resource')} not ready`] : []),
+    ...(asides > 0 ? [`${count(asides, 'resource')} suspended by annotation`] : []),
   ];
-  const table = applications.length === 0 ? '' : `\n${tableOf(standing)}`;
-  return `${safeLine(head)}\n${parts.join(', ')}\n${table}${remedies(standing)}`;
+  return parts.join(', ');
 }
 
-function tableOf({ applications, resources }: Standing): string {
+function tableOf({ applications, resources }: Report, reader: Reader): readonly string[] {
   const byApplication = Map.groupBy(resources, ({ application }) => application);
-  const rows = applications.flatMap((one) => {
-    const why = whyOf(one);
-    const below = (byApplication.get(one.id) ?? []).map((resource) => {
+  const groups = applications.map((one) => {
+    const head = standingOf(one.id, one.conditions, applicationMark(one), whyOf(one));
+    const members = (byApplication.get(one.id) ?? []).map((resource) => {
       const said = whyOfResource(resource);
       // What keeps the whole application is said once.
-      return [`  ${resource.id}`, ...wordsOf(resource.conditions), said === why ? '' : said];
+      return standingOf(resource.id, resource.conditions, resourceMark(resource), said === head.why ? '' : said);
     });
-    return [[one.id, ...wordsOf(one.conditions), why], ...below];
+    return { head, members };
   });
-  return renderTable(['resource', 'ready', 'healthy', 'reason', 'message'], rows);
+  return standingLines(
+    problemsFirst(groups),
+    { titles: ['ready', 'healthy', 'reason'], whyTitle: 'message', hasAge: true },
+    reader,
+  );
 }
 
-function wordsOf(conditions: readonly Condition[]): readonly string[] {
+function standingOf(name: string, conditions: readonly Condition[], mark: Mark, why: string): Standing {
   const ready = conditionOf(conditions, 'Ready');
-  return [ready?.status ?? 'Unknown', conditionOf(conditions, 'Healthy')?.status ?? 'Unknown', ready?.reason ?? ''];
+  const healthy = conditionOf(conditions, 'Healthy')?.status ?? 'Unknown';
+  return {
+    mark,
+    name,
+    words: [ready?.status ?? 'Unknown', healthy, ready?.reason ?? ''],
+    sinceMs: ready?.sinceMs,
+    why,
+  };
+}
+
+function applicationMark({ pause, approval, lastError, failures, conditions }: Application): Mark {
+  if (lastError !== null && failures > 0) return 'bad';
+  if (pause?.type === 'suspended') return 'suspended';
+  if (approval !== null) return 'held';
+  return conditionMark(conditions);
+}
+
+function resourceMark({ mode, holds, conditions }: ResourceStatus): Mark {
+  if (mode === 'suspend') return 'suspended';
+  if (holds.length > 0) return 'held';
+  return mode === 'report' && conditionOf(conditions, 'Ready')?.status === 'False'
+    ? 'reported'
+    : conditionMark(conditions);
+}
+
+function conditionMark(conditions: readonly Condition[]): Mark {
+  if (conditionOf(conditions, 'Stalled')?.status === 'True') return 'held';
+  const ready = conditionOf(conditions, 'Ready');
+  if (ready === undefined || ready.status === 'Unknown') return 'unknown';
+  if (ready.status === 'True') return conditionOf(conditions, 'Healthy')?.status === 'False' ? 'bad' : 'good';
+  return ready.reason === 'Failing' ? 'bad' : ready.reason === 'Waiting' ? 'waiting' : 'change';
 }
 
 function conditionOf(conditions: readonly Condition[], type: ConditionType): Condition | undefined {
@@ -139,13 +184,15 @@ function pauseText(pause: NonNullable<ApplicationStatus['pause']>): string {
       return `region ${pause.region} is ${pause.state}`;
     case 'circuit':
       return `too many failures in region ${pause.region}; nothing is asked of it${until(pause.untilMs)}`;
+    default:
+      return unreachable(pause);
   }
 }
 
-/** What to do about each thing that waits for a person, below the table. */
-function remedies({ controller, applications, resources }: Standing): string {
+/** What to do about each thing that waits for a person. */
+function remediesOf({ controller, applications, resources }: Report): readonly string[] {
   const { error } = controller.source;
-  const lines = [
+  return [
     ...(error === null ? [] : [`source: ${error.message} ${error.remedy}`]),
     ...applications.flatMap(({ id, lastError, approval, pause }) => {
       const name = id.slice('Application/'.length);
@@ -157,10 +204,9 @@ function remedies({ controller, applications, resources }: Standing): string {
     }),
     ...resources.flatMap(({ id, holds }) => holds.map(({ remedy }) => `${id}: ${remedy}`)),
   ];
-  return lines.length === 0 ? '' : `\n${lines.map((line) => `→ ${safeLine(line)}\n`).join('')}`;
 }
 
-function exitCodeOf({ controller, applications, resources }: Standing): ExitCode {
+function exitCodeOf({ controller, applications, resources }: Report): ExitCode {
   const codes: ExitCode[] = [];
   if (controller.source.error !== null) codes.push(EXIT.failed);
   for (const { lastError, failures, approval, conditions } of applications) {

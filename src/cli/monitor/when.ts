@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
-import { parseDuration } from '../model/duration.ts';
-import type { EpochMs } from '../model/time.ts';
+import { parseDuration } from '../../model/duration.ts';
+import type { EpochMs } from '../../model/time.ts';
 
 /** A moment as a person gives it: so long ago, or by date. */
 export type When = { readonly type: 'ago'; readonly ms: number } | { readonly type: 'at'; readonly epochMs: EpochMs };

@@ -1,0 +1,91 @@
+/** `[epoch seconds, value]`, in the order of time. */
+export type Sample = readonly [number, number];
+
+/** What was asked for. Times in epoch seconds. */
+export interface TimeWindow {
+  readonly startSeconds: number;
+  readonly endSeconds: number;
+  readonly stepSeconds: number;
+}
+
+/** What a stretch of samples comes to. */
+export interface Summary {
+  readonly min: number;
+  readonly max: number;
+  readonly last: number;
+  readonly lastSeconds: number;
+}
+
+/** undefined: there is no sample. */
+export function summarize(samples: readonly Sample[]): Summary | undefined {
+  const last = samples.at(-1);
+  if (last === undefined) return undefined;
+  let [min, max] = [last[1], last[1]];
+  for (const [, value] of samples) {
+    if (value < min) min = value;
+    if (value > max) max = value;
+  }
+  return { min, max, last: last[1], lastSeconds: last[0] };
+}
+
+/** Samples this much further apart than asked for have others missing between them. */
+const GAP_STEPS = 1.5;
+
+/** Whether two neighbours have nothing missing between them. */
+export function areJoined([earlier]: Sample, [later]: Sample, { stepSeconds }: TimeWindow): boolean {
+  return later - earlier <= stepSeconds * GAP_STEPS;
+}
+
+export interface Gaps {
+  readonly count: number;
+  readonly seconds: number;
+}
+
+/** Where samples are missing: between two, before the first and behind the last. None at all is one gap. */
+export function gapsOf(samples: readonly Sample[], window: TimeWindow): Gaps {
+  const { startSeconds, endSeconds, stepSeconds } = window;
+  const times = samples.map(([at]) => at);
+  // As if there were one sample just before the window, and one just behind.
+  const edges = [startSeconds - stepSeconds, ...times, endSeconds + stepSeconds];
+  let count = 0;
+  let seconds = 0;
+  for (const [at, later] of edges.entries()) {
+    const earlier = edges[at - 1];
+    if (earlier === undefined) continue;
+    const isEdge = at === 1 || at === edges.length - 1;
+    // At its ends a window need not fall on a sample.
+    if (later - earlier <= stepSeconds * (isEdge ? 1 + GAP_STEPS : GAP_STEPS)) continue;
+    count += 1;
+    seconds += later - earlier - stepSeconds;
+  }
+  return { count, seconds: Math.min(seconds, endSeconds - startSeconds) };
+}
+
+/**
+ * Averages samples into equal stretches of time. Where there are fewer samples than stretches, those between two samples
+ * that belong together are filled in between them.
+ * @returns `width` values; undefined where samples are missing, because a gap is not a zero.
+ */
+export function bucket(samples: readonly Sample[], window: TimeWindow, width: number): readonly (number | undefined)[] {
+  const { startSeconds, endSeconds } = window;
+  const sums = Array.from({ length: width }, () => ({ total: 0, count: 0 }));
+  const span = Math.max(endSeconds - startSeconds, 1);
+  const placeOf = (seconds: number): number =>
+    Math.min(width - 1, Math.floor(((seconds - startSeconds) / span) * width));
+  const inside = samples.filter(([at]) => at >= startSeconds && at <= endSeconds);
+  for (const [at, value] of inside) {
+    const sum = sums[placeOf(at)];
+    if (sum === undefined) continue;
+    sum.total += value;
+    sum.count += 1;
+  }
+  const values = sums.map(({ total, count }) => (count === 0 ? undefined : total / count));
+  for (const [at, later] of inside.entries()) {
+    const earlier = inside[at - 1];
+    if (earlier === undefined || !areJoined(earlier, later, window)) continue;
+    const [from, to] = [placeOf(earlier[0]), placeOf(later[0])];
+    for (let place = from + 1; place < to; place += 1)
+      values[place] = earlier[1] + ((later[1] - earlier[1]) * (place - from)) / (to - from);
+  }
+  return values;
+}

@@ -1,0 +1,44 @@
+import type { ControllerEvent, EventSeverity } from '../model/status.ts';
+import { shortDuration } from './age.ts';
+import type { Mark } from './drawing/glyphs.ts';
+import { paintMark, type Reader } from './status/standing.ts';
+import { tableLines } from './table.ts';
+import { count } from './text.ts';
+
+const MARKS: Readonly<Record<EventSeverity, Mark>> = { info: 'good', warning: 'held', error: 'bad' };
+
+/** Of an application, a resource of it, or the controller itself. */
+export function subjectOf({ resource, application }: ControllerEvent): string {
+  return resource ?? application ?? '-';
+}
+
+/** Events as a table: with ages and cut to fit for a terminal, with times and whole for a pipe. */
+export function eventLines(events: readonly ControllerEvent[], reader: Reader): readonly string[] {
+  const { isTerminal, columns, nowMs, glyphs, paint } = reader;
+  const markOf = (at: number): Mark => MARKS[events[at]?.severity ?? 'info'];
+  const rows = events.map((event) => [
+    isTerminal ? `${shortDuration(nowMs - event.atMs)} ago` : new Date(event.atMs).toISOString(),
+    event.severity,
+    event.type,
+    subjectOf(event),
+    event.message,
+  ]);
+  const layout = [
+    { title: isTerminal ? 'age' : 'time' },
+    { title: 'severity', paint: (text: string, at: number) => paintMark(markOf(at), text, paint) },
+    { title: 'type', narrowest: 10 },
+    { title: 'about', narrowest: 12 },
+    { title: 'message', narrowest: 12 },
+  ];
+  return tableLines(layout, rows, isTerminal ? { columns, ellipsis: glyphs.ellipsis } : {});
+}
+
+/** `50 events: 2 errors, 5 warnings.` */
+export function eventSummary(events: readonly ControllerEvent[]): string {
+  const number = (severity: EventSeverity): number => events.filter((event) => event.severity === severity).length;
+  const parts = [
+    ...(number('error') > 0 ? [count(number('error'), 'error')] : []),
+    ...(number('warning') > 0 ? [count(number('warning'), 'warning')] : []),
+  ];
+  return `${count(events.length, 'event')}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}.`;
+}

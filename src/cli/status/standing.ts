@@ -1,0 +1,165 @@
+import { safeLine } from '../../model/text.ts';
+import type { EpochMs } from '../../model/time.ts';
+import type { Paint, TextRole } from '../../plan/render/text.ts';
+import { shortDuration } from '../age.ts';
+import type { Surroundings } from '../command.ts';
+import { type Glyphs, glyphsFor, type Mark } from '../drawing/glyphs.ts';
+import { paintFor } from '../plan-view.ts';
+import { tableLines } from '../table.ts';
+import { displayWidth, fit, wrap } from '../text.ts';
+
+/** How one thing stands, as a line of a table. */
+export interface Standing {
+  readonly mark: Mark;
+  readonly name: string;
+  /** One for each title behind the name. */
+  readonly words: readonly string[];
+  /** Since when; undefined where that is not known. */
+  readonly sinceMs?: EpochMs | undefined;
+  /** In full; cut where a terminal is too narrow. */
+  readonly why: string;
+}
+
+/** An application and what of it is shown. */
+export interface StandingGroup {
+  readonly head: Standing;
+  readonly members: readonly Standing[];
+}
+
+/** How a reader is shown something: a terminal gets marks, colour and ages, and lines that fit; a pipe everything. */
+export interface Reader {
+  readonly isTerminal: boolean;
+  readonly columns: number;
+  readonly glyphs: Glyphs;
+  readonly paint: Paint;
+  readonly nowMs: EpochMs;
+}
+
+export function readerOf({ terminal: { out }, env, clock }: Surroundings, ascii?: boolean): Reader {
+  const { isTerminal, columns } = out;
+  return { isTerminal, columns, glyphs: glyphsFor(env, ascii), paint: paintFor(out), nowMs: clock.now() };
+}
+
+/** From what needs a person first to what is as it should be. */
+const URGENCY: readonly Mark[] = [
+  'bad',
+  'held',
+  'unknown',
+  'change',
+  'foreign',
+  'waiting',
+  'reported',
+  'suspended',
+  'skipped',
+  'good',
+];
+
+const ROLES: Readonly<Record<Mark, TextRole>> = {
+  good: 'create',
+  bad: 'delete',
+  change: 'update',
+  held: 'hold',
+  waiting: 'note',
+  suspended: 'hold',
+  reported: 'note',
+  unknown: 'delete',
+  foreign: 'dim',
+  skipped: 'dim',
+};
+
+export function paintMark(mark: Mark, text: string, paint: Paint): string {
+  return paint(ROLES[mark], text);
+}
+
+export function urgencyOf(mark: Mark): number {
+  return URGENCY.indexOf(mark);
+}
+
+/** Problems first, then by name. */
+export function problemsFirst(groups: readonly StandingGroup[]): readonly StandingGroup[] {
+  const worst = ({ head, members }: StandingGroup): number =>
+    Math.min(...[head, ...members].map(({ mark }) => urgencyOf(mark)));
+  return groups
+    .map(({ head, members }) => ({ head, members: members.toSorted(byUrgency) }))
+    .toSorted((left, right) => worst(left) - worst(right) || byName(left.head, right.head));
+}
+
+function byUrgency(left: Standing, right: Standing): number {
+  return urgencyOf(left.mark) - urgencyOf(right.mark) || byName(left, right);
+}
+
+function byName(left: Standing, right: Standing): number {
+  return left.name < right.name ? -1 : left.name > right.name ? 1 : 0;
+}
+
+/** What the reason needs to be worth a column. */
+const WHY_COLUMNS_MIN = 24;
+const NAME_COLUMNS_MIN = 16;
+
+/**
+ * A table of applications and their resources.
+ * @param titles of the words, between the name and the reason.
+ */
+export function standingLines(
+  groups: readonly StandingGroup[],
+  {
+    titles,
+    whyTitle,
+    hasAge,
+  }: { readonly titles: readonly string[]; readonly whyTitle: string; readonly hasAge: boolean },
+  reader: Reader,
+): readonly string[] {
+  const lines = groups.flatMap(({ head, members }) => [
+    { ...head, indent: '' },
+    ...members.map((member) => ({ ...member, indent: '  ' })),
+  ]);
+  const { isTerminal, columns, glyphs, paint } = reader;
+  const markOf = (at: number): Mark => lines[at]?.mark ?? 'good';
+  const nameOf = ({ mark, indent, name }: (typeof lines)[number]): string =>
+    isTerminal ? `${glyphs.marks[mark]} ${indent}${name}` : `${indent}${name}`;
+  const layout = [
+    {
+      title: isTerminal ? '  resource' : 'resource',
+      narrowest: NAME_COLUMNS_MIN,
+      paint: (text: string, at: number) => paintMark(markOf(at), text.slice(0, 1), paint) + text.slice(1),
+    },
+    ...titles.map((title) => ({
+      title,
+      paint: (text: string, at: number) => paintMark(markOf(at), text, paint),
+    })),
+    ...(hasAge ? [{ title: isTerminal ? 'age' : 'since' }] : []),
+  ];
+  const why = { title: whyTitle, narrowest: WHY_COLUMNS_MIN };
+  const cells = lines.map((line) => [
+    nameOf(line),
+    ...titles.map((_, at) => line.words[at]),
+    ...(hasAge ? [ageCell(line.sinceMs, reader)] : []),
+    line.why,
+  ]);
+  if (!isTerminal) return tableLines([...layout.map(({ title }) => ({ title })), why], cells);
+  const limits = { columns, ellipsis: glyphs.ellipsis };
+  const bare = tableLines(layout, cells);
+  const needed = Math.max(...bare.map(displayWidth));
+  if (needed + WHY_COLUMNS_MIN < columns) return tableLines([...layout, why], cells, limits);
+  // Too narrow for a column: the reason goes below.
+  const table = tableLines(layout, cells, limits);
+  return table.flatMap((line, at) => {
+    const text = at === 0 ? '' : (lines[at - 1]?.why ?? '');
+    return text === '' ? [line] : [line, paint('dim', fit(`    ${safeLine(text)}`, columns, glyphs.ellipsis))];
+  });
+}
+
+function ageCell(sinceMs: EpochMs | undefined, { isTerminal, nowMs }: Reader): string | undefined {
+  if (sinceMs === undefined) return undefined;
+  return isTerminal ? shortDuration(nowMs - sinceMs) : new Date(sinceMs).toISOString();
+}
+
+/** What to do about each thing that waits for a person. */
+export function remedyLines(remedies: readonly string[], { isTerminal, columns, glyphs }: Reader): readonly string[] {
+  const indent = ' '.repeat(glyphs.arrow.length + 1);
+  return remedies.flatMap((remedy) => {
+    const text = safeLine(remedy);
+    const lines = isTerminal ? wrap(text, Math.max(20, columns - indent.length)) : [text];
+    return lines.map((line, at) => `${at === 0 ? `${glyphs.arrow} ` : indent}${line}`);
+  });
+}

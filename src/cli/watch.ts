@@ -1,0 +1,156 @@
+import { PortolanError } from '../model/errors.ts';
+import { safeLine } from '../model/text.ts';
+import type { EpochMs } from '../model/time.ts';
+import { clockTime, relativeTime, shortDuration } from './age.ts';
+import type { Surroundings } from './command.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
+import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { parseDuration } from '../model/duration.ts';
+import { fit } from './text.ts';
+
+const INTERVAL_MIN_MS = 1_000;
+const INTERVAL_MAX_MS = 24 * 3_600_000;
+
+/** `--watch [interval]`. @param every what is said of the interval without a value. */
+export function watchOption(every: string) {
+  return new Option(
+    '--watch [interval]',
+    `show it again and again, until interrupted: so often, such as 30s (without a value: ${every})`,
+  ).argParser(intervalArgument);
+}
+
+/** What commander makes of `--watch [interval]`. */
+export type WatchFlag = number | boolean | undefined;
+
+/** @returns undefined: it is not to be watched. */
+export function intervalOf(flag: WatchFlag, defaultMs: number): number | undefined {
+  if (flag === undefined || flag === false) return undefined;
+  return flag === true ? defaultMs : flag;
+}
+
+function intervalArgument(text: string): number {
+  const ms = parseDuration(text);
+  if (ms === undefined || ms < INTERVAL_MIN_MS || ms > INTERVAL_MAX_MS)
+    throw new InvalidArgumentError('Expected an interval from 1s to 24h, such as 30s or 5m.');
+  return ms;
+}
+
+export interface Watched<T> {
+  /** How often it is looked at. */
+  readonly intervalMs: number;
+  /** Looks. The first look must succeed; a later one may fail with a PortolanError that is not `invalid`. */
+  readonly look: () => Promise<T>;
+  /** Lines for a terminal; drawn each second, so that ages go on. */
+  readonly draw: (state: T, nowMs: EpochMs) => readonly string[];
+  /** What is written where there is no terminal, whenever it is not what was written last. */
+  readonly print: (state: T) => string;
+}
+
+/**
+ * Shows something again and again until a signal comes. On a terminal it is redrawn in place, on a screen of its own, and
+ * stays to be seen as it was last; elsewhere it is written whenever it changes.
+ * @returns 130: only a signal ends it.
+ */
+export async function watch<T>(watched: Watched<T>, surroundings: Surroundings): Promise<ExitCode> {
+  const { terminal } = surroundings;
+  const first = await watched.look();
+  if (terminal.out.isTerminal) await watchOnScreen(watched, first, surroundings);
+  else await watchInLines(watched, first, surroundings);
+  return EXIT.interrupted;
+}
+
+async function watchInLines<T>(watched: Watched<T>, first: T, { terminal, clock, signal }: Surroundings) {
+  let shown = watched.print(first);
+  terminal.out.write(shown);
+  let isLost = false;
+  while (!signal.aborted) {
+    await clock.sleep(watched.intervalMs, signal).catch(() => {});
+    if (signal.aborted) return;
+    try {
+      const text = watched.print(await watched.look());
+      if (text !== shown) terminal.out.write(text);
+      shown = text;
+      isLost = false;
+    } catch (error) {
+      const { message } = passing(error, signal);
+      if (!isLost && !signal.aborted) terminal.err.write(`note: ${safeLine(message)} Trying again.\n`);
+      isLost = true;
+    }
+  }
+}
+
+/** A failure that may pass. @throws any other. */
+function passing(error: unknown, signal: AbortSignal): PortolanError {
+  if (error instanceof PortolanError && (error.disposition !== 'invalid' || signal.aborted)) return error;
+  throw error;
+}
+
+const REDRAW_MS = 1_000;
+const ENTER = '\u001b[?1049h\u001b[?25l';
+const LEAVE = '\u001b[?25h\u001b[?1049l';
+/** Terminals that know it show the frame only when it is whole. */
+const FRAME_BEGINS = '\u001b[?2026h\u001b[H';
+const FRAME_ENDS = '\u001b[J\u001b[?2026l';
+
+async function watchOnScreen<T>(watched: Watched<T>, first: T, surroundings: Surroundings): Promise<void> {
+  const { terminal, clock, signal, live } = surroundings;
+  const { out } = terminal;
+  let state = first;
+  let seenMs = clock.now();
+  let problem: PortolanError | undefined;
+  const stop = new AbortController();
+  const end = (): void => stop.abort(signal.reason);
+  signal.addEventListener('abort', end, { once: true });
+  if (signal.aborted) end();
+
+  const heading = (): string => {
+    const every = `every ${shortDuration(watched.intervalMs)}`;
+    const seen = `seen ${clockTime(seenMs)}, ${relativeTime(seenMs, clock.now())}`;
+    return problem === undefined
+      ? `${every}, ${seen}; Ctrl-C ends`
+      : `! ${seen}, NOT since: ${safeLine(problem.message)}`;
+  };
+  const redraw = (): void => out.write(frame([heading(), '', ...watched.draw(state, clock.now())], out));
+  const looking = async (): Promise<void> => {
+    while (!stop.signal.aborted) {
+      await clock.sleep(watched.intervalMs, stop.signal).catch(() => {});
+      if (stop.signal.aborted) return;
+      try {
+        state = await watched.look();
+        seenMs = clock.now();
+        problem = undefined;
+      } catch (error) {
+        problem = passing(error, signal);
+      }
+      if (!stop.signal.aborted) redraw();
+    }
+  };
+  const ticking = async (): Promise<void> => {
+    while (!stop.signal.aborted) {
+      await clock.sleep(REDRAW_MS, stop.signal).catch(() => {});
+      if (!stop.signal.aborted) redraw();
+    }
+  };
+
+  const giveBack = live.yield();
+  out.write(ENTER);
+  try {
+    redraw();
+    await Promise.all([looking().finally(() => stop.abort(new Error('the watch is over'))), ticking()]);
+  } finally {
+    signal.removeEventListener('abort', end);
+    // As it was last, it stays to be seen and copied.
+    const last = watched.draw(state, clock.now()).map((line) => `${line}\n`);
+    out.write(`${LEAVE}${last.join('')}seen ${new Date(seenMs).toISOString()}\n`);
+    giveBack();
+  }
+}
+
+/** A whole frame over the one before: each line clears what is behind it, so nothing flickers. */
+function frame(lines: readonly string[], { columns, rows }: Surroundings['terminal']['out']): string {
+  const room = Math.max(1, rows);
+  const shown = lines.length > room ? lines.slice(0, room - 1) : lines;
+  const more = lines.length - shown.length;
+  const all = more > 0 ? [...shown, `and ${more} lines more; make the window higher to see them`] : shown;
+  return `${FRAME_BEGINS}${all.map((line) => `${fit(line, columns)}\u001b[K`).join('\r\n')}${FRAME_ENDS}`;
+}
