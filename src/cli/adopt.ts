@@ -10,11 +10,10 @@ import { prepare, type Prepared } from '../reconcile/reconcile.ts';
 import type { CommandDefinition, Surroundings } from './command.ts';
 import { confirm } from './confirm.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
-import { ledgerPath } from './ledger/opening.ts';
+import { ledgerFileOption, ledgerPath } from './ledger/opening.ts';
 import {
   configOption,
   filenameOption,
-  ledgerOption,
   logFormatOption,
   logLevelOption,
   outputOption,
@@ -48,7 +47,7 @@ export const adoptCommand: CommandDefinition = {
       .addOption(filenameOption())
       .addOption(revisionOption())
       .addOption(configOption())
-      .addOption(ledgerOption())
+      .addOption(ledgerFileOption())
       .addOption(sourceOption())
       .addOption(varOption())
       .addOption(varFileOption())
