@@ -14,15 +14,14 @@ const ANY_DOCUMENT: SchemaNode = { type: 'object', properties: { apiVersion: {},
 /** Puts the nodes of a document in order, in place: keys, quotes, brackets, comments and blank lines. */
 export function arrange(document: Document.Parsed, text: string): void {
   const { contents } = document;
-  document.commentBefore = tidy(document.commentBefore);
-  document.comment = tidy(document.comment);
+  tidyComments(document);
   visit(document, {
     Pair: (_, pair) => keepCommentOnItsLine(pair),
-    Scalar: (_, scalar) => setQuotes(scalar),
-    Node: (_, node) => {
-      node.commentBefore = tidy(node.commentBefore);
-      node.comment = tidy(node.comment);
+    Scalar: (_, scalar) => {
+      setQuotes(scalar);
+      tidyComments(scalar);
     },
+    Collection: (_, collection) => tidyComments(collection),
   });
   openBrackets(contents, text);
   if (!isMap(contents)) return;
@@ -104,19 +103,16 @@ function joined(first: string, second: string | null | undefined): string {
   return second ? `${first}\n${second}` : first;
 }
 
-/** One blank line within a comment is as good as many. */
-function tidy(comment: string | null | undefined): string | null {
-  if (!comment) return null;
-  return comment
-    .replace(/\r/g, '')
-    .replace(/[ \t]+$/gm, keptBlanks)
-    .replace(/\n{3,}/g, '\n\n');
+function tidyComments(node: { commentBefore?: string | null; comment?: string | null }): void {
+  node.commentBefore = tidy(node.commentBefore);
+  node.comment = tidy(node.comment);
 }
 
-/** A comment that is empty is kept as one blank, which the printer turns into a bare `#`. */
-function keptBlanks(blanks: string, at: number, all: string): string {
-  const isWholeLine = at === 0 || all[at - 1] === '\n';
-  return isWholeLine ? blanks.slice(0, 1).replace('\t', ' ') : '';
+/** One blank line within a comment is as good as many. A line that is a bare `#` is kept as the one blank that the printer makes it of. */
+function tidy(comment: string | null | undefined): string | null {
+  if (!comment) return null;
+  const lines = comment.split('\n').map((line) => (line === '' ? '' : line.trimEnd() || ' '));
+  return lines.join('\n').replace(/\n{3,}/g, '\n\n');
 }
 
 /** `spec: # note` stays on its line: the parser takes it for a comment above what follows. */

@@ -5,6 +5,7 @@ import type { Problem } from '../model/problem.ts';
 import { parseDocuments } from './documents.ts';
 import { compareText, type Fault } from './fault.ts';
 import { type FileReading, fileText, readFile } from './file.ts';
+import { settleComments } from './format-comments.ts';
 import { arrange } from './format-nodes.ts';
 import { decode, type SourceFile } from './text.ts';
 import { readTokens } from './tokens.ts';
@@ -31,7 +32,7 @@ export function formatFile({ path, content }: SourceFile): Formatting {
   const faults = reading.faults.filter((fault) => !waitsForVariable(fault, before));
   if (faults.length > 0) return { type: 'refused', problems: faults.map((fault) => file.problem(fault)) };
   const text = settled(before);
-  const loss = text === undefined ? 'no layout of it lasts' : lossBetween(before, text);
+  const loss = text === undefined ? 'no layout of it lasts' : text === before ? undefined : lossBetween(before, text);
   if (text !== undefined && loss === undefined) return { type: 'formatted', before, text };
   const fault: Fault = {
     code: 'format/loss',
@@ -78,7 +79,9 @@ function layOut(text: string): string {
     keepSourceTokens: true,
     logLevel: 'silent',
   });
-  const documents = [...composer.compose(readTokens(text).tokens, false, text.length)];
+  const { tokens } = readTokens(text);
+  settleComments(tokens);
+  const documents = [...composer.compose(tokens, false, text.length)];
   // Nothing but comments, or nothing at all.
   if (documents.length === 0) return text.trim() === '' ? '' : `${text.trim()}\n`;
   return documents.map((document, index) => print(document, index === 0, text)).join('');
@@ -93,16 +96,14 @@ function print(document: Document.Parsed, isFirst: boolean, text: string): strin
 
 /** What a text has lost against the one it was made of, in words; undefined: nothing. */
 function lossBetween(before: string, after: string): string | undefined {
-  const parsed = parseDocuments(after);
-  if (parsed.faults.length > 0 || parsed.documents.some(({ broken }) => broken)) return 'it could not be read any more';
-  if (meaningOf(before) !== meaningOf(after)) return 'it would mean something else';
+  const [was, is] = [parseDocuments(before), parseDocuments(after)];
+  if (is.faults.length > 0 || is.documents.some(({ broken }) => broken)) return 'it could not be read any more';
+  if (meaningOf(was) !== meaningOf(is)) return 'it would mean something else';
   return commentsOf(before) === commentsOf(after) ? undefined : 'a comment would be lost or changed';
 }
 
-function meaningOf(text: string): string {
-  return parseDocuments(text)
-    .documents.map(({ contents }) => canonicalJson(readValue(contents, undefined).value as Json))
-    .join('\n');
+function meaningOf({ documents }: ReturnType<typeof parseDocuments>): string {
+  return documents.map(({ contents }) => canonicalJson(readValue(contents, undefined).value as Json)).join('\n');
 }
 
 /** Every comment, in an order that does not depend on where they stand. */

@@ -184,6 +184,51 @@ spec: { team: t, region: r, appId: 2 }
 `,
   ],
   [
+    'a comment belongs to what it stands in line with',
+    `apiVersion: portolan/v1
+kind: Application
+spec:
+  health:
+    - series: a
+      # no max
+      min: 1
+      # of the entry
+    # of the list
+  # of the team
+  team: t
+  region: r
+  appId: 1
+  # of the spec
+
+# of the metadata
+metadata:
+  name: a
+  # of the name
+# the end
+`,
+    `apiVersion: portolan/v1
+kind: Application
+
+# of the metadata
+metadata:
+  name: a
+  # of the name
+spec:
+  # of the team
+  team: t
+  region: r
+  appId: 1
+  health:
+    - series: a
+      # no max
+      min: 1
+      # of the entry
+    # of the list
+  # of the spec
+# the end
+`,
+  ],
+  [
     'a byte order mark and carriage returns go',
     `\ufeffapiVersion: portolan/v1\r\nkind: Store\r\nmetadata: { name: a }\r\nspec: { url: 'https://a.b', domain: d, type: t } # c\r\n`,
     `apiVersion: portolan/v1\nkind: Store\nmetadata: { name: a }\nspec: { url: https://a.b, domain: d, type: t } # c\n`,
@@ -224,6 +269,21 @@ test.for(readdirSync(broken))('the files of %s are refused, or keep their meanin
     // What the layout could not keep is no answer to any of these.
     expect(result).not.toEqual(['format/loss']);
   }
+});
+
+test.for([
+  ['bare comments', '#\n'.repeat(35_000)],
+  ['blanks in a comment', `#${' '.repeat(200_000)}x\n`],
+  ['blank lines in comments', '# a\n\n\n'.repeat(15_000)],
+  ['a label on every line', Array.from({ length: 4900 }, (_, at) => `    k${at}: "v ${at}" # c\n`).join('')],
+] as const)('a file of nothing but %s is laid out in a time that nobody notices', ([, filler]) => {
+  const isLabels = filler.startsWith(' ');
+  const before = `kind: Application\napiVersion: portolan/v1\nmetadata:\n  labels:\n    a: b\n${isLabels ? filler : ''}  name: a\n`;
+  const content = `${isLabels ? '' : filler}${before}spec: { appId: 1, team: t, region: r }\n`;
+  const startMs = performance.now();
+  expect(formatFile({ path: 'a.yaml', content }).type).toBe('formatted');
+  // A quarter of it on a machine of its own; a quadratic one takes minutes.
+  expect(performance.now() - startMs).toBeLessThan(8_000);
 });
 
 test.for(['examples/portolan.yaml', 'examples/deploy/compose/portolan.yaml', ...examples()])(
