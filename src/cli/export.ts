@@ -103,7 +103,7 @@ async function runExport(options: ExportOptions, surroundings: Surroundings): Pr
   refuseUnknownStore(options.store, input);
   return withOpenPlatforms(input, options, surroundings, async (platforms) => {
     const targets = await exportTargets(options, input.desired, platforms, terminal);
-    const { applications, errors } = await readAll(targets, options, platforms, terminal);
+    const { applications, errors } = await readAll(targets, options, platforms, surroundings);
     const written = exportApplications(applications, { stores: input.configuration.stores, store: options.store });
     const layout = { to: options.to, schemas: options.schemas, redact: surroundings.redaction.redact };
     const files = written.map((application) => filesOf(application, layout));
@@ -155,18 +155,20 @@ async function readAll(
   targets: readonly ExportTarget[],
   { parallelism }: ExportOptions,
   platforms: Platforms,
-  { err }: Terminal,
+  surroundings: Surroundings,
 ): Promise<Reading> {
   const applications: LiveApplication[] = [];
   const errors: { target: ExportTarget; error: PortolanError }[] = [];
   const readers = new Map<string, ApplicationReader>();
   for (const [name, ofPlatform] of Map.groupBy(targets, ({ scope }) => scope.platform))
     readers.set(name, createApplicationReader(platforms.client(name), ofPlatform));
-  const progress = createProgress(err);
+  const progress = createProgress(surroundings);
+  let begun = 0;
   const queue = new PQueue({ concurrency: parallelism });
   await queue.addAll(
     targets.map((target) => async () => {
-      if (err.isTerminal) progress.step(`read ${applications.length + errors.length + 1}/${targets.length}`);
+      begun += 1;
+      progress.at('', `read ${begun}/${targets.length}  ${scopeKey(target.scope)}`);
       try {
         const reader = readers.get(target.scope.platform);
         if (reader !== undefined) applications.push(await reader.read(target));
