@@ -53,8 +53,9 @@ export function titleOf(kind: string, { path }: Field): string {
   return path === '' ? kind : `${kind}.${path}`;
 }
 
-function summaryOf({ name, type, need }: Field): string {
-  return `${name} <${type}>${need === 'required' ? ' required' : ''}`;
+function summaryOf({ name, type, need, alternatives }: Field): string {
+  const choice = alternatives.length === 0 ? '' : ` (or ${alternatives.join(', ')})`;
+  return `${name} <${type}>${need === 'required' ? ' required' : choice}`;
 }
 
 /** What is said of a field beside its description: label and text. */

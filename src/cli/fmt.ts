@@ -96,8 +96,23 @@ async function handle(
   return true;
 }
 
+/** More changed lines than these are not compared, because it would take longer than anybody waits: all are shown as new. */
+const CHANGES_MAX = 2000;
+
 async function differenceOf(path: string, before: string, after: string): Promise<string> {
   const { createTwoFilesPatch, FILE_HEADERS_ONLY } = await import('diff');
-  const options = { context: 3, headerOptions: FILE_HEADERS_ONLY };
-  return safeText(createTwoFilesPatch(path, path, before, after, undefined, undefined, options));
+  const options = { context: 3, headerOptions: FILE_HEADERS_ONLY, maxEditLength: CHANGES_MAX };
+  const patch = createTwoFilesPatch(path, path, before, after, undefined, undefined, options);
+  return safeText(patch ?? replacementOf(path, before, after));
+}
+
+function replacementOf(path: string, before: string, after: string): string {
+  const lines = (text: string): readonly string[] => text.replace(/\n$/, '').split('\n');
+  const [old, now] = [lines(before), lines(after)];
+  const hunk = [
+    `@@ -1,${old.length} +1,${now.length} @@`,
+    ...old.map((line) => `-${line}`),
+    ...now.map((line) => `+${line}`),
+  ];
+  return `--- ${path}\n+++ ${path}\n${hunk.join('\n')}\n`;
 }

@@ -1,6 +1,7 @@
-import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { replaceTextFile } from '../../src/cli/files.ts';
 import { folderOf } from './platform.ts';
 import { collectingTerminal, runHere, runProcess } from './running.ts';
 
@@ -58,6 +59,15 @@ test('a file behind a link is written where it is', async () => {
   expect(readFileSync(join(folder, 'real.yaml'), 'utf8')).toBe(LAID_OUT);
 });
 
+test('a file that was changed since it was read is left as it is now', () => {
+  const folder = folderOf({ 'a.yaml': 'theirs' });
+  expect(() => replaceTextFile(join(folder, 'a.yaml'), 'ours', Buffer.from('as it was read'))).toThrow(
+    /was changed by somebody else/,
+  );
+  expect(readFileSync(join(folder, 'a.yaml'), 'utf8')).toBe('theirs');
+  expect(readdirSync(folder)).toEqual(['a.yaml']);
+});
+
 test('--check writes nothing, and ends with 1 where a file is not laid out', async () => {
   const folder = folderOf({ 'a.yaml': OTHERWISE, 'b.yaml': LAID_OUT });
   const run = await runHere(['fmt', '--check', folder]);
@@ -87,6 +97,22 @@ test('--diff shows what would change, and writes nothing', async () => {
   });
   expect(readFileSync(join(folder, 'a.yaml'), 'utf8')).toBe(OTHERWISE);
   expect((await runProcess(['fmt', '--diff', '--check', 'a.yaml'], { cwd: folder })).code).toBe(1);
+});
+
+test('where nearly every line changes, the difference is the whole file', async () => {
+  const labels = Array.from({ length: 3000 }, (_, at) => `        k${at}: 'v w'\n`).join('');
+  const before = `apiVersion: portolan/v1
+kind: Application
+metadata:
+    name: shop
+    labels:
+${labels}spec: { team: team-a, region: region-1, appId: 42 }
+`;
+  const { terminal, text } = collectingTerminal({ input: before });
+  expect((await runHere(['fmt', '--diff', '-'], { terminal })).code).toBe(0);
+  expect(text.out).toContain('\n@@ -1,3006 +1,3006 @@\n-apiVersion: portolan/v1\n');
+  expect(text.out).toContain("\n-        k2999: 'v w'\n");
+  expect(text.out).toContain('\n+    k2999: v w\n');
 });
 
 test.for([
