@@ -38,7 +38,7 @@ Examples:
   portolan adopt -f manifests/ --dry-run
   portolan adopt -f manifests/ Application/shop
   portolan adopt -f manifests/ HttpGatewayRule/shop-www --yes
-  portolan export --app team-a/region-1/42 | portolan adopt -f - --yes`;
+  portolan export --team team-a --to manifests/team-a && portolan adopt -f manifests/team-a`;
 
 export const adoptCommand: CommandDefinition = {
   define(command, invoke) {

@@ -24,8 +24,11 @@ export interface Layout {
   readonly redact: (text: string) => string;
 }
 
-/** A file is begun anew before it is larger than the loader takes. */
-const FILE_BYTES_MAX = LIMITS.fileBytes * 0.75;
+/**
+ * A file is begun anew before it is more than the loader takes: ports have a word or sign to every 1.6 bytes, and the limit
+ * on those is reached first.
+ */
+export const FILE_BYTES_MAX = LIMITS.lexemes * 1.2;
 
 /** The files of one application: one, unless it is too large. */
 export function filesOf(application: ExportedApplication, { to, schemas, redact }: Layout): readonly ManifestFile[] {

@@ -3,11 +3,13 @@ import type { ComponentSpec } from '../kinds/component/spec.ts';
 import { type ApplicationGroup, groupByApplication } from '../manifest/group.ts';
 import { PortolanError } from '../model/errors.ts';
 import { type Scope, scopeKey } from '../model/ids.ts';
+import { safeLine } from '../model/text.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
 import { applicationsOfTeam, type ExportTarget } from '../reconcile/read-application.ts';
 import { resolveScope } from '../reconcile/resolve-scope.ts';
 import type { Platforms } from './platforms.ts';
 import { readNamedFile } from './files.ts';
+import { regionStatusWord, takesChanges } from './region-status.ts';
 import type { Terminal } from './terminal.ts';
 
 /** How applications are named on the command line of `export`. */
@@ -24,6 +26,12 @@ interface Named extends Pick<ExportTarget, 'scope' | 'listed'> {
   readonly components: readonly string[];
 }
 
+export interface ExportTargets {
+  readonly targets: readonly ExportTarget[];
+  /** Manifests at hand of other applications. */
+  readonly others: DesiredState;
+}
+
 /**
  * The applications that are to be exported, each once, in the order in which they were named.
  * @param desired manifests at hand: they give names, and ids of components; named by nothing else, they are what is exported.
@@ -34,11 +42,11 @@ export async function exportTargets(
   desired: DesiredState,
   platforms: Platforms,
   terminal: Terminal,
-): Promise<readonly ExportTarget[]> {
+): Promise<ExportTargets> {
   const platform = naming.platform ?? (platforms.names.length === 1 ? (platforms.names[0] ?? 'default') : 'default');
   const named: Named[] = (naming.app ?? []).map((text) => ({ scope: parseScope(text, platform), components: [] }));
   if (naming.list !== undefined) named.push(...parseList(await readList(naming.list, terminal), naming.list, platform));
-  for (const text of naming.team ?? []) named.push(...(await inTeam(text, platforms, platform)));
+  for (const text of naming.team ?? []) named.push(...(await inTeam(text, platforms, platform, terminal)));
   const isNamed = naming.app !== undefined || naming.list !== undefined || naming.team !== undefined;
   const atHand = await manifestsAtHand(desired, platforms);
   if (!isNamed) named.push(...[...atHand.values()].map(({ scope }) => ({ scope, components: [] })));
@@ -56,7 +64,13 @@ export async function exportTargets(
       known: atHand.get(key)?.known ?? { components: new Map() },
     });
   }
-  return withComponents([...targets.values()], naming.component ?? []);
+  const others = [...atHand].flatMap(([key, { group }]) =>
+    targets.has(key) ? [] : [group.application, ...group.resources],
+  );
+  return {
+    targets: withComponents([...targets.values()], naming.component ?? []),
+    others: new Map(others.map((resource) => [resource.id, resource])),
+  };
 }
 
 function withComponents(targets: readonly ExportTarget[], ids: readonly string[]): readonly ExportTarget[] {
@@ -113,7 +127,7 @@ function parseList(text: string, path: string, platform: string): Named[] {
 }
 
 /** Every application of a team; without a region, in each region that is enabled and where the team is set up. */
-async function inTeam(text: string, platforms: Platforms, platform: string): Promise<Named[]> {
+async function inTeam(text: string, platforms: Platforms, platform: string, { err }: Terminal): Promise<Named[]> {
   const [team = '', region, ...rest] = text.split('/');
   if (team === '' || region === '' || rest.length > 0) {
     throw new PortolanError({
@@ -129,13 +143,14 @@ async function inTeam(text: string, platforms: Platforms, platform: string): Pro
   if (region !== undefined) return scopes(region);
   const regions = await client.regions();
   const found = await Promise.all(
-    regions.map(async ({ name }) => {
+    regions.map(async ({ name, status }) => {
       try {
         return await scopes(name);
       } catch (error) {
         // The region is not enabled, or the team has nothing there: the server has one answer for both.
-        if (error instanceof PortolanError && error.code === 'platform/region-not-ready') return [];
-        throw error;
+        if (!(error instanceof PortolanError) || error.code !== 'platform/region-not-ready') throw error;
+        if (!takesChanges(status)) err.write(`note: ${safeLine(unseenRegion(name, status))}\n`);
+        return [];
       }
     }),
   );
@@ -149,18 +164,22 @@ async function inTeam(text: string, platforms: Platforms, platform: string): Pro
   });
 }
 
+function unseenRegion(name: string, status: string): string {
+  return `region ${name} is ${regionStatusWord(status)}, and the platform shows nothing of it: what the team has there is not exported`;
+}
+
+interface AtHand extends Pick<ExportTarget, 'scope' | 'known'> {
+  readonly group: ApplicationGroup;
+}
+
 /** What manifests say of the applications that they name, by scope. */
-async function manifestsAtHand(
-  desired: DesiredState,
-  platforms: Platforms,
-): Promise<ReadonlyMap<string, Pick<ExportTarget, 'scope' | 'known'>>> {
+async function manifestsAtHand(desired: DesiredState, platforms: Platforms): Promise<ReadonlyMap<string, AtHand>> {
   const found = await Promise.all(
-    groupByApplication(desired).map(async ({ application, resources }) => {
+    groupByApplication(desired).map(async (group): Promise<[string, AtHand]> => {
+      const { application, resources } = group;
       const scope = await scopeOf(application, platforms);
-      return [
-        scopeKey(scope),
-        { scope, known: { name: application.name, components: namedComponents(resources) } },
-      ] as const;
+      const known = { name: application.name, components: namedComponents(resources) };
+      return [scopeKey(scope), { scope, known, group }];
     }),
   );
   return new Map(found);

@@ -12,7 +12,7 @@ import { type ApplicationReader, createApplicationReader, type ExportTarget } fr
 import type { CommandDefinition, Surroundings } from './command.ts';
 import { readConfiguration } from './configuration.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
-import { filesOf, type ManifestFile, writeFiles } from './export-files.ts';
+import { FILE_BYTES_MAX, filesOf, type ManifestFile, writeFiles } from './export-files.ts';
 import { type Proof, prove } from './export-proof.ts';
 import { type ExportNaming, exportTargets } from './export-targets.ts';
 import { type Input, type InputOptions, loadInput } from './input.ts';
@@ -41,6 +41,7 @@ Reads only. What was written is then planned against what was read: an empty pla
 
 A server that speaks only the documented API lists neither components nor rules nor installs. There, name components with
 --component, in the list, or with -f and the manifests at hand; what cannot be seen is said in each file and on stderr.
+Manifests at hand (-f) give their names to what they name, and leave them to it.
 
 Examples:
   portolan export --app team-a/region-1/42
@@ -48,7 +49,9 @@ Examples:
   portolan export --team team-a --to manifests/team-a     # one file for each application
   portolan export --list applications.txt --to manifests  # lines: TEAM/REGION/APP-ID [SERVICE-ID …]
   portolan export -f manifests/ --to now                  # what the manifests name, as it is now
-  portolan export --app team-a/region-1/42 | portolan adopt -f - --yes`;
+  portolan export -f manifests/ --team team-b --to manifests/team-b   # no name twice
+
+Take it over then, as it is: portolan adopt -f manifests/`;
 
 export const exportCommand: CommandDefinition = {
   define(command, invoke) {
@@ -102,9 +105,13 @@ async function runExport(options: ExportOptions, surroundings: Surroundings): Pr
   if (invalid !== undefined) return invalid;
   refuseUnknownStore(options.store, input);
   return withOpenPlatforms(input, options, surroundings, async (platforms) => {
-    const targets = await exportTargets(options, input.desired, platforms, terminal);
+    const { targets, others } = await exportTargets(options, input.desired, platforms, terminal);
     const { applications, errors } = await readAll(targets, options, platforms, surroundings);
-    const written = exportApplications(applications, { stores: input.configuration.stores, store: options.store });
+    const written = exportApplications(applications, {
+      stores: input.configuration.stores,
+      store: options.store,
+      others,
+    });
     const layout = { to: options.to, schemas: options.schemas, redact: surroundings.redaction.redact };
     const files = written.map((application) => filesOf(application, layout));
     const proof = await prove(
@@ -165,28 +172,37 @@ async function readAll(
   const progress = createProgress(surroundings);
   let begun = 0;
   const queue = new PQueue({ concurrency: parallelism });
-  await queue.addAll(
-    targets.map((target) => async () => {
-      begun += 1;
-      progress.at('', `read ${begun}/${targets.length}  ${scopeKey(target.scope)}`);
-      try {
-        const reader = readers.get(target.scope.platform);
-        if (reader !== undefined) applications.push(await reader.read(target));
-      } catch (error) {
-        if (!(error instanceof PortolanError) || error.code === 'platform/stopped') throw error;
-        errors.push({ target, error });
-      }
-    }),
-  );
-  progress.clear();
+  try {
+    await queue.addAll(
+      targets.map((target) => async () => {
+        begun += 1;
+        progress.at('', `read ${begun}/${targets.length}  ${scopeKey(target.scope)}`);
+        try {
+          const reader = readers.get(target.scope.platform);
+          if (reader !== undefined) applications.push(await reader.read(target));
+        } catch (error) {
+          if (!(error instanceof PortolanError) || error.code === 'platform/stopped') throw error;
+          errors.push({ target, error });
+        }
+      }),
+    );
+  } finally {
+    progress.clear();
+  }
   const order = new Map(targets.map((target, index) => [target, index]));
   errors.sort((a, b) => (order.get(a.target) ?? 0) - (order.get(b.target) ?? 0));
   return { applications, errors };
 }
 
-function output({ to, force }: ExportOptions, files: readonly ManifestFile[], { out }: Terminal): void {
-  if (to === undefined) out.write(files.map(({ content }) => content).join('---\n'));
-  else writeFiles(files, force === true);
+function output({ to, force }: ExportOptions, files: readonly ManifestFile[], { out, err }: Terminal): void {
+  if (to !== undefined) {
+    writeFiles(files, force === true);
+    return;
+  }
+  const text = files.map(({ content }) => content).join('---\n');
+  out.write(text);
+  if (Buffer.byteLength(text) > FILE_BYTES_MAX)
+    err.write('note: this may be more than one file of manifests may hold; --to FOLDER writes several\n');
 }
 
 /** What was written, and what could not be; what is said of several applications alike is said once. */

@@ -48,6 +48,11 @@ export class ExportNames {
     }
   }
 
+  /** Others have this name, wherever they are: nothing that is written gets it from now on. */
+  reserve(kind: string, name: string): void {
+    if (!this.#taken.has(`${kind}/${name}`)) this.#taken.set(`${kind}/${name}`, '');
+  }
+
   of(kind: string, key: string): string | undefined {
     return this.#given.get(`${kind} ${key}`);
   }

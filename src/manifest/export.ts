@@ -3,6 +3,7 @@ import type { ExportContext, ExportedDocument, LiveApplication } from '../kinds/
 import { ExportNames } from '../kinds/export-names.ts';
 import { reconciledKinds } from '../kinds/registry.ts';
 import { scopeKey } from '../model/ids.ts';
+import type { DesiredState } from '../model/resource.ts';
 import { isWritable } from './write.ts';
 
 /** The manifests of one application, and what they do not say. */
@@ -17,18 +18,25 @@ export interface ExportedApplication {
   readonly unseen: readonly string[];
 }
 
+/** What applications are written beside. */
+export interface ExportSurroundings extends Pick<ExportContext, 'stores' | 'store'> {
+  /** Manifests of other applications, whose names are taken. */
+  readonly others?: DesiredState;
+}
+
 /**
  * Writes applications as manifests. Pure, and in an order that only what is there decides: names that two objects would
  * have go to the one that comes first by number or id, so that they are the same the next time.
  */
 export function exportApplications(
   applications: readonly LiveApplication[],
-  { stores, store }: Pick<ExportContext, 'stores' | 'store'>,
+  { stores, store, others = new Map() }: ExportSurroundings,
 ): readonly ExportedApplication[] {
   const sorted = applications.toSorted(byScope);
   const names = new ExportNames();
   const claimed = new Set<string>();
   keepNames(sorted, names);
+  for (const { kind, name } of others.values()) names.reserve(kind, name);
   return sorted.map((live) => {
     const name = names.give('Application', scopeKey(live.scope), wishedApplicationName(live), String(live.scope.appId));
     const context: ExportContext = {

@@ -17,10 +17,13 @@ const COMMENT_COLUMNS = 110;
 const PLAIN = /^[A-Za-z/][A-Za-z0-9_./-]*$/;
 const NOT_TEXT = /^(?:y|n|yes|no|on|off|true|false|null)$/i;
 
+/** Stands where a secret stood that no answer may show: what is really there is not known. */
+const MASK = '[secret]';
+
 /** Whether a field can hold the value and gives it back as it is: no other form, no character that no file may have. */
 export function isWritable(schema: JsonObject, value: Json): boolean {
   if (typeof value === 'string') {
-    if (unsafeCharacter(value) !== undefined || value.normalize('NFC') !== value) return false;
+    if (unsafeCharacter(value) !== undefined || value.normalize('NFC') !== value || value.includes(MASK)) return false;
     if (escaped(value).length > LIMITS.scalarLength) return false;
   }
   return isValidField(schema, value);

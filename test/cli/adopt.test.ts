@@ -51,6 +51,24 @@ test('what was exported can be adopted as it comes', async () => {
   expect(scene.traffic().writes).toEqual([]);
 });
 
+test('two installs of different models are adopted, though nobody can tell whose components are whose', async () => {
+  const scene = await foreignShop('extended');
+  const redis = `apiVersion: portolan/v1
+kind: StoreInstall
+metadata: { name: cache }
+spec: { application: shop, store: main, model: { id: "${demo.redisModelId}", version: "7.4.0" } }
+`;
+  scene.write('a.yaml', shop(web(PORTS), rule('www', 'www.example.com', 'weight: 40'), install('db'), redis));
+  expect((await scene.run('apply', ['--ledger', join(scene.folder, 'theirs.db')])).code).toBe(0);
+  scene.traffic();
+  const without = await scene.run('plan', ['--ledger', 'none']);
+  expect(without.out).toContain('without a ledger that counts as StoreInstall/cache');
+  expect(without.out).toContain('No changes. 4 resources in sync');
+  expect((await adopting(scene, '--yes')).out).toContain('6 objects on record now.');
+  expect((await scene.run('plan')).out).toContain('No changes. 4 resources in sync');
+  expect(scene.traffic().writes).toEqual([]);
+});
+
 test('only what is named is taken over', async () => {
   const scene = await foreignShop('extended');
   expect((await adopting(scene, 'HttpGatewayRule/www', '--yes')).out).toContain('1 object on record now');

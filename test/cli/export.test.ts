@@ -199,6 +199,68 @@ spec: { application: mine, serviceId: ${id} }
   expect(err).toContain('not shown: store installs');
 });
 
+test('names of manifests at hand that mean something else are left to it', async () => {
+  const scene = await variedScene('extended');
+  const first = join(scene.folder, 'manifests', 'first');
+  expect((await exporting(scene, '--app', `${team}/${region}/116`, '--to', first)).code).toBe(0);
+  // Another application of the same name, exported by itself, would have it too.
+  const alone = await exporting(scene, '--app', `${team}/${region}/117`);
+  expect(alone.out).toContain('  name: shop\n');
+  const second = join(scene.folder, 'manifests', 'second');
+  const beside = ['-f', first, '--app', `${team}/${region}/117`, '--to', second];
+  expect((await exporting(scene, ...beside)).err).toContain('Application/shop-117: 2 Components');
+  expect((await scene.run('plan', ['--ledger', 'none'])).out).toContain('No changes. 4 resources in sync');
+});
+
+test('what is larger than a file may be is several files, and a secret is in none of them', async () => {
+  const secret = 'orange-elephant-4711';
+  const ports = (component: number) =>
+    Array.from({ length: 250 }, (_, port) => ({ port: port + 1, alias: `PORT_${component}_${port}` }));
+  const components = Array.from({ length: 20 }, (_, number) => ({
+    id: idOf(300, number),
+    name: `part-${number}`,
+    serviceName: `part-${number}`,
+    ports: ports(number),
+  }));
+  const [first] = components;
+  const rules = [{ component: first?.id ?? '', port: 1, domain: 'a.example.com', cookie: `token=${secret}` }];
+  const application = { id: 300, team, region, name: 'large', components, rules };
+  const seed = { ...variedSeed, applications: [application] };
+  const scene = await setScene({ manifests: {}, token: secret, sandbox: { seed } });
+  const to = join(scene.folder, 'exported');
+  const exported = await exporting(scene, '--app', `${team}/${region}/300`, '--to', to);
+  expect(readdirSync(to).length).toBeGreaterThan(2);
+  expect(readdirSync(to)).toContain('large.2.yaml');
+  const texts = readdirSync(to).map((name) => readFileSync(join(to, name), 'utf8'));
+  expect(texts.join('')).not.toContain(secret);
+  // What is really there nobody may see, so it is not managed.
+  expect(texts.join('')).toContain(
+    '# cookie is left out, and so not managed: a manifest cannot hold "token=[secret]".',
+  );
+  expect(exported.err).toContain('proved: the plan of what was written is empty');
+  expect(exported.code).toBe(0);
+});
+
+test('more than one file may hold goes to standard output with a note', async () => {
+  const ports = Array.from({ length: 700 }, (_, port) => ({ port: port + 1, alias: `PORT_${port}` }));
+  const components = [1, 2, 3].map((number) => ({ id: idOf(300, number), name: `part-${number}`, ports }));
+  const seed = { ...variedSeed, applications: [{ id: 300, team, region, name: 'large', components }] };
+  const scene = await setScene({ manifests: {}, sandbox: { seed } });
+  const { code, err } = await exporting(scene, '--app', `${team}/${region}/300`);
+  expect(err).toContain('note: this may be more than one file of manifests may hold; --to FOLDER writes several');
+  expect(err).toContain('proved');
+  expect(code).toBe(0);
+});
+
+test('what a team has in a region that is not enabled is told not to be among it', async () => {
+  const scene = await variedScene('extended');
+  const { code, err } = await exporting(scene, '--team', team);
+  expect(err).toContain(
+    `note: region ${demo.maintenanceRegion} is under maintenance, and the platform shows nothing of it`,
+  );
+  expect(code).toBe(0);
+});
+
 test('only the components that are named are written, with their rules', async () => {
   const scene = await variedScene('extended');
   const { code, out } = await exporting(scene, '--app', `${team}/${region}/119`, '--component', idOf(119, 3));
