@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { killerOf, killers } from './killers.ts';
+import { deathOf, killers } from './killers.ts';
+import { unchanged } from './mutant.ts';
 import { mutants } from './mutants.ts';
 
 const SEEDS_MAX = 5_000;
@@ -11,6 +12,15 @@ test('there are at least 25 mutants, each with its killer', () => {
 
 for (const mutant of mutants) {
   test(`killed: ${mutant.name}`, async () => {
-    expect(await killerOf(mutant, SEEDS_MAX), 'it lives').toBeDefined();
+    const death = await deathOf(mutant, SEEDS_MAX);
+    expect(death, 'it lives').toBeDefined();
+    expect(killers[mutant.name]?.[0], 'what may kill it').toContain(death?.by);
   }, 120_000);
 }
+
+test.for(mutants)('it would be noticed if it died of something else: $name', async ({ name }) => {
+  const broken = () => {
+    throw new Error('a breakage that has nothing to do with it');
+  };
+  expect(await deathOf({ ...unchanged, name, world: broken }, SEEDS_MAX)).toMatchObject({ by: 'BUG', isRight: false });
+});

@@ -12,7 +12,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type BatchReport, type BatchTask, explain, merged, runBatch } from './batch.ts';
-import { type Killer, killerOf } from './killers.ts';
+import { type Death, deathOf } from './killers.ts';
 import type { LedgerKind } from './ledgers.ts';
 import { mutants } from './mutants.ts';
 import type { Tally } from './schedule.ts';
@@ -71,25 +71,24 @@ async function main(): Promise<number> {
   return report.failures.length === 0 ? 0 : 1;
 }
 
-/** @returns the exit code: 1 when a mutant lives. */
+/** @returns the exit code: 1 when a mutant lives, or dies of what has nothing to do with it. */
 async function listMutants(): Promise<number> {
-  let survivors = 0;
-  let killed = 0;
+  const deaths: (Death | undefined)[] = [];
   for (const mutant of mutants) {
-    const killer = await killerOf(mutant, SEEDS_PER_MUTANT_MAX);
-    if (killer === undefined) survivors += 1;
-    else killed += 1;
-    process.stdout.write(
-      `${killer === undefined ? 'SURVIVES' : killer[0].padEnd(8)}  ${mutant.name}  ${howText(killer)}\n`,
-    );
+    const death = await deathOf(mutant, SEEDS_PER_MUTANT_MAX);
+    deaths.push(death);
+    const by = death === undefined ? 'SURVIVES' : death.isRight ? death.by : `WRONGLY by ${death.by}`;
+    process.stdout.write(`${by.padEnd(8)}  ${mutant.name}  ${howText(death)}\n`);
   }
-  process.stdout.write(`${killed} mutants killed, ${survivors} alive\n`);
-  return survivors === 0 ? 0 : 1;
+  const killed = deaths.filter((death) => death?.isRight === true).length;
+  const wrongly = deaths.filter((death) => death?.isRight === false).length;
+  process.stdout.write(`${killed} mutants killed, ${wrongly} wrongly, ${deaths.length - killed - wrongly} alive\n`);
+  return killed === mutants.length ? 0 : 1;
 }
 
-function howText(killer: Killer | undefined): string {
-  if (killer === undefined) return '';
-  return typeof killer[1] === 'number' ? `seed ${killer[1]}` : JSON.stringify(killer[1]);
+function howText(death: Death | undefined): string {
+  if (death === undefined) return '';
+  return typeof death.how === 'number' ? `seed ${death.how}` : JSON.stringify(death.how);
 }
 
 function tasksOf(firstSeed: number, schedules: number, ledger: LedgerKind, workers: number): BatchTask[] {
