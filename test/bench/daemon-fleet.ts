@@ -1,13 +1,13 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ControllerStatus } from '../../src/model/status.ts';
 import { requestFloor } from '../../src/reconcile/request-floor.ts';
 import type { Figure } from './figures.ts';
+import { checkout } from './checkout.ts';
 import {
   COMPONENTS_PER_APPLICATION,
-  configurationFor,
   fleetManifests,
   type FleetSize,
   fleetSeed,
@@ -44,19 +44,11 @@ interface Daemon {
 async function startDaemon(size: FleetSize): Promise<Daemon> {
   const folder = mkdtempSync(join(tmpdir(), 'portolan-bench-'));
   const sandbox = await startSandboxProcess(folder, fleetSeed(size, { withRules: true }));
-  const source = join(folder, 'source');
-  mkdirSync(source);
-  git(source, 'init', '-q', '-b', 'main');
-  writeFiles(source, fleetManifests(size));
-  git(source, 'add', '-A');
-  git(source, 'commit', '-q', '-m', 'first');
-  const config = join(folder, 'portolan.yaml');
   const server = '{ listen: "127.0.0.1:0", tokens: [{ name: bench, role: admin, value: { env: BENCH_API_TOKEN } }] }';
-  writeFileSync(config, configurationFor(sandbox.url, `{ controller: { concurrency: 32 }, server: ${server} }`));
-  const ledger = join(folder, 'portolan.db');
-  const where = ['-f', source, '--config', config, '--ledger', ledger];
-  await portolan(['apply', ...where, '--yes', '--adopt', '--parallelism', '32']);
-  const running = new Running(['run', ...where, '--log-format', 'json'], { BENCH_API_TOKEN: API_TOKEN });
+  const settings = `{ controller: { concurrency: 32 }, server: ${server} }`;
+  const { source, flags } = checkout(folder, fleetManifests(size), sandbox.url, settings);
+  await portolan(['apply', ...flags, '--yes', '--adopt', '--parallelism', '32']);
+  const running = new Running(['run', ...flags, '--log-format', 'json'], { BENCH_API_TOKEN: API_TOKEN });
   const [, url] = await running.says(/(http:\/\/127\.0\.0\.1:\d+)/);
   const call = async (method: string, path: string): Promise<Response> => {
     // A connection of its own: the server may end an idle one just when it would be used again.

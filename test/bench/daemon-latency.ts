@@ -1,16 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Figure } from './figures.ts';
-import {
-  applicationManifests,
-  configurationFor,
-  fleetApplications,
-  fleetManifests,
-  fleetSeed,
-  writeFiles,
-} from './fleet.ts';
+import { checkout } from './checkout.ts';
+import { applicationManifests, fleetApplications, fleetManifests, fleetSeed, writeFiles } from './fleet.ts';
 import { git, portolan, Running, startSandboxProcess } from './processes.ts';
 
 const COMMITS = 200;
@@ -24,17 +18,10 @@ const SIZE = { applications: 20, teams: 2, rulesPerApplication: 2 };
 export async function daemonLatency(commits = COMMITS): Promise<readonly Figure[]> {
   const folder = mkdtempSync(join(tmpdir(), 'portolan-bench-'));
   const sandbox = await startSandboxProcess(folder, fleetSeed(SIZE, { withRules: false }));
-  const source = join(folder, 'source');
-  mkdirSync(source);
-  git(source, 'init', '-q', '-b', 'main');
-  writeFiles(source, fleetManifests(SIZE));
-  git(source, 'add', '-A');
-  git(source, 'commit', '-q', '-m', 'first');
-  const config = join(folder, 'portolan.yaml');
-  writeFileSync(config, configurationFor(sandbox.url, `{ source: { debounce: ${DEBOUNCE_MS}ms } }`));
-  const ledger = join(folder, 'portolan.db');
-  await portolan(['apply', '-f', source, '--config', config, '--ledger', ledger, '--yes']);
-  const daemon = new Running(['run', '-f', source, '--config', config, '--ledger', ledger, '--log-level', 'warn']);
+  const settings = `{ source: { debounce: ${DEBOUNCE_MS}ms } }`;
+  const { source, flags } = checkout(folder, fleetManifests(SIZE), sandbox.url, settings);
+  await portolan(['apply', ...flags, '--yes']);
+  const daemon = new Running(['run', ...flags, '--log-level', 'warn']);
   try {
     const applications = fleetApplications(SIZE);
     const samples: number[] = [];

@@ -1,10 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Figure } from './figures.ts';
-import { applicationManifests, configurationFor, fleetApplications, fleetSeed, writeFiles } from './fleet.ts';
-import { git, Running, startSandboxProcess } from './processes.ts';
+import { checkout } from './checkout.ts';
+import { applicationManifests, fleetApplications, fleetSeed } from './fleet.ts';
+import { Running, startSandboxProcess } from './processes.ts';
 
 const REPEATS = 3;
 /** A platform's usual answer: what is measured is waiting, not the processor that all processes here share. */
@@ -54,18 +55,11 @@ async function secondsFor(withSick: boolean): Promise<number> {
     '--latency',
     String(LATENCY_MS),
   ]);
-  const source = join(folder, 'source');
-  mkdirSync(source);
-  git(source, 'init', '-q', '-b', 'main');
-  for (const application of withSick ? [hanging, ...failing, ...others] : others)
-    writeFiles(source, applicationManifests(application));
-  git(source, 'add', '-A');
-  git(source, 'commit', '-q', '-m', 'first');
-  const config = join(folder, 'portolan.yaml');
-  writeFileSync(config, configurationFor(sandbox.url, '{ server: { listen: "127.0.0.1:0" } }'));
+  const wished = withSick ? [hanging, ...failing, ...others] : others;
+  const manifests = new Map(wished.flatMap((application) => [...applicationManifests(application)]));
+  const { flags } = checkout(folder, manifests, sandbox.url, '{ server: { listen: "127.0.0.1:0" } }');
   const began = performance.now();
-  const ledger = join(folder, 'portolan.db');
-  const daemon = new Running(['run', '-f', source, '--config', config, '--ledger', ledger, '--log-level', 'error']);
+  const daemon = new Running(['run', ...flags, '--log-level', 'error']);
   try {
     const wanted = new Set(others.map(({ appId }) => appId));
     const made = new Map<number, number>();

@@ -5,14 +5,15 @@
  *   --minutes N        how long (default 60)
  *   --warm-up N        minutes that are not looked at (default a tenth)
  */
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { configurationFor, fleetManifests, fleetSeed, writeFiles } from './fleet.ts';
-import { git, openHandles, processorMs, residentBytes, Running, startSandboxProcess } from './processes.ts';
+import { checkout } from './checkout.ts';
+import { fleetManifests, fleetSeed } from './fleet.ts';
+import { openHandles, processorMs, residentBytes, Running, startSandboxProcess } from './processes.ts';
 
 const SIZE = { applications: 10, teams: 2, rulesPerApplication: 2 };
 /** One pass over one application each second. */
@@ -52,21 +53,10 @@ export async function soak(minutes: number, warmUpMinutes: number, say: (text: s
   const faults = join(folder, 'faults.yaml');
   writeFileSync(faults, FAULTS);
   const sandbox = await startSandboxProcess(folder, fleetSeed(SIZE, { withRules: false }), ['--faults', faults]);
-  const source = join(folder, 'source');
-  mkdirSync(source);
-  git(source, 'init', '-q', '-b', 'main');
-  writeFiles(source, fleetManifests(SIZE));
-  git(source, 'add', '-A');
-  git(source, 'commit', '-q', '-m', 'first');
-  const config = join(folder, 'portolan.yaml');
   const settings = '{ controller: { resyncInterval: 1s }, prune: { maxShare: 1 }, server: { listen: "127.0.0.1:0" } }';
-  writeFileSync(config, configurationFor(sandbox.url, settings));
+  const { flags } = checkout(folder, fleetManifests(SIZE), sandbox.url, settings);
   const probe = pathToFileURL(join(import.meta.dirname, 'heap-probe.ts')).href;
-  const daemon = new Running(
-    ['run', '-f', source, '--config', config, '--ledger', join(folder, 'portolan.db'), '--log-level', 'error'],
-    {},
-    ['--expose-gc', `--import=${probe}`],
-  );
+  const daemon = new Running(['run', ...flags, '--log-level', 'error'], {}, ['--expose-gc', `--import=${probe}`]);
   const samples: Sample[] = [];
   let faulty = 0;
   try {
