@@ -11,10 +11,9 @@ import { systemRandom } from '../../src/runtime/random.ts';
 import type { Seed } from '../../src/sandbox/seed.ts';
 import { SANDBOX_TOKEN, type Sandbox, startSandbox } from '../../src/sandbox/server.ts';
 import { seededRandom } from '../support/virtual-clock.ts';
+import { ADDRESS, SERVICE, smallShop } from '../support/small-shop.ts';
 
 const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
-const SERVICE = 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa';
-const ADDRESS = { team: 'team-a', region: 'region-1', appId: 42 };
 const LATENCY_MS = 15;
 /** Requests after which a process may be killed: an apply of one generation sends about this many. */
 const REQUESTS_MAX = 16;
@@ -295,18 +294,7 @@ function seedFor(cycles: number): Seed {
     ],
   }));
   return {
-    enterprise: { id: 'e'.repeat(32) },
-    regions: [{ id: '1'.repeat(32), name: ADDRESS.region }],
-    teams: [{ id: 'd'.repeat(32), name: ADDRESS.team }],
-    applications: [
-      {
-        id: ADDRESS.appId,
-        team: ADDRESS.team,
-        region: ADDRESS.region,
-        name: 'shop',
-        components: [{ id: SERVICE, name: 'web', ports: [{ port: 8080, inner: true }] }],
-      },
-    ],
+    ...smallShop({ ports: [{ port: 8080, inner: true }] }),
     stores: [{ url: 'https://store.example.com', domain: 'market-1', models }],
   };
 }

@@ -4,9 +4,8 @@ import type { PortSpec } from '../../src/kinds/component/spec.ts';
 import type { Seed } from '../../src/sandbox/seed.ts';
 import type { Dialect } from '../../src/sandbox/wire.ts';
 import { type Crash, manifest, ScopeWorld, workOf } from '../support/scope-world.ts';
+import { ADDRESS, SERVICE, smallShop } from '../support/small-shop.ts';
 
-const SERVICE = 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa';
-const ADDRESS = { team: 'team-a', region: 'region-1', appId: 42 };
 const POOL = ['A', 'B', 'C', 'D'] as const;
 const PORTS = [8080, 8081, 8082] as const;
 const NEW_PORT = 9000;
@@ -42,27 +41,8 @@ const cases: fc.Arbitrary<Case> = fc
   });
 
 function seedOf({ live }: Case): Seed {
-  return {
-    enterprise: { id: 'e'.repeat(32) },
-    regions: [{ id: '1'.repeat(32), name: ADDRESS.region }],
-    teams: [{ id: 'd'.repeat(32), name: ADDRESS.team }],
-    applications: [
-      {
-        id: ADDRESS.appId,
-        team: ADDRESS.team,
-        region: ADDRESS.region,
-        name: 'shop',
-        components: [
-          {
-            id: SERVICE,
-            name: 'web',
-            serviceName: LIVE_NAME,
-            ports: PORTS.map((port, index) => ({ port, alias: live[index] ?? '', inner: true })),
-          },
-        ],
-      },
-    ],
-  };
+  const ports = PORTS.map((port, index) => ({ port, alias: live[index] ?? '', inner: true }));
+  return smallShop({ serviceName: LIVE_NAME, ports });
 }
 
 function workFor({ wanted, added, serviceName }: Case) {

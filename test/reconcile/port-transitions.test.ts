@@ -4,11 +4,10 @@ import type { PortProtocol } from '../../src/model/observed.ts';
 import type { Seed } from '../../src/sandbox/seed.ts';
 import type { Dialect } from '../../src/sandbox/wire.ts';
 import { manifest, ScopeWorld, workOf } from '../support/scope-world.ts';
+import { ADDRESS, SERVICE, smallShop } from '../support/small-shop.ts';
 
 const PROTOCOLS: readonly PortProtocol[] = ['tcp', 'http', 'mysql', 'grpc', 'udp'];
 const BOOLEANS = [false, true] as const;
-const SERVICE = 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa';
-const ADDRESS = { team: 'team-a', region: 'region-1', appId: 42 };
 const DIALECTS: readonly Dialect[] = ['documented', 'extended'];
 
 interface Present {
@@ -41,20 +40,7 @@ const wishes: readonly Wanted[] = [undefined, ...PROTOCOLS].flatMap((protocol) =
 );
 
 function seedWith(ports: readonly object[]): Seed {
-  return {
-    enterprise: { id: 'e'.repeat(32) },
-    regions: [{ id: '1'.repeat(32), name: ADDRESS.region }],
-    teams: [{ id: 'd'.repeat(32), name: ADDRESS.team }],
-    applications: [
-      {
-        id: ADDRESS.appId,
-        team: ADDRESS.team,
-        region: ADDRESS.region,
-        name: 'shop',
-        components: [{ id: SERVICE, name: 'web', ports: ports as never }],
-      },
-    ],
-  };
+  return smallShop({ ports: ports as never });
 }
 
 function wanting(ports: readonly PortSpec[], extra: object = {}) {

@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest';
 import type { Outcome } from '../../src/reconcile/outcome.ts';
 import type { PassOptions } from '../../src/reconcile/reconcile.ts';
-import type { Seed, SeedRule } from '../../src/sandbox/seed.ts';
+import type { SeedRule } from '../../src/sandbox/seed.ts';
 import type { Dialect } from '../../src/sandbox/wire.ts';
 import { allowEverything, manifest, ScopeWorld, workOf } from '../support/scope-world.ts';
+import { ADDRESS, SERVICE, smallShop } from '../support/small-shop.ts';
 
-const SERVICE = 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa';
-const ADDRESS = { team: 'team-a', region: 'region-1', appId: 42 };
 const WWW = { component: SERVICE, port: 8080, domain: 'www.example.com', path: '/' };
 
 const pruning: PassOptions = { ...allowEverything, permissions: { ...allowEverything.permissions, prune: true } };
@@ -16,22 +15,7 @@ const adopting: PassOptions = {
 };
 
 function world(rules: readonly SeedRule[], dialect: Dialect = 'extended'): ScopeWorld {
-  const seed: Seed = {
-    enterprise: { id: 'e'.repeat(32) },
-    regions: [{ id: '1'.repeat(32), name: ADDRESS.region }],
-    teams: [{ id: 'd'.repeat(32), name: ADDRESS.team }],
-    applications: [
-      {
-        id: ADDRESS.appId,
-        team: ADDRESS.team,
-        region: ADDRESS.region,
-        name: 'shop',
-        components: [{ id: SERVICE, name: 'web', ports: [{ port: 8080, inner: true, outer: true }] }],
-        rules,
-      },
-    ],
-  };
-  return new ScopeWorld(seed, dialect);
+  return new ScopeWorld(smallShop({ ports: [{ port: 8080, inner: true, outer: true }] }, rules), dialect);
 }
 
 const component = manifest('Component', 'web', {

@@ -1,27 +1,9 @@
 import { expect, test } from 'vitest';
+import { ADDRESS, SERVICE, smallShop } from '../support/small-shop.ts';
 import { manifest, ScopeWorld, workOf } from '../support/scope-world.ts';
 
-const SERVICE = 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa';
-const ADDRESS = { team: 'team-a', region: 'region-1', appId: 42 };
-
 test('the window of a request that a dead process left begins even while its region cannot be read', async () => {
-  const world = new ScopeWorld(
-    {
-      enterprise: { id: 'e'.repeat(32) },
-      regions: [{ id: '1'.repeat(32), name: ADDRESS.region }],
-      teams: [{ id: 'd'.repeat(32), name: ADDRESS.team }],
-      applications: [
-        {
-          id: ADDRESS.appId,
-          team: ADDRESS.team,
-          region: ADDRESS.region,
-          name: 'shop',
-          components: [{ id: SERVICE, name: 'web', ports: [{ port: 8080, alias: 'OLD', inner: true }] }],
-        },
-      ],
-    },
-    'extended',
-  );
+  const world = new ScopeWorld(smallShop({ ports: [{ port: 8080, alias: 'OLD', inner: true }] }), 'extended');
   const work = workOf(ADDRESS, [
     manifest('Component', 'web', {
       application: 'shop',
