@@ -4,16 +4,9 @@ import type { Recording } from '../../src/kinds/reconciled.ts';
 import { portObject, scope, ScriptedWorld } from './scripted-world.ts';
 
 const place = { scope, kind: 'Component', resource: 'Component/web' } as const;
-const recording: Recording = {
-  naturalKey: portObject().naturalKey,
-  remoteId: null,
-  remoteAux: {},
-  origin: 'observed',
-  state: 'present',
-  lastApplied: { inner: true },
-  obligation: null,
-  replaces: 'port/x/1',
-};
+const { naturalKey, remoteId, remoteAux, origin, state, lastApplied, obligation } = portObject();
+const facts = { naturalKey, remoteId, remoteAux, origin, state, lastApplied, obligation };
+const recording: Recording = { ...facts, replaces: 'port/x/1' };
 
 test('a row names its source, scope and resource, and the snapshot in which it was first wanted', () => {
   const world = new ScriptedWorld().apply;

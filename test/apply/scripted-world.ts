@@ -12,6 +12,7 @@ import type { Action } from '../../src/model/plan.ts';
 import type { PlatformClient } from '../../src/platform/client.ts';
 import type { Verdict } from '../../src/platform/verdict.ts';
 import type { WriteRequest } from '../../src/platform/writes.ts';
+import { actionOf, objectOf } from '../plan/plans.ts';
 import { seededRandom, VirtualClock } from '../support/virtual-clock.ts';
 
 export const scope: Scope = { platform: 'default', team: 'team-a', region: 'region-1', appId: 42 };
@@ -138,42 +139,25 @@ export class ScriptedWorld {
 /** An action on port 8080 of the component `web`. */
 export function portAction(type: string, changes: Partial<Action> = {}): Action {
   const facts = type === 'add_port' ? { protocol: 'http', inner: true } : {};
-  return {
+  return actionOf({
     id: `Component/web#ports/8080/${type}`,
-    resource: 'Component/web',
     verb: type === 'add_port' ? 'create' : type === 'delete_port' ? 'delete' : 'update',
     step: { type, serviceId: SERVICE, port: 8080, ...facts },
     object: `port/${SERVICE}/8080`,
     summary: `${type} of port 8080`,
-    changes: [],
-    effects: [],
-    cause: 'git',
-    after: [],
-    prune: false,
     ...changes,
-  };
+  });
 }
 
 /** A row about port 8080. */
 export function portObject(changes: Partial<OwnedObject> = {}): OwnedObject {
-  return {
-    uid: `default:${key}:Component:port/${SERVICE}/8080`,
-    scope: key,
-    platform: 'default',
-    source: 'default',
-    kind: 'Component',
-    resource: 'Component/web',
+  return objectOf({
     naturalKey: `port/${SERVICE}/8080`,
-    remoteId: null,
-    remoteAux: {},
     origin: 'observed',
-    state: 'present',
     lastApplied: { inner: true },
-    obligation: null,
-    failures: 0,
     lastSnapshot: 'snapshot-0',
     ...changes,
-  };
+  });
 }
 
 const windows = {

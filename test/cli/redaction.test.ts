@@ -7,23 +7,13 @@ import { createRedaction, redacting } from '../../src/cli/redaction.ts';
 import { openSecret } from '../../src/cli/secrets.ts';
 import type { Output, Terminal } from '../../src/cli/terminal.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
+import { spellingsOf } from '../support/spellings.ts';
 
 /** A file name in a folder that goes when the test ends. Not shared with other tests: few imports keep mutants cheap. */
 function temporaryFile(): string {
   const folder = mkdtempSync(join(tmpdir(), 'portolan-redaction-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return join(folder, 'token');
-}
-
-function spellingsOf(secret: string): readonly string[] {
-  const bytes = Buffer.from(secret);
-  return [
-    secret,
-    encodeURIComponent(secret),
-    JSON.stringify(secret).slice(1, -1),
-    bytes.toString('base64').replace(/=+$/, ''),
-    bytes.toString('base64url'),
-  ];
 }
 
 const anySecret = fc
