@@ -2,8 +2,15 @@ import { isRecord } from './fields.ts';
 import type { PlatformResponse } from './transport.ts';
 import type { AnswerSummary } from './verdict.ts';
 
+/** Masks the secrets of this process in a text. Servers repeat tokens and keys in their messages. */
+export type Redact = (text: string) => string;
+
+export function parseAnswer(response: PlatformResponse, redact?: Redact): Answer {
+  return new Answer(response, redact);
+}
+
 /** One answer, parsed once: what the classifier, the dialect probe and the error words look at. */
-export interface Answer {
+export class Answer {
   readonly status: number;
   /** undefined: the body is not JSON, or empty. */
   readonly json: unknown;
@@ -18,26 +25,6 @@ export interface Answer {
   /** `msg` is an object: the cluster behind the platform failed, and this is what it said. */
   readonly fromCluster: boolean;
   /** The platform's own message that the HTTP status is good but the operation failed. */
-  readonly isSuccess: boolean;
-  readonly summary: AnswerSummary;
-}
-
-/** Masks the secrets of this process in a text. Servers repeat tokens and keys in their messages. */
-export type Redact = (text: string) => string;
-
-export function parseAnswer(response: PlatformResponse, redact?: Redact): Answer {
-  return new ParsedAnswer(response, redact);
-}
-
-class ParsedAnswer implements Answer {
-  readonly status: number;
-  readonly json: unknown;
-  readonly isJson: boolean;
-  readonly isEmpty: boolean;
-  readonly code: number | undefined;
-  readonly msg: string;
-  readonly shown: string;
-  readonly fromCluster: boolean;
   readonly isSuccess: boolean;
   readonly #response: PlatformResponse;
   readonly #redact: Redact | undefined;
