@@ -1,5 +1,6 @@
 import packageFile from '../../package.json' with { type: 'json' };
 import type { ControllerApi, ControllerObserver } from '../controller/api.ts';
+import type { SenderOptions } from '../controller/delivery.ts';
 import { joinObservers } from '../controller/observers.ts';
 import { startTracing, tracesEndpoint } from '../controller/tracing/tracing.ts';
 import type { SettingsSpec } from '../kinds/settings/spec.ts';
@@ -20,9 +21,22 @@ export interface Observation {
 /** How long the end waits for traces that are on their way. */
 const TRACES_GRACE_MS = 5_000;
 
+/** What whoever sends something to the outside needs of this process. */
+export function senderOptions(surroundings: Surroundings, log: Log, { deliveries }: Metrics): SenderOptions {
+  const { clock, random, redaction } = surroundings;
+  return {
+    openSecret: (reference, where) => openSecret(reference, where, surroundings),
+    redact: redaction.redact,
+    clock,
+    random,
+    log,
+    counts: deliveries,
+  };
+}
+
 /** @param settings as they are now; where traces go is asked once. */
 export function openObservation(settings: () => SettingsSpec, log: Log, surroundings: Surroundings): Observation {
-  const { clock, random, env, redaction, runtimeVersions } = surroundings;
+  const { clock, env, runtimeVersions } = surroundings;
   const metrics = createMetrics({
     clock,
     concurrency: () => settings().controller.concurrency,
@@ -39,12 +53,7 @@ export function openObservation(settings: () => SettingsSpec, log: Log, surround
           settings: traces,
           endpoint,
           version: packageFile.version,
-          openSecret: (reference, where) => openSecret(reference, where, surroundings),
-          redact: redaction.redact,
-          clock,
-          random,
-          log,
-          counts: metrics.deliveries,
+          ...senderOptions(surroundings, log, metrics),
         });
   const detach: (() => void)[] = [];
   return {

@@ -5,7 +5,7 @@ import type { Log } from '../runtime/log.ts';
 import type { Metrics } from '../server/metrics.ts';
 import { startServer } from '../server/start.ts';
 import type { Surroundings } from './command.ts';
-import { openSecret } from './secrets.ts';
+import { senderOptions } from './observation.ts';
 
 /** What looks at the controller from outside: the HTTP API, metrics, notifications. */
 export interface Surfaces {
@@ -32,28 +32,23 @@ const NOTIFICATIONS_GRACE_MS = 5_000;
 /** @throws PortolanError `invalid` where a secret is missing or it would be open to all, `give-up` where the address is taken. */
 export async function openSurfaces(options: SurfacesOptions): Promise<Surfaces> {
   const { api, source, metrics, log, surroundings } = options;
-  const { clock, random, redaction } = surroundings;
+  const sender = senderOptions(surroundings, log, metrics);
   const notify = ({ notifications }: SettingsSpec) =>
     startNotifications({
       api,
       settings: notifications,
       source,
-      openSecret: (reference, where) => openSecret(reference, where, surroundings),
-      redact: redaction.redact,
-      clock,
-      random,
-      log,
-      counts: metrics.deliveries,
+      ...sender,
     });
   let notifications = notify(options.settings);
   const server = await startServer({
     api,
     settings: options.settings.server,
-    openSecret: (reference, where) => openSecret(reference, where, surroundings),
+    openSecret: sender.openSecret,
     log,
     metrics: () => metrics.render(),
-    clock,
-    redact: redaction.redact,
+    clock: sender.clock,
+    redact: sender.redact,
   });
   return {
     url: server.url,

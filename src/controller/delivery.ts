@@ -1,5 +1,7 @@
 import pRetry from 'p-retry';
+import type { SecretReference } from '../kinds/platform/spec.ts';
 import { PortolanError } from '../model/errors.ts';
+import type { Secret } from '../model/secret.ts';
 import { safeLine } from '../model/text.ts';
 import { backoffMs, retryAfterMs } from '../platform/retrying.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -18,7 +20,23 @@ export interface DeliveryCounts {
   collapsed(receiver: string): void;
 }
 
-export interface DeliveryOptions<T> {
+/** What a sender has of its process. */
+export interface SenderSurroundings {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** Masks every secret that this process knows. */
+  readonly redact: (text: string) => string;
+  readonly counts: DeliveryCounts;
+}
+
+/** As `SenderSurroundings`, for whoever has settings with secrets by reference. */
+export interface SenderOptions extends SenderSurroundings {
+  /** Follows a reference; `where` it stands, for messages. @throws PortolanError when nothing is there. */
+  readonly openSecret: (reference: SecretReference, where: string) => () => Secret;
+}
+
+export interface DeliveryOptions<T> extends SenderSurroundings {
   /** What logs and metrics call the receiver. */
   readonly receiver: string;
   /** Items that may wait; the oldest goes when one more comes. */
@@ -36,11 +54,6 @@ export interface DeliveryOptions<T> {
   /** An answer that looks like a refusal and is none. */
   readonly isGood?: (answer: OutboundAnswer) => boolean;
   readonly post: Post;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly redact: (text: string) => string;
-  readonly counts: DeliveryCounts;
 }
 
 /** A queue of its own for one receiver: what it does to this one, no other notices. */

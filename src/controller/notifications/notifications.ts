@@ -1,14 +1,10 @@
-import type { SecretReference } from '../../kinds/platform/spec.ts';
 import type { NotificationRule, NotificationsSpec, ReceiverSpec } from '../../kinds/settings/notifications-spec.ts';
 import { parseDuration } from '../../model/duration.ts';
 import type { Secret } from '../../model/secret.ts';
 import type { ControllerEvent } from '../../model/status.ts';
 import { unreachable } from '../../model/unreachable.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import type { Log } from '../../runtime/log.ts';
-import type { Random } from '../../runtime/random.ts';
 import type { ControllerApi } from '../api.ts';
-import { createDelivery, type Delivery, type DeliveryCounts } from '../delivery.ts';
+import { createDelivery, type Delivery, type SenderOptions } from '../delivery.ts';
 import { createOutbound, type OutboundMessage, type Post } from '../outbound.ts';
 import {
   commitOf,
@@ -23,19 +19,11 @@ import { cloudEvent, redacted, slackMessage, type Told } from './payload.ts';
 import { createRepeats } from './repeats.ts';
 import { matchesRule } from './rules.ts';
 
-export interface NotificationsOptions {
+export interface NotificationsOptions extends SenderOptions {
   readonly api: Pick<ControllerApi, 'events' | 'status' | 'applications'>;
   readonly settings: NotificationsSpec;
   /** Name of the source of manifests. */
   readonly source: string;
-  /** Follows a reference; `where` it stands, for messages. @throws PortolanError when nothing is there. */
-  readonly openSecret: (reference: SecretReference, where: string) => () => Secret;
-  /** Masks every secret that this process knows. */
-  readonly redact: (text: string) => string;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly counts: DeliveryCounts;
 }
 
 /** Notifications under way. */

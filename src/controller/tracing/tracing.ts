@@ -1,28 +1,17 @@
-import type { SecretReference } from '../../kinds/platform/spec.ts';
 import type { TracesSpec } from '../../kinds/settings/telemetry-spec.ts';
 import type { Secret } from '../../model/secret.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import type { Log } from '../../runtime/log.ts';
-import type { Random } from '../../runtime/random.ts';
 import type { ControllerApi, ControllerObserver } from '../api.ts';
-import { createDelivery, type DeliveryCounts } from '../delivery.ts';
+import { createDelivery, type SenderOptions } from '../delivery.ts';
 import { redacted } from '../notifications/payload.ts';
 import { createOutbound, type OutboundSecret } from '../outbound.ts';
 import { exportRequest, type Span } from './otlp.ts';
 import { createSpanMaker } from './spans.ts';
 
-export interface TracingOptions {
+export interface TracingOptions extends SenderOptions {
   readonly settings: TracesSpec;
   /** Base address of the collector, as `tracesEndpoint` found it. */
   readonly endpoint: string;
   readonly version: string;
-  /** Follows a reference; `where` it stands, for messages. @throws PortolanError when nothing is there. */
-  readonly openSecret: (reference: SecretReference, where: string) => () => Secret;
-  readonly redact: (text: string) => string;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly counts: DeliveryCounts;
 }
 
 /** Traces on their way to a collector. */
