@@ -1,6 +1,7 @@
 import type { ControllerApi } from '../../controller/api.ts';
 import { ONE_LINE_PATTERN } from '../../kinds/schema.ts';
 import type { ResourceId } from '../../model/ids.ts';
+import type { JsonObject } from '../../model/json.ts';
 import { json, type Route } from '../route.ts';
 import { arrayOf, objectOf, ref, text } from '../../model/schema-words.ts';
 import { applicationNamed } from './applications-named.ts';
@@ -15,6 +16,12 @@ const asked = {
 
 function statusOf(api: ControllerApi, id: ResourceId) {
   return json(api.application(id));
+}
+
+/** A JSON body with these fields, all of them and no others. */
+function bodyOf(properties: JsonObject) {
+  const required = Object.keys(properties);
+  return { type: 'json', schema: { type: 'object', additionalProperties: false, required, properties } } as const;
 }
 
 export const commandRoutes: readonly Route[] = [
@@ -50,23 +57,15 @@ export const commandRoutes: readonly Route[] = [
     operationId: 'suspendApplication',
     summary: 'Writes nothing for the application until it is resumed.',
     access: 'operator',
-    body: {
-      type: 'json',
-      schema: {
-        type: 'object',
-        additionalProperties: false,
-        required: ['reason'],
-        properties: {
-          reason: {
-            type: 'string',
-            minLength: 1,
-            maxLength: 1000,
-            pattern: ONE_LINE_PATTERN,
-            description: 'Why, for whoever finds it suspended.',
-          },
-        },
+    body: bodyOf({
+      reason: {
+        type: 'string',
+        minLength: 1,
+        maxLength: 1000,
+        pattern: ONE_LINE_PATTERN,
+        description: 'Why, for whoever finds it suspended.',
       },
-    },
+    }),
     answers: asNow,
     handle: async ({ params, body, by }, { api }) => {
       const { id } = applicationNamed(api, params['name']);
@@ -93,23 +92,15 @@ export const commandRoutes: readonly Route[] = [
     operationId: 'approvePlan',
     summary: 'Lets through the one plan that a guard refused, by its digest.',
     access: 'operator',
-    body: {
-      type: 'json',
-      schema: {
-        type: 'object',
-        additionalProperties: false,
-        required: ['digest'],
-        properties: {
-          digest: {
-            type: 'string',
-            minLength: 8,
-            maxLength: 128,
-            pattern: '^[0-9a-f]+$',
-            description: 'As the plan and the status show it.',
-          },
-        },
+    body: bodyOf({
+      digest: {
+        type: 'string',
+        minLength: 8,
+        maxLength: 128,
+        pattern: '^[0-9a-f]+$',
+        description: 'As the plan and the status show it.',
       },
-    },
+    }),
     answers: asNow,
     handle: async ({ params, body, by }, { api }) => {
       const { id } = applicationNamed(api, params['name']);
