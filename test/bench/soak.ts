@@ -26,8 +26,9 @@ const HANDLES_PER_HOUR_MAX = 2;
 export interface Sample {
   readonly atMs: number;
   readonly residentBytes: number;
-  /** After a forced collection. */
-  readonly heapBytes: number;
+  /** On the heap, after a forced collection. */
+  readonly objectBytes: number;
+  readonly codeBytes: number;
   readonly handles: number;
   readonly writes: number;
   readonly requests: number;
@@ -38,7 +39,8 @@ export interface SoakReport {
   readonly samples: readonly Sample[];
   /** Of what was sampled after the warm-up, by the line of least squares. */
   readonly residentSlopeKiBPerHour: number;
-  readonly heapSlopeKiBPerHour: number;
+  readonly objectSlopeKiBPerHour: number;
+  readonly codeSlopeKiBPerHour: number;
   /** Fewest and most: the sockets of a pool come and go. */
   readonly handles: readonly [number, number];
   readonly handlesPerHour: number;
@@ -78,13 +80,14 @@ export async function soak(minutes: number, warmUpMinutes: number, say: (text: s
   }
 }
 
-async function look(daemon: Running): Promise<Pick<Sample, 'residentBytes' | 'heapBytes' | 'handles' | 'processorMs'>> {
+async function look(daemon: Running): Promise<Omit<Sample, 'atMs' | 'writes' | 'requests'>> {
   daemon.err = '';
   process.kill(daemon.pid, 'SIGUSR2');
-  const [, heap] = await daemon.says(/heap-probe (\d+) (\d+)/);
+  const [, objects, code] = await daemon.says(/heap-probe (\d+) (\d+)/);
   return {
     residentBytes: residentBytes(daemon.pid),
-    heapBytes: Number(heap),
+    objectBytes: Number(objects),
+    codeBytes: Number(code),
     handles: openHandles(daemon.pid),
     processorMs: processorMs(daemon.pid),
   };
@@ -96,7 +99,8 @@ function reportOf(samples: readonly Sample[], warmUpMinutes: number, faults: num
   return {
     samples,
     residentSlopeKiBPerHour: slope(settled, (sample) => sample.residentBytes),
-    heapSlopeKiBPerHour: slope(settled, (sample) => sample.heapBytes),
+    objectSlopeKiBPerHour: slope(settled, (sample) => sample.objectBytes),
+    codeSlopeKiBPerHour: slope(settled, (sample) => sample.codeBytes),
     handles: [Math.min(...handles), Math.max(...handles)],
     handlesPerHour: slope(settled, (sample) => sample.handles * 1024),
     writes: settled.reduce((sum, { writes }) => sum + writes, 0),
@@ -117,7 +121,7 @@ function slope(samples: readonly Sample[], valueOf: (sample: Sample) => number):
 
 function inWords(sample: Sample): string {
   const mebibytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
-  return `resident ${mebibytes(sample.residentBytes)}, heap ${mebibytes(sample.heapBytes)}, ${sample.handles} handles, ${sample.requests} requests and ${sample.writes} writes in ${SAMPLE_EVERY_MS / 1000} s`;
+  return `resident ${mebibytes(sample.residentBytes)}, objects ${mebibytes(sample.objectBytes)}, code ${mebibytes(sample.codeBytes)}, ${sample.handles} handles, ${sample.requests} requests and ${sample.writes} writes in ${SAMPLE_EVERY_MS / 1000} s`;
 }
 
 const FAULTS = `
@@ -138,7 +142,7 @@ if (process.argv[1] === import.meta.filename) {
   const isFlat =
     report.residentSlopeKiBPerHour < KIBIBYTES_PER_HOUR_MAX && report.handlesPerHour < HANDLES_PER_HOUR_MAX;
   process.stdout.write(
-    `resident ${report.residentSlopeKiBPerHour.toFixed(0)} KiB/h, heap ${report.heapSlopeKiBPerHour.toFixed(0)} KiB/h, ` +
+    `resident ${report.residentSlopeKiBPerHour.toFixed(0)} KiB/h, objects ${report.objectSlopeKiBPerHour.toFixed(0)} KiB/h, code ${report.codeSlopeKiBPerHour.toFixed(0)} KiB/h, ` +
       `handles ${report.handles.join(' to ')} (${report.handlesPerHour.toFixed(1)}/h), ${report.requests} requests (${report.faults} failed on purpose), ${report.writes} writes once converged\n`,
   );
   process.exitCode = isFlat && report.writes === 0 ? 0 : 1;
