@@ -9,7 +9,7 @@ const long = process.env.PORTOLAN_TEST_LONG === '1';
 const LONG = /\.long\.test\.ts$/;
 /** Files that take long for what they say: they start first, or one of them would run alone at the end. */
 const SLOW =
-  /\/test\/(?:processes|simulation)\/|\/test\/cli\/(?:apply-|secrets|commands|installation)|\/ledger\/processes/;
+  /\/test\/(?:ci|processes|simulation)\/|\/test\/cli\/(?:apply-|secrets|commands|installation)|\/ledger\/processes/;
 
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

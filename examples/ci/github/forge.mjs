@@ -1,0 +1,143 @@
+/**
+ * What the action and the workflows beside it ask of GitHub: one comment on a pull request, and digests of plans as commit
+ * statuses. Needs Node 24 and nothing else; the runner sets every variable but GITHUB_TOKEN and
+ * PORTOLAN_SOURCE.
+ *
+ *   outputs REPORTS CODE       prints the outputs of the plan in a folder of reports
+ *   comment FILE               writes the comment of the pull request, or brings it up to date
+ *   record DIGEST APPROVALS    writes the digest of the plan, and that of each application, on the head of the pull request
+ *   reviewed [APPLICATIONS]    prints the digest that was written for the pull request that the pushed commit came from;
+ *                              for the approvals of its applications, `reviewed applications`
+ *   waiting APPLICATION        reads `portolan status --output json`; prints the digest that waits for an approval, `done`
+ *                              where the application is as the pushed commit says, or `nothing`
+ */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import { json } from 'node:stream/consumers';
+
+const { GITHUB_API_URL, GITHUB_REPOSITORY, GITHUB_EVENT_PATH, GITHUB_SHA, GITHUB_TOKEN, PORTOLAN_SOURCE } = process.env;
+const CONTEXT = 'portolan/plan';
+const DIGEST = /^[0-9a-f]{64}$/;
+/** Whoever may write a status chooses its context: only what can be the name of an application is one. */
+const APPLICATION = /^portolan\/plan\/([a-z0-9][a-z0-9.-]*)$/;
+const HOW =
+  ', so nobody knows which plan was reviewed. Plan the branch, look at the plan, and start this workflow by hand with its digest.';
+
+const commands = { outputs, comment, record, reviewed, waiting };
+const [name = '', ...values] = process.argv.slice(2);
+if (!Object.hasOwn(commands, name)) fail(`there is no command ${name}`);
+await commands[name](...values);
+
+/** Values have no line ends: a digest, a number and paths. */
+function outputs(reports, code) {
+  const file = join(reports, 'plan.json');
+  const plan = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
+  const approvals = join(reports, 'approvals.txt');
+  writeFileSync(approvals, plan === undefined ? '' : approvalsOf(plan));
+  const { create = 0, update = 0, delete: removals = 0, deferred = 0 } = plan?.summary ?? {};
+  const written = join(reports, 'comment.md');
+  // The comment of an earlier commit must not stand as if it were the plan of this one.
+  if (!existsSync(written)) writeFileSync(written, noPlan(code));
+  const values = {
+    'exit-code': code,
+    changes: create + update + removals + deferred > 0,
+    digest: plan?.digest ?? '',
+    comment: written,
+    approvals,
+    reports,
+  };
+  for (const [key, value] of Object.entries(values)) console.log(`${key}=${value}`);
+}
+
+function noPlan(code) {
+  const why = `\`portolan plan\` ended with ${code}. What is wrong stands in the log of the run and among its annotations.`;
+  return `<!-- portolan:plan:${encodeURIComponent(PORTOLAN_SOURCE)} -->\n\n### No plan\n\n${why}\n`;
+}
+
+function approvalsOf({ scopes }) {
+  return scopes
+    .filter(({ actions, deferred }) => actions.length + deferred.length > 0)
+    .map(({ application, digest }) => `${application.replace(/^Application\//, '')} ${digest}\n`)
+    .join('');
+}
+
+/** Found again by the marker that plans as Markdown begin with, among what the same token wrote. */
+async function comment(file) {
+  const body = readFileSync(file, 'utf8');
+  const marker = body.slice(0, body.indexOf('\n'));
+  if (!/^<!-- portolan:plan:\S* -->$/.test(marker)) fail(`${file} does not begin with a marker`);
+  const { number } = pullRequest();
+  for (let page = 1; ; page += 1) {
+    const comments = await ask('GET', `issues/${number}/comments?per_page=100&page=${page}`);
+    const mine = comments.find((one) => one.user?.type === 'Bot' && one.body?.startsWith(marker));
+    if (mine !== undefined) return ask('PATCH', `issues/comments/${mine.id}`, { body });
+    if (comments.length < 100) return ask('POST', `issues/${number}/comments`, { body });
+  }
+}
+
+async function record(digest, approvals) {
+  const { sha } = pullRequest().head;
+  const write = (context, description) => ask('POST', `statuses/${sha}`, { state: 'success', context, description });
+  for (const [application, one] of linesOf(readFileSync(approvals, 'utf8')))
+    await write(`${CONTEXT}/${application}`, one);
+  await write(CONTEXT, digest);
+}
+
+async function reviewed(what) {
+  const merged = await ask('GET', `commits/${GITHUB_SHA}/pulls`);
+  const [pull, second] = merged.filter((one) => one.merge_commit_sha === GITHUB_SHA);
+  if (pull === undefined || second !== undefined) fail(`no pull request was merged as ${GITHUB_SHA}${HOW}`);
+  // Newest first: a plan that was made again stands before the one it replaces.
+  const newest = new Map();
+  for (let page = 1; ; page += 1) {
+    const statuses = await ask('GET', `commits/${pull.head.sha}/statuses?per_page=100&page=${page}`);
+    for (const { context, description, state } of statuses)
+      if (state === 'success' && DIGEST.test(description) && !newest.has(context)) newest.set(context, description);
+    if (statuses.length < 100) break;
+  }
+  const digest = newest.get(CONTEXT);
+  if (digest === undefined) fail(`pull request ${pull.number} has no plan on its last commit${HOW}`);
+  if (what !== 'applications') return console.log(digest);
+  for (const [context, one] of newest) {
+    const [, application] = APPLICATION.exec(context) ?? [];
+    if (application !== undefined) console.log(`${application} ${one}`);
+  }
+}
+
+async function waiting(application) {
+  const { applications } = await json(process.stdin);
+  const one = applications.find(({ id }) => id === `Application/${application}`);
+  const isDone = one?.approval === null && one.lastAppliedRevision?.endsWith(GITHUB_SHA) === true;
+  console.log(one?.approval?.digest ?? (isDone ? 'done' : 'nothing'));
+}
+
+function linesOf(text) {
+  return text.split('\n').flatMap((line) => (line === '' ? [] : [line.split(' ')]));
+}
+
+function pullRequest() {
+  const { pull_request: pull } = JSON.parse(readFileSync(GITHUB_EVENT_PATH, 'utf8'));
+  return pull ?? fail('this workflow was not started by a pull request');
+}
+
+async function ask(method, path, body) {
+  const response = await fetch(`${GITHUB_API_URL}/repos/${GITHUB_REPOSITORY}/${path}`, {
+    method,
+    headers: {
+      accept: 'application/vnd.github+json',
+      authorization: `Bearer ${GITHUB_TOKEN}`,
+      'content-type': 'application/json',
+      'x-github-api-version': '2022-11-28',
+    },
+    signal: AbortSignal.timeout(30_000),
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  if (response.ok) return response.json();
+  return fail(`${method} ${path} was answered with ${response.status}; the token may lack a permission of the job`);
+}
+
+function fail(message) {
+  console.error(`portolan: ${message}`);
+  process.exit(1);
+}

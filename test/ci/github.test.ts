@@ -1,0 +1,294 @@
+/**
+ * The files of examples/ci/github, run as a runner of GitHub would: their steps in bash, against the sandbox, with the
+ * real program. Only the API of the forge is a stand-in.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { demo } from '../../src/sandbox/seeds/demo.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { beside, alterRule } from '../cli/saved.ts';
+import { collectingTerminal, runHere } from '../cli/running.ts';
+import { PORTS, rule, type Scene, setScene, shop, web } from '../cli/scene.ts';
+import { commit, git, repository } from '../source/repositories.ts';
+import { type Forge, openForge } from './forge.ts';
+import { installGithub, type JobRun, runJob, type Started, type Workflow, workflowOf } from './runner.ts';
+
+const SECRETS = { VIEWER: 'viewer-viewer-viewer-viewer', OPERATOR: 'operator-operator-operator' };
+const www = (weight: number): string => rule('www', 'www.example.com', `weight: ${weight}`);
+
+interface Project {
+  readonly scene: Scene;
+  readonly root: string;
+  readonly forge: Forge;
+  /** What the variables and secrets of the repository say. */
+  readonly settings: Pick<Started, 'vars' | 'secrets'>;
+  /** Commits to a branch, and runs what a pull request of it starts. */
+  propose(files: Readonly<Record<string, string | undefined>>): Promise<JobRun>;
+  /** Merges the branch, and runs what that starts. @param meanwhile after the plan was reviewed. */
+  merge(job: string, workflow?: Workflow): Promise<JobRun>;
+  /** Runs a job on the branch as it is. */
+  start(job: string, changes?: Partial<Started>): Promise<JobRun>;
+}
+
+async function project(scene: Scene, settings: Project['settings']): Promise<Project> {
+  const forge = await openForge();
+  const root = repository();
+  installGithub(root);
+  commit(root, { 'manifests/shop.yaml': shop(web(PORTS), www(50), rule('old', 'old.example.com')) });
+  const started = (changes: Partial<Started>): Started => ({
+    repository: root,
+    sha: git(root, 'rev-parse', 'main'),
+    apiUrl: forge.url,
+    eventName: 'push',
+    event: {},
+    ...settings,
+    ...changes,
+  });
+  const pullRequest = workflowOf('pull-request.yml');
+  const mergeWorkflow = workflowOf('merge.yml');
+  return {
+    scene,
+    root,
+    forge,
+    settings,
+    propose: (files) => {
+      git(root, 'checkout', '--quiet', '-B', 'change');
+      commit(root, files);
+      git(root, 'checkout', '--quiet', 'main');
+      const repo = { full_name: 'acme/shop' };
+      const head = { sha: git(root, 'rev-parse', 'change'), repo };
+      const event = { pull_request: { number: 7, head } };
+      return runJob(pullRequest, 'plan', started({ sha: head.sha, eventName: 'pull_request', event }));
+    },
+    merge: (job, workflow = mergeWorkflow) => {
+      const sha = git(root, 'rev-parse', 'change');
+      git(root, 'merge', '--quiet', '--no-ff', '--message', 'merge', 'change');
+      forge.merged.push({ number: 7, merge_commit_sha: git(root, 'rev-parse', 'main'), head: { sha } });
+      return runJob(workflow, job, started({}));
+    },
+    start: (job, changes = {}) => runJob(mergeWorkflow, job, started(changes)),
+  };
+}
+
+/** Without a controller: the ledger and the configuration are on the runner. */
+async function besideLedger(): Promise<Project> {
+  const scene = await setScene({ manifests: {} });
+  const [, config = '', , ledger = ''] = beside(scene);
+  const made = await project(scene, {
+    vars: { PORTOLAN_CONFIG: config, PORTOLAN_LEDGER: ledger },
+    secrets: {
+      PORTOLAN_READ_TOKEN: scene.env['PORTOLAN_TOKEN'] ?? '',
+      PORTOLAN_TOKEN: scene.env['PORTOLAN_TOKEN'] ?? '',
+    },
+  });
+  const first = await runHere(['apply', '-f', join(made.root, 'manifests'), ...beside(scene), '--yes'], {
+    env: scene.env,
+  });
+  expect(first.code, first.err).toBe(0);
+  scene.traffic();
+  return made;
+}
+
+const change = { 'manifests/shop.yaml': shop(web(PORTS), www(60)) };
+const domains = ({ sandbox }: Scene): string[] => [...sandbox.state.rules.all()].map(({ domain }) => domain).sort();
+const digestIn = (text: string): string => /[0-9a-f]{64}/.exec(text)?.[0] ?? '';
+
+test('a pull request is planned, commented once, annotated, and its digest is written on its head', async () => {
+  const { scene, forge, propose } = await besideLedger();
+  const run = await propose(change);
+  expect(run.code, run.log).toBe(0);
+  expect(run.outputs['plan']).toMatchObject({
+    'exit-code': '2',
+    changes: 'true',
+    digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+  });
+  const digest = run.outputs['plan']?.['digest'] ?? '';
+  expect(run.summary).toContain(digest);
+  expect(run.log).toMatch(/^::(?:notice|warning) .*file=manifests\/shop\.yaml/m);
+  const comments = () => forge.comments.filter(({ user }) => user.type === 'Bot').map(({ body }) => body);
+  expect(comments()).toEqual([run.summary]);
+  const head = [...forge.statuses.values()].flat();
+  expect(head.map(({ context, description }) => `${context} ${description}`)).toEqual([
+    `portolan/plan ${digest}`,
+    `portolan/plan/shop ${digest}`,
+  ]);
+  const files = readdirSync(run.artifacts.get('portolan-plan') ?? '');
+  expect(files.sort()).toEqual(['approvals.txt', 'comment.md', 'messages.txt', 'plan.json', 'plan.sarif', 'plan.xml']);
+  expect(scene.traffic().writes).toEqual([]);
+
+  const again = await propose({ 'manifests/shop.yaml': shop(web(PORTS), www(61)) });
+  expect(comments()).toEqual([again.summary]);
+  expect(again.summary).not.toContain(digest);
+
+  const broken = await propose({ 'manifests/shop.yaml': 'kind: Nothing\n::error::injected\n' });
+  expect(broken.code).toBe(3);
+  expect(comments()).toEqual([expect.stringContaining('### No plan')]);
+  expect(forge.comments).toHaveLength(2);
+  expect(forge.refused).toEqual([]);
+});
+
+test('what was reviewed is applied when it is merged, and once more nothing is left to do', async () => {
+  const { scene, propose, merge, start } = await besideLedger();
+  await propose(change);
+  scene.traffic();
+  const run = await merge('apply');
+  expect(run.code, run.log).toBe(0);
+  expect(scene.traffic().writes.toSorted()).toEqual(['deleteRule', 'updateRule']);
+  expect(domains(scene)).not.toContain('old.example.com');
+  const again = await start('apply');
+  expect(again.code, again.log).toBe(0);
+  expect(again.log).toContain('Nothing of this plan is left to do');
+  expect(scene.traffic().writes).toEqual([]);
+});
+
+test.for<readonly [string, (made: Project) => void]>([
+  ['the platform drifted', ({ scene }) => scene.alterPort(demo.webServiceId, 8080, { alias: 'HAND' })],
+  ['a value is another one', ({ scene }) => alterRule(scene, 'www.example.com', { weight: 3 })],
+  [
+    'another change was merged',
+    ({ root }) =>
+      void commit(root, { 'manifests/more.yaml': shop(rule('new', 'new.example.com')).split('---\n')[1] ?? '' }),
+  ],
+])('nothing is sent, and the job ends with 4, when in between %s', async ([, meanwhile]) => {
+  const made = await besideLedger();
+  const { scene, propose, merge } = made;
+  const proposed = await propose(change);
+  meanwhile(made);
+  scene.traffic();
+  const run = await merge('apply');
+  expect(run.code, run.log).toBe(4);
+  expect(run.log).toContain(`${proposed.outputs['plan']?.['digest']} was expected. Nothing was sent.`);
+  expect(scene.traffic().writes).toEqual([]);
+});
+
+test('a push that no pull request brought is not applied, until a person gives the digest of its plan', async () => {
+  const { scene, root, start } = await besideLedger();
+  commit(root, change);
+  const run = await start('apply');
+  expect(run.code).toBe(1);
+  expect(run.log).toContain('no pull request was merged as ');
+  expect(scene.traffic().writes).toEqual([]);
+  const planned = await runHere(['plan', '-f', join(root, 'manifests'), '--prune', ...beside(scene)], {
+    env: scene.env,
+  });
+  const asked = await start('apply', { eventName: 'workflow_dispatch', inputs: { digest: digestIn(planned.out) } });
+  expect(asked.code, asked.log).toBe(0);
+  expect(scene.traffic().writes.toSorted()).toEqual(['deleteRule', 'updateRule']);
+});
+
+const CONTROLLER = `
+  source: { ref: main }
+  prune: { maxObjects: 0 }
+  server:
+    listen: 127.0.0.1:0
+    tokens:
+      - { name: ci, role: viewer, value: { env: VIEWER } }
+      - { name: merge, role: operator, value: { env: OPERATOR } }
+`;
+
+/** With a controller that follows `main`, and asks before it removes anything. */
+async function besideController(): Promise<Project & { status(): Promise<string> }> {
+  const scene = await setScene({ manifests: {}, settings: CONTROLLER });
+  const vars: Record<string, string> = {};
+  const made = await project(scene, {
+    vars,
+    secrets: { PORTOLAN_VIEWER_TOKEN: SECRETS.VIEWER, PORTOLAN_OPERATOR_TOKEN: SECRETS.OPERATOR },
+  });
+  const stop = new AbortController();
+  const { terminal, text } = collectingTerminal();
+  const manifests = join(made.root, 'manifests');
+  const ended = runHere(['run', '-f', manifests, ...beside(scene)], {
+    terminal,
+    env: { ...scene.env, ...SECRETS },
+    clock: systemClock,
+    signal: stop.signal,
+  });
+  onTestFinished(async () => {
+    stop.abort();
+    await ended;
+  });
+  await expect.poll(() => text.err, { timeout: 20_000 }).toMatch(/listening +url=\S+/);
+  vars['PORTOLAN_SERVER'] = /listening +url=(\S+)/.exec(text.err)?.[1] ?? '';
+  const env = { PORTOLAN_SERVER: vars['PORTOLAN_SERVER'], PORTOLAN_SERVER_TOKEN: SECRETS.VIEWER };
+  const status = async (): Promise<string> => (await runHere(['status'], { env })).out;
+  await expect.poll(status, { timeout: 20_000 }).toContain('1 ready');
+  scene.traffic();
+  return { ...made, status };
+}
+
+/** The workflow, with less patience. */
+function hasty(): Workflow {
+  const workflow = workflowOf('merge.yml');
+  const [step] = workflow.jobs['approve']?.steps.splice(-1) ?? [];
+  if (step === undefined) throw new Error('the job has no steps');
+  workflow.jobs['approve']?.steps.push({ ...step, env: { ...step.env, PAUSE_SECONDS: '0.5' } });
+  return workflow;
+}
+
+test('a controller is let through by the digest that was reviewed, and carries out that plan', async () => {
+  const { scene, forge, propose, merge, status } = await besideController();
+  const proposed = await propose(change);
+  expect(proposed.code, proposed.log).toBe(0);
+  expect(proposed.outputs['plan']).toMatchObject({ 'exit-code': '4', changes: 'true' });
+  expect(forge.comments.at(-1)?.body).toContain('old.example.com');
+  expect(scene.traffic().writes).toEqual([]);
+  const run = await merge('approve', hasty());
+  expect(run.code, run.log).toBe(0);
+  expect(run.log).toContain('is approved');
+  await expect.poll(() => domains(scene), { timeout: 20_000 }).not.toContain('old.example.com');
+  await expect.poll(status, { timeout: 20_000 }).toContain('1 ready');
+  expect(scene.traffic().writes.toSorted()).toEqual(['deleteRule', 'updateRule']);
+});
+
+test('a controller that needs no approval is found to be done', async () => {
+  const { scene, propose, merge } = await besideController();
+  await propose({ 'manifests/shop.yaml': shop(web(PORTS), www(60), rule('old', 'old.example.com')) });
+  const run = await merge('approve', hasty());
+  expect(run.code, run.log).toBe(0);
+  expect(run.log).not.toContain('is approved');
+  expect(scene.traffic().writes).toEqual(['updateRule']);
+});
+
+test('a controller whose platform drifted is not let through by the digest of another plan', async () => {
+  const { scene, propose, merge } = await besideController();
+  const proposed = await propose(change);
+  alterRule(scene, 'www.example.com', { weight: 3 });
+  const run = await merge('approve', hasty());
+  expect(run.code, run.log).toBe(4);
+  expect(run.log).toContain(`the reviewed plan ${proposed.outputs['plan']?.['digest']} was not approved`);
+  expect(scene.traffic().writes).toEqual([]);
+  expect(domains(scene)).toContain('old.example.com');
+});
+
+test('with a controller nothing is applied by a job, and without one nothing is approved', async () => {
+  const made = await besideLedger();
+  expect((await made.start('approve')).code).toBeUndefined();
+  const sha = git(made.root, 'rev-parse', 'main');
+  const vars = { PORTOLAN_SERVER: 'http://127.0.0.1:1' };
+  expect((await made.start('apply', { sha, vars })).code).toBeUndefined();
+});
+
+const FILES = ['action.yml', 'pull-request.yml', 'merge.yml'].map(
+  (name) => [name, readFileSync(join('examples/ci/github', name), 'utf8')] as const,
+);
+
+test.for(FILES)(
+  '%s: nothing of strangers is in a script, actions are pinned, permissions are the least',
+  ([name, text]) => {
+    const parsed = workflowOf(name) as unknown as Workflow & { runs?: { steps: Workflow['jobs'][string]['steps'] } };
+    const jobs = Object.values(parsed.jobs ?? {});
+    const steps = [...jobs.flatMap((job) => job.steps), ...(parsed.runs?.steps ?? [])];
+    expect(steps.length).toBeGreaterThan(2);
+    for (const { run, uses } of steps) {
+      expect(run ?? '').not.toContain('${{');
+      if (uses !== undefined) expect(uses).toMatch(/^\.\/|^actions\/[a-z-]+@[0-9a-f]{40}$/);
+    }
+    expect(text).not.toContain('pull_request_target');
+    if (jobs.length === 0) return;
+    expect(parsed.permissions).toEqual({});
+    for (const { permissions = {} } of jobs)
+      for (const [scope, level] of Object.entries(permissions))
+        if (level !== 'read') expect(`${name} ${scope}`).toMatch(/^pull-request\.yml (?:pull-requests|statuses)$/);
+  },
+);

@@ -1,0 +1,135 @@
+/** The template of examples/ci/gitlab: its scripts in bash, with variables and artifacts as a runner of GitLab hands them on. */
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { demo } from '../../src/sandbox/seeds/demo.ts';
+import { beside } from '../cli/saved.ts';
+import { projectRoot, runHere } from '../cli/running.ts';
+import { PORTS, rule, type Scene, setScene, shop, web } from '../cli/scene.ts';
+import { commit, git, repository } from '../source/repositories.ts';
+import { bash, programOnPath, scratch } from './runner.ts';
+
+interface Job {
+  readonly extends?: string;
+  readonly variables?: Readonly<Record<string, string>>;
+  readonly rules: readonly { readonly if?: string; readonly when?: string }[];
+  readonly allow_failure?: { readonly exit_codes: readonly number[] };
+  readonly environment?: { readonly name: string };
+  readonly resource_group?: string;
+  readonly script: readonly string[];
+  readonly artifacts?: {
+    readonly paths: readonly string[];
+    readonly reports?: { readonly junit?: string; readonly dotenv?: string };
+  };
+}
+
+const template = parse(
+  readFileSync(join(projectRoot, 'examples', 'ci', 'gitlab', 'portolan.gitlab-ci.yml'), 'utf8'),
+) as Readonly<Record<string, Job>>;
+
+interface Ran {
+  readonly code: number;
+  readonly text: string;
+  readonly folder: string;
+  /** Of `reports: dotenv`. */
+  readonly handed: Readonly<Record<string, string>>;
+}
+
+interface Pipeline {
+  readonly scene: Scene;
+  readonly root: string;
+  /** @param from the job whose artifacts and variables it needs. */
+  run(name: string, from?: Ran, variables?: Readonly<Record<string, string>>): Promise<Ran>;
+}
+
+async function pipeline(): Promise<Pipeline> {
+  const scene = await setScene({ manifests: {} });
+  const root = repository({ 'manifests/shop.yaml': text(50, rule('old', 'old.example.com')) });
+  const first = await runHere(['apply', '-f', join(root, 'manifests'), ...beside(scene), '--yes'], { env: scene.env });
+  expect(first.code, first.err).toBe(0);
+  scene.traffic();
+  const [, config = '', , ledger = ''] = beside(scene);
+  return {
+    scene,
+    root,
+    run: async (name, from, variables = {}) => {
+      const job = template[name];
+      const base = template[job?.extends ?? ''];
+      if (job === undefined || base === undefined) throw new Error(`there is no job ${name}`);
+      const folder = scratch('gitlab');
+      git(folder, 'clone', '--quiet', root, '.');
+      if (from !== undefined)
+        for (const path of template['portolan save']?.artifacts?.paths ?? [])
+          cpSync(join(from.folder, path), join(folder, path), { recursive: true });
+      const script = join(scratch('script'), 'script.sh');
+      writeFileSync(script, job.script.join('\n'));
+      const env = { PATH: programOnPath(), HOME: folder, CI: 'true', GITLAB_CI: 'true' };
+      const ours = { PORTOLAN_CONFIG: config, PORTOLAN_LEDGER: ledger, ...scene.env };
+      const all = { ...env, ...ours, ...base.variables, ...job.variables, ...from?.handed, ...variables };
+      const { code, text: said } = await bash(script, folder, all);
+      const dotenv = code === 0 ? job.artifacts?.reports?.dotenv : undefined;
+      const lines = dotenv === undefined ? [] : readFileSync(join(folder, dotenv), 'utf8').trim().split('\n');
+      const handed = Object.fromEntries(lines.map((line) => [line.split('=')[0] ?? '', line.split('=')[1] ?? '']));
+      return { code, text: said, folder, handed };
+    },
+  };
+}
+
+function text(weight: number, ...more: readonly string[]): string {
+  return shop(web(PORTS), rule('www', 'www.example.com', `weight: ${weight}`), ...more);
+}
+
+const change = { 'manifests/shop.yaml': text(60) };
+
+test('a merge request shows its plan in every form, and the job keeps the code 2', async () => {
+  const { scene, root, run } = await pipeline();
+  commit(root, change);
+  const ran = await run('portolan plan');
+  expect(ran.code, ran.text).toBe(2);
+  expect(template['portolan plan']?.allow_failure?.exit_codes).toContain(2);
+  const read = (name: string): string => readFileSync(join(ran.folder, 'portolan-plan', name), 'utf8');
+  const { digest } = JSON.parse(read('plan.json')) as { digest: string };
+  expect(read('comment.md')).toContain(digest);
+  expect(read('plan.xml')).toContain('<testsuites');
+  expect(ran.text).toContain('old.example.com');
+  commit(root, { 'manifests/shop.yaml': 'kind: Nothing\n' });
+  expect((await run('portolan plan')).code).toBe(3);
+  expect(scene.traffic().writes).toEqual([]);
+});
+
+test('on the default branch the plan is saved, and the job that a person starts carries out exactly that', async () => {
+  const { scene, root, run } = await pipeline();
+  commit(root, change);
+  const saved = await run('portolan save');
+  expect(saved.code, saved.text).toBe(0);
+  expect(saved.handed['PORTOLAN_PLANNED']).toMatch(/^[0-9a-f]{64}$/);
+  expect(scene.traffic().writes).toEqual([]);
+  const other = await run('portolan apply', saved, { PORTOLAN_REVIEWED: '0'.repeat(64) });
+  expect(other.code, other.text).toBe(4);
+  expect(scene.traffic().writes).toEqual([]);
+  const applied = await run('portolan apply', saved, { PORTOLAN_REVIEWED: saved.handed['PORTOLAN_PLANNED'] ?? '' });
+  expect(applied.code, applied.text).toBe(0);
+  expect(scene.traffic().writes.toSorted()).toEqual(['deleteRule', 'updateRule']);
+  const again = await run('portolan apply', saved);
+  expect(again.code).toBe(0);
+  expect(again.text).toContain('Nothing of this plan is left to do');
+});
+
+test('if the platform drifted before it was started, nothing is sent', async () => {
+  const { scene, root, run } = await pipeline();
+  commit(root, change);
+  const saved = await run('portolan save');
+  scene.alterPort(demo.webServiceId, 8080, { alias: 'HAND' });
+  scene.traffic();
+  const applied = await run('portolan apply', saved);
+  expect(applied.code).toBe(4);
+  expect(applied.text).toContain('+ Component/shop-web: change alias of port 8080 to WEB');
+  expect(scene.traffic().writes).toEqual([]);
+});
+
+test('only a person applies, one at a time, in a protected environment, on the default branch', () => {
+  const { rules, environment, resource_group: group } = template['portolan apply'] ?? {};
+  expect(rules).toEqual([{ if: expect.stringContaining('$CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH'), when: 'manual' }]);
+  expect([environment?.name, group]).toEqual(['production', 'portolan']);
+});
