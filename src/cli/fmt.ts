@@ -8,6 +8,7 @@ import { safeLine, safeText } from '../model/text.ts';
 import type { CommandDefinition, Surroundings } from './command.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { replaceTextFile } from './files.ts';
+import { filenameOption } from './options.ts';
 import { count } from './text.ts';
 
 const HELP = `
@@ -27,10 +28,18 @@ export const fmtCommand: CommandDefinition = {
   define(command, invoke) {
     command
       .argument('[paths...]', 'files and folders, - for standard input (default: the working folder)')
+      .addOption(filenameOption())
       .addOption(new Option('--check', 'write nothing, and end with 1 if a file is not laid out'))
       .addOption(new Option('--diff', 'write nothing, and show what would change'))
       .addHelpText('after', HELP)
-      .action((paths, options) => invoke((surroundings) => format(paths, options, surroundings)));
+      .action((paths, options, called) =>
+        invoke((surroundings) => {
+          // A flag goes before the environment, and so does an argument.
+          const isOfFlag = paths.length === 0 || called.getOptionValueSource('filename') === 'cli';
+          const all = [...paths, ...(isOfFlag ? (options.filename ?? []) : [])];
+          return format(all.length === 0 ? ['.'] : all, options, surroundings);
+        }),
+      );
   },
 };
 
@@ -41,11 +50,16 @@ interface FormatOptions {
 
 async function format(paths: readonly string[], options: FormatOptions, { terminal }: Surroundings): Promise<ExitCode> {
   const fs = nodeFileSystem(() => terminal.input());
-  const { files, problems: unread } = await readSources(paths.length === 0 ? ['.'] : paths, fs);
+  const { files, problems: unread } = await readSources(paths, fs);
   const problems: Problem[] = [...unread];
   let amiss = 0;
-  // JSON has one layout of its own, and no comments.
-  for (const file of files.filter(({ path }) => !path.endsWith('.json'))) {
+  for (const file of files) {
+    if (file.path.endsWith('.json')) {
+      // In a folder of manifests it is nothing to speak of.
+      if (paths.includes(file.path))
+        terminal.err.write(`note: ${safeLine(file.path)} is JSON, and was left as it is\n`);
+      continue;
+    }
     const formatting = formatFile(file);
     if (formatting.type === 'refused') problems.push(...formatting.problems);
     else if (await handle(file, formatting, options, terminal)) amiss += 1;

@@ -32,6 +32,26 @@ test('files are written in place, and named; those that are laid out are not tou
   expect(await runHere(['fmt', folder])).toEqual({ code: 0, out: '', err: '' });
 });
 
+test.for([
+  [['a.yaml'], {}, 'a.yaml\n'],
+  [['-f', 'a.yaml', '-f', 'b.yaml'], {}, 'a.yaml\nb.yaml\n'],
+  [['a.yaml', '-f', 'b.yaml'], {}, 'a.yaml\nb.yaml\n'],
+  [[], { PORTOLAN_FILENAME: 'b.yaml' }, 'b.yaml\n'],
+  [['a.yaml'], { PORTOLAN_FILENAME: 'b.yaml' }, 'a.yaml\n'],
+] as const)('%j with %j names the files', async ([args, env, out]) => {
+  const cwd = folderOf({ 'a.yaml': OTHERWISE, 'b.yaml': OTHERWISE, 'c.yaml': OTHERWISE });
+  expect(await runProcess(['fmt', '--check', ...args], { cwd, env })).toMatchObject({ code: 1, out });
+});
+
+test('JSON has a layout of its own, and is left as it is', async () => {
+  const file = join(folderOf({ 'a.json': '{"apiVersion":"portolan/v1"}' }), 'a.json');
+  expect(await runHere(['fmt', file])).toEqual({
+    code: 0,
+    out: '',
+    err: `note: ${file} is JSON, and was left as it is\n`,
+  });
+});
+
 test('a file behind a link is written where it is', async () => {
   const folder = folderOf({ 'real.yaml': OTHERWISE });
   symlinkSync('real.yaml', join(folder, 'link.yaml'));

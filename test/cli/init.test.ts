@@ -37,16 +37,16 @@ test('with flags, a working folder is written that is valid, laid out, and can b
     err: '',
     out: `wrote, in shop:
   portolan.yaml
-  manifests/application.yaml
+  manifests/app-42.yaml
   schemas/ (7 JSON Schemas, for editors)
   .gitignore
 
 PORTOLAN_TOKEN is not set here: set it to the token of the platform first.
 
 next:
-  cd shop
-  portolan validate -f manifests
+  cd shop && portolan validate -f manifests
   portolan plan -f manifests
+  portolan export -f manifests --to manifests --force    # writes down what is there already
 `,
   });
   expect(sandbox.requests()).toEqual([]);
@@ -57,8 +57,20 @@ next:
     err: '',
   });
   expect(await runProcess(['fmt', '--check'], { cwd: shop })).toEqual({ code: 0, out: '', err: '' });
-  const plan = await runProcess(['plan', '-f', 'manifests'], { cwd: shop, env: TOKEN });
-  expect(plan).toMatchObject({ code: 0, out: expect.stringContaining('No changes') });
+});
+
+test('what is there already comes by the command that init names, and its plan is empty', async () => {
+  const sandbox = await sandboxFor();
+  const folder = folderOf({});
+  await runHere(['init', folder, '--url', sandbox.url, ...GIVEN]);
+  const manifests = join(folder, 'manifests');
+  const options = ['-f', manifests, '-c', join(folder, 'portolan.yaml')];
+  const plan = () => runHere(['plan', ...options, '--detailed-exitcode', '--ledger', 'none'], { env: TOKEN });
+  expect(await plan()).toMatchObject({ code: 0, out: expect.stringContaining('No changes') });
+  const exported = await runHere(['export', ...options, '--to', manifests, '--force'], { env: TOKEN });
+  expect(exported).toMatchObject({ code: 0 });
+  expect(contentsOf(folder)['manifests/app-42.yaml']).toContain('kind: Component');
+  expect(await plan()).toMatchObject({ code: 0, out: expect.stringContaining('No changes') });
 });
 
 test('the first line of every document leads an editor to its schema', async () => {
@@ -92,7 +104,7 @@ test('on a terminal everything is asked, and what the platform has is offered', 
   expect(run.err).toMatch(/region-1 +Region One, enabled\n +region-maint .*under maintenance\nRegion \[region-1\]: /);
   expect(run.err).toMatch(/42 +shop\n +43 +blog\nNumber of the application \[42\]: /);
   expect(run.err).toContain('Name of the application in manifests [blog]: ');
-  expect(contentsOf(folder)['manifests/application.yaml']).toContain('  name: blog #');
+  expect(contentsOf(folder)['manifests/blog.yaml']).toContain('  name: blog #');
   expect(sandbox.requests().every(({ isWrite }) => !isWrite)).toBe(true);
 });
 
@@ -172,6 +184,15 @@ test('what exists is listed and left alone; --force replaces what init writes, a
   const again = await runProcess([...args, '--force'], { cwd });
   expect(again.out).not.toContain('.gitignore');
   expect(contentsOf(cwd)).toEqual(after);
+});
+
+test('a manifest of the same name is left alone, too', async () => {
+  const cwd = folderOf({});
+  mkdirSync(join(cwd, 'manifests'));
+  writeFileSync(join(cwd, 'manifests', 'app-42.yaml'), 'mine\n');
+  const run = await runProcess(['init', '--url', 'https://console.example.com', ...GIVEN], { cwd });
+  expect(run).toMatchObject({ code: 3, err: expect.stringContaining('manifests/app-42.yaml. Nothing was written.') });
+  expect(contentsOf(cwd)).toEqual({ 'manifests/app-42.yaml': 'mine\n' });
 });
 
 test('where a folder cannot be made, nothing is left behind', async () => {

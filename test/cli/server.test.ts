@@ -63,6 +63,9 @@ test.for([
   ['changes that are pending', {}, [], async () => {}],
   ['changes that are pending, with a code of their own', {}, ['--detailed-exitcode'], async () => {}],
   ['as JSON', {}, ['-o', 'json'], async () => {}],
+  ['as annotations, with the places of the files that were sent', {}, ['-o', 'github'], async () => {}],
+  ['as SARIF', {}, ['-o', 'sarif'], async () => {}],
+  ['as Markdown', {}, ['-o', 'markdown'], async () => {}],
   ['a target', { manifests }, ['--target', 'Component/shop-web', '-o', 'json'], async () => {}],
   [
     'nothing to do',

@@ -3,7 +3,8 @@ import { parseAllDocuments } from 'yaml';
 import { expect, test } from 'vitest';
 import { kindDeclarations } from '../../src/kinds/declarations.ts';
 import { formatFile } from '../../src/manifest/format.ts';
-import type { Json, JsonObject } from '../../src/model/json.ts';
+import { loadManifests } from '../../src/manifest/load.ts';
+import { type Json, type JsonObject, plainJson } from '../../src/model/json.ts';
 
 /** Writes documents as people of all tastes do, with a comment wherever one may stand. */
 class Author {
@@ -144,6 +145,30 @@ test('whatever the taste of its author, a laid out file means the same, has ever
     }),
     { numRuns: 150 },
   );
+});
+
+/** What a set of manifests wants, without where it is written. */
+function desiredOf(content: string): Json {
+  const { desired, problems } = loadManifests({ files: [{ path: 'a.yaml', content }] });
+  expect(problems).toEqual([]);
+  return plainJson([...desired].map(([id, { labels, annotations, spec }]) => [id, { labels, annotations, spec }]));
+}
+
+test('the desired state of a laid out source is the same, as the loader reads it', () => {
+  const shop = ['Application', 'Component', 'HttpGatewayRule', 'StoreInstall'].flatMap((kind) => {
+    const [first, second] = kindDeclarations.get(kind)?.examples ?? [];
+    return kind === 'Component' ? [first, second] : [first];
+  }) as readonly JsonObject[];
+  fc.assert(
+    fc.property(tapes, (tape) => {
+      const author = new Author(tape);
+      const before = `${shop.map((document) => author.map(document, '').join('\n')).join('\n---\n')}\n`;
+      const result = formatFile({ path: 'a.yaml', content: before });
+      expect(desiredOf(result.type === 'formatted' ? result.text : '')).toEqual(desiredOf(before));
+    }),
+    { numRuns: 30 },
+  );
+  expect(shop).toHaveLength(5);
 });
 
 const PIECES: readonly string[] = [

@@ -276,14 +276,12 @@ test.for([
   ['blanks in a comment', `#${' '.repeat(200_000)}x\n`],
   ['blank lines in comments', '# a\n\n\n'.repeat(15_000)],
   ['a label on every line', Array.from({ length: 4900 }, (_, at) => `    k${at}: "v ${at}" # c\n`).join('')],
-] as const)('a file of nothing but %s is laid out in a time that nobody notices', ([, filler]) => {
+] as const)('a file of nothing but %s is laid out all the same', ([, filler]) => {
   const isLabels = filler.startsWith(' ');
   const before = `kind: Application\napiVersion: portolan/v1\nmetadata:\n  labels:\n    a: b\n${isLabels ? filler : ''}  name: a\n`;
   const content = `${isLabels ? '' : filler}${before}spec: { appId: 1, team: t, region: r }\n`;
-  const startMs = performance.now();
+  // What is quadratic in any of these takes minutes, and the test with it.
   expect(formatFile({ path: 'a.yaml', content }).type).toBe('formatted');
-  // A quarter of it on a machine of its own; a quadratic one takes minutes.
-  expect(performance.now() - startMs).toBeLessThan(8_000);
 });
 
 test.for(['examples/portolan.yaml', 'examples/deploy/compose/portolan.yaml', ...examples()])(

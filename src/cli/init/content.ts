@@ -21,17 +21,22 @@ const IGNORED: readonly string[] = ['portolan.db*', 'plan.json', '*.plan.json'];
 export function folderFiles(answers: Answers): readonly FolderFile[] {
   return [
     { path: DEFAULT_CONFIGURATION, content: configurationText(answers) },
-    { path: `${MANIFESTS}/application.yaml`, content: applicationText(answers) },
+    // Called as `export` calls it, which can then put all that is there in its place.
+    { path: manifestPath(answers), content: applicationText(answers) },
     ...schemaFiles(),
   ];
 }
 
-/** Paths of the same files, which do not depend on any answer. */
-export function folderPaths(): readonly string[] {
-  return [DEFAULT_CONFIGURATION, `${MANIFESTS}/application.yaml`, ...schemaFiles().map(({ path }) => path)];
+/** Paths of those that do not depend on any answer. */
+export function fixedPaths(): readonly string[] {
+  return [DEFAULT_CONFIGURATION, ...schemaFiles().map(({ path }) => path)];
 }
 
-export function schemaFiles(): readonly FolderFile[] {
+function manifestPath({ name }: Answers): string {
+  return `${MANIFESTS}/${name}.yaml`;
+}
+
+function schemaFiles(): readonly FolderFile[] {
   return [...kindDeclarations.values()].map((declaration) => ({
     path: `${SCHEMAS}/${schemaFileName(declaration.kind)}`,
     content: `${JSON.stringify(documentSchema(declaration), null, 2)}\n`,

@@ -8,13 +8,13 @@ import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { integerArgument } from '../options.ts';
 import { count } from '../text.ts';
 import type { Answers } from './answers.ts';
-import { type FolderFile, folderFiles, folderPaths, IGNORE_FILE, MANIFESTS, missingIgnores } from './content.ts';
+import { type FolderFile, fixedPaths, folderFiles, IGNORE_FILE, MANIFESTS, missingIgnores } from './content.ts';
 import { addToFile, existingOf, writeFiles } from './folder.ts';
 import { gatherAnswers, type GivenAnswers } from './gather.ts';
 
 const HELP = `
 Asks what it is not told, on a terminal; what the platform lists is offered to choose from. It writes portolan.yaml,
-manifests/application.yaml, the JSON Schemas that editors read, and what .gitignore lacks. Of the token it writes down
+a first file in manifests/, the JSON Schemas that editors read, and what .gitignore lacks. Of the token it writes down
 only where it stands. What exists is not replaced, and nothing is sent to the platform but questions.
 
 Examples:
@@ -54,11 +54,15 @@ interface InitOptions extends GivenAnswers {
 /** Nothing is written before every answer is there. */
 async function init(folder: string, options: InitOptions, surroundings: Surroundings): Promise<ExitCode> {
   const { terminal, env, signal } = surroundings;
-  const existing = existingOf(folder, folderPaths());
-  if (existing.length > 0 && options.force !== true) throw alreadyThere(folder, existing);
+  if (options.force !== true) refuseExisting(folder, fixedPaths());
   const answers = await gatherAnswers(options, surroundings);
   const files = folderFiles(answers);
   check(files);
+  if (options.force !== true)
+    refuseExisting(
+      folder,
+      files.map(({ path }) => path),
+    );
   signal.throwIfAborted();
   writeFiles(folder, files, options.force === true);
   const ignores = addToFile(folder, IGNORE_FILE, missingIgnores);
@@ -66,11 +70,13 @@ async function init(folder: string, options: InitOptions, surroundings: Surround
   return EXIT.ok;
 }
 
-function alreadyThere(folder: string, existing: readonly string[]): PortolanError {
+function refuseExisting(folder: string, paths: readonly string[]): void {
+  const existing = existingOf(folder, paths);
+  if (existing.length === 0) return;
   const named = existing.filter((path) => !path.startsWith(SCHEMAS));
   const schemas = existing.length - named.length;
   const listed = schemas === 0 ? named : [...named, `${SCHEMAS} (${count(schemas, 'file')})`];
-  return new PortolanError({
+  throw new PortolanError({
     code: 'cli/already-there',
     disposition: 'invalid',
     message: `${safeLine(folder)} has these already: ${listed.join(', ')}. Nothing was written.`,
@@ -110,9 +116,9 @@ function report(
     '',
     ...(unset ? [`${token.env} is not set here: set it to the token of the platform first.`, ''] : []),
     'next:',
-    `  ${folder === '.' ? 'portolan explain Component' : `cd ${quoted(folder)}`}`,
-    `  portolan validate -f ${MANIFESTS}`,
+    `  ${folder === '.' ? '' : `cd ${quoted(folder)} && `}portolan validate -f ${MANIFESTS}`,
     `  portolan plan -f ${MANIFESTS}`,
+    `  portolan export -f ${MANIFESTS} --to ${MANIFESTS} --force    # writes down what is there already`,
     '',
   ].join('\n');
 }

@@ -41,8 +41,9 @@ export function placeOf({ resource, application }: Entry, positionOf: PositionOf
 }
 
 /** `Component/shop-web: add port 9000`. */
-export function titleOf({ resource, title }: Entry): string {
-  return resource === undefined ? title : `${safeLine(resource)}: ${title}`;
+export function titleOf({ resource, application, title }: Entry): string {
+  const subject = resource ?? application;
+  return subject === undefined ? title : `${safeLine(subject)}: ${title}`;
 }
 
 /** All that is behind the title: why, what changes, what else it does, what to do. */

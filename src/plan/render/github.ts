@@ -1,3 +1,4 @@
+import { safeLine } from '../../model/text.ts';
 import type { Level } from './entries.ts';
 import { worstFirst } from './entries.ts';
 import { fileOf, type Finding } from './findings.ts';
@@ -49,5 +50,7 @@ function property(text: string): string {
 
 /** A line that is no command, whatever is in it: `::` at its start and `##[` anywhere would be one. */
 function plainLine(text: string): string {
-  return text.replaceAll('##[', '## [').replace(/^\s*::/, ': :');
+  return safeLine(text)
+    .replaceAll('##[', '## [')
+    .replace(/^\s*::/, ': :');
 }

@@ -6,7 +6,7 @@ export const HTML_STYLE = `
   --create: #116329; --create-soft: #e3f6e8; --update: #7a4d00; --update-soft: #fff3d1;
   --delete: #b3202b; --delete-soft: #ffe9e8; --hold: #7d2ca3; --hold-soft: #f7ebfd; --note: #0a5bb5; --note-soft: #e6f2ff;
 }
-@media (prefers-color-scheme: dark) {
+@media screen and (prefers-color-scheme: dark) {
   :root {
     --page: #0d1117; --card: #161b22; --text: #e6edf3; --muted: #9aa5b1; --line: #30363d;
     --create: #56d364; --create-soft: #12261a; --update: #e3b341; --update-soft: #2b2210;
@@ -51,11 +51,12 @@ summary:focus-visible { outline: 3px solid var(--note); outline-offset: 2px; }
 .tag { display: inline-block; font-size: .8rem; padding: 0 .5rem; border-radius: 1rem; background: var(--note-soft); color: var(--note); white-space: nowrap; }
 .delete .tag { background: var(--delete-soft); color: var(--delete); } .hold .tag { background: var(--hold-soft); color: var(--hold); }
 .create .tag { background: var(--create-soft); color: var(--create); } .update .tag { background: var(--update-soft); color: var(--update); }
-table { border-collapse: collapse; width: 100%; margin: .4rem 0 .2rem; font-size: .9rem; }
-th, td { text-align: start; vertical-align: top; padding: .3rem .6rem .3rem 0; border-top: 1px solid var(--line); font-weight: 400; }
+table { border-collapse: collapse; table-layout: fixed; width: 100%; margin: .4rem 0 .2rem; font-size: .9rem; }
+th, td { overflow-wrap: anywhere; text-align: start; vertical-align: top; padding: .3rem .6rem .3rem 0; border-top: 1px solid var(--line); font-weight: 400; }
 thead th { color: var(--muted); border-top: 0; padding-bottom: .15rem; }
-td.before { color: var(--delete); } td.after { color: var(--create); }
+td.before { color: var(--delete); } td.after { color: var(--create); } td.none { color: var(--muted); }
 ul.plain { margin: .3rem 0; padding-inline-start: 1.1rem; }
+ul.also { list-style: none; margin: .2rem 0; padding: 0; }
 .remedy::before { content: "→ "; color: var(--muted); }
 footer { color: var(--muted); font-size: .85rem; padding-bottom: 2rem; overflow-wrap: anywhere; }
 .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }

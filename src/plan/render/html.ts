@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { Json } from '../../model/json.ts';
 import type { FieldChange } from '../../model/plan.ts';
 import { unreachable } from '../../model/unreachable.ts';
 import { hasChanges, type PlanDocument } from '../document.ts';
@@ -82,22 +83,29 @@ function counts({ plan, applied }: PlanReport): string {
 
 /** What a person must see even if nothing else is read. */
 function attention(entries: readonly Entry[]): string {
-  const urgent = entries.filter(({ level, state }) => level === 'error' || state === 'held');
+  const urgent = entries.filter(isUrgent);
   if (urgent.length === 0) return '';
   const cards = urgent.map((entry) => {
     const subject = entry.resource ?? entry.application;
-    const head = subject === undefined ? '' : `<h3>${html(subject)}</h3>`;
-    return entryHtml(entry, head);
+    return entryHtml(entry, subject === undefined ? '' : `<h3>${html(subject)}</h3>`);
   });
   return `<section class="attention"><h2>Needs a person</h2>\n${cards.join('')}</section>\n`;
 }
 
+function isUrgent({ level, state }: Entry): boolean {
+  return level === 'error' || state === 'held';
+}
+
+/** Where it has its place among the others, what was said of it above is not said again. */
+function withoutDetail(entry: Entry): Entry {
+  const { detail: _, remedy: __, ...rest } = entry;
+  return { ...rest, changes: [], effects: [] };
+}
+
 function application(scope: PlanDocument['scopes'][number], all: readonly Entry[]): string {
-  const entries = all.filter(
-    ({ application: of, level, state }) =>
-      of === scope.application &&
-      !(state === 'held' || (level === 'error' && state !== 'failed' && state !== 'in-doubt')),
-  );
+  const entries = all
+    .filter(({ application: of, state }) => of === scope.application && state !== 'held' && state !== 'unobserved')
+    .map((entry) => (isUrgent(entry) ? withoutDetail(entry) : entry));
   const { platform, team, region, appId } = scope.scope;
   const place = `${platform}/${team}/${region}/${appId}`;
   const isQuiet = entries.length === 0;
@@ -151,25 +159,28 @@ function entryHtml(entry: Entry, head: string): string {
 ${detail === undefined ? '' : `<p>${html(detail)}</p>\n`}${changeTable(changes, entry)}${
   effects.length === 0
     ? ''
-    : `<ul class="plain muted">${effects.map((effect) => `<li>also: ${html(effect)}</li>`).join('')}</ul>\n`
+    : `<ul class="also muted">${effects.map((effect) => `<li>also: ${html(effect)}</li>`).join('')}</ul>\n`
 }${remedy === undefined ? '' : `<p class="remedy">${html(remedy)}</p>\n`}</div></div>
 `;
 }
 
 function changeTable(changes: readonly FieldChange[], { cause, title }: Entry): string {
   if (changes.length === 0) return '';
+  // What is made has no values from before.
+  const isNew = changes.every(({ before }) => before === undefined);
   const rows = changes.map((change) => {
-    const { before, after } = change;
     const more = [driftedFrom(change), ownCause(change, cause)].filter((part) => part !== undefined).map(html);
-    return `<tr><th scope="row"><code>${html(change.path)}</code>${more.length === 0 ? '' : `<br><span class="muted">${more.join('<br>')}</span>`}</th>${value('before', before === undefined ? '' : valueText(before))}${value('after', after === undefined ? '(removed)' : valueText(after))}</tr>`;
+    const field = `<code>${html(change.path)}</code>${more.map((part) => `<br><span class="muted">${part}</span>`).join('')}`;
+    return `<tr><th scope="row">${field}</th>${isNew ? '' : valueCell('before', change.before)}${valueCell('after', change.after)}</tr>`;
   });
-  return `<table><caption class="unseen">Fields: ${html(title)}</caption><thead><tr><th scope="col">Field</th><th scope="col">Before</th><th scope="col">After</th></tr></thead><tbody>${rows.join('')}</tbody></table>\n`;
+  const heads = ['Field', ...(isNew ? ['Value'] : ['Before', 'After'])].map((name) => `<th scope="col">${name}</th>`);
+  return `<table><caption class="unseen">Fields: ${html(title)}</caption><thead><tr>${heads.join('')}</tr></thead><tbody>${rows.join('')}</tbody></table>\n`;
 }
 
-function value(name: 'before' | 'after', text: string): string {
-  return text === ''
-    ? `<td class="${name}"></td>`
-    : `<td class="${name}" data-label="${name}"><span class="value">${html(text)}</span></td>`;
+function valueCell(name: 'before' | 'after', json: Json | undefined): string {
+  const label = ` data-label="${name}"`;
+  if (json === undefined) return `<td class="none"${label}>${name === 'before' ? '(unset)' : '(removed)'}</td>`;
+  return `<td class="${name}"${label}><span class="value">${html(valueText(json))}</span></td>`;
 }
 
 interface Looks {

@@ -128,6 +128,9 @@ function renderCase({ name, classname, verdict, message, text, type }: JunitCase
   const head = `    <testcase name="${xml(name)}" classname="${xml(classname)}"`;
   if (verdict === 'passed')
     return text === '' ? `${head}/>` : `${head}>\n      <system-out>${xml(text)}</system-out>\n    </testcase>`;
+  // It has no attributes in older schemas.
+  if (verdict === 'skipped')
+    return `${head}>\n      <skipped>${xml(text === '' ? message : text)}</skipped>\n    </testcase>`;
   return `${head}>\n      <${verdict} type="${xml(type)}" message="${xml(message)}">${xml(text)}</${verdict}>\n    </testcase>`;
 }
 

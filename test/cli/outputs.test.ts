@@ -1,0 +1,141 @@
+import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { demo } from '../../src/sandbox/seeds/demo.ts';
+import { folderOf } from './platform.ts';
+import { collectingTerminal, runHere } from './running.ts';
+import { PORTS, rule, type Scene, setScene, shop, web } from './scene.ts';
+
+const MANIFESTS = { 'shop.yaml': shop(web(PORTS), rule('www', 'www.example.com')) };
+const at = (scene: Scene, name: string): string => join(scene.folder, name);
+
+test.for([
+  ['plan.txt', 'Plan: '],
+  ['plan.json', '{\n  "'],
+  ['plan.jsonl', '{"type":"version"'],
+  ['plan.ndjson', '{"type":"version"'],
+  ['plan.yaml', 'source: "default"'],
+  ['PLAN.YML', 'source: "default"'],
+  ['plan.md', '<!-- portolan:plan:default -->'],
+  ['plan.markdown', '<!-- portolan:plan:default -->'],
+  ['plan.sarif', '"version": "2.1.0"'],
+  ['plan.xml', '<testsuites'],
+  ['plan.html', '<!doctype html>'],
+  ['plan.htm', '<!doctype html>'],
+] as const)('--out %s is written in the format of its extension', async ([name, text]) => {
+  const scene = await setScene({ manifests: MANIFESTS });
+  const run = await scene.run('plan', ['--out', at(scene, name)]);
+  expect(run.code, run.err).toBe(0);
+  expect(readFileSync(at(scene, name), 'utf8')).toContain(text);
+  // Nothing else is left beside it.
+  expect(readdirSync(scene.folder).sort()).toEqual([name, 'manifests', 'portolan.yaml'].sort());
+});
+
+test('FORMAT=FILE chooses a format that the extension does not, several times over, beside any screen', async () => {
+  const scene = await setScene({ manifests: MANIFESTS });
+  const outs = ['--out', `github=${at(scene, 'a')}`, '--out', `markdown=${at(scene, 'b.txt')}`];
+  const run = await scene.run('plan', ['-o', 'jsonl', ...outs]);
+  expect(run.code).toBe(0);
+  expect(run.out.split('\n')[0]).toContain('"type":"version"');
+  expect(readFileSync(at(scene, 'a'), 'utf8')).toMatch(/^::notice file=.*shop\.yaml,line=\d+/);
+  expect(readFileSync(at(scene, 'b.txt'), 'utf8')).toContain('### Plan: ');
+});
+
+test('a file that says no format is refused with all there are, before anything is asked of the platform', async () => {
+  const scene = await setScene({ manifests: MANIFESTS });
+  const run = await scene.run('plan', ['--out', at(scene, 'plan.doc')]);
+  expect(run.code).toBe(3);
+  expect(run.err).toContain(
+    'Write FORMAT=FILE, with one of: text, json, jsonl, yaml, markdown, github, sarif, junit, html',
+  );
+  expect(scene.traffic()).toEqual({ writes: [], reads: [] });
+});
+
+test.for([
+  ['a folder that is not there', (scene: Scene) => at(scene, 'nowhere/plan.md'), 'there is no such folder'],
+  ['a folder', (scene: Scene) => `markdown=${at(scene, 'manifests')}`, 'it is a folder'],
+  ['a file as a folder', (scene: Scene) => at(scene, 'portolan.yaml/plan.md'), 'a part of the path is a file'],
+] as const)('apply --out %s: refused before anything is sent', async ([, path, why]) => {
+  const scene = await setScene({ manifests: MANIFESTS });
+  const run = await scene.run('apply', ['--out', path(scene)]);
+  expect(run).toMatchObject({ code: 3, out: '' });
+  expect(run.err).toContain(why);
+  expect(run.err).toContain('Nothing was done.');
+  expect(scene.traffic()).toEqual({ writes: [], reads: [] });
+});
+
+test('a disk that is full at the end: what was applied stays applied, the reason is said, and the code is 1', async () => {
+  const scene = await setScene({ manifests: MANIFESTS });
+  const run = await scene.run('apply', ['--out', 'markdown=/dev/full', '--out', at(scene, 'apply.md')]);
+  expect(run.code).toBe(1);
+  expect(run.out).toContain('Everything is as the manifests say.');
+  expect(run.err).toContain('/dev/full cannot be written: there is no space left on the disk. It was not written.');
+  // One that cannot be written does not cost the others.
+  expect(readFileSync(at(scene, 'apply.md'), 'utf8')).toContain('### Applied: ');
+  expect((await scene.run('plan', ['--detailed-exitcode', '--out', 'markdown=/dev/full'])).code).toBe(1);
+  expect((await scene.run('plan', ['--detailed-exitcode'])).code).toBe(0);
+});
+
+test('an older file is replaced as a whole, keeps its rights, and a link stays a link', async () => {
+  const scene = await setScene({ manifests: MANIFESTS });
+  mkdirSync(at(scene, 'public'));
+  writeFileSync(at(scene, 'public/plan.md'), 'x'.repeat(100_000), { mode: 0o640 });
+  symlinkSync(at(scene, 'public/plan.md'), at(scene, 'link.md'));
+  expect((await scene.run('plan', ['--out', at(scene, 'link.md')])).code).toBe(0);
+  expect(readFileSync(at(scene, 'public/plan.md'), 'utf8')).not.toContain('xxx');
+  expect(statSync(at(scene, 'public/plan.md')).mode & 0o777).toBe(0o640);
+  expect(readdirSync(at(scene, 'public'))).toEqual(['plan.md']);
+});
+
+test('no format shows a secret, however it would write it', async () => {
+  const token = 'canary-token <&">\'|`@#%\\ end';
+  const scene = await setScene({ manifests: MANIFESTS, token });
+  // A stranger has put the token into a name that the plan shows.
+  scene.alterPort(demo.webServiceId, 8080, { alias: `x${token}` });
+  const formats = ['text', 'json', 'jsonl', 'yaml', 'markdown', 'github', 'sarif', 'junit', 'html'];
+  const outs = formats.flatMap((format) => ['--out', `${format}=${at(scene, format)}`]);
+  const run = await scene.run('plan', ['-o', 'html', ...outs]);
+  expect(run.code, run.err).toBe(0);
+  for (const text of [run.out, ...formats.map((format) => readFileSync(at(scene, format), 'utf8'))]) {
+    expect(text).toContain('[secret]');
+    expect(text).not.toContain('canary');
+  }
+});
+
+test('apply in a format for programs asks nothing blindly: the plan stands above the question', async () => {
+  const scene = await setScene({ manifests: MANIFESTS });
+  const { terminal, text } = collectingTerminal({ isTerminal: true, answers: ['n'] });
+  const args = ['apply', ...scene.options, '--ledger', scene.ledgerFile, '-o', 'json'];
+  expect(await runHere(args, { terminal, env: scene.env, clock: scene.clock }).then(({ code }) => code)).toBe(0);
+  expect(text.err).toMatch(/Plan: 2 to create, 1 to change[^]*Apply \d actions\?/);
+  expect(text.err).toContain('Nothing was changed.');
+  expect(JSON.parse(text.out)).toMatchObject({ formatVersion: 1, summary: { create: 2 } });
+  expect(scene.traffic().writes).toEqual([]);
+});
+
+test('faults of manifests go to the formats that have a place for them, of plan as of validate', async () => {
+  const scene = await setScene({ manifests: { 'a.yaml': shop(web('ports:\n  - { port: 80800 }')) } });
+  const outs = ['--out', at(scene, 'plan.sarif'), '--out', at(scene, 'plan.md')];
+  const plan = await scene.run('plan', ['-o', 'github', ...outs]);
+  expect(plan.code).toBe(3);
+  const [annotation = '', last] = plan.out.split('\n');
+  expect(annotation).toMatch(/^::error file=.*a\.yaml,line=13,col=\d+,title=.*80800/);
+  expect(last).toBe('1 fault');
+  expect(plan.err).toContain(`${at(scene, 'plan.md')} was not written: there is no plan.`);
+  const sarif = JSON.parse(readFileSync(at(scene, 'plan.sarif'), 'utf8'));
+  expect(sarif.runs[0].results[0]).toMatchObject({ ruleId: 'schema/maximum', level: 'error' });
+
+  const validate = await runHere(['validate', ...scene.options, '-o', 'github'], { env: scene.env });
+  expect(validate).toMatchObject({ code: 3, out: plan.out });
+});
+
+test('validate: sound manifests are no findings, and one test each', async () => {
+  const folder = folderOf(MANIFESTS);
+  const validate = (format: string) => runHere(['validate', '-f', folder, '-o', format]);
+  expect((await validate('github')).out).toBe('3 valid resources\n');
+  expect(JSON.parse((await validate('sarif')).out).runs[0].results).toEqual([]);
+  const junit = await validate('junit');
+  expect(junit.code).toBe(0);
+  expect(junit.out).toContain('<testsuites name="portolan" tests="3" failures="0" errors="0">');
+  expect(junit.out).toContain('<testcase name="valid" classname="HttpGatewayRule/www"/>');
+});
