@@ -1,12 +1,24 @@
-import { type Document, isMap, isScalar, isSeq, type Pair, type Scalar, visit, type YAMLMap, type YAMLSeq } from 'yaml';
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  type Pair,
+  type Scalar,
+  visit,
+  type YAMLMap,
+  type YAMLSeq,
+} from 'yaml';
 import { kindDeclarations } from '../kinds/declarations.ts';
 import type { SchemaNode } from '../kinds/fields.ts';
 import { documentSchema } from '../kinds/schema.ts';
 import { readPlainScalar } from './scalars.ts';
 import { spanOf, textOfScalar } from './values.ts';
 
-/** A `{ … }` or `[ … ]` that is longer gets a line for each of its entries. */
-const FLOW_LENGTH_MAX = 100;
+/** A `{ … }` or `[ … ]` that is longer gets a line for each of its entries, and a folded text is broken here. */
+export const LINE_LENGTH_MAX = 100;
 
 /** Of a document of no kind that is known. */
 const ANY_DOCUMENT: SchemaNode = { type: 'object', properties: { apiVersion: {}, kind: {}, metadata: {}, spec: {} } };
@@ -115,17 +127,20 @@ function tidy(comment: string | null | undefined): string | null {
   return lines.join('\n').replace(/\n{3,}/g, '\n\n');
 }
 
-/** `spec: # note` stays on its line: the parser takes it for a comment above what follows. */
+/** `spec: # note` stays on its line, and the value of a field comes to it: the parser takes it for a comment above what follows. */
 function keepCommentOnItsLine(pair: Pair): void {
   const { key, value, srcToken } = pair;
-  if (!isScalar(key) || !(isMap(value) || isSeq(value)) || value.flow === true || !value.commentBefore) return;
+  if (!isScalar(key) || !isNode(value) || isAlias(value) || !value.commentBefore) return;
+  if (!isScalar(value) && value.flow === true) return;
   const separators = srcToken?.sep ?? [];
   const lineEnd = separators.findIndex(({ type }) => type === 'newline');
   const onLine = separators.slice(0, lineEnd).find(({ type }) => type === 'comment');
   if (onLine === undefined || !('source' in onLine)) return;
   const [first = '', ...rest] = value.commentBefore.split('\n');
   if (`#${first}`.trimEnd() !== onLine.source.trimEnd()) return;
-  key.comment = first;
+  if (!isScalar(value)) key.comment = first;
+  else if (!value.comment) value.comment = first;
+  else return;
   value.commentBefore = rest.length === 0 ? null : rest.join('\n');
 }
 
@@ -148,7 +163,7 @@ function openBrackets(node: unknown, text: string): void {
   if (!isMap(node) && !isSeq(node)) return;
   if (node.flow === true && node.items.length > 0) {
     const { offset, length } = spanOf(node);
-    if (!text.slice(offset, offset + length).includes('\n') && flowLength(node) <= FLOW_LENGTH_MAX) return;
+    if (!text.slice(offset, offset + length).includes('\n') && flowLength(node) <= LINE_LENGTH_MAX) return;
     node.flow = false;
   }
   for (const item of node.items) openBrackets(isMap(node) ? (item as Pair).value : item, text);
@@ -163,4 +178,15 @@ function flowLength(node: unknown): number {
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
+}
+
+/** Whether some text of a document is in folded style: `>`. */
+export function hasFoldedText(document: Document.Parsed): boolean {
+  let found = false;
+  visit(document, {
+    Scalar: (_, { type }) => {
+      found ||= type === 'BLOCK_FOLDED';
+    },
+  });
+  return found;
 }

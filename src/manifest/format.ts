@@ -6,7 +6,7 @@ import { parseDocuments } from './documents.ts';
 import { compareText, type Fault } from './fault.ts';
 import { type FileReading, fileText, readFile } from './file.ts';
 import { settleComments } from './format-comments.ts';
-import { arrange } from './format-nodes.ts';
+import { arrange, hasFoldedText, LINE_LENGTH_MAX } from './format-nodes.ts';
 import { decode, type SourceFile } from './text.ts';
 import { readTokens } from './tokens.ts';
 import { readValue } from './values.ts';
@@ -91,7 +91,12 @@ function print(document: Document.Parsed, isFirst: boolean, text: string): strin
   if (document.errors.length > 0) return text;
   arrange(document, text);
   if (!isFirst) document.directives.docStart = true;
-  return document.toString({ indent: 2, lineWidth: 0, flowCollectionPadding: true });
+  return document.toString({
+    indent: 2,
+    // A paragraph that its author broke into lines stays one of many lines; nothing else is ever broken.
+    lineWidth: hasFoldedText(document) ? LINE_LENGTH_MAX : 0,
+    flowCollectionPadding: true,
+  });
 }
 
 /** What a text has lost against the one it was made of, in words; undefined: nothing. */

@@ -229,6 +229,56 @@ spec:
 `,
   ],
   [
+    'texts of several lines keep their style, and no other line is broken',
+    `apiVersion: portolan/v1
+kind: Application
+metadata:
+  name: # in full
+      shop
+  annotations:
+    steps: |   # as they are
+        one
+          two
+    story: >-
+        ${'word '.repeat(30)}
+        end
+
+        second
+spec: { team: t, region: r, appId: 1 }
+---
+apiVersion: portolan/v1
+kind: Application
+metadata: { name: blog }
+spec:
+  team: t
+  region: r
+  app: ${'x'.repeat(120)}
+`,
+    `apiVersion: portolan/v1
+kind: Application
+metadata:
+  name: shop # in full
+  annotations:
+    steps: | # as they are
+      one
+        two
+    story: >-
+      ${'word '.repeat(18)}word
+      ${'word '.repeat(11).trimEnd()}  end
+
+      second
+spec: { team: t, region: r, appId: 1 }
+---
+apiVersion: portolan/v1
+kind: Application
+metadata: { name: blog }
+spec:
+  team: t
+  region: r
+  app: ${'x'.repeat(120)}
+`,
+  ],
+  [
     'a byte order mark and carriage returns go',
     `\ufeffapiVersion: portolan/v1\r\nkind: Store\r\nmetadata: { name: a }\r\nspec: { url: 'https://a.b', domain: d, type: t } # c\r\n`,
     `apiVersion: portolan/v1\nkind: Store\nmetadata: { name: a }\nspec: { url: https://a.b, domain: d, type: t } # c\n`,
