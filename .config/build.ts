@@ -8,6 +8,9 @@ import { chmodSync, copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
+import { chunkGroups } from './chunks.ts';
+import { slimUndici } from './slim-undici.ts';
+import { compiledValidators } from './validators.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = process.argv[2] ?? join(root, 'dist');
@@ -17,6 +20,7 @@ const bundle = await rolldown({
   input: { main: join(root, 'src', 'main.ts') },
   platform: 'node',
   tsconfig: join(root, 'tsconfig.json'),
+  plugins: [compiledValidators(root), slimUndici()],
   onLog(level, log, write) {
     // A warning of the bundler is an import that will fail at run time: never ship one.
     if (level === 'warn') throw new Error(`${log.code ?? 'warning'}: ${log.message}`);
@@ -28,7 +32,8 @@ await bundle.write({
   format: 'esm',
   entryFileNames: '[name].js',
   chunkFileNames: 'chunks/[name]-[hash].js',
-  minify: false,
+  codeSplitting: { groups: chunkGroups(root) },
+  minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
 });
 await bundle.close();
 copyFileSync(join(root, '.config', 'bin.js'), join(dist, 'portolan.js'));

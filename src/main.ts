@@ -3,9 +3,7 @@
  * exit code becomes ours. Nothing else in the program knows that there is a process.
  */
 import { hostname, tmpdir, userInfo } from 'node:os';
-import { createInterface } from 'node:readline/promises';
 import { fileURLToPath } from 'node:url';
-import { setFlagsFromString } from 'node:v8';
 import { runProgram } from './cli/program.ts';
 import type { Output, Terminal } from './cli/terminal.ts';
 import { systemClock } from './runtime/clock.ts';
@@ -15,8 +13,10 @@ import { systemRandom } from './runtime/random.ts';
 const ECHO_MS = 500;
 
 // A daemon stays for months beside others: it collects its heap early rather than let it grow to what it once needed.
-if (process.argv[2] === 'run')
+if (process.argv[2] === 'run') {
+  const { setFlagsFromString } = await import('node:v8');
   for (const flag of ['--optimize-for-size', '--max-semi-space-size=1']) setFlagsFromString(flag);
+}
 
 const interruption = new AbortController();
 const exitCode = await runProgram(process.argv.slice(2), {
@@ -79,6 +79,7 @@ function outputOf(stream: NodeJS.WriteStream): Output {
 
 /** Ctrl-C at a question is a key and no signal, and Ctrl-D leaves it without an answer: both break the command off. */
 async function ask(question: string): Promise<string> {
+  const { createInterface } = await import('node:readline/promises');
   const reader = createInterface({ input: process.stdin, output: process.stderr });
   const breakOff = (): void => interruption.abort(new Error('ended at a question'));
   reader.once('close', breakOff);

@@ -1,6 +1,6 @@
+import { fileExists } from '../ledger/files.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { noLedger } from '../ledger/none.ts';
-import { PortolanError } from '../model/errors.ts';
 import type { Surroundings } from './command.ts';
 
 /** Where the ledger is when nothing is said: beside the configuration, in the working directory. */
@@ -33,14 +33,10 @@ export async function openLedger(
   { clock, random, terminal }: Surroundings,
 ): Promise<OpenedLedger> {
   if (options.ledger === 'none') return { ledger: noLedger, isKnown: false };
-  // The database is loaded only where there is one to open.
-  const { openSqliteLedger } = await import('../ledger/sqlite.ts');
   const { actor, readOnly } = options;
   const file = options.ledger ?? DEFAULT_LEDGER_FILE;
-  try {
-    return { ledger: await openSqliteLedger(file, { clock, random, actor, readOnly }), isKnown: true };
-  } catch (error) {
-    if (!readOnly || !(error instanceof PortolanError) || error.code !== 'ledger/missing') throw error;
+  // The database is loaded only where there is one to open.
+  if (readOnly && !fileExists(file)) {
     // A first plan: what an apply here would start from.
     const { MemoryStore, openMemoryLedger } = await import('../ledger/memory.ts');
     terminal.err.write(
@@ -48,4 +44,6 @@ export async function openLedger(
     );
     return { ledger: openMemoryLedger(new MemoryStore(NO_LEDGER_YET), { readOnly: true }), isKnown: true };
   }
+  const { openSqliteLedger } = await import('../ledger/sqlite.ts');
+  return { ledger: await openSqliteLedger(file, { clock, random, actor, readOnly }), isKnown: true };
 }

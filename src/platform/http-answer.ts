@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { PortolanError } from '../model/errors.ts';
-import { type PlatformRequest, TransportError, type TransportFailure } from './transport.ts';
+import { type PlatformRequest, type PlatformResponse, TransportError, type TransportFailure } from './transport.ts';
 
 /** How far an exchange came. */
 export interface Progress {
@@ -8,7 +8,7 @@ export interface Progress {
 }
 
 /** The whole body, or an error: half of a list looks like a list from which something was deleted. */
-export async function readAnswer(answer: Dispatcher.ResponseData, bytesMax: number): Promise<Response> {
+export async function readAnswer(answer: Dispatcher.ResponseData, bytesMax: number): Promise<PlatformResponse> {
   const { statusCode, headers, body } = answer;
   const encoding = headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity') {
@@ -33,10 +33,12 @@ export async function readAnswer(answer: Dispatcher.ResponseData, bytesMax: numb
     throw new TransportError('ambiguous', 'STATUS', `the answer has the impossible status ${statusCode}`);
   }
   const mayHaveBody = statusCode !== 204 && statusCode !== 205 && statusCode !== 304;
-  return new Response(mayHaveBody ? Buffer.concat(chunks) : null, {
+  return {
     status: statusCode,
-    headers: pick(headers, ['content-type', 'retry-after']),
-  });
+    contentType: first(headers['content-type']),
+    retryAfter: first(headers['retry-after']),
+    body: mayHaveBody ? new TextDecoder().decode(Buffer.concat(chunks)) : '',
+  };
 }
 
 /** Closes the connection: what is left of the answer is not wanted. */
@@ -45,14 +47,9 @@ function discard(body: Dispatcher.ResponseData['body']): void {
   body.destroy();
 }
 
-function pick(headers: Dispatcher.ResponseData['headers'], names: readonly string[]): Record<string, string> {
-  return Object.fromEntries(
-    names.flatMap((name) => {
-      const value = headers[name];
-      const first = Array.isArray(value) ? value[0] : value;
-      return first === undefined ? [] : [[name, first]];
-    }),
-  );
+/** Of a header that came several times, the first. */
+function first(value: string | readonly string[] | undefined): string | null {
+  return (typeof value === 'string' ? value : value?.[0]) ?? null;
 }
 
 /** The failure of a request, without anything of the libraries' errors but their words: those may hold the request. */

@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 let built: string | undefined;
 
 /** The program as it is shipped, built when it is first needed. */
-function program(): string {
+export function program(): string {
   if (built !== undefined) return built;
   const folder = mkdtempSync(join(tmpdir(), 'portolan-built-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));

@@ -9,12 +9,14 @@ import { daemonFleet, oneFileOfMany } from './daemon-fleet.ts';
 import { daemonLatency } from './daemon-latency.ts';
 import { type Figure, report, writeJson } from './figures.ts';
 import { isolation } from './isolation.ts';
+import { startup } from './startup.ts';
 
 const benchmarks: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   'daemon-latency': daemonLatency,
   'daemon-fleet': daemonFleet,
   'one-file': oneFileOfMany,
   isolation,
+  startup,
 };
 
 const { values } = parseArgs({

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { folderOf, temporaryFolder } from './platform.ts';
-import { projectRoot, runProcess } from './running.ts';
+import { folderOf, sandboxFor, temporaryFolder } from './platform.ts';
+import { projectRoot, runHere, runProcess } from './running.ts';
 
 /** Builds, packs and unpacks. @returns the folder of the package, far from any node_modules. */
 function unpackedPackage(): string {
@@ -35,6 +35,21 @@ test('the package holds what it needs and nothing else, and runs alone', async (
   expect(validated.out).toMatch(/^valid: \d+ resources/);
   const invalid = await runProcess(['validate', '-f', '-'], { ...settings, input: 'kind: Nothing\n' });
   expect(invalid.code).toBe(3);
+  // Its validators were compiled when it was built, and must say what those of the source say.
+  const faulty = ['validate', '-o', 'json', '-f', join(projectRoot, 'test', 'manifest', 'broken')];
+  const fromSource = await runHere(faulty, { env: {} });
+  expect(JSON.parse((await runProcess(faulty, settings)).out)).toEqual(JSON.parse(fromSource.out));
+  expect(fromSource.out.length).toBeGreaterThan(10_000);
+  // It has only parts of undici, and they must do.
+  const sandbox = await sandboxFor();
+  const configuration = readFileSync(join(examples, 'portolan.yaml'), 'utf8').replace(
+    'http://127.0.0.1:7070',
+    sandbox.url,
+  );
+  writeFileSync(join(settings.cwd, 'portolan.yaml'), configuration);
+  const env = { ...settings.env, PORTOLAN_TOKEN: 'sandbox-token', STORE_ACCESS_KEY: 'demo-store-key' };
+  const planned = await runProcess(['plan', '-f', join(examples, 'blog')], { ...settings, env });
+  expect(planned).toMatchObject({ code: 0, out: expect.stringContaining('Plan: ') });
   expect(existsSync(join(cache, 'portolan'))).toBe(true);
 
   // What every command needs is inside: none of them may look for a package that is not there.

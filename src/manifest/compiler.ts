@@ -1,0 +1,24 @@
+import { Ajv2020, type Options } from 'ajv/dist/2020.js';
+
+/** Keywords of our own: notes for `explain.ts`, without effect on what is valid. */
+const NOTES = ['x-expected', 'x-secret'];
+
+/** How every schema is compiled, here and when the package is built. */
+export const COMPILER_OPTIONS: Options = {
+  allErrors: true,
+  strict: true,
+  strictRequired: false, // `oneOf` of two `required` names fields that the object around it declares.
+  useDefaults: true,
+  verbose: true,
+  messages: false,
+  validateSchema: false, // They are ours; a test checks them once.
+  $data: false,
+  keywords: NOTES,
+};
+
+let ajv: Ajv2020 | undefined;
+
+export function compiler(): Ajv2020 {
+  ajv ??= new Ajv2020(COMPILER_OPTIONS);
+  return ajv;
+}
