@@ -111,7 +111,7 @@ export const applyCommand: CommandDefinition = {
       .addHelpText('after', EXAMPLES)
       .action((file, options, self) =>
         invoke((surroundings) => {
-          const opened = file === undefined ? undefined : openSavedPlan(file, options);
+          const opened = file === undefined ? undefined : openSavedPlan(file, options, surroundings);
           if (opened === undefined) return runApply(options, undefined, surroundings);
           const { saved } = opened;
           checkFlagsBeside(opened.file, (name) => self.getOptionValueSource(name as 'yes'), {

@@ -1,4 +1,5 @@
-import type { Command } from '@commander-js/extra-typings';
+import type { Command, CommandUnknownOpts } from '@commander-js/extra-typings';
+import type { Override } from '../manifest/overrides.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
 import type { ExitCode } from './exit-codes.ts';
@@ -32,13 +33,34 @@ export interface Surroundings extends ProcessSurroundings {
   readonly redaction: Redaction;
   /** The bottom of `terminal`, for what is going on. */
   readonly live: LiveRegion;
+  /** What flags and variables say in place of the operator's configuration. */
+  readonly overrides: readonly Override[];
 }
 
 /** Runs a command's work and keeps its exit code for main. */
 export type Invoke = (work: (surroundings: Surroundings) => Promise<ExitCode>) => Promise<void>;
 
+/** The commands of the program, for the few commands that are about commands. */
+export interface CommandTree {
+  /**
+   * Every command with its summary, and with its arguments and options those that a command line names, or all of them:
+   * each costs the import of its file.
+   */
+  build(named: readonly string[] | 'all'): Promise<CommandUnknownOpts>;
+}
+
+/** What the help of a command says beside its options and examples. */
+export interface CommandHelp {
+  /** What it is for, what it reads and what it changes: a paragraph. */
+  readonly about: string;
+  readonly exitCodes: readonly ExitCode[];
+  /** Commands by their words: `ledger list`. */
+  readonly seeAlso: readonly string[];
+}
+
 /** One command. Its file is imported only when the command is named on the command line. */
 export interface CommandDefinition {
+  readonly help?: CommandHelp;
   /** Adds arguments, options, help text and the action to a command that has its name and summary already. */
-  define(command: Command, invoke: Invoke): void;
+  define(command: Command, invoke: Invoke, tree: CommandTree): void;
 }

@@ -1,5 +1,6 @@
 import { type Configuration, loadConfiguration } from '../manifest/configuration.ts';
 import type { Problem } from '../model/problem.ts';
+import type { Surroundings } from './command.ts';
 import { readFileIfThere, readNamedFile } from './files.ts';
 
 /** Where the operator's configuration is looked for when nothing is said. */
@@ -13,14 +14,16 @@ export interface OperatorConfiguration {
 }
 
 /**
- * Reads the operator's configuration.
+ * Reads the operator's configuration, with what flags and variables say in its place.
  * @param named by `--config` or `PORTOLAN_CONFIG`; absent: `portolan.yaml` of the working directory, if it is there.
  * @throws PortolanError `invalid` when a file that is named cannot be read.
  */
-export function readConfiguration(named: string | undefined): OperatorConfiguration {
+export function readConfiguration(
+  named: string | undefined,
+  { overrides }: Pick<Surroundings, 'overrides'>,
+): OperatorConfiguration {
   const what = 'the configuration';
   const content = named === undefined ? readFileIfThere(DEFAULT_CONFIGURATION, what) : readNamedFile(named, what);
   const file = named ?? DEFAULT_CONFIGURATION;
-  if (content === undefined) return { file: undefined, ...loadConfiguration('', file) };
-  return { file, ...loadConfiguration(content, file) };
+  return { file: content === undefined ? undefined : file, ...loadConfiguration(content ?? '', file, overrides) };
 }

@@ -23,7 +23,7 @@ export type DaemonInput = Pick<InputOptions, 'config' | 'var' | 'varFile'>;
 
 /** What of the configuration's files makes a difference, as text: compared to see whether it changed. */
 export function configurationText(options: DaemonInput, surroundings: Surroundings): string {
-  const { configuration, problems } = readConfiguration(options.config);
+  const { configuration, problems } = readConfiguration(options.config, surroundings);
   const { variables } = readVariables(options, surroundings);
   const { platforms, stores, settings } = configuration;
   return JSON.stringify([
@@ -45,7 +45,7 @@ export async function openConfiguration(
   log: Log,
   hooks: Pick<PlatformsOptions, 'remembered' | 'onRequest'>,
 ): Promise<OpenedConfiguration | { readonly problems: readonly Problem[] }> {
-  const operator = readConfiguration(options.config);
+  const operator = readConfiguration(options.config, surroundings);
   const { variables, problems } = readVariables(options, surroundings);
   const all = [...operator.problems, ...problems];
   if (all.length > 0) return { problems: all };

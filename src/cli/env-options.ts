@@ -21,11 +21,12 @@ const SHARED_FLAGS: ReadonlySet<string> = new Set([
 
 /**
  * Flags whose variable is not made from their name. `--var NAME=VALUE` is `PORTOLAN_VAR_NAME`, which leaves no room for a
- * `PORTOLAN_VAR_FILE` of our own.
+ * `PORTOLAN_VAR_FILE` of our own; `--set prune.maxShare=1` is `PORTOLAN_SET_PRUNE_MAX_SHARE`.
  */
 const NAMED_OTHERWISE: Readonly<Record<string, string | undefined>> = {
   help: undefined,
   var: undefined,
+  set: undefined,
   'var-file': 'PORTOLAN_VARIABLES_FILE',
   'token-file': 'PORTOLAN_SERVER_TOKEN_FILE',
 };

@@ -23,6 +23,18 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
+/** As every help says it. */
+export const EXIT_MEANINGS: Readonly<Record<ExitCode, string>> = {
+  0: 'done, or in sync, or a dry run that found changes',
+  1: 'something failed',
+  2: 'changes pending, only with --detailed-exitcode',
+  3: 'manifests, configuration or arguments invalid',
+  4: 'held: a guard or an unresolved intent needs a person',
+  5: 'the platform cannot be reached or refuses the credentials',
+  6: 'another controller holds the ledger',
+  130: 'interrupted; what was in flight is recorded',
+};
+
 /** The exit code of an error that ends a command. */
 export function exitCodeOf(disposition: Disposition): ExitCode {
   switch (disposition) {

@@ -135,7 +135,7 @@ async function inputOf(
   surroundings: Surroundings,
 ): Promise<Pick<Input, 'configuration' | 'file' | 'problems' | 'desired'>> {
   if (options.filename !== undefined) return loadInput(options, surroundings);
-  return { ...readConfiguration(options.config), desired: new Map() };
+  return { ...readConfiguration(options.config, surroundings), desired: new Map() };
 }
 
 function refuseUnknownStore(

@@ -10,7 +10,7 @@ import type { DesiredState } from '../model/resource.ts';
 import type { Surroundings } from './command.ts';
 import { DEFAULT_CONFIGURATION, type OperatorConfiguration, readConfiguration } from './configuration.ts';
 import { readNamedFile } from './files.ts';
-import { type CommitAtHand, readRevision } from './revision.ts';
+import type { CommitAtHand } from './revision.ts';
 
 /** What the shared options say about where input comes from. */
 export interface InputOptions {
@@ -41,7 +41,7 @@ const VARIABLE_PREFIX = 'PORTOLAN_VAR_';
  */
 export async function loadInput(options: InputOptions, surroundings: Surroundings): Promise<Input> {
   const paths = namedPaths(options);
-  const operator = readConfiguration(options.config);
+  const operator = readConfiguration(options.config, surroundings);
   const { variables, problems } = readVariables(options, surroundings);
   const exclude = operator.file === undefined ? [] : [operator.file];
   const { signatures } = operator.configuration.settings.source;
@@ -98,6 +98,7 @@ async function readManifests(
   surroundings: Surroundings,
 ): Promise<{ readonly sources: ReadSources; readonly commit: CommitAtHand | undefined }> {
   if (revision !== undefined) {
+    const { readRevision } = await import('./revision.ts');
     return readRevision(revision, paths, exclude, signatures, surroundings);
   }
   const fs = nodeFileSystem(() => surroundings.terminal.input());

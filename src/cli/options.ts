@@ -30,6 +30,15 @@ export function configOption() {
   return new Option('-c, --config <file>', "the operator's configuration (default: portolan.yaml, if it is there)");
 }
 
+/** `--set PATH=VALUE`, repeatable. Every command that takes `--config` has it. */
+export function setOption() {
+  return new Option(
+    '--set <path=value>',
+    "value of a setting in place of the configuration's, such as prune.maxShare=0.5 or Platform/default:dialect=auto; " +
+      'may be repeated [$PORTOLAN_SET_PRUNE_MAX_SHARE]',
+  ).argParser(collect);
+}
+
 export function platformOption() {
   return new Option('--platform <name>', 'only this platform of the configuration');
 }

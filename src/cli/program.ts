@@ -1,8 +1,11 @@
-import { Command, CommanderError } from '@commander-js/extra-typings';
-import type { CommandDefinition, Invoke, ProcessSurroundings, Surroundings } from './command.ts';
+import { Command, CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
+import type { CommandDefinition, CommandTree, Invoke, ProcessSurroundings, Surroundings } from './command.ts';
+import { ASKED } from './completion/asked.ts';
 import { applyEnvironment, describeEnvironment } from './env-options.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { withLiveRegion } from './live-region.ts';
+import { describeCommand, helpConfiguration, helpText, usageError } from './help.ts';
+import { setOption } from './options.ts';
 import { createRedaction, redacting } from './redaction.ts';
 import { reportError } from './report.ts';
 
@@ -16,6 +19,8 @@ interface CommandFace {
 /** A command, and the file that knows the rest. */
 interface CommandEntry extends CommandFace {
   readonly load: () => Promise<CommandDefinition>;
+  /** Programs call it, not people: no help lists it. */
+  readonly hidden?: true;
 }
 
 /** A word that only its commands stand behind: `ledger list`. */
@@ -199,6 +204,22 @@ const COMMANDS: readonly (CommandEntry | CommandGroup)[] = [
     load: async () => (await import('./demo.ts')).demoCommand,
   },
   {
+    name: 'config',
+    summary: 'Show every setting, its value, and where it comes from.',
+    load: async () => (await import('./config/config.ts')).configCommand,
+  },
+  {
+    name: 'completion',
+    summary: 'Print the completion script of a shell: bash, zsh or fish.',
+    load: async () => (await import('./completion/completion.ts')).completionCommand,
+  },
+  {
+    name: ASKED,
+    summary: 'Say what may stand at the cursor; the completion scripts ask it.',
+    hidden: true,
+    load: async () => (await import('./completion/completion.ts')).completeCommand,
+  },
+  {
     name: 'version',
     summary: 'Print the version of Portolan and of the Node it runs on.',
     load: async () => (await import('./version.ts')).versionCommand,
@@ -230,20 +251,18 @@ export async function runProgram(args: readonly string[], around: ProcessSurroun
     ...around,
     redaction,
     ...withLiveRegion(redacting(around.terminal, redaction)),
+    overrides: [],
   };
   let exitCode: ExitCode = EXIT.ok;
-  const program = new Command('portolan')
-    .description("Keeps an application platform's ports, gateway rules and store installs as a git repository says.")
-    .helpCommand('help [command]', 'Show the help of a command.')
-    .addHelpText('after', EXIT_CODE_HELP);
-  bindOutput(program, surroundings);
-  const invoke: Invoke = async (work) => {
-    exitCode = await work(surroundings);
-  };
-  await addCommands(program as unknown as Command, COMMANDS, args, (command, path, definition) => {
-    definition.define(command, invoke);
-    describeEnvironment(path, command.options);
-    command.hook('preAction', (_, action) => applyEnvironment(path, action, surroundings.env));
+  let inForce = surroundings;
+  const program = await buildProgram(args, surroundings, {
+    prepare: async (path, command) => {
+      applyEnvironment(path, command, surroundings.env);
+      inForce = await withOverrides(command, surroundings);
+    },
+    invoke: async (work) => {
+      exitCode = await work(inForce);
+    },
   });
   try {
     if (args.length === 0) {
@@ -258,26 +277,71 @@ export async function runProgram(args: readonly string[], around: ProcessSurroun
   }
 }
 
+interface Running {
+  readonly invoke: Invoke;
+  /** Before the action of a command: what its options come to. */
+  prepare(path: string, command: CommandUnknownOpts): Promise<void>;
+}
+
+const notRunning: Running = { async invoke() {}, async prepare() {} };
+
 /**
- * Adds every command with its summary, and lets `define` add the rest of the one that is named.
- * @param args what stands behind the words of `parent`.
+ * The program with all its commands, and those that `named` names defined.
+ * @param named what stands behind the program's name, or `all`.
+ */
+async function buildProgram(
+  named: readonly string[] | 'all',
+  surroundings: Surroundings,
+  { invoke, prepare }: Running,
+): Promise<CommandUnknownOpts> {
+  const program = new Command('portolan')
+    .description("Keeps an application platform's ports, gateway rules and store installs as a git repository says.")
+    .helpCommand('help [command]', 'Show the help of a command.')
+    .addHelpText('after', EXIT_CODE_HELP);
+  bindOutput(program, surroundings);
+  const tree: CommandTree = { build: (args) => buildProgram(args, surroundings, notRunning) };
+  await addCommands(program as unknown as Command, COMMANDS, named, (command, path, definition) => {
+    definition.define(command, invoke, tree);
+    if (definition.help !== undefined) describeCommand(command, definition.help);
+    if (command.options.some(({ long }) => long === '--config')) command.addOption(setOption());
+    describeEnvironment(path, command.options);
+    command.hook('preAction', (_, action) => prepare(path, action));
+  });
+  return program;
+}
+
+/** Settings that flags and variables give, for a command that reads the operator's configuration. */
+async function withOverrides(command: CommandUnknownOpts, surroundings: Surroundings): Promise<Surroundings> {
+  const { env } = surroundings;
+  if (!command.options.some(({ long }) => long === '--set')) return surroundings;
+  const flags = (command.opts()['set'] ?? []) as readonly string[];
+  if (flags.length === 0 && !Object.keys(env).some((name) => name.startsWith('PORTOLAN_SET_'))) return surroundings;
+  const { readOverrides } = await import('../manifest/overrides.ts');
+  return { ...surroundings, overrides: readOverrides(flags, env) };
+}
+
+/**
+ * Adds every command with its summary, and lets `define` add the rest of the one that is named, or of all.
+ * @param named what stands behind the words of `parent`.
  * @param prefix the words of `parent`, each with a dash behind it: `ledger-`.
  */
 async function addCommands(
   parent: Command,
   entries: readonly (CommandEntry | CommandGroup)[],
-  args: readonly string[],
+  named: readonly string[] | 'all',
   define: (command: Command, path: string, definition: CommandDefinition) => void,
   prefix = '',
 ): Promise<void> {
   for (const entry of entries) {
-    const command = parent.command(entry.name).summary(entry.summary).description(entry.summary);
+    const hidden = 'hidden' in entry;
+    const command = parent.command(entry.name, { hidden }).summary(entry.summary).description(entry.summary);
     if (entry.alias !== undefined) command.alias(entry.alias);
-    if (!isNamed(entry, args)) continue;
+    if (named !== 'all' && !isNamed(entry, named)) continue;
     const path = `${prefix}${entry.name}`;
     if ('commands' in entry) {
       command.helpCommand('help [command]', 'Show the help of a command.');
-      await addCommands(command as unknown as Command, entry.commands, args.slice(1), define, `${path}-`);
+      const rest = named === 'all' ? named : named.slice(1);
+      await addCommands(command as unknown as Command, entry.commands, rest, define, `${path}-`);
     } else {
       define(command as unknown as Command, path, await entry.load());
     }
@@ -293,10 +357,12 @@ function isNamed(entry: CommandFace, args: readonly string[]): boolean {
 function bindOutput(program: Command, { terminal }: Surroundings): void {
   program
     .exitOverride()
+    .configureHelp(helpConfiguration)
     .showHelpAfterError('(run the command with --help to see what it takes)')
     .configureOutput({
-      writeOut: (text) => terminal.out.write(text),
+      writeOut: (text) => terminal.out.write(helpText(text, terminal.out.columns)),
       writeErr: (text) => terminal.err.write(text),
+      outputError: (text, write) => write(usageError(text, terminal.err.columns)),
       getOutHelpWidth: () => terminal.out.columns,
       getErrHelpWidth: () => terminal.err.columns,
       getOutHasColors: () => terminal.out.color,

@@ -102,7 +102,7 @@ async function run(options: RunOptions, surroundings: Surroundings): Promise<Exi
   if (options.ledger === 'none') throw needsLedger();
   const log = await createLog(options, surroundings);
   // Faults of the configuration are told before the ledger is created or locked.
-  const { configuration, problems } = readConfiguration(options.config);
+  const { configuration, problems } = readConfiguration(options.config, surroundings);
   const invalid = reportProblems(problems, surroundings.terminal);
   if (invalid !== undefined) return invalid;
   const actor = `portolan run by ${surroundings.who}`;
@@ -128,8 +128,10 @@ async function withLedger(
   ledger: Ledger,
   actor: string,
 ): Promise<ExitCode> {
-  const remembered = await rememberedCapabilities(ledger, readConfiguration(options.config));
-  const current: { settings: SettingsSpec } = { settings: readConfiguration(options.config).configuration.settings };
+  const remembered = await rememberedCapabilities(ledger, readConfiguration(options.config, surroundings));
+  const current: { settings: SettingsSpec } = {
+    settings: readConfiguration(options.config, surroundings).configuration.settings,
+  };
   const observation = openObservation(() => current.settings, log, surroundings);
   const opened = await openConfiguration(options, surroundings, log, {
     remembered: (name) => remembered.get(name) ?? {},

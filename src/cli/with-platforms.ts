@@ -16,7 +16,7 @@ export async function withPlatforms(
   surroundings: Surroundings,
   work: (platforms: Platforms, log: Log) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  const operator = readConfiguration(options.config);
+  const operator = readConfiguration(options.config, surroundings);
   const invalid = reportProblems(operator.problems, surroundings.terminal);
   if (invalid !== undefined) return invalid;
   return await withOpenPlatforms(operator, options, surroundings, work);

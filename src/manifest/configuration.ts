@@ -8,6 +8,7 @@ import { sortProblems } from './fault.ts';
 import { FileCache } from './file-cache.ts';
 import { readFile } from './file.ts';
 import { combine } from './load.ts';
+import { type Override, Overriding } from './overrides.ts';
 import type { OperatorNames } from './relations.ts';
 import { validateDocument } from './validate.ts';
 
@@ -34,13 +35,19 @@ export function defaultSettings(): SettingsSpec {
 /**
  * Reads the operator's configuration file. `${NAME}` means nothing in it: values come from the file, secrets from
  * where its references say. Pure, and never throws.
+ * @param overrides what flags and variables say in place of the file; it is held to the same rules.
  */
-export function loadConfiguration(content: string | Uint8Array, file: string): LoadedConfiguration {
-  const reading = readFile(content, 'operator', undefined);
+export function loadConfiguration(
+  content: string | Uint8Array,
+  file: string,
+  overrides: readonly Override[] = [],
+): LoadedConfiguration {
+  const overriding = new Overriding(overrides);
+  const reading = readFile(content, 'operator', undefined, (documents) => overriding.amend(documents));
   const { set, problems } = combine([{ path: file, content }], [reading], 'operator', undefined, new FileCache());
   if (problems.length > 0) {
     const configuration = { platforms: new Map(), stores: new Map(), settings: defaultSettings() };
-    return { configuration, problems: sortProblems(problems) };
+    return { configuration, problems: sortProblems(problems.map((problem) => overriding.place(problem))) };
   }
   const platforms = new Map<string, PlatformSpec>();
   const stores = new Map<string, StoreSpec>();

@@ -1,5 +1,5 @@
 import { readDocument, type ReadDocument } from './document.ts';
-import { parseDocuments } from './documents.ts';
+import { type ParsedDocument, parseDocuments } from './documents.ts';
 import { compareText, type Fault, FileText, type Mask } from './fault.ts';
 import { addressMasks, secretLineMasks, type Trust } from './secrets.ts';
 import type { Variables } from './substitute.ts';
@@ -18,12 +18,20 @@ export interface FileReading {
 /** More than this many faults in one file have one cause, and nobody reads them. */
 export const FAULTS_MAX = 100;
 
-/** Reads one file: characters, syntax, and each document by itself. Pure, and never throws, whatever the content. */
-export function readFile(content: string | Uint8Array, trust: Trust, variables: Variables | undefined): FileReading {
+/**
+ * Reads one file: characters, syntax, and each document by itself. Pure, and never throws, whatever the content.
+ * @param amend changes documents before they are looked into, and may add some behind them.
+ */
+export function readFile(
+  content: string | Uint8Array,
+  trust: Trust,
+  variables: Variables | undefined,
+  amend: (documents: readonly ParsedDocument[]) => readonly ParsedDocument[] = (documents) => documents,
+): FileReading {
   const { text, faults: textFaults } = decode(content);
   if (text === undefined) return { documents: [], faults: textFaults, masks: [], incomplete: true };
   const { documents: parsed, faults: syntaxFaults, cut } = parseDocuments(text);
-  const documents = parsed.map((document) => readDocument(document, trust, variables, textFaults.length > 0));
+  const documents = amend(parsed).map((document) => readDocument(document, trust, variables, textFaults.length > 0));
   const faults = [...textFaults, ...syntaxFaults, ...documents.flatMap((document) => document.faults)];
   const lost = documents.find(({ content }) => content === undefined);
   // No rule above leads here. It stands guard all the same: a document that is left out in silence would be pruned.

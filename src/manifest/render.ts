@@ -30,17 +30,19 @@ function sgr(code: string): Paint {
 export function renderProblems(problems: readonly Problem[], { color }: RenderOptions): string {
   if (problems.length === 0) return '';
   const palette = color ? coloured : plain;
-  const files = new Set(problems.map(({ position }) => position.file)).size;
-  const count = `${problems.length} ${problems.length === 1 ? 'problem' : 'problems'} in ${files} ${files === 1 ? 'file' : 'files'}`;
+  const files = new Set(problems.flatMap(({ position }) => (position.of === 'option' ? [] : position.file))).size;
+  const where = files === 0 ? '' : ` in ${files} ${files === 1 ? 'file' : 'files'}`;
+  const count = `${problems.length} ${problems.length === 1 ? 'problem' : 'problems'}${where}`;
   return `${problems.map((problem) => renderProblem(problem, palette)).join('\n')}\n${palette.strong(count)}\n`;
 }
 
 function renderProblem(problem: Problem, { error, place, strong }: Palette): string {
   const { code, position, resource, path, message, expected, hint, excerpt } = problem;
   const gutter = ' '.repeat(String(position.line).length);
-  const where = `${printable(position.file)}:${position.line}:${position.column}`;
+  const lines = position.of === 'option' ? '' : `:${position.line}:${position.column}`;
+  const where = `${printable(position.file)}${lines}`;
   const what = [resource, path === '' ? undefined : path].filter((part) => part !== undefined).map(printable);
-  const lines = [
+  const text = [
     `${error('error')}${strong(`: ${printable(message)}`)} [${code}]`,
     `${gutter}${place('-->')} ${where}${what.length === 0 ? '' : `  ${what.join(' ')}`}`,
   ];
@@ -48,15 +50,15 @@ function renderProblem(problem: Problem, { error, place, strong }: Palette): str
     const before = printable(excerpt.line.slice(0, excerpt.caret));
     const marked = printable(excerpt.line.slice(excerpt.caret, excerpt.caret + excerpt.length));
     const after = printable(excerpt.line.slice(excerpt.caret + excerpt.length));
-    lines.push(
+    text.push(
       `${gutter} ${place('|')}`,
       `${place(`${position.line} |`)} ${before}${marked}${after}`,
       `${gutter} ${place('|')} ${' '.repeat(width(before))}${error('^'.repeat(Math.max(1, width(marked))))}`,
     );
   }
-  if (expected !== undefined) lines.push(`${gutter} = ${strong('expected')}: ${printable(expected)}`);
-  if (hint !== undefined) lines.push(`${gutter} = ${strong('hint')}: ${printable(hint)}`);
-  return `${lines.join('\n')}\n`;
+  if (expected !== undefined) text.push(`${gutter} = ${strong('expected')}: ${printable(expected)}`);
+  if (hint !== undefined) text.push(`${gutter} = ${strong('hint')}: ${printable(hint)}`);
+  return `${text.join('\n')}\n`;
 }
 
 /** Columns on a terminal: wide characters (CJK, emoji) take two, combining marks none. */

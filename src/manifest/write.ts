@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../model/json.ts';
 import { safeLine } from '../model/text.ts';
 import { LIMITS } from './limits.ts';
 import { unsafeCharacter, withoutUnsafe } from './text.ts';
-import { isValidField } from './validate.ts';
+import { isValidField } from './validate-field.ts';
 
 /** Columns of a comment that has a line to itself. */
 const COMMENT_COLUMNS = 110;

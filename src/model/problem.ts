@@ -4,6 +4,8 @@ export interface Position {
   readonly file: string;
   readonly line: number;
   readonly column: number;
+  /** `option`: `file` is a flag or a variable (`--set prune.maxShare`), which has no lines; both numbers are 1. */
+  readonly of?: 'option';
 }
 
 /** One fault in the input. All faults of a set are collected and reported together; nothing is applied with any. */

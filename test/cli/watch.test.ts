@@ -56,6 +56,7 @@ async function watching(
     temporaryFolder: '',
     random: seededRandom(1),
     runtimeVersions: { node: '', platform: '' },
+    overrides: [],
     redaction: createRedaction(),
   };
   const ended = await watch(watched, around).then(

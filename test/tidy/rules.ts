@@ -141,6 +141,7 @@ export const ALLOWED: Readonly<Record<string, Allowance>> = {
     reason: 'reads and writes the files that a command line names, and makes those of the demo',
   },
   'src/cli/init/folder.ts': { uses: ['files'], reason: 'makes the files of a working folder' },
+  'src/cli/completion/at-hand.ts': { uses: ['files'], reason: 'looks for names in manifests that may be half written' },
   'src/ledger/files.ts': { uses: ['files'], reason: 'creates and secures the ledger file' },
   'src/ledger/lock.ts': { uses: ['files'], reason: 'the lock beside the ledger file' },
   'src/ledger/sqlite.ts': { uses: ['files'], reason: 'opens the ledger file' },

@@ -5,6 +5,7 @@ import type { Action } from '../../model/plan.ts';
 import { unreachable } from '../../model/unreachable.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { safeLine } from '../../model/text.ts';
+import type { Surroundings } from '../command.ts';
 import { readConfiguration } from '../configuration.ts';
 import { timingOf } from '../../reconcile/timing.ts';
 import type { LedgerOptions } from './opening.ts';
@@ -18,8 +19,12 @@ export interface DoubtView {
 }
 
 /** A configuration at fault must not hide the ledger: it only tells how long a request is waited for. */
-export function doubtView(options: LedgerOptions & { readonly config?: string | undefined }, clock: Clock): DoubtView {
-  return { options, timing: timingOf(readConfiguration(options.config).configuration.settings), clock };
+export function doubtView(
+  options: LedgerOptions & { readonly config?: string | undefined },
+  surroundings: Surroundings,
+): DoubtView {
+  const { configuration } = readConfiguration(options.config, surroundings);
+  return { options, timing: timingOf(configuration.settings), clock: surroundings.clock };
 }
 
 /** An intent whose outcome is not known, for people: what was sent, until when to wait, and how to settle it. */

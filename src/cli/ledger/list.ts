@@ -40,9 +40,9 @@ interface ListOptions extends LedgerOptions {
 }
 
 async function list(options: ListOptions, surroundings: Surroundings): Promise<ExitCode> {
-  const { terminal, clock } = surroundings;
+  const { terminal } = surroundings;
   const { scope, source } = options;
-  const view = doubtView(options, clock);
+  const view = doubtView(options, surroundings);
   await readingLedger(options, surroundings, async (ledger) => {
     const within = scope === undefined ? {} : { scope };
     const objects = await ledger.objects({ ...within, ...(source === undefined ? {} : { source }) });

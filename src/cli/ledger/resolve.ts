@@ -64,7 +64,7 @@ async function resolve(intent: string, options: ResolveOptions, surroundings: Su
   const decision = decisionOf(options);
   const reason = requiredReason(options.reason);
   const { terminal } = surroundings;
-  const operator = readConfiguration(options.config);
+  const operator = readConfiguration(options.config, surroundings);
   const invalid = reportProblems(operator.problems, terminal);
   if (invalid !== undefined) return invalid;
   const { configuration, file } = operator;

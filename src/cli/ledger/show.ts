@@ -51,8 +51,8 @@ interface Found {
 }
 
 async function show(name: string, options: ShowOptions, surroundings: Surroundings): Promise<ExitCode> {
-  const { terminal, clock } = surroundings;
-  const view = doubtView(options, clock);
+  const { terminal } = surroundings;
+  const view = doubtView(options, surroundings);
   const found = await readingLedger(options, surroundings, (ledger) => find(ledger, name, options.source));
   if (options.output === 'json') {
     const intents = found.intents.map((intent) => (isPending(intent.state) ? doubtJson(intent, view) : intent));

@@ -22,7 +22,7 @@ export async function targetOf(app: string, options: InputOptions, surroundings:
   const name = app.replace(/^Application\//, '');
   if (!name.includes('/')) return byManifest(name, options, surroundings);
   const scope = parseAddress(app);
-  return { operator: readConfiguration(options.config), scopeOf: async () => scope };
+  return { operator: readConfiguration(options.config, surroundings), scopeOf: async () => scope };
 }
 
 async function byManifest(name: string, options: InputOptions, surroundings: Surroundings): Promise<Target> {

@@ -2,6 +2,7 @@ import { operatorNames } from '../../manifest/configuration.ts';
 import { recheckResources } from '../../manifest/recheck.ts';
 import { PortolanError } from '../../model/errors.ts';
 import { openPlan, type SavedPlan } from '../../plan/saved.ts';
+import type { Surroundings } from '../command.ts';
 import { readConfiguration } from '../configuration.ts';
 import { readNamedFile } from '../files.ts';
 import type { Input } from '../input.ts';
@@ -21,12 +22,16 @@ export interface OpenedPlan {
 const SAVED_BYTES_MAX = 256 * 1024 * 1024;
 
 /** @throws PortolanError `invalid` when it cannot be read or is no saved plan. Faults in its wishes are in `input`. */
-export function openSavedPlan(file: string, options: Pick<SessionOptions, 'config' | 'ledger'>): OpenedPlan {
+export function openSavedPlan(
+  file: string,
+  options: Pick<SessionOptions, 'config' | 'ledger'>,
+  surroundings: Pick<Surroundings, 'overrides'>,
+): OpenedPlan {
   const text = new TextDecoder().decode(readNamedFile(file, 'the saved plan', SAVED_BYTES_MAX));
   const saved = openPlan(text, file, isSavedPlan);
   // An empty one would be made in its place.
   if (saved.ledger !== null && options.ledger !== 'none') existingLedgerPath(options);
-  const operator = readConfiguration(options.config);
+  const operator = readConfiguration(options.config, surroundings);
   const isUsable = operator.file !== undefined && operator.problems.length === 0;
   const names = isUsable ? operatorNames(operator.configuration) : undefined;
   const { desired, problems } = recheckResources(saved.desired, file, names);

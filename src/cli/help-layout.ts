@@ -1,0 +1,111 @@
+import { displayWidth } from './text.ts';
+
+/** Wider lines are hard to read, on however wide a terminal. */
+export const HELP_COLUMNS_MAX = 100;
+
+/** Narrower, a line holds hardly a word: text runs over then rather than become a column of letters. */
+const COLUMNS_MIN = 30;
+
+/**
+ * Lays help text out for a terminal: paragraphs are filled, lists keep their hanging indent, and an example that is too
+ * long is broken where a shell reads on. A line is longer than the terminal only where one word of it is.
+ */
+export function layOut(text: string, columns: number): string {
+  const width = Math.max(COLUMNS_MIN, Math.min(columns, HELP_COLUMNS_MAX));
+  const laid: string[] = [];
+  let isExample = false;
+  let block: string[] = [];
+  const flush = (): void => {
+    if (block.length > 0) laid.push(...filled(block, width));
+    block = [];
+  };
+  for (const line of text.split('\n')) {
+    const indent = indentOf(line);
+    if (line.trim() === '' || indent === 0) isExample = false;
+    if (isExample) {
+      laid.push(...example(line, width));
+      continue;
+    }
+    const isOfBlock = block.length > 0 && line.trim() !== '' && continues(block, indent);
+    if (!isOfBlock) flush();
+    if (line.trim() === '') laid.push('');
+    else block.push(line);
+    if (line === 'Examples:') {
+      flush();
+      isExample = true;
+    }
+  }
+  flush();
+  return laid.join('\n');
+}
+
+function indentOf(line: string): number {
+  return line.length - line.trimStart().length;
+}
+
+/** A paragraph goes on with lines of its indent; an item of a list with deeper ones. A heading stands alone. */
+function continues(block: readonly string[], indent: number): boolean {
+  const [first = ''] = block;
+  if (indentOf(first) === 0) return indent === 0 && !first.endsWith(':');
+  return indent > indentOf(first);
+}
+
+function filled(block: readonly string[], width: number): string[] {
+  const [first = '', ...rest] = block;
+  const text = [first.trimEnd(), ...rest.map((line) => line.trim())].join(' ');
+  const indent = indentOf(first);
+  // `  --applied   it was done`: what follows is aligned with the second column.
+  const column = /^\s+\S+(?: \S+)*?\s{2,}(?=\S)/.exec(text)?.[0].length ?? indent;
+  return wrapped(text, width, ' '.repeat(column <= width / 2 ? column : indent + 2));
+}
+
+/** @param hanging before every line but the first. */
+export function wrapped(text: string, width: number, hanging: string): string[] {
+  const [, start = '', words = ''] = /^(\s*)(.*)$/s.exec(text) ?? [];
+  const lines: string[] = [];
+  let line = start;
+  let isEmpty = true;
+  for (const [, gap = '', word = ''] of words.matchAll(/(\s*)(\S+)/g)) {
+    if (!isEmpty && displayWidth(line) + gap.length + displayWidth(word) > width) {
+      lines.push(line);
+      line = hanging + word;
+    } else line += (isEmpty ? '' : gap) + word;
+    isEmpty = false;
+  }
+  return [...lines, line];
+}
+
+/** A command line and, behind `#`, what it is for. The words of it stay whole, so that it can be copied. */
+function example(line: string, width: number): string[] {
+  if (displayWidth(line) <= width) return [line];
+  const indent = ' '.repeat(indentOf(line));
+  const [, command = line, comment] = /^(.*?\S)\s{2,}#\s*(.*)$/.exec(line) ?? [];
+  const above = comment === undefined ? [] : wrapped(`${indent}# ${comment}`, width, `${indent}# `);
+  return [...above, ...continued(command, width, `${indent}    `)];
+}
+
+/** Broken before an option or a pipe, or where nothing else helps before any word; never within quotes. */
+function continued(command: string, width: number, hanging: string): string[] {
+  const words = [...command.trim().matchAll(/(?:'[^']*'|"[^"]*"|\S)+/g)].map(([word]) => word);
+  const groups: string[] = [];
+  for (const word of words) {
+    const last = groups.at(-1);
+    // The value of an option stays with it.
+    const belongs = last !== undefined && /(?:^| )(?:--?[\w-]+|\|)$/.test(last) && !/^[-|>]/.test(word);
+    if (belongs) groups[groups.length - 1] = `${last} ${word}`;
+    else groups.push(word);
+  }
+  const lines: string[] = [];
+  let line = ' '.repeat(indentOf(command));
+  let isEmpty = true;
+  for (const group of groups) {
+    const part = isEmpty ? group : ` ${group}`;
+    // Room for the backslash.
+    if (!isEmpty && displayWidth(line) + displayWidth(part) > width - 2) {
+      lines.push(`${line} \\`);
+      line = hanging + group;
+    } else line += part;
+    isEmpty = false;
+  }
+  return [...lines, line];
+}
