@@ -68,13 +68,9 @@ export function helpText(text: string, columns: number): string {
 }
 
 /** A usage error: what was typed cannot move the cursor, and a choice that was nearly hit is suggested. */
-export function usageError(text: string, columns: number): string {
+export function usageError(text: string): string {
   const [, typed, choices] =
     /(?:argument|value) '(.*)' is invalid(?: for argument '[^']*')?\. Allowed choices are (.*)\.\n/s.exec(text) ?? [];
   const meant = typed === undefined || choices === undefined ? undefined : nearest(typed, choices.split(', '));
-  const suggested = meant === undefined ? text : `${text.trimEnd()}\n(Did you mean ${meant}?)\n`;
-  return safeText(suggested)
-    .split('\n')
-    .flatMap((line) => wrapped(line, Math.max(30, columns), '  '))
-    .join('\n');
+  return safeText(meant === undefined ? text : `${text.trimEnd()}\n(Did you mean ${meant}?)\n`);
 }

@@ -362,7 +362,7 @@ function bindOutput(program: Command, { terminal }: Surroundings): void {
     .configureOutput({
       writeOut: (text) => terminal.out.write(helpText(text, terminal.out.columns)),
       writeErr: (text) => terminal.err.write(text),
-      outputError: (text, write) => write(usageError(text, terminal.err.columns)),
+      outputError: (text, write) => write(usageError(text)),
       getOutHelpWidth: () => terminal.out.columns,
       getErrHelpWidth: () => terminal.err.columns,
       getOutHasColors: () => terminal.out.color,
