@@ -197,7 +197,8 @@ function showLeft(
     resources.length === 0 ? '--adopt' : [...new Set(differing)].map((id) => `--target ${id} --adopt ${id}`).join(' ');
   out.write(
     `Left out as a whole, because it is not as its manifests say: ${left.map(({ plan }) => safeLine(plan.application)).join(', ')}.\n` +
-      `  → Write the manifests as it is (portolan export shows how), or have it changed: portolan apply -f … ${flags}\n`,
+      `  → Write the manifests as it is (portolan export shows how), or have it changed: portolan apply -f … ${flags}\n` +
+      '    What is as it should be can be named by itself: portolan adopt -f … Kind/name\n',
   );
 }
 

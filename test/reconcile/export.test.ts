@@ -7,7 +7,8 @@ import { exportApplications } from '../../src/manifest/export.ts';
 import { groupByApplication } from '../../src/manifest/group.ts';
 import { loadManifests } from '../../src/manifest/load.ts';
 import { writeManifest } from '../../src/manifest/write.ts';
-import type { PortRecord, RuleRecord } from '../../src/model/observed.ts';
+import type { ComponentRecord, InstalledModel, PortRecord, RuleRecord } from '../../src/model/observed.ts';
+import { decodeComponents } from '../../src/platform/decode-component.ts';
 import { planExported } from '../../src/reconcile/prove-export.ts';
 
 const text = fc.oneof(
@@ -76,6 +77,26 @@ const rule = (serviceIds: readonly string[]): fc.Arbitrary<RuleRecord> =>
       ...fields,
     }));
 
+/** A component as a server that lists them would answer; of an install or of none. */
+const record = (serviceId: string): fc.Arbitrary<ComponentRecord | undefined> =>
+  fc
+    .record({
+      service_cname: fc.option(text),
+      k8s_component_name: text,
+      service_alias: often(fc.constant('gr0001'), text),
+      tenant_service_group_id: fc.constantFrom(null, 0, 1, 2),
+    })
+    .map((fields) => decodeComponents([{ service_id: serviceId, service_key: 'k', ...fields }], 'a test')[0]);
+
+const installed: fc.Arbitrary<InstalledModel> = fc.record({
+  modelId: often(fc.constantFrom('0a1b2c', 'm2', 'm3'), text),
+  reportedVersion: often(fc.constantFrom('8.0', '012'), fc.option(text)),
+  upgradeVersions: fc.constant([]),
+  name: fc.option(text),
+  marketName: often(fc.constantFrom('main', 'market-1'), fc.option(text)),
+  installGroupId: fc.constantFrom(null, 1, 2),
+});
+
 const application = (appId: number): fc.Arbitrary<LiveApplication> => {
   const serviceIds = [1, 2].map((number) => `${appId}c${number}`);
   return fc.record({
@@ -84,9 +105,11 @@ const application = (appId: number): fc.Arbitrary<LiveApplication> => {
     k8sApp: fc.option(text),
     components: fc.tuple(
       ...serviceIds.map((serviceId) =>
-        fc
-          .uniqueArray(port, { selector: ({ port: number }) => number, maxLength: 3 })
-          .map((ports) => ({ serviceId, record: undefined, ports })),
+        fc.record({
+          serviceId: fc.constant(serviceId),
+          record: record(serviceId),
+          ports: fc.uniqueArray(port, { selector: ({ port: number }) => number, maxLength: 3 }),
+        }),
       ),
     ),
     extent: fc.constantFrom('listed' as const, 'unlisted' as const),
@@ -94,14 +117,19 @@ const application = (appId: number): fc.Arbitrary<LiveApplication> => {
       fc.constant({ readable: false as const }),
       fc.array(rule(serviceIds), { maxLength: 6 }).map((value) => ({ readable: true as const, value })),
     ),
-    installed: fc.constant({ readable: false as const }),
+    installed: fc.oneof(
+      fc.constant({ readable: false as const }),
+      fc.array(installed, { maxLength: 3 }).map((value) => ({ readable: true as const, value })),
+    ),
   });
 };
 
-test('whatever ports and rules a platform has: what is written is valid, and its plan is empty', async () => {
+const operator = { stores: new Map([['main', { domain: 'market-1' }]]), store: undefined };
+
+test('whatever a platform has: what is written is valid, and its plan is empty', async () => {
   await fc.assert(
     fc.asyncProperty(fc.tuple(application(1), application(2)), async (lives) => {
-      const exported = exportApplications(lives, { stores: new Map(), store: undefined });
+      const exported = exportApplications(lives, operator);
       const files = exported.map(({ name, documents, left, unseen }) => ({
         path: `${name}.yaml`,
         content: documents
@@ -125,7 +153,7 @@ test('whatever ports and rules a platform has: what is written is valid, and its
         expect(plan.inSync).toHaveLength(resources.length);
       }
       // In whichever order they were read.
-      const turned = exportApplications(lives.toReversed(), { stores: new Map(), store: undefined });
+      const turned = exportApplications(lives.toReversed(), operator);
       expect(turned).toEqual(exported);
     }),
     { numRuns: 150 },
