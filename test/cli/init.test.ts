@@ -70,6 +70,7 @@ test('what is there already comes by the command that init names, and its plan i
   const exported = await runHere(['export', ...options, '--to', manifests, '--force'], { env: TOKEN });
   expect(exported).toMatchObject({ code: 0 });
   expect(contentsOf(folder)['manifests/app-42.yaml']).toContain('kind: Component');
+  expect(await runHere(['fmt', '--check', folder])).toEqual({ code: 0, out: '', err: '' });
   expect(await plan()).toMatchObject({ code: 0, out: expect.stringContaining('No changes') });
 });
 
@@ -126,6 +127,28 @@ test('a server of the documented dialect, which lists no applications, is asked 
   const run = await interviewed(folderOf({}), [sandbox.url, '', 'team-a', '', '42', 'shop']);
   expect(run).toMatchObject({ code: 0, unused: 0 });
   expect(run.err).toMatch(/Region \[region-1\]: Number of the application: /);
+});
+
+test('a platform that refuses the token is told of once, and the token is not shown', async () => {
+  const sandbox = await sandboxFor();
+  const token = 'canary-token-that-is-wrong';
+  const answers = [sandbox.url, '', 'team-a', 'region-1', '42', ''];
+  const run = await interviewed(folderOf({}), answers, [], { PORTOLAN_TOKEN: token });
+  expect(run).toMatchObject({ code: 0, unused: 0 });
+  expect(run.err.match(/the platform cannot be asked: .*401/g)).toHaveLength(1);
+  expect(run.out + run.err).not.toContain(token);
+});
+
+test('names on the platform cannot move the cursor, and become names that a document may have', async () => {
+  const [first, ...rest] = demoSeed.applications ?? [];
+  const hostile = { ...first, name: 'a\u001b[2J b' } as NonNullable<typeof first>;
+  const sandbox = await sandboxFor({ seed: { ...demoSeed, applications: [hostile, ...rest] } });
+  const folder = folderOf({});
+  const run = await interviewed(folder, [sandbox.url, '', 'team-a', '', '42', '']);
+  expect(run).toMatchObject({ code: 0, unused: 0 });
+  expect(run.err).toContain('42   a\\u001b[2J b\n');
+  expect(run.err).toContain('Name of the application in manifests [a-2j-b]: ');
+  expect(Object.keys(contentsOf(folder))).toContain('manifests/a-2j-b.yaml');
 });
 
 test('answers that cannot be used are asked for again, with what is expected', async () => {
