@@ -6,6 +6,7 @@ import { unreachable } from '../model/unreachable.ts';
 import { shortDuration } from './age.ts';
 import type { Surroundings } from './command.ts';
 import { glyphsFor, type Mark } from './drawing/glyphs.ts';
+import type { LiveLines } from './live-lines.ts';
 import type { Progress } from './progress.ts';
 import type { SessionHooks, Traffic } from './session.ts';
 import { count } from './text.ts';
@@ -18,10 +19,19 @@ export interface ApplyHooksOptions {
   /** The application that a scope belongs to. */
   readonly laneOf: (scope: string) => string;
   readonly surroundings: Pick<Surroundings, 'clock' | 'env' | 'signal'>;
+  /** Are told everything too. */
+  readonly lines: LiveLines | undefined;
 }
 
 /** Says of each action that it is under way, how it ended and how long it took, and stops where that is wanted. */
-export function applyHooks({ progress, total, failFast, laneOf, surroundings }: ApplyHooksOptions): SessionHooks {
+export function applyHooks({
+  progress,
+  total,
+  failFast,
+  laneOf,
+  surroundings,
+  lines,
+}: ApplyHooksOptions): SessionHooks {
   const { clock, env, signal } = surroundings;
   const { marks } = glyphsFor(env);
   const begun = new Map<string, { readonly nth: number; readonly atMs: MonotonicMs }>();
@@ -46,6 +56,7 @@ export function applyHooks({ progress, total, failFast, laneOf, surroundings }: 
     stopRequested: () =>
       signal.aborted ? 'interrupted' : failFast && ended.failed + ended['in-doubt'] > 0 ? 'fail-fast' : undefined,
     emit(event) {
+      lines?.emit(event);
       switch (event.type) {
         case 'started':
           nth += 1;

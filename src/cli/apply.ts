@@ -16,6 +16,7 @@ import { type Ending, endWithout } from './apply-result.ts';
 import type { CommandDefinition, Surroundings } from './command.ts';
 import { confirm } from './confirm.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
+import { type LiveLines, openLiveLines } from './live-lines.ts';
 import {
   configOption,
   filenameOption,
@@ -68,6 +69,7 @@ Examples:
   portolan apply -f manifests/ --dry-run --detailed-exitcode   # in CI
   portolan apply -f manifests/ --yes --prune
   portolan apply -f manifests/ --adopt HttpGatewayRule/shop-www
+  portolan apply -f manifests/ --yes -o jsonl --out apply.md   # each step as it happens; the account for a comment
   portolan apply plan.json                                     # what plan --save plan.json has saved, or nothing
 
 A saved plan is carried out only while it is still the plan that its manifests give; otherwise it is stale, which ends with
@@ -189,13 +191,15 @@ async function apply(
   const { terminal, signal } = surroundings;
   const progress = createProgress(surroundings);
   const startedMs = surroundings.clock.monotonic();
-  const survey = await settledSurvey(options, session, progress, surroundings);
+  const lines = outputs.format === 'jsonl' ? openLiveLines(surroundings) : undefined;
+  const survey = await settledSurvey(options, session, progress, lines, surroundings);
   progress.clear();
   const plan = survey.document;
   const isText = outputs.format === 'text';
   const end: Ending['end'] = async (applied, exitCode) => {
     const positionOf = positionsOf(session.input.desired);
-    if (!isText) await outputs.show({ plan, applied }, positionOf);
+    if (lines !== undefined) lines.end({ plan, applied });
+    else if (!isText) await outputs.show({ plan, applied }, positionOf);
     return orUnwritten(await outputs.keep({ plan, applied }, positionOf), exitCode);
   };
   const verdict = await judge(plan, agreement, session);
@@ -203,6 +207,7 @@ async function apply(
   // A guard over the run as a whole holds back every application of it: nothing is sent in part.
   if (survey.isRefused) return endWithout({ type: 'unknown' }, { plan, agreement, isText, end }, surroundings);
   if (isText) terminal.out.write(renderPlanText(plan, paintFor(terminal.out)));
+  lines?.plan(plan);
   const actions = survey.prepared.reduce(
     (sum, prepared) => sum + (prepared.refusals.length === 0 ? prepared.plan.actions.length : 0),
     0,
@@ -221,7 +226,7 @@ async function apply(
   await acceptInput(session, surroundings.clock);
   const isAgreed = agreement.expect !== undefined || agreement.opened !== undefined;
   const approval = isAgreed ? exactApprovalOf : approvalOf;
-  const passes = await carryOutAll(options, session, survey, { approval, progress, actions }, surroundings);
+  const passes = await carryOutAll(options, session, survey, { approval, progress, actions, lines }, surroundings);
   const outcomes = passes.map(scopeResult);
   const exitCode = applyExitCode(outcomes, signal.aborted);
   if (isText) {
@@ -243,9 +248,10 @@ async function settledSurvey(
   options: ApplyOptions,
   session: Session,
   progress: Progress,
+  lines: LiveLines | undefined,
   surroundings: Surroundings,
 ): Promise<Survey> {
-  const hooks = applyHooks({ progress, total: 0, failFast: false, laneOf: () => '', surroundings });
+  const hooks = applyHooks({ progress, total: 0, failFast: false, laneOf: () => '', surroundings, lines });
   const { clock, signal } = surroundings;
   for (;;) {
     const survey = await surveyAll(session, hooks);
@@ -263,11 +269,20 @@ async function settledSurvey(
   }
 }
 
+/** What goes with one carrying out. */
+interface Running {
+  readonly approval: typeof approvalOf;
+  readonly progress: Progress;
+  /** How many were agreed to. */
+  readonly actions: number;
+  readonly lines: LiveLines | undefined;
+}
+
 async function carryOutAll(
   options: ApplyOptions,
   session: Session,
   survey: Survey,
-  { approval, progress, actions }: { approval: typeof approvalOf; progress: Progress; actions: number },
+  { approval, progress, actions, lines }: Running,
   surroundings: Surroundings,
 ): Promise<readonly Outcome[]> {
   const lanes = new Map(survey.prepared.map(({ scope, work }) => [scopeKey(scope), work.application.name]));
@@ -275,7 +290,7 @@ async function carryOutAll(
   const failFast = options.failFast === true;
   // What waits for an install is at least one action more each.
   const deferred = survey.prepared.reduce((sum, { plan }) => sum + plan.deferred.length, 0);
-  const hooks = applyHooks({ progress, total: actions + deferred, failFast, laneOf, surroundings });
+  const hooks = applyHooks({ progress, total: actions + deferred, failFast, laneOf, surroundings, lines });
   const outcomes: Outcome[] = survey.errors.map(({ application, error }) => ({
     type: 'unobserved',
     application: application as Outcome['application'],

@@ -1,4 +1,6 @@
 import { documentSchema } from '../kinds/schema.ts';
+import type { JsonObject } from '../model/json.ts';
+import { reportSchemas } from '../plan/report-schema.ts';
 import type { CommandDefinition, Surroundings } from './command.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { kindCalled, kindsTable } from './kind-argument.ts';
@@ -8,6 +10,7 @@ Examples:
   portolan schema                   the kinds there are
   portolan schema Component         the JSON Schema (2020-12) of one kind
   portolan schema Component > component.schema.json
+  portolan schema plan              of plan -o json; apply: of apply -o json; plan-line: of a line of -o jsonl
 
 In an editor with yaml-language-server, the first line of a manifest names its schema:
   # yaml-language-server: $schema=./component.schema.json`;
@@ -15,15 +18,18 @@ In an editor with yaml-language-server, the first line of a manifest names its s
 export const schemaCommand: CommandDefinition = {
   define(command, invoke) {
     command
-      .argument('[kind]', 'kind of manifest, in any case of letters')
+      .argument('[kind]', 'kind of manifest; or plan, apply or plan-line: what these write as -o json and jsonl')
       .addHelpText('after', EXAMPLES)
       .action((kind) => invoke((surroundings) => schema(kind, surroundings)));
   },
 };
 
 async function schema(kind: string | undefined, { terminal }: Surroundings): Promise<ExitCode> {
-  terminal.out.write(
-    kind === undefined ? kindsTable() : `${JSON.stringify(documentSchema(kindCalled(kind)), null, 2)}\n`,
-  );
+  terminal.out.write(kind === undefined ? kindsTable() : `${JSON.stringify(schemaOf(kind), null, 2)}\n`);
   return EXIT.ok;
+}
+
+/** Of a kind, or of what a command writes for programs. */
+function schemaOf(word: string): JsonObject {
+  return reportSchemas[`${word.toLowerCase()}.schema.json`] ?? documentSchema(kindCalled(word));
 }

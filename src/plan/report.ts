@@ -65,5 +65,7 @@ export interface ApplyDocument extends Applied {
 
 /** The one value that `json` and `yaml` write, and that the JSON Schemas describe. */
 export function reportDocument({ plan, applied }: PlanReport): PlanDocument | ApplyDocument {
-  return applied === undefined ? plan : { formatVersion: 1, ...applied, plan };
+  if (applied === undefined) return plan;
+  const { exitCode, ...rest } = applied;
+  return { formatVersion: 1, exitCode, plan, ...rest };
 }

@@ -1,9 +1,11 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
+import { reportSchemas } from '../../src/plan/report-schema.ts';
 import { demo } from '../../src/sandbox/seeds/demo.ts';
 import { folderOf } from './platform.ts';
-import { collectingTerminal, runHere } from './running.ts';
+import { collectingTerminal, projectRoot, runHere } from './running.ts';
 import { PORTS, rule, type Scene, setScene, shop, web } from './scene.ts';
 
 const MANIFESTS = { 'shop.yaml': shop(web(PORTS), rule('www', 'www.example.com')) };
@@ -138,4 +140,79 @@ test('validate: sound manifests are no findings, and one test each', async () =>
   expect(junit.code).toBe(0);
   expect(junit.out).toContain('<testsuites name="portolan" tests="3" failures="0" errors="0">');
   expect(junit.out).toContain('<testcase name="valid" classname="HttpGatewayRule/www"/>');
+});
+
+interface Line {
+  readonly type: string;
+  readonly action?: string;
+  readonly status?: string;
+}
+
+const linesOf = (text: string): readonly Line[] =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Line);
+
+test('apply -o jsonl: every step as it happens, valid to the last, and in the file what it comes to', async () => {
+  const isLine = new Ajv2020({ strict: true }).compile(reportSchemas['plan-line.schema.json']!);
+  const scene = await setScene({ manifests: MANIFESTS });
+  scene.sandbox.setFaults([{ operation: 'createRule', times: 1, fault: { type: 'drop', when: 'after' } }]);
+  const seen: string[] = [];
+  const { terminal } = collectingTerminal();
+  const out = {
+    ...terminal.out,
+    write: (text: string): void => {
+      const writes = scene.sandbox.requests().filter((entry) => entry.isWrite).length;
+      for (const { type } of linesOf(text)) seen.push(`${type} ${writes}`);
+      terminal.out.write(text);
+    },
+  };
+  const file = at(scene, 'apply.jsonl');
+  const run = await scene.run('apply', ['-o', 'jsonl', '--out', file], { terminal: { ...terminal, out } });
+  expect(run.code, run.err).toBe(4);
+  // What is begun is told before it is sent, and what came of it before the next is.
+  expect(seen.filter((line) => /^(?:version|summary|started|result|end)/.test(line))).toEqual([
+    'version 0',
+    'summary 0',
+    'started 0',
+    'result 1',
+    'started 1',
+    'result 2',
+    'started 2',
+    'result 3',
+    'end 3',
+  ]);
+  for (const text of readFileSync(file, 'utf8').trimEnd().split('\n')) {
+    expect(isLine(JSON.parse(text)), `${text} ${JSON.stringify(isLine.errors)}`).toBe(true);
+  }
+});
+
+test('what apply writes line by line are lines of the schema, over a doubt and its end', async () => {
+  const isLine = new Ajv2020({ strict: true }).compile(reportSchemas['plan-line.schema.json']!);
+  const scene = await setScene({ manifests: MANIFESTS });
+  scene.sandbox.setFaults([{ operation: 'createRule', times: 1, fault: { type: 'drop', when: 'after' } }]);
+  const first = await scene.run('apply', ['-o', 'jsonl']);
+  expect(first.code).toBe(4);
+  scene.clock.push(10 * 60_000);
+  const second = await scene.run('apply', ['-o', 'jsonl']);
+  expect(second.code, second.err).toBe(0);
+  const installing = await (await setScene()).run('apply', ['-o', 'jsonl']);
+  expect(installing.code, installing.err).toBe(0);
+  const lines = linesOf(first.out + second.out + installing.out);
+  for (const line of lines) expect(isLine(line), `${JSON.stringify(line)} ${JSON.stringify(isLine.errors)}`).toBe(true);
+  const types = [...new Set(lines.map(({ type }) => type))].sort();
+  const ofPlan = ['version', 'plan', 'application', 'action', 'deferred', 'summary'];
+  expect(types).toEqual([...ofPlan, 'started', 'result', 'resolved', 'waiting', 'outcome', 'end'].sort());
+});
+
+test.for([
+  ['plan', 'Plan'],
+  ['apply', 'Result of an apply'],
+  ['plan-line', 'Line of a plan or an apply'],
+] as const)('schema %s is the published one', async ([word, title]) => {
+  const run = await runHere(['schema', word]);
+  expect(run.code).toBe(0);
+  expect(JSON.parse(run.out)).toMatchObject({ title });
+  expect(run.out).toBe(readFileSync(join(projectRoot, 'schemas', `${word}.schema.json`), 'utf8'));
 });

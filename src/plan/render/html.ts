@@ -17,6 +17,7 @@ const POLICY = `default-src 'none'; style-src 'sha256-${hash('sha256', HTML_STYL
 export function renderHtml(report: PlanReport, version: string): string {
   const { plan } = report;
   const entries = entriesOf(report);
+  const byApplication = Map.groupBy(entries, (entry) => entry.application);
   const title = headline(report);
   return `<!doctype html>
 <html lang="en">
@@ -37,7 +38,7 @@ ${facts(report)}
 ${counts(report)}
 </header>
 <main>
-${attention(entries)}${plan.scopes.map((scope) => application(scope, entries)).join('')}${aside(entries)}</main>
+${attention(entries)}${plan.scopes.map((scope) => application(scope, byApplication.get(scope.application) ?? [])).join('')}${aside(entries)}</main>
 <footer><p>${footer(report, version)}</p></footer>
 </body>
 </html>
@@ -104,7 +105,7 @@ function withoutDetail(entry: Entry): Entry {
 
 function application(scope: PlanDocument['scopes'][number], all: readonly Entry[]): string {
   const entries = all
-    .filter(({ application: of, state }) => of === scope.application && state !== 'held' && state !== 'unobserved')
+    .filter(({ state }) => state !== 'held' && state !== 'unobserved')
     .map((entry) => (isUrgent(entry) ? withoutDetail(entry) : entry));
   const { platform, team, region, appId } = scope.scope;
   const place = `${platform}/${team}/${region}/${appId}`;

@@ -27,19 +27,18 @@ export interface JunitSuite {
 
 /** A suite for each application: what is in sync or to be changed has passed, what needs a person has failed. */
 export function reportSuites(report: PlanReport, positionOf: PositionOf): readonly JunitSuite[] {
-  const entries = entriesOf(report);
+  const entries = Map.groupBy(entriesOf(report), (entry) => entry.application);
+  const casesOf = (application: string | undefined): readonly JunitCase[] =>
+    (entries.get(application) ?? []).map((entry) => caseOf(entry, positionOf));
   const applications = [
     ...new Set([...report.plan.scopes, ...report.plan.unobserved].map(({ application }) => application)),
   ];
   const inSync = new Map(report.plan.scopes.map((scope) => [scope.application as string, scope.inSync]));
   const suites = applications.map((application) => ({
     name: application,
-    cases: [
-      ...entries.filter((entry) => entry.application === application).map((entry) => caseOf(entry, positionOf)),
-      ...(inSync.get(application) ?? []).map((resource) => passed(resource, 'in sync')),
-    ],
+    cases: [...casesOf(application), ...(inSync.get(application) ?? []).map((resource) => passed(resource, 'in sync'))],
   }));
-  const ofRun = entries.filter((entry) => entry.application === undefined).map((entry) => caseOf(entry, positionOf));
+  const ofRun = casesOf(undefined);
   return ofRun.length === 0 ? suites : [...suites, { name: `source ${report.plan.source}`, cases: ofRun }];
 }
 

@@ -23,6 +23,7 @@ const SENTENCE_CHARACTERS_MAX = 1_000;
 export function renderMarkdown(report: PlanReport): string {
   const { plan } = report;
   const entries = entriesOf(report);
+  const byApplication = Map.groupBy(entries, (entry) => entry.application);
   const head = [marker(report), `### ${prose(headline(report))}`, facts(report)].join('\n\n');
   const blocks = [
     alert(
@@ -34,12 +35,12 @@ export function renderMarkdown(report: PlanReport): string {
       entries.filter(({ state }) => state === 'held'),
     ),
     overview(plan),
-    ...plan.scopes.map((scope) => application(scope, report, entries)),
+    ...plan.scopes.map((scope) => application(scope, report, byApplication.get(scope.application) ?? [])),
     aside(entries.filter((entry) => entry.application === undefined && entry.state === 'note')),
   ].filter((block) => block.items.length > 0);
   const fitted = fit(blocks, COMMENT_MAX - RESERVE - sizeOf(head));
   const lost = fitted.leftOut.reduce((sum, number) => sum + number, 0);
-  const closing = lost === 0 ? [] : [leftOut(lost)];
+  const closing = [...(lost === 0 ? [] : [leftOut(lost)]), ...howToApply(report)];
   return `${[head, ...fitted.parts, ...closing].join('\n\n')}\n`;
 }
 
@@ -63,6 +64,12 @@ function facts({ plan, applied }: PlanReport): string {
 
 function leftOut(lost: number): string {
   return `> [!NOTE]\n> Left out, because a comment takes ${COMMENT_MAX} characters: ${amount(lost, 'item')}. ${code('-o html')} shows all of it.`;
+}
+
+/** A plan that a guard refuses has its own way, beside each application. */
+function howToApply({ plan, applied }: PlanReport): readonly string[] {
+  if (applied !== undefined || !hasChanges(plan) || plan.refusals.length > 0) return [];
+  return [`This plan and no other: ${code(`portolan apply … --expect ${plan.digest}`)}`];
 }
 
 function alert(kind: 'CAUTION' | 'WARNING', entries: readonly Entry[]): Block {
@@ -105,7 +112,7 @@ function verbs({ actions }: ScopePlan) {
 
 /** Each change of one application, as a difference that GitHub colours. */
 function application(scope: PlanDocument['scopes'][number], report: PlanReport, entries: readonly Entry[]): Block {
-  const own = entries.filter((entry) => entry.application === scope.application && entry.state !== 'unobserved');
+  const own = entries.filter((entry) => entry.state !== 'unobserved');
   const items = own.map((entry, at) => {
     const isNext = entry.resource === own[at - 1]?.resource && at > 0;
     const head = isNext || entry.resource === undefined ? [] : [`@@ ${safeLine(entry.resource)} @@`];
