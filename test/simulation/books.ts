@@ -153,7 +153,9 @@ export class Books {
     const object = this.objects.get(uid);
     this.objects.delete(uid);
     if (object === undefined || object.origin === 'observed') return;
-    const heir = operations.find((operation) => operation.op === 'put-object' && operation.object.uid !== uid);
+    // One transaction may rename several: each row goes out right before the one that it becomes.
+    const at = operations.findIndex((operation) => operation.op === 'drop-object' && operation.uid === uid);
+    const heir = operations[at + 1];
     if (heir?.op === 'put-object') for (const listener of this.#listeners) listener.renamed(uid, heir.object.uid);
     // One that was adopted is left where it is.
     const made = object.kind === 'HttpGatewayRule' && object.origin === 'created';
