@@ -2,7 +2,7 @@ import type { ControllerEvent, EventSeverity } from '../model/status.ts';
 import { shortDuration } from './age.ts';
 import type { Mark } from './drawing/glyphs.ts';
 import { paintMark, type Reader } from './status/standing.ts';
-import { tableLines } from './table.ts';
+import { reasonTableLines, tableLines } from './table.ts';
 import { count } from './text.ts';
 
 const MARKS: Readonly<Record<EventSeverity, Mark>> = { info: 'good', warning: 'held', error: 'bad' };
@@ -12,8 +12,17 @@ export function subjectOf({ resource, application }: ControllerEvent): string {
   return resource ?? application ?? '-';
 }
 
-/** Events as a table: with ages and cut to fit for a terminal, with times and whole for a pipe. */
-export function eventLines(events: readonly ControllerEvent[], reader: Reader): readonly string[] {
+const MESSAGE_COLUMNS_MIN = 32;
+
+/**
+ * Events as a table: with ages for a terminal, with times for a pipe.
+ * @param long what is done with messages that are too long for the terminal.
+ */
+export function eventLines(
+  events: readonly ControllerEvent[],
+  reader: Reader,
+  long: 'cut' | 'wrap',
+): readonly string[] {
   const { isTerminal, columns, nowMs, glyphs, paint } = reader;
   const markOf = (at: number): Mark => MARKS[events[at]?.severity ?? 'info'];
   const rows = events.map((event) => [
@@ -26,11 +35,12 @@ export function eventLines(events: readonly ControllerEvent[], reader: Reader): 
   const layout = [
     { title: isTerminal ? 'age' : 'time' },
     { title: 'severity', paint: (text: string, at: number) => paintMark(markOf(at), text, paint) },
-    { title: 'type', narrowest: 10 },
+    { title: 'type' },
     { title: 'about', narrowest: 12 },
-    { title: 'message', narrowest: 12 },
   ];
-  return tableLines(layout, rows, isTerminal ? { columns, ellipsis: glyphs.ellipsis } : {});
+  if (!isTerminal) return tableLines([...layout.map(({ title }) => ({ title })), { title: 'message' }], rows);
+  const table = { columns: layout, title: 'message', rows, narrowest: MESSAGE_COLUMNS_MIN, long };
+  return reasonTableLines({ ...table, paintBelow: (text) => text }, { columns, ellipsis: glyphs.ellipsis });
 }
 
 /** `50 events: 2 errors, 5 warnings.` */

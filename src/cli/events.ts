@@ -67,7 +67,7 @@ async function events(options: EventsOptions, surroundings: Surroundings): Promi
   if (intervalMs !== undefined && out.isTerminal && output === 'text') {
     const draw = ({ items }: EventPage): readonly string[] => {
       const reader = readerOf(surroundings, options.ascii);
-      return [reader.paint('title', eventSummary(items)), '', ...eventLines(items, reader)];
+      return [reader.paint('title', eventSummary(items)), '', ...eventLines(items, reader, 'cut')];
     };
     return watch({ intervalMs, look: read, draw, print: (page) => draw(page).join('\n') }, surroundings);
   }
@@ -76,7 +76,7 @@ async function events(options: EventsOptions, surroundings: Surroundings): Promi
   const past = page.items.toReversed();
   if (options.follow !== true && intervalMs === undefined) {
     if (output === 'json') past.forEach(write);
-    else for (const line of eventLines(past, readerOf(surroundings, options.ascii))) out.write(`${line}\n`);
+    else for (const line of eventLines(past, readerOf(surroundings, options.ascii), 'wrap')) out.write(`${line}\n`);
     return EXIT.ok;
   }
   past.forEach(write);

@@ -129,6 +129,11 @@ const COMMANDS: readonly (CommandEntry | CommandGroup)[] = [
     load: async () => (await import('./status/status.ts')).statusCommand,
   },
   {
+    name: 'tree',
+    summary: 'Show an application with its installs, components, ports and rules, and how each stands. Reads only.',
+    load: async () => (await import('./tree/tree.ts')).treeCommand,
+  },
+  {
     name: 'events',
     summary: 'Show what a running controller did and saw.',
     load: async () => (await import('./events.ts')).eventsCommand,

@@ -1,5 +1,5 @@
 import { safeLine } from '../model/text.ts';
-import { displayWidth, fit, fitted } from './text.ts';
+import { displayWidth, fit, fitted, wrap } from './text.ts';
 
 const GAP = '   ';
 
@@ -54,6 +54,70 @@ export function tableLines(
     return widthMax === undefined ? line : fit(line, widthMax, ellipsis);
   };
   return [draw(titles, -1), ...cells.map(draw)];
+}
+
+export interface ReasonTable {
+  /** All columns but the last. */
+  readonly columns: readonly Column[];
+  /** Title of the last column, which holds sentences. */
+  readonly title: string;
+  /** Cells of all columns. */
+  readonly rows: readonly (readonly (string | undefined)[])[];
+  /** Below this a sentence is not worth a column, and goes below its line. */
+  readonly narrowest: number;
+  /** A sentence that is too long is cut, or goes on in the next line. */
+  readonly long: 'cut' | 'wrap';
+  /** What stands before a sentence below its line. */
+  readonly indent?: (row: number) => string;
+  readonly paintBelow: (text: string) => string;
+}
+
+/** A table with sentences, for a terminal. */
+export function reasonTableLines(
+  { columns, title, rows, narrowest, long, indent = () => '    ', paintBelow }: ReasonTable,
+  { columns: widthMax, ellipsis = '…' }: { readonly columns: number; readonly ellipsis?: string },
+): readonly string[] {
+  const split = (text: string, width: number): readonly string[] =>
+    long === 'cut' ? [fit(text, width, ellipsis)] : wrap(text, width);
+  const sentences = rows.map((row) => safeLine(row.at(-1) ?? ''));
+  const cells = rows.map((row) => row.slice(0, -1));
+  const longest = Math.max(title.length, ...sentences.map(displayWidth));
+  const room = Math.min(narrowest, longest);
+  const widest = Math.max(...tableLines(columns, cells).map(displayWidth));
+  const least = leastWidth(columns, cells);
+  const isBeside = least + GAP.length + room <= widthMax;
+  const width = isBeside ? Math.min(widest, widthMax - GAP.length - room) : widthMax;
+  const drawn = tableLines(columns, cells, { columns: width, ellipsis });
+  const [head = '', ...lines] = drawn;
+  const blank = ' '.repeat(Math.max(...drawn.map(displayWidth)));
+  if (!isBeside)
+    return [
+      head,
+      ...lines.flatMap((line, at) => {
+        const text = sentences[at] ?? '';
+        const lead = indent(at);
+        const below = text === '' ? [] : split(text, Math.max(10, widthMax - displayWidth(lead)));
+        return [line, ...below.map((part) => paintBelow(`${lead}${part}`))];
+      }),
+    ];
+  const padded = (line: string): string => `${line}${' '.repeat(blank.length - displayWidth(line))}`;
+  return [
+    `${padded(head)}${GAP}${title.toUpperCase()}`,
+    ...lines.flatMap((line, at) =>
+      split(sentences[at] || '-', widthMax - blank.length - GAP.length).map(
+        (part, nth) => `${nth === 0 ? padded(line) : blank}${GAP}${part}`,
+      ),
+    ),
+  ];
+}
+
+/** With every column as narrow as it may become. */
+function leastWidth(columns: readonly Column[], rows: readonly (readonly (string | undefined)[])[]): number {
+  const natural = columns.map(({ title }, at) =>
+    Math.max(title.length, ...rows.map((row) => displayWidth(safeLine(row[at] ?? '')))),
+  );
+  const least = columns.map(({ narrowest }, at) => Math.min(natural[at] ?? 0, narrowest ?? Number.POSITIVE_INFINITY));
+  return least.reduce((sum, width) => sum + width, 0) + GAP.length * (columns.length - 1);
 }
 
 function cellText(

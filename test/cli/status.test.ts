@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { demo } from '../../src/sandbox/seeds/demo.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { collectingTerminal } from './running.ts';
 import { PORTS, rule, setScene, shop, web } from './scene.ts';
 
 test('a line per resource: in sync, moved, held with its remedy, reported, suspended', async () => {
@@ -63,4 +65,26 @@ test('an application that cannot be read is Unknown, says what to do, and hides 
   };
   expect(json.resources.find(({ resource }) => resource === 'Application/blog')?.state).toBe('Unknown');
   expect(json.resources.find(({ resource }) => resource === 'Component/shop-web')?.state).toBe('InSync');
+});
+
+test('--watch without a server reads manifests and platform anew, and survives manifests at fault', async () => {
+  const scene = await setScene({ manifests: { 'a.yaml': shop(web(PORTS)) } });
+  await scene.run('apply');
+  const stop = new AbortController();
+  const { terminal, text } = collectingTerminal();
+  // A moment between two looks, so that each change is seen by one.
+  const clock = { ...systemClock, sleep: (_: number, signal?: AbortSignal) => systemClock.sleep(50, signal) };
+  const watching = scene.run('status', ['--watch', '2s'], { terminal, clock, signal: stop.signal });
+  await expect.poll(() => text.out, { timeout: 10_000 }).toContain('1 resource: 1 in sync.\n');
+  scene.alterPort(demo.webServiceId, 8080, { alias: 'HAND' });
+  await expect.poll(() => text.out, { timeout: 10_000 }).toContain('1 resource: 1 out of sync.\n');
+  scene.write('a.yaml', shop(web('ports: 7')));
+  await expect
+    .poll(() => text.err, { timeout: 10_000 })
+    .toMatch(/note: The manifests have 1 fault now: .*a\.yaml:\d+: /);
+  scene.write('a.yaml', shop(web(PORTS), rule('www', 'www.example.com')));
+  await expect.poll(() => text.out, { timeout: 10_000 }).toContain('2 resources: 2 out of sync.\n');
+  stop.abort();
+  expect((await watching).code).toBe(130);
+  expect(text.out).not.toContain('\u001b');
 });

@@ -11,7 +11,15 @@ import type { Surroundings } from '../command.ts';
 import type { Mark } from '../drawing/glyphs.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { worstOf } from '../plan-view.ts';
-import { problemsFirst, type Reader, readerOf, remedyLines, type Standing, standingLines } from '../status/standing.ts';
+import {
+  problemsFirst,
+  type Reader,
+  readerOf,
+  type Remedy,
+  remedyLines,
+  type Standing,
+  standingLines,
+} from '../status/standing.ts';
 import { count, wrap } from '../text.ts';
 import { intervalOf, watch, type WatchFlag } from '../watch.ts';
 import { openServer, type ServerClient } from './client.ts';
@@ -190,19 +198,23 @@ function pauseText(pause: NonNullable<ApplicationStatus['pause']>): string {
 }
 
 /** What to do about each thing that waits for a person. */
-function remediesOf({ controller, applications, resources }: Report): readonly string[] {
+function remediesOf({ controller, applications, resources }: Report): readonly Remedy[] {
   const { error } = controller.source;
   return [
-    ...(error === null ? [] : [`source: ${error.message} ${error.remedy}`]),
+    ...(error === null ? [] : [{ about: 'source', why: '', what: `${error.message} ${error.remedy}` }]),
     ...applications.flatMap(({ id, lastError, approval, pause }) => {
       const name = id.slice('Application/'.length);
       return [
-        ...(lastError === null ? [] : [`${id}: ${lastError.remedy}`]),
-        ...(approval === null ? [] : [`${id}: a guard refused its plan; portolan approve ${name} ${approval.digest}`]),
-        ...(pause?.type === 'suspended' ? [`${id}: portolan resume ${name}`] : []),
+        ...(lastError === null ? [] : [{ about: id, why: lastError.message, what: lastError.remedy }]),
+        ...(approval === null
+          ? []
+          : [{ about: id, why: '', what: `a guard refused its plan; portolan approve ${name} ${approval.digest}` }]),
+        ...(pause?.type === 'suspended' ? [{ about: id, why: '', what: `portolan resume ${name}` }] : []),
       ];
     }),
-    ...resources.flatMap(({ id, holds }) => holds.map(({ remedy }) => `${id}: ${remedy}`)),
+    ...resources.flatMap(({ id, holds }) =>
+      holds.map(({ message, remedy }) => ({ about: id, why: message, what: remedy })),
+    ),
   ];
 }
 

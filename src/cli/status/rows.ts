@@ -4,7 +4,7 @@ import type { Prepared } from '../../reconcile/reconcile.ts';
 import type { Survey } from '../../reconcile/survey.ts';
 import type { Mark } from '../drawing/glyphs.ts';
 import { count } from '../text.ts';
-import type { StandingGroup } from './standing.ts';
+import type { Remedy, StandingGroup } from './standing.ts';
 
 /** How a resource stands. `Unknown`: it was not compared, because its application could not be read. */
 export type State = 'InSync' | 'OutOfSync' | 'Held' | 'Waiting' | 'Suspended' | 'Reported' | 'Unknown';
@@ -141,11 +141,17 @@ export function summaryText({ applications, unread, resources }: StatusSummary):
 }
 
 /** What to do about each thing that waits for a person. */
-export function remediesOf({ prepared, errors, document }: Survey): readonly string[] {
+export function remediesOf({ prepared, errors, document }: Survey): readonly Remedy[] {
   return [
-    ...errors.map(({ application, error }) => `${application}: ${error.remedy}`),
-    ...prepared.flatMap(({ plan }) => plan.holds.map((hold) => `${hold.resource}: ${hold.remedy}`)),
-    ...document.refusals.map(({ message, override }) => `${message}; to let it through: ${override}`),
-    ...document.notes.map((note) => note.message),
+    ...errors.map(({ application, error }) => ({ about: application, why: error.message, what: error.remedy })),
+    ...prepared.flatMap(({ plan }) =>
+      plan.holds.map(({ resource, message, remedy }) => ({ about: resource, why: message, what: remedy })),
+    ),
+    ...document.refusals.map(({ message, override }) => ({
+      about: 'guard',
+      why: '',
+      what: `${message}; to let it through: ${override}`,
+    })),
+    ...document.notes.map(({ message }) => ({ about: 'note', why: '', what: message })),
   ];
 }

@@ -5,8 +5,8 @@ import { shortDuration } from '../age.ts';
 import type { Surroundings } from '../command.ts';
 import { type Glyphs, glyphsFor, type Mark } from '../drawing/glyphs.ts';
 import { paintFor } from '../plan-view.ts';
-import { tableLines } from '../table.ts';
-import { displayWidth, fit, wrap } from '../text.ts';
+import { reasonTableLines, tableLines } from '../table.ts';
+import { displayWidth, wrap } from '../text.ts';
 
 /** How one thing stands, as a line of a table. */
 export interface Standing {
@@ -94,7 +94,9 @@ function byName(left: Standing, right: Standing): number {
 
 /** What the reason needs to be worth a column. */
 const WHY_COLUMNS_MIN = 24;
-const NAME_COLUMNS_MIN = 16;
+const NAME_COLUMNS_MIN = 20;
+/** What a word takes, with its gap. */
+const WORD_COLUMNS = 12;
 
 /**
  * A table of applications and their resources.
@@ -117,10 +119,12 @@ export function standingLines(
   const markOf = (at: number): Mark => lines[at]?.mark ?? 'good';
   const nameOf = ({ mark, indent, name }: (typeof lines)[number]): string =>
     isTerminal ? `${glyphs.marks[mark]} ${indent}${name}` : `${indent}${name}`;
+  const namesMax = Math.max(0, ...lines.map((line) => displayWidth(nameOf(line))));
   const layout = [
     {
       title: isTerminal ? '  resource' : 'resource',
-      narrowest: NAME_COLUMNS_MIN,
+      // A reason may go below its line; a name is cut only where it has no room even so.
+      narrowest: Math.min(namesMax, Math.max(NAME_COLUMNS_MIN, columns - WORD_COLUMNS * (titles.length + 1))),
       paint: (text: string, at: number) => paintMark(markOf(at), text.slice(0, 1), paint) + text.slice(1),
     },
     ...titles.map((title) => ({
@@ -129,24 +133,24 @@ export function standingLines(
     })),
     ...(hasAge ? [{ title: isTerminal ? 'age' : 'since' }] : []),
   ];
-  const why = { title: whyTitle, narrowest: WHY_COLUMNS_MIN };
   const cells = lines.map((line) => [
     nameOf(line),
     ...titles.map((_, at) => line.words[at]),
     ...(hasAge ? [ageCell(line.sinceMs, reader)] : []),
     line.why,
   ]);
-  if (!isTerminal) return tableLines([...layout.map(({ title }) => ({ title })), why], cells);
-  const limits = { columns, ellipsis: glyphs.ellipsis };
-  const bare = tableLines(layout, cells);
-  const needed = Math.max(...bare.map(displayWidth));
-  if (needed + WHY_COLUMNS_MIN < columns) return tableLines([...layout, why], cells, limits);
-  // Too narrow for a column: the reason goes below.
-  const table = tableLines(layout, cells, limits);
-  return table.flatMap((line, at) => {
-    const text = at === 0 ? '' : (lines[at - 1]?.why ?? '');
-    return text === '' ? [line] : [line, paint('dim', fit(`    ${safeLine(text)}`, columns, glyphs.ellipsis))];
-  });
+  if (!isTerminal) return tableLines([...layout.map(({ title }) => ({ title })), { title: whyTitle }], cells);
+  return reasonTableLines(
+    {
+      columns: layout,
+      title: whyTitle,
+      rows: cells,
+      narrowest: WHY_COLUMNS_MIN,
+      long: 'cut',
+      paintBelow: (text) => paint('dim', text),
+    },
+    { columns, ellipsis: glyphs.ellipsis },
+  );
 }
 
 function ageCell(sinceMs: EpochMs | undefined, { isTerminal, nowMs }: Reader): string | undefined {
@@ -154,12 +158,25 @@ function ageCell(sinceMs: EpochMs | undefined, { isTerminal, nowMs }: Reader): s
   return isTerminal ? shortDuration(nowMs - sinceMs) : new Date(sinceMs).toISOString();
 }
 
-/** What to do about each thing that waits for a person. */
-export function remedyLines(remedies: readonly string[], { isTerminal, columns, glyphs }: Reader): readonly string[] {
+/** What to do about something that waits for a person. */
+export interface Remedy {
+  readonly about: string;
+  /** As the table has it, which may be cut there. */
+  readonly why: string;
+  readonly what: string;
+}
+
+/** Below a table in which nothing is cut, why need not be said again. */
+export function remedyLines(remedies: readonly Remedy[], { isTerminal, columns, glyphs }: Reader): readonly string[] {
   const indent = ' '.repeat(glyphs.arrow.length + 1);
-  return remedies.flatMap((remedy) => {
-    const text = safeLine(remedy);
-    const lines = isTerminal ? wrap(text, Math.max(20, columns - indent.length)) : [text];
+  return remedies.flatMap(({ about, why, what }) => {
+    if (!isTerminal) return [`${glyphs.arrow} ${safeLine(`${about}: ${what}`)}`];
+    const text = safeLine(`${about}: ${why === '' ? '' : `${ended(why)} `}${what}`);
+    const lines = wrap(text, Math.max(20, columns - indent.length));
     return lines.map((line, at) => `${at === 0 ? `${glyphs.arrow} ` : indent}${line}`);
   });
+}
+
+function ended(sentence: string): string {
+  return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
 }

@@ -1,0 +1,158 @@
+import { didYouMean } from '../../manifest/suggest.ts';
+import { PortolanError } from '../../model/errors.ts';
+import { scopeKey } from '../../model/ids.ts';
+import type { CommandDefinition, Surroundings } from '../command.ts';
+import { asciiOption } from '../drawing/glyphs.ts';
+import type { ExitCode } from '../exit-codes.ts';
+import {
+  configOption,
+  filenameOption,
+  ledgerOption,
+  logFormatOption,
+  logLevelOption,
+  outputOption,
+  revisionOption,
+  sourceOption,
+  varFileOption,
+  varOption,
+} from '../options.ts';
+import { parallelismOption } from '../pass-options.ts';
+import { planExitCode } from '../plan-view.ts';
+import { applicationArgument, type ServerFlags, serverOption, tokenFileOption } from '../server/options.ts';
+import { type Session, type SessionOptions, silentHooks, surveyAll, withSession } from '../session.ts';
+import { type Reader, readerOf, type Remedy, remedyLines } from '../status/standing.ts';
+import { sentences } from '../text.ts';
+import { applicationTree } from './application.ts';
+import { inventoryOf } from './inventory.ts';
+import { type TreeNode, treeLines, treeSummary } from './node.ts';
+
+const EXAMPLES = `
+What no manifest names is shown too, as far as the platform lists it. With --server, only what the controller has on record
+is: its ports and rules need a token of the role operator.
+
+Examples:
+  portolan tree -f manifests/
+  portolan tree Application/shop -f manifests/
+  portolan tree shop --server http://127.0.0.1:7780
+  portolan tree -f manifests/ -o json | jq '.. | objects | select(.state == "not-in-manifests") | .name'`;
+
+export const treeCommand: CommandDefinition = {
+  define(command, invoke) {
+    command
+      .argument('[application]', 'only this one: Application/shop, or shop', applicationArgument)
+      .addOption(filenameOption())
+      .addOption(revisionOption())
+      .addOption(configOption())
+      .addOption(ledgerOption())
+      .addOption(sourceOption())
+      .addOption(serverOption())
+      .addOption(tokenFileOption())
+      .addOption(asciiOption())
+      .addOption(varOption())
+      .addOption(varFileOption())
+      .addOption(outputOption(['text', 'json']))
+      .addOption(parallelismOption())
+      .addOption(logLevelOption())
+      .addOption(logFormatOption())
+      .addHelpText('after', EXAMPLES)
+      .action((application, options) => invoke((surroundings) => treeHereOrThere(application, options, surroundings)));
+  },
+};
+
+interface TreeOptions extends SessionOptions, ServerFlags {
+  readonly ascii?: boolean | undefined;
+  readonly output: 'text' | 'json';
+}
+
+/** What is printed, from here or from a server. */
+export interface Forest {
+  readonly revision: string | null;
+  readonly applications: readonly TreeNode[];
+  /** What could not be seen, and what to do about it. */
+  readonly notes: readonly Remedy[];
+}
+
+/** The packages for talking to a server are loaded only where there is one. */
+async function treeHereOrThere(
+  application: string | undefined,
+  options: TreeOptions,
+  surroundings: Surroundings,
+): Promise<ExitCode> {
+  if (options.server === undefined) return treeHere(application, options, surroundings);
+  const { forestOfServer } = await import('../server/tree.ts');
+  const { forest, exitCode } = await forestOfServer(application, options, surroundings);
+  writeForest(forest, options, surroundings);
+  return exitCode;
+}
+
+function treeHere(
+  application: string | undefined,
+  options: TreeOptions,
+  surroundings: Surroundings,
+): Promise<ExitCode> {
+  return withSession(options, surroundings, true, async (session) => {
+    const survey = await surveyAll(only(session, application), silentHooks);
+    const inventories = await Promise.all(survey.prepared.map(inventoryOf));
+    const lost = survey.errors.map(
+      ({ application: name, error }): TreeNode => ({
+        type: 'application',
+        name,
+        facts: '',
+        state: 'unknown',
+        reason: error.message,
+        children: [],
+      }),
+    );
+    const notes = [
+      ...survey.errors.map(({ application: about, error }) => ({ about, why: error.message, what: error.remedy })),
+      ...inventories.flatMap(({ prepared, unseen }) =>
+        unseen.map((what) => ({ about: scopeKey(prepared.scope), why: '', what: `not shown: ${what}` })),
+      ),
+    ];
+    const forest = {
+      revision: survey.document.revision,
+      applications: [...inventories.map(applicationTree), ...lost],
+      notes,
+    };
+    writeForest(forest, options, surroundings);
+    return planExitCode(survey.document, false);
+  });
+}
+
+/** @throws PortolanError `invalid` when the manifests have no such application. */
+function only(session: Session, name: string | undefined): Session {
+  if (name === undefined) return session;
+  const works = session.works.filter(({ application }) => application.name === name);
+  if (works.length > 0) return { ...session, works };
+  const names = session.works.map(({ application }) => application.name);
+  throw new PortolanError({
+    code: 'tree/no-application',
+    disposition: 'invalid',
+    message: `The manifests have no Application called ${name}. Nothing was asked.`,
+    remedy: sentences(
+      didYouMean(name, names),
+      names.length === 0 ? 'They have none at all.' : `They have: ${names.join(', ')}.`,
+    ),
+  });
+}
+
+function writeForest(forest: Forest, options: TreeOptions, surroundings: Surroundings): void {
+  const { out } = surroundings.terminal;
+  if (options.output === 'json') {
+    const { revision, applications, notes } = forest;
+    const said = notes.map(({ about, what }) => ({ about, message: what }));
+    out.write(`${JSON.stringify({ formatVersion: 1, revision, applications, notes: said }, null, 2)}\n`);
+    return;
+  }
+  for (const line of forestLines(forest, readerOf(surroundings, options.ascii))) out.write(`${line}\n`);
+}
+
+function forestLines({ applications, notes }: Forest, reader: Reader): readonly string[] {
+  if (applications.length === 0) return ['There is no application.'];
+  return [
+    ...treeLines(applications, reader),
+    '',
+    ...(notes.length === 0 ? [] : [...remedyLines(notes, reader), '']),
+    reader.paint('title', treeSummary(applications)),
+  ];
+}
