@@ -49,13 +49,13 @@ export async function exportTargets(
   for (const text of naming.team ?? []) named.push(...(await inTeam(text, platforms, platform, terminal)));
   const isNamed = naming.app !== undefined || naming.list !== undefined || naming.team !== undefined;
   const atHand = await manifestsAtHand(desired, platforms);
-  if (!isNamed) named.push(...[...atHand.values()].map(({ scope }) => ({ scope, components: [] })));
+  if (!isNamed) named.push(...[...atHand.values()].map((found) => ({ ...found, components: [] })));
   if (!isNamed && named.length === 0) throw nothingNamed();
   const targets = new Map<string, ExportTarget>();
   for (const { scope, components, listed } of named) {
     const key = scopeKey(scope);
     const earlier = targets.get(key);
-    const summary = listed ?? earlier?.listed;
+    const summary = listed ?? earlier?.listed ?? atHand.get(key)?.listed;
     const only = [...(earlier?.only ?? []), ...components];
     targets.set(key, {
       scope,
@@ -168,7 +168,7 @@ function unseenRegion(name: string, status: string): string {
   return `region ${name} is ${regionStatusWord(status)}, and the platform shows nothing of it: what the team has there is not exported`;
 }
 
-interface AtHand extends Pick<ExportTarget, 'scope' | 'known'> {
+interface AtHand extends Pick<ExportTarget, 'scope' | 'known' | 'listed'> {
   readonly group: ApplicationGroup;
 }
 
@@ -177,18 +177,23 @@ async function manifestsAtHand(desired: DesiredState, platforms: Platforms): Pro
   const found = await Promise.all(
     groupByApplication(desired).map(async (group): Promise<[string, AtHand]> => {
       const { application, resources } = group;
-      const scope = await scopeOf(application, platforms);
+      const place = await placeOf(application, platforms);
       const known = { name: application.name, components: namedComponents(resources) };
-      return [scopeKey(scope), { scope, known, group }];
+      return [scopeKey(place.scope), { ...place, known, group }];
     }),
   );
   return new Map(found);
 }
 
-async function scopeOf(application: Resource<ApplicationSpec>, platforms: Platforms): Promise<Scope> {
+/** An application that is named by name must be looked up, and is known then. */
+async function placeOf(
+  application: Resource<ApplicationSpec>,
+  platforms: Platforms,
+): Promise<Pick<ExportTarget, 'scope' | 'listed'>> {
   const { platform, team, region, appId } = application.spec;
-  if (appId !== undefined) return { platform, team, region, appId };
-  return (await resolveScope(application, { client: platforms.client(platform) })).scope;
+  if (appId !== undefined) return { scope: { platform, team, region, appId } };
+  const { scope, record } = await resolveScope(application, { client: platforms.client(platform) });
+  return { scope, listed: record };
 }
 
 function namedComponents(resources: ApplicationGroup['resources']): ReadonlyMap<string, string> {

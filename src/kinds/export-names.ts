@@ -27,30 +27,34 @@ function trimmed(name: string): string {
   return name.replace(/^[-.]+|[-.]+$/g, '');
 }
 
+/** The name itself, then with what tells its object from others; without an end. */
+function* candidates(base: string, suffix: string, key: string): Generator<string> {
+  yield base;
+  yield suffixed(base, legibleName(suffix) ?? markOf(key));
+  yield suffixed(base, markOf(key));
+  for (let round = 1; ; round += 1) yield suffixed(base, markOf(`${key} ${round}`));
+}
+
 /** Names of documents: unique within a kind, and one for each object. */
 export class ExportNames {
-  readonly #taken = new Map<string, string>();
+  readonly #taken = new Set<string>();
   readonly #given = new Map<string, string>();
 
   give(kind: string, key: string, wished: string, suffix = markOf(key)): string {
     const given = this.of(kind, key);
     if (given !== undefined) return given;
-    const base = legibleName(wished) ?? kind.toLowerCase();
-    const candidates = [base, suffixed(base, legibleName(suffix) ?? markOf(key)), suffixed(base, markOf(key))];
-    for (let name = candidates.shift(), round = 0; ; round += 1) {
-      const free = name ?? suffixed(base, markOf(`${key} ${round}`));
-      if (!this.#taken.has(`${kind}/${free}`)) {
-        this.#taken.set(`${kind}/${free}`, key);
-        this.#given.set(`${kind} ${key}`, free);
-        return free;
-      }
-      name = candidates.shift();
+    for (const name of candidates(legibleName(wished) ?? kind.toLowerCase(), suffix, key)) {
+      if (this.#taken.has(`${kind}/${name}`)) continue;
+      this.#taken.add(`${kind}/${name}`);
+      this.#given.set(`${kind} ${key}`, name);
+      return name;
     }
+    throw new Error('there is always another name');
   }
 
   /** Others have this name, wherever they are: nothing that is written gets it from now on. */
   reserve(kind: string, name: string): void {
-    if (!this.#taken.has(`${kind}/${name}`)) this.#taken.set(`${kind}/${name}`, '');
+    this.#taken.add(`${kind}/${name}`);
   }
 
   of(kind: string, key: string): string | undefined {

@@ -199,6 +199,30 @@ spec: { application: mine, serviceId: ${id} }
   expect(err).toContain('not shown: store installs');
 });
 
+test('an application that manifests name by its name is written with its number, and looked up once', async () => {
+  const scene = await variedScene('extended');
+  scene.write(
+    'a.yaml',
+    `apiVersion: portolan/v1
+kind: Application
+metadata: { name: mall }
+spec: { team: ${team}, region: ${region}, app: 商城 }
+`,
+  );
+  const { code, out } = await exporting(scene, '-f', join(scene.folder, 'manifests'));
+  expect(code).toBe(0);
+  expect(out).toContain('  name: mall\nspec:\n  team: team-a\n  region: region-1\n  appId: 104 # called "商城"');
+  expect(scene.traffic().reads.toSorted()).toEqual([
+    'getApplication',
+    'listApplications',
+    'listComponents',
+    'listInstalled',
+    'listPorts',
+    'listPorts',
+    'listRules',
+  ]);
+});
+
 test('names of manifests at hand that mean something else are left to it', async () => {
   const scene = await variedScene('extended');
   const first = join(scene.folder, 'manifests', 'first');
