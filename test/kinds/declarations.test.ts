@@ -75,6 +75,9 @@ const adversarial = [
   '\n',
 ].map((unit) => unit.repeat(LENGTH / unit.length));
 
+/** A quadratic pattern takes 10¹⁰ steps here, tens of seconds; a linear one some milliseconds, on a busy machine a hundred. */
+const HANG_MS = 5_000;
+
 test.for(KINDS)('$kind: each pattern is linear on 100 KiB made to confuse it', (declaration) => {
   const patterns = new Set(
     nodesOf(documentSchema(declaration), declaration.kind).flatMap(({ schema }) =>
@@ -88,7 +91,7 @@ test.for(KINDS)('$kind: each pattern is linear on 100 KiB made to confuse it', (
       for (const attempt of [text, `${text}!`, `${text}\u0000`]) {
         const startMs = performance.now();
         expression.test(attempt);
-        expect(performance.now() - startMs, `${pattern} on ${attempt.slice(0, 8)}…`).toBeLessThan(100);
+        expect(performance.now() - startMs, `${pattern} on ${attempt.slice(0, 8)}…`).toBeLessThan(HANG_MS);
       }
     }
   }
