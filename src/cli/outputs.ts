@@ -1,4 +1,4 @@
-import { extname, isAbsolute, relative } from 'node:path';
+import { extname, isAbsolute, relative, resolve } from 'node:path';
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import packageFile from '../../package.json' with { type: 'json' };
 import type { Json } from '../model/json.ts';
@@ -22,6 +22,8 @@ import { checkWritable, writeWholeFile } from './whole-file.ts';
 export interface OutputOptions {
   readonly output: PlanFormat;
   readonly out?: readonly string[] | undefined;
+  /** A file that the same command writes too. */
+  readonly save?: string | undefined;
 }
 
 export function planOutputOption() {
@@ -87,8 +89,9 @@ export interface Outputs {
  * Checks that every file of `--out` can be written, before anything else is done.
  * @throws PortolanError `invalid` where one cannot.
  */
-export function openOutputs({ output, out = [] }: OutputOptions, surroundings: Surroundings): Outputs {
+export function openOutputs({ output, out = [], save }: OutputOptions, surroundings: Surroundings): Outputs {
   const files = out.map(outFile);
+  refuseTwice([...(save === undefined ? [] : [save]), ...files.map(({ path }) => path)]);
   for (const { path } of files) checkWritable(path);
   const { terminal, redaction } = surroundings;
   const rendered = (report: PlanReport, format: PlanFormat, positionOf: PositionOf, paint = plainPaint) =>
@@ -123,6 +126,18 @@ export function openOutputs({ output, out = [] }: OutputOptions, surroundings: S
       }
     },
   };
+}
+
+/** One of the two would be lost. */
+function refuseTwice(paths: readonly string[]): void {
+  const twice = paths.find((path, at) => paths.slice(0, at).some((other) => resolve(other) === resolve(path)));
+  if (twice === undefined) return;
+  throw new PortolanError({
+    code: 'cli/file-named-twice',
+    disposition: 'invalid',
+    message: `${twice} is named twice as a file to write. Nothing was done.`,
+    remedy: 'Give each of --out and --save a file of its own.',
+  });
 }
 
 function problemFormat(format: PlanFormat): Exclude<ProblemFormat, 'text' | 'json'> | undefined {

@@ -12,7 +12,7 @@ export function checkWritable(path: string): void {
     const target = targetOf(path);
     if (target.type === 'device') closeSync(openSync(target.path, constants.O_WRONLY | constants.O_NONBLOCK));
     else {
-      writeFileSync(target.unfinished, '');
+      writeNew(target.unfinished, '');
       rmSync(target.unfinished);
     }
   } catch (error) {
@@ -34,12 +34,18 @@ export function writeWholeFile(path: string, text: string): void {
       return;
     }
     ({ unfinished } = target);
-    writeFileSync(unfinished, text, target.mode === undefined ? {} : { mode: target.mode });
+    writeNew(unfinished, text, target.mode);
     renameSync(unfinished, target.path);
   } catch (error) {
     if (unfinished !== undefined) rmSync(unfinished, { force: true });
     throw unwritable(path, 'give-up', 'It was not written', error);
   }
+}
+
+/** What is left of an earlier run goes; a link that somebody has put there is never followed. */
+function writeNew(path: string, text: string, mode = 0o666): void {
+  rmSync(path, { force: true });
+  writeFileSync(path, text, { flag: 'wx', mode });
 }
 
 type Target =

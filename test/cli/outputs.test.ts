@@ -54,6 +54,57 @@ test('a file that says no format is refused with all there are, before anything 
 });
 
 test.for([
+  ['plan', (scene: Scene) => ['--out', at(scene, 'a.md'), '--out', `html=${scene.folder}/./a.md`]],
+  ['plan', (scene: Scene) => ['--out', at(scene, 'a.json'), '--save', at(scene, 'a.json')]],
+] as const)('%s refuses to write two things to one file', async ([command, args]) => {
+  const scene = await setScene({ manifests: MANIFESTS });
+  const run = await scene.run(command, args(scene));
+  expect(run).toMatchObject({ code: 3, out: '' });
+  expect(run.err).toContain('is named twice as a file to write. Nothing was done.');
+  expect(scene.traffic()).toEqual({ writes: [], reads: [] });
+});
+
+test('a link that somebody has put in the way of an unfinished file is not followed', async () => {
+  const scene = await setScene({ manifests: MANIFESTS });
+  writeFileSync(at(scene, 'precious'), 'precious');
+  symlinkSync(at(scene, 'precious'), at(scene, 'plan.md.partial'));
+  expect((await scene.run('plan', ['--out', at(scene, 'plan.md')])).code).toBe(0);
+  expect(readFileSync(at(scene, 'precious'), 'utf8')).toBe('precious');
+  expect(readFileSync(at(scene, 'plan.md'), 'utf8')).toContain('### Plan: ');
+});
+
+test.for([
+  [
+    'a plan that nobody agreed to',
+    ['--expect', '0'.repeat(64)],
+    4,
+    'plan/not-expected',
+    'not the plan that was agreed to',
+  ],
+  ['a guard over the run', ['--max-prunes', '0', '--prune'], 4, 'guard/empty-source', 'refused by a guard'],
+] as const)('an apply that sends nothing says why in every format: %s', async ([, args, code, reason, words]) => {
+  const scene = await setScene({ manifests: MANIFESTS });
+  await scene.run('apply');
+  const emptied = reason === 'guard/empty-source';
+  scene.write('shop.yaml', emptied ? '' : shop(web(PORTS), rule('www', 'www.example.com', 'weight: 3')));
+  scene.traffic();
+  const formats = ['text', 'json', 'jsonl', 'yaml', 'markdown', 'github', 'sarif', 'junit', 'html'];
+  const outs = formats.flatMap((format) => ['--out', `${format}=${at(scene, format)}`]);
+  const run = await scene.run('apply', [...args, ...outs]);
+  expect(run.code, run.err).toBe(code);
+  expect(scene.traffic().writes).toEqual([]);
+  const read = (format: string): string => readFileSync(at(scene, format), 'utf8');
+  for (const format of ['json', 'jsonl', 'yaml', 'markdown', 'sarif', 'junit'])
+    expect(read(format), format).toContain(reason);
+  for (const format of ['markdown', 'github', 'sarif', 'junit', 'html']) expect(read(format), format).toContain(words);
+  expect(read('text')).toContain('Nothing was sent.');
+  const isApply = new Ajv2020({ strict: true }).compile(reportSchemas['apply.schema.json']!);
+  const value: unknown = JSON.parse(read('json'));
+  expect(isApply(value), JSON.stringify(isApply.errors)).toBe(true);
+  expect(value).toMatchObject({ exitCode: code, outcomes: [] });
+});
+
+test.for([
   ['a folder that is not there', (scene: Scene) => at(scene, 'nowhere/plan.md'), 'there is no such folder'],
   ['a folder', (scene: Scene) => `markdown=${at(scene, 'manifests')}`, 'it is a folder'],
   ['a file as a folder', (scene: Scene) => at(scene, 'portolan.yaml/plan.md'), 'a part of the path is a file'],
