@@ -52,7 +52,8 @@ import { paintFor, planExitCode } from './plan-view.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { type Agreement, judge, reportRefusal, withAgreed, writeDifference } from './saved/agreed.ts';
 import { checkFlagsBeside, expectOption } from './saved/flags.ts';
-import { flagsOf, type OpenedPlan, openSavedPlan } from './saved/open.ts';
+import { flagsOf } from './saved/circumstances.ts';
+import type { OpenedPlan } from './saved/open.ts';
 import {
   acceptInput,
   type Session,
@@ -112,11 +113,13 @@ export const applyCommand: CommandDefinition = {
       .addOption(logFormatOption())
       .addHelpText('after', EXAMPLES)
       .action((file, options, self) =>
-        invoke((surroundings) => {
-          const opened = file === undefined ? undefined : openSavedPlan(file, options, surroundings);
-          if (opened === undefined) return runApply(options, undefined, surroundings);
+        invoke(async (surroundings) => {
+          if (file === undefined) return runApply(options, undefined, surroundings);
+          // What it takes to check one is loaded only where there is one.
+          const { openSavedPlan } = await import('./saved/open.ts');
+          const opened = openSavedPlan(file, options, surroundings);
           const { saved } = opened;
-          checkFlagsBeside(opened.file, (name) => self.getOptionValueSource(name as 'yes'), {
+          checkFlagsBeside(file, (name) => self.getOptionValueSource(name as 'yes'), {
             given: options.source,
             saved: saved.plan.source,
           });

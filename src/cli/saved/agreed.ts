@@ -10,7 +10,8 @@ import { paintFor, planExitCode } from '../plan-view.ts';
 import { reportProblems } from '../problems.ts';
 import { type Session, type SessionOptions, withInput, withSession } from '../session.ts';
 import { commandLine } from './commands.ts';
-import { checkCircumstances, type OpenedPlan } from './open.ts';
+import { checkCircumstances } from './circumstances.ts';
+import type { OpenedPlan } from './open.ts';
 
 /** What a person agreed to, as a command line names it. */
 export interface Agreement {
