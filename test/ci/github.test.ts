@@ -136,6 +136,7 @@ test('what was reviewed is applied when it is merged, and once more nothing is l
   expect(run.code, run.log).toBe(0);
   expect(scene.traffic().writes.toSorted()).toEqual(['deleteRule', 'updateRule']);
   expect(domains(scene)).not.toContain('old.example.com');
+  expect(run.summary).toContain('### Applied: 2 done');
   const again = await start('apply');
   expect(again.code, again.log).toBe(0);
   expect(again.log).toContain('Nothing of this plan is left to do');
@@ -159,6 +160,7 @@ test.for<readonly [string, (made: Project) => void]>([
   const run = await merge('apply');
   expect(run.code, run.log).toBe(4);
   expect(run.log).toContain(`${proposed.outputs['plan']?.['digest']} was expected. Nothing was sent.`);
+  expect(run.summary).toContain('### Nothing was sent');
   expect(scene.traffic().writes).toEqual([]);
 });
 
