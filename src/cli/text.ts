@@ -7,7 +7,8 @@ export function displayWidth(text: string): number {
 
 const RESET = '\u001b[0m';
 const COLOUR = /(\u001b\[[0-9;]*m)/;
-const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+/** Made when something has to be cut: it loads tables that most commands never need. */
+let graphemes: Intl.Segmenter | undefined;
 
 /** The text if it takes at most so many columns, else as much of it as fits before an ellipsis. Colour ends with it. */
 export function fit(text: string, width: number, ellipsis = '…'): string {
@@ -16,6 +17,7 @@ export function fit(text: string, width: number, ellipsis = '…'): string {
   const room = width - displayWidth(end);
   let kept = '';
   let used = 0;
+  graphemes ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
   // The library would cut as well, but between unusual characters it cuts too late.
   for (const part of text.split(COLOUR)) {
     if (COLOUR.test(part)) {

@@ -1,6 +1,5 @@
 import { PortolanError } from '../model/errors.ts';
 import { safeLine } from '../model/text.ts';
-import type { EpochMs } from '../model/time.ts';
 import { clockTime, relativeTime, shortDuration } from './age.ts';
 import type { Surroundings } from './command.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
@@ -40,8 +39,11 @@ export interface Watched<T> {
   readonly intervalMs: number;
   /** Looks. The first look must succeed; a later one may fail with a PortolanError that is not `invalid`. */
   readonly look: () => Promise<T>;
-  /** Lines for a terminal; drawn each second, so that ages go on. */
-  readonly draw: (state: T, nowMs: EpochMs) => readonly string[];
+  /**
+   * Lines for a terminal; drawn each second, so that ages go on.
+   * @param rows that there is room for; undefined: as many as it takes.
+   */
+  readonly draw: (state: T, rows: number | undefined) => readonly string[];
   /** What is written where there is no terminal, whenever it is not what was written last. */
   readonly print: (state: T) => string;
 }
@@ -86,6 +88,7 @@ function passing(error: unknown, signal: AbortSignal): PortolanError {
 }
 
 const REDRAW_MS = 1_000;
+const HEADING_ROWS = 2;
 const ENTER = '\u001b[?1049h\u001b[?25l';
 const LEAVE = '\u001b[?25h\u001b[?1049l';
 /** Terminals that know it show the frame only when it is whole. */
@@ -110,7 +113,7 @@ async function watchOnScreen<T>(watched: Watched<T>, first: T, surroundings: Sur
       ? `${every}, ${seen}; Ctrl-C ends`
       : `! ${seen}, NOT since: ${safeLine(problem.message)}`;
   };
-  const redraw = (): void => out.write(frame([heading(), '', ...watched.draw(state, clock.now())], out));
+  const redraw = (): void => out.write(frame([heading(), '', ...watched.draw(state, out.rows - HEADING_ROWS)], out));
   const looking = async (): Promise<void> => {
     while (!stop.signal.aborted) {
       await clock.sleep(watched.intervalMs, stop.signal).catch(() => {});
@@ -140,7 +143,7 @@ async function watchOnScreen<T>(watched: Watched<T>, first: T, surroundings: Sur
   } finally {
     signal.removeEventListener('abort', end);
     // As it was last, it stays to be seen and copied.
-    const last = watched.draw(state, clock.now()).map((line) => `${line}\n`);
+    const last = watched.draw(state, undefined).map((line) => `${line}\n`);
     out.write(`${LEAVE}${last.join('')}seen ${new Date(seenMs).toISOString()}\n`);
     giveBack();
   }

@@ -113,12 +113,11 @@ async function monitor(app: string, options: MonitorOptions, surroundings: Surro
       write(await look(), options, surroundings);
       return EXIT.ok;
     }
-    const { out } = surroundings.terminal;
     return watch(
       {
         intervalMs,
         look,
-        draw: (seen) => textLines(seen, options, surroundings, out.rows - 3),
+        draw: (seen, rows) => textLines(seen, options, surroundings, rows),
         print: (seen) =>
           options.output === 'json' ? `${JSON.stringify(documentOf(seen))}\n` : textOf(seen, options, surroundings),
       },

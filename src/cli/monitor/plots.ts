@@ -7,7 +7,7 @@ import { factsOf, noDataText, type View } from './overview.ts';
 import { formatValue } from './units.ts';
 
 /** A component's plots need this much room; more than the widest makes them no better to read. */
-const BLOCK = { narrowest: 56, widest: 100 } as const;
+const BLOCK = { narrowest: 46, widest: 100 } as const;
 /** Lines of a picture, the highest first: odd, so that ticks divide them evenly. */
 const HEIGHTS = [9, 7, 5, 3] as const;
 const HEIGHT_USUAL = 7;
