@@ -19,6 +19,9 @@ if (process.argv[2] === 'run') {
 }
 
 const interruption = new AbortController();
+/** Of standard output: its reader is gone; what else keeps it from being written. */
+const unread = new AbortController();
+let lost: NodeJS.ErrnoException | undefined;
 const exitCode = await runProgram(process.argv.slice(2), {
   terminal: terminalOfProcess(),
   env: process.env,
@@ -29,6 +32,7 @@ const exitCode = await runProgram(process.argv.slice(2), {
   clock: systemClock,
   random: systemRandom,
   signal: signalOfProcess(),
+  unread: unread.signal,
   onHangup: (listener) => {
     process.on('SIGHUP', listener);
     return () => process.off('SIGHUP', listener);
@@ -37,7 +41,19 @@ const exitCode = await runProgram(process.argv.slice(2), {
 });
 // A socket that is kept alive would hold the process; text on its way into a pipe must not be cut off.
 await Promise.all([drained(process.stdout), drained(process.stderr)]);
-process.exit(exitCode);
+process.exit(withLostOutput(exitCode));
+
+/** Who redirects a result into a file on a full disk must not take half of it for the whole. */
+function withLostOutput(code: number): number {
+  if (lost === undefined) return code;
+  const whys: Readonly<Record<string, string>> = { ENOSPC: 'no space is left', EFBIG: 'the file may not grow further' };
+  const why = whys[lost.code ?? ''] ?? lost.message;
+  process.stderr.write(
+    `error: The result could not be written to standard output: ${why}. What the command did otherwise stands.\n` +
+      '  Make room, or write it elsewhere, and run the command again.\n  [cli/output-lost]\n',
+  );
+  return code === 0 || code === 2 ? 1 : code;
+}
 
 /** In a container the user may have no name. */
 function userName(): string {
@@ -51,16 +67,20 @@ function userName(): string {
 function terminalOfProcess(): Terminal {
   const canAsk = process.stdin.isTTY && process.stderr.isTTY;
   return {
-    out: outputOf(process.stdout),
-    err: outputOf(process.stderr),
+    out: outputOf(process.stdout, (error) => {
+      // The reader went away (`portolan ... | head`): it has what it wanted.
+      if (error.code === 'EPIPE') unread.abort(new Error('nobody reads standard output any more'));
+      else lost ??= error;
+    }),
+    // There is nobody left to tell.
+    err: outputOf(process.stderr, () => {}),
     input: () => process.stdin,
     ...(canAsk ? { ask } : {}),
   };
 }
 
-function outputOf(stream: NodeJS.WriteStream): Output {
-  // The reader went away (`portolan … | head`): there is nobody left to tell.
-  stream.on('error', () => {});
+function outputOf(stream: NodeJS.WriteStream, onError: (error: NodeJS.ErrnoException) => void): Output {
+  stream.on('error', onError);
   // A dumb terminal shows text and moves no cursor: it is written to as a pipe is.
   const isTerminal = stream.isTTY === true && process.env.TERM !== 'dumb';
   return {
@@ -93,6 +113,8 @@ async function ask(question: string): Promise<string> {
 
 /** The first signal asks the command to end in good order; a second one ends it at once. */
 function signalOfProcess(): AbortSignal {
+  // A file that may not grow further is an error of the write, and no reason to die in the middle of something.
+  process.on('SIGXFSZ', () => {});
   let firstMs: number | undefined;
   for (const name of ['SIGINT', 'SIGTERM'] as const) {
     process.on(name, () => {
@@ -107,7 +129,8 @@ function signalOfProcess(): AbortSignal {
 
 function drained(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => {
-    if (stream.destroyed || stream.writableLength === 0) resolve();
+    // Told of an error only in the next turn.
+    if (stream.destroyed) process.nextTick(resolve);
     else stream.write('', () => resolve());
   });
 }

@@ -41,6 +41,12 @@ Examples:
   portolan export --team team-a --to manifests/team-a && portolan adopt -f manifests/team-a`;
 
 export const adoptCommand: CommandDefinition = {
+  help: {
+    about:
+      'Compares manifests with what exists and records what is equal to them as ours, so that later plans may change and prune it. Nothing is sent to the platform.',
+    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.held, EXIT.unreachable, EXIT.locked, EXIT.interrupted],
+    seeAlso: ['export', 'plan', 'ledger adopt'],
+  },
   define(command, invoke) {
     command
       .argument('[resource...]', 'only these: Application/NAME with all that is its, or Kind/name')

@@ -82,6 +82,21 @@ Ctrl-C finishes the request in flight, records it, and begins nothing new.`;
 const LOOK_EVERY_MS = 2_000;
 
 export const applyCommand: CommandDefinition = {
+  help: {
+    about:
+      'Plans as plan does, asks before it begins, and makes the changes one by one. Each request is on record in the ledger before it is sent, so that whatever befalls this process, the next run knows what may have happened.',
+    exitCodes: [
+      EXIT.ok,
+      EXIT.failed,
+      EXIT.changesPending,
+      EXIT.invalid,
+      EXIT.held,
+      EXIT.unreachable,
+      EXIT.locked,
+      EXIT.interrupted,
+    ],
+    seeAlso: ['plan', 'status', 'ledger list'],
+  },
   define(command, invoke) {
     command
       .argument('[plan]', 'a file of plan --save, in place of -f: exactly that plan')

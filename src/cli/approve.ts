@@ -10,6 +10,12 @@ Examples:
 
 /** Lets the one plan through that has this digest; a plan that differs by anything needs a word of its own. */
 export const approveCommand: CommandDefinition = {
+  help: {
+    about:
+      'A guard that held a change names the digest of its plan. This lets through that plan, and no other: when anything in it is different by then, it is held again. Needs a token of an operator.',
+    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.unreachable, EXIT.interrupted],
+    seeAlso: ['plan', 'status', 'events'],
+  },
   define(command, invoke) {
     command
       .argument('<name>', 'the application', applicationArgument)

@@ -21,6 +21,8 @@ export interface ProcessSurroundings {
   readonly random: Random;
   /** Aborted by SIGINT and SIGTERM. */
   readonly signal: AbortSignal;
+  /** Aborted when nobody reads standard output any more. What only shows goes no further; what changes things does. */
+  readonly unread?: AbortSignal;
   /** Calls back on each SIGHUP from now on; without a listener that ends the process. @returns how to stop it. */
   readonly onHangup?: (listener: () => void) => () => void;
   /** `process.versions.node`, and so on: what `version` prints. */
@@ -60,7 +62,11 @@ export interface CommandHelp {
 
 /** One command. Its file is imported only when the command is named on the command line. */
 export interface CommandDefinition {
-  readonly help?: CommandHelp;
+  readonly help: CommandHelp;
+  /** Standard output is for programs, whatever the locale: a schema, manifests, a script. */
+  readonly isData?: true;
+  /** It may go on showing for ever, and does nothing else: it ends when nobody reads it any more. */
+  readonly goesOn?: true;
   /** Adds arguments, options, help text and the action to a command that has its name and summary already. */
   define(command: Command, invoke: Invoke, tree: CommandTree): void;
 }

@@ -13,9 +13,19 @@ import { runProgram } from './program.ts';
 
 const HELP = `
 Starts the sandbox with a small team, and lets the real commands manage it: a plan, an apply, an empty second plan, drift made
-through the API, the plan that shows it, and the apply that heals it. Needs no account and no network.`;
+through the API, the plan that shows it, and the apply that heals it. Needs no account and no network.
+
+Examples:
+  portolan demo
+  portolan demo --dialect documented   # where rules cannot be listed`;
 
 export const demoCommand: CommandDefinition = {
+  help: {
+    about:
+      'Starts a sandbox, plans and applies the examples, shows that a second plan is empty, lets things drift and puts them right. Needs no account, and leaves nothing behind.',
+    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.interrupted],
+    seeAlso: ['sandbox', 'init', 'plan'],
+  },
   define(command, invoke) {
     command
       .addOption(

@@ -20,6 +20,13 @@ Examples:
   portolan events --follow -o json | jq 'select(.severity != "info")'`;
 
 export const eventsCommand: CommandDefinition = {
+  goesOn: true,
+  help: {
+    about:
+      'Lists what a running controller did, saw and refused, oldest first, and with --follow goes on with what happens. Needs a token of a viewer.',
+    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.unreachable, EXIT.interrupted],
+    seeAlso: ['status', 'sync', 'run'],
+  },
   define(command, invoke) {
     command
       .addOption(serverOption())

@@ -20,6 +20,12 @@ Examples:
   portolan explain platform --recursive         every field below, by name and type`;
 
 export const explainCommand: CommandDefinition = {
+  help: {
+    about:
+      'Says what a kind is for, which fields it has, and of each field its type, default, limits and meaning. Reads nothing but the program itself.',
+    exitCodes: [EXIT.ok, EXIT.invalid],
+    seeAlso: ['schema', 'validate', 'init'],
+  },
   define(command, invoke) {
     command
       .argument('[kind[.path]]', 'kind, and field of it: Component, component.spec.ports')

@@ -54,6 +54,13 @@ Examples:
 Take it over then, as it is: portolan adopt -f manifests/`;
 
 export const exportCommand: CommandDefinition = {
+  isData: true,
+  help: {
+    about:
+      'Reads what an application has on the platform and writes it as manifests, then proves that a plan of them is empty. The way to bring what exists under git. Writes files only.',
+    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.unreachable, EXIT.interrupted],
+    seeAlso: ['adopt', 'init', 'plan'],
+  },
   define(command, invoke) {
     command
       .addOption(

@@ -25,6 +25,13 @@ Examples:
   portolan fmt - < in.yaml > out.yaml`;
 
 export const fmtCommand: CommandDefinition = {
+  isData: true,
+  help: {
+    about:
+      'Writes manifests and configuration again in one layout: order of the fields, indentation, quotes. Comments and meaning stay; a file that cannot be read without doubt is left alone.',
+    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid],
+    seeAlso: ['validate'],
+  },
   define(command, invoke) {
     command
       .argument('[paths...]', 'files and folders, - for standard input (default: the working folder)')

@@ -75,11 +75,11 @@ export function wrapped(text: string, width: number, hanging: string): string[] 
   return [...lines, line];
 }
 
-/** A command line and, behind `#`, what it is for. The words of it stay whole, so that it can be copied. */
+/** A command line and, in a second column, what it is for. The words of it stay whole, so that it can be copied. */
 function example(line: string, width: number): string[] {
   if (displayWidth(line) <= width) return [line];
   const indent = ' '.repeat(indentOf(line));
-  const [, command = line, comment] = /^(.*?\S)\s{2,}#\s*(.*)$/.exec(line) ?? [];
+  const [, command = line, comment] = /^(\s*\S.*?)\s{2,}(?:#\s*)?(\S.*)$/.exec(line) ?? [];
   const above = comment === undefined ? [] : wrapped(`${indent}# ${comment}`, width, `${indent}# `);
   return [...above, ...continued(command, width, `${indent}    `)];
 }

@@ -1,6 +1,6 @@
 import { Option } from '@commander-js/extra-typings';
 import type { CommandDefinition, Surroundings } from './command.ts';
-import type { ExitCode } from './exit-codes.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
 import {
   configOption,
   filenameOption,
@@ -41,6 +41,12 @@ Examples:
   portolan plan -f manifests/ --server https://portolan.example.com   # in CI, with nothing but a token`;
 
 export const planCommand: CommandDefinition = {
+  help: {
+    about:
+      'Observes the platform, compares it with the manifests and with what the ledger says was applied last, and prints every change that apply would make, with its reason. Writes nothing: not to the platform, not to the ledger.',
+    exitCodes: [EXIT.ok, EXIT.failed, EXIT.changesPending, EXIT.invalid, EXIT.held, EXIT.unreachable, EXIT.interrupted],
+    seeAlso: ['apply', 'status', 'validate'],
+  },
   define(command, invoke) {
     command
       .addOption(filenameOption())

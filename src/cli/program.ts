@@ -1,6 +1,7 @@
 import { Command, CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { CommandDefinition, CommandTree, Invoke, ProcessSurroundings, Surroundings } from './command.ts';
 import { ASKED } from './completion/asked.ts';
+import { inAscii, speaksUtf8 } from './drawing/glyphs.ts';
 import { applyEnvironment, describeEnvironment } from './env-options.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { withLiveRegion } from './live-region.ts';
@@ -8,23 +9,24 @@ import { describeCommand, helpConfiguration, helpText, usageError } from './help
 import { setOption } from './options.ts';
 import { createRedaction, redacting } from './redaction.ts';
 import { reportError } from './report.ts';
+import { showable, surroundingsOf, whileRead } from './surroundings.ts';
 
 /** A command as `--help` lists it. */
-interface CommandFace {
+export interface CommandFace {
   readonly name: string;
   readonly alias?: string;
   readonly summary: string;
 }
 
 /** A command, and the file that knows the rest. */
-interface CommandEntry extends CommandFace {
+export interface CommandEntry extends CommandFace {
   readonly load: () => Promise<CommandDefinition>;
   /** Programs call it, not people: no help lists it. */
   readonly hidden?: true;
 }
 
 /** A word that only its commands stand behind: `ledger list`. */
-interface CommandGroup extends CommandFace {
+export interface CommandGroup extends CommandFace {
   readonly commands: readonly CommandEntry[];
 }
 
@@ -96,7 +98,7 @@ const LEDGER_COMMANDS: readonly CommandEntry[] = [
   },
 ];
 
-const COMMANDS: readonly (CommandEntry | CommandGroup)[] = [
+export const COMMANDS: readonly (CommandEntry | CommandGroup)[] = [
   {
     name: 'init',
     summary: 'Begin a working folder: configuration, a first manifest, schemas for editors.',
@@ -255,18 +257,18 @@ export async function runProgram(args: readonly string[], around: ProcessSurroun
   const surroundings: Surroundings = {
     ...around,
     redaction,
-    ...withLiveRegion(redacting(around.terminal, redaction)),
+    ...withLiveRegion(showable(redacting(around.terminal, redaction), around.env)),
     overrides: [],
   };
   let exitCode: ExitCode = EXIT.ok;
   let inForce = surroundings;
   const program = await buildProgram(args, surroundings, {
-    prepare: async (path, command) => {
+    prepare: async (path, command, definition) => {
       applyEnvironment(path, command, surroundings.env);
-      inForce = await withOverrides(command, surroundings);
+      inForce = await surroundingsOf(command, definition, surroundings);
     },
     invoke: async (work) => {
-      exitCode = await work(inForce);
+      exitCode = await whileRead(work, inForce);
     },
   });
   try {
@@ -285,7 +287,7 @@ export async function runProgram(args: readonly string[], around: ProcessSurroun
 interface Running {
   readonly invoke: Invoke;
   /** Before the action of a command: what its options come to. */
-  prepare(path: string, command: CommandUnknownOpts): Promise<void>;
+  prepare(path: string, command: CommandUnknownOpts, definition: CommandDefinition): Promise<void>;
 }
 
 const notRunning: Running = { async invoke() {}, async prepare() {} };
@@ -307,22 +309,12 @@ async function buildProgram(
   const tree: CommandTree = { build: (args) => buildProgram(args, surroundings, notRunning) };
   await addCommands(program as unknown as Command, COMMANDS, named, (command, path, definition) => {
     definition.define(command, invoke, tree);
-    if (definition.help !== undefined) describeCommand(command, definition.help);
     if (command.options.some(({ long }) => long === '--config')) command.addOption(setOption());
+    describeCommand(command, definition.help);
     describeEnvironment(path, command.options);
-    command.hook('preAction', (_, action) => prepare(path, action));
+    command.hook('preAction', (_, action) => prepare(path, action, definition));
   });
   return program;
-}
-
-/** Settings that flags and variables give, for a command that reads the operator's configuration. */
-async function withOverrides(command: CommandUnknownOpts, surroundings: Surroundings): Promise<Surroundings> {
-  const { env } = surroundings;
-  if (!command.options.some(({ long }) => long === '--set')) return surroundings;
-  const flags = (command.opts()['set'] ?? []) as readonly string[];
-  if (flags.length === 0 && !Object.keys(env).some((name) => name.startsWith('PORTOLAN_SET_'))) return surroundings;
-  const { readOverrides } = await import('../manifest/overrides.ts');
-  return { ...surroundings, overrides: readOverrides(flags, env) };
 }
 
 /**
@@ -359,13 +351,14 @@ function isNamed(entry: CommandFace, args: readonly string[]): boolean {
   return named !== undefined && (named === entry.name || named === entry.alias);
 }
 
-function bindOutput(program: Command, { terminal }: Surroundings): void {
+function bindOutput(program: Command, { terminal, env }: Surroundings): void {
+  const shown = speaksUtf8(env) ? (text: string) => text : inAscii;
   program
     .exitOverride()
     .configureHelp(helpConfiguration)
     .showHelpAfterError('(run the command with --help to see what it takes)')
     .configureOutput({
-      writeOut: (text) => terminal.out.write(helpText(text, terminal.out.columns)),
+      writeOut: (text) => terminal.out.write(shown(helpText(text, terminal.out.columns))),
       writeErr: (text) => terminal.err.write(text),
       outputError: (text, write) => write(usageError(text)),
       getOutHelpWidth: () => terminal.out.columns,

@@ -13,6 +13,12 @@ Examples:
   portolan regions --platform default -o json | jq -r '.[] | select(.takesChanges | not) | .name'`;
 
 export const regionsCommand: CommandDefinition = {
+  help: {
+    about:
+      'Asks each platform of the configuration for its data centers. A region that takes no changes gets none from apply and run either. Reads only.',
+    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.unreachable, EXIT.interrupted],
+    seeAlso: ['plan', 'config'],
+  },
   define(command, invoke) {
     command
       .addOption(configOption())

@@ -8,6 +8,12 @@ Examples:
   portolan resume --server http://127.0.0.1:7780 shop`;
 
 export const resumeCommand: CommandDefinition = {
+  help: {
+    about:
+      'Ends the suspension of an application: the controller looks at it again at once. Needs a token of an operator.',
+    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.unreachable, EXIT.interrupted],
+    seeAlso: ['suspend', 'status', 'events'],
+  },
   define(command, invoke) {
     command
       .argument('<name>', 'the application', applicationArgument)

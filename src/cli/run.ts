@@ -50,6 +50,12 @@ SIGTERM finishes what is under way and ends; SIGHUP reads the configuration agai
 const CONFIGURATION_EVERY_MS = 5_000;
 
 export const runCommand: CommandDefinition = {
+  help: {
+    about:
+      'The daemon: follows a git checkout, a repository or a folder, keeps the platform equal to it, puts drift right and answers over HTTP. It holds its ledger alone for as long as it runs.',
+    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.held, EXIT.unreachable, EXIT.locked, EXIT.interrupted],
+    seeAlso: ['status', 'events', 'sync', 'config'],
+  },
   define(command, invoke) {
     command
       .addOption(filenameOption())

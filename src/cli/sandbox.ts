@@ -28,6 +28,12 @@ A faults file is a list:
   - { path: "**/ports", probability: 0.1, fault: { type: status, when: before, status: 503 } }`;
 
 export const sandboxCommand: CommandDefinition = {
+  help: {
+    about:
+      'Answers as a server of the platform does, with a small team, three applications and a store in it, on 127.0.0.1 only. For trying things out and for tests: faults can be ordered.',
+    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.interrupted],
+    seeAlso: ['demo', 'init'],
+  },
   define(command, invoke) {
     command
       .addOption(

@@ -16,6 +16,13 @@ In an editor with yaml-language-server, the first line of a manifest names its s
   # yaml-language-server: $schema=./component.schema.json`;
 
 export const schemaCommand: CommandDefinition = {
+  isData: true,
+  help: {
+    about:
+      'Prints the JSON Schema (2020-12) that a kind of document is checked with, or lists the kinds. Reads nothing but the program itself.',
+    exitCodes: [EXIT.ok, EXIT.invalid],
+    seeAlso: ['explain', 'validate'],
+  },
   define(command, invoke) {
     command
       .argument('[kind]', 'kind of manifest; or plan, apply or plan-line: what these write as -o json and jsonl')

@@ -10,6 +10,12 @@ Examples:
 
 /** Nothing is written for an application until it is resumed, over restarts of the server too. */
 export const suspendCommand: CommandDefinition = {
+  help: {
+    about:
+      'Tells a running controller to write nothing for an application until it is resumed, over its restarts too. What the platform has stays as it is. Needs a token of an operator.',
+    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.unreachable, EXIT.interrupted],
+    seeAlso: ['resume', 'status', 'events'],
+  },
   define(command, invoke) {
     command
       .argument('<name>', 'the application', applicationArgument)

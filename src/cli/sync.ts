@@ -12,6 +12,12 @@ Examples:
   portolan sync --all`;
 
 export const syncCommand: CommandDefinition = {
+  help: {
+    about:
+      'Asks a running controller to look at an application at once rather than when its time comes. What comes of it is told by events. Needs a token of an operator.',
+    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.unreachable, EXIT.interrupted],
+    seeAlso: ['events', 'status', 'run'],
+  },
   define(command, invoke) {
     command
       .argument('[name]', 'the application', applicationArgument)

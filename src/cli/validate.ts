@@ -16,6 +16,12 @@ Examples:
   portolan validate -f manifests/ -o github          # in GitHub Actions: each fault at its line`;
 
 export const validateCommand: CommandDefinition = {
+  help: {
+    about:
+      'Reads manifests and configuration as plan would, and says everything that is wrong with them, each with file, line, column and what was expected. No platform is asked and no ledger is opened, so it needs no secret.',
+    exitCodes: [EXIT.ok, EXIT.invalid],
+    seeAlso: ['fmt', 'explain', 'plan'],
+  },
   define(command, invoke) {
     command
       .addOption(filenameOption())

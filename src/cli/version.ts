@@ -3,10 +3,22 @@ import { outputOption } from './options.ts';
 import type { CommandDefinition, Surroundings } from './command.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 
+const EXAMPLES = `
+Examples:
+  portolan version
+  portolan version -o json | jq -r .portolan`;
+
 export const versionCommand: CommandDefinition = {
+  help: {
+    about:
+      'Prints which Portolan this is, which Node runs it, and on what machine: what a report of a fault should say. Reads nothing else.',
+    exitCodes: [EXIT.ok, EXIT.invalid],
+    seeAlso: ['config'],
+  },
   define(command, invoke) {
     command
       .addOption(outputOption(['text', 'json']))
+      .addHelpText('after', EXAMPLES)
       .action((options) => invoke((surroundings) => version(options.output, surroundings)));
   },
 };

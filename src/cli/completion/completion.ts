@@ -10,6 +10,13 @@ Examples:
   portolan completion fish > ~/.config/fish/completions/portolan.fish`;
 
 export const completionCommand: CommandDefinition = {
+  isData: true,
+  help: {
+    about:
+      'Prints a script that completes commands, flags, choices, kinds and the names of resources and applications in the manifests at hand. It asks nobody and opens no ledger.',
+    exitCodes: [EXIT.ok, EXIT.invalid],
+    seeAlso: ['explain'],
+  },
   define(command, invoke) {
     command
       .addArgument(new Argument('<shell>', 'whose completion it is').choices(SHELLS))
@@ -25,6 +32,8 @@ export const completionCommand: CommandDefinition = {
 
 /** What the scripts ask at each Tab: a line per candidate, and what to make of them. It never fails. */
 export const completeCommand: CommandDefinition = {
+  isData: true,
+  help: { about: 'Asked by the scripts of portolan completion.', exitCodes: [EXIT.ok], seeAlso: ['completion'] },
   define(command, invoke, tree) {
     command
       .argument('[words...]', 'the words behind the program, up to the cursor')

@@ -24,6 +24,12 @@ that the file does not have, one is made: PORTOLAN_SET_PLATFORM_DEFAULT_URL alon
 Lists are written with commas or as YAML; --set Platform/default:auth.value.env=NAME refers to a secret, and no setting holds one.`;
 
 export const configCommand: CommandDefinition = {
+  help: {
+    about:
+      'Shows each setting of the configuration and each flag as it is in force here, and what gives it: a flag, a variable, a place in a file, or the default. Of a secret it shows where it is and whether it can be read, never the secret.',
+    exitCodes: [EXIT.ok, EXIT.invalid],
+    seeAlso: ['explain', 'validate'],
+  },
   define(command, invoke, tree) {
     command
       .addOption(configOption())

@@ -90,9 +90,30 @@ export function glyphsFor(env: Readonly<Record<string, string | undefined>>, asc
 }
 
 /** As the C library decides it. No locale at all says nothing: containers have none, and the terminals outside speak UTF-8. */
-function speaksUtf8(env: Readonly<Record<string, string | undefined>>): boolean {
+export function speaksUtf8(env: Readonly<Record<string, string | undefined>>): boolean {
   // The console of the Linux kernel has no font for pictures.
   if (env['TERM'] === 'linux') return false;
   const locale = [env['LC_ALL'], env['LC_CTYPE'], env['LANG']].find((value) => (value ?? '') !== '');
   return locale === undefined || /utf-?8/i.test(locale);
+}
+
+/** What our own texts use beside ASCII. A name of somebody else's stays as it is: to guess at its letters would change it. */
+const SPELLED: ReadonlyMap<string, string> = new Map([
+  ...UNICODE.bars.map((bar, height) => [bar, ASCII.bars[height] ?? ''] as const),
+  ...(Object.keys(UNICODE.marks) as Mark[]).map((mark) => [UNICODE.marks[mark], ASCII.marks[mark]] as const),
+  ...(Object.keys(UNICODE.axis) as (keyof Glyphs['axis'])[]).map((at) => [UNICODE.axis[at], ASCII.axis[at]] as const),
+  ['├', '|'],
+  ['└', '`'],
+  ['→', '->'],
+  ['–', '-'],
+  ['…', '...'],
+]);
+const SPELLED_SIGN = new RegExp(
+  `[${[...SPELLED.keys()].filter((sign) => /[^\u0000-\u007f]/.test(sign)).join('')}]`,
+  'gu',
+);
+
+/** Text for people, for a terminal that shows ASCII. */
+export function inAscii(text: string): string {
+  return text.replace(SPELLED_SIGN, (sign) => SPELLED.get(sign) ?? sign);
 }

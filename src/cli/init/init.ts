@@ -24,6 +24,12 @@ Examples:
   portolan init --auth-file /run/secrets/platform-token`;
 
 export const initCommand: CommandDefinition = {
+  help: {
+    about:
+      "Writes what a new working folder needs: the operator's configuration, a first application and the JSON Schemas that editors check manifests with. A file that is there already is left as it is. Nothing is asked of any platform.",
+    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid],
+    seeAlso: ['validate', 'plan', 'explain'],
+  },
   define(command, invoke) {
     command
       .argument('[folder]', 'where to begin (default: the working folder)')

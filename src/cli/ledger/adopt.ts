@@ -15,6 +15,12 @@ Examples:
   portolan ledger adopt HttpGatewayRule/shop-www --id 9d2f0a1a42eb94c856e683e1e8bcc7f5 --reason "looked it up in the console"`;
 
 export const adoptCommand: CommandDefinition = {
+  help: {
+    about:
+      'Ties a rule to the object of the platform that it is, by its id, where observation finds several that it could be or none. Only the ledger changes.',
+    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.held, EXIT.unreachable, EXIT.locked],
+    seeAlso: ['adopt', 'ledger list', 'ledger forget'],
+  },
   define(command, invoke) {
     command
       .argument('<name>', 'uid of an object, or resource (Kind/name) with one object')

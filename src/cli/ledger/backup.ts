@@ -11,10 +11,16 @@ const HELP = `
 Works beside a controller that writes. The copy is whole, of one moment, and only its owner may read it. A plain copy of
 the file is not a backup: what was written last stands beside it.
 
-Example:
+Examples:
   portolan ledger backup "portolan-$(date +%F).db"`;
 
 export const backupCommand: CommandDefinition = {
+  help: {
+    about:
+      'Writes a copy of the ledger as of one moment, which only its owner may read. Works beside a running controller, and is what ledger restore takes.',
+    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid],
+    seeAlso: ['ledger restore', 'ledger verify', 'ledger export'],
+  },
   define(command, invoke) {
     command
       .argument('<file>', 'where the copy goes')

@@ -15,6 +15,12 @@ Examples:
   portolan ledger compact --keep 720h --keep-per-object 20`;
 
 export const compactCommand: CommandDefinition = {
+  help: {
+    about:
+      'Drops settled requests and old lines of history, keeps what is ours and all that is in doubt, and gives the space back to the disk.',
+    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.locked],
+    seeAlso: ['ledger backup', 'ledger history'],
+  },
   define(command, invoke) {
     command
       .addOption(

@@ -12,10 +12,16 @@ Installs are never repeated. Where the ledger cannot know what is installed alre
 recorded, or a ledger restored from a backup), they wait until a person has looked and says that nothing there is what
 would be installed.
 
-Example:
+Examples:
   portolan ledger confirm default/team-a/region-1/42`;
 
 export const confirmCommand: CommandDefinition = {
+  help: {
+    about:
+      'Installs into an application wait after its ledger was restored, or was never seen to have any. This says that what is there has been looked at, and that installing is safe.',
+    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.held, EXIT.locked],
+    seeAlso: ['ledger list', 'ledger restore'],
+  },
   define(command, invoke) {
     command
       .argument('<scope>', 'the application: platform/team/region/appId')

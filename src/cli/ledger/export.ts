@@ -16,6 +16,12 @@ Examples:
   portolan ledger export ledger.ndjson`;
 
 export const exportCommand: CommandDefinition = {
+  isData: true,
+  help: {
+    about: 'Writes all that the ledger holds as lines of JSON, for reading elsewhere. It is no backup.',
+    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid],
+    seeAlso: ['ledger backup', 'ledger list'],
+  },
   define(command, invoke) {
     command
       .argument('[file]', 'where it goes (default: standard output)')

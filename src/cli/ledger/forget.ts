@@ -17,6 +17,12 @@ Examples:
   portolan ledger forget default:default/team-a/region-1/42:Component:port/6f3c1d5e/8080 --reason "…"`;
 
 export const forgetCommand: CommandDefinition = {
+  help: {
+    about:
+      'Takes objects off the record: on the platform they stay as they are, and nothing prunes them any more. Only the ledger changes.',
+    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.held, EXIT.locked],
+    seeAlso: ['ledger list', 'ledger adopt'],
+  },
   define(command, invoke) {
     command
       .argument('<name>', 'uid of an object, or resource (Kind/name) for all its objects')

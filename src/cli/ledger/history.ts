@@ -14,6 +14,12 @@ Examples:
   portolan ledger history --uid default:default/team-a/region-1/42:StoreInstall:install/shop-db`;
 
 export const historyCommand: CommandDefinition = {
+  help: {
+    about:
+      'Lists what was sent, answered, recorded and decided by hand, newest first. Works beside a running controller.',
+    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid],
+    seeAlso: ['ledger show', 'events'],
+  },
   define(command, invoke) {
     command
       .addOption(ledgerFileOption())

@@ -20,6 +20,12 @@ Examples:
 const APPLIED_WIDTH_MAX = 80;
 
 export const listCommand: CommandDefinition = {
+  help: {
+    about:
+      'Lists the objects on record as ours, and the requests that were sent and whose outcome nobody knows yet, each with the commands that settle it. Works beside a running controller.',
+    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid],
+    seeAlso: ['ledger show', 'ledger resolve', 'status'],
+  },
   define(command, invoke) {
     command
       .addOption(ledgerFileOption())

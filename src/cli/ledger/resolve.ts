@@ -30,6 +30,12 @@ Examples:
   portolan ledger resolve 3f9c21a07b54 --applied --id 17 --reason "install group 17 in the console"`;
 
 export const resolveCommand: CommandDefinition = {
+  help: {
+    about:
+      'Settles one request whose outcome observation cannot decide, by the word of a person who has looked. What is said here is recorded with name and reason, and the next apply builds on it.',
+    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.held, EXIT.unreachable, EXIT.locked],
+    seeAlso: ['ledger list', 'ledger retry', 'apply'],
+  },
   define(command, invoke) {
     command
       .argument('<intent>', 'id of the intent, as portolan ledger list prints it')

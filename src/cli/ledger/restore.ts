@@ -13,10 +13,16 @@ const HELP = `
 The ledger that was there is kept beside the restored one. What was done since the backup is not in it: no install or
 upgrade is sent until a person has looked and confirmed each application (portolan ledger confirm SCOPE).
 
-Example:
+Examples:
   portolan ledger restore portolan-2026-11-20.db`;
 
 export const restoreCommand: CommandDefinition = {
+  help: {
+    about:
+      'Puts a backup where the ledger is, and keeps the one that was there beside it. What was done since the backup is not on record then, so installs wait for ledger confirm.',
+    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.held, EXIT.locked],
+    seeAlso: ['ledger backup', 'ledger confirm', 'ledger verify'],
+  },
   define(command, invoke) {
     command
       .argument('<file>', 'a backup')

@@ -16,6 +16,12 @@ Examples:
   portolan ledger retry Component/shop-web`;
 
 export const retryCommand: CommandDefinition = {
+  help: {
+    about:
+      'What the platform accepted and did not make is held after three attempts. This lets the next apply try it again.',
+    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.held, EXIT.locked],
+    seeAlso: ['ledger list', 'apply'],
+  },
   define(command, invoke) {
     command
       .argument('<name>', 'uid of an object, or resource (Kind/name) for all its objects')

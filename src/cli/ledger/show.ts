@@ -24,6 +24,12 @@ Examples:
   portolan ledger show 3f9c21a07b54          # an intent`;
 
 export const showCommand: CommandDefinition = {
+  help: {
+    about:
+      'Shows everything that is on record about one resource, object or request: what was applied last, what it was before, and its history. Works beside a running controller.',
+    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid],
+    seeAlso: ['ledger list', 'ledger history'],
+  },
   define(command, invoke) {
     command
       .argument('<name>', 'uid of an object, resource (Kind/name), or id of an intent')

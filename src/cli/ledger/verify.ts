@@ -11,10 +11,16 @@ const HELP = `
 Checks the file's structure, and that no line of the history was changed, moved or taken out since it was written.
 Reads only, beside whoever writes. Ends with 1 when something is not as it was written.
 
-Example:
+Examples:
   portolan ledger verify --ledger /var/lib/portolan/portolan.db`;
 
 export const verifyCommand: CommandDefinition = {
+  help: {
+    about:
+      'Checks the file of the ledger, its schema and the chain of its history, each line of which seals the one before it. Writes nothing.',
+    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid],
+    seeAlso: ['ledger backup', 'ledger restore'],
+  },
   define(command, invoke) {
     command
       .addOption(ledgerFileOption())

@@ -48,6 +48,12 @@ Examples:
   portolan monitor shop -f manifests/ --since 2026-11-20T08:00:00Z --until 2026-11-20T09:00:00Z -o csv > shop.csv`;
 
 export const monitorCommand: CommandDefinition = {
+  goesOn: true,
+  help: {
+    about: 'Reads the monitoring history that the platform keeps of an application and draws each series. Reads only.',
+    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.unreachable, EXIT.interrupted],
+    seeAlso: ['status', 'events'],
+  },
   define(command, invoke) {
     command
       .argument('<app>', 'Application manifest, or PLATFORM/TEAM/REGION/APP-ID')

@@ -1,7 +1,7 @@
 import type { Survey } from '../../reconcile/survey.ts';
 import type { CommandDefinition, Surroundings } from '../command.ts';
 import { asciiOption } from '../drawing/glyphs.ts';
-import type { ExitCode } from '../exit-codes.ts';
+import { EXIT, type ExitCode } from '../exit-codes.ts';
 import {
   configOption,
   filenameOption,
@@ -36,6 +36,13 @@ Examples:
   portolan status -f manifests/ -o json | jq '.resources[] | select(.state != "InSync")'`;
 
 export const statusCommand: CommandDefinition = {
+  goesOn: true,
+  help: {
+    about:
+      'Says of each resource whether it is as the manifests want it, and if not, what it waits for. Reads the platform by itself, or asks a running controller with --server. Writes nothing.',
+    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.held, EXIT.unreachable, EXIT.interrupted],
+    seeAlso: ['plan', 'events', 'monitor'],
+  },
   define(command, invoke) {
     command
       .addOption(filenameOption())
