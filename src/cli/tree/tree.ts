@@ -3,7 +3,7 @@ import { PortolanError } from '../../model/errors.ts';
 import { scopeKey } from '../../model/ids.ts';
 import type { CommandDefinition, Surroundings } from '../command.ts';
 import { asciiOption } from '../drawing/glyphs.ts';
-import type { ExitCode } from '../exit-codes.ts';
+import { EXIT, type ExitCode } from '../exit-codes.ts';
 import {
   configOption,
   filenameOption,
@@ -37,6 +37,12 @@ Examples:
   portolan tree -f manifests/ -o json | jq '.. | objects | select(.state == "not-in-manifests") | .name'`;
 
 export const treeCommand: CommandDefinition = {
+  help: {
+    about:
+      'Draws an application as a tree: its installs, components, ports and rules, how each stands, and what is there that no manifest names. Reads the platform by itself, or asks a running controller with --server. Writes nothing.',
+    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.held, EXIT.unreachable, EXIT.interrupted],
+    seeAlso: ['status', 'plan', 'export'],
+  },
   define(command, invoke) {
     command
       .argument('[application]', 'only this one: Application/shop, or shop', applicationArgument)
