@@ -280,3 +280,20 @@ test('a saved plan is expected by its digest as well', async () => {
   expect((await apply(['--expect', plan.digest])).code).toBe(0);
   expect(scene.traffic().writes.toSorted()).toEqual(['updatePort', 'updateRule']);
 });
+
+test('a manifest that is pointed at another component is another plan, although the same would change there', async () => {
+  const at = (serviceId: string): string =>
+    shop(web('ports: [{ port: 9200, protocol: http, alias: X }]').replace(demo.webServiceId, serviceId));
+  const scene = await setScene({ manifests: { 'a.yaml': at(demo.webServiceId) } });
+  const planOf = async () => {
+    const { out } = await scene.run('plan', ['-o', 'json']);
+    const { digest, scopes } = JSON.parse(out) as { digest: string; scopes: { actions: { changes: Json }[] }[] };
+    return { digest, changes: scopes.map(({ actions }) => actions.map(({ changes }) => changes)) };
+  };
+  const agreed = await planOf();
+  scene.write('a.yaml', at(demo.apiServiceId));
+  const now = await planOf();
+  expect(now.changes).toEqual(agreed.changes);
+  expect(now.digest).not.toBe(agreed.digest);
+  expectRefused(scene, await scene.run('apply', ['--expect', agreed.digest]), 4, '[plan/not-expected]');
+});

@@ -118,6 +118,15 @@ test('faults of manifests are those of here, with their places; variables go alo
   expect(await onServer([], { PORTOLAN_VAR_KIND: 'Wrong' })).toEqual(here);
 });
 
+test('a digest that is expected of a plan of the server is that of the plan, or the command ends with 4', async () => {
+  const { onServer } = await planScene({ manifests });
+  const { digest } = JSON.parse((await onServer(['-o', 'json'])).out) as { digest: string };
+  expect((await onServer(['--expect', digest, '--detailed-exitcode'])).code).toBe(2);
+  const other = await onServer(['--expect', '0'.repeat(64)]);
+  expect(other.code).toBe(4);
+  expect(other.err).toContain(`The digest of the plan is ${digest}, and ${'0'.repeat(64)} was expected.`);
+});
+
 test('what cannot be read here is not sent; limits of the server are not ours to lift', async () => {
   const { scene, serving, onServer } = await planScene();
   const missing = await run(serving, ['plan', '-f', join(scene.folder, 'nothing')]);
