@@ -10,6 +10,7 @@ import { daemonLatency } from './daemon-latency.ts';
 import { type Figure, report, writeJson } from './figures.ts';
 import { isolation } from './isolation.ts';
 import { startup } from './startup.ts';
+import { transport } from './transport.ts';
 
 const benchmarks: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   'daemon-latency': daemonLatency,
@@ -17,6 +18,7 @@ const benchmarks: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   'one-file': oneFileOfMany,
   isolation,
   startup,
+  transport,
 };
 
 const { values } = parseArgs({
