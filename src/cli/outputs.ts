@@ -1,5 +1,5 @@
 import { extname, isAbsolute, relative, resolve } from 'node:path';
-import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { Option } from '@commander-js/extra-typings';
 import packageFile from '../../package.json' with { type: 'json' };
 import type { Json } from '../model/json.ts';
 import { PortolanError } from '../model/errors.ts';
@@ -11,7 +11,7 @@ import { plainPaint } from '../plan/render/text.ts';
 import type { PlanReport } from '../plan/report.ts';
 import type { Surroundings } from './command.ts';
 import type { ExitCode } from './exit-codes.ts';
-import { outputOption } from './options.ts';
+import { collect, outputOption } from './options.ts';
 import { paintFor, worstOf } from './plan-view.ts';
 import { type ProblemFormat, renderProblemsAs } from './problems.ts';
 import type { Redaction } from './redaction.ts';
@@ -35,10 +35,7 @@ export function outOption() {
   return new Option(
     '--out <file>',
     'also write it to this file, in the format of its extension or as FORMAT=FILE; may be repeated',
-  ).argParser((text: string, earlier: readonly string[] | undefined) => {
-    outFile(text);
-    return [...(earlier ?? []), text];
-  });
+  ).argParser(collect);
 }
 
 interface OutFile {
@@ -68,9 +65,12 @@ function outFile(text: string): OutFile {
   if (format !== undefined && path !== undefined) return { path, format };
   const byExtension = FORMAT_OF[extname(text).toLowerCase()];
   if (byExtension !== undefined) return { path: text, format: byExtension };
-  throw new InvalidArgumentError(
-    `Its extension says no format. Write FORMAT=FILE, with one of: ${PLAN_FORMATS.join(', ')}.`,
-  );
+  throw new PortolanError({
+    code: 'cli/format-of-file',
+    disposition: 'invalid',
+    message: `--out names ${text}, and that extension says no format. Nothing was done.`,
+    remedy: `Write FORMAT=FILE, with one of: ${PLAN_FORMATS.join(', ')}.`,
+  });
 }
 
 /** The screen and the files of one command. */

@@ -43,6 +43,14 @@ test('FORMAT=FILE chooses a format that the extension does not, several times ov
   expect(readFileSync(at(scene, 'b.txt'), 'utf8')).toContain('### Plan: ');
 });
 
+test('the variable takes several files too', async () => {
+  const scene = await setScene({ manifests: MANIFESTS });
+  const env = { ...scene.env, PORTOLAN_PLAN_OUT: `${at(scene, 'a.md')},junit=${at(scene, 'b')}` };
+  expect((await scene.run('plan', [], { env })).code).toBe(0);
+  expect(readFileSync(at(scene, 'a.md'), 'utf8')).toContain('### Plan: ');
+  expect(readFileSync(at(scene, 'b'), 'utf8')).toContain('<testsuites');
+});
+
 test('a file that says no format is refused with all there are, before anything is asked of the platform', async () => {
   const scene = await setScene({ manifests: MANIFESTS });
   const run = await scene.run('plan', ['--out', at(scene, 'plan.doc')]);

@@ -1,5 +1,9 @@
+import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import chromium from '@sparticuz/chromium';
 import { type Browser, chromium as launcher } from 'playwright-core';
+import packageFile from '../../package.json' with { type: 'json' };
 
 /** Flags for small machines that would make it forgive, or fall over with the first page that is closed. */
 const LAX: ReadonlySet<string> = new Set([
@@ -14,9 +18,35 @@ const LAX: ReadonlySet<string> = new Set([
  * wants to look at a page fails: a page that nobody has seen is not tested.
  */
 export async function openBrowser(): Promise<Browser> {
-  const bundled = process.platform === 'linux' && process.arch === 'x64';
+  const isBundled = process.platform === 'linux' && process.arch === 'x64';
   return launcher.launch({
-    ...(bundled ? { executablePath: await chromium.executablePath() } : { channel: 'chrome' }),
+    ...(isBundled ? { executablePath: await unpacked() } : { channel: 'chrome' }),
     args: [...chromium.args.filter((flag) => !LAX.has(flag)), '--no-sandbox', '--disable-background-networking'],
   });
+}
+
+/**
+ * The program, unpacked once for all processes that test. Its package takes a file that another process is still writing for
+ * a whole one, so each unpacks where nobody else looks, and the first that is done gives it its place.
+ */
+async function unpacked(): Promise<string> {
+  const temporary = tmpdir();
+  const place = join(temporary, `portolan-chromium-${packageFile.devDependencies['@sparticuz/chromium']}`);
+  if (!existsSync(place)) {
+    const own = mkdtempSync(join(temporary, 'portolan-unpacking-'));
+    const { TMPDIR } = process.env;
+    try {
+      process.env['TMPDIR'] = own;
+      await chromium.executablePath();
+    } finally {
+      if (TMPDIR === undefined) delete process.env['TMPDIR'];
+      else process.env['TMPDIR'] = TMPDIR;
+    }
+    try {
+      renameSync(own, place);
+    } catch {
+      rmSync(own, { recursive: true, force: true });
+    }
+  }
+  return join(place, 'chromium');
 }
