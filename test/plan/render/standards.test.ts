@@ -5,7 +5,10 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { parseAllDocuments } from 'yaml';
 import { expect, test } from 'vitest';
 import { validateXML } from 'xmllint-wasm';
+import { type PlanFormat, renderReport } from '../../../src/plan/render/formats.ts';
+import { plainPaint } from '../../../src/plan/render/text.ts';
 import { reportSchemas } from '../../../src/plan/report-schema.ts';
+import { HOSTILE, saying } from './hostile.ts';
 
 const golden = join(import.meta.dirname, '..', 'golden');
 const standards = join(import.meta.dirname, '..', 'standards');
@@ -107,4 +110,23 @@ test.for(plans)('%s: JUnit is valid by the schema of Jenkins, and counts what it
 
 test('the schema of Jenkins refuses what is no report', async () => {
   expect((await isJunit('<testsuites><testsuite tests="1"/></testsuites>')).valid).toBe(false);
+});
+
+test.for(HOSTILE)('no text breaks a format of programs: %s', async (text) => {
+  const report = saying(text);
+  const context = {
+    positionOf: () => ({ file: `a b/${text}`, line: 1, column: 1 }),
+    version: '0.0.0',
+    paint: plainPaint,
+  };
+  const rendered = (format: PlanFormat): Promise<string> => renderReport(report, format, context);
+  // Half a character is none, and a file holds none either.
+  const written = async (format: PlanFormat): Promise<string> => Buffer.from(await rendered(format)).toString();
+  const value: unknown = JSON.parse(await written('json'));
+  expect(isPlan(value), JSON.stringify(isPlan.errors)).toBe(true);
+  expect(parseAllDocuments(await written('yaml')).map((document) => document.toJS() as unknown)).toEqual([value]);
+  for (const line of (await written('jsonl')).trimEnd().split('\n')) expect(isLine(JSON.parse(line)), line).toBe(true);
+  const sarif = JSON.parse(await written('sarif')) as unknown;
+  expect(isSarif(sarif), JSON.stringify(isSarif.errors)).toBe(true);
+  expect((await isJunit(await written('junit'))).errors).toEqual([]);
 });
