@@ -148,3 +148,19 @@ test.for([
   expect(out).toBe('');
   expect(err).toContain(said);
 });
+
+test('no name of the platform can move the cursor, and wide ones line up', async () => {
+  const { sandbox, monitor } = await platform();
+  sandbox.alter((state) => {
+    const [first] = [...state.components.all()].filter(({ name }) => name === 'shop-web');
+    if (first !== undefined) state.components.put({ ...first, name: '上海\u001b[2J' });
+  });
+  const { out } = await monitor([APP, '--item', 'request'], { isTerminal: true, columns: 120 });
+  expect(out).not.toContain('\u001b');
+  expect(out).toContain('上海\\u001b[2J');
+  const [head = '', ...rows] = out.split('\n').slice(2, 5);
+  const at = head.indexOf('ITEM');
+  for (const row of rows) expect(displayWidth(row.slice(0, row.indexOf('request')))).toBe(at);
+  const csv = await monitor([APP, '--item', 'request', '-o', 'csv']);
+  expect(csv.code).toBe(0);
+});
