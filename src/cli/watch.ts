@@ -30,7 +30,9 @@ export function intervalOf(flag: WatchFlag, defaultMs: number): number | undefin
 function intervalArgument(text: string): number {
   const ms = parseDuration(text);
   if (ms === undefined || ms < INTERVAL_MIN_MS || ms > INTERVAL_MAX_MS)
-    throw new InvalidArgumentError('Expected an interval from 1s to 24h, such as 30s or 5m.');
+    throw new InvalidArgumentError(
+      'Expected an interval from 1s to 24h, such as 30s or 5m. Without one, put --watch behind everything else.',
+    );
   return ms;
 }
 
