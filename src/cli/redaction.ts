@@ -1,3 +1,4 @@
+import { SECRET_MASK } from '../model/secret.ts';
 import { type Output, type Terminal, writingTo } from './terminal.ts';
 
 /**
@@ -12,7 +13,6 @@ export interface Redaction {
 
 /** Shorter ones would mask half of every message, and can be guessed anyway. */
 const LENGTH_MIN = 6;
-const MASK = '[secret]';
 
 export function createRedaction(): Redaction {
   // The longest first: one secret may be a part of another, and masked by itself it would leave the rest to be seen.
@@ -33,7 +33,7 @@ export function createRedaction(): Redaction {
     },
     redact(text) {
       let masked = text;
-      for (const spelling of spellings) masked = masked.replaceAll(spelling, MASK);
+      for (const spelling of spellings) masked = masked.replaceAll(spelling, SECRET_MASK);
       return masked;
     },
   };

@@ -2,6 +2,7 @@ import { Document, isMap, isScalar, isSeq, type Node, type Scalar, visit } from 
 import type { ExportedDocument } from '../kinds/export.ts';
 import { API_VERSION } from '../kinds/schema.ts';
 import type { Json, JsonObject } from '../model/json.ts';
+import { SECRET_MASK } from '../model/secret.ts';
 import { safeLine } from '../model/text.ts';
 import { LIMITS } from './limits.ts';
 import { unsafeCharacter, withoutUnsafe } from './text.ts';
@@ -17,13 +18,12 @@ const COMMENT_COLUMNS = 110;
 const PLAIN = /^[A-Za-z/][A-Za-z0-9_./-]*$/;
 const NOT_TEXT = /^(?:y|n|yes|no|on|off|true|false|null)$/i;
 
-/** Stands where a secret stood that no answer may show: what is really there is not known. */
-const MASK = '[secret]';
-
 /** Whether a field can hold the value and gives it back as it is: no other form, no character that no file may have. */
 export function isWritable(schema: JsonObject, value: Json): boolean {
   if (typeof value === 'string') {
-    if (unsafeCharacter(value) !== undefined || value.normalize('NFC') !== value || value.includes(MASK)) return false;
+    // Where a secret was masked, nobody knows what is really there.
+    if (unsafeCharacter(value) !== undefined || value.normalize('NFC') !== value || value.includes(SECRET_MASK))
+      return false;
     if (escaped(value).length > LIMITS.scalarLength) return false;
   }
   return isValidField(schema, value);

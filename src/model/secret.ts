@@ -1,3 +1,6 @@
+/** What stands in a secret's place, wherever text could show one: in output, and in what a server echoed. */
+export const SECRET_MASK = '[secret]';
+
 /**
  * A value that must never be seen. Every ordinary way of turning it into text (template, JSON, `util.inspect`) gives
  * `[secret]`; only `reveal` gives the value, and only `platform/` calls it, when a request is put on the wire.
@@ -17,11 +20,11 @@ export class Secret {
   }
 
   toString(): string {
-    return '[secret]';
+    return SECRET_MASK;
   }
 
   toJSON(): string {
-    return '[secret]';
+    return SECRET_MASK;
   }
 
   [Symbol.for('nodejs.util.inspect.custom')](): string {

@@ -1,4 +1,4 @@
-import { Secret } from '../model/secret.ts';
+import { Secret, SECRET_MASK } from '../model/secret.ts';
 import type { WireJson } from './transport.ts';
 
 /** Plain JSON with the secrets in it: it exists between here and the socket only. */
@@ -32,7 +32,7 @@ export function withoutEchoes(body: string, secrets: readonly Secret[]): string 
       encodeURIComponent(value),
       Buffer.from(value).toString('base64'),
     ];
-    for (const form of forms) clean = clean.replaceAll(form, '[secret]');
+    for (const form of forms) clean = clean.replaceAll(form, SECRET_MASK);
   }
   return clean;
 }

@@ -4,7 +4,7 @@ import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import type { SecretReference } from '../kinds/platform/spec.ts';
 import type { SourceCredentials } from '../kinds/settings/source-spec.ts';
 import { PortolanError } from '../model/errors.ts';
-import type { Secret } from '../model/secret.ts';
+import { type Secret, SECRET_MASK } from '../model/secret.ts';
 import type { Clock } from '../runtime/clock.ts';
 
 export interface TransportOptions {
@@ -218,7 +218,7 @@ function basic(username: string | undefined, password: string): string {
 function without(text: string, password: string | undefined, username: string | undefined): string {
   if (password === undefined) return text;
   const spellings = [password, encodeURIComponent(password), basic(username, password)];
-  return spellings.reduce((masked, spelling) => masked.replaceAll(spelling, '[secret]'), text);
+  return spellings.reduce((masked, spelling) => masked.replaceAll(spelling, SECRET_MASK), text);
 }
 
 function killGroup(pid: number | undefined): void {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { SECRET_MASK } from '../../src/model/secret.ts';
 import type { Outcome } from '../../src/reconcile/outcome.ts';
 import type { PassOptions } from '../../src/reconcile/reconcile.ts';
 import type { SeedRule } from '../../src/sandbox/seed.ts';
@@ -137,6 +138,18 @@ test('a rule of ours that somebody deleted is drift, and made again', async () =
   expect(seen.plan.actions.map((action) => action.step.type)).toEqual(['create']);
   await platform.pass(withRule());
   expect(rulesOf(platform)).toHaveLength(1);
+});
+
+test('an update that would write the mask of a secret over the secret is held', async () => {
+  const platform = world([]);
+  await platform.pass(withRule());
+  const [row] = rulesOf(platform);
+  if (row === undefined) throw new Error('the rule is there');
+  platform.state.rules.put({ ...row, cookie: `session=${SECRET_MASK}` });
+  expect(holdsOf(await platform.pass(withRule({ weight: 80 })))).toEqual(['rule/secret-value']);
+  expect(rulesOf(platform)).toMatchObject([{ cookie: `session=${SECRET_MASK}`, weight: 100 }]);
+  expect(holdsOf(await platform.pass(withRule({ weight: 80, cookie: 'session=new' })))).toEqual([]);
+  expect(rulesOf(platform)).toMatchObject([{ cookie: 'session=new', weight: 80 }]);
 });
 
 test('an update that would lose what nobody can read, or cannot carry, is held', async () => {

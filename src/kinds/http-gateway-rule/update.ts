@@ -1,6 +1,7 @@
 import type { Json } from '../../model/json.ts';
 import type { RuleRecord } from '../../model/observed.ts';
 import type { OwnedObject } from '../../model/owned.ts';
+import { SECRET_MASK } from '../../model/secret.ts';
 import { type Difference, type HoldProposal, noDifference, type RawChange } from '../reconciled.ts';
 import { asserted, assertedChanges, plain, readableFields, recordingOf, where } from './asserted.ts';
 import { ruleFields } from './fields.ts';
@@ -105,6 +106,17 @@ function cannotUpdate(
       code: 'rule/hidden-values',
       message: `rule ${where(spec)} was not made by Portolan, and an update would reset ${hidden.map((field) => field.name).join(' and ')}, which no server shows`,
       remedy: `Write ${hidden.map((field) => `spec.${field.name}`).join(' and ')} in the manifest, or annotate it portolan/overwrite-hidden: "true" if they may be lost.`,
+    };
+  }
+  const masked = ruleFields.filter(
+    (field) => field.want(spec) === undefined && JSON.stringify(field.read?.(present) ?? '').includes(SECRET_MASK),
+  );
+  if (masked.length > 0) {
+    return {
+      ...base,
+      code: 'rule/secret-value',
+      message: `rule ${where(spec)} holds one of Portolan's own secrets in ${masked.map((field) => field.name).join(' and ')}, which is therefore not shown, and an update would write over it`,
+      remedy: `Take the secret out of the rule in the console, and replace it: whoever can see the rule can see it. Or write ${masked.map((field) => `spec.${field.name}`).join(' and ')} in the manifest.`,
     };
   }
   return undefined;
