@@ -39,6 +39,7 @@ test.for([
     ['Component/blog-cache'],
   ],
   ['applications', ['sync', ''], ['shop']],
+  ['resources of a ledger', ['ledger', 'retry', ''], ['Component/half-written', 'Component/shop-web']],
   ['applications of a flag', ['events', '--application=s'], ['--application=shop']],
   ['platforms', ['regions', '--platform', ''], ['west']],
   ['nothing where nobody knows', ['plan', '--parallelism', ''], []],

@@ -31,6 +31,7 @@ const NAMES_OF: Readonly<Record<string, Source>> = {
   app: 'applications',
   name: 'applications',
   platform: 'platforms',
+  plan: 'files',
   kind: 'kinds',
 };
 
@@ -176,7 +177,7 @@ function valuesOf(
       current,
     );
   }
-  const source = sourceOf(of);
+  const source = sourceOf(of, place);
   if (source === 'files') return { type: 'files' };
   if (source === undefined) return NOTHING;
   return matching(
@@ -185,9 +186,11 @@ function valuesOf(
   );
 }
 
-function sourceOf(of: Option | Argument): Source | undefined {
+function sourceOf(of: Option | Argument, { command }: Place): Source | undefined {
   const isOption = 'flags' in of;
   const name = isOption ? nameOf(of) : of.name();
+  // What a ledger has is named as resources are.
+  if (name === 'name' && command.parent?.name() === 'ledger') return 'resources';
   if (Object.hasOwn(NAMES_OF, name)) return NAMES_OF[name];
   return PATH_PLACEHOLDER.test(isOption ? of.flags : `<${name}>`) ? 'files' : undefined;
 }
