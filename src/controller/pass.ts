@@ -5,7 +5,7 @@ import type { Action } from '../model/plan.ts';
 import type { ApprovalNeeded, Pause } from '../model/status.ts';
 import type { EpochMs } from '../model/time.ts';
 import { planDigest } from '../plan/digest.ts';
-import type { Refusal } from '../plan/guard.ts';
+import { isApprovable, type Refusal } from '../plan/guard.ts';
 import type { Outcome } from '../reconcile/outcome.ts';
 import { approvalOf, carryOut, type PassOptions, prepare, type Prepared, untouched } from '../reconcile/reconcile.ts';
 import { sharedScope } from '../reconcile/survey.ts';
@@ -46,14 +46,6 @@ export interface Passed {
   /** When something that is to be removed has been gone for long enough. */
   readonly ripeMs: EpochMs | undefined;
 }
-
-/** Guards that a person may overrule by approving the plan. */
-const APPROVABLE: ReadonlySet<string> = new Set([
-  'guard/share',
-  'guard/prunes',
-  'guard/shrunk-source',
-  'guard/not-descendant',
-]);
 
 /** One look at one application and, unless it is paused, what follows from it. Never throws what was thrown on purpose. */
 export async function runPass(record: AppRecord, world: ApplyWorld, environment: PassEnvironment): Promise<Passed> {
@@ -108,7 +100,7 @@ async function carry(
   const named = approvalOf(plan);
   const may = (action: Action): boolean => named(action) && (!action.prune || isRipe(action));
 
-  const overruled = isApproved && prepared.refusals.every(({ code }) => APPROVABLE.has(code));
+  const overruled = isApproved && prepared.refusals.every(isApprovable);
   const refusals = overruled ? [] : prepared.refusals;
   if (refusals.length > 0) return refused(record, prepared, refusals, digest, nowMs);
   const going = plan.actions.filter(may);
@@ -161,12 +153,12 @@ function refused(
   nowMs: EpochMs,
 ): Passed {
   const { plan } = prepared;
-  const isApprovable = refusals.every(({ code }) => APPROVABLE.has(code));
+  const waits = refusals.every(isApprovable);
   return {
     prepared,
     outcome: { type: 'refused', application: record.id, plan, refusals },
     pause: null,
-    approval: isApprovable ? approvalFor(record, digest, refusals, nowMs) : null,
+    approval: waits ? approvalFor(record, digest, refusals, nowMs) : null,
     ripeMs: undefined,
   };
 }

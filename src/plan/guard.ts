@@ -24,6 +24,18 @@ export interface Refusal {
   readonly override: string;
 }
 
+const APPROVABLE: ReadonlySet<string> = new Set([
+  'guard/share',
+  'guard/prunes',
+  'guard/shrunk-source',
+  'guard/not-descendant',
+]);
+
+/** Whether a person may overrule it by approving the plan: the others say what may never be, or not now. */
+export function isApprovable({ code }: Refusal): boolean {
+  return APPROVABLE.has(code);
+}
+
 /** Looks at one scope, or at all scopes of a run together. Creations never count. */
 export function guardShare(
   plans: readonly ScopePlan[],

@@ -2,6 +2,7 @@ import type { ScopePlan } from '../../model/plan.ts';
 import { safeLine } from '../../model/text.ts';
 import { unreachable } from '../../model/unreachable.ts';
 import { hasChanges, type PlanDocument } from '../document.ts';
+import { isApprovable } from '../guard.ts';
 import type { PlanReport } from '../report.ts';
 import { entriesOf, type Entry } from './entries.ts';
 import { type Block, fit, sizeOf } from './markdown-size.ts';
@@ -120,7 +121,10 @@ function application(scope: PlanDocument['scopes'][number], report: PlanReport, 
   });
   const title = `<summary><code>${html(scope.application)}</code>: ${html(scopeHeadline(scope, report))}</summary>`;
   const approve =
-    report.plan.refusals.length > 0 && report.applied === undefined && scope.actions.length > 0
+    report.plan.refusals.length > 0 &&
+    report.plan.refusals.every(isApprovable) &&
+    report.applied === undefined &&
+    scope.actions.length > 0
       ? [
           `A running controller lets exactly this through with ${code(`portolan approve ${nameOf(scope)} ${scope.digest}`)}.`,
         ]

@@ -43,9 +43,19 @@ test('what needs a person stands above all else, each with what to do', () => {
   const [held] = tokensOf(read('held')).filter((token) => token.type === 'blockquote');
   expect(held?.raw).toContain('[!CAUTION]');
   expect(read('held').indexOf('[!WARNING]')).toBeLessThan(read('held').indexOf('| Application |'));
-  expect(read('held')).toContain(
-    'portolan approve blog 7eca89110f1a8e40f46ea6a9c2912bb7dba2d5650d96c9a6bfc08c1fa956bf8b',
-  );
+});
+
+test.for([
+  ['a plan that nothing stands against', [], 'apply'],
+  ['what a person may overrule', ['guard/share', 'guard/prunes'], 'approve'],
+  ['what nobody may', ['guard/share', 'guard/scope'], 'nothing'],
+] as const)('how to carry out exactly this plan is said of %s', ([, codes, said]) => {
+  const refusals = codes.map((code) => ({ code, message: 'no', override: 'x' }));
+  const report = reportOf([planOf({ actions: [actionOf()] })], { refusals });
+  const { digest, scopes } = report.plan;
+  const text = renderMarkdown(report);
+  expect(text.includes(`portolan apply … --expect ${digest}`)).toBe(said === 'apply');
+  expect(text.includes(`portolan approve shop ${scopes[0]?.digest}`)).toBe(said === 'approve');
 });
 
 test('plans of one source carry one hidden mark, and applies another', () => {
