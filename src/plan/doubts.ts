@@ -126,7 +126,7 @@ function tooOften(input: PlanInput, kind: string, step: PlacedStep): HoldProposa
     .join('; ');
   return {
     code: 'effect/not-taken',
-    message: `"${step.proposal.summary}" was tried ${failures} times, and each time it was refused or changed nothing: ${shown || 'the platform stayed as it was'}`,
+    message: `what the manifest says of it was tried ${failures} times in a row, and each time it was refused or changed nothing, so "${step.proposal.summary}" is not sent: ${shown || 'the platform stayed as it was'}`,
     remedy: `See in the console why. Change the manifest, or run \`portolan ledger retry ${object.uid}\` to try again.`,
     changes: step.proposal.changes,
     object: step.proposal.object,

@@ -65,7 +65,9 @@ for (const dialect of ['extended', 'documented'] as const) {
     scene.traffic();
     const held = await scene.run('apply');
     expect(held.code).toBe(4);
-    expect(held.out).toContain('"create rule www.example.com/ on port 8080 of Component/shop-web" was tried 3 times');
+    expect(held.out).toContain(
+      'tried 3 times in a row, and each time it was refused or changed nothing, so "create rule www.example.com/ on port 8080 of Component/shop-web" is not sent',
+    );
     expect(held.out).toContain('Change the manifest, or run `portolan ledger retry');
     expect(scene.traffic().writes).toEqual([]);
     scene.sandbox.setFaults([]);

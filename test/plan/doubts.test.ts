@@ -212,7 +212,7 @@ test.for([0, 1, 2, 3, 4, 10])('a write that failed %i times is held from the thi
     {
       code: 'effect/not-taken',
       resource: web,
-      message: `"ports/8080/open_outer of Component/web" was tried ${times} times, and each time it was refused or changed nothing: ports[8080].outer is false, wanted true`,
+      message: `what the manifest says of it was tried ${times} times in a row, and each time it was refused or changed nothing, so "ports/8080/open_outer of Component/web" is not sent: ports[8080].outer is false, wanted true`,
       remedy: `See in the console why. Change the manifest, or run \`portolan ledger retry ${uidOf('Component', 'port/s/8080')}\` to try again.`,
       changes: [{ path: outer.path, before: false, after: true, lastApplied: false, cause: 'git' }],
     },

@@ -32,6 +32,9 @@ export class Server {
   /** Rules that an answer left out although they were there, and when it said so. */
   readonly concealed: { readonly atMs: number; readonly rules: readonly string[] }[] = [];
 
+  /** How often an answer of old, or an empty one, was given in place of the truth, by path. */
+  readonly misled = new Map<string, number>();
+
   constructor(seed: Seed, dialect: Dialect, timeline: Timeline, newId: () => string) {
     this.state = stateOf(seed);
     this.dialect = dialect;
@@ -93,7 +96,8 @@ export class Server {
   }
 
   /** An answer that is not true leaves: keeps what it conceals. */
-  keepConcealed(operation: string, body: string): void {
+  keepConcealed({ operation, path }: PlatformRequest, body: string): void {
+    this.misled.set(path, (this.misled.get(path) ?? 0) + 1);
     if (operation !== 'listRules') return;
     const rules = [...this.state.rules.all()].map(({ id }) => id).filter((id) => !body.includes(id));
     if (rules.length > 0) this.concealed.push({ atMs: this.#timeline.nowMs, rules });

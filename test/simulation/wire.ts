@@ -59,7 +59,7 @@ function read(world: World, request: PlatformRequest, step: Step, reply: (answer
     const response = responseOf(outcome, world.answersAsValues);
     const isEmpty = (server.emptyUntilMs.get(request.operation) ?? -1) >= timeline.nowMs;
     const answer = altered(response, isEmpty ? 'empty' : fault?.act.type, chance);
-    if (isEmpty || staleMs > 0) server.keepConcealed(request.operation, answer.body);
+    if (isEmpty || staleMs > 0) server.keepConcealed(request, answer.body);
     reply(answer);
   });
 }

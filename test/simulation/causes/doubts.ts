@@ -24,12 +24,22 @@ export const causesOfDoubts: Causes = {
     const failed = [...world.books.objects.values()].filter(
       ({ resource, failures }) => resource === hold.resource && failures >= FAILURES_MAX,
     );
-    const refused = failed.filter(
-      ({ naturalKey }) => sentFor(world, naturalKey).filter(({ isRefused }) => isRefused).length >= FAILURES_MAX,
-    );
-    return when(refused.length > 0, 'it was refused three times');
+    const isTried = failed.some(({ naturalKey }) => {
+      const sent = sentFor(world, naturalKey);
+      const refused = sent.filter(({ isRefused }) => isRefused).length;
+      return sent.length >= FAILURES_MAX && refused + misledAbout(world, naturalKey) >= FAILURES_MAX;
+    });
+    return when(isTried, 'three times it was refused, or not shown where it was done');
   },
 };
+
+/** How often a listing of the ports of an object's component was not true. */
+function misledAbout(world: World, naturalKey: string): number {
+  const [, serviceId] = /^port\/([0-9a-f]+)\//.exec(naturalKey) ?? [];
+  if (serviceId === undefined) return 0;
+  const paths = [...world.server.misled].filter(([path]) => path.includes(`/${serviceId}/ports`));
+  return paths.reduce((sum, [, times]) => sum + times, 0);
+}
 
 /** A process that heard a plain yes, and could write it down, knows how its request ended. */
 function wasHeard(world: World, { id, epoch }: Intent): boolean {
