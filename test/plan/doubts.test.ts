@@ -228,7 +228,7 @@ test.for<readonly [string, StepProposal['changes'], string]>([
   ['of no field', [], 'the platform stayed as it was'],
 ])('a write %s that failed too often says what was wanted', ([, changes, words]) => {
   const input = { memory: memoryOf(failedOften(FAILURES_MAX, manifest)), resources: new Map([[web, manifest]]) };
-  expect(held(input, open({ changes })).holds[0]?.message.split('changed nothing: ')[1]).toBe(words);
+  expect(held(input, open({ changes })).holds[0]?.message.split('is not sent: ')[1]).toBe(words);
 });
 
 test('what failed before does not count against another wish, nor against another object', () => {
