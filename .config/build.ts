@@ -9,7 +9,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 import { chunkGroups } from './chunks.ts';
-import { slimUndici } from './slim-undici.ts';
+import { leanBuiltins } from './lean-builtins.ts';
+import { slimPackages } from './slim-packages.ts';
 import { compiledValidators } from './validators.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -20,7 +21,7 @@ const bundle = await rolldown({
   input: { main: join(root, 'src', 'main.ts') },
   platform: 'node',
   tsconfig: join(root, 'tsconfig.json'),
-  plugins: [compiledValidators(root), slimUndici()],
+  plugins: [compiledValidators(root), slimPackages(), leanBuiltins()],
   onLog(level, log, write) {
     // A warning of the bundler is an import that will fail at run time: never ship one.
     if (level === 'warn') throw new Error(`${log.code ?? 'warning'}: ${log.message}`);

@@ -1,5 +1,3 @@
-import { randomBytes } from 'node:crypto';
-
 /** The only source of chance: jitter, ids. The simulator has a seeded one. */
 export interface Random {
   /** Uniform in [0, 1). */
@@ -10,5 +8,6 @@ export interface Random {
 
 export const systemRandom: Random = {
   next: () => Math.random(),
-  hex: (bytes) => randomBytes(bytes).toString('hex'),
+  // The global one is loaded when it is first asked for, and most commands never do.
+  hex: (bytes) => Buffer.from(crypto.getRandomValues(new Uint8Array(bytes))).toString('hex'),
 };
