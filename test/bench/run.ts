@@ -9,6 +9,7 @@ import { daemonFleet, oneFileOfMany } from './daemon-fleet.ts';
 import { daemonLatency } from './daemon-latency.ts';
 import { type Figure, report, writeJson } from './figures.ts';
 import { isolation } from './isolation.ts';
+import { ledger } from './ledger.ts';
 import { startup } from './startup.ts';
 import { transport } from './transport.ts';
 
@@ -19,6 +20,7 @@ const benchmarks: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   isolation,
   startup,
   transport,
+  ledger,
 };
 
 const { values } = parseArgs({
