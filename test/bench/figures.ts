@@ -1,4 +1,13 @@
 import { writeFileSync } from 'node:fs';
+import { availableParallelism, loadavg } from 'node:os';
+
+/** How a benchmark is run. */
+export interface BenchOptions {
+  /** At the sizes that the figures of the project are said for, however long it takes. */
+  readonly full: boolean;
+  /** Folder for plots. */
+  readonly plots: string;
+}
 
 /** One figure of a benchmark: its samples, and what it is measured against. */
 export interface Figure {
@@ -85,7 +94,8 @@ export function writeJson(file: string, title: string, figures: readonly Figure[
     ...(figure.floor === undefined ? {} : { floor: figure.floor }),
     ...(figure.goal === undefined ? {} : { goal: figure.goal.text, met: figure.goal.isMet(summarize(figure)) }),
   }));
-  writeFileSync(file, `${JSON.stringify({ title, node: process.version, figures: rows }, null, 2)}\n`);
+  const machine = { node: process.version, cores: availableParallelism(), load: loadavg() };
+  writeFileSync(file, `${JSON.stringify({ title, ...machine, figures: rows }, null, 2)}\n`);
 }
 
 function round(value: number): string {
