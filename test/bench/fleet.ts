@@ -19,7 +19,7 @@ export const COMPONENTS_PER_APPLICATION = 3;
 const PORTS_OF_COMPONENT = [4, 3, 3] as const;
 /** Of the first component: the rules are on them. */
 const PUBLIC_PORTS = 2;
-const REGION = 'region-1';
+export const REGION = 'region-1';
 
 /** One application of the fleet, as manifests and platform both have it. */
 export interface FleetApplication {

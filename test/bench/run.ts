@@ -12,6 +12,7 @@ import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { byHand } from './by-hand.ts';
+import { coldPlan, growth } from './cold-plan.ts';
 import { daemonFleet, oneFileOfMany } from './daemon-fleet.ts';
 import { daemonLatency } from './daemon-latency.ts';
 import { type BenchOptions, type Figure, report, writeJson } from './figures.ts';
@@ -31,6 +32,8 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<rea
   ledger,
   requests,
   'by-hand': byHand,
+  'cold-plan': coldPlan,
+  growth,
 };
 
 const { values } = parseArgs({
