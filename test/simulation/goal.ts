@@ -121,10 +121,10 @@ function installFaults(world: World, name: string, spec: StoreInstallSpec): stri
   return faults;
 }
 
-/** Of everything that was ever installed for it, somebody has deleted the last component. */
-function wasDeletedByHand({ truth, byHand }: World, { uid }: OwnedObject): boolean {
+/** Of everything that was ever installed for it, or taken for that, somebody has deleted the last component. */
+function wasDeletedByHand({ truth, byHand }: World, { uid, remoteId }: OwnedObject): boolean {
   const made = truth.sent.flatMap((sent) => (sent.uid === uid ? sent.installs : []));
-  return made.length > 0 && made.every((id) => byHand.installs.has(id));
+  return remoteId !== null && [...made, remoteId].every((id) => byHand.installs.has(id));
 }
 
 /** Rules of ours that git no longer names are deleted where that is allowed and possible. */
@@ -138,7 +138,14 @@ function leftovers(world: World, held: ReadonlySet<string>): string[] {
   return [...world.books.objects.values()]
     .filter((object) => object.kind === 'HttpGatewayRule' && object.origin !== 'observed')
     .filter((object) => !wanted.has(object.naturalKey) && !held.has(object.resource))
+    .filter((object) => !isUnidentified(world, object.resource))
     .map((object) => `${object.naturalKey} is no longer named and still on record as ${object.state}`);
+}
+
+/** Git names the rule, and its component comes with an install that is not there yet: nobody knows where the rule belongs. */
+function isUnidentified({ wishes, truth }: World, resource: string): boolean {
+  const component = wishes.rules.get(resource.slice('HttpGatewayRule/'.length))?.component;
+  return component !== undefined && truth.serviceOf(component, wishes) === undefined;
 }
 
 function objectOf(world: World, kind: string, naturalKey: string): OwnedObject | undefined {
