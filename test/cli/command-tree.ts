@@ -11,3 +11,8 @@ export function commandPaths(
     return entry.hidden === true ? [] : [path];
   });
 }
+
+/** A row of a table, with the words as its name. */
+export function named<Words extends readonly string[]>(words: Words): readonly [name: string, words: Words] {
+  return [words.join(' '), words];
+}

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { layOut } from '../../src/cli/help-layout.ts';
 import { displayWidth } from '../../src/cli/text.ts';
-import { commandPaths } from './command-tree.ts';
+import { commandPaths, named } from './command-tree.ts';
 import { collectingTerminal, runHere } from './running.ts';
 
 const PATHS = commandPaths();
@@ -31,7 +31,7 @@ test('there are commands, and groups of them', () => {
   expect(COMMANDS).not.toContain('__complete');
 });
 
-test.for(PATHS)('%s %s: the help is whole, and fits 40, 80 and 120 columns', async (path) => {
+test.for(PATHS.map(named))('%s: the help is whole, and fits 40, 80 and 120 columns', async ([, path]) => {
   for (const columns of [40, 80, 120]) {
     const text = await help(path, columns);
     expect(tooLong(text, columns), `${columns} columns`).toEqual([]);
@@ -48,7 +48,7 @@ test.for(PATHS)('%s %s: the help is whole, and fits 40, 80 and 120 columns', asy
     expect(COMMANDS).toContain(name.replace(/\s+/g, ' ').replace('portolan ', ''));
 });
 
-test.for(PATHS)('%s %s: each example is of this program, and its flags are there', async (path) => {
+test.for(PATHS.map(named))('%s: each example is of this program, and its flags are there', async ([, path]) => {
   const flags = new Map<string, string>();
   const text = await help(path, 100);
   const examples = /^Examples:\n((?: .*\n)+)/m.exec(text)?.[1]?.replaceAll('\\\n', ' ') ?? '';
@@ -69,26 +69,29 @@ function aliased(line: string): readonly string[] | undefined {
   return line.startsWith('diff') ? ['plan'] : undefined;
 }
 
-test.for(PATHS)('%s %s: a misspelt flag or choice is refused with 3, and what was meant is named', async (path) => {
-  const text = await help(path, 100);
-  const flags = [...text.matchAll(/^ {2}(?:-\w, )?(--[a-z-]{5,})/gm)].map(([, flag]) => flag ?? '');
-  for (const flag of flags.filter((one) => one !== '--help')) {
-    const run = await runHere([...path, `${flag.slice(0, -2)}${flag.at(-1)}${flag.at(-2)}x`]);
-    expect(run, flag).toMatchObject({ code: 3, out: '' });
-    expect(run.err, flag).toMatch(/unknown option[^]*Did you mean/);
-  }
-  for (const [, flag = '', first = ''] of text.matchAll(
-    /^ {2}(?:-\w, )?(--[a-z-]+) <[^>]*>(?:(?!\n {2}-)[^])*?\(choices: "(\w+)"/gm,
-  )) {
-    const run = await runHere([...path, flag, `${first}x`]);
-    expect(run, flag).toMatchObject({ code: 3, out: '' });
-    expect(run.err, flag).toContain(`Did you mean ${first}?`);
-  }
-});
+test.for(PATHS.map(named))(
+  '%s: a misspelt flag or choice is refused with 3, and what was meant is named',
+  async ([, path]) => {
+    const text = await help(path, 100);
+    const flags = [...text.matchAll(/^ {2}(?:-\w, )?(--[a-z-]{5,})/gm)].map(([, flag]) => flag ?? '');
+    for (const flag of flags.filter((one) => one !== '--help')) {
+      const run = await runHere([...path, `${flag.slice(0, -2)}${flag.at(-1)}${flag.at(-2)}x`]);
+      expect(run, flag).toMatchObject({ code: 3, out: '' });
+      expect(run.err, flag).toMatch(/unknown option[^]*Did you mean/);
+    }
+    for (const [, flag = '', first = ''] of text.matchAll(
+      /^ {2}(?:-\w, )?(--[a-z-]+) <[^>]*>(?:(?!\n {2}-)[^])*?\(choices: "(\w+)"/gm,
+    )) {
+      const run = await runHere([...path, flag, `${first}x`]);
+      expect(run, flag).toMatchObject({ code: 3, out: '' });
+      expect(run.err, flag).toContain(`Did you mean ${first}?`);
+    }
+  },
+);
 
-test.for(PATHS.flatMap((path) => path.map((_, index) => path.slice(0, index + 1))))(
-  '%s %s, misspelt, is refused',
-  async (path) => {
+test.for(PATHS.flatMap((path) => path.map((_, index) => named(path.slice(0, index + 1)))))(
+  '%s, misspelt, is refused',
+  async ([, path]) => {
     const last = path.at(-1) ?? '';
     const run = await runHere([...path.slice(0, -1), `${last.slice(0, -1)}${last.at(-1)}${last.at(-1)}`]);
     expect(run).toMatchObject({ code: 3, out: '' });

@@ -21,7 +21,8 @@ Examples:
 
 A setting of the configuration is given by --set PATH=VALUE, or by the variable that the table of --variables names. For a document
 that the file does not have, one is made: PORTOLAN_SET_PLATFORM_DEFAULT_URL alone is a platform.
-Lists are written with commas or as YAML; --set Platform/default:auth.value.env=NAME refers to a secret, and no setting holds one.`;
+Lists are written with commas or as YAML; --set Platform/default:auth.value.env=NAME refers to a secret, and no setting holds one.
+What a command has a flag of its own for (--max-share of plan, --listen of run) goes by that flag first.`;
 
 export const configCommand: CommandDefinition = {
   help: {
