@@ -19,6 +19,7 @@ import { type BenchOptions, type Figure, report, writeJson } from './figures.ts'
 import { isolation } from './isolation.ts';
 import { ledger } from './ledger.ts';
 import { requests } from './requests.ts';
+import { slowPlatform } from './slow-platform.ts';
 import { startup } from './startup.ts';
 import { transport } from './transport.ts';
 
@@ -34,6 +35,7 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<rea
   'by-hand': byHand,
   'cold-plan': coldPlan,
   growth,
+  'slow-platform': slowPlatform,
 };
 
 const { values } = parseArgs({
