@@ -41,7 +41,7 @@ interface Daemon {
   end(): Promise<void>;
 }
 
-async function startDaemon(size: FleetSize): Promise<Daemon> {
+export async function startDaemon(size: FleetSize): Promise<Daemon> {
   const folder = mkdtempSync(join(tmpdir(), 'portolan-bench-'));
   const sandbox = await startSandboxProcess(folder, fleetSeed(size, { withRules: true }));
   const server = '{ listen: "127.0.0.1:0", tokens: [{ name: bench, role: admin, value: { env: BENCH_API_TOKEN } }] }';

@@ -18,6 +18,7 @@ import { daemonLatency } from './daemon-latency.ts';
 import { type BenchOptions, type Figure, report, writeJson } from './figures.ts';
 import { isolation } from './isolation.ts';
 import { ledger } from './ledger.ts';
+import { oneChange } from './one-change.ts';
 import { requests } from './requests.ts';
 import { slowPlatform } from './slow-platform.ts';
 import { startup } from './startup.ts';
@@ -35,6 +36,7 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<rea
   'by-hand': byHand,
   'cold-plan': coldPlan,
   growth,
+  'one-change': oneChange,
   'slow-platform': slowPlatform,
 };
 
