@@ -233,9 +233,9 @@ async function lookAgain(
   // With a write still in the air, or a platform that refuses us, reading proves nothing and costs a request.
   if (applied.stopped !== undefined) return { ...current, plan: remainder(current.plan, applied.results), waits: [] };
   const next = await again(current, world, options, applied.stale ? undefined : applied.touched);
-  const repeated = applied.results.filter(
-    (result) => result.status === 'done' && next.plan.actions.some((action) => action.id === result.action.id),
-  );
+  // One without a change of its own took, and comes once more only because a step before it undoes it for a moment.
+  const untaken = new Set(next.plan.actions.flatMap(({ id, changes }) => (changes.length > 0 ? [id] : [])));
+  const repeated = applied.results.filter(({ status, action }) => status === 'done' && untaken.has(action.id));
   if (repeated.length === 0) return next;
   for (const { action } of repeated) await countFailure(world, next, action);
   return again(next, world, options, new Set());

@@ -140,6 +140,38 @@ test('a rule in doubt that git names anew is no less in doubt under its new name
   expect(plan.inSync).toEqual(['Component/web']);
 });
 
+test('a new install group proves nothing while the server lists no install of its model', async () => {
+  const world = new ScopeWorld(seedWith(), 'extended');
+  const work = workOf(ADDRESS, [install('one')]);
+  world.crash = { atWrite: 1, when: 'after' };
+  await world.pass(work);
+  world.crash = undefined;
+  await world.pass(work);
+  world.clock.advance(20 * 60_000 + 2_000);
+  world.answer = ({ operation }) => (operation === 'listInstalled' ? refusal(200, []) : undefined);
+  expect(codes(await world.pass(work))).toContain('intent/in-doubt');
+  expect(rowOf(world, 'install/one')).toBeUndefined();
+  world.answer = () => undefined;
+  expect(codes(await world.pass(work))).toEqual([]);
+  expect(rowOf(world, 'install/one')).toMatchObject({ state: 'present' });
+  expect(world.state.installs.size).toBe(1);
+});
+
+test('what took, and is only undone for a moment by the next attempt, does not count as not taken', async () => {
+  const world = new ScopeWorld(seedWith({ id: WEB, name: 'web', ports: [{ port: 8080, inner: true }] }), 'extended');
+  const work = workOf(ADDRESS, [component('web', WEB, [{ port: 8080, protocol: 'grpc', inner: true, outer: true }])]);
+  let isRefused = false;
+  world.answer = ({ body }) => {
+    if (isRefused || !JSON.stringify(body ?? {}).includes('change_protocol')) return undefined;
+    isRefused = true;
+    return refusal(400, { code: 20400, msg: 'params error' });
+  };
+  const { plan } = ended(await world.pass(work));
+  expect(isRefused).toBe(true);
+  expect(plan.actions.map(({ step }) => step.type)).toEqual(['close_outer', 'change_protocol', 'open_outer']);
+  expect(rowOf(world, `port/${WEB}/8080`)?.failures).toBe(1);
+});
+
 test('nothing is pruned while an intent of the application is in doubt', async () => {
   const world = new ScopeWorld(seedWith({ id: WEB, name: 'web', ports: [{ port: 9000, inner: true }] }), 'documented');
   const keeping = component('web', WEB, []);

@@ -189,6 +189,12 @@ async function resolve(step: InstallStep, { reader, memory, intent }: ResolveCon
       type: 'absent-so-far',
       evidence: `the server lists no further install of model ${step.modelId}; ${counts}`,
     };
+  if (installed.readable && !installed.value.some((copy) => copy.modelId === step.modelId))
+    return {
+      type: 'hold',
+      code: 'install/contradiction',
+      evidence: `install group ${only} is new, and the server lists no install of model ${step.modelId}: one of the two answers is old, or the group is somebody else's; ${counts}`,
+    };
   if (second !== undefined)
     return {
       type: 'hold',

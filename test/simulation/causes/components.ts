@@ -67,9 +67,19 @@ function portsOf(world: World, hold: Hold): readonly Port[] {
   const rows = new Map(world.server.state.ports.in('component', serviceId).map((row) => [row.port, row]));
   return (wishOf(world, hold)?.ports ?? []).map((wish) => {
     const row = rows.get(wish.port);
-    const isOwed = row?.outer === false && world.truth.closedForAMoment.has(`${serviceId}/${wish.port}`);
+    const place = `${serviceId}/${wish.port}`;
+    const isOwed = row?.outer === false && (world.truth.closedForAMoment.has(place) || isOwedInDoubt(world, place));
     return { wish, row, isOwed };
   });
+}
+
+/** Whether it was closed for a moment was in doubt, and is for whoever looks at the port now: it counts as owed. */
+function isOwedInDoubt(world: World, place: string): boolean {
+  const object = onRecord(world, `port/${place}`);
+  const closings = world.truth.sent.filter(
+    ({ action, intent }) => action.object === `port/${place}` && world.books.doubtedBy.has(intent.id),
+  );
+  return object?.obligation != null && closings.some(({ action }) => action.obligation !== undefined);
 }
 
 /** A listed port cannot have its alias, or no port can carry the name of the service. */
