@@ -54,6 +54,11 @@ test.for<readonly [string, Trust, string, string]>([
   ['the operator’s value', 'operator', 'auth: { header: A, value: abc }', 'auth: { header: A, value: *** }'],
   ['the operator’s address', 'operator', 'hook: { name: A, urlFrom: abc }', 'hook: { name: A, urlFrom: *** }'],
   ['what stands behind the host', 'operator', 'hook: { url: c.example.com/abc }', 'hook: { url: c.example.com**** }'],
+  ['what stands behind the host of a link', 'operator', 'link: c.example.com/abc', 'link: c.example.com****'],
+  ['no host alone', 'operator', 'url: c.example.com', 'url: c.example.com'],
+  ['a secret within an address', 'operator', 'url: [ { token: abc } ]', 'url: [ { token: *** } ]'],
+  ['no path of any other field', 'operator', 'name: c.example.com/abc', 'name: c.example.com/abc'],
+  ['nobody else’s path', 'manifest', 'url: c.example.com/abc', 'url: c.example.com/abc'],
   ['nobody else’s address', 'manifest', 'hook: { urlFrom: abc }', 'hook: { urlFrom: abc }'],
   ['nobody else’s', 'manifest', 'headers: [ { key: A, value: abc } ]', 'headers: [ { key: A, value: abc } ]'],
   ['no other field', 'manifest', 'port: 80\nname: abc', 'port: 80\nname: abc'],
@@ -69,6 +74,7 @@ test.for([
   ['https://a:b@c.example.com/x and http://d@e', 'https://***@c.example.com/*** and http://***@e'],
   ['https://c.example.com/a@b mail@x', 'https://c.example.com/*** mail@x'],
   ['https://c.example.com:8443?token=abc', 'https://c.example.com:8443?***'],
+  ['https://c.example.com/a,bcd,e f', 'https://c.example.com/*** f'],
   ['https://c.example.com/ and https://c', 'https://c.example.com/ and https://c'],
   ['c.example.com/abc', 'c.example.com/abc'],
 ] as const)('of addresses only scheme and host are shown: %j as %j', ([text, shown]) => {
@@ -80,6 +86,7 @@ test.for([
   ['c.example.com:80#abc\ndef', 'c.example.com:80#***'],
   ['https://c.example.com/abc', 'https://c.example.com/***'],
   ['c.example.com', 'c.example.com'],
+  ['see c.example.com/abc', 'see c.example.com/abc'],
 ] as const)('in a field of addresses, where the scheme was forgotten too: %j as %j', ([text, shown]) => {
   expect(shownAddress(text)).toBe(shown);
 });

@@ -34,6 +34,12 @@ test.for([
   expect(messageOf(status, body)).toBe(words);
 });
 
+test('what a transport has parsed already is taken as it is', () => {
+  const answer = parseAnswer({ ...jsonResponse(400, {}), body: '', json: { msg: 'no', code: 7 } });
+  expect(answer).toMatchObject({ isJson: true, isEmpty: false, json: { msg: 'no', code: 7 } });
+  expect(answer.summary).toEqual({ status: 400, code: 7, message: 'no' });
+});
+
 test.for([
   ['', 'text/plain', 'an answer without a body'],
   [' \n', 'application/json', 'an answer without a body'],

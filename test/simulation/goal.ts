@@ -124,7 +124,8 @@ function installFaults(world: World, name: string, spec: StoreInstallSpec): stri
 /** Of everything that was ever installed for it, or taken for that, somebody has deleted the last component. */
 function wasDeletedByHand({ truth, byHand }: World, { uid, remoteId }: OwnedObject): boolean {
   const made = truth.sent.flatMap((sent) => (sent.uid === uid ? sent.installs : []));
-  return remoteId !== null && [...made, remoteId].every((id) => byHand.installs.has(id));
+  const taken = remoteId === null ? made : [...made, remoteId];
+  return taken.length > 0 && taken.every((id) => byHand.installs.has(id));
 }
 
 /** Rules of ours that git no longer names are deleted where that is allowed and possible. */

@@ -26,10 +26,10 @@ export const causesOfDoubts: Causes = {
     );
     const isTried = failed.some(({ naturalKey }) => {
       const sent = sentFor(world, naturalKey);
-      const refused = sent.filter(({ isRefused }) => isRefused).length;
+      const refused = sent.filter(({ isRefused, intent }) => isRefused || world.books.doubtedBy.has(intent.id)).length;
       return sent.length >= FAILURES_MAX && refused + misledAbout(world, naturalKey) >= FAILURES_MAX;
     });
-    return when(isTried, 'three times it was refused, or not shown where it was done');
+    return when(isTried, 'three times it was refused, in doubt, or not shown where it was done');
   },
 };
 
