@@ -54,7 +54,10 @@ function undecidable(world: World, intent: Intent): string | undefined {
       return 'nothing proves an upgrade';
     case 'install':
       if (world.dialect === 'documented') return 'no listing proves an install';
-      return when(foreignInstalls(world).length > 0, 'somebody else installed something too');
+      return (
+        when(foreignInstalls(world).length > 0, 'somebody else installed something too') ??
+        when(isOfUnknownGroup(world), 'another install on record may be the one that is seen')
+      );
     case 'createRule': {
       const { object } = intent.action as unknown as Action;
       const place = object.slice('rule/'.length);
@@ -64,6 +67,11 @@ function undecidable(world: World, intent: Intent): string | undefined {
     default:
       return undefined;
   }
+}
+
+/** Somebody else installed while one of ours was: which group is whose nobody could tell. */
+function isOfUnknownGroup({ books }: World): boolean {
+  return [...books.objects.values()].some(({ kind, remoteId }) => kind === 'StoreInstall' && remoteId === null);
 }
 
 /** The resource that a blocked one names as what it waits for. */
