@@ -191,8 +191,8 @@ async function converge(world: World): Promise<boolean> {
       world.limits = { ...world.limits, maxPrunes: 1000 };
       outcome = await world.pass();
     }
-    if (outcome?.type === 'ended' && outcome.waits.length > 0) {
-      // What must come to run gets the time that its manifest gives it.
+    if (outcome?.type === 'ended' && (outcome.waits.length > 0 || world.server.isRestless())) {
+      // What must come to run gets the time that its manifest gives it, or that it takes.
       await world.letPass(WAITED_MS);
       outcome = await world.pass();
     }

@@ -139,7 +139,8 @@ function hasOthersComponents(world: World, { remoteAux }: OwnedObject, sent: rea
   const recorded = (remoteAux['components'] ?? []) as readonly { readonly serviceId: string }[];
   return recorded.some(({ serviceId }) => {
     const row = world.server.state.components.get(serviceId);
-    return row !== undefined && !own.has(String(row.groupId));
+    // One that is gone by now was somebody else's too, or somebody has deleted it.
+    return row === undefined || !own.has(String(row.groupId));
   });
 }
 
