@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
@@ -9,7 +10,7 @@ const long = process.env.PORTOLAN_TEST_LONG === '1';
 const LONG = /\.long\.test\.ts$/;
 /** Files that take long for what they say: they start first, or one of them would run alone at the end. */
 const SLOW =
-  /\/test\/(?:ci|processes|simulation)\/|\/test\/cli\/(?:apply-|secrets|commands|installation)|\/ledger\/processes/;
+  /\/test\/(?:ci|processes|simulation)\/|\/test\/cli\/(?:apply-|secrets|commands|installation|hardship|export|completion)|\/ledger\/processes|\/test\/(?:readme|redteam)\//;
 
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -25,6 +26,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     exclude: long ? [] : ['test/**/*.long.test.ts'],
     pool: 'forks',
+    // Half of the slow ones wait for other processes: a third worker uses what they leave idle of two cores.
+    maxWorkers: Math.max(3, availableParallelism()),
     sequence: { sequencer: SlowFirst },
     testTimeout: long ? 600_000 : 30_000,
     hookTimeout: 60_000,
