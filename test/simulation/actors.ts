@@ -25,15 +25,23 @@ export class ByHand {
   /** Components that somebody deleted, and installs of which nothing was left then. */
   readonly components = new Set<string>();
   readonly installs = new Set<string>();
+  /** How often somebody edited a port, by `<component>/<port>`. */
+  readonly ports = new Map<string, number>();
+
+  editsPort({ serviceId, port }: { readonly serviceId: string; readonly port: number }): void {
+    const place = `${serviceId}/${port}`;
+    this.ports.set(place, (this.ports.get(place) ?? 0) + 1);
+  }
 }
 
 type Actor = (surroundings: Surroundings, chance: Chance) => void;
 
 /** Operators with a console, other tools, and the cluster itself. Each does what the API or the console allows. */
 const actors = {
-  'edit-port'({ server, truth }, chance) {
+  'edit-port'({ server, truth, byHand }, chance) {
     const port = somePort(server, chance);
     if (port === undefined) return;
+    byHand.editsPort(port);
     truth.owed.delete(`${port.serviceId}/${port.port}`);
     const action = chance.pick(['open_inner', 'close_inner', 'open_outer', 'close_outer', 'change_protocol']);
     ask(server, 'PUT', paths.port(ADDRESS, port.serviceId, port.port), {
@@ -41,9 +49,10 @@ const actors = {
       ...(action === 'change_protocol' ? { protocol: chance.pick(['http', 'tcp', 'grpc']) } : {}),
     });
   },
-  'rename-port'({ server }, chance) {
+  'rename-port'({ server, byHand }, chance) {
     const port = somePort(server, chance);
     if (port === undefined) return;
+    byHand.editsPort(port);
     ask(server, 'PUT', paths.port(ADDRESS, port.serviceId, port.port), {
       action: 'change_port_alias',
       port_alias: chance.pick(['ALPHA', 'BETA', 'GAMMA', 'OTHER']),

@@ -58,7 +58,11 @@ export const causesOfComponents: Causes = {
   },
   'component/ambiguous-install-component': (world, hold) => {
     const { install = '', component = '' } = wishOf(world, hold)?.from ?? {};
-    return unknownComponents(world, install) ?? installOfAnotherModel(world, install, component);
+    return (
+      unknownComponents(world, install) ??
+      installOfAnotherModel(world, install, component) ??
+      componentOfNoModel(world, install, component)
+    );
   },
 };
 
@@ -151,4 +155,11 @@ function installOfAnotherModel(world: World, install: string, component: string)
   const model = MODELS.find(({ id }) => id === installed);
   const isOther = wanted !== undefined && model !== undefined && model.id !== wanted && model.component !== component;
   return when(isOther, 'the install on record is of another model than git says now');
+}
+
+/** Git itself names a component that the model of its install does not have. */
+function componentOfNoModel(world: World, install: string, component: string): string | undefined {
+  const wanted = world.wishes.installs.get(install)?.model.id;
+  const model = MODELS.find(({ id }) => id === wanted);
+  return when(model !== undefined && model.component !== component, 'the model has no such component');
 }

@@ -33,12 +33,13 @@ export const causesOfDoubts: Causes = {
   },
 };
 
-/** How often a listing of the ports of an object's component was not true. */
+/** How often a listing of the ports of an object's component was not true, or somebody changed that port meanwhile. */
 function misledAbout(world: World, naturalKey: string): number {
-  const [, serviceId] = /^port\/([0-9a-f]+)\//.exec(naturalKey) ?? [];
+  const [, place = '', serviceId] = /^port\/(([0-9a-f]+)\/.*)$/.exec(naturalKey) ?? [];
   if (serviceId === undefined) return 0;
+  const edits = world.byHand.ports.get(place) ?? 0;
   const paths = [...world.server.misled].filter(([path]) => path.includes(`/${serviceId}/ports`));
-  return paths.reduce((sum, [, times]) => sum + times, 0);
+  return paths.reduce((sum, [, times]) => sum + times, edits);
 }
 
 /** A process that heard a plain yes, and could write it down, knows how its request ended. */
