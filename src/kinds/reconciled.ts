@@ -225,6 +225,8 @@ export interface KindDiff<Spec, Live, S extends Step> {
 
 export interface WithdrawContext {
   readonly rules: Readable<readonly RuleRecord[]>;
+  /** By component, of those with an object that is owed something; undefined: the component is gone. */
+  readonly ports: ReadonlyMap<string, readonly PortRecord[] | undefined>;
   readonly canDeleteRules: boolean;
   readonly permissions: Permissions;
 }

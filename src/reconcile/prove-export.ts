@@ -33,7 +33,7 @@ export async function planExported(
     source,
     resources,
     live: new Map(observed),
-    withdrawal: { rules: live.rules, canDeleteRules: false },
+    withdrawal: { rules: live.rules, ports: new Map(), canDeleteRules: false },
     memory: NOTHING,
     permissions: { adopt: () => true, prune: false, firstInstall: true },
     targets: undefined,

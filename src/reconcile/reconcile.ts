@@ -21,7 +21,7 @@ import { refusalsOf } from './refusals.ts';
 import { resolveScope } from './resolve-scope.ts';
 import { type CachingReader, createScopeReader, VANISHED } from './scope-reader.ts';
 import type { SharedReadings } from './shared-readings.ts';
-import { confirmedRules } from './withdrawn.ts';
+import { confirmedRules, owedPorts } from './withdrawn.ts';
 
 /** One application and everything the source wants of it. */
 export interface Work {
@@ -355,20 +355,20 @@ async function look(
   const live = new Map(observed);
   const withdrawn =
     options.targets === undefined
-      ? memory.objects.filter(
-          (object) =>
-            object.source === world.source && object.kind === 'HttpGatewayRule' && !work.resources.has(object.resource),
-        )
+      ? memory.objects.filter(({ source, resource }) => source === world.source && !work.resources.has(resource))
       : [];
-  const listed = withdrawn.length > 0 || live.size > 0 ? await reader.rules() : { readable: false as const };
-  const rules = await confirmedRules(world.client, scope, listed, withdrawn);
+  const withdrawnRules = withdrawn.filter(({ kind }) => kind === 'HttpGatewayRule');
+  const ports = await owedPorts(reader, withdrawn);
+  const needsRules = withdrawnRules.length + ports.size + live.size > 0;
+  const listed = needsRules ? await reader.rules() : { readable: false as const };
+  const rules = await confirmedRules(world.client, scope, listed, withdrawnRules);
   const { plan, bookkeeping, waits } = planScope({
     application: work.application.id,
     scope,
     source: world.source,
     resources: work.resources,
     live,
-    withdrawal: { rules, canDeleteRules: rules.readable && (await reader.can('deleteRule')) },
+    withdrawal: { rules, ports, canDeleteRules: rules.readable && (await reader.can('deleteRule')) },
     memory,
     permissions: options.permissions,
     targets: options.targets,

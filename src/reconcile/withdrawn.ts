@@ -1,5 +1,5 @@
-import type { Readable } from '../kinds/reconciled.ts';
-import type { RuleRecord } from '../model/observed.ts';
+import type { Readable, ScopeReader } from '../kinds/reconciled.ts';
+import type { PortRecord, RuleRecord } from '../model/observed.ts';
 import type { OwnedObject } from '../model/owned.ts';
 import type { PlatformClient } from '../platform/client.ts';
 import type { AppAddress } from '../platform/writes.ts';
@@ -23,4 +23,14 @@ export async function confirmedRules(
   const found = await Promise.all(missing.map((ruleId) => client.rule(app, ruleId)));
   const present = found.flatMap((answer) => (answer.readable && answer.value !== undefined ? [answer.value] : []));
   return { readable: true, value: [...rules.value, ...present] };
+}
+
+/** Ports of components with something that we owe: read, because only what is seen can be restored. Mostly none. */
+export async function owedPorts(
+  reader: ScopeReader,
+  withdrawn: readonly OwnedObject[],
+): Promise<ReadonlyMap<string, readonly PortRecord[] | undefined>> {
+  const owing = withdrawn.filter(({ kind, obligation }) => kind === 'Component' && obligation !== null);
+  const services = new Set(owing.map(({ naturalKey }) => naturalKey.split('/')[1] as string));
+  return new Map(await Promise.all([...services].map(async (id) => [id, await reader.ports(id)] as const)));
 }

@@ -12,6 +12,7 @@ import {
 import type { ComponentContext, ComponentProposal, ObservedComponent } from './live.ts';
 import { nameSteps } from './names.ts';
 import { openingRule } from './opening-rule.ts';
+import { paidOff, restoration } from './owed.ts';
 import { diffPort, type PortDifference } from './port-diff.ts';
 import { rulesAlong } from './port-rules.ts';
 import type { PortSpec } from './spec.ts';
@@ -52,10 +53,17 @@ export function diffComponent(context: ComponentContext): Difference<ComponentSt
   };
 }
 
-/** A component that git no longer names: its ports stay as they are, and the ledger lets go of them. */
-export function withdrawComponent(object: OwnedObject, _context: WithdrawContext): Difference<ComponentStep> {
+/**
+ * A component that git no longer names: its ports stay as they are, and the ledger lets go of them; but first what was closed
+ * for a moment is opened again, because nobody else knows of it.
+ */
+export function withdrawComponent(object: OwnedObject, { ports, rules }: WithdrawContext): Difference<ComponentStep> {
   // Deleted by us, and gone: nothing to say.
   if (object.state === 'deleting') return { ...noDifference, forget: [object.naturalKey] };
+  const [, serviceId = '', port] = object.naturalKey.split('/');
+  const live = ports.get(serviceId)?.find((candidate) => candidate.port === Number(port));
+  const owed = restoration(object, serviceId, live, rules);
+  if (owed !== undefined) return { ...noDifference, ...owed };
   const what = object.naturalKey.startsWith('port/')
     ? `port ${object.naturalKey.split('/')[2]} of ${object.resource}`
     : `${object.resource} (${object.remoteId})`;
@@ -167,6 +175,11 @@ function settledObjects(
       lastApplied: assertedFields(wanted),
       obligation: null,
     });
+  }
+  const listed = new Set(spec.ports.map(({ port }) => port));
+  for (const live of observed.ports.filter(({ port }) => !listed.has(port))) {
+    const paid = paidOff(remembered(context.memory, 'Component', portKey(observed.serviceId, live.port)), live);
+    if (paid !== undefined) recordings.push(paid);
   }
   return recordings;
 }

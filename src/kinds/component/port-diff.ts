@@ -221,6 +221,17 @@ function openOuter(port: {
   };
 }
 
+/** Opens again what an earlier run has closed for a moment, of a port that no manifest lists any more. */
+export function reopening(serviceId: string, live: PortRecord, rules: Readable<readonly RuleRecord[]>): Proposal {
+  const { port, protocol } = live;
+  return {
+    ...openOuter({ serviceId, port, protocol, rules, after: [] }),
+    step: { type: 'open_outer', serviceId, port, temporary: true },
+    summary: `open outer access of port ${port} again`,
+    cause: 'obligation',
+  };
+}
+
 function openingEffects({ rules, serviceId, port, protocol }: Parameters<typeof openOuter>[0]): readonly string[] {
   const existing = ruleEffects(rules, serviceId, port, 'enables');
   if (existing.length > 0) return existing;

@@ -3,9 +3,10 @@ import type { PortRecord } from '../../model/observed.ts';
 import type { Note } from '../../model/plan.ts';
 import { type HoldProposal, remembered } from '../reconciled.ts';
 import type { ComponentContext, ComponentProposal, ObservedComponent } from './live.ts';
+import { restoration } from './owed.ts';
 import { change, proposal, ruleEffects, stepKey } from './port-diff.ts';
 import { rulesAlong, rulesOnRecord } from './port-rules.ts';
-import { componentKey } from './steps.ts';
+import { componentKey, portKey } from './steps.ts';
 
 /** Ports that the manifest does not list: kept, or closed or deleted by the rules of pruning. */
 export function unlistedPorts(context: ComponentContext, observed: ObservedComponent) {
@@ -16,6 +17,12 @@ export function unlistedPorts(context: ComponentContext, observed: ObservedCompo
   const listed = new Set(spec.ports.map((port) => port.port));
   const extra = observed.ports.filter((port) => !listed.has(port.port));
   const wanted = spec.unlistedPorts;
+  for (const port of wanted === 'keep' ? extra : []) {
+    const object = remembered(context.memory, 'Component', portKey(observed.serviceId, port.port));
+    const owed = restoration(object, observed.serviceId, port, observed.rules);
+    steps.push(...(owed?.steps ?? []));
+    holds.push(...(owed?.holds ?? []));
+  }
   const concerned = wanted === 'keep' ? [] : extra.filter((port) => wanted === 'delete' || port.outer || port.inner);
   if (concerned.length === 0) return { steps, holds, notes };
   const what = `${concerned.map((port) => port.port).join(', ')} (unlistedPorts: ${wanted})`;

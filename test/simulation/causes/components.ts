@@ -45,6 +45,15 @@ export const causesOfComponents: Causes = {
     'outer was closed for a moment, and may not be opened again',
     ({ wish, isOwed }) => wish.inner === false && wish.outer === undefined && isOwed,
   ),
+  'component/left-closed': (world, hold) =>
+    when(
+      [...world.books.objects.values()].some(({ resource, naturalKey, obligation }) => {
+        const place = naturalKey.slice('port/'.length);
+        const isClosed = world.server.state.ports.get(place)?.inner === false;
+        return resource === hold.resource && obligation !== null && isClosed && wasClosedForAMoment(world, place);
+      }),
+      'outer was closed for a moment, no manifest lists the port, and inner is closed now',
+    ),
   'component/cannot-delete': (world, hold) => {
     const wish = wishOf(world, hold);
     const isDeletion = wish?.unlistedPorts === 'delete' && world.dialect === 'documented';
@@ -72,13 +81,14 @@ function portsOf(world: World, hold: Hold): readonly Port[] {
   return (wishOf(world, hold)?.ports ?? []).map((wish) => {
     const row = rows.get(wish.port);
     const place = `${serviceId}/${wish.port}`;
-    const isOwed = row?.outer === false && (world.truth.closedForAMoment.has(place) || isOwedInDoubt(world, place));
+    const isOwed = row?.outer === false && wasClosedForAMoment(world, place);
     return { wish, row, isOwed };
   });
 }
 
-/** Whether it was closed for a moment was in doubt, and is for whoever looks at the port now: it counts as owed. */
-function isOwedInDoubt(world: World, place: string): boolean {
+/** It was, or that was in doubt and is for whoever looks at the port now. */
+function wasClosedForAMoment(world: World, place: string): boolean {
+  if (world.truth.closedForAMoment.has(place)) return true;
   const object = onRecord(world, `port/${place}`);
   const closings = world.truth.sent.filter(
     ({ action, intent }) => action.object === `port/${place}` && world.books.doubtedBy.has(intent.id),

@@ -27,19 +27,22 @@ export const causesOfDoubts: Causes = {
     const isTried = failed.some(({ naturalKey }) => {
       const sent = sentFor(world, naturalKey);
       const refused = sent.filter(({ isRefused, intent }) => isRefused || world.books.doubtedBy.has(intent.id)).length;
-      return sent.length >= FAILURES_MAX && refused + misledAbout(world, naturalKey) >= FAILURES_MAX;
+      return sent.length >= FAILURES_MAX && refused + unseenOf(world, naturalKey) >= FAILURES_MAX;
     });
     return when(isTried, 'three times it was refused, in doubt, or not shown where it was done');
   },
 };
 
-/** How often a listing of the ports of an object's component was not true, or somebody changed that port meanwhile. */
-function misledAbout(world: World, naturalKey: string): number {
-  const [, place = '', serviceId] = /^port\/(([0-9a-f]+)\/.*)$/.exec(naturalKey) ?? [];
-  if (serviceId === undefined) return 0;
-  const edits = world.byHand.ports.get(place) ?? 0;
-  const paths = [...world.server.misled].filter(([path]) => path.includes(`/${serviceId}/ports`));
-  return paths.reduce((sum, [, times]) => sum + times, edits);
+/** How often what was done could not be seen: a listing of its component's ports was not true, or somebody undid it. */
+function unseenOf(world: World, naturalKey: string): number {
+  const [kind, serviceId = '', port] = naturalKey.split('/');
+  if (kind !== 'port' && kind !== 'component') return 0;
+  // The name of a component is that of all its ports.
+  const isConcerned = (place: string): boolean =>
+    kind === 'port' ? place === `${serviceId}/${port}` : place.startsWith(`${serviceId}/`);
+  const lies = [...world.server.misled].filter(([path]) => path.includes(`/${serviceId}/ports`));
+  const edits = [...world.byHand.ports].filter(([place]) => isConcerned(place));
+  return [...lies, ...edits].reduce((sum, [, times]) => sum + times, 0);
 }
 
 /** A process that heard a plain yes, and could write it down, knows how its request ended. */
