@@ -3,7 +3,7 @@ import type { KindDeclaration } from '../kinds/kind.ts';
 import type { Json } from '../model/json.ts';
 import { unreachable } from '../model/unreachable.ts';
 import { placeOf } from './kind-argument.ts';
-import { wrapText } from './text.ts';
+import { wrap } from './text.ts';
 
 /** Wider lines are hard to read. */
 const WIDTH_MAX = 100;
@@ -138,17 +138,17 @@ function aboutChild(child: Field, width: number): readonly string[] {
 }
 
 function labelled(label: string, text: string, width: number): readonly string[] {
-  const [first = '', ...rest] = wrapText(text, Math.max(20, width - LABEL_WIDTH - 2));
+  const [first = '', ...rest] = wrap(text, Math.max(20, width - LABEL_WIDTH - 2));
   const indent = ' '.repeat(LABEL_WIDTH + 2);
   return [`  ${label.padEnd(LABEL_WIDTH)}${first}`, ...rest.map((line) => indent + line)];
 }
 
 function indented(text: string, indent: string, width: number): readonly string[] {
   if (text === '') return [];
-  return wrapText(text, Math.max(20, width - indent.length)).map((line) => indent + line);
+  return wrap(text, Math.max(20, width - indent.length)).map((line) => indent + line);
 }
 
 function hanging(text: string, indent: string, width: number): readonly string[] {
-  const [first = '', ...rest] = wrapText(text, Math.max(20, width - indent.length - 2));
+  const [first = '', ...rest] = wrap(text, Math.max(20, width - indent.length - 2));
   return [`${indent}${first}`, ...rest.map((line) => `${indent}  ${line}`)];
 }

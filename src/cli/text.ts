@@ -71,29 +71,3 @@ export function sentences(...parts: readonly (string | undefined)[]): string {
   const said = parts.flatMap((part) => (part === undefined || part === '' ? [] : [part]));
   return said.map((part) => `${part.charAt(0).toUpperCase()}${part.slice(1)}`).join(' ');
 }
-
-/**
- * Lines of a text that are at most so many columns wide, broken at spaces, and within a word only where it has no place of its
- * own.
- */
-export function wrapText(text: string, width: number): readonly string[] {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ')) {
-    const longer = line === '' ? word : `${line} ${word}`;
-    if (displayWidth(longer) <= width) {
-      line = longer;
-      continue;
-    }
-    if (line !== '') lines.push(line);
-    line = '';
-    for (const char of word) {
-      if (line !== '' && displayWidth(line + char) > width) {
-        lines.push(line);
-        line = '';
-      }
-      line += char;
-    }
-  }
-  return [...lines, line];
-}

@@ -1,6 +1,6 @@
 import { parse } from 'yaml';
 import { expect, test } from 'vitest';
-import { displayWidth, wrapText } from '../../src/cli/text.ts';
+import { displayWidth } from '../../src/cli/text.ts';
 import { kindDeclarations } from '../../src/kinds/declarations.ts';
 import { documentFields, type Field } from '../../src/kinds/fields.ts';
 import { collectingTerminal, runHere } from './running.ts';
@@ -108,14 +108,4 @@ test.for(KINDS)('$kind fits a terminal of 40 columns, field by field', async (de
       expect(lines.filter((line) => displayWidth(line) > 40)).toEqual([]);
     }
   }
-});
-
-test.for([
-  ['a bc def', 5, ['a bc', 'def']],
-  ['abcdefgh', 3, ['abc', 'def', 'gh']],
-  ['港口 很宽', 4, ['港口', '很宽']],
-  ['一个很长的词', 5, ['一个', '很长', '的词']],
-  ['', 5, ['']],
-] as const)('"%s" in %i columns', ([text, width, lines]) => {
-  expect(wrapText(text, width)).toEqual(lines);
 });

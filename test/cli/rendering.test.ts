@@ -72,6 +72,9 @@ test('no cut text is wider than it may be', () => {
 
 test.for([
   ['a b c', 3, ['a b', 'c']],
+  ['a bc def', 5, ['a bc', 'def']],
+  ['港口 很宽', 4, ['港口', '很宽']],
+  ['一个很长的词', 5, ['一个', '很长', '的词']],
   ['abcdefgh', 3, ['abc', 'def', 'gh']],
   ['a abcdef b', 4, ['a', 'abcd', 'ef b']],
   ['', 4, ['']],
