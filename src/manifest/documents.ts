@@ -13,6 +13,17 @@ export interface ParsedDocument {
   readonly broken: boolean;
 }
 
+/** Failsafe: every scalar stays text, and `values.ts` decides what it means. No known tags: none may be resolved. */
+export const COMPOSING = {
+  version: '1.2',
+  schema: 'failsafe',
+  resolveKnownTags: false,
+  merge: false,
+  uniqueKeys: false,
+  strict: true,
+  logLevel: 'silent',
+} as const;
+
 /** Documents of a text, in order, empty ones left out. Never throws, whatever the text. */
 export function parseDocuments(text: string): {
   readonly documents: readonly ParsedDocument[];
@@ -21,16 +32,7 @@ export function parseDocuments(text: string): {
   readonly cut: boolean;
 } {
   const { tokens, faults, cutAt } = readTokens(text);
-  // Failsafe: every scalar stays text, and `values.ts` decides what it means. No known tags: none may be resolved.
-  const composer = new Composer({
-    version: '1.2',
-    schema: 'failsafe',
-    resolveKnownTags: false,
-    merge: false,
-    uniqueKeys: false,
-    strict: true,
-    logLevel: 'silent',
-  });
+  const composer = new Composer(COMPOSING);
   const documents = withoutStackTraces(() =>
     [...composer.compose(tokens, false, cutAt ?? text.length)].flatMap(
       (document) => readDocument(document, text) ?? [],

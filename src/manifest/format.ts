@@ -2,7 +2,7 @@ import { CST, Composer, type Document, Lexer } from 'yaml';
 import { kindDeclarations } from '../kinds/declarations.ts';
 import { canonicalJson, type Json } from '../model/json.ts';
 import type { Problem } from '../model/problem.ts';
-import { parseDocuments } from './documents.ts';
+import { COMPOSING, parseDocuments } from './documents.ts';
 import { compareText, type Fault } from './fault.ts';
 import { type FileReading, fileText, readFile } from './file.ts';
 import { settleComments } from './format-comments.ts';
@@ -69,16 +69,7 @@ function settled(before: string): string | undefined {
 }
 
 function layOut(text: string): string {
-  const composer = new Composer({
-    version: '1.2',
-    schema: 'failsafe',
-    resolveKnownTags: false,
-    merge: false,
-    uniqueKeys: false,
-    strict: true,
-    keepSourceTokens: true,
-    logLevel: 'silent',
-  });
+  const composer = new Composer({ ...COMPOSING, keepSourceTokens: true });
   const { tokens } = readTokens(text);
   settleComments(tokens);
   const documents = [...composer.compose(tokens, false, text.length)];
