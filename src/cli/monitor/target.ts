@@ -1,5 +1,4 @@
 import type { ApplicationSpec } from '../../kinds/application/spec.ts';
-import { didYouMean } from '../../manifest/suggest.ts';
 import { PortolanError } from '../../model/errors.ts';
 import type { Scope } from '../../model/ids.ts';
 import type { Resource } from '../../model/resource.ts';
@@ -8,7 +7,7 @@ import type { Surroundings } from '../command.ts';
 import { type OperatorConfiguration, readConfiguration } from '../configuration.ts';
 import { type InputOptions, loadInput } from '../input.ts';
 import type { Platforms } from '../platforms.ts';
-import { sentences } from '../text.ts';
+import { unknownApplication } from '../unknown-application.ts';
 
 /** Which application is meant, and the configuration to reach it with. */
 export interface Target {
@@ -41,16 +40,7 @@ function applicationOf(name: string, resources: readonly Resource[]): Resource<A
   const found = applications.find((application) => application.name === name);
   if (found !== undefined) return found;
   const names = applications.map((application) => application.name);
-  throw new PortolanError({
-    code: 'monitor/no-application',
-    disposition: 'invalid',
-    message: `The manifests have no Application called ${name}. Nothing was asked.`,
-    remedy: sentences(
-      didYouMean(name, names),
-      names.length === 0 ? 'They have none at all.' : `They have: ${names.join(', ')}.`,
-      'PLATFORM/TEAM/REGION/APP-ID works without manifests.',
-    ),
-  });
+  throw unknownApplication('monitor', name, names, 'PLATFORM/TEAM/REGION/APP-ID works without manifests.');
 }
 
 function parseAddress(text: string): Scope {

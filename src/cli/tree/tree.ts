@@ -1,5 +1,3 @@
-import { didYouMean } from '../../manifest/suggest.ts';
-import { PortolanError } from '../../model/errors.ts';
 import { scopeKey } from '../../model/ids.ts';
 import type { CommandDefinition, Surroundings } from '../command.ts';
 import { asciiOption } from '../drawing/glyphs.ts';
@@ -21,7 +19,7 @@ import { planExitCode } from '../plan-view.ts';
 import { applicationArgument, type ServerFlags, serverOption, tokenFileOption } from '../server/options.ts';
 import { type Session, type SessionOptions, silentHooks, surveyAll, withSession } from '../session.ts';
 import { type Reader, readerOf, type Remedy, remedyLines } from '../status/standing.ts';
-import { sentences } from '../text.ts';
+import { unknownApplication } from '../unknown-application.ts';
 import { applicationTree } from './application.ts';
 import { inventoryOf } from './inventory.ts';
 import { type TreeNode, treeLines, treeSummary } from './node.ts';
@@ -131,15 +129,7 @@ function only(session: Session, name: string | undefined): Session {
   const works = session.works.filter(({ application }) => application.name === name);
   if (works.length > 0) return { ...session, works };
   const names = session.works.map(({ application }) => application.name);
-  throw new PortolanError({
-    code: 'tree/no-application',
-    disposition: 'invalid',
-    message: `The manifests have no Application called ${name}. Nothing was asked.`,
-    remedy: sentences(
-      didYouMean(name, names),
-      names.length === 0 ? 'They have none at all.' : `They have: ${names.join(', ')}.`,
-    ),
-  });
+  throw unknownApplication('tree', name, names);
 }
 
 function writeForest(forest: Forest, options: TreeOptions, surroundings: Surroundings): void {
