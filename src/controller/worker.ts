@@ -61,7 +61,8 @@ export async function work(core: Core, id: ResourceId, because: readonly string[
 }
 
 function wake({ queue }: Core, next: Waiting | undefined): void {
-  for (const reason of next?.because ?? []) if (next !== undefined) queue.add(next.id, reason, 'routine');
+  if (next === undefined) return;
+  for (const reason of next.because) queue.add(next.id, reason, 'routine');
 }
 
 /** Drift as the pass saw it first, told at once: afterwards it may be put right. */
