@@ -15,6 +15,9 @@ import type { Variables } from './substitute.ts';
 import { didYouMean } from './suggest.ts';
 import { type SchemaError, validateDocument } from './validate.ts';
 import { type DocumentValue, readValue, type Value } from './values.ts';
+import { SKIP_MARKER } from './source-rules.ts';
+
+const NO_MANIFEST = `keep files that are no manifests out of the folder, or in a folder within it that has a file called ${SKIP_MARKER}`;
 
 /** One document after its own checks; nothing is known yet about the others. */
 export interface ReadDocument {
@@ -171,7 +174,7 @@ function kindFault(root: { readonly [key: string]: Value }, trust: Trust, explai
       code: 'document/kind',
       message: foreign ? `this is no ${API_VERSION} document: it has no kind` : 'kind is missing',
       expected: `kind: ${expected}`,
-      ...(foreign ? { hint: 'keep files that are no manifests out of the folder' } : {}),
+      ...(foreign ? { hint: NO_MANIFEST } : {}),
     };
   }
   const text = typeof kind === 'string' ? kind : JSON.stringify(kind);
@@ -183,7 +186,7 @@ function kindFault(root: { readonly [key: string]: Value }, trust: Trust, explai
     code: 'document/kind',
     message: `there is no kind ${JSON.stringify(short(text))}`,
     expected,
-    ...(root['apiVersion'] === API_VERSION ? {} : { hint: 'keep files that are no manifests out of the folder' }),
+    ...(root['apiVersion'] === API_VERSION ? {} : { hint: NO_MANIFEST }),
     ...(hint === undefined ? {} : { hint }),
   };
 }
