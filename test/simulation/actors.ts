@@ -25,7 +25,7 @@ export class ByHand {
   /** Components that somebody deleted, and installs of which nothing was left then. */
   readonly components = new Set<string>();
   readonly installs = new Set<string>();
-  /** How often somebody edited a port, by `<component>/<port>`. */
+  /** How often somebody edited or deleted a port, by `<component>/<port>`. */
   readonly ports = new Map<string, number>();
 
   editsPort({ serviceId, port }: { readonly serviceId: string; readonly port: number }): void {
@@ -72,6 +72,7 @@ const actors = {
   'delete-port'({ server, byHand, truth }, chance) {
     const port = somePort(server, chance);
     if (port === undefined) return;
+    byHand.editsPort(port);
     truth.owed.delete(`${port.serviceId}/${port.port}`);
     server.change((state) => {
       for (const rule of state.rules.in('port', `${port.serviceId}/${port.port}`)) {
