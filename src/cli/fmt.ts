@@ -2,6 +2,7 @@ import { Option } from '@commander-js/extra-typings';
 import { type Formatting, formatFile } from '../manifest/format.ts';
 import { nodeFileSystem, readSources } from '../manifest/read.ts';
 import { renderProblems } from '../manifest/render.ts';
+import { directCalls } from '../manifest/system-calls.ts';
 import type { SourceFile } from '../manifest/text.ts';
 import type { Problem } from '../model/problem.ts';
 import { safeLine, safeText } from '../model/text.ts';
@@ -56,7 +57,7 @@ interface FormatOptions {
 }
 
 async function format(paths: readonly string[], options: FormatOptions, { terminal }: Surroundings): Promise<ExitCode> {
-  const fs = nodeFileSystem(() => terminal.input());
+  const fs = nodeFileSystem(() => terminal.input(), directCalls());
   const { files, problems: unread } = await readSources(paths, fs);
   const problems: Problem[] = [...unread];
   let amiss = 0;

@@ -2,6 +2,7 @@ import type { SignaturePolicy } from '../kinds/settings/source-spec.ts';
 import { operatorNames } from '../manifest/configuration.ts';
 import { loadManifests } from '../manifest/load.ts';
 import { nodeFileSystem, type ReadSources, readSources } from '../manifest/read.ts';
+import { directCalls } from '../manifest/system-calls.ts';
 import { parseVariables, type Variables } from '../manifest/substitute.ts';
 import type { SourceFile } from '../manifest/text.ts';
 import { PortolanError } from '../model/errors.ts';
@@ -101,7 +102,7 @@ async function readManifests(
     const { readRevision } = await import('./revision.ts');
     return readRevision(revision, paths, exclude, signatures, surroundings);
   }
-  const fs = nodeFileSystem(() => surroundings.terminal.input());
+  const fs = nodeFileSystem(() => surroundings.terminal.input(), directCalls());
   return { sources: await readSources(paths, fs, { exclude }), commit: undefined };
 }
 

@@ -1,10 +1,9 @@
-import { constants } from 'node:fs';
-import { type FileHandle, lstat, open, readdir, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import type { Problem } from '../model/problem.ts';
 import { compareText } from './fault.ts';
 import { LIMITS } from './limits.ts';
 import { fileProblem, isHiddenName, isManifestName, SKIP_MARKER } from './source-rules.ts';
+import { type OpenFile, patientCalls, type SystemCalls } from './system-calls.ts';
 import type { SourceFile } from './text.ts';
 
 /** The files that `readSources` sees. `nodeFileSystem` is the real one; tests may bring another. */
@@ -165,18 +164,25 @@ function reason(error: unknown): string {
   return message;
 }
 
-/** The real files. @param standardInput yields what comes on standard input; only the process's edge has it. */
-export function nodeFileSystem(standardInput: () => AsyncIterable<Uint8Array>): ManifestFileSystem {
+/**
+ * The real files.
+ * @param standardInput yields what comes on standard input; only the process's edge has it.
+ * @param calls `directCalls()` where nothing else of the process has to go on meanwhile.
+ */
+export function nodeFileSystem(
+  standardInput: () => AsyncIterable<Uint8Array>,
+  calls: SystemCalls = patientCalls,
+): ManifestFileSystem {
   return {
-    realpath,
+    realpath: async (path) => calls.realpath(path),
     async kindOf(path) {
-      const stats = await lstat(path);
+      const stats = await calls.lstat(path);
       if (stats.isSymbolicLink()) return 'link';
       if (stats.isDirectory()) return 'folder';
       return stats.isFile() ? 'file' : 'other';
     },
-    list: (folder) => readdir(folder),
-    read: readPlainFile,
+    list: async (folder) => calls.list(folder),
+    read: (path, bytesMax) => readPlainFile(path, bytesMax, calls),
     async readStandardInput(bytesMax) {
       const chunks: Uint8Array[] = [];
       let bytes = 0;
@@ -190,14 +196,14 @@ export function nodeFileSystem(standardInput: () => AsyncIterable<Uint8Array>): 
   };
 }
 
-async function readPlainFile(path: string, bytesMax: number): Promise<Uint8Array> {
+async function readPlainFile(path: string, bytesMax: number, calls: SystemCalls): Promise<Uint8Array> {
   // Not a link that took the file's place meanwhile, and not a pipe that would never answer.
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  const file = await calls.open(path);
   try {
     const opened = await file.stat();
     if (!opened.isFile()) throw new Error('it is not a plain file');
     // A folder above it may have become a link between the check of the path and the opening.
-    if ((await realpath(path)) !== path) throw new Error('its folder was replaced while it was read');
+    if ((await calls.realpath(path)) !== path) throw new Error('its folder was replaced while it was read');
     return await readWhole(file, opened.size, bytesMax);
   } finally {
     await file.close();
@@ -205,7 +211,7 @@ async function readPlainFile(path: string, bytesMax: number): Promise<Uint8Array
 }
 
 /** All of a file, or its first `bytesMax` + 1 bytes: too many, which the caller's limit then says. */
-async function readWhole(file: FileHandle, size: number, bytesMax: number): Promise<Uint8Array> {
+async function readWhole(file: OpenFile, size: number, bytesMax: number): Promise<Uint8Array> {
   const buffer = Buffer.alloc(Math.min(bytesMax, size) + 1);
   let length = 0;
   while (length < buffer.length) {

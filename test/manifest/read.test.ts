@@ -3,10 +3,12 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { LIMITS } from '../../src/manifest/limits.ts';
 import { loadManifests } from '../../src/manifest/load.ts';
 import { type ManifestFileSystem, nodeFileSystem, readSources } from '../../src/manifest/read.ts';
+import { directCalls, patientCalls, type SystemCalls } from '../../src/manifest/system-calls.ts';
 
 let folder = '';
 beforeEach(() => {
@@ -19,146 +21,183 @@ function write(path: string, text = path): void {
   writeFileSync(join(folder, path), text);
 }
 
-async function read(
-  paths: readonly string[],
-  fs: ManifestFileSystem = nodeFileSystem(async function* () {}),
-  exclude: readonly string[] = [],
-) {
-  const { files, problems } = await readSources(paths, fs, { exclude });
-  const shown = (path: string) => path.replace(`${folder}/`, '').replace(folder, '.');
-  return {
-    files: files.map(({ path }) => shown(path)),
-    texts: files.map(({ content }) => Buffer.from(content).toString()),
-    problems: problems.map(({ code, position }) => `${code} ${shown(position.file)}`),
-  };
-}
+const waysToCall: readonly { readonly way: string; readonly calls: () => SystemCalls }[] = [
+  { way: 'patiently', calls: () => patientCalls },
+  { way: 'directly', calls: directCalls },
+];
 
-test('a folder is read to its depth, in the order of code units, manifests only, hidden names left out', async () => {
-  for (const path of [
-    'b.yaml',
-    'a/z.yml',
-    'a/A.json',
-    'a.txt',
-    'README.md',
-    '.git/config.yaml',
-    '.hidden.yaml',
-    'a/.x/y.yaml',
-    'Z.yaml',
-    'é.yaml',
-  ])
-    write(path);
-  expect(await read([folder])).toEqual({
-    files: ['Z.yaml', 'a/A.json', 'a/z.yml', 'b.yaml', 'é.yaml'],
-    texts: ['Z.yaml', 'a/A.json', 'a/z.yml', 'b.yaml', 'é.yaml'],
-    problems: [],
+describe.for(waysToCall)('files that are read $way', ({ calls }) => {
+  async function read(
+    paths: readonly string[],
+    fs: ManifestFileSystem = nodeFileSystem(async function* () {}, calls()),
+    exclude: readonly string[] = [],
+  ) {
+    const { files, problems } = await readSources(paths, fs, { exclude });
+    const shown = (path: string) => path.replace(`${folder}/`, '').replace(folder, '.');
+    return {
+      files: files.map(({ path }) => shown(path)),
+      texts: files.map(({ content }) => Buffer.from(content).toString()),
+      problems: problems.map(({ code, position }) => `${code} ${shown(position.file)}`),
+    };
+  }
+
+  test('a folder is read to its depth, in the order of code units, manifests only, hidden names left out', async () => {
+    for (const path of [
+      'b.yaml',
+      'a/z.yml',
+      'a/A.json',
+      'a.txt',
+      'README.md',
+      '.git/config.yaml',
+      '.hidden.yaml',
+      'a/.x/y.yaml',
+      'Z.yaml',
+      'é.yaml',
+    ])
+      write(path);
+    expect(await read([folder])).toEqual({
+      files: ['Z.yaml', 'a/A.json', 'a/z.yml', 'b.yaml', 'é.yaml'],
+      texts: ['Z.yaml', 'a/A.json', 'a/z.yml', 'b.yaml', 'é.yaml'],
+      problems: [],
+    });
   });
-});
 
-test('a folder with a skip marker is left out with all below it, unless it is named itself', async () => {
-  for (const path of ['a.yaml', 'deploy/chart.yaml', 'deploy/.portolan-skip', 'deploy/deep/b.yaml', 'on/c.yaml'])
-    write(path);
-  expect((await read([folder])).files).toEqual(['a.yaml', 'on/c.yaml']);
-  expect((await read([join(folder, 'deploy')])).files).toEqual(['deploy/chart.yaml', 'deploy/deep/b.yaml']);
-});
+  test('a folder with a skip marker is left out with all below it, unless it is named itself', async () => {
+    for (const path of ['a.yaml', 'deploy/chart.yaml', 'deploy/.portolan-skip', 'deploy/deep/b.yaml', 'on/c.yaml'])
+      write(path);
+    expect((await read([folder])).files).toEqual(['a.yaml', 'on/c.yaml']);
+    expect((await read([join(folder, 'deploy')])).files).toEqual(['deploy/chart.yaml', 'deploy/deep/b.yaml']);
+  });
 
-test('a file that is named is read whatever it is called, and each file once', async () => {
-  write('a/web.txt');
-  write('a/b.yaml');
-  const { files } = await read([join(folder, 'a/web.txt'), join(folder, 'a'), join(folder, 'a/b.yaml'), folder]);
-  expect(files).toEqual(['a/web.txt', 'a/b.yaml']);
-});
+  test('a file that is named is read whatever it is called, and each file once', async () => {
+    write('a/web.txt');
+    write('a/b.yaml');
+    const { files } = await read([join(folder, 'a/web.txt'), join(folder, 'a'), join(folder, 'a/b.yaml'), folder]);
+    expect(files).toEqual(['a/web.txt', 'a/b.yaml']);
+  });
 
-test('the configuration file may lie among the manifests', async () => {
-  write('portolan.yaml');
-  write('app.yaml');
-  const fs = nodeFileSystem(async function* () {});
-  expect((await read([folder], fs, [join(folder, 'portolan.yaml'), join(folder, 'none.yaml')])).files).toEqual([
-    'app.yaml',
-  ]);
-});
+  test('the configuration file may lie among the manifests', async () => {
+    write('portolan.yaml');
+    write('app.yaml');
+    const fs = nodeFileSystem(async function* () {}, calls());
+    expect((await read([folder], fs, [join(folder, 'portolan.yaml'), join(folder, 'none.yaml')])).files).toEqual([
+      'app.yaml',
+    ]);
+  });
 
-test('links are followed to files within the folder, as a mounted ConfigMap has them, and nowhere else', async () => {
-  write('outside/secret.yaml');
-  write('in/..2026/app.yaml', 'mounted');
-  write('in/plain.yaml');
-  symlinkSync('..2026', join(folder, 'in/..data'));
-  symlinkSync('..data/app.yaml', join(folder, 'in/app.yaml'));
-  symlinkSync('plain.yaml', join(folder, 'in/again.yaml'));
-  symlinkSync('../outside/secret.yaml', join(folder, 'in/stolen.yaml'));
-  symlinkSync('../outside', join(folder, 'in/stolen'));
-  symlinkSync('.', join(folder, 'in/circle'));
-  symlinkSync('gone.yaml', join(folder, 'in/broken.yaml'));
-  const { files, texts, problems } = await read([join(folder, 'in')]);
-  expect(files).toEqual(['in/again.yaml', 'in/app.yaml']);
-  expect(texts).toEqual(['in/plain.yaml', 'mounted']);
-  expect(problems).toEqual(['source/unreadable in/broken.yaml', 'source/link in/stolen.yaml']);
-});
+  test('links are followed to files within the folder, as a mounted ConfigMap has them, and nowhere else', async () => {
+    write('outside/secret.yaml');
+    write('in/..2026/app.yaml', 'mounted');
+    write('in/plain.yaml');
+    symlinkSync('..2026', join(folder, 'in/..data'));
+    symlinkSync('..data/app.yaml', join(folder, 'in/app.yaml'));
+    symlinkSync('plain.yaml', join(folder, 'in/again.yaml'));
+    symlinkSync('../outside/secret.yaml', join(folder, 'in/stolen.yaml'));
+    symlinkSync('../outside', join(folder, 'in/stolen'));
+    symlinkSync('.', join(folder, 'in/circle'));
+    symlinkSync('gone.yaml', join(folder, 'in/broken.yaml'));
+    const { files, texts, problems } = await read([join(folder, 'in')]);
+    expect(files).toEqual(['in/again.yaml', 'in/app.yaml']);
+    expect(texts).toEqual(['in/plain.yaml', 'mounted']);
+    expect(problems).toEqual(['source/unreadable in/broken.yaml', 'source/link in/stolen.yaml']);
+  });
 
-test('a folder whose name starts like the one that was named is not within it', async () => {
-  write('in-secret/app.yaml');
-  write('in/own.yaml');
-  symlinkSync('../in-secret/app.yaml', join(folder, 'in/app.yaml'));
-  expect((await read([join(folder, 'in')])).problems).toEqual(['source/link in/app.yaml']);
-});
+  test('a folder whose name starts like the one that was named is not within it', async () => {
+    write('in-secret/app.yaml');
+    write('in/own.yaml');
+    symlinkSync('../in-secret/app.yaml', join(folder, 'in/app.yaml'));
+    expect((await read([join(folder, 'in')])).problems).toEqual(['source/link in/app.yaml']);
+  });
 
-test('a link that takes the place of a file after it was listed is not followed', async () => {
-  write('outside.yaml', 'secret');
-  write('in/app.yaml');
-  const real = nodeFileSystem(async function* () {});
-  const fs: ManifestFileSystem = {
-    ...real,
-    async kindOf(path) {
-      const kind = await real.kindOf(path);
-      if (path.endsWith('in/app.yaml')) {
-        rmSync(path);
-        symlinkSync('../outside.yaml', path);
+  test('a link that takes the place of a file after it was listed is not followed', async () => {
+    write('outside.yaml', 'secret');
+    write('in/app.yaml');
+    const real = nodeFileSystem(async function* () {}, calls());
+    const fs: ManifestFileSystem = {
+      ...real,
+      async kindOf(path) {
+        const kind = await real.kindOf(path);
+        if (path.endsWith('in/app.yaml')) {
+          rmSync(path);
+          symlinkSync('../outside.yaml', path);
+        }
+        return kind;
+      },
+    };
+    const { texts, problems } = await read([join(folder, 'in')], fs);
+    expect(texts).toEqual([]);
+    expect(problems).toEqual(['source/unreadable in/app.yaml']);
+  });
+
+  test('a folder that is replaced by a link while it is read gives nothing away', async () => {
+    write('outside/app.yaml', 'secret');
+    write('in/deep/app.yaml');
+    const real = nodeFileSystem(async function* () {}, calls());
+    const fs: ManifestFileSystem = {
+      ...real,
+      async kindOf(path) {
+        const kind = await real.kindOf(path);
+        if (path.endsWith('in/deep/app.yaml')) {
+          rmSync(join(folder, 'in/deep'), { recursive: true });
+          symlinkSync('../outside', join(folder, 'in/deep'));
+        }
+        return kind;
+      },
+    };
+    const { texts, problems } = await read([join(folder, 'in')], fs);
+    expect(texts).toEqual([]);
+    expect(problems).toEqual(['source/unreadable in/deep/app.yaml']);
+  });
+
+  test('what cannot be read is a problem, and the rest is read', async () => {
+    write('a.yaml');
+    const server = createServer().listen(join(folder, 'socket.yaml'));
+    await once(server, 'listening');
+    mkdirSync(join(folder, 'folder.yaml'));
+    const { files, problems } = await read([join(folder, 'none'), folder]);
+    server.close();
+    expect(files).toEqual(['a.yaml']);
+    expect(problems).toEqual(['source/not-found none', 'source/unreadable socket.yaml']);
+  });
+
+  test('standard input is one file, read once and up to the limit', async () => {
+    const fs = nodeFileSystem(async function* () {
+      yield Buffer.from('kind: ');
+      yield Buffer.from('X');
+    }, calls());
+    expect(await read(['-', '-'], fs)).toEqual({ files: ['<stdin>'], texts: ['kind: X'], problems: [] });
+    let given = 0;
+    const endless = nodeFileSystem(async function* () {
+      for (;;) {
+        given += 65_536;
+        yield Buffer.alloc(65_536, '#');
       }
-      return kind;
-    },
-  };
-  const { texts, problems } = await read([join(folder, 'in')], fs);
-  expect(texts).toEqual([]);
-  expect(problems).toEqual(['source/unreadable in/app.yaml']);
-});
-
-test('what cannot be read is a problem, and the rest is read', async () => {
-  write('a.yaml');
-  const server = createServer().listen(join(folder, 'socket.yaml'));
-  await once(server, 'listening');
-  mkdirSync(join(folder, 'folder.yaml'));
-  const { files, problems } = await read([join(folder, 'none'), folder]);
-  server.close();
-  expect(files).toEqual(['a.yaml']);
-  expect(problems).toEqual(['source/not-found none', 'source/unreadable socket.yaml']);
-});
-
-test('standard input is one file, read once and up to the limit', async () => {
-  const fs = nodeFileSystem(async function* () {
-    yield Buffer.from('kind: ');
-    yield Buffer.from('X');
+    }, calls());
+    const { files } = await readSources(['-'], endless);
+    expect(given).toBeLessThanOrEqual(LIMITS.fileBytes + 2 * 65_536);
+    expect(loadManifests({ files }).problems.map(({ code }) => code)).toEqual(['limit/file-size']);
   });
-  expect(await read(['-', '-'], fs)).toEqual({ files: ['<stdin>'], texts: ['kind: X'], problems: [] });
-  let given = 0;
-  const endless = nodeFileSystem(async function* () {
-    for (;;) {
-      given += 65_536;
-      yield Buffer.alloc(65_536, '#');
-    }
+
+  test('a file over the limit is not read whole, and is reported', async () => {
+    write('big.yaml', '#'.repeat(LIMITS.fileBytes * 3));
+    write('full.yaml', '#'.repeat(LIMITS.fileBytes));
+    const { files } = await readSources(
+      [folder],
+      nodeFileSystem(async function* () {}, calls()),
+    );
+    expect(files.map(({ content }) => content.length)).toEqual([LIMITS.fileBytes + 1, LIMITS.fileBytes]);
+    expect(loadManifests({ files }).problems.map(({ code, position }) => `${code} ${position.file.slice(-8)}`)).toEqual(
+      ['limit/file-size big.yaml'],
+    );
   });
-  const { files } = await readSources(['-'], endless);
-  expect(given).toBeLessThanOrEqual(LIMITS.fileBytes + 2 * 65_536);
-  expect(loadManifests({ files }).problems.map(({ code }) => code)).toEqual(['limit/file-size']);
 });
 
-test('a file over the limit is not read whole, and is reported', async () => {
-  write('big.yaml', '#'.repeat(LIMITS.fileBytes * 3));
-  write('full.yaml', '#'.repeat(LIMITS.fileBytes));
-  const { files } = await readSources(
-    [folder],
-    nodeFileSystem(async function* () {}),
-  );
-  expect(files.map(({ content }) => content.length)).toEqual([LIMITS.fileBytes + 1, LIMITS.fileBytes]);
-  expect(loadManifests({ files }).problems.map(({ code, position }) => `${code} ${position.file.slice(-8)}`)).toEqual([
-    'limit/file-size big.yaml',
-  ]);
+test('whoever reads many files directly still hears a signal meanwhile', async () => {
+  for (let index = 0; index < 100; index += 1) write(`${index}.yaml`);
+  const fs = nodeFileSystem(async function* () {}, directCalls());
+  let hasEnded = false;
+  const reading = readSources([folder], fs).finally(() => (hasEnded = true));
+  await nextTurn();
+  expect(hasEnded).toBe(false);
+  expect((await reading).files).toHaveLength(100);
 });

@@ -113,7 +113,7 @@ export const ALLOWED: Readonly<Record<string, Allowance>> = {
     reason: 'the one real clock; how long the machine has been up, and which start of it this is',
   },
   'src/runtime/random.ts': { uses: ['chance'], reason: 'the one real source of chance' },
-  'src/manifest/read.ts': { uses: ['files'], reason: 'reads the manifests that a command is given' },
+  'src/manifest/system-calls.ts': { uses: ['files'], reason: 'reads the manifests that a command is given' },
   'src/platform/http.ts': { uses: ['network'], reason: 'the one transport that meets a socket' },
   'src/controller/outbound.ts': {
     uses: ['network'],

@@ -1,0 +1,70 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+  realpathSync,
+  type Stats,
+} from 'node:fs';
+import { lstat, open, readdir, realpath } from 'node:fs/promises';
+
+/** What reading plain files asks of the system. An answer may be there at once. */
+export interface SystemCalls {
+  realpath(path: string): string | Promise<string>;
+  /** Of the link itself, where the path is one. */
+  lstat(path: string): Stats | Promise<Stats>;
+  list(folder: string): readonly string[] | Promise<readonly string[]>;
+  /** For reading, without following a link at its end, and without waiting for whoever writes into a pipe. */
+  open(path: string): OpenFile | Promise<OpenFile>;
+}
+
+export interface OpenFile {
+  stat(): Stats | Promise<Stats>;
+  /** 0 bytes at the end. */
+  read(
+    buffer: Uint8Array,
+    offset: number,
+    length: number,
+  ): { readonly bytesRead: number } | Promise<{ readonly bytesRead: number }>;
+  close(): void | Promise<void>;
+}
+
+const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/** Nothing else of the process waits, however slow the disk: for one that has other work. */
+export const patientCalls: SystemCalls = {
+  realpath,
+  lstat,
+  list: (folder) => readdir(folder),
+  open: (path) => open(path, FLAGS),
+};
+
+/** A signal that came meanwhile is heard after so many names. */
+const NAMES_PER_TURN = 64;
+
+/**
+ * The process stands still for each call, which costs a tenth of what handing it to another thread and back does: for a
+ * command, which has nothing else to do before it has read its files.
+ */
+export function directCalls(): SystemCalls {
+  let names = 0;
+  return {
+    realpath: (path) => realpathSync.native(path),
+    lstat(path) {
+      names += 1;
+      return names % NAMES_PER_TURN === 0 ? lstat(path) : lstatSync(path);
+    },
+    list: (folder) => readdirSync(folder),
+    open(path) {
+      const descriptor = openSync(path, FLAGS);
+      return {
+        stat: () => fstatSync(descriptor),
+        read: (buffer, offset, length) => ({ bytesRead: readSync(descriptor, buffer, offset, length, null) }),
+        close: () => closeSync(descriptor),
+      };
+    },
+  };
+}
