@@ -61,7 +61,7 @@ export async function accept(reading: SourceReading, input: AcceptanceInput): Pr
     cache: input.cache,
   });
   if (problems.length > 0) return { type: 'refused', problems, error: faulty(reading, problems, clock) };
-  const owned = (await ledger.objects({ source })).filter((object) => object.state !== 'gone').length;
+  const owned = await ledger.objectCount({ source });
   const empty = allow.empty ? undefined : guardEmpty(source, desired.size, owned);
   if (empty !== undefined) {
     const remedy = `Put the manifests back; if nothing is really wanted any more, start the daemon once with ${empty.override}.`;

@@ -240,6 +240,6 @@ async function restoreAccepted(
     );
     return undefined;
   }
-  const owned = (await keeping.ledger.objects({ source })).filter((object) => object.state !== 'gone').length;
+  const owned = await keeping.ledger.objectCount({ source });
   return { desired, revision: reading.revision, snapshot: last.id, owned, keeps: () => [] };
 }

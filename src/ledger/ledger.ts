@@ -18,6 +18,8 @@ export interface Ledger {
 
   /** Ordered by uid. */
   objects(filter: ObjectFilter): Promise<readonly OwnedObject[]>;
+  /** How many objects there are that are not gone; counted where they are, for a source may have ten thousand. */
+  objectCount(filter: Pick<ObjectFilter, 'source'>): Promise<number>;
   /** Oldest first. */
   intents(filter: IntentFilter): Promise<readonly Intent[]>;
   /** Newest first. */

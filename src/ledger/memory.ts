@@ -122,6 +122,10 @@ class MemoryLedger implements Ledger {
       .sort((left, right) => byText(left.uid, right.uid));
   }
 
+  async objectCount(filter: Pick<ObjectFilter, 'source'>): Promise<number> {
+    return (await this.objects(filter)).filter(({ state }) => state !== 'gone').length;
+  }
+
   async intents(filter: IntentFilter): Promise<readonly Intent[]> {
     return [...this.#store.intents.values()]
       .filter(({ intent }) => filter.id === undefined || filter.id === intent.id)

@@ -7,6 +7,7 @@ export const noLedger: Ledger = {
   lineage: 'none',
   epoch: 0,
   objects: async () => [],
+  objectCount: async () => 0,
   intents: async () => [],
   history: async () => [],
   scopes: async () => [],

@@ -42,6 +42,16 @@ export async function selectObjects(db: Kysely<LedgerTables>, filter: ObjectFilt
   return rows.map(objectOf);
 }
 
+/** Of those that are not gone. */
+export async function countObjects(db: Kysely<LedgerTables>, filter: Pick<ObjectFilter, 'source'>): Promise<number> {
+  const [row] = await rowsOf(db, `count ${has(filter.source)}`, filter, (holes) => {
+    const query = db.selectFrom('object').select(({ fn }) => fn.countAll<number>().as('count'));
+    const there = query.where('state', '<>', 'gone');
+    return filter.source === undefined ? there : there.where('source', '=', holes.source as string);
+  });
+  return Number(row?.count);
+}
+
 /** Oldest first. */
 export async function selectIntents(db: Kysely<LedgerTables>, filter: IntentFilter): Promise<readonly Intent[]> {
   const { states } = filter;

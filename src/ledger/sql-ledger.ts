@@ -35,6 +35,7 @@ import { commitQueries } from './queries.ts';
 import { checkTransaction, isInstall, pendingStates } from './rules.ts';
 import { intentRow, type LedgerTables, objectRow, snapshotRow } from './schema.ts';
 import {
+  countObjects,
   selectFact,
   selectHistory,
   selectIntents,
@@ -81,6 +82,10 @@ export class SqlLedger implements Ledger {
 
   async objects(filter: ObjectFilter): Promise<readonly OwnedObject[]> {
     return this.#read(() => selectObjects(this.#parts.db, filter));
+  }
+
+  async objectCount(filter: Pick<ObjectFilter, 'source'>): Promise<number> {
+    return this.#read(() => countObjects(this.#parts.db, filter));
   }
 
   async intents(filter: IntentFilter): Promise<readonly Intent[]> {

@@ -114,6 +114,7 @@ export class ScriptedWorld {
       location: ledger.location,
       lineage: ledger.lineage,
       epoch: ledger.epoch,
+      objectCount: (filter) => ledger.objectCount(filter),
       history: (filter) => ledger.history(filter),
       scopes: () => ledger.scopes(),
       fact: (name) => ledger.fact(name),

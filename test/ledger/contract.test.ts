@@ -61,6 +61,9 @@ describe.for(ledgerKinds)('a ledger in $name', ({ create, reopens }) => {
       2, 1, 1,
     ]);
     expect(await uids({ scope: blog, source: 'other' })).toBe(0);
+    await ledger.commit(transaction([put({ naturalKey: 'c', state: 'gone' })]));
+    const counts = [{}, { source: 'default' }, { source: 'other' }, { source: 'third' }];
+    expect(await Promise.all(counts.map((filter) => ledger.objectCount(filter)))).toEqual([3, 2, 1, 0]);
     const ids = async (filter: Parameters<typeof ledger.intents>[0]) =>
       (await ledger.intents(filter)).map(({ id }) => id);
     expect(await ids({})).toEqual(['intent-1', 'i2']);

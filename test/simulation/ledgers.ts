@@ -75,6 +75,7 @@ export function ledThrough(
     lineage: ledger.lineage,
     epoch: ledger.epoch,
     objects: (filter) => reading(ledger.objects(filter)),
+    objectCount: (filter) => reading(ledger.objectCount(filter)),
     intents: (filter) => reading(ledger.intents(filter)),
     history: (filter) => reading(ledger.history(filter)),
     scopes: () => reading(ledger.scopes()),
