@@ -18,6 +18,8 @@ const dist = process.argv[2] ?? join(root, 'dist');
 
 rmSync(dist, { recursive: true, force: true });
 const bundle = await rolldown({
+  // Packages are found from here, wherever it is started.
+  cwd: root,
   input: { main: join(root, 'src', 'main.ts') },
   platform: 'node',
   tsconfig: join(root, 'tsconfig.json'),
