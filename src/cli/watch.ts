@@ -104,9 +104,16 @@ async function watchOnScreen<T>(watched: Watched<T>, first: T, surroundings: Sur
   let seenMs = clock.now();
   let problem: PortolanError | undefined;
   const stop = new AbortController();
-  const end = (): void => stop.abort(signal.reason);
-  signal.addEventListener('abort', end, { once: true });
-  if (signal.aborted) end();
+  let isLeft = false;
+  const leave = (): void => {
+    if (!isLeft) out.write(LEAVE);
+    isLeft = true;
+  };
+  // At once, whatever is still being looked at: a second signal ends the process where it stands.
+  const end = (): void => {
+    leave();
+    stop.abort(signal.reason);
+  };
 
   const heading = (): string => {
     const every = `every ${shortDuration(watched.intervalMs)}`;
@@ -139,14 +146,17 @@ async function watchOnScreen<T>(watched: Watched<T>, first: T, surroundings: Sur
 
   const giveBack = live.yield();
   out.write(ENTER);
+  signal.addEventListener('abort', end, { once: true });
+  if (signal.aborted) end();
   try {
-    redraw();
+    if (!stop.signal.aborted) redraw();
     await Promise.all([looking().finally(() => stop.abort(new Error('the watch is over'))), ticking()]);
   } finally {
     signal.removeEventListener('abort', end);
     // As it was last, it stays to be seen and copied.
     const last = watched.draw(state, undefined).map((line) => `${line}\n`);
-    out.write(`${LEAVE}${last.join('')}seen ${new Date(seenMs).toISOString()}\n`);
+    leave();
+    out.write(`${last.join('')}seen ${new Date(seenMs).toISOString()}\n`);
     giveBack();
   }
 }

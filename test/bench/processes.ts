@@ -122,8 +122,16 @@ export async function startSandboxProcess(
 
 /** Resident memory of a process, in bytes. */
 export function residentBytes(pid: number): number {
-  const [, pages] = readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ');
-  return Number(pages) * 4096;
+  const { ownBytes, fileBytes } = residentParts(pid);
+  return ownBytes + fileBytes;
+}
+
+/** Its own pages, and those of files (the program's text, the ledger's index): the system may drop these at any time. */
+export function residentParts(pid: number): { readonly ownBytes: number; readonly fileBytes: number } {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const bytes = (name: string): number =>
+    Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? 0) * 1024;
+  return { ownBytes: bytes('RssAnon'), fileBytes: bytes('RssFile') + bytes('RssShmem') };
 }
 
 /** Processor time that a process has used, in milliseconds. */

@@ -13,22 +13,25 @@ import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { checkout } from './checkout.ts';
 import { fleetManifests, fleetSeed } from './fleet.ts';
-import { openHandles, processorMs, residentBytes, Running, startSandboxProcess } from './processes.ts';
+import type { HeapShares } from './heap-probe.ts';
+import { openHandles, processorMs, residentParts, Running, startSandboxProcess } from './processes.ts';
 
 const SIZE = { applications: 10, teams: 2, rulesPerApplication: 2 };
 /** One pass over one application each second. */
 export const ROUNDS_PER_HOUR = SIZE.applications * 3_600;
-const SAMPLE_EVERY_MS = 5_000;
+/** Each look collects the whole heap; more often than this, V8 would drop code that runs and compile it again for ever. */
+const SAMPLE_EVERY_MS = 30_000;
+/** A run of minutes needs more of them. */
+const SAMPLES_MIN = 24;
 const KIBIBYTES_PER_HOUR_MAX = 1024;
 const HANDLES_PER_HOUR_MAX = 2;
 
 /** One look at the daemon. */
-export interface Sample {
+export interface Sample extends HeapShares {
   readonly atMs: number;
   readonly residentBytes: number;
-  /** On the heap, after a forced collection. */
-  readonly objectBytes: number;
-  readonly codeBytes: number;
+  /** Of it, pages of files. */
+  readonly fileBytes: number;
   readonly handles: number;
   readonly writes: number;
   readonly requests: number;
@@ -59,18 +62,21 @@ export async function soak(minutes: number, warmUpMinutes: number, say: (text: s
   const { flags } = checkout(folder, fleetManifests(SIZE), sandbox.url, settings);
   const probe = pathToFileURL(join(import.meta.dirname, 'heap-probe.ts')).href;
   const daemon = new Running(['run', ...flags, '--log-level', 'error'], {}, ['--expose-gc', `--import=${probe}`]);
+  const sampleEveryMs = Math.min(SAMPLE_EVERY_MS, (minutes * 60_000) / SAMPLES_MIN);
   const samples: Sample[] = [];
   let faulty = 0;
   try {
     await daemon.says(/./, 1_000).catch(() => undefined);
     const beganMs = performance.now();
     for (let atMs = 0; atMs < minutes * 60_000; atMs = performance.now() - beganMs) {
-      await sleep(SAMPLE_EVERY_MS);
+      await sleep(sampleEveryMs);
       const requests = await sandbox.requests();
       faulty += requests.filter(({ fault }) => fault !== null).length;
       const sample = { ...(await look(daemon)), atMs, writes: requests.filter(({ isWrite }) => isWrite).length };
       samples.push({ ...sample, requests: requests.length });
-      if (samples.length % 12 === 0) say(`${Math.round(atMs / 60_000)} min: ${inWords(samples.at(-1) as Sample)}\n`);
+      say(
+        `${((atMs + sampleEveryMs) / 60_000).toFixed(1)} min: ${inWords({ ...sample, requests: requests.length })}\n`,
+      );
     }
     return reportOf(samples, warmUpMinutes, faulty);
   } finally {
@@ -83,11 +89,12 @@ export async function soak(minutes: number, warmUpMinutes: number, say: (text: s
 async function look(daemon: Running): Promise<Omit<Sample, 'atMs' | 'writes' | 'requests'>> {
   daemon.err = '';
   process.kill(daemon.pid, 'SIGUSR2');
-  const [, objects, code] = await daemon.says(/heap-probe (\d+) (\d+)/);
+  const [, shares = ''] = await daemon.says(/heap-probe (.*) end/);
+  const { ownBytes, fileBytes } = residentParts(daemon.pid);
   return {
-    residentBytes: residentBytes(daemon.pid),
-    objectBytes: Number(objects),
-    codeBytes: Number(code),
+    ...(JSON.parse(shares) as HeapShares),
+    residentBytes: ownBytes + fileBytes,
+    fileBytes,
     handles: openHandles(daemon.pid),
     processorMs: processorMs(daemon.pid),
   };
@@ -121,7 +128,9 @@ function slope(samples: readonly Sample[], valueOf: (sample: Sample) => number):
 
 function inWords(sample: Sample): string {
   const mebibytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
-  return `resident ${mebibytes(sample.residentBytes)}, objects ${mebibytes(sample.objectBytes)}, code ${mebibytes(sample.codeBytes)}, ${sample.handles} handles, ${sample.requests} requests and ${sample.writes} writes in ${SAMPLE_EVERY_MS / 1000} s`;
+  const resident = `resident ${mebibytes(sample.residentBytes)} (files ${mebibytes(sample.fileBytes)}, heap ${mebibytes(sample.heapBytes)})`;
+  const heap = `objects ${mebibytes(sample.objectBytes)}, code ${mebibytes(sample.codeBytes)}, external ${mebibytes(sample.externalBytes)}, V8's own ${mebibytes(sample.mallocedBytes)}`;
+  return `${resident}, ${heap}, ${sample.handles} handles, ${sample.requests} requests and ${sample.writes} writes`;
 }
 
 const FAULTS = `

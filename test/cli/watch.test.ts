@@ -34,6 +34,7 @@ async function watching(
       nth += 1;
       if (state === undefined) {
         stop.abort(new Error('ended by SIGINT'));
+        frames.push(text.out);
         throw lost;
       }
       if (state instanceof PortolanError) {
@@ -69,7 +70,9 @@ async function watching(
 test('on a terminal it is redrawn in place each second, on a screen of its own, and stays as it was last', async () => {
   const { code, frames, last, err } = await watching(['one', 'two'], { isTerminal: true, columns: 60 });
   expect(code).toBe(130);
-  const [, first = '', second = ''] = frames;
+  const [, first = '', second = '', atSignal] = frames;
+  // While it still looks: a second signal would end it here.
+  expect(atSignal).toBe('\u001b[?25h\u001b[?1049l');
   expect(first.startsWith('\u001b[?1049h\u001b[?25l\u001b[?2026h\u001b[H')).toBe(true);
   // Once, and then each second.
   expect(first.split('\u001b[?2026h')).toHaveLength(1 + 10);
