@@ -8,6 +8,7 @@ import {
   guardShare,
   guardShrunk,
   guardSuccession,
+  isApprovable,
   mayPrune,
   regionState,
 } from '../../src/plan/guard.ts';
@@ -132,6 +133,13 @@ test.for([
   ['', false],
 ] as const)('the pattern %s allows team-a/region-1/42: %j', ([pattern, isAllowed]) => {
   expect(guardScope(planOf(), { ...limits, allowedScopes: [pattern] }) === undefined).toBe(isAllowed);
+});
+
+test('a person may approve what goes far, and nothing that is forbidden or empty', () => {
+  const approvable = ['guard/share', 'guard/prunes', 'guard/shrunk-source', 'guard/not-descendant'];
+  const never = ['guard/empty-source', 'guard/scope', 'guard/region', ''];
+  const refusals = [...approvable, ...never].map((code) => ({ code, message: '', override: '' }));
+  expect(refusals.filter(isApprovable).map(({ code }) => code)).toEqual(approvable);
 });
 
 test('a star does not reach over a slash, even one in a name', () => {
