@@ -7,44 +7,81 @@ export interface Progress {
   hasHeaders: boolean;
 }
 
-/** The whole body, or an error: half of a list looks like a list from which something was deleted. */
-export async function readAnswer(answer: Dispatcher.ResponseData, bytesMax: number): Promise<PlatformResponse> {
-  const { statusCode, headers, body } = answer;
-  const encoding = headers['content-encoding'];
-  if (encoding !== undefined && encoding !== 'identity') {
-    discard(body);
+type Headers = Dispatcher.ResponseData['headers'];
+
+const utf8 = new TextDecoder();
+
+/** An answer as it comes in: whole in the end, or an error, for half of a list looks like a list with deletions. */
+export class IncomingAnswer {
+  readonly #bytesMax: number;
+  readonly #chunks: Uint8Array[] = [];
+  #bytes = 0;
+  #status = 0;
+  #headers: Headers = {};
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  /** @throws TransportError `ENCODING` */
+  begin(status: number, headers: Headers): void {
+    this.#status = status;
+    this.#headers = headers;
+    const encoding = headers['content-encoding'];
+    if (encoding === undefined || encoding === 'identity') return;
     throw new TransportError(
       'ambiguous',
       'ENCODING',
       `the answer is encoded as ${String(encoding)}, which was not asked for`,
     );
   }
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of body as AsyncIterable<Uint8Array>) {
-    bytes += chunk.length;
-    if (bytes > bytesMax) {
-      discard(body);
-      throw new TransportError('ambiguous', 'TOO_LARGE', `the answer is larger than ${bytesMax} bytes`);
+
+  /** @throws TransportError `TOO_LARGE` */
+  add(chunk: Uint8Array): void {
+    this.#bytes += chunk.length;
+    if (this.#bytes > this.#bytesMax) {
+      throw new TransportError('ambiguous', 'TOO_LARGE', `the answer is larger than ${this.#bytesMax} bytes`);
     }
-    chunks.push(chunk);
+    this.#chunks.push(chunk);
   }
-  if (statusCode < 200 || statusCode > 599) {
-    throw new TransportError('ambiguous', 'STATUS', `the answer has the impossible status ${statusCode}`);
+
+  /**
+   * To be called only when the body came to its proper end.
+   * @throws TransportError `STATUS`
+   */
+  whole(): PlatformResponse {
+    const status = this.#status;
+    if (status < 200 || status > 599) {
+      throw new TransportError('ambiguous', 'STATUS', `the answer has the impossible status ${status}`);
+    }
+    const mayHaveBody = status !== 204 && status !== 205 && status !== 304;
+    return {
+      status,
+      contentType: first(this.#headers['content-type']),
+      retryAfter: first(this.#headers['retry-after']),
+      body: mayHaveBody ? this.#text() : '',
+    };
   }
-  const mayHaveBody = statusCode !== 204 && statusCode !== 205 && statusCode !== 304;
-  return {
-    status: statusCode,
-    contentType: first(headers['content-type']),
-    retryAfter: first(headers['retry-after']),
-    body: mayHaveBody ? new TextDecoder().decode(Buffer.concat(chunks)) : '',
-  };
+
+  #text(): string {
+    const [only] = this.#chunks;
+    return utf8.decode(this.#chunks.length === 1 ? only : Buffer.concat(this.#chunks));
+  }
 }
 
-/** Closes the connection: what is left of the answer is not wanted. */
-function discard(body: Dispatcher.ResponseData['body']): void {
-  body.on('error', () => {}); // destroying it reports an abort, which is what we asked for
-  body.destroy();
+/** Reads the stream of an answer to its end; where that is not wanted, the connection is closed. */
+export async function readAnswer(answer: Dispatcher.ResponseData, bytesMax: number): Promise<PlatformResponse> {
+  const { statusCode, headers, body } = answer;
+  const incoming = new IncomingAnswer(bytesMax);
+  body.on('error', () => {}); // the loop below hears of it, and destroying the body reports an abort that we asked for
+  try {
+    incoming.begin(statusCode, headers);
+    for await (const chunk of body as AsyncIterable<Uint8Array>) incoming.add(chunk);
+  } catch (error) {
+    body.destroy();
+    throw error;
+  }
+  return incoming.whole();
 }
 
 /** Of a header that came several times, the first. */

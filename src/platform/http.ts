@@ -4,9 +4,12 @@ import { Agent, buildConnector, Client, type Dispatcher } from 'undici';
 import { PortolanError } from '../model/errors.ts';
 import type { Secret } from '../model/secret.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { createDeadlines, type Deadlines, type Expiring } from './deadlines.ts';
+import { addressOf, type HttpBase, httpBase } from './http-address.ts';
 import { type Progress, readAnswer, transportError } from './http-answer.ts';
+import { sendRead } from './http-read.ts';
 import { answerBytesMax } from './operations.ts';
-import { type PlatformRequest, type PlatformResponse, type Transport, TransportError } from './transport.ts';
+import type { PlatformRequest, PlatformResponse, Transport } from './transport.ts';
 import { revealed, secretsIn, withoutEchoes } from './wire.ts';
 
 export interface HttpTransportOptions {
@@ -38,7 +41,8 @@ type Connector = ReturnType<typeof buildConnector>;
  * @throws PortolanError `platform/invalid-tls` for a CA that is not PEM.
  */
 export function createHttpTransport(options: HttpTransportOptions): HttpTransport {
-  const base = new URL(options.url);
+  const base = httpBase(options.url);
+  const deadlines = createDeadlines(options.clock);
   const connect = createConnector(options);
   // Failures of connecting are remembered by their error: they alone prove that no byte of a request left.
   const neverConnected = new WeakSet<Error>();
@@ -52,14 +56,12 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
       }),
   });
 
+  const reads = { pool, deadlines, isNeverConnected: (error: Error) => neverConnected.has(error) };
+
   async function read(request: PlatformRequest): Promise<PlatformResponse> {
-    return await exchange(
-      request,
-      options,
-      base,
-      pool,
-      async (error) => error instanceof Error && neverConnected.has(error),
-    );
+    const { ask, secrets } = askOf(request, options, base);
+    const response = await sendRead(request, ask, reads);
+    return { ...response, body: withoutEchoes(response.body, secrets) };
   }
 
   async function write(request: PlatformRequest): Promise<PlatformResponse> {
@@ -74,11 +76,13 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
         }),
     });
     try {
-      return await exchange(request, options, base, client, async () => {
+      const { ask, secrets } = askOf(request, options, base);
+      const response = await sendWrite(request, ask, client, deadlines, async () => {
         // First make sure that nothing can leave any more, then look whether something may have.
         await client.destroy();
         return !isOpen;
       });
+      return { ...response, body: withoutEchoes(response.body, secrets) };
     } finally {
       await client.destroy();
     }
@@ -116,61 +120,66 @@ function createConnector(options: HttpTransportOptions): Connector {
   }
 }
 
-/** Is it certain that no byte of the request left, and that none will? */
-type ProvesUnsent = (error: unknown) => Promise<boolean>;
+interface Ask {
+  readonly ask: Dispatcher.DispatchOptions;
+  /** All that the request reveals, to be kept out of its answer. */
+  readonly secrets: readonly Secret[];
+}
 
-async function exchange(
+/** A request in undici's words. */
+function askOf(request: PlatformRequest, options: HttpTransportOptions, base: HttpBase): Ask {
+  const path = addressOf(request, base);
+  const auth = authorization(options);
+  const body = request.body === undefined ? undefined : JSON.stringify(revealed(request.body));
+  const ask: Dispatcher.DispatchOptions = {
+    origin: base.origin,
+    path,
+    method: request.method,
+    headers: {
+      accept: 'application/json',
+      'user-agent': 'portolan',
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(auth === undefined ? {} : { [auth.header]: auth.value.reveal() }),
+    },
+    body: body ?? null,
+    // The clock's deadline is the one that counts; these are the second line, should it ever stand still.
+    headersTimeout: request.timeoutMs + 5_000,
+    bodyTimeout: request.timeoutMs + 5_000,
+    reset: !request.isRead,
+  };
+  return { ask, secrets: [...(auth === undefined ? [] : [auth.value]), ...secretsIn(request.body)] };
+}
+
+/** Makes sure that no more of the request leaves. true: it is certain that no byte of it has left. */
+type ProvesUnsent = () => Promise<boolean>;
+
+async function sendWrite(
   request: PlatformRequest,
-  options: HttpTransportOptions,
-  base: URL,
-  dispatcher: Dispatcher,
+  ask: Dispatcher.DispatchOptions,
+  client: Client,
+  deadlines: Deadlines,
   provesUnsent: ProvesUnsent,
 ): Promise<PlatformResponse> {
-  const url = addressOf(request, base);
-  const auth = authorization(options);
-  const secrets = [...(auth === undefined ? [] : [auth.value]), ...secretsIn(request.body)];
-  const body = request.body === undefined ? undefined : JSON.stringify(revealed(request.body));
-  const finished = new AbortController();
   const late = new AbortController();
-  const inTime = options.clock.sleep(request.timeoutMs, finished.signal);
-  void inTime.then(
-    () => late.abort(),
-    () => {},
-  );
-  // A listener of our own, taken off again: a combined signal would hang on to the process's own for ever.
   const giveUp = (): void => late.abort();
+  const deadline: Expiring = { expire: giveUp };
+  deadlines.add(deadline, request.timeoutMs);
+  // A listener of our own, taken off again: a combined signal would hang on to the process's own for ever.
   request.signal?.addEventListener('abort', giveUp, { once: true });
   if (request.signal?.aborted === true) giveUp();
   const progress: Progress = { hasHeaders: false };
   try {
     // Straight to undici: the classes of fetch take longer to load than all of the requests of a small plan.
-    const asked = dispatcher.request({
-      origin: base.origin,
-      path: `${url.pathname}${url.search}`,
-      method: request.method,
-      headers: {
-        accept: 'application/json',
-        'user-agent': 'portolan',
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...(auth === undefined ? {} : { [auth.header]: auth.value.reveal() }),
-      },
-      body: body ?? null,
-      signal: late.signal,
-      // The clock's deadline is the one that counts; these are the second line, should it ever stand still.
-      headersTimeout: request.timeoutMs + 5_000,
-      bodyTimeout: request.timeoutMs + 5_000,
-      reset: !request.isRead,
-    });
+    const asked = client.request({ ...ask, signal: late.signal });
     // undici looks at the signal only once the socket is open.
     const answer = await Promise.race([asked, abortOf(late.signal)]);
     progress.hasHeaders = true;
-    const response = await readAnswer(answer, answerBytesMax(request.operation));
-    return { ...response, body: withoutEchoes(response.body, secrets) };
+    return await readAnswer(answer, answerBytesMax(request.operation));
   } catch (error) {
-    const isUnsent = await provesUnsent(error);
+    const isUnsent = await provesUnsent();
     throw transportError(error, isUnsent, progress, late.signal.aborted, request);
   } finally {
-    finished.abort();
+    deadlines.remove(deadline);
     request.signal?.removeEventListener('abort', giveUp);
   }
 }
@@ -181,22 +190,6 @@ function abortOf(signal: AbortSignal): Promise<never> {
     if (signal.aborted) reject(signal.reason);
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   });
-}
-
-/** The token may go to the configured origin only, so an address that leads elsewhere is never asked. */
-function addressOf(request: PlatformRequest, base: URL): URL {
-  const path = `${base.pathname.replace(/\/+$/, '')}${request.path}`;
-  const url = new URL(path, base.origin);
-  // A parser resolves `..` and takes `//host` for another host; then the path is no longer the one that was asked.
-  if (url.origin !== base.origin || url.pathname !== path || url.search !== '') {
-    throw new TransportError(
-      'unsent',
-      'ADDRESS',
-      `${request.operation}: the address does not stay within ${base.origin}`,
-    );
-  }
-  url.search = new URLSearchParams(request.query).toString();
-  return url;
 }
 
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
