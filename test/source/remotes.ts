@@ -138,7 +138,7 @@ export function ownCertificate(): { readonly key: Buffer; readonly cert: Buffer;
 }
 
 /**
- * Stands in for ssh, of which no server is at hand: it notes what it was given and runs the command on this machine.
+ * Stands in for ssh (`ssh-server.test.ts` has the real one, where there is a server): it notes what it was given and runs the command on this machine.
  * @returns a PATH on which it goes before the real one, and what it noted.
  */
 export function standInForSsh(): { readonly path: string; readonly noted: () => string } {
