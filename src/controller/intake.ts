@@ -7,7 +7,8 @@ import type { SourceReading, SourceState } from '../source/feed.ts';
 import { snapshotId } from '../source/snapshot.ts';
 import { type AcceptedSource, accept, type Allowances, nothingAllowed } from './acceptance.ts';
 import type { EventLog } from './events.ts';
-import { type Keeping, keepSource, restoreSource } from './keeping.ts';
+import type { Keeping } from './keeping.ts';
+import { keepSource, restoreSource } from './kept-source.ts';
 import type { ControllerConfiguration, ControllerOptions } from './options.ts';
 
 /** What is taken in of the source, and what of it is worked towards. */

@@ -1,7 +1,4 @@
-import { promisify } from 'node:util';
-import { gunzip, gzip } from 'node:zlib';
 import type { Ledger, LedgerOperation } from '../ledger/ledger.ts';
-import type { SourceFile } from '../manifest/text.ts';
 import type { ResourceId } from '../model/ids.ts';
 import { canonicalJson, type Json } from '../model/json.ts';
 import type { ApplicationStatus } from '../model/status.ts';
@@ -67,58 +64,6 @@ function statusFact(source: string, id: ResourceId): string {
 /** A line of the history. */
 export function line(event: string, detail: Json): LedgerOperation {
   return { op: 'record', event, detail };
-}
-
-/** The files of the accepted snapshot, so that a restart needs no source to go on. */
-export interface KeptSource {
-  readonly snapshot: string;
-  readonly revision: string;
-  readonly files: readonly SourceFile[];
-}
-
-interface StoredSource {
-  readonly snapshot: string;
-  readonly revision: string;
-  readonly files: readonly { readonly path: string; readonly base64: string; readonly contentId?: string }[];
-}
-
-/** Compresses off the main thread: ten thousand manifests are some megabytes. */
-export async function keepSource({ ledger, clock, source, actor }: Keeping, kept: KeptSource): Promise<void> {
-  const stored: StoredSource = {
-    ...kept,
-    files: kept.files.map(({ path, content, contentId }) => ({
-      path,
-      base64: Buffer.from(content).toString('base64'),
-      ...(contentId === undefined ? {} : { contentId }),
-    })),
-  };
-  const value = (await promisify(gzip)(JSON.stringify(stored))).toString('base64');
-  await ledger.commit({
-    scope: `source:${source}`,
-    actor,
-    atMs: clock.now(),
-    operations: [{ op: 'set-fact', key: sourceFact(source), value }],
-  });
-}
-
-export async function restoreSource({ ledger, source }: Keeping): Promise<KeptSource | undefined> {
-  const value = await ledger.fact(sourceFact(source));
-  if (value === undefined) return undefined;
-  const text = (await promisify(gunzip)(Buffer.from(value, 'base64'))).toString('utf8');
-  const { snapshot, revision, files } = JSON.parse(text) as StoredSource;
-  return {
-    snapshot,
-    revision,
-    files: files.map(({ path, base64, contentId }) => ({
-      path,
-      content: Buffer.from(base64, 'base64'),
-      ...(contentId === undefined ? {} : { contentId }),
-    })),
-  };
-}
-
-function sourceFact(source: string): string {
-  return `files ${source}`;
 }
 
 /** Small facts of the controller as canonical JSON, written only when they change. */

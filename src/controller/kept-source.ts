@@ -1,0 +1,127 @@
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gunzip, gzip } from 'node:zlib';
+import type { LedgerOperation } from '../ledger/ledger.ts';
+import type { SourceFile } from '../manifest/text.ts';
+import type { Keeping } from './keeping.ts';
+
+/** The files of the accepted snapshot, so that a restart needs no source to go on. */
+export interface KeptSource {
+  readonly snapshot: string;
+  readonly revision: string;
+  readonly files: readonly SourceFile[];
+}
+
+/** What is in the ledger beside the parts; written with them in one transaction. */
+interface Index {
+  readonly snapshot: string;
+  readonly revision: string;
+  /** What each part says, as a digest. */
+  readonly parts: readonly string[];
+}
+
+interface StoredFile {
+  readonly path: string;
+  readonly base64: string;
+  readonly contentId?: string;
+}
+
+/** On average. One changed file is written with so many others. */
+const FILES_OF_PART = 32;
+
+/**
+ * Writes down the parts that changed: a part holds the files whose paths have one hash. Compresses off the main thread:
+ * ten thousand manifests are some megabytes.
+ */
+export async function keepSource(keeping: Keeping, { snapshot, revision, files }: KeptSource): Promise<void> {
+  const { ledger, clock, source, actor } = keeping;
+  const before = await indexOf(keeping);
+  const parts = partsOf(files);
+  const digests = parts.map(digestOf);
+  const operations: LedgerOperation[] = [];
+  for (const [place, part] of parts.entries()) {
+    if (before?.parts[place] === digests[place]) continue;
+    operations.push({ op: 'set-fact', key: partFact(source, place), value: await packed(part) });
+  }
+  // Facts are not deleted; empty, they take no room.
+  for (let place = parts.length; place < (before?.parts.length ?? 0); place += 1)
+    operations.push({ op: 'set-fact', key: partFact(source, place), value: '' });
+  const index: Index = { snapshot, revision, parts: digests };
+  operations.push({ op: 'set-fact', key: indexFact(source), value: JSON.stringify(index) });
+  await ledger.commit({ scope: `source:${source}`, actor, atMs: clock.now(), operations });
+}
+
+export async function restoreSource(keeping: Keeping): Promise<KeptSource | undefined> {
+  const { ledger, source } = keeping;
+  const index = await indexOf(keeping);
+  if (index === undefined) return undefined;
+  const files: SourceFile[] = [];
+  for (const place of index.parts.keys()) {
+    const value = await ledger.fact(partFact(source, place));
+    if (value === undefined) return undefined;
+    for (const file of await unpacked(value)) files.push(file);
+  }
+  return { snapshot: index.snapshot, revision: index.revision, files };
+}
+
+async function indexOf({ ledger, source }: Keeping): Promise<Index | undefined> {
+  const value = await ledger.fact(indexFact(source));
+  // Builds before the first release kept all files in this one fact, as base64.
+  return value?.startsWith('{') === true ? (JSON.parse(value) as Index) : undefined;
+}
+
+/** As many parts as a power of two, so that the number seldom changes, and with it what is in which. */
+function partsOf(files: readonly SourceFile[]): readonly (readonly SourceFile[])[] {
+  const count = 2 ** Math.ceil(Math.log2(Math.max(1, files.length / FILES_OF_PART)));
+  const parts = Array.from({ length: count }, (): SourceFile[] => []);
+  for (const file of files) parts[hashOf(file.path) % count]?.push(file);
+  return parts;
+}
+
+/** FNV-1a: it need only spread, and there may be ten thousand paths. */
+function hashOf(path: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < path.length; at += 1) hash = Math.imul(hash ^ path.charCodeAt(at), 0x01000193);
+  return hash >>> 0;
+}
+
+function digestOf(files: readonly SourceFile[]): string {
+  const said = files.map(({ path, content, contentId }) => [
+    path,
+    contentId === undefined,
+    contentId ?? sha256(content),
+  ]);
+  return sha256(JSON.stringify(said)).slice(0, 32);
+}
+
+function sha256(content: string | Uint8Array): string {
+  return createHash('sha256').update(content).digest('hex');
+}
+
+async function packed(files: readonly SourceFile[]): Promise<string> {
+  const stored = files.map(
+    ({ path, content, contentId }): StoredFile => ({
+      path,
+      base64: Buffer.from(content).toString('base64'),
+      ...(contentId === undefined ? {} : { contentId }),
+    }),
+  );
+  return (await promisify(gzip)(JSON.stringify(stored))).toString('base64');
+}
+
+async function unpacked(value: string): Promise<readonly SourceFile[]> {
+  const text = (await promisify(gunzip)(Buffer.from(value, 'base64'))).toString('utf8');
+  return (JSON.parse(text) as readonly StoredFile[]).map(({ path, base64, contentId }) => ({
+    path,
+    content: Buffer.from(base64, 'base64'),
+    ...(contentId === undefined ? {} : { contentId }),
+  }));
+}
+
+function indexFact(source: string): string {
+  return `files ${source}`;
+}
+
+function partFact(source: string, place: number): string {
+  return `files-${place} ${source}`;
+}

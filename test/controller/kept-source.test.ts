@@ -1,0 +1,75 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type KeptSource, keepSource, restoreSource } from '../../src/controller/kept-source.ts';
+import type { LedgerTransaction } from '../../src/ledger/ledger.ts';
+import { MemoryStore, openMemoryLedger } from '../../src/ledger/memory.ts';
+import type { SourceFile } from '../../src/manifest/text.ts';
+import { VirtualClock } from '../support/virtual-clock.ts';
+
+test('whatever was kept before, what is kept now comes back byte by byte', async () => {
+  const file = fc.record({
+    path: fc.integer({ min: 0, max: 150 }).map((number) => `folder/${number}.yaml`),
+    content: fc.uint8Array({ maxLength: 8 }).map((bytes) => Buffer.from(bytes)),
+    isNamed: fc.boolean(),
+  });
+  const sourceFiles = fc
+    .uniqueArray(file, { selector: ({ path }) => path, maxLength: 120, size: 'max' })
+    .map((files): readonly SourceFile[] =>
+      files.map(({ path, content, isNamed }) =>
+        isNamed ? { path, content, contentId: `id:${content.toString('hex')}` } : { path, content },
+      ),
+    );
+  await fc.assert(
+    fc.asyncProperty(fc.array(sourceFiles, { minLength: 1, maxLength: 5 }), async (states) => {
+      const { keeping } = kept();
+      expect(await restoreSource(keeping)).toBeUndefined();
+      for (const [number, files] of states.entries()) {
+        const source: KeptSource = { snapshot: `s${number}`, revision: `r${number}`, files };
+        await keepSource(keeping, source);
+        const { files: restored = [], ...rest } = (await restoreSource(keeping)) ?? {};
+        expect(rest).toEqual({ snapshot: `s${number}`, revision: `r${number}` });
+        expect(restored.toSorted(byPath)).toEqual(files.toSorted(byPath));
+      }
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test('one changed file of a thousand is written with a few others', async () => {
+  const { keeping, commits } = kept();
+  const files = Array.from({ length: 1_000 }, (_, number) => ({
+    path: `team-${number % 20}/app-${number}/application.yaml`,
+    content: Buffer.from(`name: ${number}`),
+    contentId: `${number}`,
+  }));
+  await keepSource(keeping, { snapshot: 's1', revision: 'r1', files });
+  expect(commits.at(-1)?.operations).toHaveLength(33);
+  const changed = files.with(500, { ...(files[500] as (typeof files)[0]), contentId: 'another' });
+  await keepSource(keeping, { snapshot: 's2', revision: 'r2', files: changed });
+  expect(commits.at(-1)?.operations).toHaveLength(2);
+});
+
+test('what an earlier build kept is no ground to go on from, nor to stop', async () => {
+  const { keeping } = kept();
+  const operations = [{ op: 'set-fact', key: 'files default', value: 'H4sIAAAAAAAAA4uOBQApu0wNAgAAAA==' }] as const;
+  await keeping.ledger.commit({ scope: 'source:default', actor: 'test', atMs: 1_000, operations });
+  expect(await restoreSource(keeping)).toBeUndefined();
+  const source: KeptSource = { snapshot: 's', revision: 'r', files: [{ path: 'a.yaml', content: Buffer.from('a') }] };
+  await keepSource(keeping, source);
+  expect(await restoreSource(keeping)).toEqual(source);
+});
+
+function kept() {
+  const ledger = openMemoryLedger(new MemoryStore('kept'));
+  const commits: LedgerTransaction[] = [];
+  const commit = ledger.commit.bind(ledger);
+  ledger.commit = async (transaction) => {
+    commits.push(transaction);
+    await commit(transaction);
+  };
+  return { keeping: { ledger, clock: new VirtualClock(), source: 'default', actor: 'test' }, commits };
+}
+
+function byPath(left: SourceFile, right: SourceFile): number {
+  return left.path < right.path ? -1 : 1;
+}
