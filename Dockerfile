@@ -18,7 +18,9 @@ COPY --from=build /app/schemas ./schemas
 COPY --from=build /app/examples ./examples
 # The one writable place: ledger and compile cache. Mount a volume here, and the root may be read-only.
 RUN install --directory --owner=node --group=node /var/lib/portolan
+# Two pools for the allocator: with one for each thread, which it makes by default, memory grows for an hour before it stays.
 ENV NODE_ENV=production \
+  MALLOC_ARENA_MAX=2 \
   XDG_CACHE_HOME=/var/lib/portolan/cache \
   PORTOLAN_LEDGER=/var/lib/portolan/portolan.db
 VOLUME /var/lib/portolan

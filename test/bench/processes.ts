@@ -120,18 +120,15 @@ export async function startSandboxProcess(
   };
 }
 
-/** Resident memory of a process, in bytes. */
+/** Resident memory of a process. */
 export function residentBytes(pid: number): number {
-  const { ownBytes, fileBytes } = residentParts(pid);
-  return ownBytes + fileBytes;
+  return residentParts(pid).bytes;
 }
 
-/** Its own pages, and those of files (the program's text, the ledger's index): the system may drop these at any time. */
-export function residentParts(pid: number): { readonly ownBytes: number; readonly fileBytes: number } {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  const bytes = (name: string): number =>
-    Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? 0) * 1024;
-  return { ownBytes: bytes('RssAnon'), fileBytes: bytes('RssFile') + bytes('RssShmem') };
+/** Resident memory, and of it the pages of files (the program's text): the system may drop these at any time. */
+export function residentParts(pid: number): { readonly bytes: number; readonly fileBytes: number } {
+  const [, pages, filePages] = readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ');
+  return { bytes: Number(pages) * 4096, fileBytes: Number(filePages) * 4096 };
 }
 
 /** Processor time that a process has used, in milliseconds. */

@@ -5,7 +5,7 @@
  *   --minutes N        how long (default 60)
  *   --warm-up N        minutes that are not looked at (default a tenth)
  */
-import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,18 +19,22 @@ import { openHandles, processorMs, residentParts, Running, startSandboxProcess }
 const SIZE = { applications: 10, teams: 2, rulesPerApplication: 2 };
 /** One pass over one application each second. */
 export const ROUNDS_PER_HOUR = SIZE.applications * 3_600;
-/** Each look collects the whole heap; more often than this, V8 would drop code that runs and compile it again for ever. */
-const SAMPLE_EVERY_MS = 30_000;
+/** Each sample collects the whole heap; more often than this, V8 would drop code that runs and compile it again for ever. */
+const SAMPLE_EVERY_MS = 60_000;
 /** A run of minutes needs more of them. */
 const SAMPLES_MIN = 24;
+/** Looks at the resident size for each sample. */
+const LOOKS = 12;
 const KIBIBYTES_PER_HOUR_MAX = 1024;
 const HANDLES_PER_HOUR_MAX = 2;
 
 /** One look at the daemon. */
 export interface Sample extends HeapShares {
   readonly atMs: number;
+  /** The least since the sample before: what garbage that waits for its collection adds comes and goes. */
   readonly residentBytes: number;
-  /** Of it, pages of files. */
+  readonly residentMostBytes: number;
+  /** Of the resident size at the sample, pages of files. */
   readonly fileBytes: number;
   readonly handles: number;
   readonly writes: number;
@@ -40,8 +44,9 @@ export interface Sample extends HeapShares {
 
 export interface SoakReport {
   readonly samples: readonly Sample[];
-  /** Of what was sampled after the warm-up, by the line of least squares. */
+  /** All slopes are of what was sampled after the warm-up, by the line of least squares. */
   readonly residentSlopeKiBPerHour: number;
+  readonly residentMostSlopeKiBPerHour: number;
   readonly objectSlopeKiBPerHour: number;
   readonly codeSlopeKiBPerHour: number;
   /** Fewest and most: the sockets of a pool come and go. */
@@ -61,7 +66,10 @@ export async function soak(minutes: number, warmUpMinutes: number, say: (text: s
   const settings = '{ controller: { resyncInterval: 1s }, prune: { maxShare: 1 }, server: { listen: "127.0.0.1:0" } }';
   const { flags } = checkout(folder, fleetManifests(SIZE), sandbox.url, settings);
   const probe = pathToFileURL(join(import.meta.dirname, 'heap-probe.ts')).href;
-  const daemon = new Running(['run', ...flags, '--log-level', 'error'], {}, ['--expose-gc', `--import=${probe}`]);
+  const daemon = new Running(['run', ...flags, '--log-level', 'error'], allocatorOfImage(), [
+    '--expose-gc',
+    `--import=${probe}`,
+  ]);
   const sampleEveryMs = Math.min(SAMPLE_EVERY_MS, (minutes * 60_000) / SAMPLES_MIN);
   const samples: Sample[] = [];
   let faulty = 0;
@@ -69,14 +77,23 @@ export async function soak(minutes: number, warmUpMinutes: number, say: (text: s
     await daemon.says(/./, 1_000).catch(() => undefined);
     const beganMs = performance.now();
     for (let atMs = 0; atMs < minutes * 60_000; atMs = performance.now() - beganMs) {
-      await sleep(sampleEveryMs);
+      const residents: number[] = [];
+      for (let nth = 0; nth < LOOKS; nth += 1) {
+        await sleep(sampleEveryMs / LOOKS);
+        residents.push(residentParts(daemon.pid).bytes);
+      }
       const requests = await sandbox.requests();
       faulty += requests.filter(({ fault }) => fault !== null).length;
-      const sample = { ...(await look(daemon)), atMs, writes: requests.filter(({ isWrite }) => isWrite).length };
-      samples.push({ ...sample, requests: requests.length });
-      say(
-        `${((atMs + sampleEveryMs) / 60_000).toFixed(1)} min: ${inWords({ ...sample, requests: requests.length })}\n`,
-      );
+      const sample: Sample = {
+        ...(await look(daemon)),
+        atMs,
+        residentBytes: Math.min(...residents),
+        residentMostBytes: Math.max(...residents),
+        writes: requests.filter(({ isWrite }) => isWrite).length,
+        requests: requests.length,
+      };
+      samples.push(sample);
+      say(`${((performance.now() - beganMs) / 60_000).toFixed(1)} min: ${inWords(sample)}\n`);
     }
     return reportOf(samples, warmUpMinutes, faulty);
   } finally {
@@ -86,15 +103,23 @@ export async function soak(minutes: number, warmUpMinutes: number, say: (text: s
   }
 }
 
-async function look(daemon: Running): Promise<Omit<Sample, 'atMs' | 'writes' | 'requests'>> {
+/** What the container image says of the memory allocator: the daemon is looked at as it is deployed. */
+function allocatorOfImage(): Readonly<Record<string, string>> {
+  const dockerfile = readFileSync(join(import.meta.dirname, '..', '..', 'Dockerfile'), 'utf8');
+  const arenas = /\bMALLOC_ARENA_MAX=(\d+)/.exec(dockerfile)?.[1];
+  if (arenas === undefined) throw new Error('the Dockerfile no longer sets MALLOC_ARENA_MAX');
+  return { MALLOC_ARENA_MAX: arenas };
+}
+
+type Look = Omit<Sample, 'atMs' | 'residentBytes' | 'residentMostBytes' | 'writes' | 'requests'>;
+
+async function look(daemon: Running): Promise<Look> {
   daemon.err = '';
   process.kill(daemon.pid, 'SIGUSR2');
   const [, shares = ''] = await daemon.says(/heap-probe (.*) end/);
-  const { ownBytes, fileBytes } = residentParts(daemon.pid);
   return {
     ...(JSON.parse(shares) as HeapShares),
-    residentBytes: ownBytes + fileBytes,
-    fileBytes,
+    fileBytes: residentParts(daemon.pid).fileBytes,
     handles: openHandles(daemon.pid),
     processorMs: processorMs(daemon.pid),
   };
@@ -106,6 +131,7 @@ function reportOf(samples: readonly Sample[], warmUpMinutes: number, faults: num
   return {
     samples,
     residentSlopeKiBPerHour: slope(settled, (sample) => sample.residentBytes),
+    residentMostSlopeKiBPerHour: slope(settled, (sample) => sample.residentMostBytes),
     objectSlopeKiBPerHour: slope(settled, (sample) => sample.objectBytes),
     codeSlopeKiBPerHour: slope(settled, (sample) => sample.codeBytes),
     handles: [Math.min(...handles), Math.max(...handles)],
@@ -128,7 +154,7 @@ function slope(samples: readonly Sample[], valueOf: (sample: Sample) => number):
 
 function inWords(sample: Sample): string {
   const mebibytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
-  const resident = `resident ${mebibytes(sample.residentBytes)} (files ${mebibytes(sample.fileBytes)}, heap ${mebibytes(sample.heapBytes)})`;
+  const resident = `resident ${mebibytes(sample.residentBytes)} to ${mebibytes(sample.residentMostBytes)} (files ${mebibytes(sample.fileBytes)}, heap ${mebibytes(sample.heapBytes)})`;
   const heap = `objects ${mebibytes(sample.objectBytes)}, code ${mebibytes(sample.codeBytes)}, external ${mebibytes(sample.externalBytes)}, V8's own ${mebibytes(sample.mallocedBytes)}`;
   return `${resident}, ${heap}, ${sample.handles} handles, ${sample.requests} requests and ${sample.writes} writes`;
 }
@@ -151,7 +177,7 @@ if (process.argv[1] === import.meta.filename) {
   const isFlat =
     report.residentSlopeKiBPerHour < KIBIBYTES_PER_HOUR_MAX && report.handlesPerHour < HANDLES_PER_HOUR_MAX;
   process.stdout.write(
-    `resident ${report.residentSlopeKiBPerHour.toFixed(0)} KiB/h, objects ${report.objectSlopeKiBPerHour.toFixed(0)} KiB/h, code ${report.codeSlopeKiBPerHour.toFixed(0)} KiB/h, ` +
+    `resident ${report.residentSlopeKiBPerHour.toFixed(0)} KiB/h (the most of each minute ${report.residentMostSlopeKiBPerHour.toFixed(0)}), objects ${report.objectSlopeKiBPerHour.toFixed(0)} KiB/h, code ${report.codeSlopeKiBPerHour.toFixed(0)} KiB/h, ` +
       `handles ${report.handles.join(' to ')} (${report.handlesPerHour.toFixed(1)}/h), ${report.requests} requests (${report.faults} failed on purpose), ${report.writes} writes once converged\n`,
   );
   process.exitCode = isFlat && report.writes === 0 ? 0 : 1;
