@@ -131,9 +131,10 @@ export function createRequestBudget(limits: BudgetLimits, clock: Clock): Request
         if (waiting.length === 0) hanging.cancel();
         reject(signal?.reason);
       };
-      signal?.addEventListener('abort', leave, { once: true });
       waiting.push(waiter);
       pump();
+      // Most get their turn at once; a listener would cost them more than the turn.
+      if (waiting.at(-1) === waiter) signal?.addEventListener('abort', leave, { once: true });
     });
     retries.request();
     return end;

@@ -20,19 +20,29 @@ export function secretsIn(value: WireJson | undefined): readonly Secret[] {
 
 const SECRET_LENGTH_MIN = 8;
 
+/** How a server may quote each secret. The token is in every request, and most of its forms are one and the same. */
+const echoes = new WeakMap<Secret, readonly string[]>();
+
 /** Servers quote what they were sent. Shorter values than eight characters would take ordinary words with them. */
 export function withoutEchoes(body: string, secrets: readonly Secret[]): string {
   let clean = body;
   for (const secret of secrets) {
-    const value = secret.reveal();
-    if (value.length < SECRET_LENGTH_MIN) continue;
-    const forms = [
-      value,
-      JSON.stringify(value).slice(1, -1),
-      encodeURIComponent(value),
-      Buffer.from(value).toString('base64'),
-    ];
-    for (const form of forms) clean = clean.replaceAll(form, SECRET_MASK);
+    for (const echo of echoesOf(secret)) clean = clean.replaceAll(echo, SECRET_MASK);
   }
   return clean;
+}
+
+function echoesOf(secret: Secret): readonly string[] {
+  const known = echoes.get(secret);
+  if (known !== undefined) return known;
+  const value = secret.reveal();
+  const forms = [
+    value,
+    JSON.stringify(value).slice(1, -1),
+    encodeURIComponent(value),
+    Buffer.from(value).toString('base64'),
+  ];
+  const found = value.length < SECRET_LENGTH_MIN ? [] : [...new Set(forms)];
+  echoes.set(secret, found);
+  return found;
 }
