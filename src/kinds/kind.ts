@@ -29,6 +29,12 @@ export interface Identity {
   readonly path: string;
 }
 
+/**
+ * The other resources of the source, by id and in no other way: what was asked for is noted, and a verdict holds until one
+ * of those answers changes.
+ */
+export type OtherResources = Pick<DesiredState, 'get'>;
+
 /** What a manifest of a kind may say: everything the loader needs, all of it pure. */
 export interface KindDeclaration<Spec> {
   readonly kind: string;
@@ -46,6 +52,6 @@ export interface KindDeclaration<Spec> {
   application(spec: Spec): string | undefined;
   references(spec: Spec): readonly Reference[];
   /** Rules that a schema cannot say, within the document and across the set. */
-  check(resource: Resource<Spec>, set: DesiredState): readonly SpecProblem[];
-  identities(resource: Resource<Spec>, set: DesiredState): readonly Identity[];
+  check(resource: Resource<Spec>, set: OtherResources): readonly SpecProblem[];
+  identities(resource: Resource<Spec>, set: OtherResources): readonly Identity[];
 }

@@ -101,6 +101,15 @@ interface Origin {
   readonly document: number;
 }
 
+const NO_ORIGINS: ReadonlyMap<Declared, Origin> = new Map();
+
+function originsOf(documents: readonly DeclaredDocuments[]): ReadonlyMap<Declared, Origin> {
+  const origins = new Map<Declared, Origin>();
+  for (const [file, ofFile] of documents.entries())
+    for (const { declared, document } of ofFile) origins.set(declared, { file, document });
+  return origins;
+}
+
 /** Puts the readings of all files together. Shared by manifests and configuration. */
 export function combine(
   files: readonly SourceFile[],
@@ -111,15 +120,18 @@ export function combine(
 ): { readonly set: DesiredState; readonly problems: readonly Problem[] } {
   const texts = new Texts(files, readings);
   const problems: Problem[] = [];
-  const origins = new Map<Declared, Origin>();
+  const all: Declared[] = [];
+  const documents: DeclaredDocuments[] = [];
   for (const [file, reading] of readings.entries()) {
     for (const fault of reading.faults) problems.push(texts.of(file).problem(fault));
     const path = (files[file] as SourceFile).path;
-    const documents = cache.documentsOf(path, reading, () => declaredIn(reading, trust, texts.of(file)));
-    for (const { declared, document } of documents) origins.set(declared, { file, document });
+    const ofFile = cache.documentsOf(path, reading, () => declaredIn(reading, trust, texts.of(file)));
+    documents.push(ofFile);
+    for (const { declared } of ofFile) all.push(declared);
   }
   const incomplete = readings.some((reading) => reading.incomplete);
-  const { set, faults } = relate([...origins.keys()], operator, incomplete);
+  const { set, faults } = relate(all, operator, incomplete);
+  const origins = faults.length === 0 ? NO_ORIGINS : originsOf(documents);
   const shown = new Map<number, number>();
   for (const fault of faults) {
     const origin = origins.get(fault.declared);

@@ -1,8 +1,9 @@
 import { kindDeclarations } from '../kinds/declarations.ts';
-import type { KindDeclaration, SpecProblem } from '../kinds/kind.ts';
+import type { SpecProblem } from '../kinds/kind.ts';
 import { type ResourceId, resourceId } from '../model/ids.ts';
 import type { Position } from '../model/problem.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
+import { type Judgement, judge } from './judgement.ts';
 import { didYouMean } from './suggest.ts';
 
 /** Names of the operator's documents that manifests may refer to. */
@@ -53,18 +54,19 @@ export function relate(
   const set = new Map<ResourceId, Resource>();
   for (const { id, resource, sound } of byId.values()) if (resource !== undefined && sound) set.set(id, resource);
   const claimed = new Map<string, Declared>();
-  const names = new NamesByKind([...byId.keys()], operator);
+  const names = new NamesByKind(byId, operator);
   for (const declared of byId.values()) {
     const { resource } = declared;
     const declaration = resource === undefined ? undefined : kindDeclarations.get(resource.kind);
     if (resource === undefined || declaration === undefined) continue;
-    const problems = [
-      ...dangling(resource, declaration, names, incomplete),
-      ...declaration.check(resource, set),
-      ...clashes(declared, resource, declaration, set, claimed),
-      ...moves(resource, byId),
+    const judgement = judge(resource, declaration, set);
+    const found = [
+      dangling(judgement, names, incomplete),
+      judgement.problems,
+      clashes(declared, resource, judgement, claimed),
+      moves(resource, byId),
     ];
-    for (const problem of problems) faults.push({ declared, problem });
+    for (const problems of found) for (const problem of problems) faults.push({ declared, problem });
   }
   return { set, faults };
 }
@@ -85,18 +87,32 @@ function at({ position }: Declared): string {
 
 /** Names that can be referred to, by kind; `undefined` where nothing is known about a kind. */
 class NamesByKind {
-  readonly #names = new Map<string, Set<string>>();
+  readonly #declared: ReadonlyMap<ResourceId, Declared>;
+  readonly #operator: OperatorNames | undefined;
+  /** Made when a name is missing or the operator's: nearly always the documents themselves have the answer. */
+  #names: Map<string, Set<string>> | undefined;
 
-  constructor(ids: readonly ResourceId[], operator: OperatorNames | undefined) {
-    for (const { kind, trust } of kindDeclarations.values()) if (trust === 'manifest') this.#names.set(kind, new Set());
-    for (const id of ids) this.#names.get(kindOf(id))?.add(nameOf(id));
-    if (operator === undefined) return;
-    this.#names.set('Platform', new Set(operator.platforms));
-    this.#names.set('Store', new Set(operator.stores));
+  constructor(declared: ReadonlyMap<ResourceId, Declared>, operator: OperatorNames | undefined) {
+    this.#declared = declared;
+    this.#operator = operator;
+  }
+
+  has(id: ResourceId): boolean {
+    return this.#declared.has(id);
   }
 
   of(kind: string): ReadonlySet<string> | undefined {
+    if (this.#operator !== undefined && kind === 'Platform') return this.#operator.platforms;
+    if (this.#operator !== undefined && kind === 'Store') return this.#operator.stores;
+    this.#names ??= this.#ofManifests();
     return this.#names.get(kind);
+  }
+
+  #ofManifests(): Map<string, Set<string>> {
+    const names = new Map<string, Set<string>>();
+    for (const { kind, trust } of kindDeclarations.values()) if (trust === 'manifest') names.set(kind, new Set());
+    for (const id of this.#declared.keys()) names.get(kindOf(id))?.add(nameOf(id));
+    return names;
   }
 }
 
@@ -108,14 +124,10 @@ function nameOf(id: ResourceId): string {
   return id.slice(id.indexOf('/') + 1);
 }
 
-function dangling(
-  resource: Resource,
-  declaration: KindDeclaration<unknown>,
-  names: NamesByKind,
-  incomplete: boolean,
-): readonly SpecProblem[] {
+function dangling({ references }: Judgement, names: NamesByKind, incomplete: boolean): readonly SpecProblem[] {
   const problems: SpecProblem[] = [];
-  for (const { path, to, trust } of declaration.references(resource.spec)) {
+  for (const { path, to, trust } of references) {
+    if (trust === 'manifest' && names.has(to)) continue;
     const known = names.of(kindOf(to));
     if (known === undefined || known.has(nameOf(to)) || (incomplete && trust === 'manifest')) continue;
     const near = didYouMean(nameOf(to), known);
@@ -147,14 +159,13 @@ function remedy(to: ResourceId, trust: 'manifest' | 'operator'): string {
 function clashes(
   declared: Declared,
   resource: Resource,
-  declaration: KindDeclaration<unknown>,
-  set: DesiredState,
+  { identities }: Judgement,
   claimed: Map<string, Declared>,
 ): readonly SpecProblem[] {
   const problems: SpecProblem[] = [];
   const movedFrom = resource.annotations['portolan/moved-from'];
   const moved = movedFrom === undefined ? [] : [{ key: `former name ${movedFrom} of a ${resource.kind}`, path: MOVED }];
-  for (const { key, path } of [...declaration.identities(resource, set), ...moved]) {
+  for (const { key, path } of moved.length === 0 ? identities : [...identities, ...moved]) {
     const first = claimed.get(key);
     if (first === undefined) {
       claimed.set(key, declared);

@@ -1,5 +1,5 @@
-import type { DesiredState, Resource } from '../../model/resource.ts';
-import type { Identity } from '../kind.ts';
+import type { Resource } from '../../model/resource.ts';
+import type { Identity, OtherResources } from '../kind.ts';
 import type { ApplicationSpec } from './spec.ts';
 
 /** Where an application is on the platform, as far as a manifest can say; equal text means the same application. */
@@ -11,7 +11,7 @@ export function applicationKey(spec: ApplicationSpec): string {
  * The spec of an Application by name.
  * @returns `undefined` if there is none, or if it has faults of its own: then nothing can be concluded from it.
  */
-export function applicationOf(set: DesiredState, name: string): ApplicationSpec | undefined {
+export function applicationOf(set: OtherResources, name: string): ApplicationSpec | undefined {
   return set.get(`Application/${name}`)?.spec as ApplicationSpec | undefined;
 }
 

@@ -1,11 +1,11 @@
-import type { DesiredState, Resource } from '../../model/resource.ts';
+import type { Resource } from '../../model/resource.ts';
 import { applicationKey, applicationOf } from '../application/check.ts';
-import type { Identity, SpecProblem } from '../kind.ts';
+import type { Identity, OtherResources, SpecProblem } from '../kind.ts';
 import type { StoreInstallSpec } from '../store-install/spec.ts';
 import type { ComponentSpec, PortSpec } from './spec.ts';
 
 /** Rules within one Component, and against the StoreInstall that it comes from. */
-export function checkComponent(resource: Resource<ComponentSpec>, set: DesiredState): readonly SpecProblem[] {
+export function checkComponent(resource: Resource<ComponentSpec>, set: OtherResources): readonly SpecProblem[] {
   const { spec } = resource;
   return [...portProblems(spec.ports), ...installProblems(spec, set)];
 }
@@ -48,7 +48,7 @@ function portProblems(ports: readonly PortSpec[]): readonly SpecProblem[] {
   return problems;
 }
 
-function installProblems(spec: ComponentSpec, set: DesiredState): readonly SpecProblem[] {
+function installProblems(spec: ComponentSpec, set: OtherResources): readonly SpecProblem[] {
   if (spec.from === undefined) return [];
   const install = set.get(`StoreInstall/${spec.from.install}`)?.spec as StoreInstallSpec | undefined;
   if (install === undefined || install.application === spec.application) return [];
@@ -63,7 +63,7 @@ function installProblems(spec: ComponentSpec, set: DesiredState): readonly SpecP
 }
 
 /** One manifest per component of an application, and one component per service name of a team. */
-export function componentIdentities(resource: Resource<ComponentSpec>, set: DesiredState): readonly Identity[] {
+export function componentIdentities(resource: Resource<ComponentSpec>, set: OtherResources): readonly Identity[] {
   const { spec } = resource;
   const application = applicationOf(set, spec.application);
   if (application === undefined) return [];

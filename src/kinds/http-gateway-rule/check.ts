@@ -1,12 +1,12 @@
-import type { DesiredState, Resource } from '../../model/resource.ts';
+import type { Resource } from '../../model/resource.ts';
 import { applicationOf } from '../application/check.ts';
 import type { ComponentSpec } from '../component/spec.ts';
-import type { Identity, SpecProblem } from '../kind.ts';
+import type { Identity, OtherResources, SpecProblem } from '../kind.ts';
 import { isPunycode } from './punycode.ts';
 import type { HttpGatewayRuleSpec } from './spec.ts';
 
 /** Rules within one HttpGatewayRule, and against the Component that it leads to. */
-export function checkRule(resource: Resource<HttpGatewayRuleSpec>, set: DesiredState): readonly SpecProblem[] {
+export function checkRule(resource: Resource<HttpGatewayRuleSpec>, set: OtherResources): readonly SpecProblem[] {
   const { spec } = resource;
   const component = set.get(`Component/${spec.component}`)?.spec as ComponentSpec | undefined;
   return [
@@ -115,7 +115,7 @@ function duplicates(
 }
 
 /** One rule per domain and path of a platform. Domains differ in more than case. */
-export function ruleIdentities(resource: Resource<HttpGatewayRuleSpec>, set: DesiredState): readonly Identity[] {
+export function ruleIdentities(resource: Resource<HttpGatewayRuleSpec>, set: OtherResources): readonly Identity[] {
   const { spec } = resource;
   const application = applicationOf(set, spec.application);
   if (application === undefined) return [];

@@ -1,7 +1,7 @@
-import type { DesiredState, Resource } from '../../model/resource.ts';
+import type { Resource } from '../../model/resource.ts';
 import { applicationKey, applicationOf } from '../application/check.ts';
 import { durationProblems } from '../durations.ts';
-import type { Identity, SpecProblem } from '../kind.ts';
+import type { Identity, OtherResources, SpecProblem } from '../kind.ts';
 import type { StoreInstallSpec } from './spec.ts';
 
 export function checkStoreInstall(resource: Resource<StoreInstallSpec>): readonly SpecProblem[] {
@@ -21,7 +21,7 @@ export function checkStoreInstall(resource: Resource<StoreInstallSpec>): readonl
 }
 
 /** One install per store and model of an application, unless a second copy is asked for by name. */
-export function storeInstallIdentities(resource: Resource<StoreInstallSpec>, set: DesiredState): readonly Identity[] {
+export function storeInstallIdentities(resource: Resource<StoreInstallSpec>, set: OtherResources): readonly Identity[] {
   const { spec } = resource;
   const application = applicationOf(set, spec.application);
   if (application === undefined || spec.allowSecondCopy) return [];
