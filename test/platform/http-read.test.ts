@@ -114,6 +114,17 @@ test.for([
   expect(server.seen).toEqual([]);
 });
 
+test.for([
+  ['a read', read],
+  ['a write', write],
+] as const)('%s that is given up after it was sent may have been handled', async ([, request]) => {
+  const stop = new AbortController();
+  const server = await startServer(() => stop.abort(new Error('stopping')));
+  const { send } = transportTo(server.url);
+  expect(await failureOf(send({ ...request, signal: stop.signal }))).toEqual(['ambiguous', 'ABORTED']);
+  expect(server.seen).toHaveLength(1);
+});
+
 test('an abort in the middle of a body ends the read and its connection, and the next read has another one', async () => {
   const stop = new AbortController();
   let isCut: Promise<unknown> | undefined;
