@@ -42,10 +42,11 @@ export function createProgress({ terminal, live, clock }: Pick<Surroundings, 'te
   const startedMs = clock.monotonic();
   let tally = '';
   let ticking: AbortController | undefined;
-  /** One for each lane, ended with what it is at. */
+  /** One for each lane that is at something. */
   const alarms = new Map<string, AbortController>();
 
   function draw(): void {
+    if (!live.isVisible) return;
     live.show(linesOf([...lanes], tally, clock.monotonic() - startedMs, live.rows, clock));
     if (lanes.size > 0) void tick();
   }
@@ -66,12 +67,19 @@ export function createProgress({ terminal, live, clock }: Pick<Surroundings, 'te
     terminal.err.write(`${safeLine(text)}\n`);
   }
 
-  async function sayWhenLong(lane: string, text: string): Promise<void> {
-    if (live.isVisible) return;
+  async function sayWhenLong(lane: string): Promise<void> {
+    // One alarm goes on with what the lane comes to next: a plan comes to thousands of applications in one lane.
+    if (live.isVisible || alarms.has(lane)) return;
     const stop = new AbortController();
     alarms.set(lane, stop);
-    await clock.sleep(LONG_MS, stop.signal).catch(() => {});
-    if (!stop.signal.aborted) sayOnce(`wait  ${text}, since ${shortDuration(LONG_MS)}`);
+    for (let leftMs = LONG_MS; leftMs > 0; ) {
+      await clock.sleep(leftMs, stop.signal).catch(() => {});
+      const activity = lanes.get(lane);
+      if (stop.signal.aborted || activity === undefined) return;
+      leftMs = activity.sinceMs + LONG_MS - clock.monotonic();
+      if (leftMs <= 0) sayOnce(`wait  ${activity.text}, since ${shortDuration(LONG_MS)}`);
+    }
+    alarms.delete(lane);
   }
 
   function ended(lane: string): void {
@@ -81,9 +89,8 @@ export function createProgress({ terminal, live, clock }: Pick<Surroundings, 'te
 
   return {
     at(lane, text) {
-      ended(lane);
-      void sayWhenLong(lane, text);
       lanes.set(lane, { text, sinceMs: clock.monotonic(), untilMs: undefined });
+      void sayWhenLong(lane);
       draw();
     },
     waits(lane, text, untilMs) {

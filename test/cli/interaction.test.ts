@@ -139,3 +139,18 @@ test('without a terminal there is a line for what ended, for what is waited for 
     '',
   ]);
 });
+
+test('without a terminal, what takes long is said half a minute after it began, whatever came before it', async () => {
+  const { screen, clock, progress } = progressOn({ isTerminal: false, outIsTerminal: false });
+  progress.at('shop', 'one');
+  await clock.sleep(20_000);
+  progress.at('shop', 'two');
+  await clock.sleep(20_000);
+  expect(screen.lines).toEqual(['']);
+  await clock.sleep(11_000);
+  expect(screen.lines).toEqual(['wait  two, since 30s', '']);
+  progress.at('shop', 'three');
+  await clock.sleep(31_000);
+  progress.clear();
+  expect(screen.lines).toEqual(['wait  two, since 30s', 'wait  three, since 30s', '']);
+});
