@@ -31,8 +31,12 @@ export class FileText {
     this.#masks = masks;
   }
 
-  /** Line and column, both from 1. */
   position(offset: number): { readonly file: string; readonly line: number; readonly column: number } {
+    return { file: this.file, ...this.place(offset) };
+  }
+
+  /** Line and column, both from 1. */
+  place(offset: number): { readonly line: number; readonly column: number } {
     const starts = this.#starts();
     let low = 0;
     let high = starts.length - 1;
@@ -41,7 +45,7 @@ export class FileText {
       if ((starts[middle] ?? 0) <= offset) low = middle;
       else high = middle - 1;
     }
-    return { file: this.file, line: low + 1, column: offset - (starts[low] ?? 0) + 1 };
+    return { line: low + 1, column: offset - (starts[low] ?? 0) + 1 };
   }
 
   problem(fault: Fault): Problem {

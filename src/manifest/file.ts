@@ -8,6 +8,8 @@ import { decode } from './text.ts';
 /** All that one file says by itself. It does not name the file, so that equal contents can share it. */
 export interface FileReading {
   readonly documents: readonly ReadDocument[];
+  /** Where each document starts. */
+  readonly starts: readonly { readonly line: number; readonly column: number }[];
   /** Faults of the file and of all its documents, in order. */
   readonly faults: readonly Fault[];
   readonly masks: readonly Mask[];
@@ -29,17 +31,19 @@ export function readFile(
   amend: (documents: readonly ParsedDocument[]) => readonly ParsedDocument[] = (documents) => documents,
 ): FileReading {
   const { text, faults: textFaults } = decode(content);
-  if (text === undefined) return { documents: [], faults: textFaults, masks: [], incomplete: true };
+  if (text === undefined) return { documents: [], starts: [], faults: textFaults, masks: [], incomplete: true };
   const { documents: parsed, faults: syntaxFaults, cut } = parseDocuments(text);
   const documents = amend(parsed).map((document) => readDocument(document, trust, variables, textFaults.length > 0));
   const faults = [...textFaults, ...syntaxFaults, ...documents.flatMap((document) => document.faults)];
   const lost = documents.find(({ content }) => content === undefined);
   // No rule above leads here. It stands guard all the same: a document that is left out in silence would be pruned.
   if (lost !== undefined && faults.length === 0) faults.push(unreadable(lost.offset));
+  const lines = new FileText('', text);
   const broken = parsed.some((document) => document.broken);
   const masks = [...documents.flatMap((document) => document.masks), ...addressMasks(text, trust)];
   return {
     documents,
+    starts: documents.map(({ offset }) => lines.place(offset)),
     faults: faults.length === 0 ? faults : capped(faults),
     masks: broken && trust === 'operator' ? [...masks, ...secretLineMasks(text)] : masks,
     incomplete: cut || documents.some(({ kind, name }) => kind === undefined || name === undefined),

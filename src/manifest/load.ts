@@ -125,7 +125,7 @@ export function combine(
   for (const [file, reading] of readings.entries()) {
     for (const fault of reading.faults) problems.push(texts.of(file).problem(fault));
     const path = (files[file] as SourceFile).path;
-    const ofFile = cache.documentsOf(path, reading, () => declaredIn(reading, trust, texts.of(file)));
+    const ofFile = cache.documentsOf(path, reading, () => declaredIn(path, reading, trust));
     documents.push(ofFile);
     for (const { declared } of ofFile) all.push(declared);
   }
@@ -147,11 +147,12 @@ export function combine(
   return { set, problems };
 }
 
-function declaredIn({ documents }: FileReading, trust: Trust, text: FileText): DeclaredDocuments {
-  return documents.flatMap(({ kind, name, content, remains, offset }, document) => {
+function declaredIn(path: string, { documents, starts }: FileReading, trust: Trust): DeclaredDocuments {
+  return documents.flatMap(({ kind, name, content, remains }, document) => {
     if (kind === undefined || name === undefined || kindDeclarations.get(kind)?.trust !== trust) return [];
     const id = resourceId(kind, name);
-    const position = text.position(offset);
+    const { line, column } = starts[document] as FileReading['starts'][number];
+    const position = { file: path, line, column };
     const whole = content ?? remains;
     const resource: Resource | undefined = whole && { id, kind, name, ...whole, position };
     return [{ declared: { id, position, resource, sound: content !== undefined }, document }];

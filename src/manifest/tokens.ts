@@ -52,7 +52,7 @@ export function readTokens(text: string): Tokens {
       parser.offset += lexeme.length;
       continue;
     }
-    if (isScalarText || !/^[ \t\r\n#]/.test(lexeme)) previous = isScalarText ? '' : lexeme;
+    if (isScalarText || !isBlank(lexeme)) previous = isScalarText ? '' : lexeme;
     for (const token of parser.next(lexeme)) keep(token);
     if (parser.stack.length > LIMITS.depth && depthOf(parser.stack) > LIMITS.depth) {
       cutAt = offset;
@@ -62,6 +62,12 @@ export function readTokens(text: string): Tokens {
   }
   if (cutAt === undefined) for (const token of parser.end()) keep(token);
   return { tokens, faults, cutAt };
+}
+
+/** White space, a line end or a comment. */
+function isBlank(lexeme: string): boolean {
+  const first = lexeme[0];
+  return first === ' ' || first === '\n' || first === '\r' || first === '\t' || first === '#';
 }
 
 function depthOf(stack: readonly CST.Token[]): number {
@@ -115,9 +121,12 @@ function directiveFault(token: CST.Directive): Fault {
 }
 
 function propertyFault(lexeme: string, offset: number): Fault | undefined {
+  const first = lexeme[0];
+  // Nearly every word and sign of a file is none of them.
+  if (first !== '&' && first !== '*' && first !== '!') return undefined;
   const at = { offset, length: lexeme.length, path: '' };
   const text = lexeme.slice(0, 40);
-  switch (lexeme[0]) {
+  switch (first) {
     case '&':
       return {
         ...at,
@@ -134,7 +143,7 @@ function propertyFault(lexeme: string, offset: number): Fault | undefined {
         expected: 'each value written where it is used',
         hint: `write the value itself; if you meant the text ${text}, put it in quotes`,
       };
-    case '!':
+    default:
       return {
         ...at,
         code: 'yaml/tag',
@@ -142,7 +151,5 @@ function propertyFault(lexeme: string, offset: number): Fault | undefined {
         expected: 'a value without a tag',
         hint: `delete ${text}; put a value in quotes to make it text`,
       };
-    default:
-      return undefined;
   }
 }

@@ -9,6 +9,13 @@ import { REPLACEMENT, unsafeCharacter } from './text.ts';
 /** A value of a document: JSON whose maps have no prototype. */
 export type Value = string | number | boolean | null | Value[] | { [key: string]: Value };
 
+/**
+ * A map that inherits nothing, as one of `Object.create(null)` does, but that V8 keeps as a plain object: of half the size,
+ * and faster to look into.
+ */
+const BareMap = function () {} as unknown as new () => object;
+BareMap.prototype = Object.freeze(Object.create(null) as object);
+
 /** What one document says, and which parts of it cannot be trusted. */
 export interface DocumentValue {
   readonly value: Value;
@@ -20,6 +27,8 @@ export interface DocumentValue {
 }
 
 const NONE: ReadonlyMap<string, string> = new Map();
+/** Nearly all there is: safe, and in its composed form. */
+const PRINTABLE_ASCII = /^[ -~]*$/;
 const FORBIDDEN_KEYS = new Set(['__proto__', 'prototype', 'constructor']);
 
 /**
@@ -66,7 +75,7 @@ class Reader {
   }
 
   #map(map: YAMLMap, path: (string | number)[]): Value {
-    const result = Object.create(null) as { [key: string]: Value };
+    const result = new BareMap() as { [key: string]: Value };
     if (map.items.length > LIMITS.keysPerMap) {
       this.#fault(map, path, {
         code: 'limit/keys',
@@ -167,6 +176,7 @@ class Reader {
 
   /** The text in its composed form, or `undefined` (and a fault) if a character of it must not reach the platform. */
   #safe(node: Scalar, text: string, path: readonly (string | number)[]): string | undefined {
+    if (PRINTABLE_ASCII.test(text)) return text;
     const unsafe = unsafeCharacter(text);
     if (this.#damaged && text.includes(REPLACEMENT)) {
       this.poisoned.add(formatPointer(path)); // Reported with the file, at its place.

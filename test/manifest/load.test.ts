@@ -197,3 +197,18 @@ test('ten thousand documents in one load', () => {
   // Some three seconds on the machine it was written on; a quadratic step would take minutes.
   expect(performance.now() - startMs).toBeLessThan(20_000);
 }, 30_000);
+
+test('a name that every object of JavaScript has is a name like another, and a map has no names but its own', () => {
+  const { desired, problems } = load(
+    `${application}---\n${component('', 'toString: "a", valueOf: "b", hasOwnProperty: "c"')}`,
+  );
+  expect(renderProblems(problems, { color: false })).toBe('');
+  const annotations = desired.get('Component/shop-web')?.annotations ?? {};
+  expect(Object.entries(annotations)).toEqual([
+    ['toString', 'a'],
+    ['valueOf', 'b'],
+    ['hasOwnProperty', 'c'],
+  ]);
+  const spec = desired.get('Component/shop-web')?.spec as object;
+  expect('isPrototypeOf' in annotations || 'constructor' in spec || '__proto__' in spec).toBe(false);
+});
