@@ -86,12 +86,10 @@ function hashOf(path: string): number {
 }
 
 function digestOf(files: readonly SourceFile[]): string {
-  const said = files.map(({ path, content, contentId }) => [
-    path,
-    contentId === undefined,
-    contentId ?? sha256(content),
-  ]);
-  return sha256(JSON.stringify(said)).slice(0, 32);
+  let said = '';
+  for (const { path, content, contentId } of files)
+    said += contentId === undefined ? `${path}\0bytes\0${sha256(content)}\0` : `${path}\0id\0${contentId}\0`;
+  return sha256(said).slice(0, 32);
 }
 
 function sha256(content: string | Uint8Array): string {
