@@ -83,7 +83,7 @@ async function coldFloor(task: ColdFloorTask): Promise<ColdFloor> {
  * least, and the largest resident memory.
  */
 export async function growth({ full }: BenchOptions): Promise<readonly Figure[]> {
-  const sizes = full ? [1_000, 2_000, 4_000, 8_000] : [250, 500, 1_000];
+  const sizes = full ? [1_000, 2_000, 4_000, 8_000] : [1_000, 2_000, 4_000];
   const usages = new Map<number, Usage>();
   for (const applications of sizes) {
     const size = { ...reference, applications };
