@@ -1,11 +1,28 @@
 import { compareText } from './fault.ts';
 import type { FileReading } from './file.ts';
-import type { Declared } from './relations.ts';
+import type { Declared, OperatorNames } from './relations.ts';
+import { StandingSet } from './standing-set.ts';
 import type { Variables } from './substitute.ts';
 import type { SourceFile } from './text.ts';
+import type { DesiredState } from '../model/resource.ts';
 
 /** What one file declares; the numbers of the documents in it are those of the reading. */
 export type DeclaredDocuments = readonly { readonly declared: Declared; readonly document: number }[];
+
+type Declare = (path: string, reading: FileReading) => DeclaredDocuments;
+
+interface KeptFile {
+  readonly contentId: string | undefined;
+  readonly reading: FileReading;
+  documents?: DeclaredDocuments;
+}
+
+/** The last load, as long as it had no fault. */
+interface Standing {
+  readonly files: readonly SourceFile[];
+  readonly operator: string;
+  readonly set: StandingSet;
+}
 
 /**
  * What files said, by content and variables. Holds only what the last call needed. A file of which neither content nor
@@ -13,43 +30,130 @@ export type DeclaredDocuments = readonly { readonly declared: Declared; readonly
  */
 export class FileCache {
   #parsed = 0;
+  #resumed = 0;
   #variables = '';
-  /** By content id. */
-  #readings: ReadonlyMap<string, FileReading> = new Map();
   /** By path. */
-  #declared = new Map<string, { readonly reading: FileReading; readonly documents: DeclaredDocuments }>();
+  #files = new Map<string, KeptFile>();
+  #standing: Standing | undefined;
 
   /** How many files were read so far, each content once. */
   get parsed(): number {
     return this.#parsed;
   }
 
+  /** How often a set was gone on with, in place of being put together again. */
+  get resumed(): number {
+    return this.#resumed;
+  }
+
   /** `read` for what is new; the rest is kept, and what no file asks for any more is forgotten. */
   readAll(files: readonly SourceFile[], variables: Variables, read: (file: SourceFile) => FileReading): FileReading[] {
-    const said = JSON.stringify([...variables].toSorted(([left], [right]) => compareText(left, right)));
-    if (said !== this.#variables) this.#readings = new Map();
+    // What was read since is no longer what it was put together from.
+    this.#standing = undefined;
+    const said = textOf(variables);
+    if (said !== this.#variables) this.#files = new Map();
     this.#variables = said;
-    const kept = new Map<string, FileReading>();
+    const kept = new Map<string, KeptFile>();
+    /** Made for the first file that is not as it was. */
+    let byContent: Map<string, FileReading> | undefined;
     const readings = files.map((file) => {
-      const known =
-        file.contentId === undefined ? undefined : (kept.get(file.contentId) ?? this.#readings.get(file.contentId));
-      if (known === undefined) this.#parsed += 1;
-      const reading = known ?? read(file);
-      if (file.contentId !== undefined) kept.set(file.contentId, reading);
+      const { path, contentId } = file;
+      const known = this.#files.get(path);
+      if (known !== undefined && contentId !== undefined && known.contentId === contentId) {
+        kept.set(path, known);
+        return known.reading;
+      }
+      byContent ??= readingsByContent(this.#files);
+      const same = contentId === undefined ? undefined : byContent.get(contentId);
+      if (same === undefined) this.#parsed += 1;
+      const reading = same ?? read(file);
+      if (contentId !== undefined) byContent.set(contentId, reading);
+      kept.set(path, { contentId, reading });
       return reading;
     });
-    this.#readings = kept;
-    const paths = new Set(files.map(({ path }) => path));
-    for (const path of this.#declared.keys()) if (!paths.has(path)) this.#declared.delete(path);
+    this.#files = kept;
     return readings;
   }
 
   /** The documents of a file with their places; `declare` where they are not known. */
-  documentsOf(path: string, reading: FileReading, declare: () => DeclaredDocuments): DeclaredDocuments {
-    const known = this.#declared.get(path);
-    if (known?.reading === reading) return known.documents;
-    const documents = declare();
-    this.#declared.set(path, { reading, documents });
-    return documents;
+  documentsOf(path: string, reading: FileReading, declare: Declare): DeclaredDocuments {
+    const known = this.#files.get(path);
+    if (known?.reading !== reading) return declare(path, reading);
+    known.documents ??= declare(path, reading);
+    return known.documents;
   }
+
+  /** The set of a load without any fault: the next may go on from it. */
+  stand(files: readonly SourceFile[], operator: OperatorNames | undefined, desired: DesiredState): void {
+    this.#standing = { files, operator: namesOf(operator), set: new StandingSet(desired) };
+  }
+
+  /**
+   * The set of these files, where it has no fault and is the last one but for what some documents say.
+   * @returns undefined where everything must be looked at together: whatever else changed, or is wrong.
+   */
+  resume(
+    files: readonly SourceFile[],
+    variables: Variables,
+    operator: OperatorNames | undefined,
+    read: (file: SourceFile) => FileReading,
+    declare: Declare,
+  ): DesiredState | undefined {
+    const standing = this.#standing;
+    this.#standing = undefined;
+    if (standing === undefined || standing.operator !== namesOf(operator) || this.#variables !== textOf(variables))
+      return undefined;
+    const changed = changedFiles(standing.files, files);
+    if (changed === undefined) return undefined;
+    const documents: Declared[] = [];
+    for (const file of changed) {
+      const { path, contentId } = file;
+      const before = this.#files.get(path)?.documents;
+      const reading = read(file);
+      this.#parsed += 1;
+      const kept: KeptFile = { contentId, reading, documents: declare(path, reading) };
+      this.#files.set(path, kept);
+      if (reading.faults.length > 0 || reading.incomplete || !declareTheSame(before, kept.documents)) return undefined;
+      for (const { declared } of kept.documents ?? []) documents.push(declared);
+    }
+    const desired = standing.set.with(documents);
+    if (desired === undefined) return undefined;
+    this.#standing = { ...standing, files };
+    this.#resumed += 1;
+    return desired;
+  }
+}
+
+function readingsByContent(files: ReadonlyMap<string, KeptFile>): Map<string, FileReading> {
+  const readings = new Map<string, FileReading>();
+  for (const { contentId, reading } of files.values()) if (contentId !== undefined) readings.set(contentId, reading);
+  return readings;
+}
+
+/** Files with other contents; undefined where there are others at all, or contents that nothing names. */
+function changedFiles(before: readonly SourceFile[], now: readonly SourceFile[]): readonly SourceFile[] | undefined {
+  if (before.length !== now.length) return undefined;
+  const changed: SourceFile[] = [];
+  for (let index = 0; index < now.length; index += 1) {
+    const [old, file] = [before[index] as SourceFile, now[index] as SourceFile];
+    if (old === file && file.contentId !== undefined) continue;
+    if (old.path !== file.path || old.contentId === undefined || file.contentId === undefined) return undefined;
+    if (old.contentId !== file.contentId) changed.push(file);
+  }
+  return changed;
+}
+
+function declareTheSame(before: DeclaredDocuments | undefined, now: DeclaredDocuments | undefined): boolean {
+  if (before === undefined || now === undefined || before.length !== now.length) return false;
+  return now.every(({ declared: { id } }, index) => before[index]?.declared.id === id);
+}
+
+function textOf(variables: Variables): string {
+  return JSON.stringify([...variables].toSorted(([left], [right]) => compareText(left, right)));
+}
+
+function namesOf(operator: OperatorNames | undefined): string {
+  return operator === undefined
+    ? ''
+    : JSON.stringify([[...operator.platforms].toSorted(compareText), [...operator.stores].toSorted(compareText)]);
 }

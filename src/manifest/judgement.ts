@@ -7,15 +7,12 @@ export interface Judgement {
   readonly references: readonly Reference[];
   readonly problems: readonly SpecProblem[];
   readonly identities: readonly Identity[];
-}
-
-interface KeptJudgement extends Judgement {
   /** Everything else that the kind looked at, and what was there. */
   readonly seen: readonly { readonly id: ResourceId; readonly other: Resource | undefined }[];
 }
 
 /** A resource is never changed in place: a changed file gives another one, and a file that did not change the same. */
-const kept = new WeakMap<Resource, KeptJudgement>();
+const kept = new WeakMap<Resource, Judgement>();
 
 /**
  * Asks the kind, once for a resource and what the kind looks at besides: a daemon sees ten thousand resources with each
@@ -32,7 +29,7 @@ export function judge(resource: Resource, declaration: KindDeclaration<unknown>,
       return other;
     },
   };
-  const judgement: KeptJudgement = {
+  const judgement: Judgement = {
     references: declaration.references(resource.spec),
     problems: declaration.check(resource, others),
     identities: declaration.identities(resource, others),
@@ -42,6 +39,6 @@ export function judge(resource: Resource, declaration: KindDeclaration<unknown>,
   return judgement;
 }
 
-function isAsSeen({ seen }: KeptJudgement, set: DesiredState): boolean {
+function isAsSeen({ seen }: Judgement, set: DesiredState): boolean {
   return seen.every(({ id, other }) => set.get(id) === other);
 }

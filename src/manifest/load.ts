@@ -40,10 +40,15 @@ const NO_VARIABLES: Variables = new Map();
  * Pure, and never throws, whatever the files hold.
  */
 export function loadManifests(input: ManifestInput): LoadedManifests {
-  const cache = input.cache ?? new FileCache();
-  return loadWith(input, cache, (files, variables) =>
-    cache.readAll(files, variables, (file) => readFile(file.content, 'manifest', variables)),
-  );
+  const { files, operator, problems = [], variables = NO_VARIABLES, cache = new FileCache() } = input;
+  const read = (file: SourceFile): FileReading => readFile(file.content, 'manifest', variables);
+  if (problems.length === 0 && sourceLimits(files) === undefined) {
+    const desired = cache.resume(files, variables, operator, read, declaredBy('manifest'));
+    if (desired !== undefined) return { desired, problems: [] };
+  }
+  const loaded = loadWith(input, cache, (sorted) => cache.readAll(sorted, variables, read));
+  if (input.cache !== undefined && loaded.problems.length === 0) cache.stand(files, operator, loaded.desired);
+  return loaded;
 }
 
 /**
@@ -122,10 +127,11 @@ export function combine(
   const problems: Problem[] = [];
   const all: Declared[] = [];
   const documents: DeclaredDocuments[] = [];
+  const declare = declaredBy(trust);
   for (const [file, reading] of readings.entries()) {
     for (const fault of reading.faults) problems.push(texts.of(file).problem(fault));
     const path = (files[file] as SourceFile).path;
-    const ofFile = cache.documentsOf(path, reading, () => declaredIn(path, reading, trust));
+    const ofFile = cache.documentsOf(path, reading, declare);
     documents.push(ofFile);
     for (const { declared } of ofFile) all.push(declared);
   }
@@ -147,16 +153,18 @@ export function combine(
   return { set, problems };
 }
 
-function declaredIn(path: string, { documents, starts }: FileReading, trust: Trust): DeclaredDocuments {
-  return documents.flatMap(({ kind, name, content, remains }, document) => {
-    if (kind === undefined || name === undefined || kindDeclarations.get(kind)?.trust !== trust) return [];
-    const id = resourceId(kind, name);
-    const { line, column } = starts[document] as FileReading['starts'][number];
-    const position = { file: path, line, column };
-    const whole = content ?? remains;
-    const resource: Resource | undefined = whole && { id, kind, name, ...whole, position };
-    return [{ declared: { id, position, resource, sound: content !== undefined }, document }];
-  });
+/** Puts what a file says under the ids and the place that it has. */
+function declaredBy(trust: Trust): (path: string, reading: FileReading) => DeclaredDocuments {
+  return (path, { documents, starts }) =>
+    documents.flatMap(({ kind, name, content, remains }, document) => {
+      if (kind === undefined || name === undefined || kindDeclarations.get(kind)?.trust !== trust) return [];
+      const id = resourceId(kind, name);
+      const { line, column } = starts[document] as FileReading['starts'][number];
+      const position = { file: path, line, column };
+      const whole = content ?? remains;
+      const resource: Resource | undefined = whole && { id, kind, name, ...whole, position };
+      return [{ declared: { id, position, resource, sound: content !== undefined }, document }];
+    });
 }
 
 /** Texts and nodes of files again, made when a fault must be placed: a set without faults needs none of the nodes. */

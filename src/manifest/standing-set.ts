@@ -1,0 +1,92 @@
+import { kindDeclarations } from '../kinds/declarations.ts';
+import type { ResourceId } from '../model/ids.ts';
+import type { DesiredState, Resource } from '../model/resource.ts';
+import { type Judgement, judge } from './judgement.ts';
+import type { Declared } from './relations.ts';
+
+/**
+ * A set in which `relate` found no fault, so that a few documents which say something else are related to it at their own
+ * cost. It never says what is wrong: where anything might be, `relate` is to look at everything.
+ */
+export class StandingSet {
+  #set: DesiredState;
+  /** Made for the first change: most sets are loaded once. */
+  #judged: Judged | undefined;
+
+  constructor(set: DesiredState) {
+    this.#set = set;
+  }
+
+  /**
+   * @param documents those that changed, under ids that the set has.
+   * @returns the set with them, in the same order; undefined where a fault is possible, and then this one is of no use
+   * any more.
+   */
+  with(documents: readonly Declared[]): DesiredState | undefined {
+    if (documents.length === 0) return this.#set;
+    const judged = (this.#judged ??= judgedOf(this.#set));
+    const set = new Map(this.#set);
+    const changed = new Set<ResourceId>();
+    for (const { id, resource, sound } of documents) {
+      const before = set.get(id);
+      if (resource === undefined || !sound || before === undefined) return undefined;
+      // A former name is held against all names there are.
+      if (isMoved(before) || isMoved(resource)) return undefined;
+      changed.add(id);
+      set.set(id, resource);
+    }
+    if (!judgeAgain(judged, set, changed)) return undefined;
+    this.#set = set;
+    return set;
+  }
+}
+
+interface Judged {
+  readonly judgements: Map<ResourceId, Judgement>;
+  /** Whose each identity is. */
+  readonly claimed: Map<string, ResourceId>;
+}
+
+function judgedOf(set: DesiredState): Judged {
+  const judgements = new Map<ResourceId, Judgement>();
+  const claimed = new Map<string, ResourceId>();
+  for (const resource of set.values()) {
+    const judgement = judgementOf(resource, set);
+    if (judgement === undefined) continue;
+    judgements.set(resource.id, judgement);
+    for (const { key } of judgement.identities) claimed.set(key, resource.id);
+  }
+  return { judgements, claimed };
+}
+
+/** Asks the kinds of those that changed and of those that looked at them. @returns whether nothing can be wrong. */
+function judgeAgain({ judgements, claimed }: Judged, set: DesiredState, changed: ReadonlySet<ResourceId>): boolean {
+  const again: (readonly [id: ResourceId, before: Judgement])[] = [];
+  for (const [id, before] of judgements)
+    if (changed.has(id) || before.seen.some((other) => changed.has(other.id))) again.push([id, before]);
+  // All of them let go first: two may have exchanged what they claim.
+  for (const [, { identities }] of again) for (const { key } of identities) claimed.delete(key);
+  for (const [id, before] of again) {
+    const judgement = judgementOf(set.get(id), set);
+    if (judgement === undefined || judgement.problems.length > 0) return false;
+    const isKnown = ({ to, trust }: Judgement['references'][number]): boolean =>
+      (trust === 'manifest' && set.has(to)) ||
+      before.references.some((reference) => reference.to === to && reference.trust === trust);
+    if (!judgement.references.every(isKnown)) return false;
+    for (const { key } of judgement.identities) {
+      if (claimed.has(key)) return false;
+      claimed.set(key, id);
+    }
+    judgements.set(id, judgement);
+  }
+  return true;
+}
+
+function judgementOf(resource: Resource | undefined, set: DesiredState): Judgement | undefined {
+  const declaration = resource && kindDeclarations.get(resource.kind);
+  return declaration && judge(resource, declaration, set);
+}
+
+function isMoved({ annotations }: Resource): boolean {
+  return annotations['portolan/moved-from'] !== undefined;
+}
