@@ -81,6 +81,7 @@ function isReady({ type, status }: Condition): boolean {
 
 /** Equal wishes; where they stand in which file is no part of them. */
 function isSameWork(left: Work, right: Work): boolean {
+  if (left === right) return true;
   if (!isSameResource(left.application, right.application) || left.resources.size !== right.resources.size)
     return false;
   for (const [id, resource] of right.resources) {

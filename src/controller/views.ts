@@ -1,5 +1,5 @@
 import type { Ledger } from '../ledger/ledger.ts';
-import { groupByApplication } from '../manifest/group.ts';
+import { type ApplicationGroup, groupByApplication } from '../manifest/group.ts';
 import { loadManifestsPatiently } from '../manifest/load.ts';
 import type { SourceFile } from '../manifest/text.ts';
 import { PortolanError } from '../model/errors.ts';
@@ -99,9 +99,16 @@ function ofRun(
   return empty === undefined ? together : [...together, empty];
 }
 
-/** A group as a pass takes it. */
-export function workOf({ application, resources }: ReturnType<typeof groupByApplication>[number]): Work {
-  return { application, resources: new Map(resources.map((resource) => [resource.id, resource])) };
+const works = new WeakMap<ApplicationGroup, Work>();
+
+/** A group as a pass takes it; of the same group the same work. */
+export function workOf(group: ApplicationGroup): Work {
+  const known = works.get(group);
+  if (known !== undefined) return known;
+  const { application, resources } = group;
+  const work: Work = { application, resources: new Map(resources.map((resource) => [resource.id, resource])) };
+  works.set(group, work);
+  return work;
 }
 
 function removalsOf(prepared: readonly Prepared[]): number {

@@ -9,7 +9,10 @@ export interface ApplicationGroup {
   readonly resources: readonly Resource[];
 }
 
-/** Splits a desired state without problems by application, in the order of the source. */
+/** By the application: the group that it had last, which is the same as long as all of its resources are. */
+const kept = new WeakMap<Resource, ApplicationGroup>();
+
+/** Splits a desired state without problems by application, in the order of the source. A group of which nothing changed is the one of the last time. */
 export function groupByApplication(desired: DesiredState): readonly ApplicationGroup[] {
   const groups = new Map<string, { application: Resource<ApplicationSpec>; resources: Resource[] }>();
   for (const resource of desired.values()) {
@@ -20,5 +23,14 @@ export function groupByApplication(desired: DesiredState): readonly ApplicationG
     const name = kindDeclarations.get(resource.kind)?.application(resource.spec);
     if (name !== undefined) groups.get(name)?.resources.push(resource);
   }
-  return [...groups.values()];
+  return [...groups.values()].map(asKept);
+}
+
+function asKept(group: ApplicationGroup): ApplicationGroup {
+  const { application, resources } = group;
+  const known = kept.get(application);
+  if (known?.resources.length === resources.length && known.resources.every((one, index) => one === resources[index]))
+    return known;
+  kept.set(application, group);
+  return group;
 }

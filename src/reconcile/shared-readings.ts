@@ -100,6 +100,9 @@ function countBy(
   keyOf: (application: ApplicationSpec) => string,
 ): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
-  for (const application of applications) counts.set(keyOf(application), (counts.get(keyOf(application)) ?? 0) + 1);
+  for (const application of applications) {
+    const key = keyOf(application);
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
   return counts;
 }

@@ -30,23 +30,26 @@ export interface AcceptedSource {
   readonly actor: string;
 }
 
-/** Parts of a resource that stay the same object while nobody changes its file; their digests are worked out once. */
-const digests = new WeakMap<object, string>();
+/** By a part of a resource that stays the same object while nobody changes its file: its line is worked out once. */
+const lines = new WeakMap<object, { readonly id: string; readonly line: string }>();
 
 /** Names what the manifests say, whatever their files are called. */
 export function snapshotId(desired: DesiredState): string {
-  const whole = createHash('sha256');
-  for (const resource of desired.values()) whole.update(digestOf(resource));
-  return whole.digest('hex').slice(0, 32);
+  let text = '';
+  for (const resource of desired.values()) text += lineOf(resource);
+  return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }
 
-function digestOf({ id, labels, annotations, spec }: Resource): string {
-  const text = (): string => canonicalJson([labels, annotations, spec as Json]);
+function lineOf({ id, labels, annotations, spec }: Resource): string {
   const isKept = typeof spec === 'object' && spec !== null;
-  const known = isKept ? digests.get(spec) : undefined;
-  const digest = known ?? createHash('sha256').update(text()).digest('hex');
-  if (isKept && known === undefined) digests.set(spec, digest);
-  return `${id} ${digest}\n`;
+  const known = isKept ? lines.get(spec) : undefined;
+  if (known?.id === id) return known.line;
+  const digest = createHash('sha256')
+    .update(canonicalJson([labels, annotations, spec as Json]))
+    .digest('hex');
+  const line = `${id} ${digest}\n`;
+  if (isKept) lines.set(spec, { id, line });
+  return line;
 }
 
 /** Whether it was read from a commit, and not from plain files. */

@@ -3,6 +3,10 @@ import { expect, test } from 'vitest';
 import { createAccount } from '../../src/controller/account.ts';
 import { createEventLog } from '../../src/controller/events.ts';
 import { createSlots, type Waiting } from '../../src/controller/slots.ts';
+import { workOf } from '../../src/controller/views.ts';
+import { FileCache } from '../../src/manifest/file-cache.ts';
+import { groupByApplication } from '../../src/manifest/group.ts';
+import { loadManifests } from '../../src/manifest/load.ts';
 import type { Action } from '../../src/model/plan.ts';
 import { seededRandom, VirtualClock } from '../support/virtual-clock.ts';
 
@@ -143,4 +147,34 @@ test('what an action takes along counts as well, and a former process counts too
   const result = account.reserve('a', [action('1', { ...prune, takesAlong: ['2'] })], LIMITS);
   expect(Array.isArray(result) ? result.map(({ code }) => code) : []).toEqual(['guard/prunes']);
   expect('settle' in account.reserve('a', [action('1', prune)], LIMITS)).toBe(true);
+});
+
+test('an application of which nothing changed keeps its work, and one that changed, gained or lost something does not', () => {
+  const cache = new FileCache();
+  const document = (kind: string, name: string, spec: string): string =>
+    `apiVersion: portolan/v1\nkind: ${kind}\nmetadata: { name: ${name} }\nspec: ${spec}\n`;
+  const component = (name: string, port: number): string =>
+    document('Component', name, `{ application: a, serviceId: s-${name}, ports: [{ port: ${port}, protocol: http }] }`);
+  const worksOf = (...components: readonly string[]) => {
+    const applications = ['a', 'b'].map((name) =>
+      document('Application', name, `{ team: t, region: r, app: ${name} }`),
+    );
+    const files = [...applications, ...components].map((content, index) => ({
+      path: `${index}.yaml`,
+      content,
+      contentId: content,
+    }));
+    const { desired, problems } = loadManifests({ files, cache });
+    expect(problems).toEqual([]);
+    return groupByApplication(desired).map(workOf);
+  };
+  const states = [[component('x', 80)], [component('x', 81)], [component('x', 81), component('y', 80)], []];
+  let last = worksOf();
+  for (const components of states) {
+    const [ours, others] = worksOf(...components);
+    expect([ours === last[0], others === last[1]]).toEqual([false, true]);
+    expect(ours?.resources.size).toBe(components.length);
+    last = worksOf(...components);
+    expect([ours === last[0], others === last[1]]).toEqual([true, true]);
+  }
 });

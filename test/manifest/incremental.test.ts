@@ -156,6 +156,9 @@ test('a change of what one document says is related to the others alone, and lea
   expect([...after.desired.keys()]).toEqual([...before.desired.keys()]);
   const others = [...after.desired].filter(([id, resource]) => before.desired.get(id) !== resource);
   expect(others.map(([id]) => id)).toEqual(['HttpGatewayRule/b']);
+  const groups = [before, after].map(({ desired }) => groupByApplication(desired));
+  expect(groups[1]?.map((group, index) => group === groups[0]?.[index])).toEqual([true, false]);
+  expect(groups[1]?.[1]?.resources.at(-1)).toBe(after.desired.get('HttpGatewayRule/b'));
   // The address of another, which did not change itself.
   const taken = changed('app: blog-b', 'app: shop-a');
   expect(load(taken).problems.map(({ code }) => code)).toEqual(['identity/claimed-twice']);
