@@ -244,7 +244,11 @@ function ledgerOf(
     clock: options.clock,
     faultOf: sqliteFault,
     shrink: () => database.exec('PRAGMA incremental_vacuum'),
-    release,
+    release: () => {
+      // Kysely closes only what was asked something.
+      if (database.isOpen) database.close();
+      release();
+    },
   });
 }
 

@@ -15,6 +15,8 @@ import { PushedClock, shop, web } from './scene.ts';
 /** Nobody listens there. */
 const NOWHERE = 'http://127.0.0.1:1';
 
+const opening = { clock: systemClock, random: systemRandom, actor: 'a test' };
+
 /** A working folder whose platform and controller are away. */
 async function workingFolder(): Promise<string> {
   const folder = folderOf({
@@ -22,11 +24,7 @@ async function workingFolder(): Promise<string> {
     'shop.yaml': shop(web('ports: []')),
     file: '',
   });
-  const ledger = await openSqliteLedger(join(folder, 'portolan.db'), {
-    clock: systemClock,
-    random: systemRandom,
-    actor: 'a test',
-  });
+  const ledger = await openSqliteLedger(join(folder, 'portolan.db'), opening);
   await ledger.close();
   return folder;
 }
@@ -276,7 +274,10 @@ test.for(SHOWING.map(named))(
     expect(full.err).toMatch(
       /error: The result could not be written to standard output: no space is left\. .*\n.*\n {2}\[cli\/output-lost\]\n$/,
     );
+    // Whoever reads a ledger that nobody has open makes a file beside it, and the limit is on that file too.
+    const open = await openSqliteLedger(join(folder, 'portolan.db'), opening);
     const limited = await inShell('ulimit -f 0; PROGRAM > result', args, folder);
+    await open.close();
     expect(limited.code).toBe(1);
     expect(limited.err).toMatch(/standard output: the file may not grow further\./);
   },

@@ -45,6 +45,14 @@ test('a new ledger is readable by its owner only, in a directory made for it', a
   await ledger.close();
 });
 
+test('a ledger that was asked nothing is closed like any other: SQLite takes its log away with the last connection', async () => {
+  using directory = temporaryDirectory();
+  const ledger = await openSqliteLedger(join(directory.path, 'ledger.db'), real);
+  expect(readdirSync(directory.path)).toContain('ledger.db-wal');
+  await ledger.close();
+  expect(readdirSync(directory.path).sort()).toEqual(['ledger.db', 'ledger.db.lock']);
+});
+
 test('a second opening for writing is refused at once, in the same process and under another name too', async () => {
   using directory = temporaryDirectory();
   const path = join(directory.path, 'ledger.db');
