@@ -15,7 +15,8 @@ const ECHO_MS = 500;
 // A daemon stays for months beside others: it collects its heap early rather than let it grow to what it once needed.
 if (process.argv[2] === 'run') {
   const { setFlagsFromString } = await import('node:v8');
-  for (const flag of ['--optimize-for-size', '--max-semi-space-size=1']) setFlagsFromString(flag);
+  // Sizes of spaces are settled by now; this is asked at every collection.
+  setFlagsFromString('--optimize-for-size');
 }
 
 const interruption = new AbortController();
