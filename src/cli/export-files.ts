@@ -2,6 +2,7 @@ import { isAbsolute, join, relative, resolve } from 'node:path';
 import type { ExportedApplication } from '../manifest/export.ts';
 import { formatFile } from '../manifest/format.ts';
 import { LIMITS } from '../manifest/limits.ts';
+import { lossesBetween } from '../manifest/losses.ts';
 import type { SourceFile } from '../manifest/text.ts';
 import { writeManifest } from '../manifest/write.ts';
 import { schemaFileName } from '../kinds/schema.ts';
@@ -69,18 +70,23 @@ function schemaPlace(schemas: string, to: string | undefined): string {
   return path.startsWith('.') ? path : `./${path}`;
 }
 
+/** A file that was written, and what only the one before it had. */
+export interface WrittenFile {
+  readonly path: string;
+  readonly losses: readonly string[];
+}
+
 /**
  * Writes every file, or none of them.
  * @param replaces whether files that are there and differ may be replaced.
- * @returns the paths that were written; what is there already as it should be is not touched.
+ * @returns those that were written; what is there already as it should be is not touched.
  * @throws PortolanError `invalid` when one is there and differs, and may not be replaced.
  */
-export function writeFiles(files: readonly ManifestFile[], replaces: boolean): readonly string[] {
-  const news = files.filter(({ path, content }) => {
-    const present = readFileIfThere(path, 'a manifest that is there');
-    return present === undefined || new TextDecoder().decode(present) !== content;
-  });
-  const present = news.filter(({ path }) => readFileIfThere(path, 'a manifest that is there') !== undefined);
+export function writeFiles(files: readonly ManifestFile[], replaces: boolean): readonly WrittenFile[] {
+  const news = files
+    .map(({ path, content }) => ({ path, content, former: readFileIfThere(path, 'a manifest that is there') }))
+    .filter(({ content, former }) => former === undefined || new TextDecoder().decode(former) !== content);
+  const present = news.filter(({ former }) => former !== undefined);
   const [first] = present;
   if (first !== undefined && !replaces) {
     const others = present.length === 1 ? '' : ` (and ${present.length - 1} more)`;
@@ -92,5 +98,8 @@ export function writeFiles(files: readonly ManifestFile[], replaces: boolean): r
     });
   }
   for (const { path, content } of news) writeWholeFile(path, content);
-  return news.map(({ path }) => path);
+  return news.map(({ path, content, former }) => ({
+    path,
+    losses: former === undefined ? [] : lossesBetween(former, content),
+  }));
 }

@@ -203,7 +203,11 @@ async function readAll(
 
 function output({ to, force }: ExportOptions, files: readonly ManifestFile[], { out, err }: Terminal): void {
   if (to !== undefined) {
-    writeFiles(files, force === true);
+    for (const { path, losses } of writeFiles(files, force === true))
+      if (losses.length > 0)
+        err.write(
+          `note: ${safeLine(path)} was replaced, and what only people write went with it (git may have it still)\n${losses.map((loss) => `  gone: ${safeLine(loss)}\n`).join('')}`,
+        );
     return;
   }
   const text = files.map(({ content }) => content).join('---\n');

@@ -1,4 +1,4 @@
-import { CST, Composer, type Document, Lexer } from 'yaml';
+import { Composer, type Document } from 'yaml';
 import { kindDeclarations } from '../kinds/declarations.ts';
 import { canonicalJson, type Json } from '../model/json.ts';
 import type { Problem } from '../model/problem.ts';
@@ -7,6 +7,7 @@ import { compareText, type Fault } from './fault.ts';
 import { type FileReading, fileText, readFile } from './file.ts';
 import { settleComments } from './format-comments.ts';
 import { arrange, hasFoldedText, LINE_LENGTH_MAX } from './format-nodes.ts';
+import { commentsOf } from './losses.ts';
 import { decode, type SourceFile } from './text.ts';
 import { readTokens } from './tokens.ts';
 import { readValue } from './values.ts';
@@ -95,20 +96,14 @@ function lossBetween(before: string, after: string): string | undefined {
   const [was, is] = [parseDocuments(before), parseDocuments(after)];
   if (is.faults.length > 0 || is.documents.some(({ broken }) => broken)) return 'it could not be read any more';
   if (meaningOf(was) !== meaningOf(is)) return 'it would mean something else';
-  return commentsOf(before) === commentsOf(after) ? undefined : 'a comment would be lost or changed';
+  return sortedComments(before) === sortedComments(after) ? undefined : 'a comment would be lost or changed';
+}
+
+/** In an order that does not depend on where they stand. */
+function sortedComments(text: string): string {
+  return commentsOf(text).toSorted(compareText).join('\n');
 }
 
 function meaningOf({ documents }: ReturnType<typeof parseDocuments>): string {
   return documents.map(({ contents }) => canonicalJson(readValue(contents, undefined).value as Json)).join('\n');
-}
-
-/** Every comment, in an order that does not depend on where they stand. */
-function commentsOf(text: string): string {
-  const comments: string[] = [];
-  let isScalarText = false;
-  for (const lexeme of new Lexer().lex(text)) {
-    if (!isScalarText && lexeme.startsWith('#')) comments.push(lexeme.trimEnd());
-    isScalarText = lexeme === CST.SCALAR;
-  }
-  return comments.sort(compareText).join('\n');
 }

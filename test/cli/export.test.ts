@@ -313,6 +313,25 @@ test('files that are there and differ are replaced only with --force, and none i
   expect(whole).toMatch(/^# yaml-language-server: \$schema=\S*schemas\/application\.schema\.json\n/);
 });
 
+test('a file that is replaced says which annotations, labels and comments went with it', async () => {
+  const scene = await variedScene('extended');
+  const to = join(scene.folder, 'exported');
+  const arguments_ = ['--app', `${team}/${region}/116`, '--to', to];
+  await exporting(scene, ...arguments_);
+  const file = join(to, 'shop.yaml');
+  const whole = readFileSync(file, 'utf8');
+  writeFileSync(
+    file,
+    whole.replace('  name: shop\n', '  name: shop # ours\n  annotations: { portolan/drift: report }\n'),
+  );
+  const { code, err } = await exporting(scene, ...arguments_, '--force');
+  expect(code).toBe(0);
+  expect(err).toContain(`note: ${file} was replaced, and what only people write went with it`);
+  expect(err).toContain('  gone: Application/shop: annotation portolan/drift\n  gone: a comment\n');
+  expect(readFileSync(file, 'utf8')).toBe(whole);
+  expect((await exporting(scene, ...arguments_, '--force')).err).not.toContain('gone:');
+});
+
 test.for([
   ['nothing is named', [], 3, 'No application is named'],
   ['an address is none', ['--app', 'team-a/42'], 3, 'team-a/42 is not TEAM/REGION/APP-ID'],
