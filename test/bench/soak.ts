@@ -5,7 +5,7 @@
  *   --minutes N        how long (default 60)
  *   --warm-up N        minutes that are not looked at (default a third)
  */
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,7 +14,14 @@ import { parseArgs } from 'node:util';
 import { checkout } from './checkout.ts';
 import { fleetManifests, fleetSeed } from './fleet.ts';
 import type { HeapShares } from './heap-probe.ts';
-import { openHandles, processorMs, residentParts, Running, startSandboxProcess } from './processes.ts';
+import {
+  openHandles,
+  processorMs,
+  residentParts,
+  Running,
+  type SandboxProcess,
+  startSandboxProcess,
+} from './processes.ts';
 
 /** So many that V8 is done with compiling what is hot within the warm-up: with ten it goes on for an hour and a half. */
 const SIZE = { applications: 40, teams: 2, rulesPerApplication: 2 };
@@ -26,6 +33,7 @@ const SAMPLE_EVERY_MS = 60_000;
 const SAMPLES_MIN = 24;
 /** Looks at the resident size for each sample. */
 const LOOKS = 12;
+const CONVERGED_MS_MAX = 60_000;
 const KIBIBYTES_PER_HOUR_MAX = 1024;
 const HANDLES_PER_HOUR_MAX = 2;
 
@@ -53,7 +61,7 @@ export interface SoakReport {
   /** Fewest and most: the sockets of a pool come and go. */
   readonly handles: readonly [number, number];
   readonly handlesPerHour: number;
-  /** Once everything was as wished. */
+  /** Everything is as wished from the start. */
   readonly writes: number;
   readonly requests: number;
   readonly faults: number;
@@ -61,9 +69,7 @@ export interface SoakReport {
 
 export async function soak(minutes: number, warmUpMinutes: number, say: (text: string) => void): Promise<SoakReport> {
   const folder = mkdtempSync(join(tmpdir(), 'portolan-soak-'));
-  const faults = join(folder, 'faults.yaml');
-  writeFileSync(faults, FAULTS);
-  const sandbox = await startSandboxProcess(folder, fleetSeed(SIZE, { withRules: false }), ['--faults', faults]);
+  const sandbox = await startSandboxProcess(folder, fleetSeed(SIZE, { withRules: false }));
   const settings = '{ controller: { resyncInterval: 1s }, prune: { maxShare: 1 }, server: { listen: "127.0.0.1:0" } }';
   const { flags } = checkout(folder, fleetManifests(SIZE), sandbox.url, settings);
   const probe = pathToFileURL(join(import.meta.dirname, 'heap-probe.ts')).href;
@@ -75,7 +81,8 @@ export async function soak(minutes: number, warmUpMinutes: number, say: (text: s
   const samples: Sample[] = [];
   let faulty = 0;
   try {
-    await daemon.says(/./, 1_000).catch(() => undefined);
+    await converged(sandbox);
+    await orderFaults(sandbox);
     const beganMs = performance.now();
     for (let atMs = 0; atMs < minutes * 60_000; atMs = performance.now() - beganMs) {
       const residents: number[] = [];
@@ -102,6 +109,23 @@ export async function soak(minutes: number, warmUpMinutes: number, say: (text: s
     await sandbox.running.stop();
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/**
+ * Every rule is made once. Requests fail only after that: a creation whose answer is lost is looked at for minutes before it
+ * is sent again, and a write then would be none too many.
+ */
+async function converged(sandbox: SandboxProcess): Promise<void> {
+  let left = SIZE.applications * SIZE.rulesPerApplication;
+  for (const untilMs = performance.now() + CONVERGED_MS_MAX; left > 0; await sleep(100)) {
+    if (performance.now() > untilMs) throw new Error(`${left} rules were not made`);
+    left -= (await sandbox.requests()).filter(({ isWrite }) => isWrite).length;
+  }
+}
+
+async function orderFaults({ url }: SandboxProcess): Promise<void> {
+  const { ok, status } = await fetch(`${url}/_sandbox/faults`, { method: 'POST', body: JSON.stringify(FAULTS) });
+  if (!ok) throw new Error(`the sandbox takes no faults: ${status}`);
 }
 
 /** What the container image says of the memory allocator: the daemon is looked at as it is deployed. */
@@ -160,11 +184,12 @@ function inWords(sample: Sample): string {
   return `${resident}, ${heap}, ${sample.handles} handles, ${sample.requests} requests and ${sample.writes} writes`;
 }
 
-const FAULTS = `
-- { probability: 0.004, fault: { type: status, when: before, status: 503 } }
-- { probability: 0.003, fault: { type: drop, when: before } }
-- { probability: 0.003, fault: { type: status, when: before, status: 500, body: { msg: "internal error" } } }
-`;
+/** Of a hundred requests one. */
+const FAULTS = [
+  { probability: 0.004, fault: { type: 'status', when: 'before', status: 503 } },
+  { probability: 0.003, fault: { type: 'drop', when: 'before' } },
+  { probability: 0.003, fault: { type: 'status', when: 'before', status: 500, body: { msg: 'internal error' } } },
+];
 
 if (process.argv[1] === import.meta.filename) {
   const { values } = parseArgs({
