@@ -12,18 +12,13 @@ import { systemRandom } from './runtime/random.ts';
 /** A terminal's Ctrl-C may arrive twice, from it and from npm; only a second one after this is meant as such. */
 const ECHO_MS = 500;
 
-/**
- * What is asked of V8's heap; the sizes of its spaces are settled by now. A daemon stays for months beside others: it
- * collects early rather than let the heap grow to what it once needed. What a command read of a large fleet is soon garbage,
- * and V8 would let four times as much of it gather as there is in use.
- */
-const HEAP_FLAGS: Readonly<Record<string, string>> = {
-  run: '--optimize-for-size',
-  plan: '--heap-growing-percent=100',
-  apply: '--heap-growing-percent=100',
-};
-const heapFlag = HEAP_FLAGS[process.argv[2] ?? ''];
-if (heapFlag !== undefined) (await import('node:v8')).setFlagsFromString(heapFlag);
+// A daemon stays for months beside others: it collects its heap early rather than let it grow to what it once needed. Sizes of
+// spaces are settled by now; this is asked at every collection. Commands set no flag: V8 refuses code that was compiled and kept
+// under other flags, so they would throw away each other's.
+if (process.argv[2] === 'run') {
+  const { setFlagsFromString } = await import('node:v8');
+  setFlagsFromString('--optimize-for-size');
+}
 
 const interruption = new AbortController();
 /** Of standard output: its reader is gone; what else keeps it from being written. */
