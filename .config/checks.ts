@@ -136,7 +136,8 @@ async function runTests(long: boolean): Promise<{ result: CheckResult; found: Te
   mkdirSync(join(root, '.vitest'), { recursive: true });
   rmSync(testReport, { force: true });
   const startedMs = performance.now();
-  const args = ['run', '--config', '.config/vitest.config.ts', '--silent=passed-only'];
+  // The long tests say what they counted and measured, which is worth reading when all is well, too.
+  const args = ['run', '--config', '.config/vitest.config.ts', `--silent=${long ? 'false' : 'passed-only'}`];
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${testReport}`];
   const done = await run('vitest', [...args, ...reporters], long ? { PORTOLAN_TEST_LONG: '1' } : {});
   const found = readCounts(done.code === 0);
@@ -146,7 +147,16 @@ async function runTests(long: boolean): Promise<{ result: CheckResult; found: Te
   const leaks = leaked.map((planted) => `\nthe output of the tests shows a planted secret: ${planted}…`).join('');
   const result = { name: 'tests', ok, seconds, output: done.output + leaks };
   report(result);
+  if (long && ok) console.log(toldBy(done.output));
   return { result, found };
+}
+
+/** What tests wrote to standard output, without whose it was. */
+function toldBy(output: string): string {
+  return [...output.matchAll(/^stdout \| .*\n((?:.+\n)+)/gm)]
+    .map(([, text = '']) => text)
+    .join('')
+    .trimEnd();
 }
 
 /** Counts of vitest's report; a test file that could not be loaded, or a run that left no report, is a failure. */
