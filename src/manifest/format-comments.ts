@@ -1,4 +1,4 @@
-import type { CST } from 'yaml';
+import { CST, Lexer } from 'yaml';
 
 /** What stands between values: blanks, line breaks and comments. */
 type Filler = CST.SourceToken;
@@ -50,4 +50,15 @@ function takeOutdented(block: Block): Filler[] {
   if (from === 0) block.items.pop();
   else last.start = start.slice(0, from);
   return freed;
+}
+
+/** Every comment of a text, as it stands there. */
+export function commentsOf(text: string): readonly string[] {
+  const comments: string[] = [];
+  let isScalarText = false;
+  for (const lexeme of new Lexer().lex(text)) {
+    if (!isScalarText && lexeme.startsWith('#')) comments.push(lexeme.trimEnd());
+    isScalarText = lexeme === CST.SCALAR;
+  }
+  return comments;
 }

@@ -1,5 +1,5 @@
-import { CST, Lexer } from 'yaml';
 import { parseDocuments } from './documents.ts';
+import { commentsOf } from './format-comments.ts';
 import { decode, type SourceFile } from './text.ts';
 import { readValue } from './values.ts';
 
@@ -46,15 +46,4 @@ function entriesOf(value: unknown): ReadonlyMap<string, unknown> {
 
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value ?? null);
-}
-
-/** Every comment of a text, as it stands there. */
-export function commentsOf(text: string): readonly string[] {
-  const comments: string[] = [];
-  let isScalarText = false;
-  for (const lexeme of new Lexer().lex(text)) {
-    if (!isScalarText && lexeme.startsWith('#')) comments.push(lexeme.trimEnd());
-    isScalarText = lexeme === CST.SCALAR;
-  }
-  return comments;
 }
