@@ -5,7 +5,8 @@ import type { Problem } from '../model/problem.ts';
 import type { Log } from '../runtime/log.ts';
 import { hastyRetryPolicy } from '../platform/retrying.ts';
 import type { Surroundings } from './command.ts';
-import { readConfiguration } from './configuration.ts';
+import { DEFAULT_CONFIGURATION, readConfiguration } from './configuration.ts';
+import { readFileIfThere, readNamedFile } from './files.ts';
 import { type InputOptions, readVariables } from './input.ts';
 import { openPlatforms, type Platforms, type PlatformsOptions } from './platforms.ts';
 import { lazyStores } from './session.ts';
@@ -20,6 +21,18 @@ export interface OpenedConfiguration {
 }
 
 export type DaemonInput = Pick<InputOptions, 'config' | 'var' | 'varFile'>;
+
+/**
+ * What the files of the configuration hold, with nothing read out of it: as long as it stays, nothing else of them can have
+ * changed, and a daemon that looks every few seconds for months has not parsed them each time.
+ * @throws PortolanError `invalid` when a named file cannot be read.
+ */
+export function configurationContents({ config, varFile = [] }: DaemonInput): string {
+  const what = 'the configuration';
+  const content = config === undefined ? readFileIfThere(DEFAULT_CONFIGURATION, what) : readNamedFile(config, what);
+  const contents = [content, ...varFile.map((file) => readNamedFile(file, 'the variables'))];
+  return JSON.stringify(contents.map((bytes) => bytes && Buffer.from(bytes).toString('latin1')));
+}
 
 /** What of the configuration's files makes a difference, as text: compared to see whether it changed. */
 export function configurationText(options: DaemonInput, surroundings: Surroundings): string {

@@ -9,6 +9,7 @@ import { openSourceFeed } from '../source/open-feed.ts';
 import { isOfCommit } from '../source/snapshot.ts';
 import type { CommandDefinition, Surroundings } from './command.ts';
 import {
+  configurationContents,
   configurationText,
   type DaemonInput,
   keptFormer,
@@ -232,6 +233,7 @@ async function keepReloading(
 ): Promise<void> {
   const { clock, signal } = surroundings;
   const stopListening = surroundings.onHangup?.(() => void attempt());
+  let contentsBefore = configurationContents(options);
   let before = configurationText(options, surroundings);
   let isBusy = false;
   const closing: Promise<void>[] = [];
@@ -267,6 +269,9 @@ async function keepReloading(
     } catch {
       break;
     }
+    const contents = textOr(() => configurationContents(options), contentsBefore);
+    if (contents === contentsBefore) continue;
+    contentsBefore = contents;
     const now = textOr(() => configurationText(options, surroundings), before);
     if (now === before) continue;
     before = now;

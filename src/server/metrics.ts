@@ -1,9 +1,10 @@
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { ControllerApi, ControllerObserver } from '../controller/api.ts';
 import type { DeliveryCounts } from '../controller/delivery.ts';
 import type { ResourceId } from '../model/ids.ts';
 import type { ControllerEvent } from '../model/status.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { registerProcess } from './metrics-process.ts';
 import { registerStanding } from './metrics-standing.ts';
 
 export interface MetricsOptions {
@@ -13,7 +14,7 @@ export interface MetricsOptions {
   readonly version: string;
   /** Version of Node. */
   readonly node: string;
-  /** Memory, CPU, handles and the lag of the event loop; they are of the process, and cannot be taken away again. */
+  /** Memory, CPU, handles and how busy the event loop is; they are of the process, and cannot be taken away again. */
   readonly process: boolean;
 }
 
@@ -42,7 +43,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   // A registry of its own: two controllers in one process would otherwise count into each other.
   const registry = new Registry();
   let api: ControllerApi | undefined;
-  if (options.process) collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 20 });
+  if (options.process) registerProcess(registry);
   const registers = [registry];
   new Gauge({
     name: 'portolan_build_info',

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
@@ -280,6 +280,7 @@ test('a changed configuration is taken up while it runs, and a faulty one is not
     async () => (await readiness(daemon.url).catch(() => '')) === 'True InSync',
     () => daemon.outputSoFar().err,
   );
+  const sound = readFileSync(place.config, 'utf8');
   writeFileSync(place.config, 'kind: Nonsense\n');
   daemon.child.kill('SIGHUP');
   await until(
@@ -288,4 +289,10 @@ test('a changed configuration is taken up while it runs, and a faulty one is not
   );
   commit(place.checkout, { 'web.yaml': web('SITE') });
   await until(() => place.port().alias === 'SITE');
+  // And without a signal: the file is looked at every few seconds.
+  writeFileSync(place.config, `${sound}  prune: { enabled: false }\n`);
+  await until(
+    () => daemon.outputSoFar().err.includes('read again; removes nothing'),
+    () => daemon.outputSoFar().err,
+  );
 });

@@ -237,17 +237,22 @@ test('there is no series per resource, and no more than a few per application', 
   expect(series).toBeLessThan(200 * 12 + 200);
 });
 
-test('the process says how it is: memory, handles, and the lag of its loop', async () => {
+test('the process says how it is: memory, handles, and how busy its loop is', async () => {
   const { families } = await read(scene(true).metrics);
   for (const name of [
     'process_resident_memory_bytes',
     'process_cpu_seconds_total',
     'nodejs_heap_size_used_bytes',
     'nodejs_active_resources_total',
-    'nodejs_eventloop_lag_p99_seconds',
+    'nodejs_eventloop_lag_seconds',
+    'nodejs_eventloop_utilization_ratio',
   ])
     expect(families.get(name)?.samples.size, name).toBeGreaterThan(0);
   for (const [name, { help }] of families) expect(help.length, name).toBeGreaterThan(5);
+  const utilization = [...(families.get('nodejs_eventloop_utilization_ratio')?.samples.values() ?? [])];
+  expect(utilization.every((share) => share >= 0 && share <= 1)).toBe(true);
+  // They would need a timer that wakes a process at rest all the time.
+  expect([...families.keys()].filter((name) => /eventloop_lag_(?!seconds)/.test(name))).toEqual([]);
 });
 
 test.for([
