@@ -123,6 +123,7 @@ export const ALLOWED: Readonly<Record<string, Allowance>> = {
   'src/sandbox/server.ts': { uses: ['network'], reason: 'the sandbox is a server' },
   'src/server/app.ts': { uses: ['network'], reason: 'the HTTP API is a server' },
   'src/server/hosts.ts': { uses: ['network'], reason: 'tells addresses from names; opens nothing' },
+  'src/server/metrics-process.ts': { uses: ['clock'], reason: 'asks the loop of this process how busy it was' },
   'src/server/start.ts': { uses: ['files'], reason: 'reads the certificate of the server' },
   'src/source/git.ts': { uses: ['process'], reason: 'runs git, which reads commits' },
   'src/source/watcher.ts': { uses: ['files'], reason: 'hears of changed refs and files' },
