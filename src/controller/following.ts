@@ -17,6 +17,9 @@ import { workOf } from './views.ts';
 /** Nothing is written upon a shared reading, so its age only delays when drift is seen. */
 const SHARED_READINGS_AGE_MS = 15_000;
 
+/** So few are asked for by themselves: a listing of everybody's would say more than anybody wants to know. */
+const ALONE_MAX = 8;
+
 /** What was accepted is wanted from now on; only applications of which something changed are looked at for it. */
 export async function follow(core: Core, taken: Taken | undefined): Promise<void> {
   if (taken === undefined) return;
@@ -38,8 +41,11 @@ export async function follow(core: Core, taken: Taken | undefined): Promise<void
     else {
       change(core, record, work, taken);
       changed.push(record.id);
+      record.isAlone = known !== undefined;
     }
   }
+  // For many it is worth a listing or two to find those that are as they should be all the same.
+  if (changed.length > ALONE_MAX) for (const id of changed) (records.get(id) as AppRecord).isAlone = false;
   const wanted = new Set(works.map((work) => work.application.id));
   const removed = [...records.keys()].filter((id) => !wanted.has(id));
   for (const id of removed) drop(core, id);
@@ -161,6 +167,7 @@ async function newRecord({ keeping, records, options }: Core, work: Work): Promi
     passes: 0,
     isRunning: false,
     isFresh: true,
+    isAlone: false,
     reached: { revision: '', milestones: new Set() },
   };
   records.set(id, record);

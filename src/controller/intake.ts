@@ -8,7 +8,7 @@ import { snapshotId } from '../source/snapshot.ts';
 import { type AcceptedSource, accept, type Allowances, nothingAllowed } from './acceptance.ts';
 import type { EventLog } from './events.ts';
 import type { Keeping } from './keeping.ts';
-import { keepSource, restoreSource } from './kept-source.ts';
+import { restoreSource, SourceKeeper } from './kept-source.ts';
 import type { ControllerConfiguration, ControllerOptions } from './options.ts';
 
 /** What is taken in of the source, and what of it is worked towards. */
@@ -47,6 +47,7 @@ export function createIntake(options: IntakeOptions): Intake {
 class SourceIntake implements Intake {
   readonly #options: IntakeOptions;
   readonly #cache = new FileCache();
+  readonly #keeper: SourceKeeper;
   #allow: Allowances;
   #accepted: AcceptedSource | undefined;
   #acceptedMs: number | null = null;
@@ -59,6 +60,7 @@ class SourceIntake implements Intake {
 
   constructor(options: IntakeOptions) {
     this.#options = options;
+    this.#keeper = new SourceKeeper(options.keeping);
     this.#allow = options.allow;
   }
 
@@ -114,7 +116,7 @@ class SourceIntake implements Intake {
   }
 
   async #consider(reading: SourceReading): Promise<Taken | undefined> {
-    const { clock, events, keeping, log } = this.#options;
+    const { clock, events, log } = this.#options;
     const acceptance = await this.#accept(reading, this.#allow);
     if (acceptance.type === 'refused') {
       this.#standing = false;
@@ -152,7 +154,7 @@ class SourceIntake implements Intake {
       this.#acceptedMs = clock.now();
       this.#kept = this.#kept
         .then(() =>
-          keepSource(keeping, { snapshot: accepted.snapshot, revision: accepted.revision, files: reading.files }),
+          this.#keeper.keep({ snapshot: accepted.snapshot, revision: accepted.revision, files: reading.files }),
         )
         .catch((error: unknown) => {
           if (!(error instanceof PortolanError)) throw error;

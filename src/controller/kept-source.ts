@@ -29,26 +29,42 @@ interface StoredFile {
 /** On average. One changed file is written with so many others. */
 const FILES_OF_PART = 32;
 
+/** How the files were divided when they were last written down. */
+interface Division {
+  readonly files: readonly SourceFile[];
+  readonly parts: readonly (readonly SourceFile[])[];
+  /** Of each part. */
+  readonly digests: readonly string[];
+}
+
 /**
- * Writes down the parts that changed: a part holds the files whose paths have one hash. Compresses off the main thread:
- * ten thousand manifests are some megabytes.
+ * Writes the accepted files down, one call after the other: the parts that changed, where a part holds the files whose paths
+ * have one hash. Compresses off the main thread: ten thousand manifests are some megabytes.
  */
-export async function keepSource(keeping: Keeping, { snapshot, revision, files }: KeptSource): Promise<void> {
-  const { ledger, clock, source, actor } = keeping;
-  const before = await indexOf(keeping);
-  const parts = partsOf(files);
-  const digests = parts.map(digestOf);
-  const operations: LedgerOperation[] = [];
-  for (const [place, part] of parts.entries()) {
-    if (before?.parts[place] === digests[place]) continue;
-    operations.push({ op: 'set-fact', key: partFact(source, place), value: await packed(part) });
+export class SourceKeeper {
+  readonly #keeping: Keeping;
+  #last: Division | undefined;
+
+  constructor(keeping: Keeping) {
+    this.#keeping = keeping;
   }
-  // Facts are not deleted; empty, they take no room.
-  for (let place = parts.length; place < (before?.parts.length ?? 0); place += 1)
-    operations.push({ op: 'set-fact', key: partFact(source, place), value: '' });
-  const index: Index = { snapshot, revision, parts: digests };
-  operations.push({ op: 'set-fact', key: indexFact(source), value: JSON.stringify(index) });
-  await ledger.commit({ scope: `source:${source}`, actor, atMs: clock.now(), operations });
+
+  async keep({ snapshot, revision, files }: KeptSource): Promise<void> {
+    const { ledger, clock, source, actor } = this.#keeping;
+    const before = await indexOf(this.#keeping);
+    const { parts, digests } = (this.#last = divided(files, this.#last));
+    const operations: LedgerOperation[] = [];
+    for (const [place, part] of parts.entries()) {
+      if (before?.parts[place] === digests[place]) continue;
+      operations.push({ op: 'set-fact', key: partFact(source, place), value: await packed(part) });
+    }
+    // Facts are not deleted; empty, they take no room.
+    for (let place = parts.length; place < (before?.parts.length ?? 0); place += 1)
+      operations.push({ op: 'set-fact', key: partFact(source, place), value: '' });
+    const index: Index = { snapshot, revision, parts: digests };
+    operations.push({ op: 'set-fact', key: indexFact(source), value: JSON.stringify(index) });
+    await ledger.commit({ scope: `source:${source}`, actor, atMs: clock.now(), operations });
+  }
 }
 
 export async function restoreSource(keeping: Keeping): Promise<KeptSource | undefined> {
@@ -70,12 +86,51 @@ async function indexOf({ ledger, source }: Keeping): Promise<Index | undefined> 
   return value?.startsWith('{') === true ? (JSON.parse(value) as Index) : undefined;
 }
 
+/** Only files that are other objects than the last time are looked at, where nothing else changed. */
+function divided(files: readonly SourceFile[], last: Division | undefined): Division {
+  const changed = last && changedSince(last.files, files);
+  if (last === undefined || changed === undefined) {
+    const parts = partsOf(files);
+    return { files, parts, digests: parts.map(digestOf) };
+  }
+  const parts = [...last.parts];
+  const places = new Set<number>();
+  for (const [old, file] of changed) {
+    const place = placeOf(file, parts.length);
+    parts[place] = (parts[place] ?? []).map((one) => (one === old ? file : one));
+    places.add(place);
+  }
+  const digests = last.digests.map((digest, place) => (places.has(place) ? digestOf(parts[place] ?? []) : digest));
+  return { files, parts, digests };
+}
+
+/** undefined where there are others, or others in another order. */
+function changedSince(
+  before: readonly SourceFile[],
+  now: readonly SourceFile[],
+): readonly (readonly [old: SourceFile, file: SourceFile])[] | undefined {
+  if (before.length !== now.length) return undefined;
+  const changed: (readonly [SourceFile, SourceFile])[] = [];
+  for (let index = 0; index < now.length; index += 1) {
+    const old = before[index] as SourceFile;
+    const file = now[index] as SourceFile;
+    if (old === file) continue;
+    if (old.path !== file.path) return undefined;
+    changed.push([old, file]);
+  }
+  return changed;
+}
+
 /** As many parts as a power of two, so that the number seldom changes, and with it what is in which. */
 function partsOf(files: readonly SourceFile[]): readonly (readonly SourceFile[])[] {
   const count = 2 ** Math.ceil(Math.log2(Math.max(1, files.length / FILES_OF_PART)));
   const parts = Array.from({ length: count }, (): SourceFile[] => []);
-  for (const file of files) parts[hashOf(file.path) % count]?.push(file);
+  for (const file of files) parts[placeOf(file, count)]?.push(file);
   return parts;
+}
+
+function placeOf({ path }: SourceFile, count: number): number {
+  return hashOf(path) % count;
 }
 
 /** FNV-1a: it need only spread, and there may be ten thousand paths. */

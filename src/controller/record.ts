@@ -48,6 +48,8 @@ export interface AppRecord {
   isRunning: boolean;
   /** No pass has tried what is wanted now. */
   isFresh: boolean;
+  /** It changed with few others, and has not come to rest since: they are looked at each by itself. */
+  isAlone: boolean;
   /** Revisions whose milestones were told. */
   reached: { revision: string; milestones: Set<string> };
 }

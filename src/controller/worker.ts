@@ -89,7 +89,10 @@ async function onePass(core: Core, record: AppRecord, because: readonly string[]
   const environment = {
     clock,
     keeping,
-    options: { ...passOptions(configuration), ...(core.shared === undefined ? {} : { shared: core.shared }) },
+    options: {
+      ...passOptions(configuration),
+      ...(core.shared === undefined ? {} : { shared: core.shared, isAlone: record.isAlone }),
+    },
     pruneAfterMs: durationsOf(configuration.settings).pruneAfterMs,
     account: core.account,
     keepAccount: async (account: Account) => {
@@ -234,6 +237,7 @@ function again(core: Core, record: AppRecord, next: Next): void {
       queue.addAfter(record.id, resyncMs(core), 'resync');
       return;
     case 'resync':
+      record.isAlone = false;
       queue.forget(record.id);
       queue.addAfter(record.id, resyncMs(core), 'resync');
   }

@@ -28,7 +28,7 @@ CREATE TABLE object (
   last_applied TEXT NOT NULL, obligation TEXT, failures INTEGER NOT NULL, last_snapshot TEXT NOT NULL,
   serial INTEGER NOT NULL) STRICT;
 CREATE INDEX object_scope ON object (scope);
-CREATE INDEX object_source ON object (source);
+CREATE INDEX object_source ON object (source, state);
 -- What is only observed, or gone, belongs to nobody.
 CREATE UNIQUE INDEX object_one_owner ON object (scope, kind, natural_key) WHERE origin <> 'observed' AND state <> 'gone';
 CREATE TABLE intent (

@@ -135,7 +135,8 @@ function changedFiles(before: readonly SourceFile[], now: readonly SourceFile[])
   if (before.length !== now.length) return undefined;
   const changed: SourceFile[] = [];
   for (let index = 0; index < now.length; index += 1) {
-    const [old, file] = [before[index] as SourceFile, now[index] as SourceFile];
+    const old = before[index] as SourceFile;
+    const file = now[index] as SourceFile;
     if (old === file && file.contentId !== undefined) continue;
     if (old.path !== file.path || old.contentId === undefined || file.contentId === undefined) return undefined;
     if (old.contentId !== file.contentId) changed.push(file);

@@ -1,6 +1,7 @@
 import { kindDeclarations } from '../kinds/declarations.ts';
 import type { ApplicationSpec } from '../kinds/application/spec.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
+import { amendmentOf } from './amended-set.ts';
 
 /** One Application and what belongs to it: what one pass reconciles. */
 export interface ApplicationGroup {
@@ -11,19 +12,53 @@ export interface ApplicationGroup {
 
 /** By the application: the group that it had last, which is the same as long as all of its resources are. */
 const kept = new WeakMap<Resource, ApplicationGroup>();
+/** Of a set, so that one of which a few resources are others is not gone through again. */
+const ofSets = new WeakMap<DesiredState, readonly ApplicationGroup[]>();
 
 /** Splits a desired state without problems by application, in the order of the source. A group of which nothing changed is the one of the last time. */
 export function groupByApplication(desired: DesiredState): readonly ApplicationGroup[] {
+  const groups = regrouped(desired) ?? grouped(desired);
+  ofSets.set(desired, groups);
+  return groups;
+}
+
+function grouped(desired: DesiredState): readonly ApplicationGroup[] {
   const groups = new Map<string, { application: Resource<ApplicationSpec>; resources: Resource[] }>();
-  for (const resource of desired.values()) {
-    if (resource.kind !== 'Application') continue;
-    groups.set(resource.name, { application: resource as Resource<ApplicationSpec>, resources: [] });
-  }
-  for (const resource of desired.values()) {
-    const name = kindDeclarations.get(resource.kind)?.application(resource.spec);
+  desired.forEach((resource) => {
+    if (isApplication(resource)) groups.set(resource.name, { application: resource, resources: [] });
+  });
+  desired.forEach((resource) => {
+    const name = applicationOf(resource);
     if (name !== undefined) groups.get(name)?.resources.push(resource);
+  });
+  return Array.from(groups.values(), asKept);
+}
+
+/** By the groups of the set before; undefined where they are not known, or a resource went from one to another. */
+function regrouped(desired: DesiredState): readonly ApplicationGroup[] | undefined {
+  const { before, changed } = amendmentOf(desired) ?? {};
+  const known = before && ofSets.get(before);
+  if (known === undefined || before === undefined || changed === undefined) return undefined;
+  const names = new Set<string>();
+  for (const id of changed) {
+    const [old, resource] = [before.get(id), desired.get(id)];
+    if (old === undefined || resource === undefined || applicationOf(old) !== applicationOf(resource)) return undefined;
+    names.add(applicationOf(resource) ?? resource.name);
   }
-  return [...groups.values()].map(asKept);
+  const now = <T extends Resource>(resource: T): T => (desired.get(resource.id) as T | undefined) ?? resource;
+  return known.map((group) => {
+    if (!names.has(group.application.name)) return group;
+    return asKept({ application: now(group.application), resources: group.resources.map(now) });
+  });
+}
+
+function isApplication(resource: Resource): resource is Resource<ApplicationSpec> {
+  return resource.kind === 'Application';
+}
+
+/** undefined for an application itself. */
+function applicationOf({ kind, spec }: Resource): string | undefined {
+  return kindDeclarations.get(kind)?.application(spec);
 }
 
 function asKept(group: ApplicationGroup): ApplicationGroup {

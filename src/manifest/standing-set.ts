@@ -1,6 +1,7 @@
 import { kindDeclarations } from '../kinds/declarations.ts';
 import type { ResourceId } from '../model/ids.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
+import { amend } from './amended-set.ts';
 import { type Judgement, judge } from './judgement.ts';
 import type { Declared } from './relations.ts';
 
@@ -25,17 +26,16 @@ export class StandingSet {
   with(documents: readonly Declared[]): DesiredState | undefined {
     if (documents.length === 0) return this.#set;
     const judged = (this.#judged ??= judgedOf(this.#set));
-    const set = new Map(this.#set);
-    const changed = new Set<ResourceId>();
+    const changed = new Map<ResourceId, Resource>();
     for (const { id, resource, sound } of documents) {
-      const before = set.get(id);
+      const before = this.#set.get(id);
       if (resource === undefined || !sound || before === undefined) return undefined;
       // A former name is held against all names there are.
       if (isMoved(before) || isMoved(resource)) return undefined;
-      changed.add(id);
-      set.set(id, resource);
+      changed.set(id, resource);
     }
-    if (!judgeAgain(judged, set, changed)) return undefined;
+    const set = amend(this.#set, changed);
+    if (!judgeAgain(judged, set, changed.keys())) return undefined;
     this.#set = set;
     return set;
   }
@@ -45,30 +45,45 @@ interface Judged {
   readonly judgements: Map<ResourceId, Judgement>;
   /** Whose each identity is. */
   readonly claimed: Map<string, ResourceId>;
+  /** Who looked at each, whether it was there or not. */
+  readonly lookedAtBy: Map<ResourceId, Set<ResourceId>>;
 }
 
 function judgedOf(set: DesiredState): Judged {
-  const judgements = new Map<ResourceId, Judgement>();
-  const claimed = new Map<string, ResourceId>();
+  const judged: Judged = { judgements: new Map(), claimed: new Map(), lookedAtBy: new Map() };
   for (const resource of set.values()) {
     const judgement = judgementOf(resource, set);
     if (judgement === undefined) continue;
-    judgements.set(resource.id, judgement);
-    for (const { key } of judgement.identities) claimed.set(key, resource.id);
+    keep(judged, resource.id, judgement);
+    for (const { key } of judgement.identities) judged.claimed.set(key, resource.id);
   }
-  return { judgements, claimed };
+  return judged;
+}
+
+function keep({ judgements, lookedAtBy }: Judged, id: ResourceId, judgement: Judgement): void {
+  for (const { id: other } of judgements.get(id)?.seen ?? []) lookedAtBy.get(other)?.delete(id);
+  judgements.set(id, judgement);
+  for (const { id: other } of judgement.seen) {
+    const lookers = lookedAtBy.get(other);
+    if (lookers === undefined) lookedAtBy.set(other, new Set([id]));
+    else lookers.add(id);
+  }
 }
 
 /** Asks the kinds of those that changed and of those that looked at them. @returns whether nothing can be wrong. */
-function judgeAgain({ judgements, claimed }: Judged, set: DesiredState, changed: ReadonlySet<ResourceId>): boolean {
-  const again: (readonly [id: ResourceId, before: Judgement])[] = [];
-  for (const [id, before] of judgements)
-    if (changed.has(id) || before.seen.some((other) => changed.has(other.id))) again.push([id, before]);
+function judgeAgain(judged: Judged, set: DesiredState, changed: Iterable<ResourceId>): boolean {
+  const { judgements, claimed, lookedAtBy } = judged;
+  const again = new Set<ResourceId>();
+  for (const id of changed) {
+    again.add(id);
+    for (const looker of lookedAtBy.get(id) ?? []) again.add(looker);
+  }
   // All of them let go first: two may have exchanged what they claim.
-  for (const [, { identities }] of again) for (const { key } of identities) claimed.delete(key);
-  for (const [id, before] of again) {
+  for (const id of again) for (const { key } of judgements.get(id)?.identities ?? []) claimed.delete(key);
+  for (const id of again) {
+    const before = judgements.get(id);
     const judgement = judgementOf(set.get(id), set);
-    if (judgement === undefined || judgement.problems.length > 0) return false;
+    if (before === undefined || judgement === undefined || judgement.problems.length > 0) return false;
     const isKnown = ({ to, trust }: Judgement['references'][number]): boolean =>
       (trust === 'manifest' && set.has(to)) ||
       before.references.some((reference) => reference.to === to && reference.trust === trust);
@@ -77,7 +92,7 @@ function judgeAgain({ judgements, claimed }: Judged, set: DesiredState, changed:
       if (claimed.has(key)) return false;
       claimed.set(key, id);
     }
-    judgements.set(id, judgement);
+    keep(judged, id, judgement);
   }
   return true;
 }

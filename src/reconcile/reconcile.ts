@@ -39,6 +39,8 @@ export interface PassOptions {
   readonly ledgerKnown: boolean;
   /** What a round over several applications reads once for all of them. */
   readonly shared?: SharedReadings;
+  /** Few others are looked at with it: what is shared would be asked for its sake, and it is smaller to ask for itself. */
+  readonly isAlone?: boolean;
 }
 
 /** One observation of a scope and the plan that follows from it. */
@@ -110,9 +112,9 @@ export async function prepare(work: Work, world: ApplyWorld, options: PassOption
  * nothing else. undefined where what is shared does not say it.
  */
 async function glance(work: Work, world: ApplyWorld, options: PassOptions): Promise<Looked | undefined> {
-  const { shared } = options;
+  const { shared, isAlone = false } = options;
   const { platform, team, region, appId, app } = work.application.spec;
-  if (shared === undefined) return undefined;
+  if (shared === undefined || isAlone) return undefined;
   const listed = await shared.applications(world.client, team, region);
   if (!listed.readable) return undefined;
   const named = listed.value.filter((one) => (appId === undefined ? one.name === app : one.appId === appId));

@@ -39,8 +39,11 @@ export function createSharedReadings(
   clock: Clock,
   maxAgeMs: number,
 ): SharedReadings {
-  const applicationsOf = countBy(applications, ({ platform, team, region }) => teamKey(platform, team, region));
-  const ofPlatform = countBy(applications, ({ platform }) => platform);
+  // Counted when something is asked for: after most commits nothing is.
+  const applicationsOf = once(() =>
+    countBy(applications, ({ platform, team, region }) => teamKey(platform, team, region)),
+  );
+  const ofPlatform = once(() => countBy(applications, ({ platform }) => platform));
   const readings = new Map<string, Reading<unknown>>();
   const changedMs = new Map<string, MonotonicMs>();
 
@@ -64,11 +67,11 @@ export function createSharedReadings(
   return {
     applications: async (client, team, region) => {
       const key = teamKey(client.name, team, region);
-      if ((applicationsOf.get(key) ?? 0) < 2) return UNREADABLE;
+      if ((applicationsOf().get(key) ?? 0) < 2) return UNREADABLE;
       return shared(key, Number.NEGATIVE_INFINITY, () => client.applications(team, region));
     },
     rules: async (client, scope) => {
-      if ((ofPlatform.get(client.name) ?? 0) < 2) return UNREADABLE;
+      if ((ofPlatform().get(client.name) ?? 0) < 2) return UNREADABLE;
       const notBeforeMs = changedMs.get(scopeKey(scope)) ?? Number.NEGATIVE_INFINITY;
       const all = await shared(client.name, notBeforeMs, () => rulesByScope(client));
       return all.readable ? { readable: true, value: all.value.get(scopeKey(scope)) ?? [] } : all;
@@ -89,6 +92,11 @@ async function rulesByScope(client: PlatformClient): Promise<Readable<ReadonlyMa
     else present.push(rule);
   }
   return { readable: true, value: rules };
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
 }
 
 function teamKey(platform: string, team: string, region: string): string {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { LIMITS } from '../manifest/limits.ts';
 import { fileProblem, isHiddenName, isManifestName, SKIP_MARKER } from '../manifest/source-rules.ts';
+import type { SourceFile } from '../manifest/text.ts';
 import type { Problem } from '../model/problem.ts';
 import type { PathInCommit } from './checkout.ts';
 import { type Git, gitFailed } from './git.ts';
@@ -14,154 +15,244 @@ export interface Candidate {
   readonly id: string;
 }
 
-/** Trees by their ids: what one commit had, another need not read again. */
-export type KnownTrees = ReadonlyMap<string, readonly TreeEntry[]>;
+/**
+ * What a folder of a commit holds, with everything below. Nothing of it is ever changed: where another commit has the same
+ * tree at the same path, it has this very object, and in it the very same files.
+ */
+export interface Folder {
+  readonly tree: string;
+  readonly folders: ReadonlyMap<string, Folder>;
+  readonly own: readonly SourceFile[];
+  /** Its own, and those of all folders below. */
+  readonly files: readonly SourceFile[];
+  /** Of it and of all folders below. */
+  readonly problems: readonly Problem[];
+  /** Files and folders in all, manifests or not. */
+  readonly entries: number;
+  /** Of all files. */
+  readonly bytes: number;
+}
 
 /** Folders within each other; a path is longer than systems allow before. */
 const DEPTH_MAX = 1_000;
 /** Files and folders in all, manifests or not. A few small trees can name more than any disk holds. */
 const ENTRIES_MAX = 2_000_000;
+/** Each takes room, even with nothing in it. */
+const FOLDERS_MAX = 250_000;
+
+/** What a character that is no UTF-8 became. */
+const UNREADABLE = '\ufffd';
+
+const NO_FOLDERS: ReadonlyMap<string, Folder> = new Map();
+
+/** A folder that is not what was read before at that path, on its way to be one. */
+export class Draft {
+  readonly tree: string;
+  /** What messages put before a name in it; it ends with `/`, or is empty. */
+  readonly shown: string;
+  /** The same from the top of the tree. */
+  readonly within: string;
+  readonly before: Folder | undefined;
+  readonly own: (SourceFile | Candidate)[] = [];
+  readonly folders = new Map<string, Folder | Draft>();
+  readonly problems: Problem[] = [];
+  entries = 0;
+
+  constructor(tree: string, shown: string, within: string, before: Folder | undefined) {
+    this.tree = tree;
+    this.shown = shown;
+    this.within = within;
+    this.before = before;
+  }
+}
 
 /**
  * Finds the manifests of a commit in its trees: the same names count as in a folder of the disk. A link and a submodule
- * are problems; each file is found once, whatever path leads to it.
+ * are problems. Trees that stand where they stood before are not looked at again.
  */
 export class Listing {
+  /** What is to be read, in no particular order. */
   readonly candidates: Candidate[] = [];
-  readonly problems: Problem[] = [];
-  readonly #trees: Trees;
-  readonly #seen: Set<string>;
+  /** Manifests so far, those that were read before with them. */
+  files = 0;
+  /** Of the files that were read before. */
+  bytes = 0;
+  readonly #git: Git;
+  readonly #objects: ObjectReader;
+  readonly #exclude: ReadonlySet<string>;
   #entries = 0;
+  #folders = 0;
 
   /** @param exclude paths from the top of the tree that are left out. */
-  constructor(git: Git, objects: ObjectReader, known: KnownTrees, exclude: readonly string[]) {
-    this.#trees = new Trees(git, objects, known);
-    this.#seen = new Set(exclude);
+  constructor(git: Git, objects: ObjectReader, exclude: readonly string[]) {
+    this.#git = git;
+    this.#objects = objects;
+    this.#exclude = new Set(exclude);
   }
 
-  /** Every tree that was needed. */
-  get trees(): KnownTrees {
-    return this.#trees.used;
+  /** More than are read. */
+  get isTooMany(): boolean {
+    return this.files > LIMITS.files;
   }
 
-  /** @param top id of the commit's tree. @throws PortolanError when git fails. */
-  async add(top: string, { named, within }: PathInCommit, commit: string): Promise<void> {
+  /**
+   * @param top id of the commit's tree.
+   * @param before what was found there in another commit.
+   * @returns undefined where the commit has no such path.
+   * @throws PortolanError when git fails.
+   */
+  async find(
+    top: string,
+    { named, within }: PathInCommit,
+    before: Folder | undefined,
+  ): Promise<Folder | Draft | undefined> {
     let entry: TreeEntry | undefined = { type: 'folder', id: top, name: '' };
     for (const name of within === '' ? [] : within.split('/')) {
-      if (entry?.type !== 'folder') entry = undefined;
-      if (entry === undefined) break;
-      await this.#trees.need([entry.id]);
-      entry = this.#trees.entries(entry.id).find((one) => one.name === name);
+      if (entry?.type !== 'folder') return undefined;
+      const trees = await this.#trees([entry.id]);
+      entry = trees.get(entry.id)?.find((one) => one.name === name);
     }
-    if (entry === undefined) {
-      const message = `there is no such file or folder in commit ${commit.slice(0, 12)}`;
-      this.reject(named, 'source/not-found', message, 'a path that the commit has');
-    } else if (entry.type === 'folder') {
-      await this.#fetch(entry.id);
-      // What `join` puts before a name in that folder; joining each name again would take longer than all the rest.
-      this.#folder(join(named, '-').slice(0, -1), within === '' ? '' : `${within}/`, entry.id);
-    } else this.#file(named, within, entry);
-  }
-
-  reject(shown: string, code: string, message: string, expected: string): void {
-    this.problems.push(fileProblem(shown, code, message, expected));
+    if (entry === undefined) return undefined;
+    if (entry.type !== 'folder') {
+      const alone = new Draft('', '', '', before);
+      this.#file(alone, named, within, entry);
+      return alone;
+    }
+    if (before?.tree === entry.id) {
+      this.#again(before);
+      return before;
+    }
+    // What `join` puts before a name in that folder; joining each name again would take longer than all the rest.
+    const shown = join(named, '-').slice(0, -1);
+    const draft = new Draft(entry.id, shown, within === '' ? '' : `${within}/`, before);
+    await this.#descend(draft);
+    return draft;
   }
 
   /** Reads the trees below, level by level: each level is one batch. */
-  async #fetch(top: string): Promise<void> {
-    let level: readonly string[] = [top];
+  async #descend(top: Draft): Promise<void> {
+    let level: readonly Draft[] = [top];
     for (let depth = 0; level.length > 0; depth += 1) {
-      if (depth > DEPTH_MAX) throw this.#trees.tooLarge(`folders within each other more than ${DEPTH_MAX} deep`);
-      await this.#trees.need(level);
-      const below = level
-        .filter((id) => id === top || !this.#isSkipped(id))
-        .flatMap((id) => this.#trees.entries(id).filter(isSeen).filter(isFolder));
-      level = [...new Set(below.map(({ id }) => id))];
-    }
-  }
-
-  /** @param shown and `within` end with `/`, or are empty. */
-  #folder(shown: string, within: string, id: string): void {
-    for (const entry of this.#trees.entries(id)) {
-      this.#entries += 1;
-      if (this.#entries > ENTRIES_MAX) throw this.#trees.tooLarge(`more than ${ENTRIES_MAX} files and folders`);
-      if (!isSeen(entry)) continue;
-      const { name } = entry;
-      if (isFolder(entry)) {
-        if (!this.#isSkipped(entry.id)) this.#folder(`${shown}${name}/`, `${within}${name}/`, entry.id);
-        continue;
+      if (depth > DEPTH_MAX) throw this.#tooLarge(`folders within each other more than ${DEPTH_MAX} deep`);
+      this.#folders += level.length;
+      if (this.#folders > FOLDERS_MAX) throw this.#tooLarge(`more than ${FOLDERS_MAX} folders`);
+      const trees = await this.#trees(level.map(({ tree }) => tree));
+      const below: Draft[] = [];
+      for (const draft of level) {
+        const entries = trees.get(draft.tree) as readonly TreeEntry[];
+        if (draft === top || !entries.some(({ name }) => name === SKIP_MARKER)) this.#expand(draft, entries, below);
+        // One more than allowed says as much as all of them.
+        if (this.isTooMany) return;
       }
-      // What a submodule holds would be missing without a word, whatever its name is.
-      if (entry.type === 'submodule' || isManifestName(name)) this.#file(shown + name, within + name, entry);
-      // One more than allowed says as much as all of them.
-      if (this.candidates.length > LIMITS.files) return;
+      level = below;
     }
   }
 
-  #isSkipped(id: string): boolean {
-    return this.#trees.entries(id).some(({ name }) => name === SKIP_MARKER);
-  }
-
-  #file(shown: string, path: string, { type, id }: TreeEntry): void {
-    if (this.#seen.has(path)) return;
-    this.#seen.add(path);
-    if (type === 'link')
-      this.reject(shown, 'source/link', 'it is a symbolic link; in a commit none is followed', 'a plain file');
-    else if (type === 'submodule')
-      this.reject(
-        shown,
-        'source/submodule',
-        'it is a submodule; what it holds is not part of the commit',
-        'folders without submodules: a narrower -f leaves it out',
-      );
-    else this.candidates.push({ shown, id });
-  }
-}
-
-function isSeen({ name }: TreeEntry): boolean {
-  return !isHiddenName(name);
-}
-
-function isFolder({ type }: TreeEntry): boolean {
-  return type === 'folder';
-}
-
-class Trees {
-  readonly used = new Map<string, readonly TreeEntry[]>();
-  readonly #git: Git;
-  readonly #objects: ObjectReader;
-  readonly #known: KnownTrees;
-
-  constructor(git: Git, objects: ObjectReader, known: KnownTrees) {
-    this.#git = git;
-    this.#objects = objects;
-    this.#known = known;
-  }
-
-  /** After this, `entries` knows them. */
-  async need(ids: readonly string[]): Promise<void> {
-    const unread: string[] = [];
-    for (const id of ids) {
-      const known = this.used.get(id) ?? this.#known.get(id);
-      if (known === undefined) unread.push(id);
-      else this.used.set(id, known);
+  #expand(draft: Draft, entries: readonly TreeEntry[], below: Draft[]): void {
+    draft.entries = entries.length;
+    this.#count(entries.length);
+    const own = new Map(draft.before?.own.map((file) => [file.path, file]));
+    for (const entry of entries) {
+      const { name } = entry;
+      if (isHiddenName(name)) continue;
+      const shown = draft.shown + name;
+      const within = draft.within + name;
+      if (entry.type === 'folder') {
+        const before = draft.before?.folders.get(name);
+        if (this.#isTwin(draft, shown, name, entries)) continue;
+        if (before?.tree === entry.id) this.#again(before);
+        const folder = before?.tree === entry.id ? before : new Draft(entry.id, `${shown}/`, `${within}/`, before);
+        draft.folders.set(name, folder);
+        if (folder instanceof Draft) below.push(folder);
+        // What a submodule holds would be missing without a word, whatever its name is.
+      } else if (entry.type === 'submodule' || isManifestName(name)) {
+        if (!this.#isTwin(draft, shown, name, entries)) this.#file(draft, shown, within, entry, own.get(shown));
+      }
     }
-    const contents = await this.#objects.read(unread.map((id) => ({ id, type: 'tree' })));
+  }
+
+  /** Two names that are no UTF-8 may look alike; of one that cannot be told from another nothing must depend. */
+  #isTwin({ problems }: Draft, shown: string, name: string, entries: readonly TreeEntry[]): boolean {
+    if (!name.includes(UNREADABLE) || entries.filter((other) => other.name === name).length === 1) return false;
+    const message = 'its name is not valid UTF-8, and looks like that of another file or folder beside it';
+    problems.push(fileProblem(shown, 'source/unreadable-name', message, 'names in UTF-8'));
+    return true;
+  }
+
+  #file(draft: Draft, shown: string, within: string, { type, id }: TreeEntry, before?: SourceFile): void {
+    if (this.#exclude.has(within)) return;
+    if (type === 'link') {
+      const message = 'it is a symbolic link; in a commit none is followed';
+      draft.problems.push(fileProblem(shown, 'source/link', message, 'a plain file'));
+    } else if (type === 'submodule') {
+      const message = 'it is a submodule; what it holds is not part of the commit';
+      const expected = 'folders without submodules: a narrower -f leaves it out';
+      draft.problems.push(fileProblem(shown, 'source/submodule', message, expected));
+    } else {
+      this.files += 1;
+      if (before?.contentId === id) {
+        this.bytes += before.content.length;
+        draft.own.push(before);
+        return;
+      }
+      const candidate = { shown, id };
+      draft.own.push(candidate);
+      this.candidates.push(candidate);
+    }
+  }
+
+  #again({ files, entries, bytes }: Folder): void {
+    this.files += files.length;
+    this.bytes += bytes;
+    this.#count(entries);
+  }
+
+  #count(entries: number): void {
+    this.#entries += entries;
+    if (this.#entries > ENTRIES_MAX) throw this.#tooLarge(`more than ${ENTRIES_MAX} files and folders`);
+  }
+
+  async #trees(ids: readonly string[]): Promise<ReadonlyMap<string, readonly TreeEntry[]>> {
+    const unique = [...new Set(ids)];
+    const contents = await this.#objects.read(unique.map((id) => ({ id, type: 'tree' })));
+    const trees = new Map<string, readonly TreeEntry[]>();
     for (const [index, content] of contents.entries()) {
-      const id = unread[index] as string;
+      const id = unique[index] as string;
       const entries = parseTree(content, id.length / 2);
       if (entries === undefined) throw gitFailed(this.#git.root, `read tree ${id}`, 'it names files as no git does');
-      this.used.set(id, entries);
+      trees.set(id, entries);
     }
+    return trees;
   }
 
-  entries(id: string): readonly TreeEntry[] {
-    const entries = this.used.get(id);
-    if (entries === undefined) throw new Error(`tree ${id} was not asked for`);
-    return entries;
-  }
-
-  tooLarge(what: string): Error {
+  #tooLarge(what: string): Error {
     return gitFailed(this.#git.root, 'list the files of the commit', `it has ${what}`);
   }
+}
+
+/** Makes a folder of what was found, when the contents are there. */
+export function folderOf(draft: Draft, contentOf: (candidate: Candidate) => SourceFile | Problem): Folder {
+  const own: SourceFile[] = [];
+  const problems = [...draft.problems];
+  for (const part of draft.own) {
+    const found = 'id' in part ? contentOf(part) : part;
+    if ('content' in found) own.push(found);
+    else problems.push(found);
+  }
+  const folders = new Map<string, Folder>();
+  for (const [name, folder] of draft.folders)
+    folders.set(name, folder instanceof Draft ? folderOf(folder, contentOf) : folder);
+  const all = [...folders.values()];
+  return {
+    tree: draft.tree,
+    folders: all.length === 0 ? NO_FOLDERS : folders,
+    own,
+    files: all.length === 0 ? own : [own, ...all.map(({ files }) => files)].flat(),
+    problems: [problems, ...all.map((folder) => folder.problems)].flat(),
+    entries: all.reduce((sum, { entries }) => sum + entries, draft.entries),
+    bytes: all.reduce(
+      (sum, { bytes }) => sum + bytes,
+      own.reduce((sum, { content }) => sum + content.length, 0),
+    ),
+  };
 }

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Ledger } from '../ledger/ledger.ts';
+import { amendmentOf } from '../manifest/amended-set.ts';
+import type { ResourceId } from '../model/ids.ts';
 import { canonicalJson, type Json } from '../model/json.ts';
 import type { Snapshot } from '../model/owned.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
@@ -30,14 +32,60 @@ export interface AcceptedSource {
   readonly actor: string;
 }
 
+/** Of a line: what a resource says, in hexadecimal. */
+const DIGEST_CHARACTERS = 64;
+
 /** By a part of a resource that stays the same object while nobody changes its file: its line is worked out once. */
 const lines = new WeakMap<object, { readonly id: string; readonly line: string }>();
 
+/** The lines of a set in one text, and where each begins. They go from a set to the next, which changes them. */
+interface Text {
+  readonly bytes: Buffer;
+  readonly places: ReadonlyMap<ResourceId, number>;
+}
+
+/** Of sets that came of another, and may lead to the next: most are made in one go and asked once. */
+const texts = new WeakMap<DesiredState, Text>();
+
 /** Names what the manifests say, whatever their files are called. */
 export function snapshotId(desired: DesiredState): string {
+  const hash = createHash('sha256').update(amendedText(desired) ?? wholeText(desired));
+  return hash.digest('hex').slice(0, 32);
+}
+
+function wholeText(desired: DesiredState): string {
   let text = '';
-  for (const resource of desired.values()) text += lineOf(resource);
-  return createHash('sha256').update(text).digest('hex').slice(0, 32);
+  desired.forEach((resource) => (text += lineOf(resource)));
+  return text;
+}
+
+/** The text of a set that came of another, with only the lines of what changed written anew. */
+function amendedText(desired: DesiredState): Buffer | undefined {
+  const amendment = amendmentOf(desired);
+  if (amendment === undefined) return undefined;
+  const { before, changed } = amendment;
+  const known = texts.get(desired);
+  if (known !== undefined) return known.bytes;
+  const text = (before && texts.get(before)) ?? textOf(desired);
+  if (before !== undefined) texts.delete(before);
+  texts.set(desired, text);
+  for (const id of changed) {
+    const [resource, at] = [desired.get(id), text.places.get(id)];
+    if (resource === undefined || at === undefined) throw new Error(`${id} is not in the set that was amended`);
+    // The same id, and a digest of the same length: the line stays where it is.
+    text.bytes.write(lineOf(resource), at);
+  }
+  return text.bytes;
+}
+
+function textOf(desired: DesiredState): Text {
+  const places = new Map<ResourceId, number>();
+  let at = 0;
+  desired.forEach(({ id }) => {
+    places.set(id, at);
+    at += Buffer.byteLength(id) + ' \n'.length + DIGEST_CHARACTERS;
+  });
+  return { bytes: Buffer.from(wholeText(desired)), places };
 }
 
 function lineOf({ id, labels, annotations, spec }: Resource): string {

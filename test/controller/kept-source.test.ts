@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type KeptSource, keepSource, restoreSource } from '../../src/controller/kept-source.ts';
+import { type KeptSource, restoreSource, SourceKeeper } from '../../src/controller/kept-source.ts';
 import type { LedgerTransaction } from '../../src/ledger/ledger.ts';
 import { MemoryStore, openMemoryLedger } from '../../src/ledger/memory.ts';
 import type { SourceFile } from '../../src/manifest/text.ts';
@@ -19,13 +19,29 @@ test('whatever was kept before, what is kept now comes back byte by byte', async
         isNamed ? { path, content, contentId: `id:${content.toString('hex')}` } : { path, content },
       ),
     );
+  // Other files, or other contents of some of those that are there; by a process that has just begun, or not.
+  const step = fc.record({
+    files: fc.option(sourceFiles, { nil: undefined }),
+    changed: fc.array(fc.tuple(fc.nat(), fc.uint8Array({ maxLength: 8 })), { maxLength: 4 }),
+    isRestarted: fc.boolean(),
+  });
   await fc.assert(
-    fc.asyncProperty(fc.array(sourceFiles, { minLength: 1, maxLength: 5 }), async (states) => {
+    fc.asyncProperty(sourceFiles, fc.array(step, { maxLength: 6 }), async (first, steps) => {
       const { keeping } = kept();
       expect(await restoreSource(keeping)).toBeUndefined();
-      for (const [number, files] of states.entries()) {
+      let keeper = new SourceKeeper(keeping);
+      let files = first;
+      for (const [number, { files: others, changed, isRestarted }] of [NOTHING, ...steps].entries()) {
+        files = others ?? files;
+        for (const [at, bytes] of changed) {
+          const old = files[at % Math.max(1, files.length)];
+          const content = Buffer.from(bytes);
+          const contentId = `id:${content.toString('hex')}`;
+          if (old !== undefined) files = files.with(files.indexOf(old), { path: old.path, content, contentId });
+        }
+        if (isRestarted) keeper = new SourceKeeper(keeping);
         const source: KeptSource = { snapshot: `s${number}`, revision: `r${number}`, files };
-        await keepSource(keeping, source);
+        await keeper.keep(source);
         const { files: restored = [], ...rest } = (await restoreSource(keeping)) ?? {};
         expect(rest).toEqual({ snapshot: `s${number}`, revision: `r${number}` });
         expect(restored.toSorted(byPath)).toEqual(files.toSorted(byPath));
@@ -35,6 +51,8 @@ test('whatever was kept before, what is kept now comes back byte by byte', async
   );
 });
 
+const NOTHING = { files: undefined, changed: [], isRestarted: false };
+
 test('one changed file of a thousand is written with a few others', async () => {
   const { keeping, commits } = kept();
   const files = Array.from({ length: 1_000 }, (_, number) => ({
@@ -42,10 +60,11 @@ test('one changed file of a thousand is written with a few others', async () => 
     content: Buffer.from(`name: ${number}`),
     contentId: `${number}`,
   }));
-  await keepSource(keeping, { snapshot: 's1', revision: 'r1', files });
+  const keeper = new SourceKeeper(keeping);
+  await keeper.keep({ snapshot: 's1', revision: 'r1', files });
   expect(commits.at(-1)?.operations).toHaveLength(33);
   const changed = files.with(500, { ...(files[500] as (typeof files)[0]), contentId: 'another' });
-  await keepSource(keeping, { snapshot: 's2', revision: 'r2', files: changed });
+  await keeper.keep({ snapshot: 's2', revision: 'r2', files: changed });
   expect(commits.at(-1)?.operations).toHaveLength(2);
 });
 
@@ -55,7 +74,7 @@ test('what an earlier build kept is no ground to go on from, nor to stop', async
   await keeping.ledger.commit({ scope: 'source:default', actor: 'test', atMs: 1_000, operations });
   expect(await restoreSource(keeping)).toBeUndefined();
   const source: KeptSource = { snapshot: 's', revision: 'r', files: [{ path: 'a.yaml', content: Buffer.from('a') }] };
-  await keepSource(keeping, source);
+  await new SourceKeeper(keeping).keep(source);
   expect(await restoreSource(keeping)).toEqual(source);
 });
 
