@@ -13,12 +13,9 @@ import { systemRandom } from './runtime/random.ts';
 const ECHO_MS = 500;
 
 // A daemon stays for months beside others: it collects its heap early rather than let it grow to what it once needed. Sizes of
-// spaces are settled by now; this is asked at every collection. Commands set no flag: V8 refuses code that was compiled and kept
-// under other flags, so they would throw away each other's.
-if (process.argv[2] === 'run') {
-  const { setFlagsFromString } = await import('node:v8');
-  setFlagsFromString('--optimize-for-size');
-}
+// spaces are settled by now; this is asked at every collection. Commands set no flag before their code is loaded: V8 refuses code
+// that was compiled and kept under other flags, so they would throw away each other's.
+if (process.argv[2] === 'run') setFlag('--optimize-for-size');
 
 const interruption = new AbortController();
 /** Of standard output: its reader is gone; what else keeps it from being written. */
@@ -39,11 +36,18 @@ const exitCode = await runProgram(process.argv.slice(2), {
     process.on('SIGHUP', listener);
     return () => process.off('SIGHUP', listener);
   },
+  // Where V8 would let the old part of the heap grow by up to 300 % before it is looked at again.
+  spareMemory: () => setFlag('--heap-growing-percent=100'),
   runtimeVersions: { node: process.versions.node, platform: `${process.platform}-${process.arch}` },
 });
 // A socket that is kept alive would hold the process; text on its way into a pipe must not be cut off.
 await Promise.all([drained(process.stdout), drained(process.stderr)]);
 process.exit(withLostOutput(exitCode));
+
+/** Of V8. Most commands need none, and it takes some milliseconds to load what sets them. */
+function setFlag(flag: string): void {
+  process.getBuiltinModule('node:v8').setFlagsFromString(flag);
+}
 
 /** Who redirects a result into a file on a full disk must not take half of it for the whole. */
 function withLostOutput(code: number): number {

@@ -25,6 +25,8 @@ export interface ProcessSurroundings {
   readonly unread?: AbortSignal;
   /** Calls back on each SIGHUP from now on; without a listener that ends the process. @returns how to stop it. */
   readonly onHangup?: (listener: () => void) => () => void;
+  /** From now on rather take more time than more memory. Code that is loaded after it is compiled anew. */
+  readonly spareMemory?: () => void;
   /** `process.versions.node`, and so on: what `version` prints. */
   readonly runtimeVersions: { readonly node: string; readonly platform: string };
 }

@@ -34,6 +34,9 @@ export interface Input extends OperatorConfiguration {
   readonly problems: readonly Problem[];
 }
 
+/** Files. Of so many the larger part of the memory would be what V8 has not collected yet. */
+const LARGE_SET = 15_000;
+
 const VARIABLE_PREFIX = 'PORTOLAN_VAR_';
 
 /**
@@ -47,6 +50,7 @@ export async function loadInput(options: InputOptions, surroundings: Surrounding
   const exclude = operator.file === undefined ? [] : [operator.file];
   const { signatures } = operator.configuration.settings.source;
   const { sources, commit } = await readManifests(paths, exclude, options.revision, signatures, surroundings);
+  if (sources.files.length >= LARGE_SET) surroundings.spareMemory?.();
   const isUsable = operator.file !== undefined && operator.problems.length === 0;
   const { desired, problems: all } = loadManifests({
     files: sources.files,
