@@ -327,6 +327,49 @@ test('without its id a rule is on record as existing, and the person is told wha
   });
 });
 
+test('where rules can be listed, the one that the request made is found, and another one is not taken for it', async () => {
+  const rule = `apiVersion: portolan/v1
+kind: Application
+metadata: { name: shop }
+spec: { team: ${demo.team}, region: ${demo.region}, appId: ${demo.appId} }
+---
+apiVersion: portolan/v1
+kind: Component
+metadata: { name: web }
+spec: { application: shop, serviceId: ${demo.webServiceId}, ports: [ { port: 8080, inner: true, outer: true } ], unlistedPorts: keep }
+---
+apiVersion: portolan/v1
+kind: HttpGatewayRule
+metadata: { name: new }
+spec: { application: shop, component: web, port: 8080, domain: new.example.com, weight: 50 }
+`;
+  const drop: FaultRule = { operation: 'createRule', times: 1, fault: { type: 'drop', when: 'after' } };
+  const place = await Workplace.open('extended', [drop], rule);
+  await place.apply();
+  const [id = ''] = await place.doubts();
+  place.clock.aheadMs += 10 * MINUTE_MS;
+  const { state } = place.sandbox;
+  const [made] = [...state.rules.all()].filter(({ domain }) => domain === 'new.example.com');
+  if (made === undefined) throw new Error('the request took effect');
+  const applied = () => place.resolve(id, '--applied', '--reason', 'seen');
+  const rules = (...rows: readonly (typeof made)[]): void =>
+    place.sandbox.alter(({ rules: table }) => {
+      for (const row of table.all()) if (row.domain === made.domain) table.delete(row.id);
+      for (const row of rows) table.put(row);
+    });
+
+  rules();
+  expect(await applied()).toMatchObject({ code: 3, err: expect.stringContaining('say --not-applied') });
+  rules({ ...made, weight: 70 });
+  expect(await applied()).toMatchObject({ code: 3, err: expect.stringContaining('weight is not what was sent') });
+  rules(made, { ...made, id: 'f'.repeat(32), row: made.row + 1 });
+  expect(await applied()).toMatchObject({ code: 3, err: expect.stringContaining('2 new rules have this key') });
+  expect(await place.doubts()).toEqual([id]);
+  rules(made);
+  expect(await applied()).toMatchObject({ code: 0, err: '', out: expect.stringContaining(`id ${made.id}`) });
+  expect(await place.apply()).toMatchObject({ code: 0, out: expect.stringContaining('No changes') });
+});
+
 test('a delete that was done leaves the object to be read back once more', async () => {
   const step = { type: 'delete', ruleId: 'rule-1', key: ruleKey };
   const place = await leftBehind(

@@ -204,3 +204,30 @@ test('two equal rules on the platform are left to a person', async () => {
   platform.state.rules.put({ ...row, id: 'f'.repeat(32), row: row.row + 1 });
   expect(holdsOf(await platform.pass(withRule()))).toEqual(['rule/duplicate']);
 });
+
+test('a row without an id stands for the rule with its key only while that is as it was sent', async () => {
+  const stranger = async (weight: number) => {
+    const platform = world([]);
+    await platform.pass(withRule({ weight: 50 }));
+    const [row] = rulesOf(platform);
+    const [object] = ownedRules(platform);
+    if (row === undefined || object === undefined) throw new Error('no rule');
+    // A person said that it was made, and did not say which it is; meanwhile it may have become another one.
+    platform.store.objects.set(object.uid, { ...object, remoteId: null, state: 'unverified' });
+    platform.state.rules.delete(row.id);
+    platform.state.rules.put({ ...row, id: 'f'.repeat(32), row: row.row + 1, weight });
+    return platform;
+  };
+  const other = await stranger(70);
+  const before = other.writes().length;
+  expect(holdsOf(await other.pass(withRule({ weight: 50 })))).toEqual(['rule/not-ours']);
+  expect(notesOf(await other.pass(withoutRule, { ...pruning, readOnly: true }))).toEqual(['rule/left']);
+  await other.pass(withoutRule, pruning);
+  expect([other.writes().length, rulesOf(other).length]).toEqual([before, 1]);
+
+  const same = await stranger(50);
+  expect(holdsOf(await same.pass(withRule({ weight: 50 })))).toEqual([]);
+  expect(ownedRules(same)).toMatchObject([{ remoteId: 'f'.repeat(32), state: 'present' }]);
+  await same.pass(withoutRule, pruning);
+  expect(rulesOf(same)).toEqual([]);
+});

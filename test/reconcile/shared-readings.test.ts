@@ -189,6 +189,25 @@ test('after a write, what was shared before it says nothing of that application 
   expect(row?.weight).toBe(100);
 });
 
+test('one that is looked at alone is asked for by itself, and what others share is marked as old by its writes', async () => {
+  const all = works();
+  const world = await inSync('extended', all);
+  const { shared } = await round(world, all);
+  const [first] = all as [Work];
+  const [altered] = works(50) as [Work];
+  world.exchanges.length = 0;
+  await world.pass(first, { ...allowEverything, shared, isAlone: true });
+  expect(readsOf(world)).toEqual({ getApplication: 1, listRules: 1, listPorts: COMPONENTS_EACH });
+  await world.pass(altered, { ...allowEverything, shared, isAlone: true });
+  expect(world.writes()).toHaveLength(1);
+  world.clock.advance(1000);
+  world.exchanges.length = 0;
+  // With the others again: what they shared showed it as it was before.
+  await world.pass(first, { ...allowEverything, shared });
+  expect(readsOf(world).listAllRules).toBe(1);
+  expect(world.writes()).toHaveLength(1);
+});
+
 test('a single application shares nothing', async () => {
   const [only] = works() as [Work];
   const world = await inSync('extended', [only]);

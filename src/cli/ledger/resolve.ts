@@ -44,7 +44,12 @@ export const resolveCommand: CommandDefinition = {
       .addOption(new Option('--id <id>', 'with --applied: the http_rule_id of the rule, or the install group'))
       .addOption(new Option('--reason <text>', 'how you know, for the history (required)'))
       .addOption(new Option('--force', 'although the request may still arrive'))
-      .addOption(new Option('--offline', 'do not ask the platform for the components of an install'))
+      .addOption(
+        new Option(
+          '--offline',
+          'do not ask the platform what the request made: the id of a rule, the components of an install',
+        ),
+      )
       .addOption(ledgerFileOption())
       .addOption(configOption())
       .addOption(outputOption(['text', 'json']))
@@ -122,14 +127,14 @@ function decisionOf({ applied, notApplied, id }: ResolveOptions): Decision {
   });
 }
 
-/** @throws PortolanError when the platform is configured and cannot answer: its silence must not become "no components". */
+/** @throws PortolanError when the platform is configured and cannot answer: its silence must not become "nothing was made". */
 async function readerOf(
   scope: Scope,
   platforms: Platforms,
   configuration: Configuration,
 ): Promise<ScopeReader | undefined> {
   if (!configuration.platforms.has(scope.platform)) return undefined;
-  const offline = 'Or add --offline: it is then recorded without its components.';
+  const offline = 'Or add --offline: it is then recorded without what only the platform can tell.';
   try {
     const client = platforms.client(scope.platform);
     const application = await client.application(scope);

@@ -81,11 +81,19 @@ export function readableFields(rule: RuleRecord): JsonObject {
 }
 
 /** The fields in which a rule that is there is not the one that was to be created; what no server shows cannot tell. */
-export function unlikeSent(sent: RuleWish, found: RuleRecord): readonly string[] {
+export function unlikeSent(sent: RuleWish | JsonObject, found: RuleRecord): readonly string[] {
   return ruleFields.flatMap(({ name, path, read }) => {
     const wanted = sent[name] as Json | undefined;
     return wanted === undefined || read === undefined || sameJson(read(found), wanted) ? [] : [path];
   });
+}
+
+/**
+ * Whether a rule that is there is the one on record. A row without an id was written on a person's word, or by a server that
+ * shows no rules: a rule with its key may as well be somebody else's, unless it is just what was sent.
+ */
+export function isOnRecord({ remoteId, lastApplied }: OwnedObject, present: RuleRecord): boolean {
+  return remoteId === null ? unlikeSent(lastApplied, present).length === 0 : remoteId === present.ruleId;
 }
 
 export function where(spec: { readonly domain: string; readonly path: string }): string {

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../../model/json.ts';
 import { unreachable } from '../../model/unreachable.ts';
 import type { RuleConfiguration, RuleFields, WriteRequest } from '../../platform/writes.ts';
 import type { AppliedContext, KindCalls, Told, ToldContext } from '../calls.ts';
-import { refuseId } from '../told.ts';
+import { badId, refuseId } from '../told.ts';
 import { identifyComponent } from '../component/identity.ts';
 import type { ComponentSpec } from '../component/spec.ts';
 import type { RuleRecord } from '../../model/observed.ts';
@@ -136,8 +136,7 @@ async function resolve(step: RuleStep, { reader, memory, intent }: ResolveContex
         'this server does not list rules; the same request is sent once more, which it refuses if the first one was done',
     };
   const key = ruleKey(step.rule);
-  const before = new Set(((intent.preimage as { ids?: readonly string[] } | null)?.ids ?? []) as readonly string[]);
-  const fresh = rules.value.filter((rule) => ruleKey(rule) === key && !before.has(rule.ruleId));
+  const fresh = freshRules(key, rules.value, intent.preimage);
   const [only, second] = fresh;
   if (only === undefined)
     return {
@@ -169,6 +168,12 @@ async function resolve(step: RuleStep, { reader, memory, intent }: ResolveContex
   return { type: 'applied', recording, evidence: `rule ${only.ruleId} is in the listing and was not before` };
 }
 
+/** Rules with that key that were not there before the request was sent. */
+function freshRules(key: string, rules: readonly RuleRecord[], preimage: Json): readonly RuleRecord[] {
+  const before = new Set((preimage as { ids?: readonly string[] } | null)?.ids ?? []);
+  return rules.filter((rule) => ruleKey(rule) === key && !before.has(rule.ruleId));
+}
+
 async function told(step: RuleStep, context: ToldContext): Promise<Told> {
   const { id } = context;
   const recording = applied(step, { ...context, evidence: { type: 'none' } });
@@ -177,12 +182,35 @@ async function told(step: RuleStep, context: ToldContext): Promise<Told> {
     return { recording, warnings: [] };
   }
   if (id !== undefined) return { recording: { ...recording, remoteId: id, state: 'present' }, warnings: [] };
+  const rules = await (await context.platform())?.rules();
+  if (rules?.readable === true) {
+    const remoteId = onlyAsSent(step.rule, freshRules(ruleKey(step.rule), rules.value, context.preimage));
+    return { recording: { ...recording, remoteId, state: 'present' }, warnings: [] };
+  }
   return {
     recording,
     warnings: [
-      'no --id was given: the rule is on record as existing, and on a server that cannot list rules it can neither be changed nor deleted from here',
+      'no --id was given: the rule is on record as existing. A server that cannot list rules can neither change nor delete it from here; where rules are listed, one with its key is taken for it only while it is just as it was sent',
     ],
   };
+}
+
+/**
+ * The id of the one rule that can be what the request made. Which of several, or whether another one, a person must say.
+ * @throws PortolanError `invalid`.
+ */
+function onlyAsSent(sent: RuleWish, fresh: readonly RuleRecord[]): string {
+  const [only, second] = fresh;
+  if (only === undefined)
+    throw badId(
+      undefined,
+      'the platform lists no rule with this key that was not there before the request was sent (of a rule that is gone again, say --not-applied)',
+    );
+  if (second !== undefined)
+    throw badId(undefined, `${fresh.length} new rules have this key: ${fresh.map(({ ruleId }) => ruleId).join(', ')}`);
+  const otherwise = unlikeSent(sent, only);
+  if (otherwise.length === 0) return only.ruleId;
+  throw badId(undefined, `rule ${only.ruleId} has this key, but its ${otherwise.join(' and ')} is not what was sent`);
 }
 
 /** A rule may open its port. */

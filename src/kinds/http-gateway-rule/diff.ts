@@ -14,7 +14,7 @@ import {
   type RawChange,
   type StepProposal,
 } from '../reconciled.ts';
-import { asserted, assertedChanges, plain, recordingOf, where } from './asserted.ts';
+import { asserted, assertedChanges, isOnRecord, plain, recordingOf, where } from './asserted.ts';
 import type { ObservedRule, RuleContext } from './live.ts';
 import type { HttpGatewayRuleSpec } from './spec.ts';
 import { ruleKey, type RuleStep, type RuleWish } from './steps.ts';
@@ -57,8 +57,7 @@ function diffReadable(
   const [present, second] = matches;
   if (present === undefined) return createRule(context, live);
   if (second !== undefined) return hold(duplicateRule(context, matches));
-  const ours =
-    mine !== undefined && mine.origin !== 'observed' && (mine.remoteId === null || mine.remoteId === present.ruleId);
+  const ours = mine !== undefined && mine.origin !== 'observed' && isOnRecord(mine, present);
   if (!ours && context.memory.known && !context.permissions.adopt(context.resource.id))
     return hold(notOurs(context, present));
   return updateRule(context, live, present, mine, ours);

@@ -9,7 +9,7 @@ import {
   type StepProposal,
   type WithdrawContext,
 } from '../reconciled.ts';
-import { changeOf, plain } from './asserted.ts';
+import { changeOf, isOnRecord, plain } from './asserted.ts';
 import { ruleFields } from './fields.ts';
 import { ruleKey, type RuleStep, type RuleWish } from './steps.ts';
 
@@ -38,6 +38,10 @@ export function withdrawRule(object: OwnedObject, context: WithdrawContext): Dif
   );
   if (present === undefined && object.state === 'deleting') return { ...noDifference, forget: [object.naturalKey] };
   if (present === undefined) return note('rule/gone', `${gone}, nor on the platform`, object);
+  if (!isOnRecord(object, present)) {
+    const why = "its id was never known, and it is not as it was last applied: it may be somebody else's";
+    return note('rule/left', `${gone}; there is a rule with its key, but ${why}, and stays`, object);
+  }
   const step = object.origin === 'adopted' ? restoration(object, present, name) : deletion(object, present, name);
   if (step === undefined)
     return note('rule/left', `${gone}; it has the values again that it had when it was adopted`, object);
