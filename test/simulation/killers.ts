@@ -35,9 +35,13 @@ export const killers: Readonly<Record<string, Killer>> = {
   'what exists already is taken for ours': [
     ['I-OWN'],
     {
-      workload: 'a rule of somebody else, left alone',
+      // Another one is held: a row without an id stands only for a rule that is as it was sent.
+      workload: 'a rule of somebody else, just as it is wished',
       dialect: 'extended',
-      script: [[3, { type: 'read', fault: 'read-empty', a: 3 }]],
+      script: [
+        [3, { type: 'read', fault: 'read-empty', a: 3 }],
+        [4, { type: 'git', edit: 'removeRule', a: 1 }],
+      ],
     },
   ],
   'a write in doubt is sent again at once': [['I-WAL', 'I-SETTLE', 'I-ONCE', 'L-CONV'], 2],

@@ -225,6 +225,15 @@ export const workloads: readonly Workload[] = [
     platform: platform([port(8080, 'WEB', 'outer')], [{ component: WEB, port: 8080, domain: 'www.example.com' }]),
     wishes: wishing({ ...published, prune: true }),
   },
+  {
+    name: 'a rule of somebody else, just as it is wished',
+    dialects: EXTENDED,
+    platform: platform(
+      [port(8080, 'WEB', 'outer')],
+      [{ component: WEB, port: 8080, domain: 'www.example.com', weight: 50 }],
+    ),
+    wishes: wishing({ ...published, prune: true }),
+  },
   { name: 'an install', dialects: BOTH, platform: platform([]), wishes: wishing({ installs: { db: {} } }) },
   {
     name: 'an install and the ports of its component',

@@ -104,6 +104,8 @@ export class World {
   idlePasses = 0;
   /** Writes that the platform itself refused. */
   refused = 0;
+  /** Which they were, since this was emptied last. */
+  readonly refusedSteps = new Set<string>();
   /** Intents that a person has decided: what they made is on record without what only the platform could tell. */
   readonly decidedByHand = new Set<string>();
   wishes: Wishes;
