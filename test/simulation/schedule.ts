@@ -179,8 +179,8 @@ async function settle(world: World, holds: string[]): Promise<void> {
 async function converge(world: World): Promise<boolean> {
   let rests = false;
   let faults: string[] = ['nothing was tried'];
-  // What the platform refuses for good is tried three times, and is then a hold; a step that waited for it is tried after that.
-  world.refusedSteps.clear();
+  // What the platform refuses for good is tried three times, and is then a hold; what waited for it, or becomes of it, is tried after that.
+  world.refusedRequests.clear();
   for (let round = 1, refusals = 0; round <= ROUNDS_MAX + refusals && faults.length > 0; round += 1) {
     if (world.violation !== undefined) return false;
     const { refused } = world;
@@ -203,7 +203,7 @@ async function converge(world: World): Promise<boolean> {
       outcome.type === 'ended' && outcome.error === undefined
         ? [...(outcome.waits.length > 0 ? ['still waiting'] : []), ...differences(world, outcome.plan)]
         : [`the pass was ${outcome.type}: ${JSON.stringify(outcome)}`];
-    if (world.refused > refused) refusals = Math.min(refusals + 1, FAILURES_MAX * world.refusedSteps.size);
+    if (world.refused > refused) refusals = Math.min(refusals + 1, FAILURES_MAX * world.refusedRequests.size);
     if (!rests || faults.length > 0) await world.letPass(ROUND_MS);
   }
   if (faults.length > 0) world.violate('L-CONV', `after ${ROUNDS_MAX} calm rounds: ${faults.join('; ')}`);

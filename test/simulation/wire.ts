@@ -137,7 +137,7 @@ function act(world: World, sent: Sent, fault?: WriteFault): PlatformResponse {
   if (fault?.effect === 'twice') world.server.perform(sent.request);
   if (!outcome.effectApplied && outcome.answer.status >= 400) {
     world.refused += 1;
-    world.refusedSteps.add(sent.action.id);
+    world.refusedRequests.add(JSON.stringify([sent.action.id, sent.request.path, sent.request.body]));
   }
   return responseOf(outcome, world.answersAsValues);
 }

@@ -105,7 +105,7 @@ export class World {
   /** Writes that the platform itself refused. */
   refused = 0;
   /** Which they were, since this was emptied last. */
-  readonly refusedSteps = new Set<string>();
+  readonly refusedRequests = new Set<string>();
   /** Intents that a person has decided: what they made is on record without what only the platform could tell. */
   readonly decidedByHand = new Set<string>();
   wishes: Wishes;
