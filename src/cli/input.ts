@@ -35,7 +35,7 @@ export interface Input extends OperatorConfiguration {
 }
 
 /** Files. Of so many the larger part of the memory would be what V8 has not collected yet. */
-const LARGE_SET = 15_000;
+const LARGE_SET = 12_000;
 
 const VARIABLE_PREFIX = 'PORTOLAN_VAR_';
 

@@ -8,11 +8,10 @@ const WARM_UP = 5;
 const CHANGES = 10;
 /** After the write: reading it back, and what is told of it. */
 const AFTER_MS = 700;
-const IDLE_MS = 5_000;
 
 /**
  * Processor time of a daemon for one changed file among many: reading it, planning its application, writing one port and
- * looking again. What it uses while nothing happens is taken off. The same for a small fleet and a large one.
+ * looking again, whatever else the process does meanwhile with it. The same for a small fleet and a large one.
  */
 export async function oneChange({ full }: BenchOptions): Promise<readonly Figure[]> {
   const [small, large] = full ? [100, reference.applications] : [50, 200];
@@ -32,19 +31,16 @@ async function changes(count: number): Promise<readonly number[]> {
     await daemon.rests();
     const { pid } = daemon.running;
     const samples: number[] = [];
-    let idleShare = 0;
     for (let change = 0; change < WARM_UP + CHANGES; change += 1) {
-      if (change === WARM_UP) idleShare = await idleShareOf(pid);
       const application = fleetApplications(size)[change];
       if (application === undefined) throw new Error('there are applications');
       await daemon.sandbox.requests();
       writeFiles(daemon.source, otherAlias(application));
-      const [beganMs, before] = [performance.now(), threadsProcessorMs(pid)];
+      const before = threadsProcessorMs(pid);
       git(daemon.source, 'commit', '-qam', `change ${change}`);
       await written(daemon.sandbox);
       await sleep(AFTER_MS);
-      const [tookMs, used] = [performance.now() - beganMs, threadsProcessorMs(pid) - before];
-      if (change >= WARM_UP) samples.push(used - idleShare * tookMs);
+      if (change >= WARM_UP) samples.push(threadsProcessorMs(pid) - before);
     }
     return samples;
   } finally {
@@ -56,12 +52,6 @@ async function changes(count: number): Promise<readonly number[]> {
 function otherAlias(application: FleetApplication): ReadonlyMap<string, string> {
   const files = [...applicationManifests(application)].filter(([path]) => path.endsWith('-c2.yaml'));
   return new Map(files.map(([path, text]) => [path, text.replaceAll('"P20"', '"Q20"')]));
-}
-
-async function idleShareOf(pid: number): Promise<number> {
-  const before = threadsProcessorMs(pid);
-  await sleep(IDLE_MS);
-  return (threadsProcessorMs(pid) - before) / IDLE_MS;
 }
 
 async function written(sandbox: SandboxProcess): Promise<void> {

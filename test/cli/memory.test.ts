@@ -9,7 +9,7 @@ const APPLICATION =
 
 test.for([
   ['few', 20, 0],
-  ['very many', 15_000, 1],
+  ['very many', 12_000, 1],
 ] as const)(
   '%s files: memory is spared before they are parsed where they are very many',
   { timeout: 60_000 },
