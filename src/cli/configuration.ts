@@ -22,8 +22,16 @@ export function readConfiguration(
   named: string | undefined,
   { overrides }: Pick<Surroundings, 'overrides'>,
 ): OperatorConfiguration {
-  const what = 'the configuration';
-  const content = named === undefined ? readFileIfThere(DEFAULT_CONFIGURATION, what) : readNamedFile(named, what);
+  const content = configurationContent(named);
   const file = named ?? DEFAULT_CONFIGURATION;
   return { file: content === undefined ? undefined : file, ...loadConfiguration(content ?? '', file, overrides) };
+}
+
+/**
+ * The file as it is; undefined where none is named and there is none.
+ * @throws PortolanError `invalid` when a file that is named cannot be read.
+ */
+export function configurationContent(named: string | undefined): Uint8Array | undefined {
+  const what = 'the configuration';
+  return named === undefined ? readFileIfThere(DEFAULT_CONFIGURATION, what) : readNamedFile(named, what);
 }

@@ -5,8 +5,8 @@ import type { Problem } from '../model/problem.ts';
 import type { Log } from '../runtime/log.ts';
 import { hastyRetryPolicy } from '../platform/retrying.ts';
 import type { Surroundings } from './command.ts';
-import { DEFAULT_CONFIGURATION, readConfiguration } from './configuration.ts';
-import { readFileIfThere, readNamedFile } from './files.ts';
+import { configurationContent, readConfiguration } from './configuration.ts';
+import { readNamedFile } from './files.ts';
 import { type InputOptions, readVariables } from './input.ts';
 import { openPlatforms, type Platforms, type PlatformsOptions } from './platforms.ts';
 import { lazyStores } from './session.ts';
@@ -28,9 +28,7 @@ export type DaemonInput = Pick<InputOptions, 'config' | 'var' | 'varFile'>;
  * @throws PortolanError `invalid` when a named file cannot be read.
  */
 export function configurationContents({ config, varFile = [] }: DaemonInput): string {
-  const what = 'the configuration';
-  const content = config === undefined ? readFileIfThere(DEFAULT_CONFIGURATION, what) : readNamedFile(config, what);
-  const contents = [content, ...varFile.map((file) => readNamedFile(file, 'the variables'))];
+  const contents = [configurationContent(config), ...varFile.map((file) => readNamedFile(file, 'the variables'))];
   return JSON.stringify(contents.map((bytes) => bytes && Buffer.from(bytes).toString('latin1')));
 }
 

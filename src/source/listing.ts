@@ -141,7 +141,6 @@ export class Listing {
       for (const draft of level) {
         const entries = trees.get(draft.tree) as readonly TreeEntry[];
         if (draft === top || !entries.some(({ name }) => name === SKIP_MARKER)) this.#expand(draft, entries, below);
-        // One more than allowed says as much as all of them.
         if (this.isTooMany) return;
       }
       level = below;
@@ -152,31 +151,35 @@ export class Listing {
     draft.entries = entries.length;
     this.#count(entries.length);
     const own = new Map(draft.before?.own.map((file) => [file.path, file]));
+    const twins = twinsAmong(entries);
     for (const entry of entries) {
+      // One more than allowed says as much as all of them.
+      if (this.isTooMany) return;
       const { name } = entry;
       if (isHiddenName(name)) continue;
       const shown = draft.shown + name;
       const within = draft.within + name;
       if (entry.type === 'folder') {
-        const before = draft.before?.folders.get(name);
-        if (this.#isTwin(draft, shown, name, entries)) continue;
-        if (before?.tree === entry.id) this.#again(before);
-        const folder = before?.tree === entry.id ? before : new Draft(entry.id, `${shown}/`, `${within}/`, before);
-        draft.folders.set(name, folder);
-        if (folder instanceof Draft) below.push(folder);
+        if (twins.has(name)) draft.problems.push(twin(shown));
+        else this.#below(draft, entry, `${shown}/`, `${within}/`, below);
         // What a submodule holds would be missing without a word, whatever its name is.
       } else if (entry.type === 'submodule' || isManifestName(name)) {
-        if (!this.#isTwin(draft, shown, name, entries)) this.#file(draft, shown, within, entry, own.get(shown));
+        if (twins.has(name)) draft.problems.push(twin(shown));
+        else this.#file(draft, shown, within, entry, own.get(shown));
       }
     }
   }
 
-  /** Two names that are no UTF-8 may look alike; of one that cannot be told from another nothing must depend. */
-  #isTwin({ problems }: Draft, shown: string, name: string, entries: readonly TreeEntry[]): boolean {
-    if (!name.includes(UNREADABLE) || entries.filter((other) => other.name === name).length === 1) return false;
-    const message = 'its name is not valid UTF-8, and looks like that of another file or folder beside it';
-    problems.push(fileProblem(shown, 'source/unreadable-name', message, 'names in UTF-8'));
-    return true;
+  #below(draft: Draft, { name, id }: TreeEntry, shown: string, within: string, below: Draft[]): void {
+    const before = draft.before?.folders.get(name);
+    if (before?.tree === id) {
+      this.#again(before);
+      draft.folders.set(name, before);
+      return;
+    }
+    const folder = new Draft(id, shown, within, before);
+    draft.folders.set(name, folder);
+    below.push(folder);
   }
 
   #file(draft: Draft, shown: string, within: string, { type, id }: TreeEntry, before?: SourceFile): void {
@@ -228,6 +231,23 @@ export class Listing {
   #tooLarge(what: string): Error {
     return gitFailed(this.#git.root, 'list the files of the commit', `it has ${what}`);
   }
+}
+
+/** Two names that are no UTF-8 may look alike; of one that cannot be told from another nothing must depend. */
+function twinsAmong(entries: readonly TreeEntry[]): ReadonlySet<string> {
+  const seen = new Set<string>();
+  const twins = new Set<string>();
+  for (const { name } of entries) {
+    if (!name.includes(UNREADABLE)) continue;
+    if (seen.has(name)) twins.add(name);
+    seen.add(name);
+  }
+  return twins;
+}
+
+function twin(shown: string): Problem {
+  const message = 'its name is not valid UTF-8, and looks like that of another file or folder beside it';
+  return fileProblem(shown, 'source/unreadable-name', message, 'names in UTF-8');
 }
 
 /** Makes a folder of what was found, when the contents are there. */

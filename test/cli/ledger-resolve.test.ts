@@ -5,6 +5,7 @@ import type { Intent, OwnedObject } from '../../src/model/owned.ts';
 import { openSqliteLedger } from '../../src/ledger/sqlite.ts';
 import type { FaultRule } from '../../src/sandbox/faults.ts';
 import { demo } from '../../src/sandbox/seeds/demo.ts';
+import { APPLICATION, web } from '../controller/shop.ts';
 import { intent, object, real, shop, snapshot } from '../ledger/fixtures.ts';
 import { ask } from '../sandbox/support.ts';
 import { application, MINUTE_MS, Workplace } from './workplace.ts';
@@ -245,20 +246,12 @@ test('without its id a rule is on record as existing, and the person is told wha
 });
 
 test('where rules can be listed, the one that the request made is found, and another one is not taken for it', async () => {
-  const rule = `apiVersion: portolan/v1
-kind: Application
-metadata: { name: shop }
-spec: { team: ${demo.team}, region: ${demo.region}, appId: ${demo.appId} }
----
-apiVersion: portolan/v1
-kind: Component
-metadata: { name: web }
-spec: { application: shop, serviceId: ${demo.webServiceId}, ports: [ { port: 8080, inner: true, outer: true } ], unlistedPorts: keep }
----
+  const rule = `${APPLICATION}---
+${web('WEB')}---
 apiVersion: portolan/v1
 kind: HttpGatewayRule
 metadata: { name: new }
-spec: { application: shop, component: web, port: 8080, domain: new.example.com, weight: 50 }
+spec: { application: shop, component: shop-web, port: 8080, domain: new.example.com, weight: 50 }
 `;
   const drop: FaultRule = { operation: 'createRule', times: 1, fault: { type: 'drop', when: 'after' } };
   const place = await Workplace.open('extended', [drop], rule);

@@ -17,7 +17,7 @@ async function read(root: string, ref: string, paths: readonly string[] = [root]
       sources.files.map(({ path, content }) => [shown(path), Buffer.from(content as Uint8Array).toString()]),
     ),
     problems: sources.problems.map(({ code, position }) => `${code} ${shown(position.file)}`),
-    ids: sources.files.map(({ contentId }) => contentId).toSorted(),
+    ids: Object.fromEntries(sources.files.map(({ path, contentId }) => [shown(path), contentId])),
     at: at.id,
     name: at.name,
   };
@@ -45,7 +45,9 @@ test('a commit is read, whatever has become of the files since', async () => {
   expect(await read(root, 'HEAD')).toEqual({
     files: { 'a.yaml': 'a: 1\nb: 2\n', 'b/c.yml': 'c', 'gone.json': '{}' },
     problems: [],
-    ids: ['a.yaml', 'b/c.yml', 'gone.json'].map((path) => git(root, 'rev-parse', `HEAD:${path}`)).toSorted(),
+    ids: Object.fromEntries(
+      ['a.yaml', 'b/c.yml', 'gone.json'].map((path) => [path, git(root, 'rev-parse', `HEAD:${path}`)]),
+    ),
     at: id,
     name: `HEAD@sha1:${id}`,
   });
