@@ -54,8 +54,9 @@ async function goOn(scene: Scene, dialect: 'extended' | 'documented'): Promise<v
     if (command !== undefined && intent !== undefined) {
       // Only an install, and only where nothing can be listed, is left to a person.
       expect(dialect).toBe('documented');
-      const resource = /! held (StoreInstall\/\S+): install/.exec(run.out)?.[1];
-      const appId = resource === 'StoreInstall/shop-db' ? 42 : 43;
+      const [, name] = new RegExp(`install for StoreInstall/(\\S+) \\(intent ${intent}\\)`).exec(run.out) ?? [];
+      const appId = { 'shop-db': 42, 'blog-cache': 43 }[name ?? ''];
+      expect(appId, run.out).toBeDefined();
       const isThere = [...scene.sandbox.state.installs.all()].some((row) => row.appId === appId);
       const answer = isThere ? '--applied' : '--not-applied';
       const resolved = await scene.portolan(['ledger', 'resolve', intent, answer, '--reason', 'seen in the console']);

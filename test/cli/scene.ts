@@ -10,6 +10,9 @@ import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandb
 import type { PortRow } from '../../src/sandbox/state.ts';
 import { projectRoot, type Run, runHere } from './running.ts';
 
+/** A twentieth of the time within which a write must leave. */
+const STEP_MS = 100;
+
 /** Real time that can be pushed forward, so that a settle window of minutes is over at once. */
 export class PushedClock implements Clock {
   #aheadMs = 0;
@@ -31,11 +34,17 @@ export class PushedClock implements Clock {
     this.#aheadMs += ms;
   }
 
-  /** What is waited for is skipped; limits, which are longer and always ended, take their time. */
+  /**
+   * What is waited for passes quickly; limits, which are longer and always ended, take their time. It passes step by
+   * step: time that leapt would overtake a write of another application between its intent and its sending.
+   */
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
     if (ms >= 10_000) return systemClock.sleep(ms, signal);
-    this.push(ms);
-    await systemClock.sleep(0, signal);
+    const untilMs = this.monotonic() + ms;
+    do {
+      await systemClock.sleep(1, signal);
+      this.push(Math.max(0, Math.min(STEP_MS, Math.ceil(untilMs - this.monotonic()))));
+    } while (this.monotonic() < untilMs);
   }
 
   /** The same time, for a platform: its latencies are real. */
