@@ -1,3 +1,4 @@
+import type { Dirent, Stats } from 'node:fs';
 import { join, sep } from 'node:path';
 import type { Problem } from '../model/problem.ts';
 import { compareText } from './fault.ts';
@@ -6,12 +7,20 @@ import { fileProblem, isHiddenName, isManifestName, SKIP_MARKER } from './source
 import { type OpenFile, patientCalls, type SystemCalls } from './system-calls.ts';
 import type { SourceFile } from './text.ts';
 
+/** Of the link itself, where it is one. */
+export type EntryKind = 'file' | 'folder' | 'link' | 'other';
+
+export interface Entry {
+  readonly name: string;
+  readonly kind: EntryKind;
+}
+
 /** The files that `readSources` sees. `nodeFileSystem` is the real one; tests may bring another. */
 export interface ManifestFileSystem {
   realpath(path: string): Promise<string>;
-  /** Of the link itself, where the path is one. */
-  kindOf(path: string): Promise<'file' | 'folder' | 'link' | 'other'>;
-  list(folder: string): Promise<readonly string[]>;
+  kindOf(path: string): Promise<EntryKind>;
+  /** In any order. */
+  list(folder: string): Promise<readonly Entry[]>;
   /** Opens without following a link, and reads at most `bytesMax` + 1 bytes. Fails for anything but a plain file. */
   read(path: string, bytesMax: number): Promise<Uint8Array>;
   readStandardInput(bytesMax: number): Promise<Uint8Array>;
@@ -91,18 +100,17 @@ class Walk {
   }
 
   async #folder(shown: string, real: string, root: string): Promise<void> {
-    const names = [...(await this.#fs.list(real))].sort(compareText);
-    if (real !== root && names.includes(SKIP_MARKER)) return;
-    for (const name of names) {
+    const entries = [...(await this.#fs.list(real))].sort((left, right) => compareText(left.name, right.name));
+    if (real !== root && entries.some(({ name }) => name === SKIP_MARKER)) return;
+    for (const { name, kind } of entries) {
       if (this.#full) return;
       if (isHiddenName(name)) continue;
-      await this.#entry(join(shown, name), join(real, name), root);
+      await this.#entry(kind, join(shown, name), join(real, name), root);
     }
   }
 
-  async #entry(shown: string, real: string, root: string): Promise<void> {
+  async #entry(kind: EntryKind, shown: string, real: string, root: string): Promise<void> {
     try {
-      const kind = await this.#fs.kindOf(real);
       if (kind === 'folder') await this.#folder(shown, real, root);
       else if (!isManifestName(shown)) return;
       else if (kind === 'link') await this.#link(shown, real, root);
@@ -175,13 +183,8 @@ export function nodeFileSystem(
 ): ManifestFileSystem {
   return {
     realpath: async (path) => calls.realpath(path),
-    async kindOf(path) {
-      const stats = await calls.lstat(path);
-      if (stats.isSymbolicLink()) return 'link';
-      if (stats.isDirectory()) return 'folder';
-      return stats.isFile() ? 'file' : 'other';
-    },
-    list: async (folder) => calls.list(folder),
+    kindOf: async (path) => kindFrom(await calls.lstat(path)),
+    list: async (folder) => (await calls.list(folder)).map((entry) => ({ name: entry.name, kind: kindFrom(entry) })),
     read: (path, bytesMax) => readPlainFile(path, bytesMax, calls),
     async readStandardInput(bytesMax) {
       const chunks: Uint8Array[] = [];
@@ -194,6 +197,12 @@ export function nodeFileSystem(
       return Buffer.concat(chunks);
     },
   };
+}
+
+function kindFrom(entry: Dirent | Stats): EntryKind {
+  if (entry.isFile()) return 'file';
+  if (entry.isDirectory()) return 'folder';
+  return entry.isSymbolicLink() ? 'link' : 'other';
 }
 
 async function readPlainFile(path: string, bytesMax: number, calls: SystemCalls): Promise<Uint8Array> {
@@ -216,8 +225,9 @@ async function readWhole(file: OpenFile, size: number, bytesMax: number): Promis
   let length = 0;
   while (length < buffer.length) {
     const { bytesRead } = await file.read(buffer, length, buffer.length - length);
-    if (bytesRead === 0) break;
     length += bytesRead;
+    // A plain file gives less than there is room for only at its end.
+    if (bytesRead === 0 || (length === size && length < buffer.length)) break;
   }
   // One byte more than it had: half of a file may well be a valid manifest.
   if (length > size && size <= bytesMax) throw new Error('it grew while it was read');

@@ -1,6 +1,7 @@
 import {
   closeSync,
   constants,
+  type Dirent,
   fstatSync,
   lstatSync,
   openSync,
@@ -16,7 +17,8 @@ export interface SystemCalls {
   realpath(path: string): string | Promise<string>;
   /** Of the link itself, where the path is one. */
   lstat(path: string): Stats | Promise<Stats>;
-  list(folder: string): readonly string[] | Promise<readonly string[]>;
+  /** With what each entry is itself, where it is a link. */
+  list(folder: string): readonly Dirent[] | Promise<readonly Dirent[]>;
   /** For reading, without following a link at its end, and without waiting for whoever writes into a pipe. */
   open(path: string): OpenFile | Promise<OpenFile>;
 }
@@ -38,27 +40,26 @@ const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 export const patientCalls: SystemCalls = {
   realpath,
   lstat,
-  list: (folder) => readdir(folder),
+  list: (folder) => readdir(folder, { withFileTypes: true }),
   open: (path) => open(path, FLAGS),
 };
 
-/** A signal that came meanwhile is heard after so many names. */
-const NAMES_PER_TURN = 64;
+/** A signal that came meanwhile is heard after so many files. */
+const FILES_PER_TURN = 64;
 
 /**
  * The process stands still for each call, which costs a tenth of what handing it to another thread and back does: for a
  * command, which has nothing else to do before it has read its files.
  */
 export function directCalls(): SystemCalls {
-  let names = 0;
+  let files = 0;
   return {
     realpath: (path) => realpathSync.native(path),
-    lstat(path) {
-      names += 1;
-      return names % NAMES_PER_TURN === 0 ? lstat(path) : lstatSync(path);
-    },
-    list: (folder) => readdirSync(folder),
+    lstat: (path) => lstatSync(path),
+    list: (folder) => readdirSync(folder, { withFileTypes: true }),
     open(path) {
+      files += 1;
+      if (files % FILES_PER_TURN === 0) return patientCalls.open(path);
       const descriptor = openSync(path, FLAGS);
       return {
         stat: () => fstatSync(descriptor),

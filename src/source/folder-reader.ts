@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import { compareText } from '../manifest/fault.ts';
-import { type ManifestFileSystem, nodeFileSystem, readSources } from '../manifest/read.ts';
+import { type Entry, type ManifestFileSystem, nodeFileSystem, readSources } from '../manifest/read.ts';
 import type { SourceFile } from '../manifest/text.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
@@ -132,22 +132,14 @@ function recording(seen: string[]): ManifestFileSystem {
   };
 }
 
-/** Notes the same as `recording`, and opens nothing: of many files each is asked for once. */
+/** Notes the same as `recording`, and opens nothing. */
 function glancing(seen: string[]): ManifestFileSystem {
   const fs = realFiles();
-  let last: { readonly path: string; readonly stats: BigIntStats } | undefined;
   return {
     ...fs,
-    async kindOf(path) {
-      const stats = await lstat(path, { bigint: true });
-      last = { path, stats };
-      if (stats.isSymbolicLink()) return 'link';
-      if (stats.isDirectory()) return 'folder';
-      return stats.isFile() ? 'file' : 'other';
-    },
     list: (folder) => listing(fs, folder, seen),
     async read(path) {
-      seen.push(lineOf(path, last?.path === path ? last.stats : await lstat(path, { bigint: true })));
+      seen.push(lineOf(path, await lstat(path, { bigint: true })));
       return new Uint8Array();
     },
   };
@@ -157,10 +149,10 @@ function realFiles(): ManifestFileSystem {
   return nodeFileSystem(async function* () {});
 }
 
-async function listing(fs: ManifestFileSystem, folder: string, seen: string[]): Promise<readonly string[]> {
-  const names = await fs.list(folder);
-  seen.push(`${folder}/ ${names.length}`);
-  return names;
+async function listing(fs: ManifestFileSystem, folder: string, seen: string[]): Promise<readonly Entry[]> {
+  const entries = await fs.list(folder);
+  seen.push(`${folder}/ ${entries.length}`);
+  return entries;
 }
 
 function lineOf(path: string, { dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Ledger } from '../ledger/ledger.ts';
 import { amendmentOf } from '../manifest/amended-set.ts';
 import type { ResourceId } from '../model/ids.ts';
@@ -49,8 +49,7 @@ const texts = new WeakMap<DesiredState, Text>();
 
 /** Names what the manifests say, whatever their files are called. */
 export function snapshotId(desired: DesiredState): string {
-  const hash = createHash('sha256').update(amendedText(desired) ?? wholeText(desired));
-  return hash.digest('hex').slice(0, 32);
+  return hash('sha256', amendedText(desired) ?? wholeText(desired)).slice(0, 32);
 }
 
 function wholeText(desired: DesiredState): string {
@@ -92,9 +91,7 @@ function lineOf({ id, labels, annotations, spec }: Resource): string {
   const isKept = typeof spec === 'object' && spec !== null;
   const known = isKept ? lines.get(spec) : undefined;
   if (known?.id === id) return known.line;
-  const digest = createHash('sha256')
-    .update(canonicalJson([labels, annotations, spec as Json]))
-    .digest('hex');
+  const digest = hash('sha256', canonicalJson([labels, annotations, spec as Json]));
   const line = `${id} ${digest}\n`;
   if (isKept) lines.set(spec, { id, line });
   return line;

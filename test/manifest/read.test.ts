@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { LIMITS } from '../../src/manifest/limits.ts';
 import { loadManifests } from '../../src/manifest/load.ts';
 import { type ManifestFileSystem, nodeFileSystem, readSources } from '../../src/manifest/read.ts';
-import { directCalls, patientCalls, type SystemCalls } from '../../src/manifest/system-calls.ts';
+import { directCalls, type OpenFile, patientCalls, type SystemCalls } from '../../src/manifest/system-calls.ts';
 
 let folder = '';
 beforeEach(() => {
@@ -115,13 +115,11 @@ describe.for(waysToCall)('files that are read $way', ({ calls }) => {
     const real = nodeFileSystem(async function* () {}, calls());
     const fs: ManifestFileSystem = {
       ...real,
-      async kindOf(path) {
-        const kind = await real.kindOf(path);
-        if (path.endsWith('in/app.yaml')) {
-          rmSync(path);
-          symlinkSync('../outside.yaml', path);
-        }
-        return kind;
+      async list(path) {
+        const entries = await real.list(path);
+        rmSync(join(path, 'app.yaml'));
+        symlinkSync('../outside.yaml', join(path, 'app.yaml'));
+        return entries;
       },
     };
     const { texts, problems } = await read([join(folder, 'in')], fs);
@@ -129,24 +127,66 @@ describe.for(waysToCall)('files that are read $way', ({ calls }) => {
     expect(problems).toEqual(['source/unreadable in/app.yaml']);
   });
 
-  test('a folder that is replaced by a link while it is read gives nothing away', async () => {
-    write('outside/app.yaml', 'secret');
-    write('in/deep/app.yaml');
-    const real = nodeFileSystem(async function* () {}, calls());
-    const fs: ManifestFileSystem = {
+  test.for(['in', 'in/deep'])(
+    'a folder that is replaced by a link once %s is listed gives nothing away',
+    async (when) => {
+      write('outside/app.yaml', 'secret');
+      write('in/deep/app.yaml');
+      const real = nodeFileSystem(async function* () {}, calls());
+      const fs: ManifestFileSystem = {
+        ...real,
+        async list(path) {
+          const entries = await real.list(path);
+          if (path.endsWith(when)) {
+            rmSync(join(folder, 'in/deep'), { recursive: true });
+            symlinkSync('../outside', join(folder, 'in/deep'));
+          }
+          return entries;
+        },
+      };
+      const { texts, problems } = await read([join(folder, 'in')], fs);
+      expect(texts).toEqual([]);
+      expect(problems).toEqual(['source/unreadable in/deep/app.yaml']);
+    },
+  );
+
+  /** Opens the real file, which then says or does something else. */
+  function opening(change: (file: OpenFile) => Partial<OpenFile>): ManifestFileSystem {
+    const real = calls();
+    return nodeFileSystem(async function* () {}, {
       ...real,
-      async kindOf(path) {
-        const kind = await real.kindOf(path);
-        if (path.endsWith('in/deep/app.yaml')) {
-          rmSync(join(folder, 'in/deep'), { recursive: true });
-          symlinkSync('../outside', join(folder, 'in/deep'));
-        }
-        return kind;
+      async open(path) {
+        const file = await real.open(path);
+        return {
+          stat: () => file.stat(),
+          read: (...of) => file.read(...of),
+          close: () => file.close(),
+          ...change(file),
+        };
       },
-    };
-    const { texts, problems } = await read([join(folder, 'in')], fs);
+    });
+  }
+
+  test('a file that comes in pieces is read whole', async () => {
+    write('in/app.yaml', 'all of it');
+    const inPieces = opening((file) => ({
+      read: (buffer, offset, length) => file.read(buffer, offset, Math.min(2, length)),
+    }));
+    expect(await read([join(folder, 'in')], inPieces)).toMatchObject({ texts: ['all of it'], problems: [] });
+  });
+
+  test('a file that grows while it is read is not taken for what it was', async () => {
+    write('in/app.yaml', 'half');
+    const growing = opening((file) => ({
+      async stat() {
+        const stats = await file.stat();
+        writeFileSync(join(folder, 'in/app.yaml'), 'half, and the rest of it');
+        return stats;
+      },
+    }));
+    const { texts, problems } = await read([join(folder, 'in')], growing);
     expect(texts).toEqual([]);
-    expect(problems).toEqual(['source/unreadable in/deep/app.yaml']);
+    expect(problems).toEqual(['source/unreadable in/app.yaml']);
   });
 
   test('what cannot be read is a problem, and the rest is read', async () => {
