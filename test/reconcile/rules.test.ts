@@ -225,6 +225,13 @@ test('a row without an id stands for the rule with its key only while that is as
   await other.pass(withoutRule, pruning);
   expect([other.writes().length, rulesOf(other).length]).toEqual([before, 1]);
 
+  const twice = await stranger(50);
+  const [first] = rulesOf(twice);
+  if (first === undefined) throw new Error('no rule');
+  twice.state.rules.put({ ...first, id: 'e'.repeat(32), row: first.row + 1 });
+  expect(notesOf(await twice.pass(withoutRule, pruning))).toEqual(['rule/left']);
+  expect(rulesOf(twice)).toHaveLength(2);
+
   const same = await stranger(50);
   expect(holdsOf(await same.pass(withRule({ weight: 50 })))).toEqual([]);
   expect(ownedRules(same)).toMatchObject([{ remoteId: 'f'.repeat(32), state: 'present' }]);

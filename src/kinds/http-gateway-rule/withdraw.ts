@@ -33,11 +33,17 @@ export function withdrawRule(object: OwnedObject, context: WithdrawContext): Dif
       `${gone}; this server cannot change or delete rules, so it stays until that is done in the console (then: portolan ledger forget ${object.resource} --reason "…")`,
     );
   }
-  const present = rules.value.find((rule) =>
+  const [present, second] = rules.value.filter((rule) =>
     object.remoteId === null ? ruleKey(rule) === object.naturalKey : rule.ruleId === object.remoteId,
   );
   if (present === undefined && object.state === 'deleting') return { ...noDifference, forget: [object.naturalKey] };
   if (present === undefined) return note('rule/gone', `${gone}, nor on the platform`, object);
+  if (second !== undefined)
+    return note(
+      'rule/left',
+      `${gone}; several rules have its key, and its id was never known: all of them stay`,
+      object,
+    );
   if (!isOnRecord(object, present)) {
     const why = "its id was never known, and it is not as it was last applied: it may be somebody else's";
     return note('rule/left', `${gone}; there is a rule with its key, but ${why}, and stays`, object);
