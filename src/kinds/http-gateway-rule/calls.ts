@@ -135,44 +135,52 @@ async function resolve(step: RuleStep, { reader, memory, intent }: ResolveContex
       evidence:
         'this server does not list rules; the same request is sent once more, which it refuses if the first one was done',
     };
-  const key = ruleKey(step.rule);
-  const fresh = freshRules(key, rules.value, intent.preimage);
-  const [only, second] = fresh;
-  if (only === undefined)
+  const found = madeBy(step.rule, rules.value, intent.preimage);
+  if (found.type === 'none')
     return {
       type: 'absent-so-far',
-      evidence: `no rule for ${key.slice('rule/'.length)} in the listing of ${rules.value.length} rules`,
+      evidence: `no rule for ${ruleKey(step.rule).slice('rule/'.length)} in the listing of ${rules.value.length} rules`,
     };
-  if (second !== undefined)
-    return {
-      type: 'hold',
-      code: 'rule/duplicate',
-      evidence: `${fresh.length} new rules have this key: ${fresh.map((rule) => rule.ruleId).join(', ')}`,
-    };
-  const otherwise = unlikeSent(step.rule, only);
-  if (otherwise.length > 0)
-    return {
-      type: 'hold',
-      code: 'rule/not-as-sent',
-      evidence: `rule ${only.ruleId} has this key and was not there before, but its ${otherwise.join(' and ')} ${otherwise.length > 1 ? 'are' : 'is'} not what was sent: somebody else made it, or has changed it since`,
-    };
+  if (found.type !== 'one') return { type: 'hold', code: `rule/${found.type}`, evidence: found.why };
+  const { rule } = found;
   const prior = memory.objects.find((object) => object.uid === intent.uid);
   const recording = applied(step, {
-    evidence: { type: 'rule', rule: only },
+    evidence: { type: 'rule', rule },
     prior,
     preimage: intent.preimage,
     resource: undefined,
     nowMs: 0,
   });
   if (typeof recording === 'string') throw new Error('creating a rule cannot remove it');
-  return { type: 'applied', recording, evidence: `rule ${only.ruleId} is in the listing and was not before` };
+  return { type: 'applied', recording, evidence: `rule ${rule.ruleId} is in the listing and was not before` };
 }
 
-/** Rules with that key that were not there before the request was sent. */
-function freshRules(key: string, rules: readonly RuleRecord[], preimage: Json): readonly RuleRecord[] {
+type Found =
+  | { readonly type: 'one'; readonly rule: RuleRecord }
+  | { readonly type: 'none' }
+  | { readonly type: 'duplicate' | 'not-as-sent'; readonly why: string };
+
+/** Which of the rules with its key, and not there before it was sent, a request to create one has made. */
+function madeBy(sent: RuleWish, rules: readonly RuleRecord[], preimage: Json): Found {
+  const key = ruleKey(sent);
   const before = new Set((preimage as { ids?: readonly string[] } | null)?.ids ?? []);
-  return rules.filter((rule) => ruleKey(rule) === key && !before.has(rule.ruleId));
+  const fresh = rules.filter((rule) => ruleKey(rule) === key && !before.has(rule.ruleId));
+  const [rule, second] = fresh;
+  if (rule === undefined) return { type: 'none' };
+  if (second !== undefined) {
+    const ids = fresh.map(({ ruleId }) => ruleId).join(', ');
+    return { type: 'duplicate', why: `${fresh.length} new rules have this key: ${ids}` };
+  }
+  const otherwise = unlikeSent(sent, rule);
+  if (otherwise.length === 0) return { type: 'one', rule };
+  return {
+    type: 'not-as-sent',
+    why: `rule ${rule.ruleId} has this key and was not there before, but its ${otherwise.join(' and ')} ${otherwise.length > 1 ? 'are' : 'is'} not what was sent: somebody else made it, or has changed it since`,
+  };
 }
+
+const NOTHING_NEW =
+  'the platform lists no rule with this key that was not there before the request was sent (of a rule that is gone again, say --not-applied)';
 
 async function told(step: RuleStep, context: ToldContext): Promise<Told> {
   const { id } = context;
@@ -184,8 +192,9 @@ async function told(step: RuleStep, context: ToldContext): Promise<Told> {
   if (id !== undefined) return { recording: { ...recording, remoteId: id, state: 'present' }, warnings: [] };
   const rules = await (await context.platform())?.rules();
   if (rules?.readable === true) {
-    const remoteId = onlyAsSent(step.rule, freshRules(ruleKey(step.rule), rules.value, context.preimage));
-    return { recording: { ...recording, remoteId, state: 'present' }, warnings: [] };
+    const found = madeBy(step.rule, rules.value, context.preimage);
+    if (found.type !== 'one') throw badId(undefined, found.type === 'none' ? NOTHING_NEW : found.why);
+    return { recording: { ...recording, remoteId: found.rule.ruleId, state: 'present' }, warnings: [] };
   }
   return {
     recording,
@@ -193,24 +202,6 @@ async function told(step: RuleStep, context: ToldContext): Promise<Told> {
       'no --id was given: the rule is on record as existing. A server that cannot list rules can neither change nor delete it from here; where rules are listed, one with its key is taken for it only while it is just as it was sent',
     ],
   };
-}
-
-/**
- * The id of the one rule that can be what the request made. Which of several, or whether another one, a person must say.
- * @throws PortolanError `invalid`.
- */
-function onlyAsSent(sent: RuleWish, fresh: readonly RuleRecord[]): string {
-  const [only, second] = fresh;
-  if (only === undefined)
-    throw badId(
-      undefined,
-      'the platform lists no rule with this key that was not there before the request was sent (of a rule that is gone again, say --not-applied)',
-    );
-  if (second !== undefined)
-    throw badId(undefined, `${fresh.length} new rules have this key: ${fresh.map(({ ruleId }) => ruleId).join(', ')}`);
-  const otherwise = unlikeSent(sent, only);
-  if (otherwise.length === 0) return only.ruleId;
-  throw badId(undefined, `rule ${only.ruleId} has this key, but its ${otherwise.join(' and ')} is not what was sent`);
 }
 
 /** A rule may open its port. */
