@@ -44,22 +44,25 @@ export const patientCalls: SystemCalls = {
   open: (path) => open(path, FLAGS),
 };
 
-/** A signal that came meanwhile is heard after so many files. */
-const FILES_PER_TURN = 64;
+/** A signal that came meanwhile is heard after so many files and folders. */
+const NAMES_PER_TURN = 64;
 
 /**
  * The process stands still for each call, which costs a tenth of what handing it to another thread and back does: for a
  * command, which has nothing else to do before it has read its files.
  */
 export function directCalls(): SystemCalls {
-  let files = 0;
+  let names = 0;
+  const isTurn = (): boolean => {
+    names += 1;
+    return names % NAMES_PER_TURN === 0;
+  };
   return {
     realpath: (path) => realpathSync.native(path),
     lstat: (path) => lstatSync(path),
-    list: (folder) => readdirSync(folder, { withFileTypes: true }),
+    list: (folder) => (isTurn() ? patientCalls.list(folder) : readdirSync(folder, { withFileTypes: true })),
     open(path) {
-      files += 1;
-      if (files % FILES_PER_TURN === 0) return patientCalls.open(path);
+      if (isTurn()) return patientCalls.open(path);
       const descriptor = openSync(path, FLAGS);
       return {
         stat: () => fstatSync(descriptor),

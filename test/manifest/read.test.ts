@@ -109,20 +109,26 @@ describe.for(waysToCall)('files that are read $way', ({ calls }) => {
     expect((await read([join(folder, 'in')])).problems).toEqual(['source/link in/app.yaml']);
   });
 
-  test('a link that takes the place of a file after it was listed is not followed', async () => {
-    write('outside.yaml', 'secret');
-    write('in/app.yaml');
+  /** The real files, of which a link takes the place of one as soon as a folder has been listed. */
+  function replacing(path: string, target: string, listed: string): ManifestFileSystem {
     const real = nodeFileSystem(async function* () {}, calls());
-    const fs: ManifestFileSystem = {
+    return {
       ...real,
-      async list(path) {
-        const entries = await real.list(path);
-        rmSync(join(path, 'app.yaml'));
-        symlinkSync('../outside.yaml', join(path, 'app.yaml'));
+      async list(at) {
+        const entries = await real.list(at);
+        if (at.endsWith(listed)) {
+          rmSync(join(folder, path), { recursive: true });
+          symlinkSync(target, join(folder, path));
+        }
         return entries;
       },
     };
-    const { texts, problems } = await read([join(folder, 'in')], fs);
+  }
+
+  test('a link that takes the place of a file after it was listed is not followed', async () => {
+    write('outside.yaml', 'secret');
+    write('in/app.yaml');
+    const { texts, problems } = await read([join(folder, 'in')], replacing('in/app.yaml', '../outside.yaml', 'in'));
     expect(texts).toEqual([]);
     expect(problems).toEqual(['source/unreadable in/app.yaml']);
   });
@@ -132,19 +138,7 @@ describe.for(waysToCall)('files that are read $way', ({ calls }) => {
     async (when) => {
       write('outside/app.yaml', 'secret');
       write('in/deep/app.yaml');
-      const real = nodeFileSystem(async function* () {}, calls());
-      const fs: ManifestFileSystem = {
-        ...real,
-        async list(path) {
-          const entries = await real.list(path);
-          if (path.endsWith(when)) {
-            rmSync(join(folder, 'in/deep'), { recursive: true });
-            symlinkSync('../outside', join(folder, 'in/deep'));
-          }
-          return entries;
-        },
-      };
-      const { texts, problems } = await read([join(folder, 'in')], fs);
+      const { texts, problems } = await read([join(folder, 'in')], replacing('in/deep', '../outside', when));
       expect(texts).toEqual([]);
       expect(problems).toEqual(['source/unreadable in/deep/app.yaml']);
     },
@@ -232,12 +226,15 @@ describe.for(waysToCall)('files that are read $way', ({ calls }) => {
   });
 });
 
-test('whoever reads many files directly still hears a signal meanwhile', async () => {
-  for (let index = 0; index < 100; index += 1) write(`${index}.yaml`);
+test.for([
+  ['files', '.yaml', 100],
+  ['folders without a manifest', '/README.md', 0],
+] as const)('whoever reads many %s directly still hears a signal meanwhile', async ([, rest, count]) => {
+  for (let index = 0; index < 100; index += 1) write(`${index}${rest}`);
   const fs = nodeFileSystem(async function* () {}, directCalls());
   let hasEnded = false;
   const reading = readSources([folder], fs).finally(() => (hasEnded = true));
   await nextTurn();
   expect(hasEnded).toBe(false);
-  expect((await reading).files).toHaveLength(100);
+  expect((await reading).files).toHaveLength(count);
 });
