@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import type { PortSpec } from '../../src/kinds/component/spec.ts';
+import type { ComponentSpec } from '../../src/kinds/component/spec.ts';
 import { paths } from '../../src/platform/operations.ts';
 import type { BenchOptions, Figure } from './figures.ts';
 import { COMPONENTS_PER_APPLICATION, configurationFor, fleetApplications, fleetManifests, REGION } from './fleet.ts';
@@ -33,12 +33,13 @@ export async function byHand({ full }: BenchOptions): Promise<readonly Figure[]>
 
 async function measure(folder: string, sandbox: SandboxProcess, played: number): Promise<readonly Figure[]> {
   const source = join(folder, 'source');
-  writeFiles(source, fleetManifests(SIZE));
+  const manifests = fleetManifests(SIZE);
+  writeFiles(source, manifests);
   const config = join(folder, 'portolan.yaml');
   writeFileSync(config, configurationFor(sandbox.url));
   const flags = ['-f', source, '--config', config, '--ledger', join(folder, 'portolan.db')];
   await portolan(['apply', ...flags, '--yes', '--adopt', '--parallelism', '32']);
-  const loops = curlLoops(folder, source, sandbox.url).map((loop) => ({ ...loop, samples: [] as number[] }));
+  const loops = curlLoops(folder, manifests, sandbox.url).map((loop) => ({ ...loop, samples: [] as number[] }));
   const ours: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     ours.push(run(process.execPath, [program(), 'plan', ...flags, '--detailed-exitcode']));
@@ -68,9 +69,11 @@ function timesFaster(name: string, theirs: readonly number[], ours: readonly num
 const PORTS_OF_ANSWER =
   '[.data.list[] | {port: .container_port, protocol, alias: .port_alias, inner: .is_inner_service, outer: .is_outer_service}]';
 
+type Manifests = ReturnType<typeof fleetManifests>;
+
 interface Loop {
   readonly name: string;
-  /** For a shell. It ends with anything but 0 as soon as a component is not as wanted. */
+  /** For a shell. It ends with anything but 0 where a component does not answer, or differs from what it is compared with. */
   readonly command: string;
   readonly isSameCheck: boolean;
 }
@@ -79,7 +82,7 @@ interface Loop {
  * Loops over all components, 8 at once. Those that do less than ours say what the rest costs. The one that makes the same check
  * compares the ports of each answer with a file that was made beforehand of the component's manifest; it needs `jq`.
  */
-function curlLoops(folder: string, source: string, url: string): readonly Loop[] {
+function curlLoops(folder: string, manifests: Manifests, url: string): readonly Loop[] {
   const list = join(folder, 'addresses');
   const lines = components().map(({ id, path }) => `${id} ${url}${path}\n`);
   writeFileSync(list, lines.join(''));
@@ -99,16 +102,28 @@ function curlLoops(folder: string, source: string, url: string): readonly Loop[]
     return loops;
   }
   mkdirSync(wanted);
-  for (const { id, file } of components()) writeFileSync(join(wanted, id), wantedPorts(join(source, file)));
+  for (const [id, ports] of wantedPorts(manifests)) writeFileSync(join(wanted, id), ports);
   const command = compare(`${ask} | jq -c "${PORTS_OF_ANSWER}"`, wanted);
   noticesDrift(command, join(wanted, components()[0]?.id ?? ''));
   return [...loops, { name: 'curl, jq and cmp: the same check', command, isSameCheck: true }];
 }
 
-function wantedPorts(manifest: string): string {
-  const { spec } = parse(readFileSync(manifest, 'utf8')) as { readonly spec: { readonly ports: readonly PortSpec[] } };
-  const ports = spec.ports.map(({ port, protocol, alias, inner, outer }) => ({ port, protocol, alias, inner, outer }));
-  return `${JSON.stringify(ports)}\n`;
+/** Id of a component → what the platform must say of its ports, as `PORTS_OF_ANSWER` says it. */
+function wantedPorts(manifests: Manifests): ReadonlyMap<string, string> {
+  const wanted = new Map<string, string>();
+  for (const text of manifests.values()) {
+    const { kind, spec } = parse(text) as { readonly kind: string; readonly spec: ComponentSpec };
+    if (kind !== 'Component' || spec.serviceId === undefined) continue;
+    const ports = spec.ports.map(({ port, protocol, alias, inner, outer }) => ({
+      port,
+      protocol,
+      alias,
+      inner,
+      outer,
+    }));
+    wanted.set(spec.serviceId, `${JSON.stringify(ports)}\n`);
+  }
+  return wanted;
 }
 
 /** @throws Error for a loop that would be content with anything. */
@@ -148,13 +163,11 @@ function playbook(folder: string, url: string, played: number, ours: readonly nu
   ];
 }
 
-/** @returns of each component its id, the path of its ports on the platform, and its manifest's within the source. */
-function components(): readonly { readonly id: string; readonly path: string; readonly file: string }[] {
-  return fleetApplications(SIZE).flatMap(({ appId, name, team }) =>
+function components(): readonly { readonly id: string; readonly path: string }[] {
+  return fleetApplications(SIZE).flatMap(({ appId, team }) =>
     Array.from({ length: COMPONENTS_PER_APPLICATION }, (_, component) => {
       const id = serviceId(appId, component);
-      const file = `${team}/${name}/component-${name}-c${component}.yaml`;
-      return { id, path: paths.ports({ team, region: REGION, appId }, id), file };
+      return { id, path: paths.ports({ team, region: REGION, appId }, id) };
     }),
   );
 }
