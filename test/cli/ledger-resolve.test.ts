@@ -8,7 +8,7 @@ import { demo } from '../../src/sandbox/seeds/demo.ts';
 import { APPLICATION, web } from '../controller/shop.ts';
 import { intent, object, real, shop, snapshot } from '../ledger/fixtures.ts';
 import { ask } from '../sandbox/support.ts';
-import { application, MINUTE_MS, Workplace } from './workplace.ts';
+import { MINUTE_MS, shopWithInstall, Workplace } from './workplace.ts';
 
 const fromInstall = `---
 apiVersion: portolan/v1
@@ -36,7 +36,7 @@ test('an install whose answer was lost is settled by a word, and never sent a se
   expect(early.err).toContain('--force');
   expect(await place.doubts()).toEqual([id]);
 
-  place.clock.aheadMs += 21 * MINUTE_MS;
+  place.clock.push(21 * MINUTE_MS);
   const held = await place.apply();
   expect(held.code).toBe(4);
   expect(held.out).toContain(`portolan ledger resolve ${id} --applied|--not-applied --reason "…"`);
@@ -74,7 +74,7 @@ test('an install that never arrived is sent once more after a person said so', a
   const place = await Workplace.open('documented', [lost('before')]);
   expect(await place.apply()).toMatchObject({ code: 4 });
   const [id = ''] = await place.doubts();
-  place.clock.aheadMs += 21 * MINUTE_MS;
+  place.clock.push(21 * MINUTE_MS);
   expect(await place.resolve(id, '--not-applied', '--reason', 'nothing there')).toMatchObject({
     code: 0,
     out: expect.stringContaining('was not applied'),
@@ -88,7 +88,7 @@ test('an install that never arrived is sent once more after a person said so', a
 });
 
 test('where components can be listed, the install group a person names is recorded with them, and from: finds them', async () => {
-  const place = await Workplace.open('extended', [lost('after')], application + fromInstall);
+  const place = await Workplace.open('extended', [lost('after')], shopWithInstall + fromInstall);
   expect(await place.apply()).toMatchObject({ code: 4 });
   const [id = ''] = await place.doubts();
   // Somebody installs the same model meanwhile: observation cannot tell the two apart.
@@ -101,7 +101,7 @@ test('where components can be listed, the install group a person names is record
     app_model_version: '8.0.36',
   });
   expect(stranger.status).toBe(200);
-  place.clock.aheadMs += 21 * MINUTE_MS;
+  place.clock.push(21 * MINUTE_MS);
   expect(await place.apply()).toMatchObject({ code: 4, out: expect.stringContaining('2 new install groups') });
 
   const groups = [...place.sandbox.state.components.all()]
@@ -135,7 +135,7 @@ test('a platform that is named and silent is no platform without components', as
   const place = await Workplace.open('extended', [lost('after')]);
   await place.apply();
   const [id = ''] = await place.doubts();
-  place.clock.aheadMs += 21 * MINUTE_MS;
+  place.clock.push(21 * MINUTE_MS);
   await place.sandbox.close();
   const silent = await place.resolve(id, '--applied', '--reason', 'seen');
   expect(silent).toMatchObject({ code: 5, out: '', err: expect.stringContaining('--offline') });
@@ -148,7 +148,7 @@ test('a platform that is named and silent is no platform without components', as
 test('an upgrade that only the console can do is recorded as the hold says, and installs nothing', async () => {
   const place = await Workplace.open('documented', []);
   expect(await place.apply()).toMatchObject({ code: 0 });
-  writeFileSync(join(place.folder, 'shop.yaml'), application.replace('8.0.36', '8.0.37'));
+  writeFileSync(join(place.folder, 'shop.yaml'), shopWithInstall.replace('8.0.36', '8.0.37'));
   const held = await place.apply();
   expect(held).toMatchObject({ code: 4, out: expect.stringContaining('apply --adopt StoreInstall/shop-db') });
   expect(await place.apply('--adopt', 'StoreInstall/shop-db')).toMatchObject({ code: 0 });
@@ -213,7 +213,7 @@ test('a request that a dead process left open begins to settle when somebody ask
   expect((await place.list()).intents).toMatchObject([
     { id: 'intent-1', state: 'unknown', settles: { isOver: false } },
   ]);
-  place.clock.aheadMs += 4 * MINUTE_MS;
+  place.clock.push(4 * MINUTE_MS);
   expect(await place.resolve(...args)).toMatchObject({ code: 4, out: '' });
   const forced = await place.resolve(...args, '--force');
   expect(forced).toMatchObject({ code: 0, err: expect.stringContaining('because of --force') });
@@ -257,7 +257,7 @@ spec: { application: shop, component: shop-web, port: 8080, domain: new.example.
   const place = await Workplace.open('extended', [drop], rule);
   await place.apply();
   const [id = ''] = await place.doubts();
-  place.clock.aheadMs += 10 * MINUTE_MS;
+  place.clock.push(10 * MINUTE_MS);
   const { state } = place.sandbox;
   const [made] = [...state.rules.all()].filter(({ domain }) => domain === 'new.example.com');
   if (made === undefined) throw new Error('the request took effect');

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Surroundings } from '../../src/cli/command.ts';
+import { defaultTiming } from '../../src/reconcile/timing.ts';
 import { type BootTime, type Clock, systemClock } from '../../src/runtime/clock.ts';
 import { systemRandom } from '../../src/runtime/random.ts';
 import { demo } from '../../src/sandbox/seeds/demo.ts';
@@ -10,8 +11,8 @@ import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandb
 import type { PortRow } from '../../src/sandbox/state.ts';
 import { projectRoot, type Run, runHere } from './running.ts';
 
-/** A twentieth of the time within which a write must leave. */
-const STEP_MS = 100;
+/** A small part of the time within which a write must leave. */
+const STEP_MS = defaultTiming.sendWithinMs / 20;
 
 /** Real time that can be pushed forward, so that a settle window of minutes is over at once. */
 export class PushedClock implements Clock {

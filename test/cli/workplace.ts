@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 import type { Intent, OwnedObject } from '../../src/model/owned.ts';
-import { type Clock, systemClock } from '../../src/runtime/clock.ts';
 import type { FaultRule } from '../../src/sandbox/faults.ts';
 import { demo } from '../../src/sandbox/seeds/demo.ts';
 import { type Sandbox, SANDBOX_TOKEN } from '../../src/sandbox/server.ts';
 import type { Dialect } from '../../src/sandbox/wire.ts';
+import { APPLICATION } from '../controller/shop.ts';
 import { configurationFor, folderOf, sandboxFor } from './platform.ts';
 import { type Run, runHere } from './running.ts';
+import { PushedClock } from './scene.ts';
 
 const store = `---
 apiVersion: portolan/v1
@@ -14,11 +15,8 @@ kind: Store
 metadata: { name: main }
 spec: { url: ${demo.storeUrl}, domain: ${demo.storeDomain}, type: ${demo.storeType} }
 `;
-export const application = `apiVersion: portolan/v1
-kind: Application
-metadata: { name: shop }
-spec: { team: ${demo.team}, region: ${demo.region}, appId: ${demo.appId} }
----
+/** The application `shop` with an install from the store. */
+export const shopWithInstall = `${APPLICATION}---
 apiVersion: portolan/v1
 kind: StoreInstall
 metadata: { name: shop-db }
@@ -29,27 +27,18 @@ spec:
 `;
 export const MINUTE_MS = 60_000;
 
-/** The real time, and as much later as a test says. */
-class LaterClock implements Clock {
-  aheadMs = 0;
-  now = () => systemClock.now() + this.aheadMs;
-  monotonic = () => systemClock.monotonic() + this.aheadMs;
-  sinceBoot = () => ({ ...systemClock.sinceBoot(), uptimeMs: systemClock.sinceBoot().uptimeMs + this.aheadMs });
-  sleep = systemClock.sleep;
-}
-
 /** One folder with configuration, manifests and ledger, before a sandbox. */
 export class Workplace {
   readonly sandbox: Sandbox;
   readonly folder: string;
-  readonly clock = new LaterClock();
+  readonly clock = new PushedClock();
 
   constructor(sandbox: Sandbox, manifests: string) {
     this.sandbox = sandbox;
     this.folder = folderOf({ 'portolan.yaml': configurationFor(sandbox.url) + store, 'shop.yaml': manifests });
   }
 
-  static async open(dialect: Dialect, faults: readonly FaultRule[], manifests = application): Promise<Workplace> {
+  static async open(dialect: Dialect, faults: readonly FaultRule[], manifests = shopWithInstall): Promise<Workplace> {
     return new Workplace(await sandboxFor({ dialect, faults }), manifests);
   }
 
