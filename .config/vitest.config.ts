@@ -29,8 +29,10 @@ export default defineConfig({
     // Half of the slow ones wait for other processes: a third worker uses what they leave idle of two cores.
     maxWorkers: Math.max(3, availableParallelism()),
     sequence: { sequencer: SlowFirst },
-    testTimeout: long ? 600_000 : 30_000,
-    hookTimeout: 60_000,
+    // They detect a hang: no test may fail only because the machine is busy.
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
+    expect: { poll: { timeout: 300_000 } },
     // Nobody's own settings may decide what a test sees.
     env: { NO_COLOR: '1', TZ: 'UTC' },
     coverage: { provider: 'v8', include: ['src/**/*.ts'] },

@@ -210,11 +210,11 @@ async function besideController(): Promise<Project & { status(): Promise<string>
     stop.abort();
     await ended;
   });
-  await expect.poll(() => text.err, { timeout: 20_000 }).toMatch(/listening +url=\S+/);
+  await expect.poll(() => text.err).toMatch(/listening +url=\S+/);
   vars['PORTOLAN_SERVER'] = /listening +url=(\S+)/.exec(text.err)?.[1] ?? '';
   const env = { PORTOLAN_SERVER: vars['PORTOLAN_SERVER'], PORTOLAN_SERVER_TOKEN: SECRETS.VIEWER };
   const status = async (): Promise<string> => (await runHere(['status'], { env })).out;
-  await expect.poll(status, { timeout: 20_000 }).toContain('1 ready');
+  await expect.poll(status).toContain('1 ready');
   scene.traffic();
   return { ...made, status };
 }
@@ -238,8 +238,8 @@ test('a controller is let through by the digest that was reviewed, and carries o
   const run = await merge('approve', hasty());
   expect(run.code, run.log).toBe(0);
   expect(run.log).toContain('is approved');
-  await expect.poll(() => domains(scene), { timeout: 20_000 }).not.toContain('old.example.com');
-  await expect.poll(status, { timeout: 20_000 }).toContain('1 ready');
+  await expect.poll(() => domains(scene)).not.toContain('old.example.com');
+  await expect.poll(status).toContain('1 ready');
   expect(scene.traffic().writes.toSorted()).toEqual(['deleteRule', 'updateRule']);
 });
 

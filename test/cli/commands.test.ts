@@ -167,7 +167,7 @@ test('an interrupted command ends with 130, whatever it was waiting for', async 
   const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
   const cwd = folderOf({ 'portolan.yaml': configurationFor(url) });
   const { child, ended } = startProgram(['regions'], { cwd, env: token });
-  await expect.poll(() => asked, { timeout: 10_000 }).toBe(1);
+  await expect.poll(() => asked).toBe(1);
   child.kill('SIGINT');
   expect(await ended).toMatchObject({ code: 130, out: '', err: expect.stringMatching(/^interrupted/) });
 });
@@ -178,7 +178,7 @@ test.for(['SIGINT', 'SIGTERM'] as const)(
     const cwd = folderOf({ 'faults.yaml': '- { operation: addPort, times: 1, fault: { type: drop, when: after } }\n' });
     const args = ['sandbox', '--port', '0', '--data', 'data', '--dialect', 'documented', '--faults', 'faults.yaml'];
     const { child, ended, outputSoFar } = startProgram([...args, '--token', 'a-token-of-my-own'], { cwd });
-    await expect.poll(() => outputSoFar().out, { timeout: 10_000 }).toContain('Ctrl-C');
+    await expect.poll(() => outputSoFar().out).toContain('Ctrl-C');
     const url = /http:\/\/127\.0\.0\.1:\d+/.exec(outputSoFar().out)?.[0] ?? '';
     const answer = await fetch(`${url}/openapi/v1/regions`, { headers: { authorization: 'a-token-of-my-own' } });
     expect(answer.status).toBe(200);

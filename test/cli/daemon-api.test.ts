@@ -40,7 +40,7 @@ async function startDaemon(scene: Scene): Promise<Daemon> {
     stop.abort();
     await ended;
   });
-  await expect.poll(() => text.err, { timeout: 20_000 }).toMatch(/listening +url=\S+/);
+  await expect.poll(() => text.err).toMatch(/listening +url=\S+/);
   const [, url = ''] = /listening +url=(\S+)/.exec(text.err) ?? [];
   return {
     url,
@@ -59,7 +59,7 @@ async function daemonScene() {
     manifests: { 'a.yaml': shop(web(PORTS), rule('www', 'www.example.com', 'weight: 50')) },
   });
   const daemon = await startDaemon(scene);
-  await expect.poll(async () => (await daemon.ask(['status'])).out, { timeout: 20_000 }).toContain('1 ready');
+  await expect.poll(async () => (await daemon.ask(['status'])).out).toContain('1 ready');
   return { scene, daemon };
 }
 

@@ -143,7 +143,7 @@ test('a platform that is named and silent is no platform without components', as
   const offline = await place.resolve(id, '--applied', '--reason', 'seen', '--id', '7', '--offline');
   expect(offline).toMatchObject({ code: 0, err: expect.stringContaining('no platform was asked') });
   expect(await place.list()).toMatchObject({ intents: [], objects: [{ remoteId: '7' }] });
-}, 30_000);
+});
 
 test('an upgrade that only the console can do is recorded as the hold says, and installs nothing', async () => {
   const place = await Workplace.open('documented', []);

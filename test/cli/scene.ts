@@ -9,6 +9,7 @@ import { systemRandom } from '../../src/runtime/random.ts';
 import { demo } from '../../src/sandbox/seeds/demo.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/server.ts';
 import type { PortRow } from '../../src/sandbox/state.ts';
+import { HANG_MS } from '../support/hang.ts';
 import { projectRoot, type Run, runHere } from './running.ts';
 
 /** A small part of the time within which a write must leave. */
@@ -255,9 +256,9 @@ spec: { application: shop, store: main, model: { id: "${demo.mysqlModelId}", ver
 
 /** Waits for something that is sure to come. */
 export async function until(condition: () => boolean): Promise<void> {
-  const deadlineMs = systemClock.monotonic() + 20_000;
+  const deadlineMs = systemClock.monotonic() + HANG_MS;
   while (!condition()) {
-    if (systemClock.monotonic() > deadlineMs) throw new Error('it did not come to that within 20 s');
+    if (systemClock.monotonic() > deadlineMs) throw new Error('it hangs');
     await systemClock.sleep(2);
   }
 }

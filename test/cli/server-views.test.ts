@@ -29,10 +29,10 @@ test('events --watch is a table of the newest that is redrawn, and without a ter
     const { terminal, text } = collectingTerminal({ isTerminal, columns: 100 });
     const args = ['events', '--watch', '1s', '--server', serving.url];
     const watching = runHere(args, { terminal, env: operator, signal: stop.signal });
-    await expect.poll(() => text.out, { timeout: 10_000 }).toContain('event 1');
+    await expect.poll(() => text.out).toContain('event 1');
     await expect.poll(() => isTerminal || serving.api.listeners === 1).toBe(true);
     serving.api.happen({ severity: 'error', message: `news for ${isTerminal}` });
-    await expect.poll(() => text.out, { timeout: 10_000 }).toContain(`news for ${isTerminal}`);
+    await expect.poll(() => text.out).toContain(`news for ${isTerminal}`);
     stop.abort();
     expect((await watching).code).toBe(130);
     if (!isTerminal) expect(text.out).not.toContain('\u001b');

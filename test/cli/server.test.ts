@@ -214,9 +214,9 @@ test('status --watch shows what changes, goes on when the server is gone for a w
   });
   await expect.poll(() => text.out).toContain('Application/shop');
   serving.api.list = [application('shop'), application('blog')];
-  await expect.poll(() => text.out, { timeout: 10_000 }).toContain('Application/blog');
+  await expect.poll(() => text.out).toContain('Application/blog');
   await serving.close();
-  await expect.poll(() => text.err, { timeout: 10_000 }).toContain('cannot be reached');
+  await expect.poll(() => text.err).toContain('cannot be reached');
   stop.abort();
   expect((await watching).code).toBe(130);
 });
@@ -254,7 +254,7 @@ test('events --follow goes on, over a stream that breaks off, without losing or 
   await expect.poll(() => serving.api.listeners).toBe(0);
   serving.api.happen();
   serving.api.happen();
-  await expect.poll(seen, { timeout: 10_000 }).toEqual([1, 2, 3, 4]);
+  await expect.poll(seen).toEqual([1, 2, 3, 4]);
   stop.abort();
   expect(await following).toMatchObject({ code: 0 });
   expect(text.err).toBe('');

@@ -75,15 +75,13 @@ test('--watch without a server reads manifests and platform anew, and survives m
   // A moment between two looks, so that each change is seen by one.
   const clock = { ...systemClock, sleep: (_: number, signal?: AbortSignal) => systemClock.sleep(50, signal) };
   const watching = scene.run('status', ['--watch', '2s'], { terminal, clock, signal: stop.signal });
-  await expect.poll(() => text.out, { timeout: 10_000 }).toContain('1 resource: 1 in sync.\n');
+  await expect.poll(() => text.out).toContain('1 resource: 1 in sync.\n');
   scene.alterPort(demo.webServiceId, 8080, { alias: 'HAND' });
-  await expect.poll(() => text.out, { timeout: 10_000 }).toContain('1 resource: 1 out of sync.\n');
+  await expect.poll(() => text.out).toContain('1 resource: 1 out of sync.\n');
   scene.write('a.yaml', shop(web('ports: 7')));
-  await expect
-    .poll(() => text.err, { timeout: 10_000 })
-    .toMatch(/note: The manifests have 1 fault now: .*a\.yaml:\d+: /);
+  await expect.poll(() => text.err).toMatch(/note: The manifests have 1 fault now: .*a\.yaml:\d+: /);
   scene.write('a.yaml', shop(web(PORTS), rule('www', 'www.example.com')));
-  await expect.poll(() => text.out, { timeout: 10_000 }).toContain('2 resources: 2 out of sync.\n');
+  await expect.poll(() => text.out).toContain('2 resources: 2 out of sync.\n');
   stop.abort();
   expect((await watching).code).toBe(130);
   expect(text.out).not.toContain('\u001b');

@@ -72,7 +72,7 @@ test('another process is refused while the writer lives, may read, and takes ove
   const next = await openSqliteLedger(path, real);
   expect(next.epoch).toBe(2);
   await next.close();
-}, 30_000);
+});
 
 test('what was acknowledged survives kill -9, twenty times over', async () => {
   using directory = temporaryDirectory();
@@ -96,7 +96,7 @@ test('what was acknowledged survives kill -9, twenty times over', async () => {
   await ledger.close();
   expect(readdirSync(directory.path).toSorted()).toEqual(['ledger.db', 'ledger.db.lock']);
   expect(verifySqliteLedger(path)).toEqual([]);
-}, 60_000);
+});
 
 const limits = ['bash', '-c', 'ulimit -S -f 200 && exec "$@"', 'bash'];
 /** Changes the limits of a process that runs already; not every system has it. */
@@ -110,24 +110,20 @@ const canLimit = ['bash', limiter].every((command) => {
   }
 });
 
-test.runIf(canLimit)(
-  'a file that may not grow refuses commits and takes them again once it may',
-  async () => {
-    using directory = temporaryDirectory();
-    const path = join(directory.path, 'ledger.db');
-    const writer = new Writer(path, 'forever', limits);
-    expect(await writer.said('refused')).toMatch(/^refused ledger\/(io|full)$/);
-    const before = writer.lines.filter((line) => line.startsWith('done')).length;
-    execFileSync(limiter, ['--fsize=unlimited:unlimited', '--pid', String(writer.pid)]);
-    await writer.said('done', before + 5);
-    await writer.kill();
-    expect(verifySqliteLedger(path)).toEqual([]);
-    const ledger = await openSqliteLedger(path, real);
-    expect((await ledger.objects({})).length).toBeGreaterThanOrEqual(before + 5);
-    await ledger.close();
-  },
-  30_000,
-);
+test.runIf(canLimit)('a file that may not grow refuses commits and takes them again once it may', async () => {
+  using directory = temporaryDirectory();
+  const path = join(directory.path, 'ledger.db');
+  const writer = new Writer(path, 'forever', limits);
+  expect(await writer.said('refused')).toMatch(/^refused ledger\/(io|full)$/);
+  const before = writer.lines.filter((line) => line.startsWith('done')).length;
+  execFileSync(limiter, ['--fsize=unlimited:unlimited', '--pid', String(writer.pid)]);
+  await writer.said('done', before + 5);
+  await writer.kill();
+  expect(verifySqliteLedger(path)).toEqual([]);
+  const ledger = await openSqliteLedger(path, real);
+  expect((await ledger.objects({})).length).toBeGreaterThanOrEqual(before + 5);
+  await ledger.close();
+});
 
 test('opening the lock file by other means is what a holder must never do, and the fence stands behind it', async () => {
   using directory = temporaryDirectory();
@@ -146,4 +142,4 @@ test('opening the lock file by other means is what a holder must never do, and t
   expect(refusal).toBeInstanceOf(PortolanError);
   expect((refusal as PortolanError).code).toBe('ledger/fenced');
   await ours.close();
-}, 30_000);
+});

@@ -76,7 +76,7 @@ test('flipping any byte of any row of the history is found', async () => {
   raw.close();
   expect(flips).toBeGreaterThan(150);
   expect(verifySqliteLedger(path)).toEqual([]);
-}, 60_000);
+});
 
 /** One bit of the first, a middle and the last byte. */
 function textFlips(text: string): string[] {

@@ -9,6 +9,7 @@ import { demo } from '../../src/sandbox/seeds/demo.ts';
 import { type Sandbox, SANDBOX_TOKEN, type SandboxOptions, startSandbox } from '../../src/sandbox/server.ts';
 import { runProcess, startProgram } from '../cli/running.ts';
 import { commit, repository, temporaryFolder } from '../source/repositories.ts';
+import { HANG_MS } from '../support/hang.ts';
 
 /** The real program over a real checkout, against a real sandbox: one daemon at a time, all of it gone with the test. */
 const API_TOKEN = 'a-token-that-only-this-test-knows-0123456789';
@@ -113,9 +114,9 @@ async function placed(options: Partial<SandboxOptions> = {}): Promise<Place> {
 }
 
 async function until(isSo: () => boolean | Promise<boolean>, otherwise: () => string = () => ''): Promise<void> {
-  const deadlineMs = systemClock.monotonic() + 20_000;
+  const deadlineMs = systemClock.monotonic() + HANG_MS;
   while (!(await isSo())) {
-    if (systemClock.monotonic() > deadlineMs) throw new Error(`it did not come to that within 20 s\n${otherwise()}`);
+    if (systemClock.monotonic() > deadlineMs) throw new Error(`it hangs\n${otherwise()}`);
     await sleep(25);
   }
 }

@@ -9,7 +9,6 @@ const LIMITS_KIB =
 
 test.for(LIMITS_KIB)(
   'no file may grow beyond %d KiB: what was sent is known, nothing is sent blindly, and it goes on with space',
-  { timeout: 60_000 },
   async (limitKib) => {
     const full = await applyOnFullDisk(limitKib);
     expect(full.findings).toEqual([]);

@@ -71,7 +71,7 @@ test('the walk-through of the README does what the page says, word for word', as
       from = found + line.length;
     }
   }
-}, 180_000);
+});
 
 /** @throws when a command of it fails: the reader would stop there. */
 function bash(script: string, cwd: string, env: Readonly<Record<string, string>>): Promise<string> {

@@ -4,15 +4,13 @@ import { Account, expectBounded, ownedBy, refuse, strike, suffer } from './suffe
 import { appliedScene, plant, ruleFile, ruleNumbers } from './world.ts';
 
 const account = new Account();
-const slow = { timeout: 60_000 };
+test.for(attacks.losses)('could destroy $name', (attack) => suffer(attack, 'extended', account));
+test.for(attacks.changes)('could change $name', (attack) => suffer(attack, 'extended', account));
+test.for(attacks.takeovers)('could take over $name', (attack) => suffer(attack, 'extended', account));
+test.for(attacks.secrets)('could get hold of $name', (attack) => refuse(attack, account));
+test.for(attacks.malformed)('could break $name', (attack) => refuse(attack, account));
 
-test.for(attacks.losses)('could destroy $name', slow, (attack) => suffer(attack, 'extended', account));
-test.for(attacks.changes)('could change $name', slow, (attack) => suffer(attack, 'extended', account));
-test.for(attacks.takeovers)('could take over $name', slow, (attack) => suffer(attack, 'extended', account));
-test.for(attacks.secrets)('could get hold of $name', slow, (attack) => refuse(attack, account));
-test.for(attacks.malformed)('could break $name', slow, (attack) => refuse(attack, account));
-
-test('could destroy all rules, some in each run: every run is bounded by itself', slow, async () => {
+test('could destroy all rules, some in each run: every run is bounded by itself', async () => {
   const scene = await appliedScene('extended');
   const removed: number[] = [];
   for (const upTo of [8, 13, 16, 18, 20]) {

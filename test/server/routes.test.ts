@@ -240,7 +240,7 @@ test('readiness tells the three obstacles apart; health is told without a token'
   api.state = { ...api.state, phase: 'running' };
   api.ledgerFails = true;
   await expect
-    .poll(async () => (await ready()).body, { timeout: 5_000 })
+    .poll(async () => (await ready()).body)
     .toMatchObject({
       reasons: ['the ledger does not answer'],
     });

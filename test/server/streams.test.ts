@@ -148,7 +148,7 @@ test('no more streams than may be; a place is free again when its reader has gon
   expect(refused.body).toMatchObject({ status: 503, code: 'server/too-many-streams' });
   expect(refused.headers.get('retry-after')).toBe('30');
   reader.stop();
-  await expect.poll(async () => (await read(serving)).text(), { timeout: 5_000 }).toBeDefined();
+  await expect.poll(async () => (await read(serving)).text()).toBeDefined();
 });
 
 test('a reader who takes nothing is cut off, and delays nobody', async () => {
@@ -167,8 +167,8 @@ test('a reader who takes nothing is cut off, and delays nobody', async () => {
   await expect.poll(() => api.listeners).toBe(2);
   const message = 'x'.repeat(100_000);
   for (let times = 0; times < 200; times += 1) api.happen({ message });
-  await expect.poll(() => quick.sequences().length, { timeout: 10_000 }).toBe(200);
-  await expect.poll(() => api.listeners, { timeout: 5_000 }).toBe(1);
+  await expect.poll(() => quick.sequences().length).toBe(200);
+  await expect.poll(() => api.listeners).toBe(1);
 });
 
 test('a reload ends streams, so that a token that is gone does not stay', async () => {

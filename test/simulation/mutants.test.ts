@@ -15,7 +15,7 @@ for (const mutant of mutants) {
     const death = await deathOf(mutant, SEEDS_MAX);
     expect(death, 'it lives').toBeDefined();
     expect(killers[mutant.name]?.[0], 'what may kill it').toContain(death?.by);
-  }, 120_000);
+  });
 }
 
 test.for(mutants)('it would be noticed if it died of something else: $name', async ({ name }) => {

@@ -107,7 +107,6 @@ test.for([
   { paths: ['p', '.q', 'm/n/o', 'm/n/a.yaml'], exclude: [] },
 ])(
   '$paths without $exclude: what is gone on with is what is read anew',
-  { timeout: 60_000 },
   async ({ paths, exclude }, { expect: hold }) => {
     const scene = new Scene();
     const random = numbers(paths.join().length + 7);

@@ -118,9 +118,7 @@ test('a remote that is pushed to by force is only ever told as one of its commit
   }
   const last = git(work, 'rev-parse', 'HEAD');
   listening.feed.poke();
-  await expect
-    .poll(() => listening.told.at(-1), { timeout: 10_000 })
-    .toMatchObject({ reading: { commit: { id: last } } });
+  await expect.poll(() => listening.told.at(-1)).toMatchObject({ reading: { commit: { id: last } } });
   expect(lies(listening, numbers)).toEqual([]);
   expect(listening.told.filter(({ type }) => type === 'failed')).toEqual([]);
 });

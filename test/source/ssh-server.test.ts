@@ -42,7 +42,7 @@ async function sshServer(): Promise<SshServer> {
   onTestFinished(() => void server.kill());
   let said = '';
   server.stderr.on('data', (data: Buffer) => (said += data.toString()));
-  await expect.poll(() => said, { timeout: 10_000 }).toContain('Server listening');
+  await expect.poll(() => said).toContain('Server listening');
   const knownHosts = join(folder, 'known_hosts');
   writeFileSync(knownHosts, knownHost(port, host));
   return { url: `ssh://${userInfo().username}@127.0.0.1:${port}`, key, knownHosts, port };

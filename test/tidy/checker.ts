@@ -12,6 +12,7 @@ import {
   INSTEAD,
   LAYERS,
   REVEALED_IN,
+  TEST_TIME_LIMIT_MS_MIN,
 } from './rules.ts';
 
 /** One breach of a rule. */
@@ -34,7 +35,8 @@ export type Rule =
   | 'function-size'
   | 'unexplained-any'
   | 'unexplained-suppression'
-  | 'secret-revealed';
+  | 'secret-revealed'
+  | 'short-time-limit';
 
 /** What one file imports: the specifier as written, and whether types alone are taken. */
 interface Import {
@@ -65,7 +67,7 @@ export function checkFiles(
   for (const [path, text] of files) {
     const parsed = parse(path, text, findings);
     if (parsed === undefined) continue;
-    findings.push(...folderNames(parsed), ...fileSize(parsed), ...unexplained(parsed));
+    findings.push(...folderNames(parsed), ...fileSize(parsed), ...unexplained(parsed), ...shortTimeLimits(parsed));
     if (!path.startsWith('src/')) continue;
     findings.push(...importDirection(parsed), ...functionSizes(parsed), ...revealedSecrets(parsed));
     const uses = ambientUses(parsed);
@@ -120,6 +122,35 @@ function importsOf(program: ESTree.Program): readonly Import[] {
     },
   }).visit(program);
   return imports;
+}
+
+/** Time limits of tests and polls that a busy machine may exceed: they may only detect a hang. */
+function shortTimeLimits({ path, text, program }: Parsed): Finding[] {
+  const findings: Finding[] = [];
+  if (!path.endsWith('.test.ts')) return findings;
+  new Visitor({
+    CallExpression({ callee, arguments: given, start }) {
+      const called = text.slice(callee.start, callee.end);
+      if (!/^(?:test|it|describe|beforeAll|beforeEach|afterAll|afterEach)\b|\.poll$/.test(called)) return;
+      for (const argument of given) {
+        const limits =
+          argument.type === 'ObjectExpression'
+            ? argument.properties.flatMap((property) =>
+                property.type === 'Property' && text.slice(property.key.start, property.key.end) === 'timeout'
+                  ? [property.value]
+                  : [],
+              )
+            : [argument];
+        for (const limit of limits) {
+          if (limit.type !== 'Literal' || typeof limit.value !== 'number' || limit.value >= TEST_TIME_LIMIT_MS_MIN)
+            continue;
+          const message = `a time limit of ${limit.value} ms: a test may not fail because the machine is slow`;
+          findings.push({ file: path, line: lineAt(text, start), rule: 'short-time-limit', message });
+        }
+      }
+    },
+  }).visit(program);
+  return findings;
 }
 
 function importDirection({ path, text, imports }: Parsed): Finding[] {

@@ -25,6 +25,8 @@ export const FORBIDDEN_FOLDERS: ReadonlySet<string> = new Set(['util', 'utils', 
 
 export const FILE_LINES_MAX = 400;
 export const FUNCTION_LINES_MAX = 90;
+/** A time limit of a test detects a hang; a busy machine must stay below it. */
+export const TEST_TIME_LIMIT_MS_MIN = 300_000;
 
 /** Parts of the world that code gets handed in, instead of reaching for them. */
 export type Ambient = 'clock' | 'chance' | 'process' | 'console' | 'network' | 'files';

@@ -43,6 +43,10 @@ const FAULTS: readonly (readonly [what: string, path: string, text: string, rule
   ['an import from the tests', 'src/plan/a.ts', "import { b } from '../../test/b.ts';\nb();", 'layer'],
   ['an import from above', 'src/plan/a.ts', "import { b } from '../model/b.ts';\nb();", undefined],
   ['the sandbox importing kinds', 'src/sandbox/a.ts', "import { b } from '../kinds/b.ts';\nb();", 'layer'],
+  ['a short time limit', 'test/a.test.ts', "test('a', () => {}, 30_000);", 'short-time-limit'],
+  ['a short limit in options', 'test/a.test.ts', "test('a', { timeout: 60_000 }, () => {});", 'short-time-limit'],
+  ['a short poll', 'test/a.test.ts', 'await expect.poll(() => 1, { timeout: 10_000 }).toBe(1);', 'short-time-limit'],
+  ['a long time limit', 'test/a.test.ts', "test('a', () => {}, 3_600_000);", undefined],
   ['a dumping ground', 'src/plan/utils/a.ts', 'export const a = 1;', 'folder-name'],
   ['a dumping ground of tests', 'test/helpers/a.ts', 'export const a = 1;', 'folder-name'],
   [
