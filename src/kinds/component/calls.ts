@@ -14,13 +14,13 @@ import type {
   ScopeReading,
 } from '../reconciled.ts';
 import { formerValues } from './diff.ts';
-import { identifyComponent } from './identity.ts';
+import { findComponent } from './identity.ts';
 import type { ComponentLive } from './live.ts';
 import type { ComponentSpec } from './spec.ts';
 import { type ComponentStep, componentKey, portKey } from './steps.ts';
 
 async function observe({ resource, memory, reader }: ObserveContext<ComponentSpec>): Promise<ComponentLive> {
-  const identity = identifyComponent(resource, memory);
+  const identity = await findComponent(resource, memory, reader);
   if (identity.type !== 'known') return identity;
   const { serviceId } = identity;
   const [ports, rules] = await Promise.all([reader.ports(serviceId), reader.rules()]);

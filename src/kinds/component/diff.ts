@@ -9,6 +9,7 @@ import {
   remembered,
   type WithdrawContext,
 } from '../reconciled.ts';
+import { identifyComponent } from './identity.ts';
 import type { ComponentContext, ComponentProposal, ObservedComponent } from './live.ts';
 import { nameSteps } from './names.ts';
 import { openingRule } from './opening-rule.ts';
@@ -29,6 +30,8 @@ export function diffComponent(context: ComponentContext): Difference<ComponentSt
 
   const owner = otherOwner(context, observed.serviceId);
   if (owner !== undefined) return { ...noDifference, holds: [owner] };
+  const twin = otherName(context, observed.serviceId);
+  if (twin !== undefined) return { ...noDifference, holds: [twin] };
 
   const ports = new Map(
     context.resource.spec.ports.map((spec) => [spec.port, diffListedPort(context, observed, spec)]),
@@ -221,6 +224,27 @@ function otherOwner(context: ComponentContext, serviceId: string): HoldProposal 
     code: 'source/other-owner',
     message: `component ${serviceId} belongs to the source "${object.source}" (${object.resource}); this run is for "${context.source}"`,
     remedy: 'Take it out of one of the two sources, or run with the --source that owns it.',
+    changes: [],
+  };
+}
+
+/** Offline nobody sees that two names of an install are one component: the second document would undo the first. */
+function otherName({ resource, siblings, memory }: ComponentContext, serviceId: string): HoldProposal | undefined {
+  const { from } = resource.spec;
+  if (from === undefined) return undefined;
+  const twin = [...siblings.values()].find((sibling) => {
+    if (sibling.kind !== 'Component' || sibling.id === resource.id) return false;
+    const other = sibling as ComponentContext['resource'];
+    // Of two that are named by the install, the first one has it.
+    if (other.spec.from !== undefined && other.id > resource.id) return false;
+    const identity = identifyComponent(other, memory);
+    return identity.type === 'known' && identity.serviceId === serviceId;
+  });
+  if (twin === undefined) return undefined;
+  return {
+    code: 'component/named-twice',
+    message: `"${from.component}" of StoreInstall/${from.install} is component ${serviceId}, which ${twin.id} (${twin.position.file}:${twin.position.line}) manages already`,
+    remedy: `Move the ports of ${resource.id} to ${twin.id}, or correct spec.from.component.`,
     changes: [],
   };
 }

@@ -1,8 +1,10 @@
 import { resourceId } from '../../model/ids.ts';
 import type { JsonObject } from '../../model/json.ts';
+import type { ComponentRecord } from '../../model/observed.ts';
+import type { OwnedObject } from '../../model/owned.ts';
 import type { DeferredAction } from '../../model/plan.ts';
 import type { Resource } from '../../model/resource.ts';
-import { type HoldProposal, type Memory, remembered } from '../reconciled.ts';
+import { type HoldProposal, type Memory, remembered, type ScopeReader } from '../reconciled.ts';
 import type { ComponentSpec } from './spec.ts';
 
 /** The component a manifest means, as far as the ledger can say. */
@@ -16,13 +18,21 @@ export interface InstalledComponent extends JsonObject {
   readonly serviceId: string;
   readonly serviceKey: string;
   readonly k8sComponentName: string;
+  /** Not in rows that an earlier version wrote. */
+  readonly alias?: string;
+  readonly displayName?: string;
 }
 
 /**
- * `serviceId` as it stands, or through the install's record: exactly one match on the service key, then on the
- * k8s component name. An id once found stays: the ledger row of the component fixes it.
+ * `serviceId` as it stands, or through the install's record: exactly one component with that service key, k8s component
+ * name, alias or display name. An id once found stays: the ledger row of the component fixes it.
+ * @param listed the components of the application, where they were read: they complete what is on record.
  */
-export function identifyComponent(resource: Resource<ComponentSpec>, memory: Memory): ComponentIdentity {
+export function identifyComponent(
+  resource: Resource<ComponentSpec>,
+  memory: Memory,
+  listed: readonly ComponentRecord[] = [],
+): ComponentIdentity {
   const { spec } = resource;
   if (spec.serviceId !== undefined) return { type: 'known', serviceId: spec.serviceId };
   const from = spec.from;
@@ -46,25 +56,66 @@ export function identifyComponent(resource: Resource<ComponentSpec>, memory: Mem
       },
     };
   }
-  const components = (install.remoteAux['components'] ?? []) as readonly InstalledComponent[];
-  const byKey = components.filter((component) => component.serviceKey === from.component);
-  const matches =
-    byKey.length > 0 ? byKey : components.filter((component) => component.k8sComponentName === from.component);
+  const components = componentsOf(install, listed);
+  const matches = components.filter((component) => namesOf(component).includes(from.component));
   const only = matches[0];
   if (only !== undefined && matches.length === 1) return { type: 'known', serviceId: only.serviceId };
-  const offered = components.map(
-    (component) => `${component.serviceKey} (${component.k8sComponentName}, ${component.serviceId})`,
+  return { type: 'held', hold: noMatch(resource, waitsFor, from.component, components, matches) };
+}
+
+/** As `identifyComponent`; asks the platform for the names only where those on record find no component. */
+export async function findComponent(
+  resource: Resource<ComponentSpec>,
+  memory: Memory,
+  reader: Pick<ScopeReader, 'components'>,
+): Promise<ComponentIdentity> {
+  const identity = identifyComponent(resource, memory);
+  if (identity.type !== 'held') return identity;
+  const listed = await reader.components();
+  return listed.readable ? identifyComponent(resource, memory, listed.value) : identity;
+}
+
+/** What the ledger keeps of an installed component, so that `from:` can find it. */
+export function componentMemory(component: ComponentRecord): InstalledComponent {
+  const { serviceId, serviceKey, k8sComponentName, alias, displayName } = component;
+  return { serviceId, serviceKey, k8sComponentName, alias, ...(displayName === null ? {} : { displayName }) };
+}
+
+function componentsOf({ remoteId, remoteAux }: OwnedObject, listed: readonly ComponentRecord[]): InstalledComponent[] {
+  const recorded = (remoteAux['components'] ?? []) as readonly InstalledComponent[];
+  const current = listed.filter(
+    ({ serviceId, installGroupId }) =>
+      recorded.some((component) => component.serviceId === serviceId) ||
+      (recorded.length === 0 && remoteId !== null && String(installGroupId) === remoteId),
   );
+  const isCurrent = (id: string): boolean => current.some(({ serviceId }) => serviceId === id);
+  return [...recorded.filter(({ serviceId }) => !isCurrent(serviceId)), ...current.map(componentMemory)];
+}
+
+function namesOf({ serviceKey, k8sComponentName, alias, displayName }: InstalledComponent): readonly string[] {
+  return [serviceKey, k8sComponentName, alias ?? '', displayName ?? ''].filter((name) => name !== '');
+}
+
+function noMatch(
+  { id }: Resource,
+  install: string,
+  wanted: string,
+  components: readonly InstalledComponent[],
+  matches: readonly InstalledComponent[],
+): HoldProposal {
+  const candidates = matches.length === 0 ? components : matches;
+  const offered = candidates.map((component) => {
+    const { serviceKey, k8sComponentName, alias, displayName, serviceId } = component;
+    const others = [k8sComponentName, alias ?? '', displayName ? JSON.stringify(displayName) : '', serviceId];
+    return `${serviceKey} (${others.filter((name) => name !== '').join(', ')})`;
+  });
   return {
-    type: 'held',
-    hold: {
-      code: 'component/ambiguous-install-component',
-      message: `${matches.length === 0 ? 'no component' : `${matches.length} components`} of ${waitsFor} ${matches.length === 0 ? 'matches' : 'match'} "${from.component}"; it has: ${offered.join(', ') || 'none on record'}`,
-      remedy:
-        components.length === 0
-          ? `Write the component's id (the platform's console shows it) as spec.serviceId of ${resource.id}, in place of spec.from.`
-          : `Name the component exactly in spec.from.component of ${resource.id}, or write its id as spec.serviceId.`,
-      changes: [],
-    },
+    code: 'component/ambiguous-install-component',
+    message: `${matches.length === 0 ? 'no component' : `${matches.length} components`} of ${install} ${matches.length === 0 ? 'matches' : 'match'} "${wanted}"; ${matches.length === 0 ? 'it has' : 'these do'}: ${offered.join(', ') || 'none on record'}`,
+    remedy:
+      components.length === 0
+        ? `Write the component's id (the platform's console shows it) as spec.serviceId of ${id}, in place of spec.from.`
+        : `Write a key, alias or name that only one of them has in spec.from.component of ${id}, or its id as spec.serviceId.`,
+    changes: [],
   };
 }

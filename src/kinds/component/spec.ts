@@ -1,5 +1,5 @@
 import type { PortProtocol } from '../../model/observed.ts';
-import { nameOf, type PropertiesOf } from '../schema.ts';
+import { nameOf, ONE_LINE_EXPECTED, ONE_LINE_PATTERN, type PropertiesOf } from '../schema.ts';
 
 /** One port of a component. A field that is absent is not managed. */
 export interface PortSpec {
@@ -15,7 +15,7 @@ export interface ComponentSpec {
   readonly application: string;
   /** Exactly one of `serviceId` and `from`. */
   readonly serviceId?: string;
-  /** The component that an install made: exactly one match on its service key, then on its k8s component name. */
+  /** The component that an install made: exactly one match on its service key, k8s component name, alias or display name. */
   readonly from?: { readonly install: string; readonly component: string };
   /** `k8s_service_name`: one for all ports of the component. */
   readonly serviceName?: string;
@@ -85,11 +85,12 @@ export const componentSchema = {
         install: nameOf('StoreInstall'),
         component: {
           type: 'string',
-          pattern: '^[A-Za-z0-9_.-]+$',
+          minLength: 1,
           maxLength: 128,
+          pattern: ONE_LINE_PATTERN,
           description:
-            'Exactly one match on `service_key` of the components of the install, then on `k8s_component_name`.',
-          'x-expected': 'letters, digits, _, . and -',
+            'Component of the install, by its `service_key`, `k8s_component_name`, alias (`service_alias`) or display name (`service_cname`). Exactly one component must match.',
+          'x-expected': ONE_LINE_EXPECTED,
         },
       },
     },

@@ -3,7 +3,7 @@ import { unreachable } from '../../model/unreachable.ts';
 import type { RuleConfiguration, RuleFields, WriteRequest } from '../../platform/writes.ts';
 import type { AppliedContext, KindCalls, Told, ToldContext } from '../calls.ts';
 import { badId, refuseId } from '../told.ts';
-import { identifyComponent } from '../component/identity.ts';
+import { findComponent } from '../component/identity.ts';
 import type { ComponentSpec } from '../component/spec.ts';
 import type { RuleRecord } from '../../model/observed.ts';
 import type { Resource } from '../../model/resource.ts';
@@ -26,7 +26,7 @@ async function observe({ resource, siblings, memory, reader }: ObserveContext<Ht
   const component = siblings.get(resourceId('Component', spec.component)) as Resource<ComponentSpec> | undefined;
   if (component === undefined)
     throw new Error(`${resource.id} names a component that is not in its application: the loader forbids that`);
-  const identity = identifyComponent(component, memory);
+  const identity = await findComponent(component, memory, reader);
   if (identity.type !== 'known') return identity;
   const [ports, rules] = await Promise.all([reader.ports(identity.serviceId), reader.rules()]);
   const canUpdate = rules.readable && (await reader.can('updateRule'));

@@ -17,9 +17,8 @@ import {
   type ResolveContext,
   type ScopeReading,
 } from '../reconciled.ts';
-import type { InstalledComponent } from '../component/identity.ts';
+import { componentMemory, type InstalledComponent } from '../component/identity.ts';
 import { isAwaiting } from './diff.ts';
-import { componentMemory } from './foreign.ts';
 import type { InstallLive } from './live.ts';
 import type { StoreInstallSpec } from './spec.ts';
 import { installKey, type InstallStep } from './steps.ts';

@@ -1,6 +1,5 @@
-import type { JsonObject } from '../../model/json.ts';
-import type { ComponentRecord } from '../../model/observed.ts';
 import type { OwnedObject } from '../../model/owned.ts';
+import { componentMemory } from '../component/identity.ts';
 import { type Difference, type HoldProposal, noDifference } from '../reconciled.ts';
 import { asked, type InstallContext as Context, type InstallLive } from './live.ts';
 import { installKey, type InstallStep } from './steps.ts';
@@ -77,17 +76,6 @@ function foreignGroups(live: InstallLive, objects: readonly OwnedObject[], model
     ? live.components.value.flatMap((component) => (component.installGroupId ? [component.installGroupId] : []))
     : [];
   return [...new Set(named.length > 0 ? named : seen)].filter((group) => !ours.has(String(group)));
-}
-
-/** What the ledger keeps of an installed component, so that `from:` can find it. */
-export function componentMemory(
-  component: ComponentRecord,
-): JsonObject & { serviceId: string; serviceKey: string; k8sComponentName: string } {
-  return {
-    serviceId: component.serviceId,
-    serviceKey: component.serviceKey,
-    k8sComponentName: component.k8sComponentName,
-  };
 }
 
 export function hold(code: string, message: string, remedy: string): Difference<InstallStep> {
