@@ -32,6 +32,25 @@ export function frameworkError(status: number, detail: string, errorType: string
   return { status, body: { detail, code: status, msg: detail, msg_show: detail, error_type: errorType } };
 }
 
+const NOT_FOUND_PAGE = `
+<!doctype html>
+<html lang="en">
+<head>
+  <title>Not Found</title>
+</head>
+<body>
+  <h1>Not Found</h1><p>The requested resource was not found on this server.</p>
+</body>
+</html>
+`;
+
+/** A path that no pattern of the server has: a page, without any check of the token. */
+export const pageNotFound: Answer = {
+  status: 404,
+  body: NOT_FOUND_PAGE,
+  contentType: 'text/html; charset=utf8',
+};
+
 /** F: rules only. */
 export function plainRefusal(message: string): Answer {
   return { status: 400, body: { msg: message } };

@@ -71,6 +71,11 @@ export class Fields {
     return Object.hasOwn(this.#values, name);
   }
 
+  /** It was sent as null. */
+  isNull(name: string): boolean {
+    return this.#values[name] === null;
+  }
+
   text(name: string): string | undefined {
     const value = this.#values[name];
     return typeof value === 'string' ? value : undefined;

@@ -1,6 +1,6 @@
 import { unreachable } from '../model/unreachable.ts';
 import { findApplication, findComponent, findRegion, findTeam } from './access.ts';
-import { frameworkError } from './answers.ts';
+import { frameworkError, pageNotFound } from './answers.ts';
 import { parseBody } from './body.ts';
 import type { Call, Route } from './call.ts';
 import { matchRoute } from './routes.ts';
@@ -28,15 +28,22 @@ interface Effects {
   readonly changes: readonly Change[];
 }
 
-const jsonHeaders = { 'content-type': 'application/json' };
-
 /**
  * Answers one request and changes `state` in place. No I/O, nothing ambient: the same state, request and context
  * give the same answer and the same changes. Clone the state first to keep the old one.
  */
 export function handle(state: SandboxState, request: SandboxRequest, context: SandboxContext): Outcome {
   const { answer, ...effects } = decide(state, request, context);
-  return { response: { status: answer.status, headers: jsonHeaders, body: JSON.stringify(answer.body) }, ...effects };
+  return { response: responseTo(answer), ...effects };
+}
+
+/** The answer as text. */
+export function responseTo({ status, body, contentType }: Answer): SandboxResponse {
+  return {
+    status,
+    headers: { 'content-type': contentType ?? 'application/json' },
+    body: contentType === undefined ? JSON.stringify(body) : String(body),
+  };
 }
 
 /** As `handle`, for whoever has no use for text. */
@@ -45,7 +52,7 @@ export function decide(state: SandboxState, request: SandboxRequest, context: Sa
   const match = matchRoute(context.dialect, request.method, request.path);
   const answer =
     match.type === 'not-found'
-      ? frameworkError(404, '未找到。', 'NotFound')
+      ? unknownPath(context)
       : respond(match.type === 'route', match.route, { state, context, request, params: match.params, body: {} });
   const changes = state.takeChanges();
   return {
@@ -57,13 +64,21 @@ export function decide(state: SandboxState, request: SandboxRequest, context: Sa
   };
 }
 
+/** The documents say nothing of a page, so their dialect answers in JSON. */
+function unknownPath({ dialect }: SandboxContext): Answer {
+  return dialect === 'extended' ? pageNotFound : frameworkError(404, '未找到。', 'NotFound');
+}
+
 /** Whether a request of this method may write. */
 export function isWriteMethod(method: string): boolean {
   return method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS';
 }
 
-/** In the order of the real server: credentials, the path's team and application, the method, the body. */
+/** In the order of the real server: content type, credentials, the path's team and application, the method, the body. */
 function respond(isMethodAllowed: boolean, route: Route, call: Call): Answer {
+  if (route.needs === 'enterprise' && !acceptsJson(call)) {
+    return frameworkError(406, '无法满足Accept HTTP头的请求。', 'NotAcceptable');
+  }
   const denied = checkToken(call);
   if (denied !== undefined) return denied;
   switch (route.needs) {
@@ -91,6 +106,14 @@ function respond(isMethodAllowed: boolean, route: Route, call: Call): Answer {
     default:
       return unreachable(route);
   }
+}
+
+/** Extended: only addresses without a team look at the `Accept` header. */
+function acceptsJson({ request, context }: Call): boolean {
+  const accept = request.headers['accept'];
+  if (accept === undefined || accept.trim() === '' || context.dialect === 'documented') return true;
+  const types = accept.split(',').map((item) => item.split(';', 1)[0]?.trim().toLowerCase());
+  return types.some((type) => type === '*/*' || type === 'application/*' || type === 'application/json');
 }
 
 /** The token is the whole value of the header; `Bearer x` is another token. */

@@ -76,8 +76,14 @@ function application(dialect: Dialect): Schema {
     service_count: integer,
     running_service_count: integer,
     used_momory: { type: 'integer', description: 'MiB' },
-    used_cpu: { type: 'integer', description: '1000 = one core' },
-    app_id: integer,
+    used_cpu: {
+      type: dialect === 'documented' ? 'integer' : 'number',
+      description: dialect === 'documented' ? '1000 = one core' : '30 per 128 MiB; may be a fraction',
+    },
+    app_id:
+      dialect === 'documented'
+        ? integer
+        : { type: ['integer', 'string'], description: 'a string when used_cpu is a fraction' },
     team_name: text,
     status: {
       type: 'string',
@@ -342,7 +348,10 @@ export function schemasOf(dialect: Dialect): Readonly<Record<string, Schema>> {
     ApplicationSummary: record({ ID: integer, ...summaryFields }),
     EnterpriseRule: record({
       ID: integer,
-      rule_extensions: list({}),
+      rule_extensions: {
+        type: 'string',
+        description: 'key:value pairs with commas between them; the only place that shows them',
+      },
       ...ruleFields,
       region_name: text,
       team_name: text,

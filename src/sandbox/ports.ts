@@ -25,6 +25,8 @@ export function addPort(call: ComponentCall): Answer {
   const checked = checkFields(call.body, additionRules(isExtended(call)));
   if ('answer' in checked) return checked.answer;
   const number = checked.fields.integer('port') ?? 0;
+  if (number === 0 && isExtended(call)) return refused(400, 'params error', '缺少端口参数');
+  if (checked.fields.isNull('protocol')) return refused(400, 'params error', '缺少协议参数');
   if (number < 1 || number > 65_535) {
     return refused(412, 'component port out of range', '端口必须为1到65535的整数');
   }
@@ -84,6 +86,7 @@ export function updatePort(call: ComponentCall): Answer {
       setRulesOuter(call.state, port, false);
       return replace(call, { ...port, outer: false });
     case 'change_protocol':
+      if (fields.isNull('protocol')) return refused(400, 'change port fail', '端口协议不能为空');
       return changeProtocol(call, port, fields.text('protocol') ?? 'http');
     default:
       return changeAlias(call, port, fields.text('port_alias'), fields.text('k8s_service_name'));
@@ -151,17 +154,21 @@ function isTakenByAnother({ state, component }: ComponentCall, name: string): bo
   });
 }
 
-/** Extended: with outer closed, the port's rules vanish with it, those made by someone too. */
+/**
+ * Extended: with outer closed, the port's rules vanish with it, those made by someone too. Active rules are looked for
+ * before anything else, the port itself included.
+ */
 export function deletePort(call: ComponentCall): Answer {
   const { state, params, region } = call;
+  const rules = state.rules.in('port', portKey(call.component.id, Number(params['port'])));
+  const active = rules.filter((rule) => rule.outer);
+  if (active.length > 1 || active.some((rule) => rule.type !== 0)) {
+    return refused(412, 'contains custom domains', '该端口有自定义域名，请先解绑域名');
+  }
   const port = portOfPath(call);
   if (port === undefined) return refused(404, 'port not found', `端口${params['port'] ?? ''}不存在`);
   if (port.inner) return refused(409, 'can not delete inner port', '请关闭对内服务');
   if (port.outer) return refused(409, 'can not delete outer port', '请关闭对外服务');
-  const rules = rulesOf(state, port);
-  if (rules.some((rule) => rule.type !== 0 && rule.outer)) {
-    return refused(412, 'contains custom domains', '该端口有自定义域名，请先解绑域名');
-  }
   if (!region.reachable) return clusterFailed();
   for (const rule of rules) state.rules.delete(rule.id);
   state.ports.delete(portKey(port.serviceId, port.port));

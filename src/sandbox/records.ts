@@ -75,14 +75,20 @@ export function applicationRecord(
   const components = state.components.in('application', String(application.id));
   const running = components.filter((item) => componentStatus(item, region.reachable, nowMs) === 'running');
   const status = running.length === 0 ? 'closed' : running.length < components.length ? 'part_running' : 'running';
+  const memoryMib = components.reduce((sum, item) => sum + item.memoryMib * item.nodes, 0);
+  const usedCpu =
+    dialect === 'extended'
+      ? (memoryMib / 128) * 30
+      : running.reduce((sum, item) => sum + item.cpuMillis * item.nodes, 0);
   return {
     ...(dialect === 'documented' ? { ID: application.id } : {}),
     enterprise_id: state.facts.enterpriseId,
     service_count: components.length,
     running_service_count: running.length,
-    used_momory: components.reduce((sum, item) => sum + item.memoryMib * item.nodes, 0),
-    used_cpu: running.reduce((sum, item) => sum + item.cpuMillis * item.nodes, 0),
-    app_id: application.id,
+    used_momory: memoryMib,
+    used_cpu: usedCpu,
+    // The real server's own check of the record fails over a fraction, and then it sends the number as it got it.
+    app_id: Number.isInteger(usedCpu) ? application.id : String(application.id),
     team_name: team.name,
     status,
     ...applicationFields(application, state.facts, dialect),

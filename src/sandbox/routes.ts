@@ -16,6 +16,7 @@ import type { Dialect } from './wire.ts';
 const api = '/openapi/v1';
 const apps = `${api}/teams/{team_id}/regions/{region_name}/apps`;
 const app = `${apps}/{app_id}`;
+const allRules = `${api}/httpdomains`;
 const rule = `${app}/httpdomains/{rule_id}`;
 const component = `${app}/services/{service_id}`;
 const port = `${component}/ports/{port}`;
@@ -52,7 +53,7 @@ const extendedEntries: readonly Entry[] = [
   },
   { operation: 'getComponent', method: 'GET', template: component, needs: 'component', run: getComponent },
   { operation: 'deletePort', method: 'DELETE', template: port, needs: 'component', run: deletePort },
-  { operation: 'listAllRules', method: 'GET', template: `${api}/httpdomains`, needs: 'enterprise', run: listAllRules },
+  { operation: 'listAllRules', method: 'GET', template: allRules, needs: 'enterprise', run: listAllRules },
   { operation: 'listRules', method: 'GET', template: `${app}/httpdomains`, needs: 'application', run: listRules },
   { operation: 'getRule', method: 'GET', template: rule, needs: 'application', run: getRule },
   { operation: 'updateRule', method: 'PUT', template: rule, needs: 'application', run: updateRule },
@@ -98,9 +99,12 @@ export type Match =
   | { readonly type: 'method-not-allowed'; readonly route: Route; readonly params: Readonly<Record<string, string>> }
   | { readonly type: 'not-found' };
 
-/** Finds the operation of a path. A trailing slash is another path, and there is none there. */
+/**
+ * Finds the operation of a path. A trailing slash is another path, and there is none there, except that the real
+ * server takes anything that begins like the listing of all rules for that listing.
+ */
 export function matchRoute(dialect: Dialect, method: string, path: string): Match {
-  const segments = path.split('/');
+  const segments = (dialect === 'extended' && path.startsWith(allRules) ? allRules : path).split('/');
   for (const endpoint of endpoints[dialect].get(segments.length) ?? []) {
     const params = paramsOf(endpoint.segments, segments);
     if (params === undefined) continue;
@@ -112,6 +116,9 @@ export function matchRoute(dialect: Dialect, method: string, path: string): Matc
   return { type: 'not-found' };
 }
 
+const namePattern = /^[\p{L}\p{N}_-]+$/u;
+const numberPattern = /^[\d-]+$/;
+
 function paramsOf(template: readonly string[], segments: readonly string[]): Record<string, string> | undefined {
   const params: Record<string, string> = {};
   for (let index = 0; index < template.length; index += 1) {
@@ -119,8 +126,9 @@ function paramsOf(template: readonly string[], segments: readonly string[]): Rec
     const actual = segments[index] ?? '';
     if (expected.charAt(0) === '{') {
       const value = decoded(actual);
-      if (value === undefined || value === '') return undefined;
-      params[expected.slice(1, -1)] = value;
+      const name = expected.slice(1, -1);
+      if (value === undefined || !(name === 'app_id' ? numberPattern : namePattern).test(value)) return undefined;
+      params[name] = value;
     } else if (expected !== actual) return undefined;
   }
   return params;

@@ -45,6 +45,19 @@ const creationRules: Record<string, FieldRule> = {
   },
 };
 
+/** What a creation stores for the members that its `configuration` leaves out. */
+const configurationDefaults = {
+  proxy_body_size: 0,
+  proxy_buffer_numbers: 4,
+  proxy_buffer_size: 4,
+  proxy_buffering: 'off',
+  proxy_connect_timeout: 75,
+  proxy_read_timeout: 60,
+  proxy_send_timeout: 60,
+  set_headers: [],
+};
+
+/** An update has no `configuration`: the server ignores it, as it ignores every field it does not know. */
 const updateRules: Record<string, FieldRule> = {
   ...fieldRules,
   container_port: { type: 'integer' },
@@ -53,11 +66,16 @@ const updateRules: Record<string, FieldRule> = {
 
 /** Extended. Reading always gives `rule_extensions: []`. */
 export function listRules({ state, application }: ApplicationCall): Answer {
-  const rules = state.rules.in('application', String(application.id));
+  const rules = inOrder(state.rules.in('application', String(application.id)));
   return bare(rules.map((rule) => ruleRecord(state, rule, { rowId: true, extensions: [] })));
 }
 
-/** Extended: every rule of the enterprise, each with the place it is in. */
+/** By the number of the row: an edit or a move of a rule does not change its place. */
+function inOrder(rules: readonly RuleRow[]): readonly RuleRow[] {
+  return rules.toSorted((one, other) => one.row - other.row);
+}
+
+/** Extended: every rule of the enterprise, each with the place it is in and its extensions as text. For every token. */
 export function listAllRules({ state, request }: Call): Answer {
   const wanted = request.query['auto_ssl'];
   const rules = [...state.rules.all()].filter(
@@ -65,12 +83,18 @@ export function listAllRules({ state, request }: Call): Answer {
   );
   return bare(
     rules.map((rule) => ({
-      ...ruleRecord(state, rule, { rowId: true, extensions: [] }),
+      ...ruleRecord(state, rule, { rowId: true, extensions: null }),
+      rule_extensions: extensionText(rule.extensions),
       region_name: state.components.get(rule.serviceId)?.region ?? '',
       team_name: state.teams.get(rule.teamId)?.name ?? '',
       app_id: rule.appId,
     })),
   );
+}
+
+/** `lb-type:round-robin,retries:3`: how the server stores extensions, and shows them only here. */
+function extensionText(extensions: readonly unknown[]): string {
+  return extensions.map((item) => (isRecord(item) ? `${item['key']}:${item['value']}` : String(item))).join(',');
 }
 
 /** Extended. An unknown id is 200 with a blank record, not 404. */
@@ -82,7 +106,7 @@ export function getRule({ state, application, params }: ApplicationCall): Answer
 
 /** 4.7 */
 export function createRule(call: ApplicationCall): Answer {
-  const { state, team, region, context } = call;
+  const { state, region, context } = call;
   const checked = checkFields(call.body, creationRules);
   if ('answer' in checked) return checked.answer;
   const { fields } = checked;
@@ -93,9 +117,8 @@ export function createRule(call: ApplicationCall): Answer {
   if (conflict !== undefined) return conflict;
   const opened = openForRule(call, wanted, fields.flag('whether_open') ?? false);
   if (opened !== undefined) return opened;
-  if (state.rules.in('domain', wanted.domain.toLowerCase()).some((rule) => rule.teamId !== team.id)) {
-    return refused(400, 'domain name already used', '域名已被其他团队使用');
-  }
+  const taken = checkDomain(call, wanted.domain);
+  if (taken !== undefined) return taken;
   if (!region.reachable) return clusterFailed();
   const rule: RuleRow = { ...wanted, id: context.newId(), row: state.nextNumber('rule') };
   state.rules.put(rule);
@@ -116,6 +139,7 @@ function wantedRule(call: ApplicationCall, component: ComponentRow, fields: Fiel
   const { state, team } = call;
   const domain = fields.text('domain_name') ?? '';
   const path = fields.text('domain_path') ?? '/';
+  const configuration = fields.record('configuration');
   const cookie = fields.text('domain_cookie') ?? '';
   const header = fields.text('domain_header') ?? '';
   const port = fields.integer('container_port') ?? 0;
@@ -138,7 +162,7 @@ function wantedRule(call: ApplicationCall, component: ComponentRow, fields: Fiel
     type: domain === defaultDomain(state, component, port) ? 0 : 1,
     outer: true,
     extensions: fields.list('rule_extensions') ?? [],
-    configuration: fields.record('configuration') ?? null,
+    configuration: configuration === undefined ? null : { ...configurationDefaults, ...configuration },
     rewrites: '[]',
   };
 }
@@ -146,6 +170,14 @@ function wantedRule(call: ApplicationCall, component: ComponentRow, fields: Fiel
 /** An unknown certificate is stored as 0, and the rule is https all the same. */
 function knownCertificate({ state }: Call, id: number): number {
   return state.certificates.get(String(id)) === undefined ? 0 : id;
+}
+
+/** A domain belongs to the team that has its oldest rule in the region. */
+function checkDomain({ state, team, region }: ApplicationCall, domain: string): Answer | undefined {
+  const [oldest] = inOrder(state.rules.in('domain', domain.toLowerCase()));
+  if (oldest === undefined || oldest.teamId === team.id) return undefined;
+  if (state.components.get(oldest.serviceId)?.region !== region.name) return undefined;
+  return refused(400, 'domain be used other team', '域名已经被其他团队使用');
 }
 
 /** Strings in the documented dialect, `{key,value}` in the extended one; the real server fails over a string. */
@@ -213,44 +245,56 @@ function openForRule(
   return undefined;
 }
 
-/** Extended: what is omitted stays, but for the certificate, which becomes 0, and `auto_ssl_config`, which becomes null. */
+/**
+ * Extended. An omitted field stays, except the certificate, which becomes 0, and `auto_ssl_config`, which becomes null.
+ * The header and the configuration of a rule never change, and its domain may: the rule keeps its id, and the key that
+ * it had is free again.
+ */
 export function updateRule(call: ApplicationCall): Answer {
-  const { state, team, params, body, region } = call;
+  const { state, params, body, region } = call;
   const checked = checkFields(body, updateRules);
   if ('answer' in checked) return checked.answer;
   const { fields } = checked;
   const component = componentOfTeam(call, fields.text('service_id'));
   if (component === undefined) return plainRefusal('组件不存在');
   const rule = state.rules.get(params['rule_id'] ?? '');
-  if (rule === undefined || rule.teamId !== team.id) return refused(404, 'no found', '');
-  for (const name of ['domain_header', 'whether_open']) {
-    if (fields.has(name)) return crashed(`ServiceDomain has no field named '${name}'`, 'FieldDoesNotExist');
-  }
-  const extensions = fields.list('rule_extensions') ?? rule.extensions;
-  const wrong = checkExtensions(call, extensions);
+  if (rule === undefined) return refused(404, 'no found', '');
+  const updated = updatedRule(rule, component, fields);
+  const wrong = checkDomain(call, updated.domain);
   if (wrong !== undefined) return wrong;
   if (!region.reachable) return clusterFailed();
-  const certificate = fields.integer('certificate_id') ?? 0;
-  const path = fields.text('domain_path') ?? rule.path;
+  // The real server finds these two too late: it has sent the rest of the update to the cluster by then.
+  const unknown = ['domain_header', 'whether_open'].filter((name) => fields.has(name)).map((name) => `'${name}'`);
+  const misshapen = checkExtensions(call, updated.extensions);
+  if (misshapen !== undefined) return misshapen;
+  if (unknown.length > 0) {
+    return crashed(`ServiceDomain() got unexpected keyword arguments: ${unknown.join(', ')}`, 'TypeError');
+  }
+  state.rules.put(updated);
+  return bare(ruleRecord(state, updated, { rowId: false, extensions: null }));
+}
+
+/** The row an update asks for. Unlike a creation, it stores an unknown certificate as given. */
+function updatedRule(rule: RuleRow, component: ComponentRow, fields: Fields): RuleRow {
+  const certificateId = fields.integer('certificate_id') ?? 0;
+  const path = (fields.text('domain_path') ?? rule.path) || '/';
   const cookie = fields.text('domain_cookie') ?? rule.cookie;
-  const updated: RuleRow = {
+  return {
     ...rule,
     serviceId: component.id,
     appId: component.appId,
     port: fields.integer('container_port') ?? rule.port,
     domain: fields.text('domain_name') ?? rule.domain,
     path,
-    protocol: certificate === 0 ? 'http' : 'https',
-    certificateId: knownCertificate(call, certificate),
+    protocol: certificateId === 0 ? 'http' : 'https',
+    certificateId,
     cookie,
     weight: fields.integer('the_weight') ?? rule.weight,
-    senior: isSenior(path, cookie, rule.header),
+    senior: rule.senior || isSenior(path, cookie, rule.header),
     autoSsl: fields.flag('auto_ssl') ?? rule.autoSsl,
     autoSslConfig: fields.text('auto_ssl_config') ?? null,
-    extensions,
+    extensions: fields.list('rule_extensions') ?? rule.extensions,
   };
-  state.rules.put(updated);
-  return bare(ruleRecord(state, updated, { rowId: false, extensions: null }));
 }
 
 /** Extended */

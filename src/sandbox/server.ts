@@ -8,7 +8,7 @@ import { crashed, frameworkError } from './answers.ts';
 import { answerControl, isControlPath } from './control.ts';
 import { type Keeper, keepInDirectory, keepInMemory } from './durable.ts';
 import { type Fault, FaultPlan, type FaultRule } from './faults.ts';
-import { handle, isWriteMethod, type Outcome } from './handle.ts';
+import { handle, isWriteMethod, type Outcome, responseTo } from './handle.ts';
 import { type LoggedRequest, RequestLog } from './request-log.ts';
 import { matchRoute } from './routes.ts';
 import { type Seed, stateOf } from './seed.ts';
@@ -19,6 +19,11 @@ import type { Dialect, SandboxContext, SandboxRequest, SandboxResponse } from '.
 
 /** The token a sandbox accepts unless it is told another. Not a secret: it opens nothing but a sandbox. */
 export const SANDBOX_TOKEN = 'sandbox-token';
+
+/** The token of a user without enterprise rights, beside the one of an administrator. */
+export function plainTokenOf(token: string): string {
+  return token.endsWith('-admin') ? `${token.slice(0, -'-admin'.length)}-plain` : `${token}-plain`;
+}
 
 export interface SandboxOptions {
   readonly clock: Clock;
@@ -165,7 +170,8 @@ class Desk {
 
   async #serve(message: IncomingMessage, response: ServerResponse): Promise<void> {
     const request = await readRequest(message);
-    if (request === undefined) return send(response, asText(frameworkError(413, 'body too large', 'RequestTooLarge')));
+    if (request === undefined)
+      return send(response, responseTo(frameworkError(413, 'body too large', 'RequestTooLarge')));
     if (isControlPath(request.path)) return send(response, answerControl(this, request));
     const match = matchRoute(this.dialect, request.method, request.path);
     const operation = match.type === 'route' ? match.route.operation : 'unknown';
@@ -214,7 +220,7 @@ class Desk {
         path: request.path,
         reason: String(error),
       });
-      const response = asText(crashed(error instanceof Error ? error.message : String(error), 'InternalError'));
+      const response = responseTo(crashed(error instanceof Error ? error.message : String(error), 'InternalError'));
       return {
         response,
         operation: 'unknown',
@@ -289,10 +295,6 @@ function faultyAnswer(
     headers: retryAfter === undefined ? headers : { ...headers, 'retry-after': retryAfter },
     body: isText ? body : JSON.stringify(body),
   };
-}
-
-function asText(answer: { readonly status: number; readonly body: unknown }): SandboxResponse {
-  return { status: answer.status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(answer.body) };
 }
 
 /** undefined: the body is larger than is read. */

@@ -39,4 +39,6 @@ export interface SandboxContext {
 export interface Answer {
   readonly status: number;
   readonly body: unknown;
+  /** Present: `body` is text of this type, sent as it is. */
+  readonly contentType?: string;
 }

@@ -24,15 +24,53 @@ test.for([
   ['a region under maintenance', `/openapi/v1/teams/${demo.team}/regions/${demo.maintenanceRegion}/apps/42`, 409, 2001],
   ['a region the team is not in', `/openapi/v1/teams/team-b/regions/${demo.maintenanceRegion}/apps/44`, 409, 2001],
   ['an application of another team', `${place}/apps/44`, 404, 404],
-  ['an application that is no number', `${place}/apps/shop`, 404, 404],
   ['an unknown component', `${shopPath}/services/${'0'.repeat(32)}/ports`, 404, 404],
   ['a component of another application', `${place}/apps/43/services/${demo.webServiceId}/ports`, 404, 404],
-  ['a trailing slash', `${shopPath}/`, 404, 404],
-  ['a path outside the API', '/openapi/v2/regions', 404, 404],
-  ['a broken escape', `${shopPath}/services/%E0%A4%A/ports`, 404, 404],
 ] as const)('%s', ([, path, status, code]) => {
   const answer = new Bench().ask('GET', path);
   expect([answer.status, answer.body.code]).toEqual([status, code]);
+});
+
+test.for([
+  ['a trailing slash', `${shopPath}/`],
+  ['a path outside the API', '/openapi/v2/regions'],
+  ['a broken escape', `${shopPath}/services/%E0%A4%A/ports`],
+  ['an application that is no number', `${place}/apps/shop`],
+  ['a component with a dot', `${shopPath}/services/a.b/ports`],
+] as const)('%s is a page, whatever the token', ([, path]) => {
+  const bench = new Bench();
+  for (const authorization of ['', 'sandbox-token']) {
+    const answer = bench.ask('GET', path, undefined, { authorization });
+    expect([answer.status, bench.last?.response.headers['content-type']]).toEqual([404, 'text/html; charset=utf8']);
+    expect(answer.body).toContain('<h1>Not Found</h1>');
+  }
+});
+
+test.for(['', '/', 'anything'])('the listing of all rules takes the suffix "%s"', (suffix) => {
+  expect(new Bench().ask('GET', `/openapi/v1/httpdomains${suffix}`)).toEqual({ status: 200, body: [] });
+});
+
+test.for([
+  ['application/xml', 406],
+  ['application/xml, application/*;q=0.5', 200],
+  ['*/*', 200],
+] as const)('an address without a team and Accept: %s', ([accept, status]) => {
+  const bench = new Bench();
+  expect(bench.ask('GET', '/openapi/v1/regions', undefined, { accept }).status).toBe(status);
+  expect(bench.ask('GET', '/openapi/v1/regions', undefined, { accept, authorization: '' }).status).toBe(
+    status === 406 ? 406 : 401,
+  );
+  expect(bench.ask('GET', '', undefined, { accept }).status).toBe(200);
+});
+
+test('a component whose memory is no multiple of 32 MiB gives a fraction, and the number of its application a string', () => {
+  const bench = new Bench();
+  const detail = () => bench.ask('GET', '').body;
+  expect([detail().app_id, detail().used_cpu]).toEqual([demo.appId, 90]);
+  const web = bench.state.components.get(demo.webServiceId);
+  if (web === undefined) throw new Error('the demo has no web');
+  bench.state.components.put({ ...web, memoryMib: 100 });
+  expect(detail()).toMatchObject({ app_id: String(demo.appId), used_cpu: 83.4375, used_momory: 356 });
 });
 
 test.for([

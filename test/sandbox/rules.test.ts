@@ -26,7 +26,7 @@ test('a port with inner closed, outer open and a custom rule on it cannot be del
   const bench = new Bench();
   bench.ask('PUT', `${webPorts}/8080`, { action: 'close_inner' });
   bench.ask('POST', 'httpdomains', { ...rule, whether_open: true });
-  expect(bench.ask('DELETE', `${webPorts}/8080`).status).toBe(409);
+  expect(bench.ask('DELETE', `${webPorts}/8080`).status).toBe(412);
 });
 
 test.for([
@@ -150,6 +150,61 @@ test.for([
   const [{ http_rule_id }] = bench.ask('GET', 'httpdomains').body;
   expect(bench.ask('PUT', `httpdomains/${http_rule_id}`, { ...rule, the_weight: 1, ...extra }).status).toBe(500);
   expect(bench.ask('GET', `httpdomains/${http_rule_id}`).body.the_weight).toBe(100);
+});
+
+test('a creation stores all of its configuration, and no update changes it or the header', () => {
+  const bench = opened();
+  const stored = () => [...bench.state.rules.all()].find((row) => row.path === '/c');
+  const created = bench.ask('POST', 'httpdomains', {
+    ...rule,
+    domain_path: '/c',
+    domain_header: 'x:y',
+    configuration: { proxy_body_size: 10 },
+  }).body;
+  const configuration = {
+    proxy_body_size: 10,
+    proxy_buffer_numbers: 4,
+    proxy_buffer_size: 4,
+    proxy_buffering: 'off',
+    proxy_connect_timeout: 75,
+    proxy_read_timeout: 60,
+    proxy_send_timeout: 60,
+    set_headers: [],
+  };
+  expect(stored()).toMatchObject({ configuration, header: 'x:y' });
+  const change = { ...rule, configuration: { proxy_body_size: 99 }, domain_heander: 'a:b', domain_path: '/c' };
+  expect(bench.ask('PUT', `httpdomains/${created.http_rule_id}`, change).status).toBe(200);
+  expect(stored()).toMatchObject({ configuration, header: 'x:y' });
+});
+
+test('an unknown certificate is 0 after a creation, kept after an update, and gone after an update without it', () => {
+  const bench = opened();
+  const { http_rule_id, ...created } = bench.ask('POST', 'httpdomains', {
+    ...rule,
+    domain_path: '/s',
+    certificate_id: 99,
+  }).body;
+  expect(created).toMatchObject({ certificate_id: 0, protocol: 'https' });
+  const update = (fields: object) =>
+    bench.ask('PUT', `httpdomains/${http_rule_id}`, { service_id: demo.webServiceId, ...fields });
+  expect(update({ certificate_id: 99 }).body).toMatchObject({ certificate_id: 99, protocol: 'https' });
+  expect(update({}).body).toMatchObject({ certificate_id: 0, protocol: 'http' });
+});
+
+test('a rule whose domain was edited keeps its id, and the key that it had is free again', () => {
+  const bench = opened();
+  const created = bench.ask('POST', 'httpdomains', { ...rule, domain_path: '/e' }).body;
+  const path = `httpdomains/${created.http_rule_id}`;
+  expect(bench.ask('PUT', path, { ...rule, domain_path: '/e', domain_name: 'Edited.example.com' }).body).toEqual({
+    ...created,
+    domain_name: 'Edited.example.com',
+    rewrites: '[]',
+  });
+  expect(bench.ask('POST', 'httpdomains', { ...rule, domain_path: '/e' }).status).toBe(201);
+  expect(bench.ask('POST', 'httpdomains', { ...rule, domain_path: '/e', domain_name: 'edited.example.com' })).toEqual({
+    status: 400,
+    body: { msg: '策略已存在' },
+  });
 });
 
 test('an update of an unknown rule is 404, and of an unknown component 400', () => {

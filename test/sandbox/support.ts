@@ -55,7 +55,8 @@ export class Bench {
       },
       { nowMs: this.nowMs, newId: this.newId, dialect: this.dialect, token: SANDBOX_TOKEN },
     );
-    return { status: this.last.response.status, body: JSON.parse(this.last.response.body) };
+    const { status, headers: answered, body: text } = this.last.response;
+    return { status, body: answered['content-type'] === 'application/json' ? JSON.parse(text) : text };
   }
 }
 
