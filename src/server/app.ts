@@ -50,9 +50,7 @@ const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
 /** fastify around the table of routes: nothing is let in, checked, answered or logged anywhere else. */
 export function createApp(options: AppOptions): FastifyInstance {
-  const { limits } = options;
   const app = fastify(serverOptions(options));
-  app.server.maxConnections = limits.connections;
   app.decorateRequest('caller', undefined);
   app.removeContentTypeParser('text/plain');
   const validators = createValidators();
@@ -136,11 +134,15 @@ function addRoute(app: FastifyInstance, route: Route, options: AppOptions): void
 /** @throws RequestProblem for whoever is not let in. Before the body is read. */
 function admit(request: FastifyRequest, { gate, desk }: AppOptions, strangers: Strangers): void {
   const { identify, hostNames, metricsArePublic } = gate();
+  if (hasTwoHosts(request.raw.rawHeaders)) throw refusals.twoHosts();
   if (!isOurHost(request.headers.host, hostNames)) throw refusals.wrongHost();
   const route = request.routeOptions.config.route;
   // What does not exist is for those who may look.
   const wanted: Role | undefined = route === undefined ? 'viewer' : roleFor(route.access, metricsArePublic);
-  if (route?.access === 'signature') desk.webhooks.admit((request.params as { readonly name: string }).name);
+  if (route?.access === 'signature') {
+    const done = desk.webhooks.admit(() => request.raw.destroy());
+    request.raw.once('end', done).once('close', done);
+  }
   if (wanted === undefined) return;
   request.caller = identify(request.headers.authorization);
   if (request.caller === undefined) {
@@ -148,6 +150,11 @@ function admit(request: FastifyRequest, { gate, desk }: AppOptions, strangers: S
     throw refusals.noToken();
   }
   if (!covers(request.caller.role, wanted)) throw refusals.wrongRole(request.caller.role, wanted);
+}
+
+/** Node keeps the first one only; a proxy in front may have looked at the other. */
+function hasTwoHosts(rawHeaders: readonly string[]): boolean {
+  return rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length > 1;
 }
 
 const STRANGERS_SAID_MS = 10_000;

@@ -26,7 +26,9 @@ export interface ServerLimits {
   readonly heartbeatMs: number;
   /** A reader of a stream who takes nothing for so long is cut off. */
   readonly slowReaderMs: number;
-  /** Requests to one webhook: so many at once, and so many a second in the long run. */
+  /** Deliveries whose body is on its way, of which each may take `webhookBodyBytes` of memory. */
+  readonly webhooksUnread: number;
+  /** Genuine deliveries to one webhook, and forged ones to all: so many at once, and so many a second in the long run. */
   readonly webhookBurst: number;
   readonly webhookPerSecond: number;
   /** The source is looked at no more often for webhooks; none is lost. */
@@ -51,6 +53,7 @@ export const defaultLimits: ServerLimits = {
   planMs: 120_000,
   heartbeatMs: 15_000,
   slowReaderMs: 20_000,
+  webhooksUnread: 32,
   webhookBurst: 60,
   webhookPerSecond: 5,
   pokeMs: 1_000,

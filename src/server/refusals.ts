@@ -32,6 +32,16 @@ export function wrongHost(): RequestProblem {
   );
 }
 
+export function twoHosts(): RequestProblem {
+  return new RequestProblem(
+    problem(400, {
+      code: 'server/two-hosts',
+      detail: 'The request has more than one Host header. Nothing was done.',
+      remedy: 'Send one Host header, with the name or the address of the server.',
+    }),
+  );
+}
+
 export function noSuchRoute(): ProblemDetails {
   return problem(404, {
     code: 'server/no-such-route',
@@ -145,6 +155,8 @@ export function cutOff(error: NodeJS.ErrnoException, socket: Duplex): void {
   const said =
     details ?? problem(400, { code: 'server/not-http', detail: 'This is not a request.', remedy: 'Speak HTTP/1.1.' });
   const body = JSON.stringify(said);
+  // Both directions end: a socket that is only half-closed would stay for as long as its client likes.
+  socket.once('finish', () => socket.destroy());
   socket.end(
     `HTTP/1.1 ${said.status} ${said.title}\r\nContent-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   );

@@ -9,6 +9,7 @@ import { PortolanError } from '../model/errors.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import { createApp, type Gate } from './app.ts';
+import { type ConnectionLimits, limitConnections } from './connections.ts';
 import { watchHealth } from './health.ts';
 import { type Address, isLoopback, parseListen } from './hosts.ts';
 import { defaultLimits, type ServerLimits } from './limits.ts';
@@ -76,6 +77,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     signal: stop.signal,
     tls: readTls(settings),
   });
+  const connections = limitConnections(app.server, connectionLimits(limits, settings), settings.trustedProxies);
   try {
     await app.listen({ host: address.host, port: address.port });
   } catch (error) {
@@ -94,11 +96,16 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       webhooks.reload(next.webhooks);
       gate = nextGate;
       if (tls !== undefined && settings.tls !== undefined) (app.server as unknown as TlsServer).setSecureContext(tls);
+      connections.configure(connectionLimits(limits, next), next.trustedProxies);
       streams.setMax(next.maxStreams);
       streams.endAll();
     },
     close: () => (closing ??= closeApp(app, stop, () => streams.endAll(), clock, limits)),
   };
+}
+
+function connectionLimits({ connections }: ServerLimits, { connectionsPerAddress }: ServerSettings): ConnectionLimits {
+  return { connections, connectionsPerAddress };
 }
 
 function openGate(settings: ServerSettings, openSecret: OpenSecret): Gate {

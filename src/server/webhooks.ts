@@ -11,9 +11,16 @@ type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** Whoever may say that the source has changed. What they say besides is not read: it is only a hint to look. */
 export interface Webhooks {
-  /** Before the body is read. @throws RequestProblem 429 */
-  admit(name: string): void;
-  /** @throws RequestProblem 401, always the same, for whatever is not signed by the one that has this name. */
+  /**
+   * Before the body is read. Closes the delivery that has waited longest for its body where too many wait.
+   * @param close ends the connection of this delivery.
+   * @returns a function to call when the body is there, or will not come.
+   */
+  admit(close: () => void): () => void;
+  /**
+   * Forged deliveries have a rate limit of their own, so that they never use up that of a genuine sender.
+   * @throws RequestProblem 401, always the same, for whatever is not signed by the one that has this name; 429 over a limit.
+   */
   deliver(name: string, headers: Headers, bytes: Uint8Array): void;
   /** @throws PortolanError `invalid` for a secret that is missing or too short; the former ones then stay. */
   reload(settings: readonly ServerWebhook[]): void;
@@ -36,18 +43,26 @@ interface Around {
 export function createWebhooks(settings: readonly ServerWebhook[], around: Around): Webhooks {
   let senders = open(settings, around);
   const poker = new Poker(around);
-  // Names that nobody has share one bucket, so that inventing them costs no memory.
-  const buckets = new Map<string, Bucket>();
+  const genuine = new Map<string, Bucket>();
+  const forgeries = new Bucket(around);
+  /** Deliveries whose body is on its way, oldest first: how to close each. */
+  const unread = new Set<() => void>();
   return {
-    admit: (name) => {
-      const key = senders.has(name) ? name : '';
-      const bucket = buckets.get(key) ?? new Bucket(around);
-      buckets.set(key, bucket);
-      if (!bucket.take()) throw tooMany();
+    admit: (close) => {
+      const [oldest] = unread;
+      if (oldest !== undefined && unread.size >= around.limits.webhooksUnread) {
+        unread.delete(oldest);
+        oldest();
+      }
+      unread.add(close);
+      return () => void unread.delete(close);
     },
     deliver: (name, headers, bytes) => {
       const sender = senders.get(name);
-      if (sender === undefined || !isGenuine(sender, headers, bytes)) throw forged();
+      if (sender === undefined || !isGenuine(sender, headers, bytes)) throw forgeries.take() ? forged() : tooMany();
+      const bucket = genuine.get(name) ?? new Bucket(around);
+      genuine.set(name, bucket);
+      if (!bucket.take()) throw tooMany();
       poker.poke(`webhook ${name}`);
     },
     reload: (next) => {
@@ -157,8 +172,8 @@ function forged(): RequestProblem {
 function tooMany(): RequestProblem {
   const details = problem(429, {
     code: 'server/too-many-deliveries',
-    detail: 'Too many deliveries in a short time, so this one was not read.',
-    remedy: 'None: the source is looked at by itself as well.',
+    detail: 'Too many deliveries arrived in a short time, so this one was ignored.',
+    remedy: 'Do nothing: Portolan also polls the source.',
   });
   return new RequestProblem(details, 10);
 }

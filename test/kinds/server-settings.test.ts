@@ -9,6 +9,8 @@ function load(server: string) {
 test('by default it listens on this machine only, and opens to nobody', () => {
   expect(defaultSettings().server).toEqual({
     listen: '127.0.0.1:7780',
+    connectionsPerAddress: 256,
+    trustedProxies: [],
     hosts: [],
     tokens: [],
     webhooks: [],

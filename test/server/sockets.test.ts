@@ -1,4 +1,5 @@
-import { connect } from 'node:net';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { request } from 'node:https';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,10 +9,9 @@ import { selfSigned } from '../platform/self-signed.ts';
 import { application, planOf } from './controller.ts';
 import { serve, TOKENS } from './serving.ts';
 
-/** Writes to a socket of its own, and tells what came back until it was closed, and after how long. */
-function talk(url: string, write: (send: (text: string) => void) => void): Promise<{ text: string; tookMs: number }> {
+/** Writes to a socket of its own, and tells what came back until it was closed. */
+function talk(url: string, write: (send: (text: string) => void) => void): Promise<{ text: string }> {
   const { port } = new URL(url);
-  const startedMs = Date.now();
   return new Promise((resolve) => {
     let text = '';
     const socket = connect(Number(port), '127.0.0.1', () => write((part) => socket.write(part)));
@@ -19,7 +19,7 @@ function talk(url: string, write: (send: (text: string) => void) => void): Promi
       text += chunk.toString('utf8');
     });
     socket.on('error', () => {}); // Cut off is what is asked for.
-    socket.on('close', () => resolve({ text, tookMs: Date.now() - startedMs }));
+    socket.on('close', () => resolve({ text }));
   });
 }
 
@@ -27,30 +27,30 @@ const authorized = `Host: localhost\r\nAuthorization: Bearer ${TOKENS.viewer}\r\
 
 test('headers that come drop by drop are cut off', async () => {
   const { url } = await serve({ limits: { headersMs: 300, requestMs: 600, checkMs: 50 } });
-  const { text, tookMs } = await talk(url, (send) => {
+  let drops: NodeJS.Timeout | undefined;
+  const { text } = await talk(url, (send) => {
     send('GET /healthz HTTP/1.1\r\nHost: localhost\r\n');
-    const drops = setInterval(() => send('X-A: b\r\n'), 50);
-    setTimeout(() => clearInterval(drops), 3_000);
+    drops = setInterval(() => send('X-A: b\r\n'), 50);
   });
   expect(text).toContain('HTTP/1.1 408');
+  clearInterval(drops);
   expect(text).toContain('server/too-slow');
-  expect(tookMs).toBeLessThan(2_500);
 });
 
 test('a body that comes drop by drop is cut off', async () => {
   const { url } = await serve({ limits: { headersMs: 300, requestMs: 600, checkMs: 50 } });
-  const { text, tookMs } = await talk(url, (send) => {
+  let drops: NodeJS.Timeout | undefined;
+  const { text } = await talk(url, (send) => {
     send(`POST /api/v1/plan HTTP/1.1\r\n${authorized}Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n`);
-    const drops = setInterval(() => send(' '), 50);
-    setTimeout(() => clearInterval(drops), 3_000);
+    drops = setInterval(() => send(' '), 50);
   });
+  clearInterval(drops);
   expect(text).toContain('408');
-  expect(tookMs).toBeLessThan(2_500);
 });
 
 test('a socket on which nothing happens is closed', async () => {
   const { url } = await serve({ limits: { idleSocketMs: 300, headersMs: 60_000, requestMs: 60_000 } });
-  expect((await talk(url, () => {})).tookMs).toBeLessThan(2_500);
+  expect((await talk(url, () => {})).text).toBe('');
 });
 
 test.for([
@@ -93,14 +93,96 @@ test('too many headers, and what is no HTTP at all, are refused', async () => {
   expect((await talk(url, (send) => send('\u0016\u0003\u0001 hello\r\n\r\n'))).text).toContain('HTTP/1.1 400');
 });
 
-test('no more connections than may be', async () => {
-  const { url } = await serve({ limits: { connections: 2, idleSocketMs: 3_000, headersMs: 3_000 } });
-  const held = [talk(url, (send) => send('GET')), talk(url, (send) => send('GET'))];
-  await new Promise((resolve) => setTimeout(resolve, 100));
-  expect(await talk(url, (send) => send('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n'))).toMatchObject({
-    text: '',
+const HEALTH = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n';
+const FLOOD_LIMITS = { idleSocketMs: 600_000, headersMs: 600_000, requestMs: 600_000 };
+
+/** Opens a connection, sends the beginning of a request and waits until the server has seen it. */
+function halfSend(url: string, text: string): Promise<Socket> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  socket.on('error', () => {}); // It may be closed to make room.
+  return new Promise((resolve) => socket.on('connect', () => socket.write(text, () => resolve(socket))));
+}
+
+test.for([
+  ['headers', 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n'],
+  ['nothing', ''],
+  [
+    'the body of a webhook',
+    'POST /webhooks/my-generic HTTP/1.1\r\nHost: localhost\r\nX-Portolan-Signature: sha256=00\r\nContent-Length: 9\r\n\r\n{',
+  ],
+] as const)('1,024 half-sent requests (%s) delay no probe', async ([, text]) => {
+  const { url } = await serve({ settings: { connectionsPerAddress: 1_024 }, limits: FLOOD_LIMITS });
+  const flood = await Promise.all(Array.from({ length: 1_024 }, () => halfSend(url, text)));
+  for (let probe = 0; probe < 5; probe += 1)
+    expect((await talk(url, (send) => send(HEALTH))).text).toContain('HTTP/1.1 200');
+  for (const socket of flood) socket.destroy();
+});
+
+test('one address takes no more than its share, and its newest request is answered', async () => {
+  const { url } = await serve({ settings: { connectionsPerAddress: 2 }, limits: FLOOD_LIMITS });
+  const first = await halfSend(url, 'GET');
+  const closed = once(first, 'close');
+  const second = await halfSend(url, 'GET');
+  expect((await talk(url, (send) => send(HEALTH))).text).toContain('HTTP/1.1 200');
+  await closed;
+  expect(second.destroyed).toBe(false);
+  second.destroy();
+});
+
+test('a request that is being answered is never closed to make room; the new connection is', async () => {
+  const serving = await serve({ settings: { connectionsPerAddress: 1 } });
+  const { url, api } = serving;
+  let answer = (): void => {};
+  let isAsked = false;
+  api.planned = () =>
+    new Promise((resolve) => {
+      isAsked = true;
+      answer = () => resolve(planOf());
+    });
+  const plan = talk(url, (send) => send(`GET /api/v1/plan HTTP/1.1\r\n${authorized}Connection: close\r\n\r\n`));
+  await expect.poll(() => isAsked).toBe(true);
+  expect((await talk(url, (send) => send(HEALTH))).text).toBe('');
+  answer();
+  expect((await plan).text).toContain('HTTP/1.1 200');
+});
+
+test('a trusted proxy has no share of its own, and a reload can take the trust back', async () => {
+  const serving = await serve({
+    settings: { connectionsPerAddress: 1, trustedProxies: ['127.0.0.0/8'] },
+    limits: FLOOD_LIMITS,
   });
-  await Promise.all(held);
+  const { url, reload, settings } = serving;
+  const first = await halfSend(url, 'GET');
+  expect((await talk(url, (send) => send(HEALTH))).text).toContain('HTTP/1.1 200');
+  expect(first.destroyed).toBe(false);
+  reload({ ...settings, trustedProxies: [] });
+  const closed = once(first, 'close');
+  expect((await talk(url, (send) => send(HEALTH))).text).toContain('HTTP/1.1 200');
+  await closed;
+});
+
+test('the socket of a request that came too late is destroyed, even if the client keeps its side open', async () => {
+  const { url } = await serve({ limits: { ...FLOOD_LIMITS, headersMs: 100, requestMs: 100, checkMs: 20 } });
+  const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', allowHalfOpen: true });
+  let text = '';
+  socket.on('data', (chunk: Buffer) => (text += chunk.toString('utf8')));
+  socket.write('GET /healthz HTTP/1.1\r\n');
+  await once(socket, 'end');
+  expect(text).toContain('HTTP/1.1 408');
+  // A destroyed socket answers what comes after it with a reset; one that is only half-closed would take it.
+  const drops = setInterval(() => socket.write('X-A: b\r\n'), 20);
+  const [error] = (await once(socket, 'error').catch((reason: unknown) => [reason])) as [NodeJS.ErrnoException];
+  clearInterval(drops);
+  expect(error.code).toMatch(/EPIPE|ECONNRESET/);
+});
+
+test('a request with two Host headers is refused', async () => {
+  const { url } = await serve();
+  const { text } = await talk(url, (send) =>
+    send('GET /healthz HTTP/1.1\r\nHost: localhost\r\nHost: evil.example.com\r\nConnection: close\r\n\r\n'),
+  );
+  expect(text).toContain('HTTP/1.1 400');
+  expect(text).toContain('server/two-hosts');
 });
 
 test.for([
@@ -155,7 +237,7 @@ test.for([
   expect(api.asked).toEqual([]);
 });
 
-test('a server closes within seconds, whatever its clients do', async () => {
+test('a server closes, whatever its clients do', async () => {
   const serving = await serve({ limits: { closeMs: 300 } });
   serving.api.planned = (_files, _options, signal) =>
     new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
@@ -165,9 +247,7 @@ test('a server closes within seconds, whatever its clients do', async () => {
     send(`POST /api/v1/plan HTTP/1.1\r\n${authorized}Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{`),
   );
   await expect.poll(() => serving.api.listeners).toBe(1);
-  const startedMs = Date.now();
   await serving.close();
-  expect(Date.now() - startedMs).toBeLessThan(2_000);
   expect((await plan).body).toMatchObject({ status: 503, code: 'server/closing' });
   expect((await stream).text).toContain('retry: 2000');
   await half;

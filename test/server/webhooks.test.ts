@@ -1,4 +1,6 @@
 import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { serve, type Serving, WEBHOOK_SECRET } from './serving.ts';
 
@@ -140,7 +142,33 @@ test('replays do no harm: within a second they are one look more, and none is lo
   expect(serving.api.asked.length).toBeLessThan(20);
 });
 
-test('more than may be are refused before they are read, whoever sends them', async () => {
+test('forged deliveries have a limit of their own and never use up that of a genuine sender', async () => {
+  const serving = await serve({ limits: { webhookBurst: 3, webhookPerSecond: 0.001 } });
+  const body = PAYLOADS.github;
+  const forge = async () =>
+    (await deliver(serving, 'my-github', headersFor('github', body, 'another-another-another'), body)).status;
+  const statuses: number[] = [];
+  for (let times = 0; times < 20; times += 1) statuses.push(await forge());
+  expect(statuses).toEqual([401, 401, 401, ...Array.from({ length: 17 }, () => 429)]);
+  for (let times = 0; times < 3; times += 1)
+    expect((await deliver(serving, 'my-github', headersFor('github', body), body)).status).toBe(202);
+});
+
+test('bodies that never arrive keep no genuine delivery out', async () => {
+  const serving = await serve({ limits: { webhooksUnread: 2, headersMs: 600_000, requestMs: 600_000 } });
+  const { port } = new URL(serving.url);
+  const closed = Array.from({ length: 3 }, async () => {
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.on('error', () => {}); // It may be closed to make room.
+    socket.write('POST /webhooks/my-github HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n{');
+    await once(socket, 'close');
+  });
+  await closed[0];
+  const body = PAYLOADS.github;
+  expect((await deliver(serving, 'my-github', headersFor('github', body), body)).status).toBe(202);
+});
+
+test('more than a sender may deliver are refused', async () => {
   const serving = await serve({ limits: { webhookBurst: 3, webhookPerSecond: 0.001 } });
   const body = PAYLOADS.github;
   const statuses: number[] = [];

@@ -124,6 +124,8 @@ export const ALLOWED: Readonly<Record<string, Allowance>> = {
   'src/sandbox/durable.ts': { uses: ['files'], reason: 'keeps the state of a sandbox in a folder' },
   'src/sandbox/server.ts': { uses: ['network'], reason: 'the sandbox is a server' },
   'src/server/app.ts': { uses: ['network'], reason: 'the HTTP API is a server' },
+  'src/server/connections.ts': { uses: ['network'], reason: 'bounds the connections of the HTTP API; opens none' },
+  'src/kinds/settings/server-check.ts': { uses: ['network'], reason: 'tells addresses from names; opens nothing' },
   'src/server/hosts.ts': { uses: ['network'], reason: 'tells addresses from names; opens nothing' },
   'src/server/metrics-process.ts': { uses: ['clock'], reason: 'asks the loop of this process how busy it was' },
   'src/server/start.ts': { uses: ['files'], reason: 'reads the certificate of the server' },

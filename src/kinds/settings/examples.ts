@@ -35,6 +35,8 @@ export const settingsExamples: readonly JsonObject[] = [
         webhooks: [{ name: 'forge', type: 'github', secret: { env: 'WEBHOOK_SECRET' } }],
         metrics: { public: false },
         maxStreams: 32,
+        connectionsPerAddress: 256,
+        trustedProxies: ['10.0.0.0/8'],
       },
       notifications: {
         receivers: [

@@ -45,6 +45,10 @@ export interface ServerSettings {
   };
   /** Event streams open at once. */
   readonly maxStreams: number;
+  /** Connections of one address that is not among `trustedProxies`. Default 256. */
+  readonly connectionsPerAddress: number;
+  /** Addresses and networks of proxies, from which many clients connect: `10.0.0.0/8`, `::1`. */
+  readonly trustedProxies: readonly string[];
 }
 
 export const LISTEN_DEFAULT = '127.0.0.1:7780';
@@ -164,6 +168,27 @@ export const serverSchema = {
       maximum: 10_000,
       default: 32,
       description: 'Event streams open at once.',
+    },
+    connectionsPerAddress: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 1024,
+      default: 256,
+      description:
+        'Connections of one address. Over it, a new connection replaces the oldest one without a whole request. A quarter of the 1024 connections of the server, so that one address cannot take them all.',
+    },
+    trustedProxies: {
+      type: 'array',
+      maxItems: 100,
+      default: [],
+      description: 'Proxies in front of the server, to which connectionsPerAddress does not apply.',
+      items: {
+        type: 'string',
+        maxLength: 49,
+        pattern: '^[0-9A-Fa-f:.]+(/[0-9]{1,3})?$',
+        description: 'An address or a network.',
+        'x-expected': 'an address or a network, such as 10.0.0.0/8',
+      },
     },
   } satisfies PropertiesOf<ServerSettings>,
 } as const satisfies SchemaOf<ServerSettings>;
