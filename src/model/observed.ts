@@ -36,9 +36,9 @@ export interface ApplicationRecord {
   readonly componentCount: number;
   readonly runningComponentCount: number;
   /** `used_momory`, MiB */
-  readonly usedMemoryMib: number;
-  /** `used_cpu`, thousandths of a core */
-  readonly usedCpuMillis: number;
+  readonly usedMemoryMib: number | null;
+  /** `used_cpu`, thousandths of a core, often a fraction */
+  readonly usedCpuMillis: number | null;
   readonly isDefault: boolean | null;
   readonly orderIndex: number | null;
   readonly note: string | null;

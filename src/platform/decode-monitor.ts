@@ -1,13 +1,17 @@
 import type { ComponentMonitor, MonitorItem, MonitorSeries } from '../model/observed.ts';
 import { recordsOf } from './envelope.ts';
 import type { Fields } from './fields.ts';
+import { recordReader } from './record-fields.ts';
+import { monitorDataTable, monitoredTable, monitorItemTable } from './records.ts';
+
+const monitoredOf = recordReader(monitoredTable);
+const monitorItemOf = recordReader(monitorItemTable);
+const monitorDataOf = recordReader(monitorDataTable);
 
 /** Monitoring history: only components that have the performance plug-in appear in it, so it never lists components. */
 export function decodeMonitors(json: unknown, where: string): readonly ComponentMonitor[] {
   return recordsOf(json, where).map((fields) => ({
-    serviceId: fields.id('service_id'),
-    componentName: fields.textOrEmpty('service_cname'),
-    componentAlias: fields.textOrEmpty('service_alias'),
+    ...monitoredOf(fields),
     items: (fields.raw('monitors') ?? null) === null ? null : fields.records('monitors').map(itemOf),
   }));
 }
@@ -15,9 +19,8 @@ export function decodeMonitors(json: unknown, where: string): readonly Component
 function itemOf(fields: Fields): MonitorItem {
   const data = (fields.raw('data') ?? null) === null ? undefined : fields.record('data');
   return {
-    name: fields.text('monitor_item'),
-    status: fields.textOrNull('status'),
-    resultType: data?.textOrNull('resultType') ?? null,
+    ...monitorItemOf(fields),
+    ...(data === undefined ? { resultType: null } : monitorDataOf(data)),
     series: data?.records('result').map(seriesOf) ?? [],
   };
 }

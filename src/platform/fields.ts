@@ -26,7 +26,17 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
 }
 
 const ID = /^[\w-]{1,64}$/;
+const DECIMAL = /^(?:0|[1-9]\d{0,14})$/;
 const PEM = '-----BEGIN';
+
+export function isId(text: string): boolean {
+  return ID.test(text);
+}
+
+/** Returns the text; a key that strayed into a free text must not reach a ledger, a log or a screen. */
+export function withoutKeys(text: string): string {
+  return text.includes(PEM) ? '[removed: it looks like a certificate or key]' : text;
+}
 
 /**
  * Reads one record of an answer field by field: what is not asked for never gets out. Absent and null are the same.
@@ -58,46 +68,19 @@ export class Fields {
     return schemaDrift(this.#where, this.path(name), expected, this.raw(name));
   }
 
-  /** An identifier that goes into paths or keys of the ledger; anything else than `[\w-]{1,64}` is refused. */
-  id(name: string): string {
-    return this.idOrNull(name) ?? fail(this.drift(name, 'an identifier'));
-  }
-
-  /** An empty identifier counts as none. */
+  /** An identifier that goes into paths or keys of the ledger: `[\w-]{1,64}`. An empty one counts as none. */
   idOrNull(name: string): string | null {
     const value = this.raw(name);
     if (value === undefined || value === null || value === '') return null;
-    if (typeof value !== 'string' || !ID.test(value))
-      throw this.drift(name, 'an identifier of letters, digits, _ and -');
+    if (typeof value !== 'string' || !isId(value)) throw this.drift(name, 'an identifier of letters, digits, _ and -');
     return value;
-  }
-
-  text(name: string): string {
-    return this.textOrNull(name) ?? fail(this.drift(name, 'a string'));
   }
 
   textOrNull(name: string): string | null {
     const value = this.raw(name);
     if (value === undefined || value === null) return null;
     if (typeof value !== 'string') throw this.drift(name, 'a string');
-    // A key that strayed into a free text must not reach a ledger, a log or a screen.
-    return value.includes(PEM) ? '[removed: it looks like a certificate or key]' : value;
-  }
-
-  /** The plain texts of a list of things that are shown and never decided on; whatever else is in it is left out. */
-  texts(name: string): readonly string[] {
-    const value = this.raw(name) ?? [];
-    if (!Array.isArray(value)) throw this.drift(name, 'a list');
-    return value.filter((item): item is string => typeof item === 'string' && !item.includes(PEM));
-  }
-
-  /** For fields that are shown and never decided on. */
-  textOrEmpty(name: string): string {
-    return this.textOrNull(name) ?? '';
-  }
-
-  integer(name: string): number {
-    return this.integerOrNull(name) ?? fail(this.drift(name, 'an integer'));
+    return withoutKeys(value);
   }
 
   integerOrNull(name: string): number | null {
@@ -107,14 +90,16 @@ export class Fields {
     return value;
   }
 
-  port(name: string): number {
-    const value = this.integer(name);
-    if (value < 1 || value > 65_535) throw this.drift(name, 'a port from 1 to 65535');
-    return value;
+  /** An integer of 0 or more, or the text that a server writes for it. */
+  decimalOrNull(name: string): number | null {
+    const value = this.raw(name);
+    return typeof value === 'string' && DECIMAL.test(value) ? Number(value) : this.integerOrNull(name);
   }
 
-  flag(name: string): boolean {
-    return this.flagOrNull(name) ?? fail(this.drift(name, 'true or false'));
+  portOrNull(name: string): number | null {
+    const value = this.integerOrNull(name);
+    if (value !== null && (value < 1 || value > 65_535)) throw this.drift(name, 'a port from 1 to 65535');
+    return value;
   }
 
   flagOrNull(name: string): boolean | null {
@@ -134,8 +119,4 @@ export class Fields {
   record(name: string): Fields {
     return new Fields(this.raw(name), this.#where, this.path(name));
   }
-}
-
-function fail(error: PortolanError): never {
-  throw error;
 }

@@ -10,6 +10,7 @@ import type { Capability, CapabilityState, MonitorQuery, PlatformClient, Readabl
 import {
   decodeApplication,
   decodeApplicationSummaries,
+  decodeComponents,
   decodeInstalled,
   decodePlacedRules,
   decodePorts,
@@ -17,7 +18,6 @@ import {
   decodeRule,
   decodeRules,
 } from './decode.ts';
-import { decodeComponents } from './decode-component.ts';
 import { decodeMonitors } from './decode-monitor.ts';
 import {
   createDialect,

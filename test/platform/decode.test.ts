@@ -4,6 +4,7 @@ import { PortolanError } from '../../src/model/errors.ts';
 import {
   decodeApplication,
   decodeApplicationSummaries,
+  decodeComponents,
   decodeInstall,
   decodeInstalled,
   decodePort,
@@ -12,7 +13,6 @@ import {
   decodeRule,
   decodeRules,
 } from '../../src/platform/decode.ts';
-import { decodeComponents } from '../../src/platform/decode-component.ts';
 import { decodeMonitors } from '../../src/platform/decode-monitor.ts';
 import { recordedExchange, recordedExchanges } from './recorded.ts';
 
@@ -149,9 +149,9 @@ test.for([
   ],
   [
     'an id that leads elsewhere',
-    decodeRegions,
-    [{ ...region, region_id: '../x' }],
-    '[0].region_id: expected an identifier',
+    decodeComponents,
+    [{ service_id: '../x', service_key: 'k', service_alias: 'gr1' }],
+    '[0].service_id: expected an identifier',
   ],
   [
     'an id that is too long',

@@ -7,16 +7,29 @@ export interface RecordedExchange {
   readonly response: { readonly status: number; readonly contentType: string; readonly body: unknown };
 }
 
-const text = readFileSync(new URL('../recorded/console-ae3f1618.jsonl', import.meta.url), 'utf8');
+function recorded(file: string): readonly RecordedExchange[] {
+  const text = readFileSync(new URL(`../recorded/${file}`, import.meta.url), 'utf8');
+  return text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as RecordedExchange);
+}
 
 /** Exchanges with a real server, in order. */
-export const recordedExchanges: readonly RecordedExchange[] = text
-  .trim()
-  .split('\n')
-  .map((line) => JSON.parse(line) as RecordedExchange);
+export const recordedExchanges = recorded('console-ae3f1618.jsonl');
+/** The second recording, of another day and another seed. */
+export const secondExchanges = recorded('console-2.jsonl');
 
 export function recordedExchange(name: string): RecordedExchange {
-  const found = recordedExchanges.find((exchange) => exchange.name === name);
+  return named(name, recordedExchanges);
+}
+
+export function recordedSecond(name: string): RecordedExchange {
+  return named(name, secondExchanges);
+}
+
+function named(name: string, exchanges: readonly RecordedExchange[]): RecordedExchange {
+  const found = exchanges.find((exchange) => exchange.name === name);
   if (found === undefined) throw new Error(`no recorded exchange is called ${name}`);
   return found;
 }

@@ -1,31 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { groupByApplication } from '../../src/manifest/group.ts';
-import { loadManifests } from '../../src/manifest/load.ts';
-import type { Work } from '../../src/reconcile/reconcile.ts';
 import { demo, demoSeed } from '../../src/sandbox/seeds/demo.ts';
 import type { Dialect } from '../../src/sandbox/wire.ts';
+import { exampleWork } from '../support/example-work.ts';
 import { allowEverything, ScopeWorld } from '../support/scope-world.ts';
 
 const DIALECTS: readonly Dialect[] = ['documented', 'extended'];
-const SHOP = join(import.meta.dirname, '../../examples/shop');
-
-function exampleWork(): Work {
-  const files = readdirSync(SHOP).map((name) => ({ path: name, content: readFileSync(join(SHOP, name), 'utf8') }));
-  const { desired, problems } = loadManifests({
-    files,
-    operator: { platforms: new Set(['default']), stores: new Set(['main']) },
-  });
-  expect(problems).toEqual([]);
-  const [group] = groupByApplication(desired);
-  if (group === undefined) throw new Error('the example has an application');
-  return {
-    application: group.application,
-    resources: new Map(group.resources.map((resource) => [resource.id, resource])),
-  };
-}
-
 const work = exampleWork();
 
 /** Passes until the install runs and what hangs on it is done, as `apply` does. */

@@ -8,7 +8,7 @@ import { groupByApplication } from '../../src/manifest/group.ts';
 import { loadManifests } from '../../src/manifest/load.ts';
 import { writeManifest } from '../../src/manifest/write.ts';
 import type { ComponentRecord, InstalledModel, PortRecord, RuleRecord } from '../../src/model/observed.ts';
-import { decodeComponents } from '../../src/platform/decode-component.ts';
+import { decodeComponents } from '../../src/platform/decode.ts';
 import { planExported } from '../../src/reconcile/prove-export.ts';
 
 const text = fc.oneof(

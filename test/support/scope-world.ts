@@ -49,6 +49,8 @@ export class ScopeWorld {
   crash: Crash | undefined;
   /** Answers in place of the platform, which then never hears of the request. */
   answer: (request: PlatformRequest) => PlatformResponse | undefined = () => undefined;
+  /** Alters what the platform answers. */
+  alter: (request: PlatformRequest, response: PlatformResponse) => PlatformResponse = (_, response) => response;
 
   constructor(seed: Seed, dialect: Dialect, randomSeed = 1) {
     this.#random = seededRandom(randomSeed);
@@ -98,7 +100,7 @@ export class ScopeWorld {
         die();
         return never;
       }
-      const response = this.answer(request) ?? (await this.#sandbox(request));
+      const response = this.answer(request) ?? this.alter(request, await this.#sandbox(request));
       this.exchanges.push({ request, response });
       if (strikes === 'after') {
         die();
