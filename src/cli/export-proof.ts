@@ -1,11 +1,12 @@
 import { type ApplicationGroup, groupByApplication } from '../manifest/group.ts';
 import { loadManifests } from '../manifest/load.ts';
 import type { OperatorNames } from '../manifest/relations.ts';
-import type { LiveApplication } from '../kinds/export.ts';
+import { PortolanError } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
 import type { ScopePlan } from '../model/plan.ts';
-import { hasChanges, planDocument, type PlanDocument } from '../plan/document.ts';
+import { hasChanges, planDocument, type PlanDocument, type UnobservedScope } from '../plan/document.ts';
 import { planExported } from '../reconcile/prove-export.ts';
+import type { ReadApplication } from '../reconcile/read-application.ts';
 import type { ManifestFile } from './export-files.ts';
 import { workOf } from './session.ts';
 
@@ -18,35 +19,47 @@ export interface Proof {
   readonly holds: boolean;
 }
 
-/** @param lives what they were written from, by `metadata.name` of the Application. */
+/** @param read what they were written from, by `metadata.name` of the Application. */
 export async function prove(
   files: readonly ManifestFile[],
-  lives: ReadonlyMap<string, LiveApplication>,
+  read: ReadonlyMap<string, ReadApplication>,
   operator: OperatorNames,
   nowMs: number,
 ): Promise<Proof> {
   const { desired, problems } = loadManifests({ files, operator });
-  const plans = await Promise.all(groupByApplication(desired).map((group) => planOf(group, lives, nowMs)));
+  const plans: ScopePlan[] = [];
+  const unobserved: UnobservedScope[] = [];
+  await Promise.all(
+    groupByApplication(desired).map(async (group) => {
+      try {
+        plans.push(await planOf(group, read, nowMs));
+      } catch (error) {
+        if (!(error instanceof PortolanError) || error.code === 'platform/stopped') throw error;
+        const { code, disposition, message, remedy } = error;
+        unobserved.push({ application: group.application.id, code, disposition, message, remedy });
+      }
+    }),
+  );
   const plan = planDocument({
     source: 'export',
     revision: null,
     ledger: 'known',
     // That something is adopted as it is, is what was to be shown.
     scopes: plans.map((scope) => ({ ...scope, notes: [] })),
-    unobserved: [],
+    unobserved,
     refusals: [],
     notes: [],
   });
-  const holds = problems.length === 0 && plans.length === lives.size && !hasChanges(plan) && plan.summary.held === 0;
+  const holds = problems.length === 0 && plans.length === read.size && !hasChanges(plan) && plan.summary.held === 0;
   return { problems, plan, holds };
 }
 
 function planOf(
   group: ApplicationGroup,
-  lives: ReadonlyMap<string, LiveApplication>,
+  read: ReadonlyMap<string, ReadApplication>,
   nowMs: number,
 ): Promise<ScopePlan> {
-  const live = lives.get(group.application.name);
-  if (live === undefined) throw new Error(`${group.application.id} was written for no application`);
-  return planExported(workOf(group), live, 'export', nowMs);
+  const application = read.get(group.application.name);
+  if (application === undefined) throw new Error(`${group.application.id} was written for no application`);
+  return planExported(workOf(group), application, 'export', nowMs);
 }

@@ -22,7 +22,7 @@ export interface ExportNaming {
 }
 
 /** One application that was named, and the ids that were given with it. */
-interface Named extends Pick<ExportTarget, 'scope' | 'listed'> {
+interface Named extends Pick<ExportTarget, 'scope' | 'record'> {
   readonly components: readonly string[];
 }
 
@@ -52,14 +52,14 @@ export async function exportTargets(
   if (!isNamed) named.push(...[...atHand.values()].map((found) => ({ ...found, components: [] })));
   if (!isNamed && named.length === 0) throw nothingNamed();
   const targets = new Map<string, ExportTarget>();
-  for (const { scope, components, listed } of named) {
+  for (const { scope, components, record: read } of named) {
     const key = scopeKey(scope);
     const earlier = targets.get(key);
-    const summary = listed ?? earlier?.listed ?? atHand.get(key)?.listed;
+    const record = read ?? earlier?.record ?? atHand.get(key)?.record;
     const only = [...(earlier?.only ?? []), ...components];
     targets.set(key, {
       scope,
-      ...(summary === undefined ? {} : { listed: summary }),
+      ...(record === undefined ? {} : { record }),
       only: only.length === 0 ? undefined : only,
       known: atHand.get(key)?.known ?? { components: new Map() },
     });
@@ -139,7 +139,7 @@ async function inTeam(text: string, platforms: Platforms, platform: string, { er
   }
   const client = platforms.client(platform);
   const scopes = async (name: string): Promise<Named[]> =>
-    (await applicationsOfTeam(client, team, name)).map((found) => ({ ...found, components: [] }));
+    (await applicationsOfTeam(client, team, name)).map((scope) => ({ scope, components: [] }));
   if (region !== undefined) return scopes(region);
   const regions = await client.regions();
   const found = await Promise.all(
@@ -168,7 +168,7 @@ function unseenRegion(name: string, status: string): string {
   return `region ${name} is ${regionStatusWord(status)}, and the platform shows nothing of it: what the team has there is not exported`;
 }
 
-interface AtHand extends Pick<ExportTarget, 'scope' | 'known' | 'listed'> {
+interface AtHand extends Pick<ExportTarget, 'scope' | 'known' | 'record'> {
   readonly group: ApplicationGroup;
 }
 
@@ -189,11 +189,10 @@ async function manifestsAtHand(desired: DesiredState, platforms: Platforms): Pro
 async function placeOf(
   application: Resource<ApplicationSpec>,
   platforms: Platforms,
-): Promise<Pick<ExportTarget, 'scope' | 'listed'>> {
+): Promise<Pick<ExportTarget, 'scope' | 'record'>> {
   const { platform, team, region, appId } = application.spec;
   if (appId !== undefined) return { scope: { platform, team, region, appId } };
-  const { scope, record } = await resolveScope(application, { client: platforms.client(platform) });
-  return { scope, listed: record };
+  return resolveScope(application, { client: platforms.client(platform) });
 }
 
 function namedComponents(resources: ApplicationGroup['resources']): ReadonlyMap<string, string> {

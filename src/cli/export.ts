@@ -1,6 +1,5 @@
 import { Option } from '@commander-js/extra-typings';
 import PQueue from 'p-queue';
-import type { LiveApplication } from '../kinds/export.ts';
 import { operatorNames } from '../manifest/configuration.ts';
 import { type ExportedApplication, exportApplications } from '../manifest/export.ts';
 import { renderProblems } from '../manifest/render.ts';
@@ -8,7 +7,12 @@ import { PortolanError } from '../model/errors.ts';
 import { scopeKey } from '../model/ids.ts';
 import { safeLine } from '../model/text.ts';
 import { renderPlanText } from '../plan/render/text.ts';
-import { type ApplicationReader, createApplicationReader, type ExportTarget } from '../reconcile/read-application.ts';
+import {
+  type ApplicationReader,
+  createApplicationReader,
+  type ExportTarget,
+  type ReadApplication,
+} from '../reconcile/read-application.ts';
 import type { CommandDefinition, Surroundings } from './command.ts';
 import { readConfiguration } from './configuration.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
@@ -114,7 +118,8 @@ async function runExport(options: ExportOptions, surroundings: Surroundings): Pr
   return withOpenPlatforms(input, options, surroundings, async (platforms) => {
     const { targets, others } = await exportTargets(options, input.desired, platforms, terminal);
     const { applications, errors } = await readAll(targets, options, platforms, surroundings);
-    const written = exportApplications(applications, {
+    const readOf = new Map(applications.map((application) => [application.live, application]));
+    const written = exportApplications([...readOf.keys()], {
       stores: input.configuration.stores,
       store: options.store,
       others,
@@ -123,7 +128,12 @@ async function runExport(options: ExportOptions, surroundings: Surroundings): Pr
     const files = written.map((application) => filesOf(application, layout));
     const proof = await prove(
       files.flat(),
-      new Map(written.map(({ name, live }) => [name, live])),
+      new Map(
+        written.flatMap(({ name, live }) => {
+          const application = readOf.get(live);
+          return application === undefined ? [] : [[name, application] as const];
+        }),
+      ),
       operatorNames(input.configuration),
       surroundings.clock.now(),
     );
@@ -160,7 +170,7 @@ function refuseUnknownStore(
 }
 
 interface Reading {
-  readonly applications: readonly LiveApplication[];
+  readonly applications: readonly ReadApplication[];
   readonly errors: readonly { readonly target: ExportTarget; readonly error: PortolanError }[];
 }
 
@@ -171,7 +181,7 @@ async function readAll(
   platforms: Platforms,
   surroundings: Surroundings,
 ): Promise<Reading> {
-  const applications: LiveApplication[] = [];
+  const applications: ReadApplication[] = [];
   const errors: { target: ExportTarget; error: PortolanError }[] = [];
   const readers = new Map<string, ApplicationReader>();
   for (const [name, ofPlatform] of Map.groupBy(targets, ({ scope }) => scope.platform))

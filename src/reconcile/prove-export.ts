@@ -1,25 +1,27 @@
-import type { LiveApplication } from '../kinds/export.ts';
-import type { Memory, ScopeReader } from '../kinds/reconciled.ts';
+import type { Memory } from '../kinds/reconciled.ts';
 import { reconciledKinds } from '../kinds/registry.ts';
 import type { ResourceId } from '../model/ids.ts';
 import type { ScopePlan } from '../model/plan.ts';
 import { planScope } from '../plan/plan-scope.ts';
+import type { ReadApplication } from './read-application.ts';
 import type { Work } from './reconcile.ts';
 
 /** Nothing on record, as before a first apply. */
 const NOTHING: Memory = { known: true, scopeRecorded: false, restored: false, objects: [] };
 
 /**
- * Plans manifests against what they were written from, as `plan --adopt` would with an empty ledger. No request: what was
- * read is all there is. An empty plan proves that the manifests say what is there.
+ * Plans manifests against what they were written from, as `plan --adopt` does with an empty ledger, and by the same
+ * reads: an empty plan proves that the manifests match the platform and that Portolan can manage it.
+ * @param reader has the answers that the manifests were written from, and asks the platform for the rest.
+ * @throws PortolanError where a read fails that the plan needs.
  */
 export async function planExported(
   { application, resources }: Work,
-  live: LiveApplication,
+  { live, reader }: ReadApplication,
   source: string,
   nowMs: number,
 ): Promise<ScopePlan> {
-  const reader = readerOf(live);
+  await reader.application();
   const observed = await Promise.all(
     [...resources.values()].map(async (resource): Promise<[ResourceId, unknown]> => {
       const kind = reconciledKinds.get(resource.kind);
@@ -41,18 +43,4 @@ export async function planExported(
     nowMs,
   });
   return plan;
-}
-
-function readerOf({ components, rules, installed }: LiveApplication): ScopeReader {
-  const records = components.flatMap(({ record }) => record ?? []);
-  return {
-    ports: async (serviceId) => components.find((component) => component.serviceId === serviceId)?.ports,
-    rules: async () => rules,
-    components: async () =>
-      records.length === components.length ? { readable: true, value: records } : { readable: false },
-    installed: async () => (installed === 'not-asked' ? { readable: false } : installed),
-    // How it runs decides nothing about what was adopted as it is.
-    application: async () => ({ status: 'unknown', componentCount: components.length, runningComponentCount: 0 }),
-    can: async () => rules.readable,
-  };
 }

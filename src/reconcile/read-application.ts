@@ -1,17 +1,18 @@
 import type { LiveApplication, LiveComponent } from '../kinds/export.ts';
-import type { Readable } from '../kinds/reconciled.ts';
+import type { Readable, ScopeReader } from '../kinds/reconciled.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { Scope } from '../model/ids.ts';
-import type { ApplicationSummary, PlacedRule, RuleRecord } from '../model/observed.ts';
+import type { ApplicationRecord, PlacedRule, RuleRecord } from '../model/observed.ts';
 import type { PlatformClient } from '../platform/client.ts';
+import { createScopeReader } from './scope-reader.ts';
 
 /** An application that somebody wants to see as manifests. */
 export interface ExportTarget {
   readonly scope: Scope;
   /** Only these components, by id. undefined: all that can be found. */
   readonly only: readonly string[] | undefined;
-  /** What a listing has said of it already. */
-  readonly listed?: Pick<ApplicationSummary, 'name' | 'k8sApp'>;
+  /** What was read of it already. */
+  readonly record?: ApplicationRecord;
   /** What manifests at hand say: names, and the ids that a server without a listing cannot give. */
   readonly known: { readonly name?: string; readonly components: ReadonlyMap<string, string> };
 }
@@ -24,36 +25,22 @@ const UNREADABLE = { readable: false } as const;
  */
 export interface ApplicationReader {
   /** @throws PortolanError where it is not there, or cannot be read. */
-  read(target: ExportTarget): Promise<LiveApplication>;
+  read(target: ExportTarget): Promise<ReadApplication>;
+}
+
+/** An application as it was read, and what read it: a proof asks that for the rest that a plan reads. */
+export interface ReadApplication {
+  readonly live: LiveApplication;
+  readonly reader: ScopeReader;
 }
 
 /** @param targets all that will be read of this platform. */
 export function createApplicationReader(client: PlatformClient, targets: readonly ExportTarget[]): ApplicationReader {
-  const perTeam = Map.groupBy(
-    targets.filter(({ listed }) => listed === undefined),
-    ({ scope }) => teamOf(scope),
-  );
-  const listings = new Map<string, Promise<Readable<readonly ApplicationSummary[]>>>();
   let allRules: Promise<Readable<readonly PlacedRule[]>> | undefined;
-  const [components, rules, installs] = [inTurn(), inTurn(), inTurn()];
-
-  async function identity(scope: Scope): Promise<{ readonly name: string; readonly k8sApp: string | null }> {
-    const team = teamOf(scope);
-    if ((perTeam.get(team)?.length ?? 0) > 1) {
-      const listing = listings.get(team) ?? client.applications(scope.team, scope.region);
-      listings.set(team, listing);
-      const listed = await listing;
-      const found = listed.readable ? listed.value.find(({ appId }) => appId === scope.appId) : undefined;
-      if (found !== undefined) return found;
-      if (listed.readable) throw noApplication(client, scope);
-    }
-    const record = await client.application(scope);
-    if (record === undefined) throw noApplication(client, scope);
-    return record;
-  }
+  const [components, ownRules, installs] = [inTurn(), inTurn(), inTurn()];
 
   /** Rules of all applications in one request, where that answers for several. */
-  async function rulesOf(scope: Scope): Promise<Readable<readonly RuleRecord[]>> {
+  async function sharedRules(scope: Scope): Promise<Readable<readonly RuleRecord[]> | undefined> {
     if (targets.length > 1) {
       // A server may refuse the rules of everybody and list those of one application.
       allRules ??= client.allRules().catch((error: unknown) => {
@@ -71,42 +58,50 @@ export function createApplicationReader(client: PlatformClient, targets: readonl
         };
       }
     }
-    return rules(() => client.rules(scope));
+    return undefined;
   }
 
   return {
-    async read({ scope, only, known, listed: summary }) {
-      const { name, k8sApp } = summary ?? (await identity(scope));
-      const listed = await components(() => client.components(scope));
+    async read({ scope, only, known, record }) {
+      // A plan of what is written reads the application itself, so its answer must be one that a plan can read.
+      const application = record ?? (await client.application(scope));
+      if (application === undefined) throw noApplication(client, scope);
+      const shared = await sharedRules(scope);
+      const reader = createScopeReader(client, scope, {
+        application,
+        ...(shared === undefined ? {} : { rules: shared }),
+      });
+      const listed = await components(() => reader.components());
       const ids =
         only ?? (listed.readable ? listed.value.map(({ serviceId }) => serviceId) : [...known.components.keys()]);
       // Where there is no listing, ids are the only way to name any, and say nothing of the rest.
       const isPart = only !== undefined && listed.readable;
       const found = await Promise.all(
         [...new Set(ids)].map(async (serviceId): Promise<LiveComponent | undefined> => {
-          const record = listed.readable ? listed.value.find((one) => one.serviceId === serviceId) : undefined;
-          const ports = await client.ports(scope, serviceId);
+          const component = listed.readable ? listed.value.find((one) => one.serviceId === serviceId) : undefined;
+          const ports = await reader.ports(serviceId);
           // Listed and not there: it was deleted in between.
-          if (ports === undefined && record !== undefined) return undefined;
+          if (ports === undefined && component !== undefined) return undefined;
           if (ports === undefined) throw noComponent(client, scope, serviceId);
           const manifest = known.components.get(serviceId);
-          return { serviceId, record, ports, ...(manifest === undefined ? {} : { name: manifest }) };
+          return { serviceId, record: component, ports, ...(manifest === undefined ? {} : { name: manifest }) };
         }),
       );
       const [rules, installed] = await Promise.all([
-        rulesOf(scope),
-        isPart ? ('not-asked' as const) : installs(() => client.installed(scope)),
+        ownRules(() => reader.rules()),
+        isPart ? ('not-asked' as const) : installs(() => reader.installed()),
       ]);
-      return {
+      const live: LiveApplication = {
         scope,
-        name,
-        k8sApp,
+        name: application.name,
+        k8sApp: application.k8sApp,
         ...(known.name === undefined ? {} : { manifestName: known.name }),
         components: found.filter((component) => component !== undefined),
         extent: isPart ? 'named' : listed.readable ? 'listed' : 'unlisted',
         rules,
         installed,
       };
+      return { live, reader };
     },
   };
 }
@@ -127,13 +122,10 @@ export async function applicationsOfTeam(
   client: PlatformClient,
   team: string,
   region: string,
-): Promise<readonly Required<Pick<ExportTarget, 'scope' | 'listed'>>[]> {
+): Promise<readonly Scope[]> {
   const answer = await client.applications(team, region);
   if (answer.readable) {
-    return answer.value.map((listed) => ({
-      scope: { platform: client.name, team, region, appId: listed.appId },
-      listed,
-    }));
+    return answer.value.map(({ appId }) => ({ platform: client.name, team, region, appId }));
   }
   throw new PortolanError({
     code: 'export/cannot-list',
@@ -141,10 +133,6 @@ export async function applicationsOfTeam(
     message: `${client.url} does not list the applications of a team. Nothing was written.`,
     remedy: "Name them: --app TEAM/REGION/APP-ID for each, or --list FILE. The number stands in the console's address.",
   });
-}
-
-function teamOf({ team, region }: Scope): string {
-  return `${team}/${region}`;
 }
 
 function noApplication(client: PlatformClient, { team, region, appId }: Scope): PortolanError {

@@ -1,6 +1,6 @@
-import type { InstalledCopy, Readable, ScopeReader, ScopeReading } from '../kinds/reconciled.ts';
+import type { Readable, ScopeReader, ScopeReading } from '../kinds/reconciled.ts';
 import { PortolanError } from '../model/errors.ts';
-import type { ApplicationRecord, RuleRecord } from '../model/observed.ts';
+import type { ApplicationRecord, InstalledModel, RuleRecord } from '../model/observed.ts';
 import type { PlatformClient } from '../platform/client.ts';
 import type { AppAddress } from '../platform/writes.ts';
 
@@ -9,6 +9,7 @@ export const VANISHED = 'application/vanished';
 
 /** A reader of one scope that asks the platform at most once for each thing, however many kinds want it. */
 export interface CachingReader extends ScopeReader {
+  installed(): Promise<Readable<readonly InstalledModel[]>>;
   /** A reader that has forgotten these readings and keeps the others; without arguments, all but the application. */
   without(readings?: ReadonlySet<ScopeReading>): CachingReader;
   /** A reader that has these answers as well. */
@@ -41,7 +42,7 @@ function reader(client: PlatformClient, app: AppAddress, answers: Map<ScopeReadi
     ports: (serviceId) => once(`ports ${serviceId}`, () => client.ports(app, serviceId)),
     rules: () => once('rules', () => client.rules(app)),
     components: () => once('components', () => client.components(app)),
-    installed: () => once('installed', async () => installed(await client.installed(app))),
+    installed: () => once('installed', () => client.installed(app)),
     application: () => once('application', () => existing(client, app)),
     can: async (ability) => (await client.probe(ability, app)) === 'yes',
     without: (readings) => {
@@ -50,15 +51,6 @@ function reader(client: PlatformClient, app: AppAddress, answers: Map<ScopeReadi
     },
     knowing: (known) => reader(client, app, new Map([...answers, ...knownAnswers(known)])),
   };
-}
-
-function installed(answer: Awaited<ReturnType<PlatformClient['installed']>>): Readable<readonly InstalledCopy[]> {
-  return answer.readable
-    ? {
-        readable: true,
-        value: answer.value.map(({ modelId, marketName, installGroupId }) => ({ modelId, marketName, installGroupId })),
-      }
-    : answer;
 }
 
 async function existing(client: PlatformClient, app: AppAddress): Promise<ApplicationRecord> {

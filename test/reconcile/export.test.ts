@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { LiveApplication } from '../../src/kinds/export.ts';
+import type { ScopeReader } from '../../src/kinds/reconciled.ts';
 import { legibleName } from '../../src/kinds/export-names.ts';
 import { NAME_LENGTH_MAX, NAME_PATTERN } from '../../src/kinds/schema.ts';
 import { exportApplications } from '../../src/manifest/export.ts';
@@ -9,7 +10,24 @@ import { loadManifests } from '../../src/manifest/load.ts';
 import { writeManifest } from '../../src/manifest/write.ts';
 import type { ComponentRecord, InstalledModel, PortRecord, RuleRecord } from '../../src/model/observed.ts';
 import { decodeComponents } from '../../src/platform/decode.ts';
+import { createApplicationReader } from '../../src/reconcile/read-application.ts';
+import { demo, demoSeed } from '../../src/sandbox/seeds/demo.ts';
+import { ScopeWorld } from '../support/scope-world.ts';
 import { planExported } from '../../src/reconcile/prove-export.ts';
+
+/** Answers from what the manifests were written from, and has no more to say. */
+function readerOf({ components, rules, installed }: LiveApplication): ScopeReader {
+  const records = components.flatMap(({ record: one }) => one ?? []);
+  return {
+    ports: async (serviceId) => components.find((component) => component.serviceId === serviceId)?.ports,
+    rules: async () => rules,
+    components: async () =>
+      records.length === components.length ? { readable: true, value: records } : { readable: false },
+    installed: async () => (installed === 'not-asked' ? { readable: false } : installed),
+    application: async () => ({ status: 'running', componentCount: components.length, runningComponentCount: 0 }),
+    can: async () => rules.readable,
+  };
+}
 
 const text = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 12 }),
@@ -144,7 +162,7 @@ test('whatever a platform has: what is written is valid, and its plan is empty',
         const live = exported.find(({ name }) => name === anchor.name)?.live;
         if (live === undefined) throw new Error(`${anchor.id} was not exported`);
         const work = { application: anchor, resources: new Map(resources.map((resource) => [resource.id, resource])) };
-        const plan = await planExported(work, live, 'test', 0);
+        const plan = await planExported(work, { live, reader: readerOf(live) }, 'test', 0);
         expect({ actions: plan.actions, holds: plan.holds, deferred: plan.deferred }).toEqual({
           actions: [],
           holds: [],
@@ -185,4 +203,19 @@ test('a name that is made of a text is valid, or none is', () => {
     }),
     { numRuns: 300 },
   );
+});
+
+test('an application that no plan could read is not exported, although every listing is sound', async () => {
+  const world = new ScopeWorld(demoSeed, 'extended');
+  world.alter = (request, response) =>
+    request.operation === 'getApplication'
+      ? { ...response, body: response.body.replace(/"service_count":\d+/, '"service_count":"many"') }
+      : response;
+  const scope = { platform: 'default', team: demo.team, region: demo.region, appId: demo.appId };
+  const targets = [scope, scope].map((one) => ({ scope: one, only: undefined, known: { components: new Map() } }));
+  const reader = createApplicationReader(world.client(), targets);
+  await expect(reader.read({ scope, only: undefined, known: { components: new Map() } })).rejects.toMatchObject({
+    code: 'platform/schema-drift',
+    message: expect.stringContaining('service_count: expected an integer, got a string'),
+  });
 });

@@ -8,6 +8,7 @@ import { resourceId } from '../../src/model/ids.ts';
 import type { Resource } from '../../src/model/resource.ts';
 import { Secret } from '../../src/model/secret.ts';
 import { createRequestBudget } from '../../src/platform/budget.ts';
+import type { PlatformClient } from '../../src/platform/client.ts';
 import { createPlatformClient } from '../../src/platform/platform-client.ts';
 import type { PlatformRequest, PlatformResponse, Transport } from '../../src/platform/transport.ts';
 import { silentLog } from '../../src/runtime/log.ts';
@@ -73,6 +74,11 @@ export class ScopeWorld {
     const death = Promise.withResolvers<'died'>();
     const world = this.#process(() => death.resolve('died'));
     return Promise.race([reconcile(work, world, options), death.promise]);
+  }
+
+  /** The client of a new process. */
+  client(): PlatformClient {
+    return this.#process(() => {}).client;
   }
 
   /** Passes until nothing is in doubt any more and the last one wrote nothing; time passes between them. */
