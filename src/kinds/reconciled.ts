@@ -1,6 +1,6 @@
 import type { ResourceId, ScopeKey } from '../model/ids.ts';
 import type { Json, JsonObject } from '../model/json.ts';
-import type { ComponentRecord, PortRecord, RuleRecord } from '../model/observed.ts';
+import type { ComponentRecord, PlacedRule, PortRecord, RuleRecord } from '../model/observed.ts';
 import type { Intent, ObjectState, Origin, OwnedObject } from '../model/owned.ts';
 import type { ActionVerb, DeferredAction, Hold, Note, Wait } from '../model/plan.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
@@ -158,12 +158,14 @@ export const noDifference: Difference<never> = {
 export type Readable<T> = { readonly readable: true; readonly value: T } | { readonly readable: false };
 
 /** One thing that can be read of a scope. */
-export type ScopeReading = 'application' | 'components' | 'installed' | 'rules' | `ports ${string}`;
+export type ScopeReading = 'application' | 'components' | 'installed' | 'rules' | 'every-rule' | `ports ${string}`;
 
 /** Reads of one scope, each asked at most once per pass however many kinds want it. */
 export interface ScopeReader {
   ports(serviceId: string): Promise<readonly PortRecord[] | undefined>;
   rules(): Promise<Readable<readonly RuleRecord[]>>;
+  /** The rules of all applications: the only listing that shows extensions, and what stands on a domain and path. */
+  everyRule(): Promise<Readable<readonly PlacedRule[]>>;
   components(): Promise<Readable<readonly ComponentRecord[]>>;
   installed(): Promise<Readable<readonly InstalledCopy[]>>;
   application(): Promise<{

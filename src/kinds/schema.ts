@@ -144,7 +144,7 @@ const annotationsOfPortolan = {
     type: 'string',
     enum: ['true'],
     description:
-      '"true": an update may overwrite fields that the platform never shows, such as a rule\'s configuration.',
+      'Has no effect any more, and is accepted for older manifests: an update keeps the fields that the platform never shows.',
   },
   'portolan/on-removal': {
     type: 'string',

@@ -129,6 +129,12 @@ export interface PortRecord {
   readonly serviceName: string;
 }
 
+/** One entry of `rule_extensions`. */
+export interface RuleExtension {
+  readonly key: string;
+  readonly value: string;
+}
+
 /** `HTTPGatewayRule`. Every field of section 2.5; nullable throughout, because the documents do not say what is required. */
 export interface RuleRecord {
   /** `http_rule_id`: the id that GET, PUT and DELETE take. Never empty here: a blank record decodes to "absent". */
@@ -148,6 +154,8 @@ export interface RuleRecord {
   readonly header: string;
   readonly autoSsl: boolean;
   readonly autoSslConfig: string | null;
+  /** `rule_extensions`. Absent where the answer does not show them: only the listing of all rules does. */
+  readonly extensions?: readonly RuleExtension[];
   /** 0: made by the platform when outer was opened; 1: made by someone. */
   readonly type: number | null;
   readonly outer: boolean;

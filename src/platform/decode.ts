@@ -81,8 +81,24 @@ export function decodeRules(json: unknown, where: string): readonly RuleRecord[]
 export function decodePlacedRules(json: unknown, where: string): readonly PlacedRule[] {
   return recordsOf(json, where).flatMap((fields) => {
     const rule = ruleOf(fields);
-    return rule === undefined ? [] : [{ ...placeOf(fields), rule }];
+    return rule === undefined
+      ? []
+      : [{ ...placeOf(fields), rule: withExtensions(rule, fields.raw('rule_extensions')) }];
   });
+}
+
+/**
+ * The listing of all rules shows extensions as text, `lb-type:round-robin,retries:3`. Text of another form shows nothing: the
+ * extensions then count as unknown.
+ */
+function withExtensions(rule: RuleRecord, text: unknown): RuleRecord {
+  if (typeof text !== 'string') return rule;
+  const entries = text.split(',').filter((entry) => entry !== '');
+  const extensions = entries.flatMap((entry) => {
+    const [key, value, ...rest] = entry.split(':');
+    return key === undefined || key === '' || value === undefined || rest.length > 0 ? [] : [{ key, value }];
+  });
+  return extensions.length === entries.length ? { ...rule, extensions } : rule;
 }
 
 /** Blank as a whole means absent; a rule without an id is something that we do not understand. */

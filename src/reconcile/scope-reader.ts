@@ -1,6 +1,6 @@
 import type { Readable, ScopeReader, ScopeReading } from '../kinds/reconciled.ts';
 import { PortolanError } from '../model/errors.ts';
-import type { ApplicationRecord, InstalledModel, RuleRecord } from '../model/observed.ts';
+import type { ApplicationRecord, InstalledModel, PlacedRule, RuleRecord } from '../model/observed.ts';
 import type { PlatformClient } from '../platform/client.ts';
 import type { AppAddress } from '../platform/writes.ts';
 
@@ -41,6 +41,7 @@ function reader(client: PlatformClient, app: AppAddress, answers: Map<ScopeReadi
   return {
     ports: (serviceId) => once(`ports ${serviceId}`, () => client.ports(app, serviceId)),
     rules: () => once('rules', () => client.rules(app)),
+    everyRule: () => once('every-rule', () => everyRule(client)),
     components: () => once('components', () => client.components(app)),
     installed: () => once('installed', () => client.installed(app)),
     application: () => once('application', () => existing(client, app)),
@@ -51,6 +52,16 @@ function reader(client: PlatformClient, app: AppAddress, answers: Map<ScopeReadi
     },
     knowing: (known) => reader(client, app, new Map([...answers, ...knownAnswers(known)])),
   };
+}
+
+/** A server that lists one application's rules may refuse those of everybody, or hold one that nobody can read. */
+async function everyRule(client: PlatformClient): Promise<Readable<readonly PlacedRule[]>> {
+  try {
+    return await client.allRules();
+  } catch (error) {
+    if (!(error instanceof PortolanError) || error.disposition === 'retry') throw error;
+    return { readable: false };
+  }
 }
 
 async function existing(client: PlatformClient, app: AppAddress): Promise<ApplicationRecord> {

@@ -226,6 +226,7 @@ export function readerOf(answers: Partial<ScopeReader>): ScopeReader {
   return {
     ports: unexpected('ports'),
     rules: unexpected('rules'),
+    everyRule: unexpected('the rules of all applications'),
     components: unexpected('components'),
     installed: unexpected('installed'),
     application: unexpected('application'),

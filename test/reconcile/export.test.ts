@@ -21,6 +21,7 @@ function readerOf({ components, rules, installed }: LiveApplication): ScopeReade
   return {
     ports: async (serviceId) => components.find((component) => component.serviceId === serviceId)?.ports,
     rules: async () => rules,
+    everyRule: async () => ({ readable: false }),
     components: async () =>
       records.length === components.length ? { readable: true, value: records } : { readable: false },
     installed: async () => (installed === 'not-asked' ? { readable: false } : installed),

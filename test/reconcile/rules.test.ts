@@ -45,6 +45,11 @@ function ended(outcome: Outcome | 'died') {
   return outcome;
 }
 
+const updatesOf = (platform: ScopeWorld) =>
+  platform
+    .writes()
+    .filter(({ request }) => request.method === 'PUT' && request.path.includes('httpdomains'))
+    .map(({ request }) => request.body);
 const holdsOf = (outcome: Outcome | 'died') => ended(outcome).plan.holds.map((hold) => hold.code);
 const notesOf = (outcome: Outcome | 'died') => ended(outcome).plan.notes.map((note) => note.code);
 const rulesOf = ({ state }: ScopeWorld) => [...state.rules.all()].filter((row) => row.domain === WWW.domain);
@@ -79,10 +84,7 @@ test('an adopted rule is left when git lets go of it', async () => {
 
 test('an adopted rule gets its former values back where its annotation says so, and is then let go', async () => {
   const platform = world([{ ...WWW, weight: 30, cookie: 'a=b' }]);
-  const wanted = withRule(
-    { weight: 80, configuration: { proxyBodySize: 10 }, extensions: [] },
-    { 'portolan/on-removal': 'restore' },
-  );
+  const wanted = withRule({ weight: 80 }, { 'portolan/on-removal': 'restore' });
   await platform.pass(wanted, adopting);
   expect(rulesOf(platform)).toMatchObject([{ weight: 80, cookie: 'a=b' }]);
   expect(notesOf(await platform.pass(withoutRule)), 'only with --prune').toEqual(['prune/not-asked']);
@@ -152,49 +154,113 @@ test('an update that would write the mask of a secret over the secret is held', 
   expect(rulesOf(platform)).toMatchObject([{ cookie: 'session=new', weight: 80 }]);
 });
 
-test('an update that would lose what nobody can read, or cannot carry, is held', async () => {
-  const hidden = world([{ ...WWW, weight: 30 }]);
-  expect(holdsOf(await hidden.pass(withRule({ weight: 80 }), adopting))).toEqual(['rule/hidden-values']);
-  const accepted = withRule({ weight: 80 }, { 'portolan/overwrite-hidden': 'true' });
-  expect(holdsOf(await hidden.pass(accepted, adopting))).toEqual([]);
-  expect(rulesOf(hidden)).toMatchObject([{ weight: 80 }]);
-
-  const conditional = world([{ ...WWW, header: 'x=y' }]);
-  expect(
-    holdsOf(await conditional.pass(withRule({ weight: 80, configuration: {}, extensions: [] }), adopting)),
-  ).toEqual(['rule/header-lost']);
-  expect(conditional.writes()).toEqual([]);
+test('a rule with a header, or with values that no server shows, is adopted, updated and healed', async () => {
+  const platform = world([{ ...WWW, weight: 30, header: 'x=y' }]);
+  expect(holdsOf(await platform.pass(withRule({ weight: 80 }), adopting))).toEqual([]);
+  expect(rulesOf(platform)).toMatchObject([{ weight: 80, header: 'x=y' }]);
+  const [row] = rulesOf(platform);
+  if (row === undefined) throw new Error('the rule is there');
+  platform.state.rules.put({ ...row, weight: 5 });
+  expect(holdsOf(await platform.pass(withRule({ weight: 80 })))).toEqual([]);
+  expect(rulesOf(platform), 'healed').toMatchObject([{ weight: 80, header: 'x=y' }]);
 });
 
-test('an update sends the whole record: what the manifest does not manage stays', async () => {
+test('an update sends the whole record but what it cannot change: what the manifest does not manage stays', async () => {
   const platform = world([]);
-  await platform.pass(withRule({ weight: 40, cookie: 'a=b', configuration: { proxyBodySize: 10 } }));
+  await platform.pass(withRule({ weight: 40, cookie: 'a=b', header: 'x=y', configuration: { proxyBodySize: 10 } }));
   await platform.pass(withRule({ weight: 60 }));
-  const [update] = platform
-    .writes()
-    .filter(({ request }) => request.method === 'PUT' && request.path.includes('httpdomains'));
-  expect(update?.request.body).toMatchObject({
-    the_weight: 60,
-    domain_cookie: 'a=b',
-    configuration: { proxy_body_size: 10 },
-  });
-  expect(rulesOf(platform)).toMatchObject([{ weight: 60, cookie: 'a=b' }]);
-});
-
-test('a write-only value that the manifest no longer manages is still sent along, passes later', async () => {
-  const platform = world([]);
-  await platform.pass(withRule({ weight: 40, configuration: { proxyBodySize: 10 } }));
-  await platform.pass(withRule({ weight: 40 }));
-  await platform.pass(withRule({ weight: 60 }));
-  await platform.pass(withRule({ weight: 70 }));
-  const updates = platform
-    .writes()
-    .filter(({ request }) => request.method === 'PUT' && request.path.includes('httpdomains'));
-  expect(updates.map(({ request }) => request.body)).toMatchObject([
-    { the_weight: 60, configuration: { proxy_body_size: 10 } },
-    { the_weight: 70, configuration: { proxy_body_size: 10 } },
+  const updates = updatesOf(platform);
+  expect(updates).toMatchObject([{ the_weight: 60, domain_cookie: 'a=b' }]);
+  for (const name of ['configuration', 'domain_header', 'domain_heander', 'header', 'whether_open'])
+    expect(updates[0]).not.toHaveProperty(name);
+  expect(rulesOf(platform)).toMatchObject([
+    { weight: 60, cookie: 'a=b', header: 'x=y', configuration: { proxy_body_size: 10 } },
   ]);
 });
+
+test.for([
+  ['configuration', { configuration: { proxyBodySize: 10 } }, { configuration: { proxyBodySize: 99 } }],
+  ['header', { header: 'x=y' }, { header: 'x=z' }],
+] as const)(
+  'a change of %s is held, because no update applies it; the rest is updated',
+  async ([path, before, after]) => {
+    const platform = world([]);
+    await platform.pass(withRule({ weight: 40, ...before }));
+    const [made] = rulesOf(platform);
+    for (const pass of ['first', 'second']) {
+      const outcome = ended(await platform.pass(withRule({ weight: 60, ...after })));
+      expect(outcome.plan.holds, pass).toMatchObject([{ code: 'rule/immutable', changes: [{ path }] }]);
+      expect(outcome.plan.actions).toEqual([]);
+    }
+    expect(rulesOf(platform)).toEqual([{ ...made, weight: 60 }]);
+    expect(updatesOf(platform)).toHaveLength(1);
+    expect(holdsOf(await platform.pass(withRule({ weight: 60, ...before }))), 'reverted').toEqual([]);
+  },
+);
+
+test('of an adopted rule, a configuration that nobody knows is held and the rest is managed', async () => {
+  const platform = world([{ ...WWW, weight: 30 }]);
+  const wanted = withRule({ weight: 80, configuration: { proxyBodySize: 10 } });
+  expect(holdsOf(await platform.pass(wanted, adopting))).toEqual(['rule/configuration-unknown']);
+  expect(rulesOf(platform)).toMatchObject([{ weight: 80, configuration: null }]);
+  expect(holdsOf(await platform.pass(wanted))).toEqual(['rule/configuration-unknown']);
+  expect(holdsOf(await platform.pass(withRule({ weight: 80 })))).toEqual([]);
+});
+
+const EXTENSIONS = [
+  { key: 'lb-type', value: 'round-robin' },
+  { key: 'retries', value: '3' },
+];
+
+test('extensions are compared with the listing of all rules, and read back after an update', async () => {
+  const platform = world([]);
+  await platform.pass(withRule({ extensions: EXTENSIONS }));
+  expect(holdsOf(await platform.pass(withRule({ extensions: EXTENSIONS })))).toEqual([]);
+  const [row] = rulesOf(platform);
+  if (row === undefined) throw new Error('the rule is there');
+  platform.state.rules.put({ ...row, extensions: [{ key: 'retries', value: '9' }] });
+  const drifted = ended(
+    await platform.pass(withRule({ extensions: EXTENSIONS }), { ...allowEverything, readOnly: true }),
+  );
+  expect(drifted.plan.actions).toMatchObject([
+    {
+      step: { type: 'update' },
+      cause: 'drift',
+      changes: [{ path: 'extensions', before: [{ key: 'retries', value: '9' }] }],
+    },
+  ]);
+  await platform.pass(withRule({ extensions: EXTENSIONS }));
+  expect(rulesOf(platform)).toMatchObject([{ extensions: EXTENSIONS }]);
+  expect(ended(await platform.pass(withRule({ extensions: [] }))).plan.actions).toEqual([]);
+  expect(rulesOf(platform), 'an empty list clears them').toMatchObject([{ extensions: [] }]);
+});
+
+test('the listing of all rules is read only for a rule that asserts extensions', async () => {
+  const platform = world([]);
+  const asked = () => platform.exchanges.filter(({ request }) => request.path === '/openapi/v1/httpdomains').length;
+  await platform.pass(withRule({ weight: 40 }));
+  await platform.pass(withRule({ weight: 40 }));
+  expect(asked()).toBe(0);
+  await platform.pass(withRule({ weight: 40, extensions: [] }), { ...allowEverything, readOnly: true });
+  expect(asked()).toBe(1);
+});
+
+test('extensions that cannot be read are held, and the rest of the rule is managed', async () => {
+  const platform = world([]);
+  await platform.pass(withRule({ extensions: EXTENSIONS }));
+  platform.answer = ({ path }) => (path === '/openapi/v1/httpdomains' ? forbidden : undefined);
+  expect(holdsOf(await platform.pass(withRule({ extensions: EXTENSIONS })))).toEqual([]);
+  const changed = withRule({ weight: 7, extensions: [] });
+  expect(holdsOf(await platform.pass(changed))).toEqual(['rule/unseen-value']);
+  expect(rulesOf(platform)).toMatchObject([{ weight: 7, extensions: EXTENSIONS }]);
+});
+
+const forbidden = {
+  status: 403,
+  contentType: 'application/json',
+  retryAfter: null,
+  body: JSON.stringify({ detail: 'no', code: 403, msg: 'no', msg_show: 'no', error_type: 'PermissionDenied' }),
+};
 
 test('two equal rules on the platform are left to a person', async () => {
   const platform = world([]);

@@ -157,12 +157,7 @@ const takeovers: readonly Attack[] = [
   {
     name: 'the rule that somebody made by hand: claimed, marked and given back',
     files: {
-      'shop/mine.yaml': rule(
-        'mine',
-        'by-hand.example.com',
-        '',
-        'annotations: { portolan/on-removal: restore, portolan/overwrite-hidden: "true" }',
-      ),
+      'shop/mine.yaml': rule('mine', 'by-hand.example.com', '', 'annotations: { portolan/on-removal: restore }'),
     },
   },
   {

@@ -106,6 +106,8 @@ function fieldFaults(name: string, spec: HttpGatewayRuleSpec, row: RuleRow): str
   check('cookie', spec.cookie, row.cookie);
   check('header', spec.header, row.header);
   check('autoSsl', spec.autoSsl?.enabled, row.autoSsl);
+  const { proxy_body_size: size } = (row.configuration ?? {}) as { readonly proxy_body_size?: number };
+  check('configuration', spec.configuration?.proxyBodySize, size ?? 0);
   return faults;
 }
 

@@ -206,11 +206,7 @@ export const workloads: readonly Workload[] = [
     name: 'a rule of somebody else, adopted',
     dialects: BOTH,
     platform: platform([port(8080, 'WEB', 'outer')], [{ component: WEB, port: 8080, domain: 'www.example.com' }]),
-    wishes: wishing({
-      ...published,
-      annotations: { 'HttpGatewayRule/www': { 'portolan/overwrite-hidden': 'true' } },
-      adopt: true,
-    }),
+    wishes: wishing({ ...published, adopt: true }),
   },
   {
     name: 'an adopted rule that git names no more',

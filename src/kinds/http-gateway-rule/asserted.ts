@@ -8,12 +8,17 @@ import type { RuleContext } from './live.ts';
 import type { HttpGatewayRuleSpec } from './spec.ts';
 import type { RuleWish } from './steps.ts';
 
+/**
+ * The row of a rule that is as its manifest says.
+ * @param held changes that the platform does not have: those fields keep what was last applied.
+ */
 export function recordingOf(
   { resource }: RuleContext,
   serviceId: string,
   key: string,
   ruleId: string | null,
   mine: OwnedObject | undefined,
+  held: readonly RawChange[] = [],
 ): Recording {
   const { spec } = resource;
   return {
@@ -24,20 +29,32 @@ export function recordingOf(
     state: 'present',
     lastApplied: {
       ...hiddenFields(mine?.lastApplied ?? {}),
-      ...Object.fromEntries(asserted(spec).map((field) => [field.name, field.want(spec)])),
+      ...assertedFields(spec, held),
+      ...formerFields(mine, held),
     },
     obligation: null,
   };
 }
 
+/** What the manifest says of the fields that it manages, without those whose changes are held. */
+export function assertedFields(spec: HttpGatewayRuleSpec, held: readonly RawChange[] = []): JsonObject {
+  const wanted = asserted(spec).filter(({ name }) => !held.some(({ field }) => field === name));
+  return Object.fromEntries(wanted.map((field) => [field.name, field.want(spec)]));
+}
+
+function formerFields(mine: OwnedObject | undefined, held: readonly RawChange[]): JsonObject {
+  const former = held.map(({ field }): [string, Json | undefined] => [field, mine?.lastApplied[field]]);
+  return Object.fromEntries(former.filter(([, value]) => value !== undefined));
+}
+
 /**
- * The write-only fields among these. They are remembered even when the manifest manages them no more: no server shows
- * them, and an update must send them again or lose them.
+ * The fields among these that no answer shows. They are remembered even when the manifest manages them no more: creating
+ * the rule again would lose them otherwise.
  */
 export function hiddenFields(fields: JsonObject): JsonObject {
   return Object.fromEntries(
-    ruleFields.flatMap(({ name, read }) =>
-      read === undefined && fields[name] !== undefined ? [[name, fields[name]]] : [],
+    ruleFields.flatMap(({ name, shownBy }) =>
+      shownBy === 'never' && fields[name] !== undefined ? [[name, fields[name]]] : [],
     ),
   );
 }
@@ -84,7 +101,8 @@ export function readableFields(rule: RuleRecord): JsonObject {
 export function unlikeSent(sent: RuleWish | JsonObject, found: RuleRecord): readonly string[] {
   return ruleFields.flatMap(({ name, path, read }) => {
     const wanted = sent[name] as Json | undefined;
-    return wanted === undefined || read === undefined || sameJson(read(found), wanted) ? [] : [path];
+    const shown = read?.(found);
+    return wanted === undefined || shown === undefined || sameJson(shown, wanted) ? [] : [path];
   });
 }
 

@@ -6,17 +6,21 @@ import { badId, refuseId } from '../told.ts';
 import { findComponent } from '../component/identity.ts';
 import type { ComponentSpec } from '../component/spec.ts';
 import type { RuleRecord } from '../../model/observed.ts';
+import type { OwnedObject } from '../../model/owned.ts';
 import type { Resource } from '../../model/resource.ts';
 import { resourceId } from '../../model/ids.ts';
 import type {
   CallContext,
   ObserveContext,
+  Readable,
   Recording,
   Resolution,
   ResolveContext,
+  ScopeReader,
   ScopeReading,
 } from '../reconciled.ts';
-import { hiddenFields, plain, readableFields, removalMarks, unlikeSent } from './asserted.ts';
+import { plain, readableFields, removalMarks, unlikeSent } from './asserted.ts';
+import { ruleFields } from './fields.ts';
 import type { RuleLive } from './live.ts';
 import type { HttpGatewayRuleSpec } from './spec.ts';
 import { ruleKey, type RuleStep, type RuleWish } from './steps.ts';
@@ -28,7 +32,8 @@ async function observe({ resource, siblings, memory, reader }: ObserveContext<Ht
     throw new Error(`${resource.id} names a component that is not in its application: the loader forbids that`);
   const identity = await findComponent(component, memory, reader);
   if (identity.type !== 'known') return identity;
-  const [ports, rules] = await Promise.all([reader.ports(identity.serviceId), reader.rules()]);
+  const [ports, listed] = await Promise.all([reader.ports(identity.serviceId), reader.rules()]);
+  const rules = spec.extensions === undefined ? listed : await withExtensions(listed, reader);
   const canUpdate = rules.readable && (await reader.can('updateRule'));
   return {
     type: 'observed',
@@ -37,6 +42,22 @@ async function observe({ resource, siblings, memory, reader }: ObserveContext<Ht
     rules,
     canUpdate,
   };
+}
+
+/** Adds the extensions of rules, which only the listing of all rules shows; one that was read from there has them already. */
+async function withExtensions(
+  listed: Readable<readonly RuleRecord[]>,
+  reader: ScopeReader,
+): Promise<Readable<readonly RuleRecord[]>> {
+  if (!listed.readable || listed.value.every((rule) => rule.extensions !== undefined)) return listed;
+  const every = await reader.everyRule();
+  if (!every.readable) return listed;
+  const extensions = new Map(every.value.map(({ rule }) => [rule.ruleId, rule.extensions]));
+  const value = listed.value.map((rule) => {
+    const shown = rule.extensions ?? extensions.get(rule.ruleId);
+    return shown === undefined ? rule : { ...rule, extensions: shown };
+  });
+  return { readable: true, value };
 }
 
 /** The ids that have the rule's key now, so that a new one can be told apart; the whole record before an update. */
@@ -54,8 +75,11 @@ function toWrite(step: RuleStep, { app }: CallContext): WriteRequest {
     case 'create':
       return { operation: 'createRule', app, rule: { ...fieldsOf(step.rule), ...(step.open ? { open: true } : {}) } };
     case 'update':
-    case 'restore':
-      return { operation: 'updateRule', app, ruleId: step.ruleId, rule: fieldsOf(step.rule) };
+    case 'restore': {
+      // An update ignores the configuration, and answers 500 to a header, so neither is in it.
+      const { header: _header, configuration: _configuration, ...rule } = fieldsOf(step.rule);
+      return { operation: 'updateRule', app, ruleId: step.ruleId, rule };
+    }
     case 'delete':
       return { operation: 'deleteRule', app, ruleId: step.ruleId };
     default:
@@ -115,9 +139,19 @@ function applied(
     },
     origin: isCreate ? 'created' : (prior?.origin ?? 'adopted'),
     state: unseen ? 'unverified' : 'present',
-    lastApplied: isCreate ? lastApplied : { ...hiddenFields(step.rule), ...lastApplied },
+    lastApplied: isCreate ? lastApplied : { ...keptFields(prior), ...lastApplied },
     obligation: null,
   };
+}
+
+/** What only a creation applies stays as it was last applied. */
+function keptFields(prior: OwnedObject | undefined): JsonObject {
+  return Object.fromEntries(
+    ruleFields.flatMap(({ name, update }) => {
+      const value = update === 'keeps' ? prior?.lastApplied[name] : undefined;
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
 }
 
 function formerFields(before: Json): JsonObject {
@@ -206,7 +240,8 @@ async function told(step: RuleStep, context: ToldContext): Promise<Told> {
 
 /** A rule may open its port. */
 function touches(step: RuleStep): readonly ScopeReading[] {
-  return step.type === 'create' && step.open ? ['rules', `ports ${step.rule.serviceId}`] : ['rules'];
+  const rules: readonly ScopeReading[] = ['rules', 'every-rule'];
+  return step.type === 'create' && step.open ? [...rules, `ports ${step.rule.serviceId}`] : rules;
 }
 
 /** Every request that gateway rules need. */

@@ -7,7 +7,7 @@ import {
   type PropertiesOf,
 } from '../schema.ts';
 
-/** `configuration` of a rule: every field of the API's Configuration object. Write-only: no server shows it. */
+/** `configuration` of a rule: every field of the API's Configuration object. Applied on creation only, and no server shows it. */
 export interface RuleConfigurationSpec {
   readonly proxyBodySize?: number;
   readonly proxyBufferNumbers?: number;
@@ -34,7 +34,7 @@ export interface HttpGatewayRuleSpec {
   readonly header?: string;
   readonly certificateId?: number;
   readonly autoSsl?: { readonly enabled?: boolean; readonly config?: string };
-  /** `rule_extensions`. Write-only. */
+  /** `rule_extensions`: only the listing of all rules shows them. */
   readonly extensions?: readonly { readonly key: string; readonly value: string }[];
   /** `whether_open`: creating the rule opens outer access of its port. */
   readonly openOuter?: boolean;
@@ -52,7 +52,8 @@ const configurationNumber = (field: string, what: string) =>
 const configurationSchema = {
   type: 'object',
   additionalProperties: false,
-  description: 'Advanced parameters: `configuration`. Write-only: compared with what was last applied.',
+  description:
+    'Advanced parameters: `configuration`. Applied only when the rule is created. No server shows them: compared with what was last applied.',
   properties: {
     proxyBodySize: configurationNumber('proxy_body_size', 'Largest request body'),
     proxyBufferNumbers: configurationNumber('proxy_buffer_numbers', 'Number of buffers for an answer'),
@@ -135,7 +136,7 @@ export const httpGatewayRuleSchema = {
       minLength: 1,
       maxLength: 1024,
       pattern: ONE_LINE_PATTERN,
-      description: 'Only requests with this cookie: `domain_cookie`.',
+      description: 'Only requests with this cookie: `domain_cookie`. An update sets it and cannot clear it.',
       'x-expected': ONE_LINE_EXPECTED,
     },
     header: {
@@ -143,7 +144,7 @@ export const httpGatewayRuleSchema = {
       minLength: 1,
       maxLength: 1024,
       pattern: ONE_LINE_PATTERN,
-      description: 'Only requests with this header: `domain_header`.',
+      description: 'Only requests with this header: `domain_header`. Applied only when the rule is created.',
       'x-expected': ONE_LINE_EXPECTED,
     },
     certificateId: {
@@ -171,7 +172,7 @@ export const httpGatewayRuleSchema = {
     extensions: {
       type: 'array',
       maxItems: 100,
-      description: 'Extensions of the rule: `rule_extensions`. Write-only: compared with what was last applied.',
+      description: 'Extensions of the rule: `rule_extensions`. Only the listing of all rules shows them.',
       items: {
         type: 'object',
         additionalProperties: false,

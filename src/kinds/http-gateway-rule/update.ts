@@ -1,15 +1,14 @@
 import type { Json } from '../../model/json.ts';
 import type { RuleRecord } from '../../model/observed.ts';
 import type { OwnedObject } from '../../model/owned.ts';
-import { SECRET_MASK } from '../../model/secret.ts';
 import { type Difference, type HoldProposal, noDifference, type RawChange } from '../reconciled.ts';
-import { asserted, assertedChanges, plain, readableFields, recordingOf, where } from './asserted.ts';
-import { ruleFields } from './fields.ts';
+import { asserted, assertedChanges, assertedFields, plain, readableFields, recordingOf, where } from './asserted.ts';
+import { isMasked, needsRecreation, presentValue, ruleFields } from './fields.ts';
 import type { ObservedRule, RuleContext } from './live.ts';
 import type { HttpGatewayRuleSpec } from './spec.ts';
 import { ruleKey, type RuleStep, type RuleWish } from './steps.ts';
 
-/** What a rule that exists, and that we may change, needs. */
+/** Returns what a rule that exists, and that we may change, needs. */
 export function updateRule(
   context: RuleContext,
   live: ObservedRule,
@@ -19,10 +18,10 @@ export function updateRule(
 ): Difference<RuleStep> {
   const { resource } = context;
   const { spec } = resource;
-  const changed = assertedChanges(spec, (field) =>
-    field.read === undefined ? mine?.lastApplied[field.name] : field.read(present),
-  );
-  const recording = recordingOf(context, live.serviceId, ruleKey(present), present.ruleId, mine);
+  const changed = assertedChanges(spec, (field) => presentValue(field, present, mine));
+  const { updatable, immutable, unseen } = sorted(changed, present);
+  const held = [...immutable, ...unseen];
+  const recording = recordingOf(context, live.serviceId, ruleKey(present), present.ruleId, mine, held);
   const origin = ours ? (mine?.origin ?? 'created') : 'adopted';
   const adopted = ours ? mine?.remoteAux['adopted'] : plain(readableFields(present));
   const aux = { ...recording.remoteAux, ...(adopted === undefined ? {} : { adopted }) };
@@ -31,33 +30,35 @@ export function updateRule(
     ours || !context.memory.known
       ? []
       : [{ code: 'rule/adopted', message: `rule ${where(spec)} (${present.ruleId}) is adopted as it is` }];
-  if (changed.length === 0) {
+  const holds = [...immutableHold(context, mine, immutable), ...unseenHold(context, unseen)];
+  if (updatable.length === 0) {
     return {
       ...noDifference,
       unchangedFields,
+      holds,
       notes: adoption,
       settled: context.memory.known ? [{ ...recording, origin, remoteAux: aux }] : [],
     };
   }
-  const refusal = cannotUpdate(context, live, present, mine, changed, origin === 'created');
-  if (refusal !== undefined) return { ...noDifference, holds: [refusal], unchangedFields };
-  const rule = mergedRule(spec, present, mine);
+  const refusal = cannotUpdate(context, live, present, updatable);
+  if (refusal !== undefined) return { ...noDifference, holds: [refusal, ...holds], unchangedFields };
   return {
     ...noDifference,
     unchangedFields,
+    holds,
     steps: [
       {
         key: 'update',
         step: {
           type: 'update',
           ruleId: present.ruleId,
-          rule,
-          asserted: Object.fromEntries(asserted(spec).map((field) => [field.name, field.want(spec)])),
+          rule: mergedRule(spec, present, held),
+          asserted: assertedFields(spec, held),
         },
         verb: 'update',
         object: ruleKey(present),
-        summary: `update rule ${where(spec)}: ${changed.map((change) => change.path).join(', ')}`,
-        changes: changed,
+        summary: `update rule ${where(spec)}: ${updatable.map((change) => change.path).join(', ')}`,
+        changes: updatable,
         effects: [],
         after: [],
         needs: [],
@@ -69,47 +70,90 @@ export function updateRule(
   };
 }
 
-/** A PUT always carries the whole record, so a value that it cannot carry, or that nobody can read, would be lost. */
+interface SortedChanges {
+  /** What an update changes, and an answer then shows. */
+  readonly updatable: readonly RawChange[];
+  /** What only creating the rule again changes. */
+  readonly immutable: readonly RawChange[];
+  /** What an update would change, and no answer at hand shows. */
+  readonly unseen: readonly RawChange[];
+}
+
+function sorted(changed: readonly RawChange[], present: RuleRecord): SortedChanges {
+  const kinds = Object.groupBy(changed, ({ field: name, before, after }) => {
+    const field = ruleFields.find((candidate) => candidate.name === name);
+    if (field === undefined) throw new Error(`${name} is not a field of a rule`);
+    if (needsRecreation(field, before, after)) return 'immutable';
+    return field.read?.(present) === undefined ? 'unseen' : 'updatable';
+  });
+  return { updatable: kinds.updatable ?? [], immutable: kinds.immutable ?? [], unseen: kinds.unseen ?? [] };
+}
+
+function immutableHold(
+  { resource: { spec } }: RuleContext,
+  mine: OwnedObject | undefined,
+  changes: readonly RawChange[],
+): readonly HoldProposal[] {
+  if (changes.length === 0) return [];
+  const paths = changes.map(({ path }) => path).join(' and ');
+  const isUnknown = changes.some(({ field, before }) => field === 'configuration' && before === undefined);
+  if (isUnknown && mine?.origin !== 'created') {
+    return [
+      {
+        code: 'rule/configuration-unknown',
+        message: `The platform shows the configuration of no rule, and Portolan did not create rule ${where(spec)}, so its present ${paths} cannot be compared. The other fields of the rule are managed.`,
+        remedy: 'Remove spec.configuration from the manifest: the rule then keeps the configuration that it has.',
+        changes,
+      },
+    ];
+  }
+  return [
+    {
+      code: 'rule/immutable',
+      message: `The platform applies a change of ${paths} only when it creates a rule, so rule ${where(spec)} keeps its present value. The other fields of the rule are managed.`,
+      remedy: 'Revert the change.',
+      changes,
+    },
+  ];
+}
+
+function unseenHold({ resource: { spec } }: RuleContext, changes: readonly RawChange[]): readonly HoldProposal[] {
+  if (changes.length === 0) return [];
+  const paths = changes.map(({ path }) => path).join(' and ');
+  return [
+    {
+      code: 'rule/unseen-value',
+      message: `The present ${paths} of rule ${where(spec)} cannot be read: the listing of all rules is not readable, lacks the rule, or shows a masked value. Without it, an update could not be verified.`,
+      remedy: `Use a token that may read GET /openapi/v1/httpdomains, or remove ${changes.map(({ path }) => `spec.${path}`).join(' and ')} from the manifest.`,
+      changes,
+    },
+  ];
+}
+
+/** Returns why no update may be sent; undefined if one may. */
 function cannotUpdate(
   context: RuleContext,
   live: ObservedRule,
   present: RuleRecord,
-  mine: OwnedObject | undefined,
   changed: readonly RawChange[],
-  made: boolean,
 ): HoldProposal | undefined {
-  const { spec, annotations } = context.resource;
+  const { spec } = context.resource;
   const base = { changes: changed };
   if (!live.canUpdate) {
     return {
       ...base,
       code: 'rule/cannot-update',
       message: `rule ${where(spec)} shall change, and this server offers no way to change a rule`,
-      remedy: 'Change it in the console, or delete it there and apply again.',
+      remedy: 'Change it in the console, or take the change back.',
     };
   }
-  if (present.header !== '' || spec.header !== undefined) {
-    return {
-      ...base,
-      code: 'rule/header-lost',
-      message: `rule ${where(spec)} has a header condition, which the platform does not accept in an update and would drop`,
-      remedy: 'Delete the rule in the console and apply again: it is then created whole.',
-    };
-  }
-  const hidden = ruleFields.filter(
-    (field) =>
-      field.read === undefined && field.want(spec) === undefined && mine?.lastApplied[field.name] === undefined,
-  );
-  if (!made && hidden.length > 0 && annotations['portolan/overwrite-hidden'] !== 'true') {
-    return {
-      ...base,
-      code: 'rule/hidden-values',
-      message: `rule ${where(spec)} was not made by Portolan, and an update would reset ${hidden.map((field) => field.name).join(' and ')}, which no server shows`,
-      remedy: `Write ${hidden.map((field) => `spec.${field.name}`).join(' and ')} in the manifest, or annotate it portolan/overwrite-hidden: "true" if they may be lost.`,
-    };
-  }
+  // Extensions that the manifest does not manage are not in the request, and the platform keeps them.
   const masked = ruleFields.filter(
-    (field) => field.want(spec) === undefined && JSON.stringify(field.read?.(present) ?? '').includes(SECRET_MASK),
+    (field) =>
+      field.update !== 'keeps' &&
+      field.shownBy === 'own-listing' &&
+      field.want(spec) === undefined &&
+      isMasked(field.read?.(present)),
   );
   if (masked.length > 0) {
     return {
@@ -122,16 +166,21 @@ function cannotUpdate(
   return undefined;
 }
 
-function mergedRule(spec: HttpGatewayRuleSpec, present: RuleRecord, mine: OwnedObject | undefined): RuleWish {
-  const fields = ruleFields.map((field): [string, Json | undefined] => {
-    const wanted = field.want(spec);
-    return [field.name, wanted ?? (field.read === undefined ? mine?.lastApplied[field.name] : field.read(present))];
-  });
+/** Returns the whole record for an update: what the manifest does not manage keeps the value that the platform shows. */
+function mergedRule(spec: HttpGatewayRuleSpec, present: RuleRecord, held: readonly RawChange[]): RuleWish {
+  const isHeld = (name: string): boolean => held.some(({ field }) => field === name);
+  const fields = ruleFields
+    .filter(({ update }) => update !== 'keeps')
+    .map((field): [string, Json | undefined] => [
+      field.name,
+      (isHeld(field.name) ? undefined : field.want(spec)) ?? field.read?.(present),
+    ]);
+  const { serviceId, port, domain, path } = present;
   return {
-    serviceId: present.serviceId,
-    port: present.port,
-    domain: present.domain,
-    path: present.path,
+    serviceId,
+    port,
+    domain,
+    path,
     ...Object.fromEntries(fields.filter(([, value]) => value !== undefined)),
   };
 }

@@ -10,7 +10,7 @@ import {
   type WithdrawContext,
 } from '../reconciled.ts';
 import { changeOf, isOnRecord, plain } from './asserted.ts';
-import { ruleFields } from './fields.ts';
+import { needsRecreation, ruleFields } from './fields.ts';
 import { ruleKey, type RuleStep, type RuleWish } from './steps.ts';
 
 /**
@@ -72,21 +72,19 @@ function deletion(object: OwnedObject, present: RuleRecord, name: string): StepP
   };
 }
 
-/** undefined: it has its former values already. What no server shows cannot be given back and is sent as last applied. */
+/** undefined: it has its former values already, but for those that no update gives back. */
 function restoration(object: OwnedObject, present: RuleRecord, name: string): StepProposal<RuleStep> | undefined {
   const former = (object.remoteAux['adopted'] ?? {}) as JsonObject;
   const changes = ruleFields.flatMap((field): RawChange[] => {
     const before = field.read?.(present);
     const after = former[field.name];
-    return field.read === undefined || after === undefined || sameJson(before, after)
-      ? []
-      : [changeOf(field, before, after)];
+    const isLeft = after === undefined || field.shownBy !== 'own-listing' || needsRecreation(field, before, after);
+    return isLeft || sameJson(before, after) ? [] : [changeOf(field, before, after)];
   });
   if (changes.length === 0) return undefined;
-  const fields = ruleFields.map((field): [string, Json | undefined] => [
-    field.name,
-    field.read === undefined ? object.lastApplied[field.name] : (former[field.name] ?? field.read(present)),
-  ]);
+  const fields = ruleFields
+    .filter(({ shownBy, update }) => shownBy === 'own-listing' && update !== 'keeps')
+    .map((field): [string, Json | undefined] => [field.name, former[field.name] ?? field.read?.(present)]);
   const { serviceId, port, domain, path } = present;
   const rule: RuleWish = { serviceId, port, domain, path, ...plain(Object.fromEntries(fields)) };
   return {

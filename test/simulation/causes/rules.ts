@@ -53,19 +53,21 @@ export const causesOfRules: Causes = {
     if (world.dialect !== 'documented' || spec === undefined) return undefined;
     return when(!isAsSent(world, hold, spec), 'the dialect has no such call');
   },
-  'rule/header-lost': (world, hold) => {
+  'rule/immutable': (world, hold) => {
     const spec = ruleWishOf(world, hold);
-    const [row] = rulesAt(world, placeOfWish(world, hold));
-    if (spec === undefined || row === undefined) return undefined;
-    const hasHeader = row.header !== '' || spec.header !== undefined;
-    return when(hasHeader && isOtherwise(world, hold, spec, row), 'an update drops the header');
+    const rows = rulesAt(world, placeOfWish(world, hold));
+    if (spec === undefined) return undefined;
+    return when(
+      rows.some((row) => isFixedOtherwise(spec, row)),
+      'only a creation applies what the manifest says',
+    );
   },
-  'rule/hidden-values': (world, hold) => {
+  'rule/configuration-unknown': (world, hold) => {
     const spec = ruleWishOf(world, hold);
     const [row] = rulesAt(world, placeOfWish(world, hold));
-    if (spec === undefined || row === undefined || !world.truth.adoptionAllowed) return undefined;
+    if (spec?.configuration === undefined || row === undefined || !world.truth.adoptionAllowed) return undefined;
     const isAdopted = isForeign(world, row) || wasShownAway(world, row);
-    return when(isAdopted && isOtherwise(world, hold, spec, row), 'nobody can read what it was made with');
+    return when(isAdopted, 'nobody can read what it was made with');
   },
 };
 
@@ -95,15 +97,11 @@ function wasShownAway(world: World, row: RuleRow): boolean {
   return lies.length > 1 && last - first >= defaultTiming.absenceApartMs;
 }
 
-/** The row, or what only we know because no server shows it, is not as the manifest wants. */
-function isOtherwise(world: World, hold: Hold, spec: HttpGatewayRuleSpec, row: RuleRow): boolean {
-  const shown = [
-    [spec.weight, row.weight],
-    [spec.cookie, row.cookie],
-    [spec.header, row.header],
-    [spec.autoSsl?.enabled, row.autoSsl],
-  ];
-  return shown.some(([wanted, is]) => wanted !== undefined && wanted !== is) || !isAsSent(world, hold, spec);
+/** What no update changes is not as the manifest says. */
+function isFixedOtherwise(spec: HttpGatewayRuleSpec, row: RuleRow): boolean {
+  if (spec.header !== undefined && spec.header !== row.header) return true;
+  const size = (row.configuration as { readonly proxy_body_size?: number } | null)?.proxy_body_size;
+  return spec.configuration !== undefined && spec.configuration.proxyBodySize !== size;
 }
 
 /** What was last sent for the rule, and not refused, says what its manifest says. */
