@@ -141,7 +141,7 @@ async function inTeam(text: string, platforms: Platforms, platform: string, { er
   const scopes = async (name: string): Promise<Named[]> =>
     (await applicationsOfTeam(client, team, name)).map((scope) => ({ scope, components: [] }));
   if (region !== undefined) return scopes(region);
-  const regions = await client.regions();
+  const regions = await client.regions({ team });
   const found = await Promise.all(
     regions.map(async ({ name, status }) => {
       try {

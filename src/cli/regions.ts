@@ -1,3 +1,4 @@
+import { Option } from '@commander-js/extra-typings';
 import type { Region } from '../model/observed.ts';
 import type { CommandDefinition, Surroundings } from './command.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
@@ -10,6 +11,7 @@ import { withPlatforms } from './with-platforms.ts';
 const EXAMPLES = `
 Examples:
   portolan regions
+  portolan regions --team team-a
   portolan regions --platform default -o json | jq -r '.[] | select(.takesChanges | not) | .name'`;
 
 export const regionsCommand: CommandDefinition = {
@@ -23,6 +25,7 @@ export const regionsCommand: CommandDefinition = {
     command
       .addOption(configOption())
       .addOption(platformOption())
+      .addOption(new Option('--team <team>', 'the regions of this team; for a token that may not list all of them'))
       .addOption(outputOption(['text', 'json']))
       .addOption(logLevelOption())
       .addOption(logFormatOption())
@@ -34,15 +37,17 @@ export const regionsCommand: CommandDefinition = {
 interface RegionsOptions extends LogOptions {
   readonly config?: string | undefined;
   readonly platform?: string | undefined;
+  readonly team?: string | undefined;
   readonly output: 'text' | 'json';
 }
 
 function regions(options: RegionsOptions, surroundings: Surroundings): Promise<ExitCode> {
   return withPlatforms(options, surroundings, async (platforms) => {
+    const question = options.team === undefined ? {} : { team: options.team };
     const names = options.platform === undefined ? platforms.names : [options.platform];
     const found = await Promise.all(
       names.map(async (platform) =>
-        (await platforms.client(platform).regions()).map((region) => ({ platform, region })),
+        (await platforms.client(platform).regions(question)).map((region) => ({ platform, region })),
       ),
     );
     const rows = found.flat();

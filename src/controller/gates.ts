@@ -83,7 +83,8 @@ export function createGates({ clock, log, events, records, queue, configuration 
 
   async function lookAtRegion(record: AppRecord): Promise<Gate> {
     const { platform, region } = placeOf(record);
-    const look = await regions.look(configuration().client(platform), region);
+    const { team } = record.work.application.spec;
+    const look = await regions.look(configuration().client(platform), team, region);
     if (look.type !== 'paused') return { type: 'go' };
     const { state, sinceMs, lookAgainMs } = look;
     return { type: 'paused', pause: { type: 'region', region, state, sinceMs }, lookAgainMs };

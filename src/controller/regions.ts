@@ -12,7 +12,7 @@ import type { Clock } from '../runtime/clock.ts';
  */
 export interface Regions {
   /** Never rejects for what the platform does. */
-  look(client: Pick<PlatformClient, 'name' | 'regions'>, region: string): Promise<RegionLook>;
+  look(client: Pick<PlatformClient, 'name' | 'regions'>, team: string, region: string): Promise<RegionLook>;
   /** Every region that was asked for, as it was last seen. */
   seen(): readonly SeenRegion[];
 }
@@ -63,10 +63,11 @@ export function createRegions({ clock, intervalMs, onChange }: RegionsOptions): 
   const underWay = new Map<string, Promise<Listing>>();
   const seen = new Map<string, SeenRegion>();
 
-  async function read(client: Pick<PlatformClient, 'name' | 'regions'>): Promise<Listing> {
-    const before = listings.get(client.name)?.regions;
+  async function read(client: Pick<PlatformClient, 'name' | 'regions'>, team: string, key: string): Promise<Listing> {
+    const before = listings.get(key)?.regions;
     try {
-      const regions = await client.regions();
+      // One listing answers for every team whose turn comes soon, where the token may list all regions.
+      const regions = await client.regions({ team, maxAgeMs: intervalMs / 2 });
       return { readMs: clock.monotonic(), goodForMs: intervalMs, regions, error: undefined };
     } catch (error) {
       if (!(error instanceof PortolanError)) throw error;
@@ -74,18 +75,19 @@ export function createRegions({ clock, intervalMs, onChange }: RegionsOptions): 
     }
   }
 
-  async function listingOf(client: Pick<PlatformClient, 'name' | 'regions'>): Promise<Listing> {
-    const known = listings.get(client.name);
+  async function listingOf(client: Pick<PlatformClient, 'name' | 'regions'>, team: string): Promise<Listing> {
+    const key = `${client.name}/${team}`;
+    const known = listings.get(key);
     if (known !== undefined && clock.monotonic() - known.readMs < known.goodForMs) return known;
-    const asked = underWay.get(client.name);
+    const asked = underWay.get(key);
     if (asked !== undefined) return await asked;
-    const reading = read(client)
+    const reading = read(client, team, key)
       .then((listing) => {
-        listings.set(client.name, listing);
+        listings.set(key, listing);
         return listing;
       })
-      .finally(() => underWay.delete(client.name));
-    underWay.set(client.name, reading);
+      .finally(() => underWay.delete(key));
+    underWay.set(key, reading);
     return await reading;
   }
 
@@ -107,8 +109,8 @@ export function createRegions({ clock, intervalMs, onChange }: RegionsOptions): 
   }
 
   return {
-    look: async (client, region) => {
-      const { regions, error, readMs, goodForMs } = await listingOf(client);
+    look: async (client, team, region) => {
+      const { regions, error, readMs, goodForMs } = await listingOf(client, team);
       const lookAgainMs = clock.now() + Math.max(0, readMs + goodForMs - clock.monotonic());
       if (regions === undefined) {
         if (error === undefined)

@@ -10,6 +10,7 @@ import type {
   RuleRecord,
 } from '../model/observed.ts';
 import type { MonotonicMs } from '../model/time.ts';
+import type { RegionQuestion } from './region-reads.ts';
 import type { Verdict } from './verdict.ts';
 import type { AppAddress, WriteRequest } from './writes.ts';
 
@@ -56,7 +57,11 @@ export interface PlatformClient {
   /** Finds out a capability by reading, where it is unknown. Writes are never used to probe. */
   probe(capability: Capability, app: AppAddress): Promise<CapabilityState>;
 
-  regions(): Promise<readonly Region[]>;
+  /**
+   * The regions that the token may see: all of them, or those of the team where it lacks enterprise rights.
+   * @throws PortolanError `invalid` where it lacks them and the question names no team.
+   */
+  regions(question?: RegionQuestion): Promise<readonly Region[]>;
   application(app: AppAddress): Promise<ApplicationRecord | undefined>;
   applications(team: string, region: string): Promise<Readable<readonly ApplicationSummary[]>>;
   components(app: AppAddress): Promise<Readable<readonly ComponentRecord[]>>;

@@ -42,6 +42,21 @@ export function decodeRegions(json: unknown, where: string): readonly Region[] {
   return recordsOf(json, where).map(regionOf);
 }
 
+/** One page of a team's regions. */
+export interface RegionPage {
+  readonly total: number;
+  readonly regions: readonly Region[];
+}
+
+/** `{total, regions}`: each has a `token`, which opens the region, and which no table reads. */
+export function decodeTeamRegions(json: unknown, where: string): RegionPage {
+  const fields = recordOf(json, where);
+  const total = fields.integerOrNull('total');
+  if (total === null) throw fields.drift('total', 'an integer');
+  if (!Array.isArray(fields.raw('regions'))) throw fields.drift('regions', 'a list');
+  return { total, regions: fields.records('regions').map(regionOf) };
+}
+
 export function decodeApplication(json: unknown, where: string): ApplicationRecord {
   return applicationOf(recordOf(json, where));
 }

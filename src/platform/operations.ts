@@ -5,6 +5,7 @@ import type { AppAddress, WriteClass, WriteOperation } from './writes.ts';
 /** Every reading request there is. */
 export type ReadOperation =
   | 'listRegions'
+  | 'listTeamRegions'
   | 'getApplication'
   | 'listApplications'
   | 'listComponents'
@@ -49,6 +50,7 @@ export const operations: Readonly<Record<ReadOperation | WriteOperation, Operati
   getApplication: read('documented', RECORD_BYTES_MAX),
   listPorts: read('documented', LIST_BYTES_MAX),
   monitor: read('documented', LIST_BYTES_MAX),
+  listTeamRegions: read('extended', LIST_BYTES_MAX),
   listApplications: read('extended', LIST_BYTES_MAX),
   listComponents: read('extended', LIST_BYTES_MAX),
   listRules: read('extended', LIST_BYTES_MAX),
@@ -123,6 +125,7 @@ function teamAppsPath(team: string, region: string): string {
 /** The absolute path of every address of the API, each segment percent-encoded, without a query. */
 export const paths = {
   regions: (): string => `${API}/regions`,
+  teamRegions: (team: string): string => `${API}/teams/${segment(team, 'team')}/regions`,
   allRules: (): string => `${API}/httpdomains`,
   teamApps: teamAppsPath,
   app: appPath,

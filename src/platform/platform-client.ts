@@ -14,7 +14,6 @@ import {
   decodeInstalled,
   decodePlacedRules,
   decodePorts,
-  decodeRegions,
   decodeRule,
   decodeRules,
 } from './decode.ts';
@@ -31,6 +30,7 @@ import { missingCapability } from './failures.ts';
 import { createRequestGate, type RequestFacts, type RequestGate } from './gate.ts';
 import { paths } from './operations.ts';
 import { createReader, type ReadCall, type Reader } from './reader.ts';
+import { createRegionReads } from './region-reads.ts';
 import { hashOf, writeRequest } from './requests.ts';
 import { defaultRetryPolicy, type RetryPolicy } from './retrying.ts';
 import { type PlatformRequest, type Transport, TransportError } from './transport.ts';
@@ -102,6 +102,7 @@ export function createPlatformClient(options: PlatformClientOptions): PlatformCl
       }
       return dialect.state(capability);
     },
+    regions: createRegionReads(url, reader, clock),
     ...documentedReads(reader),
     applications: listings.inTeam,
     components: listings.listComponents,
@@ -135,9 +136,8 @@ function createReadable(reader: Reader, dialect: DialectKnowledge, options: Plat
 }
 
 /** What every server answers. */
-function documentedReads(reader: Reader): Pick<PlatformClient, 'regions' | 'application' | 'ports' | 'monitor'> {
+function documentedReads(reader: Reader): Pick<PlatformClient, 'application' | 'ports' | 'monitor'> {
   return {
-    regions: () => reader.read({ operation: 'listRegions', path: paths.regions(), decode: decodeRegions }),
     application: (app) =>
       reader.read({
         operation: 'getApplication',

@@ -39,7 +39,7 @@ async function sayingWhy<T>(
     return await read();
   } catch (cause) {
     if (!(cause instanceof PortolanError) || cause.code !== 'platform/region-not-ready') throw cause;
-    const region = (await client.regions()).find((candidate) => candidate.name === spec.region);
+    const region = (await client.regions({ team: spec.team })).find((candidate) => candidate.name === spec.region);
     if (region === undefined || region.status === REGION_ENABLED) throw cause;
     throw new PortolanError({
       code: 'guard/region',

@@ -118,7 +118,7 @@ async function askApplication(
   platform: PlatformAtHand | undefined,
 ): Promise<Pick<Answers, 'team' | 'region' | 'appId' | 'name'>> {
   const team = options.team ?? (await interview.ask('Team', undefined, textReader('team')));
-  const region = options.region ?? (await askRegion(interview, await platform?.regions()));
+  const region = options.region ?? (await askRegion(interview, await platform?.regions(team)));
   const listed = (await platform?.applications(team, region)) ?? [];
   const appId = options.appId ?? (await askAppId(interview, listed));
   const shown = listed.find(({ word }) => word === String(appId))?.about ?? '';

@@ -12,7 +12,7 @@ import type { Choice } from './interview.ts';
 
 /** What the platform has to choose from. Whatever cannot be asked is undefined, and must be typed. */
 export interface PlatformAtHand {
-  regions(): Promise<readonly Choice[] | undefined>;
+  regions(team: string): Promise<readonly Choice[] | undefined>;
   /** `word` is the number, `about` the name. */
   applications(team: string, region: string): Promise<readonly Choice[] | undefined>;
   close(): Promise<void>;
@@ -44,9 +44,9 @@ export async function reachPlatform(
     }
   };
   return {
-    regions: () =>
+    regions: (team) =>
       asked(async (client) => {
-        const regions = (await client.regions()).toSorted(
+        const regions = (await client.regions({ team })).toSorted(
           (left, right) => Number(takesChanges(right.status)) - Number(takesChanges(left.status)),
         );
         return regions.map(({ name, alias, status }) => ({
