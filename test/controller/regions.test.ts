@@ -138,7 +138,7 @@ test('a fault of ours is not taken for one of the platform', async () => {
       throw new TypeError('undefined is not a function');
     },
   };
-  await expect(regions.look(broken, 'region-1')).rejects.toThrow(TypeError);
+  await expect(regions.look(broken, 'team-a', 'region-1')).rejects.toThrow(TypeError);
   expect((await regions.look(client, 'team-a', 'region-1')).type).toBe('paused');
 });
 
