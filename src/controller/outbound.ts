@@ -2,9 +2,11 @@ import { createHmac } from 'node:crypto';
 import ky from 'ky';
 import { Agent } from 'undici';
 import { isLoopback } from '../kinds/addresses.ts';
+import { isForbiddenHost } from '../kinds/forbidden-hosts.ts';
 import { PortolanError } from '../model/errors.ts';
 import { Secret } from '../model/secret.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { lookupAllowed } from './resolve-receiver.ts';
 
 /** Something to tell a receiver of notifications or a collector of traces. */
 export interface OutboundMessage {
@@ -64,7 +66,7 @@ export function createOutbound(clock: Clock): Outbound {
   const agent = new Agent({
     // One socket each is enough: every receiver has a queue of its own.
     connections: 2,
-    connect: { timeout: CONNECT_TIMEOUT_MS, rejectUnauthorized: true, minVersion: 'TLSv1.2' },
+    connect: { timeout: CONNECT_TIMEOUT_MS, rejectUnauthorized: true, minVersion: 'TLSv1.2', lookup: lookupAllowed },
   });
   const post: Post = async (message, timeoutMs, signal) => {
     const late = new AbortController();
@@ -83,6 +85,7 @@ export function createOutbound(clock: Clock): Outbound {
       if (signal.aborted) throw new OutboundError('ABORTED', 'ended before there was an answer');
       if (late.signal.aborted) throw new OutboundError('TIMEOUT', `no whole answer within ${timeoutMs} ms`);
       const code = codeOf(error);
+      if (code === 'EFORBIDDEN') throw forbiddenAddress();
       throw new OutboundError(code, `no answer: ${code}`);
     } finally {
       finished.abort();
@@ -161,7 +164,9 @@ function wireAddress(address: string | Secret): URL {
         ? 'holds a user name or password'
         : url.protocol === 'http:' && !isLoopback(url.href)
           ? 'is plain http to another machine'
-          : undefined;
+          : isForbiddenHost(url.hostname)
+            ? 'is a link-local or metadata address'
+            : undefined;
   if (url !== null && fault === undefined) return url;
   // What is wrong with it is said, and not what it is.
   const origin = address instanceof Secret ? address.origin : 'the configuration';
@@ -170,6 +175,15 @@ function wireAddress(address: string | Secret): URL {
     disposition: 'invalid',
     message: `the address from the ${origin} ${fault ?? 'is none'}; nothing was sent`,
     remedy: 'Set it to an https address, or http://127.0.0.1:PORT for a receiver on this machine.',
+  });
+}
+
+function forbiddenAddress(): PortolanError {
+  return new PortolanError({
+    code: 'outbound/forbidden-address',
+    disposition: 'invalid',
+    message: 'the name of the receiver resolves to a link-local or metadata address; nothing was sent',
+    remedy: 'Correct the name in the configuration, or what the name server says of it.',
   });
 }
 

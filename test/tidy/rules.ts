@@ -121,6 +121,11 @@ export const ALLOWED: Readonly<Record<string, Allowance>> = {
     uses: ['network'],
     reason: 'the one way out to receivers of notifications and traces',
   },
+  'src/controller/resolve-receiver.ts': {
+    uses: ['network'],
+    reason: 'resolves the names of receivers, and refuses addresses that no receiver has',
+  },
+  'src/kinds/forbidden-hosts.ts': { uses: ['network'], reason: 'compares addresses; opens nothing' },
   'src/sandbox/durable.ts': { uses: ['files'], reason: 'keeps the state of a sandbox in a folder' },
   'src/sandbox/server.ts': { uses: ['network'], reason: 'the sandbox is a server' },
   'src/server/app.ts': { uses: ['network'], reason: 'the HTTP API is a server' },

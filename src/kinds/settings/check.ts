@@ -1,3 +1,4 @@
+import { forbiddenHost } from '../forbidden-hosts.ts';
 import type { Resource } from '../../model/resource.ts';
 import { durationProblems } from '../durations.ts';
 import type { SpecProblem } from '../kind.ts';
@@ -17,5 +18,6 @@ export function checkSettings({ spec }: Resource<SettingsSpec>): readonly SpecPr
     ...notificationProblems(spec.notifications),
     ...windowProblems(spec.windows),
     ...plainHttp(spec.telemetry.traces.endpoint, 'spec.telemetry.traces.endpoint'),
+    ...forbiddenHost(spec.telemetry.traces.endpoint, 'spec.telemetry.traces.endpoint'),
   ];
 }

@@ -1,5 +1,6 @@
 import { unreachable } from '../../model/unreachable.ts';
 import { isLoopback } from '../addresses.ts';
+import { forbiddenHost } from '../forbidden-hosts.ts';
 import { durationProblems } from '../durations.ts';
 import type { SpecProblem } from '../kind.ts';
 import type { NotificationsSpec, ReceiverSpec, ReceiverType } from './notifications-spec.ts';
@@ -99,6 +100,7 @@ function receiverProblems(receiver: ReceiverSpec, path: string): readonly SpecPr
     ...foreign,
     ...bothAddresses(receiver, path),
     ...plainHttp(receiver.url, `${path}.url`),
+    ...forbiddenHost(receiver.url, `${path}.url`),
     ...repositoryProblems(receiver, `${path}.repository`),
     ...durationProblems(receiver.timeout, `${path}.timeout`),
     ...durationProblems(receiver.repeatAfter, `${path}.repeatAfter`),

@@ -208,6 +208,11 @@ test.for([
   ['https://user:hunter2@receiver.example.com/', 'holds a user name or password'],
   ['ftp://receiver.example.com/hunter2', 'is no http or https address'],
   ['hunter2', 'is no http or https address'],
+  ['https://169.254.169.254/hunter2', 'is a link-local or metadata address'],
+  ['https://0xa9fea9fe/hunter2', 'is a link-local or metadata address'],
+  ['https://[fe80::1]/hunter2', 'is a link-local or metadata address'],
+  ['https://[::ffff:169.254.169.254]/hunter2', 'is a link-local or metadata address'],
+  ['https://metadata.google.internal/hunter2', 'is a link-local or metadata address'],
 ])('the address %s by reference is refused, and not shown', async ([address, words]) => {
   const scene = start([{ name: 'chat', type: 'slack', urlFrom: { env: 'URL' } }], { secrets: { URL: address } });
   scene.api.emit(event());
