@@ -1,5 +1,4 @@
-import type { SignaturePolicy } from '../kinds/settings/source-spec.ts';
-import { operatorNames } from '../manifest/configuration.ts';
+import { defaultSettings, operatorNames } from '../manifest/configuration.ts';
 import { loadManifests } from '../manifest/load.ts';
 import { nodeFileSystem, type ReadSources, readSources } from '../manifest/read.ts';
 import { directCalls } from '../manifest/system-calls.ts';
@@ -11,7 +10,7 @@ import type { DesiredState } from '../model/resource.ts';
 import type { Surroundings } from './command.ts';
 import { DEFAULT_CONFIGURATION, type OperatorConfiguration, readConfiguration } from './configuration.ts';
 import { readNamedFile } from './files.ts';
-import type { CommitAtHand } from './revision.ts';
+import type { CommitAtHand, RevisionPolicy } from './revision.ts';
 
 /** What the shared options say about where input comes from. */
 export interface InputOptions {
@@ -48,8 +47,8 @@ export async function loadInput(options: InputOptions, surroundings: Surrounding
   const operator = readConfiguration(options.config, surroundings);
   const { variables, problems } = readVariables(options, surroundings);
   const exclude = operator.file === undefined ? [] : [operator.file];
-  const { signatures } = operator.configuration.settings.source;
-  const { sources, commit } = await readManifests(paths, exclude, options.revision, signatures, surroundings);
+  const { source } = operator.configuration.settings;
+  const { sources, commit } = await readManifests(paths, exclude, options.revision, source, surroundings);
   if (sources.files.length >= LARGE_SET) surroundings.spareMemory?.();
   const isUsable = operator.file !== undefined && operator.problems.length === 0;
   const { desired, problems: all } = loadManifests({
@@ -80,8 +79,8 @@ export async function readInputFiles(options: InputOptions, surroundings: Surrou
   const { variables, problems } = readVariables(options, surroundings);
   // A configuration may lie among the manifests, and is none.
   const exclude = [options.config ?? DEFAULT_CONFIGURATION];
-  const unsigned = { by: 'nobody' } as const;
-  const { sources, commit } = await readManifests(paths, exclude, options.revision, unsigned, surroundings);
+  const policy = { signatures: { by: 'nobody' }, limits: defaultSettings().source.limits } as const;
+  const { sources, commit } = await readManifests(paths, exclude, options.revision, policy, surroundings);
   return { files: sources.files, variables, commit, problems: [...problems, ...sources.problems] };
 }
 
@@ -99,12 +98,12 @@ async function readManifests(
   paths: readonly string[],
   exclude: readonly string[],
   revision: string | undefined,
-  signatures: SignaturePolicy,
+  policy: RevisionPolicy,
   surroundings: Surroundings,
 ): Promise<{ readonly sources: ReadSources; readonly commit: CommitAtHand | undefined }> {
   if (revision !== undefined) {
     const { readRevision } = await import('./revision.ts');
-    return readRevision(revision, paths, exclude, signatures, surroundings);
+    return readRevision(revision, paths, exclude, policy, surroundings);
   }
   const fs = nodeFileSystem(() => surroundings.terminal.input(), directCalls());
   return { sources: await readSources(paths, fs, { exclude }), commit: undefined };

@@ -1,4 +1,4 @@
-import type { SignaturePolicy } from '../kinds/settings/source-spec.ts';
+import type { SourceSpec } from '../kinds/settings/source-spec.ts';
 import type { ReadSources } from '../manifest/read.ts';
 import { PortolanError } from '../model/errors.ts';
 import { locatePaths, placeInCheckout } from '../source/checkout.ts';
@@ -8,6 +8,9 @@ import { ObjectReader } from '../source/objects.ts';
 import { type Descent, descentFrom, resolveRevision, revisionName } from '../source/revision.ts';
 import { requireSignature } from '../source/signatures.ts';
 import type { Surroundings } from './command.ts';
+
+/** What the operator demands of a commit. */
+export type RevisionPolicy = Pick<SourceSpec, 'signatures' | 'limits'>;
 
 /** The commit that a command works on. */
 export interface CommitAtHand {
@@ -28,7 +31,7 @@ export async function readRevision(
   ref: string,
   paths: readonly string[],
   exclude: readonly string[],
-  signatures: SignaturePolicy,
+  { signatures, limits }: RevisionPolicy,
   { clock, env, signal }: Pick<Surroundings, 'clock' | 'env' | 'signal'>,
 ): Promise<{ readonly sources: ReadSources; readonly commit: CommitAtHand }> {
   if (paths.includes('-')) throw standardInput();
@@ -45,6 +48,7 @@ export async function readRevision(
       commit: id,
       paths: inCommit,
       exclude: places.filter((place) => place !== undefined),
+      limits,
     });
     const commit = {
       id,

@@ -1,4 +1,4 @@
-import type { SignaturePolicy } from '../kinds/settings/source-spec.ts';
+import type { SignaturePolicy, SourceLimits } from '../kinds/settings/source-spec.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { locatePaths, placeInCheckout } from './checkout.ts';
 import type { SourceReading } from './feed.ts';
@@ -14,6 +14,7 @@ export interface CheckoutOptions {
   /** Files of the disk that are no manifests, wherever the commit has them. */
   readonly exclude: readonly string[];
   readonly signatures: SignaturePolicy;
+  readonly limits: SourceLimits;
   readonly clock: Clock;
   /** The process's PATH. */
   readonly path: string | undefined;
@@ -33,7 +34,11 @@ export class CheckoutReader implements SourceReader {
   constructor(options: CheckoutOptions) {
     this.#options = options;
     this.location = `${options.paths.join(', ')} at ${options.ref}`;
-    this.#commits = new CommitReader({ signatures: options.signatures, now: () => options.clock.now() });
+    this.#commits = new CommitReader({
+      signatures: options.signatures,
+      limits: options.limits,
+      now: () => options.clock.now(),
+    });
   }
 
   get filesRead(): number {

@@ -1,3 +1,4 @@
+import type { SourceLimits } from '../kinds/settings/source-spec.ts';
 import { join } from 'node:path';
 import { LIMITS } from '../manifest/limits.ts';
 import type { ReadSources } from '../manifest/read.ts';
@@ -18,6 +19,7 @@ export interface CommitReading {
   readonly paths: readonly PathInCommit[];
   /** Paths from the top of the tree that are left out: the configuration, which may lie among the manifests. */
   readonly exclude: readonly string[];
+  readonly limits: SourceLimits;
   /** What was read of another commit. */
   readonly known?: CommitMemory;
 }
@@ -41,16 +43,16 @@ export interface ReadCommit extends ReadSources {
  * Reads the manifests of a commit from git's objects; the files on disk are not looked at. The same names count as in a
  * folder. A link, a submodule, a file that is too large or the pointer of one is a problem, and the rest is
  * read all the same. Each file's `contentId` is its object id; one that another commit had at the same path is the same object.
- * @throws PortolanError when git fails.
+ * @throws PortolanError when git fails, or the commit exceeds a limit.
  */
 export async function readCommit(reading: CommitReading): Promise<ReadCommit> {
-  const { git, objects, commit, paths, exclude } = reading;
+  const { git, objects, commit, paths, exclude, limits } = reading;
   const [content] = await objects.read([{ id: commit, type: 'commit' }]);
   const object = content && parseCommit(content);
   if (object === undefined) throw gitFailed(git.root, `read commit ${commit}`, 'it names no tree');
   const isKnown = reading.known !== undefined && isSame(reading.known.exclude, exclude);
   const known = isKnown ? reading.known.folders : NO_FOLDERS;
-  const listing = new Listing(git, objects, exclude);
+  const listing = new Listing(git, objects, exclude, limits);
   const found = new Map<string, Folder | Draft>();
   for (const path of paths) {
     const folder = await listing.find(object.tree, path, known.get(keyOf(path)));

@@ -1,9 +1,11 @@
+import type { SourceLimits } from '../kinds/settings/source-spec.ts';
 import { join } from 'node:path';
 import { LIMITS } from '../manifest/limits.ts';
 import { fileProblem, isHiddenName, isManifestName, SKIP_MARKER } from '../manifest/source-rules.ts';
 import type { SourceFile } from '../manifest/text.ts';
 import type { Problem } from '../model/problem.ts';
 import type { PathInCommit } from './checkout.ts';
+import { type Extent, Extents } from './extent.ts';
 import { type Git, gitFailed } from './git.ts';
 import type { ObjectReader } from './objects.ts';
 import { parseTree, type TreeEntry } from './trees.ts';
@@ -27,18 +29,10 @@ export interface Folder {
   readonly files: readonly SourceFile[];
   /** Of it and of all folders below. */
   readonly problems: readonly Problem[];
-  /** Files and folders in all, manifests or not. */
-  readonly entries: number;
+  readonly extent: Extent;
   /** Of all files. */
   readonly bytes: number;
 }
-
-/** Folders within each other; a path is longer than systems allow before. */
-const DEPTH_MAX = 1_000;
-/** Files and folders in all, manifests or not. A few small trees can name more than any disk holds. */
-const ENTRIES_MAX = 2_000_000;
-/** Each takes room, even with nothing in it. */
-const FOLDERS_MAX = 250_000;
 
 /** What a character that is no UTF-8 became. */
 const UNREADABLE = '\ufffd';
@@ -56,6 +50,7 @@ export class Draft {
   readonly own: (SourceFile | Candidate)[] = [];
   readonly folders = new Map<string, Folder | Draft>();
   readonly problems: Problem[] = [];
+  /** Files and folders of its own, manifests or not. */
   entries = 0;
 
   constructor(tree: string, shown: string, within: string, before: Folder | undefined) {
@@ -80,11 +75,14 @@ export class Listing {
   readonly #git: Git;
   readonly #objects: ObjectReader;
   readonly #exclude: ReadonlySet<string>;
-  #entries = 0;
-  #folders = 0;
+  readonly #extents: Extents;
 
-  /** @param exclude paths from the top of the tree that are left out. */
-  constructor(git: Git, objects: ObjectReader, exclude: readonly string[]) {
+  /**
+   * @param exclude paths from the top of the tree that are left out.
+   * @param limits of everything that is found.
+   */
+  constructor(git: Git, objects: ObjectReader, exclude: readonly string[], limits: SourceLimits) {
+    this.#extents = new Extents(limits, (ids) => this.#trees(ids));
     this.#git = git;
     this.#objects = objects;
     this.#exclude = new Set(exclude);
@@ -119,27 +117,25 @@ export class Listing {
       return alone;
     }
     if (before?.tree === entry.id) {
-      this.#again(before);
+      this.#extents.add(before.extent);
+      this.#reuse(before);
       return before;
     }
     // What `join` puts before a name in that folder; joining each name again would take longer than all the rest.
     const shown = join(named, '-').slice(0, -1);
     const draft = new Draft(entry.id, shown, within === '' ? '' : `${within}/`, before);
-    await this.#descend(draft);
+    await this.#extents.measure(entry.id, before);
+    this.#descend(draft);
     return draft;
   }
 
-  /** Reads the trees below, level by level: each level is one batch. */
-  async #descend(top: Draft): Promise<void> {
+  /** Expands the trees below, all of which were measured, level by level. */
+  #descend(top: Draft): void {
     let level: readonly Draft[] = [top];
-    for (let depth = 0; level.length > 0; depth += 1) {
-      if (depth > DEPTH_MAX) throw this.#tooLarge(`folders within each other more than ${DEPTH_MAX} deep`);
-      this.#folders += level.length;
-      if (this.#folders > FOLDERS_MAX) throw this.#tooLarge(`more than ${FOLDERS_MAX} folders`);
-      const trees = await this.#trees(level.map(({ tree }) => tree));
+    while (level.length > 0) {
       const below: Draft[] = [];
       for (const draft of level) {
-        const entries = trees.get(draft.tree) as readonly TreeEntry[];
+        const entries = this.#extents.entriesOf(draft.tree);
         if (draft === top || !entries.some(({ name }) => name === SKIP_MARKER)) this.#expand(draft, entries, below);
         if (this.isTooMany) return;
       }
@@ -149,7 +145,6 @@ export class Listing {
 
   #expand(draft: Draft, entries: readonly TreeEntry[], below: Draft[]): void {
     draft.entries = entries.length;
-    this.#count(entries.length);
     const own = new Map(draft.before?.own.map((file) => [file.path, file]));
     const twins = twinsAmong(entries);
     for (const entry of entries) {
@@ -173,7 +168,7 @@ export class Listing {
   #below(draft: Draft, { name, id }: TreeEntry, shown: string, within: string, below: Draft[]): void {
     const before = draft.before?.folders.get(name);
     if (before?.tree === id) {
-      this.#again(before);
+      this.#reuse(before);
       draft.folders.set(name, before);
       return;
     }
@@ -204,15 +199,9 @@ export class Listing {
     }
   }
 
-  #again({ files, entries, bytes }: Folder): void {
+  #reuse({ files, bytes }: Folder): void {
     this.files += files.length;
     this.bytes += bytes;
-    this.#count(entries);
-  }
-
-  #count(entries: number): void {
-    this.#entries += entries;
-    if (this.#entries > ENTRIES_MAX) throw this.#tooLarge(`more than ${ENTRIES_MAX} files and folders`);
   }
 
   async #trees(ids: readonly string[]): Promise<ReadonlyMap<string, readonly TreeEntry[]>> {
@@ -226,10 +215,6 @@ export class Listing {
       trees.set(id, entries);
     }
     return trees;
-  }
-
-  #tooLarge(what: string): Error {
-    return gitFailed(this.#git.root, 'list the files of the commit', `it has ${what}`);
   }
 }
 
@@ -269,7 +254,11 @@ export function folderOf(draft: Draft, contentOf: (candidate: Candidate) => Sour
     own,
     files: all.length === 0 ? own : [own, ...all.map(({ files }) => files)].flat(),
     problems: [problems, ...all.map((folder) => folder.problems)].flat(),
-    entries: all.reduce((sum, { entries }) => sum + entries, draft.entries),
+    extent: {
+      folders: all.reduce((sum, { extent }) => sum + extent.folders, 1),
+      entries: all.reduce((sum, { extent }) => sum + extent.entries, draft.entries),
+      depth: 1 + Math.max(0, ...all.map(({ extent }) => extent.depth)),
+    },
     bytes: all.reduce(
       (sum, { bytes }) => sum + bytes,
       own.reduce((sum, { content }) => sum + content.length, 0),

@@ -64,6 +64,7 @@ function localReader(options: SourceFeedOptions, settleMs: number): SourceReader
     ref: options.ref ?? settings.ref,
     exclude,
     signatures: settings.signatures,
+    limits: settings.limits,
     // Else whoever removes .git would get round the policy.
     isRepository: options.isRepository || settings.signatures.by !== 'nobody',
     settleMs,
@@ -80,6 +81,7 @@ function remoteReader(options: SourceFeedOptions, url: string): SourceReader {
     ref: options.ref ?? settings.ref ?? 'HEAD',
     paths: settings.paths,
     signatures: settings.signatures,
+    limits: settings.limits,
     credentials: settings.credentials,
     caFile: settings.tls?.caFile,
     cacheFolder,

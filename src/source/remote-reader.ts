@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { SignaturePolicy } from '../kinds/settings/source-spec.ts';
+import type { SignaturePolicy, SourceLimits } from '../kinds/settings/source-spec.ts';
 import type { PathInCommit } from './checkout.ts';
 import type { SourceReading } from './feed.ts';
 import { Git } from './git.ts';
@@ -13,6 +13,7 @@ export interface RemoteOptions extends Omit<MirrorOptions, 'signal'> {
   /** Within the repository; none: all of it. */
   readonly paths: readonly string[];
   readonly signatures: SignaturePolicy;
+  readonly limits: SourceLimits;
 }
 
 /** A repository of another machine: it is asked what the ref is, and fetched when that is new. */
@@ -35,6 +36,7 @@ export class RemoteReader implements SourceReader {
     this.#paths = named.map((path) => ({ named: path, within: join('/', path).replace(/^\/|\/$/g, '') }));
     this.#commits = new CommitReader({
       signatures: options.signatures,
+      limits: options.limits,
       now: () => options.clock.now(),
       descent: (git, commit, ancestor) => this.#descent(git, commit, ancestor),
     });

@@ -1,4 +1,4 @@
-import type { SignaturePolicy } from '../kinds/settings/source-spec.ts';
+import type { SignaturePolicy, SourceLimits } from '../kinds/settings/source-spec.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { PathInCommit } from './checkout.ts';
 import { type CommitMemory, readCommit } from './commit-source.ts';
@@ -20,6 +20,7 @@ export interface RepositoryView {
 
 export interface CommitReaderOptions {
   readonly signatures: SignaturePolicy;
+  readonly limits: SourceLimits;
   readonly now: () => EpochMs;
   /** Goes before what the repository at hand says: one that is fetched in parts may get more of its history. */
   readonly descent?: (git: Git, commit: string, ancestor: string) => Promise<Descent>;
@@ -68,7 +69,8 @@ export class CommitReader {
     const key = JSON.stringify([id, name, paths, exclude]);
     if (this.#last?.key === key) return this.#last.reading;
     const known = this.#memory === undefined ? {} : { known: this.#memory };
-    const found = await readCommit({ git, objects, commit: id, paths, exclude, ...known });
+    const { limits } = this.#options;
+    const found = await readCommit({ git, objects, commit: id, paths, exclude, limits, ...known });
     this.filesRead += found.blobsRead;
     this.#memory = found.memory;
     const reading: SourceReading = {

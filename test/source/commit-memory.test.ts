@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { defaultSettings } from '../../src/manifest/configuration.ts';
 import { LIMITS } from '../../src/manifest/limits.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import type { PathInCommit } from '../../src/source/checkout.ts';
@@ -55,7 +56,8 @@ class Scene {
     known?: CommitMemory,
   ): Promise<ReadCommit> {
     const inCommit = paths.map((within): PathInCommit => ({ named: `/at/${within}`, within }));
-    const reading = { git: this.git, objects: this.objects, commit, paths: inCommit, exclude };
+    const { limits } = defaultSettings().source;
+    const reading = { git: this.git, objects: this.objects, commit, paths: inCommit, exclude, limits };
     return readCommit(known === undefined ? reading : { ...reading, known });
   }
 }

@@ -3,14 +3,16 @@ import { rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readRevision } from '../../src/cli/revision.ts';
+import { defaultSettings } from '../../src/manifest/configuration.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { commit, git, repository, temporaryFolder, write } from './repositories.ts';
 
+const policy = { signatures: { by: 'nobody' }, limits: defaultSettings().source.limits } as const;
 const around = { clock: systemClock, env: { PATH: process.env.PATH }, signal: new AbortController().signal };
 
 /** What a revision of the paths says: path below `root` → content, problems as `code path`. */
 async function read(root: string, ref: string, paths: readonly string[] = [root], exclude: readonly string[] = []) {
-  const { sources, commit: at } = await readRevision(ref, paths, exclude, { by: 'nobody' }, around);
+  const { sources, commit: at } = await readRevision(ref, paths, exclude, policy, around);
   const shown = (path: string): string => path.replace(`${root}/`, '');
   return {
     files: Object.fromEntries(
@@ -152,13 +154,7 @@ test('paths below the top: folders, files by any name, those that are only in th
 
 test('files are shown as the path was written', async () => {
   const root = repository({ 'm/a.yaml': 'a' });
-  const { sources } = await readRevision(
-    'HEAD',
-    [`${root}/../${root.split('/').at(-1)}/m`],
-    [],
-    { by: 'nobody' },
-    around,
-  );
+  const { sources } = await readRevision('HEAD', [`${root}/../${root.split('/').at(-1)}/m`], [], policy, around);
   expect(sources.files.map(({ path }) => path)).toEqual([`${root}/m/a.yaml`]);
 });
 

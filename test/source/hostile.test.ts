@@ -4,19 +4,21 @@ import { deflateSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import { readRevision } from '../../src/cli/revision.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
+import { defaultSettings } from '../../src/manifest/configuration.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { Git } from '../../src/source/git.ts';
 import { type ObjectName, ObjectReader, type ObjectType } from '../../src/source/objects.ts';
 import { descentFrom } from '../../src/source/revision.ts';
 import { commit, git, repository, temporaryFolder, trap, write } from './repositories.ts';
 
+const policy = { signatures: { by: 'nobody' }, limits: defaultSettings().source.limits } as const;
 const around = { clock: systemClock, env: { PATH: process.env.PATH }, signal: new AbortController().signal };
 const gitOf = (root: string, changes: { clock?: Clock; path?: string; signal?: AbortSignal } = {}): Git =>
   new Git(root, { clock: systemClock, path: process.env.PATH, signal: around.signal, ...changes });
 
 /** Everything that a command does with a repository. */
 async function use(root: string, ref = 'HEAD'): Promise<string[]> {
-  const { sources, commit: at } = await readRevision(ref, [root], [], { by: 'nobody' }, around);
+  const { sources, commit: at } = await readRevision(ref, [root], [], policy, around);
   await at.descentFrom(git(root, 'rev-list', '--max-parents=0', ref).split('\n')[0] ?? '');
   return sources.files.map(({ content }) => Buffer.from(content as Uint8Array).toString());
 }
@@ -87,7 +89,7 @@ test('git itself is not taken from the checkout', async () => {
   onTestFinished(() => process.chdir(former));
   process.chdir(root);
   const env = { PATH: `.::${process.env.PATH}` };
-  await readRevision('HEAD', ['.'], [], { by: 'nobody' }, { ...around, env });
+  await readRevision('HEAD', ['.'], [], policy, { ...around, env });
   expect(existsSync(sprung)).toBe(false);
 });
 
@@ -121,7 +123,7 @@ test('the place of the work tree in the configuration is not believed', async ()
   const root = repository({ 'a.yaml': 'one' });
   const elsewhere = repository({ 'a.yaml': 'elsewhere' });
   git(root, 'config', 'core.worktree', elsewhere);
-  const { sources } = await readRevision('HEAD', [root], [], { by: 'nobody' }, around);
+  const { sources } = await readRevision('HEAD', [root], [], policy, around);
   expect(sources.files.map(({ path }) => path)).toEqual([join(root, 'a.yaml')]);
 });
 
@@ -164,7 +166,7 @@ test('a huge blob is not taken apart', async () => {
     read.push(...names.filter(({ type }) => type === 'blob').map(({ id }) => id));
     return objects.call(this, names);
   };
-  const { sources } = await readRevision('HEAD', [root], [], { by: 'nobody' }, around);
+  const { sources } = await readRevision('HEAD', [root], [], policy, around);
   expect(sources.problems.map(({ code }) => code)).toEqual(['limit/file-size']);
   expect(read).toEqual([git(root, 'rev-parse', 'HEAD:a.yaml')]);
 });

@@ -24,6 +24,17 @@ export interface SourceSpec {
   /** For `url`: PEM file of certificates to trust in place of the system's. */
   readonly tls?: { readonly caFile?: string };
   readonly signatures: SignaturePolicy;
+  readonly limits: SourceLimits;
+}
+
+/** What the folders of a commit may be at most, before anything is made of them. */
+export interface SourceLimits {
+  /** Folders in all. Default 20000. */
+  readonly folders: number;
+  /** Files and folders in all, manifests or not. Default 200000. */
+  readonly entries: number;
+  /** Folders within each other. Default 100. */
+  readonly depth: number;
 }
 
 /** Either a password or token for https, or a key for ssh; never of the repository's own. */
@@ -73,6 +84,39 @@ const signaturesSchema = {
       description:
         'Absolute path, outside the checkout. ssh: file of allowed signers. gpg: folder with a keyring; every key in it is trusted.',
       'x-expected': 'an absolute path',
+    },
+  },
+} as const;
+
+const limitsSchema = {
+  type: 'object',
+  additionalProperties: false,
+  default: {},
+  description:
+    'Limits for the folders of a commit. A few small trees can unfold to more folders than any machine holds; a commit over a limit is rejected unread.',
+  properties: {
+    folders: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 1_000_000,
+      default: 20_000,
+      description:
+        'Folders in all. Each takes about 2 KiB of memory: 20000 are 40 MiB, three times those of the Linux kernel.',
+    },
+    entries: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 10_000_000,
+      default: 200_000,
+      description:
+        'Files and folders in all, manifests or not. Each takes about 0.4 KiB of memory: 200000 are 80 MiB, twice those of the Linux kernel.',
+    },
+    depth: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 1_000,
+      default: 100,
+      description: 'Folders nested within each other. Paths of most systems end below it.',
     },
   },
 } as const;
@@ -166,6 +210,7 @@ export const sourceSchema = {
       },
     },
     signatures: signaturesSchema,
+    limits: limitsSchema,
   } satisfies PropertiesOf<SourceSpec>,
 } as const;
 

@@ -1,0 +1,140 @@
+import type { SourceLimits } from '../kinds/settings/source-spec.ts';
+import { isHiddenName, SKIP_MARKER } from '../manifest/source-rules.ts';
+import { PortolanError } from '../model/errors.ts';
+import type { TreeEntry } from './trees.ts';
+
+/** How large a folder is with everything below. */
+export interface Extent {
+  /** It and all below. */
+  readonly folders: number;
+  readonly entries: number;
+  /** 1: no folder below. */
+  readonly depth: number;
+}
+
+/** A folder of another commit, of which the extent is known. */
+export interface MeasuredFolder {
+  readonly tree: string;
+  readonly folders: ReadonlyMap<string, MeasuredFolder>;
+  readonly extent: Extent;
+}
+
+type Trees = (ids: readonly string[]) => Promise<ReadonlyMap<string, readonly TreeEntry[]>>;
+
+/**
+ * Measures the folders of commits before anything is made of them. It reads each distinct tree once, so that a few small
+ * trees that name each other cost as much as they are, and not as much as they unfold to.
+ */
+export class Extents {
+  readonly #limits: SourceLimits;
+  readonly #read: Trees;
+  readonly #trees = new Map<string, readonly TreeEntry[]>();
+  /** Of trees at paths where no other commit had a folder. */
+  readonly #extents = new Map<string, Extent>();
+  #folders = 0;
+  #entries = 0;
+
+  constructor(limits: SourceLimits, read: Trees) {
+    this.#limits = limits;
+    this.#read = read;
+  }
+
+  /** Of a tree that was measured. */
+  entriesOf(tree: string): readonly TreeEntry[] {
+    const entries = this.#trees.get(tree);
+    if (entries === undefined) throw new Error(`tree ${tree} was not measured`);
+    return entries;
+  }
+
+  /**
+   * @param before the folder of another commit at the same path: trees that it has where they stand are not read.
+   * @throws PortolanError `source/too-large` where this one, with those measured before, exceeds a limit.
+   */
+  async measure(tree: string, before: MeasuredFolder | undefined): Promise<Extent> {
+    await this.#readAll(tree, before);
+    const extent = this.#extentOf(tree, before, 1);
+    this.add(extent);
+    return extent;
+  }
+
+  /** Counts a folder that is as it was in another commit. */
+  add({ folders, entries }: Extent): void {
+    this.#folders += folders;
+    this.#entries += entries;
+    this.#check(this.#folders, 'folders');
+    this.#check(this.#entries, 'entries');
+  }
+
+  /** Level by level: each level is one batch. */
+  async #readAll(top: string, before: MeasuredFolder | undefined): Promise<void> {
+    let level: readonly Place[] = [{ tree: top, before }];
+    for (let depth = 1; level.length > 0; depth += 1) {
+      this.#check(depth, 'depth');
+      const unread = [...new Set(level.map(({ tree }) => tree))].filter((id) => !this.#trees.has(id));
+      this.#check(this.#trees.size + unread.length, 'folders');
+      for (const [id, entries] of await this.#read(unread)) this.#trees.set(id, entries);
+      const isNew = new Set(unread);
+      level = level
+        .filter((place) => place.before !== undefined || isNew.delete(place.tree))
+        .flatMap((place) => this.#below(place, depth === 1).filter(isChanged));
+    }
+  }
+
+  #extentOf(tree: string, before: MeasuredFolder | undefined, depth: number, isTop = depth === 1): Extent {
+    const known = before === undefined && !isTop ? this.#extents.get(tree) : undefined;
+    this.#check(depth + (known?.depth ?? 1) - 1, 'depth');
+    if (known !== undefined) return known;
+    let folders = 1;
+    let entries = this.entriesOf(tree).length;
+    let below = 0;
+    for (const place of this.#below({ tree, before }, isTop)) {
+      const extent = isChanged(place)
+        ? this.#extentOf(place.tree, place.before, depth + 1, false)
+        : (place.before as MeasuredFolder).extent;
+      folders += extent.folders;
+      entries += extent.entries;
+      below = Math.max(below, extent.depth);
+    }
+    this.#check(depth + below, 'depth');
+    const extent = { folders, entries, depth: below + 1 };
+    if (before === undefined && !isTop) this.#extents.set(tree, extent);
+    return extent;
+  }
+
+  /** Folders that are looked into. A folder that was named is read even where it has a skip marker. */
+  #below({ tree, before }: Place, isTop: boolean): readonly Place[] {
+    const entries = this.entriesOf(tree);
+    if (!isTop && entries.some(({ name }) => name === SKIP_MARKER)) return [];
+    return entries.flatMap(({ type, name, id }) =>
+      type === 'folder' && !isHiddenName(name) ? [{ tree: id, before: before?.folders.get(name) }] : [],
+    );
+  }
+
+  #check(found: number, what: keyof SourceLimits): void {
+    const limit = this.#limits[what];
+    if (found > limit) throw tooLarge(what, limit);
+  }
+}
+
+interface Place {
+  readonly tree: string;
+  readonly before: MeasuredFolder | undefined;
+}
+
+function isChanged({ tree, before }: Place): boolean {
+  return before?.tree !== tree;
+}
+
+function tooLarge(what: keyof SourceLimits, limit: number): PortolanError {
+  const found = {
+    folders: `more than ${limit} folders`,
+    entries: `more than ${limit} files and folders`,
+    depth: `folders nested more than ${limit} deep`,
+  }[what];
+  return new PortolanError({
+    code: 'source/too-large',
+    disposition: 'invalid',
+    message: `The commit has ${found} in the paths of the source. It was not read.`,
+    remedy: `Remove them from the commit, name fewer folders (-f, or spec.source.paths of Settings), or raise spec.source.limits.${what}.`,
+  });
+}
