@@ -29,6 +29,8 @@ export class Extents {
   readonly #limits: SourceLimits;
   readonly #read: Trees;
   readonly #trees = new Map<string, readonly TreeEntry[]>();
+  /** Trees below which everything was read. */
+  readonly #walked = new Set<string>();
   /** Of trees at paths where no other commit had a folder. */
   readonly #extents = new Map<string, Extent>();
   #folders = 0;
@@ -73,11 +75,17 @@ export class Extents {
       const unread = [...new Set(level.map(({ tree }) => tree))].filter((id) => !this.#trees.has(id));
       this.#check(this.#trees.size + unread.length, 'folders');
       for (const [id, entries] of await this.#read(unread)) this.#trees.set(id, entries);
-      const isNew = new Set(unread);
       level = level
-        .filter((place) => place.before !== undefined || isNew.delete(place.tree))
+        .filter((place) => place.before !== undefined || this.#isFirst(place.tree))
         .flatMap((place) => this.#below(place, depth === 1).filter(isChanged));
     }
+  }
+
+  /** Looks below a tree once. A tree that another commit has elsewhere may have been read without those below it. */
+  #isFirst(tree: string): boolean {
+    if (this.#walked.has(tree)) return false;
+    this.#walked.add(tree);
+    return true;
   }
 
   #extentOf(tree: string, before: MeasuredFolder | undefined, depth: number, isTop = depth === 1): Extent {
