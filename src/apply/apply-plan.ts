@@ -1,4 +1,4 @@
-import { type CallContext, type Memory, type ScopeReading, type Step } from '../kinds/reconciled.ts';
+import { type CallContext, type Memory, type ScopeReader, type ScopeReading, type Step } from '../kinds/reconciled.ts';
 import { reconciledKinds } from '../kinds/registry.ts';
 import type { ResourceId } from '../model/ids.ts';
 import { scopeKey } from '../model/ids.ts';
@@ -19,6 +19,8 @@ export interface ApplyInput {
   readonly memory: Memory;
   /** Monotonic time of the observation that the plan was made from. */
   readonly observedAtMs: number;
+  /** Makes a reader of the scope that has read nothing yet. */
+  freshReader(): ScopeReader;
 }
 
 export interface Applied {
@@ -122,6 +124,7 @@ async function run(world: ApplyWorld, input: ApplyInput, memory: Memory, action:
     live: input.live.get(action.resource),
     memory,
     calls,
+    freshReader: () => input.freshReader(),
   });
   world.emit({ type: 'finished', action, scope: key, result });
   return result;

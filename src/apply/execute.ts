@@ -1,15 +1,15 @@
 import type { ReconciledKind } from '../kinds/define.ts';
-import { type CallContext, type Memory, remembered } from '../kinds/reconciled.ts';
+import { type CallContext, type Memory, remembered, type ScopeReader } from '../kinds/reconciled.ts';
 import type { LedgerOperation } from '../ledger/ledger.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { Intent, OwnedObject } from '../model/owned.ts';
 import type { Action } from '../model/plan.ts';
 import type { Resource } from '../model/resource.ts';
 import { unreachable } from '../model/unreachable.ts';
-import { withFailure } from '../plan/failures.ts';
+import { type Refused, withFailure } from '../plan/failures.ts';
 import { writeClassOf } from '../platform/operations.ts';
 import { writeRequest } from '../platform/requests.ts';
-import type { AnswerSummary, Verdict, WriteEvidence } from '../platform/verdict.ts';
+import type { AnswerSummary, RejectionReason, Verdict, WriteEvidence } from '../platform/verdict.ts';
 import type { WriteRequest } from '../platform/writes.ts';
 import {
   answerJson,
@@ -21,6 +21,7 @@ import {
   transaction,
 } from './journal.ts';
 import type { ActionResult } from '../plan/result.ts';
+import { observeTwice } from './resolve.ts';
 import { type SettleWindow, settleWindow, settleWindowMs } from './settle.ts';
 import type { ApplyWorld } from './world.ts';
 
@@ -33,6 +34,8 @@ export interface Execution {
   readonly live: unknown;
   readonly memory: Memory;
   readonly calls: CallContext;
+  /** Makes a reader of the scope that has read nothing yet. */
+  freshReader(): ScopeReader;
 }
 
 /** The request was answered, and the ledger could not be told: the intent stays open, and is looked at like any other. */
@@ -149,7 +152,9 @@ async function record(world: ApplyWorld, sent: Sent, verdict: Verdict): Promise<
     case 'applied':
       return done(world, sent, answer, verdict.evidence);
     case 'rejected':
-      return refused(world, sent, answer, verdict.reason);
+      return verdict.needsObservation === true
+        ? refusedIfSeen(world, sent, answer, verdict.reason)
+        : refused(world, sent, answer, verdict.reason);
     case 'exists':
       return exists(world, sent, answer);
     case 'throttled':
@@ -184,31 +189,74 @@ async function done(
   return { status: 'done', action, answer };
 }
 
+/**
+ * A refusal that the answer alone does not prove: a proxy that filters answers may return it after the effect. The
+ * platform is read before anything is concluded; where that does not confirm it, the write stays in doubt.
+ */
+async function refusedIfSeen(
+  world: ApplyWorld,
+  sent: Sent,
+  answer: AnswerSummary,
+  reason: RejectionReason,
+): Promise<ActionResult> {
+  const { execution } = sent;
+  const { action, kind, memory } = execution;
+  const intent: Intent = { ...sent.intent, outcome: { ...answerJson(answer), refused: reason } };
+  try {
+    const seen = await observeTwice(
+      world,
+      (reader) => kind.calls.resolve(action.step, { intent, reader, memory }),
+      () => execution.freshReader(),
+    );
+    if (seen.type === 'rejected') return await refused(world, sent, answer, reason);
+    return await doubtful(world, sent, { ...answer, message: `${answer.message}; but ${seen.evidence}` }, reason);
+  } catch (error) {
+    if (!(error instanceof PortolanError) || error.code.startsWith('ledger/')) throw error;
+    const message = `${answer.message}; whether it happened could not be read (${error.message})`;
+    return doubtful(world, sent, { ...answer, message }, reason);
+  }
+}
+
 async function refused(
   world: ApplyWorld,
   sent: Sent,
   answer: AnswerSummary,
-  reason: Extract<Verdict, { verdict: 'rejected' }>['reason'],
+  reason: RejectionReason,
 ): Promise<ActionResult> {
   const { action } = sent.execution;
   const base = { status: 'failed', action, answer, request: describeWrite(sent.write) } as const;
   if (reason === 'credentials' || reason === 'region-not-ready' || reason === 'unsent') {
     await close(world, sent, 'rejected', answer, []);
-    const remedy = {
-      credentials:
-        "Renew the platform's token (spec.auth of Platform in the file given by --config), then run the same command again.",
-      'region-not-ready': 'Wait until the region is enabled, then run the same command again.',
-      unsent: 'Nothing was sent. See that the platform can be reached, then run the same command again.',
-    }[reason];
-    return { ...base, reason: { type: 'stop-scope', why: reason }, remedy };
+    return { ...base, reason: { type: 'stop-scope', why: reason }, remedy: SCOPE_REMEDIES[reason] };
   }
-  await close(world, sent, 'rejected', answer, [{ op: 'put-object', object: failedObject(world, sent) }]);
-  return {
-    ...base,
-    reason: { type: 'refused' },
-    remedy:
-      'The platform refused it and nothing changed. Correct the manifest or the platform; the next run tries again.',
-  };
+  const object = failedObject(world, sent, { reason, message: inFull(answer) });
+  await close(world, sent, 'rejected', answer, [{ op: 'put-object', object }]);
+  return { ...base, reason: { type: 'refused' }, remedy: REMEDIES[reason] ?? REFUSED_REMEDY };
+}
+
+const SCOPE_REMEDIES = {
+  credentials:
+    "Renew the platform's token (spec.auth of Platform in the file given by --config), then run the same command again.",
+  'region-not-ready': 'Wait until the region is enabled, then run the same command again.',
+  unsent: 'Nothing was sent. See that the platform can be reached, then run the same command again.',
+} as const;
+
+const REFUSED_REMEDY =
+  'The platform refused it and nothing changed. Correct the manifest or the platform; the next run tries again.';
+
+const REMEDIES: Partial<Record<RejectionReason, string>> = {
+  'store-credentials':
+    'Nothing was installed. Correct the key of this store in the console, or write spec.url of the Store in another way: the platform keeps the first access key that it gets for the address of a store.',
+  'store-failed':
+    'Nothing was installed. Check that the application store runs and that the platform can reach it (spec.url of the Store); the next run tries again.',
+  'rolled-back':
+    'The platform could not install it and removed what it had created. See in the console why; the next run tries again.',
+};
+
+/** The platform's message with its HTTP status and code. */
+function inFull({ status, code, message }: AnswerSummary): string {
+  const facts = [...(status === undefined ? [] : [`HTTP ${status}`]), ...(code === undefined ? [] : [`code ${code}`])];
+  return [...facts, message].join(', ');
 }
 
 /** A creation that the platform says is there already. Ours only if we sent the same before and never knew its end. */
@@ -260,9 +308,18 @@ async function throttled(
   };
 }
 
-async function doubtful(world: ApplyWorld, sent: Sent, answer: AnswerSummary): Promise<ActionResult> {
-  const window = settleWindow(world.clock, settleWindowMs(sent.intent.idempotence, world.timing));
-  await close(world, sent, 'unknown', answer, [], window);
+/** @param refusal what the platform's own refusal says, where observation did not confirm it. */
+async function doubtful(
+  world: ApplyWorld,
+  sent: Sent,
+  answer: AnswerSummary,
+  refusal?: RejectionReason,
+): Promise<ActionResult> {
+  const { timing } = world;
+  // The platform has finished the request that it refuses itself, so there is no long wait for it.
+  const lengthMs = refusal === undefined ? settleWindowMs(sent.intent.idempotence, timing) : timing.settleTargetStateMs;
+  const window = settleWindow(world.clock, lengthMs);
+  await close(world, sent, 'unknown', answer, [], { ...window, refusal });
   return {
     status: 'in-doubt',
     action: sent.execution.action,
@@ -273,11 +330,11 @@ async function doubtful(world: ApplyWorld, sent: Sent, answer: AnswerSummary): P
   };
 }
 
-function failedObject(world: ApplyWorld, { execution, intent, prior }: Sent): OwnedObject {
+function failedObject(world: ApplyWorld, { execution, intent, prior }: Sent, refusal?: Refused): OwnedObject {
   const row = prior ?? bareObject(world, execution.place, execution.action.object, intent.preimage);
   // A creation that was refused leaves nothing behind but its count: no row may say that the object is there.
   const state = prior === undefined && execution.action.verb === 'create' ? 'gone' : row.state;
-  return withFailure({ ...row, state }, execution.resource);
+  return withFailure({ ...row, state }, execution.resource, refusal);
 }
 
 async function close(
@@ -286,9 +343,9 @@ async function close(
   state: 'applied' | 'rejected' | 'unknown',
   answer: AnswerSummary,
   object: readonly LedgerOperation[],
-  window: Partial<SettleWindow> = {},
+  { refusal, ...window }: Partial<SettleWindow> & { readonly refusal?: RejectionReason | undefined } = {},
 ): Promise<void> {
-  const outcome = answerJson(answer);
+  const outcome = { ...answerJson(answer), ...(refusal === undefined ? {} : { refused: refusal }) };
   await commitOutcome(
     world,
     transaction(world, execution.place.scope, [

@@ -8,7 +8,7 @@ import type { DesiredState, Resource } from '../model/resource.ts';
 import { asksToWait } from '../platform/classifier.ts';
 import type { AnswerSummary } from '../platform/verdict.ts';
 import type { DoubtfulIntent } from '../plan/draft.ts';
-import { withFailure } from '../plan/failures.ts';
+import { type Refused, withFailure } from '../plan/failures.ts';
 import { bareObject, isNews, type Place, toObject, transaction } from './journal.ts';
 import { settleWindow, settleWindowMs, settlingOf, windowLeftMs } from './settle.ts';
 import type { ApplyWorld } from './world.ts';
@@ -47,7 +47,7 @@ export async function resolveIntents(
       pending.push(settlingDoubt({ ...intent, settleMs: left.untilMs }, world.timing, world.clock.now()));
       continue;
     }
-    const resolution = await look(world, intent, memory, freshReader);
+    const resolution = await observeTwice(world, (reader) => observeIntent(intent, memory, reader), freshReader);
     await decide(world, scope, intent, memory, resources.get(intent.resource), resolution);
     if (resolution.type === 'hold') pending.push({ intent, state: 'held', evidence: resolution.evidence });
     else decided = true;
@@ -116,17 +116,17 @@ export async function startWindow(
   return { ...intent, state: 'unknown', ...window };
 }
 
-async function look(
-  world: ApplyWorld,
-  intent: Intent,
-  memory: Memory,
+/** Observes the effect of a write; that there is none counts only when two readings show it. */
+export async function observeTwice(
+  world: Pick<ApplyWorld, 'clock' | 'timing'>,
+  observe: (reader: ScopeReader) => Promise<Resolution>,
   freshReader: () => ScopeReader,
 ): Promise<Decision> {
-  const first = await observeIntent(intent, memory, freshReader());
+  const first = await observe(freshReader());
   if (first.type !== 'absent-so-far') return first;
   // One empty answer is no proof of absence: a replica may be behind.
   await world.clock.sleep(world.timing.absenceApartMs);
-  const second = await observeIntent(intent, memory, freshReader());
+  const second = await observe(freshReader());
   return second.type === 'absent-so-far' ? { type: 'rejected', evidence: `${second.evidence}, twice` } : second;
 }
 
@@ -141,6 +141,12 @@ function wasRefused({ outcome }: Intent): boolean {
   const { status = 0, code, message = '' } = (outcome ?? {}) as Partial<AnswerSummary>;
   if (status < 400 || status >= 500 || code === undefined || PASSING_CODES.includes(code)) return false;
   return !asksToWait({ status, message });
+}
+
+/** The platform's refusal that observation could not confirm when it came. */
+function refusalIn(intent: Intent): Refused | undefined {
+  const outcome = intent.outcome as (AnswerSummary & { readonly refused?: string }) | null;
+  return outcome?.refused === undefined ? undefined : { reason: outcome.refused, message: outcome.message };
 }
 
 async function observeIntent(intent: Intent, memory: Memory, reader: ScopeReader): Promise<Resolution> {
@@ -177,7 +183,7 @@ async function decide(
     const bare = bareObject(world, place, key, intent.preimage);
     // A creation that was refused leaves nothing behind but its count: no row may say that the object is there.
     const row = remembered(memory, place.kind, key) ?? { ...bare, state: verb === 'create' ? 'gone' : bare.state };
-    object.push({ op: 'put-object', object: withFailure(row, wanted) });
+    object.push({ op: 'put-object', object: withFailure(row, wanted, refusalIn(intent)) });
   }
   const { type: state, evidence } = resolution;
   const outcome = { resolution: state, evidence };

@@ -1,3 +1,4 @@
+import type { PortolanError } from '../model/errors.ts';
 import type { ResourceId, ScopeKey } from '../model/ids.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import type { ComponentRecord, PlacedRule, PortRecord, RuleRecord } from '../model/observed.ts';
@@ -155,7 +156,10 @@ export const noDifference: Difference<never> = {
 };
 
 /** An answer that the server's dialect may not give. */
-export type Readable<T> = { readonly readable: true; readonly value: T } | { readonly readable: false };
+export type Readable<T> =
+  | { readonly readable: true; readonly value: T }
+  /** `because`: the server has the listing, and cannot give it now, such as while its application store fails. */
+  | { readonly readable: false; readonly because?: PortolanError };
 
 /** One thing that can be read of a scope. */
 export type ScopeReading = 'application' | 'components' | 'installed' | 'rules' | 'every-rule' | `ports ${string}`;

@@ -1,8 +1,8 @@
 import { type HoldProposal, remembered } from '../kinds/reconciled.ts';
 import { scopeKey } from '../model/ids.ts';
-import { objectUid } from '../model/owned.ts';
+import { objectUid, type OwnedObject } from '../model/owned.ts';
 import { attributedHold, type DoubtfulIntent, type Draft, type PlanInput } from './draft.ts';
-import { failuresOf } from './failures.ts';
+import { failuresOf, type Refused, refusalOf } from './failures.ts';
 import type { PlacedStep } from './order.ts';
 
 /** How often a write may be accepted without effect, or refused, before a person is asked. */
@@ -117,6 +117,8 @@ function tooOften(input: PlanInput, kind: string, step: PlacedStep): HoldProposa
   const object = remembered(input.memory, kind, step.proposal.object);
   if (object === undefined) return undefined;
   const failures = failuresOf(object, input.resources.get(step.resource));
+  const refusal = refusalOf(object);
+  if (failures > 0 && refusal?.reason === 'store-credentials') return keyKept(object, step, refusal);
   if (failures < FAILURES_MAX) return undefined;
   const shown = step.proposal.changes
     .map(
@@ -126,9 +128,20 @@ function tooOften(input: PlanInput, kind: string, step: PlacedStep): HoldProposa
     .join('; ');
   return {
     code: 'effect/not-taken',
-    message: `what the manifest says of it was tried ${failures} times in a row, and each time it was refused or changed nothing, so "${step.proposal.summary}" is not sent: ${shown || 'the platform stayed as it was'}`,
+    message: `what the manifest says of it was tried ${failures} times in a row, and each time it was refused or changed nothing, so "${step.proposal.summary}" is not sent: ${shown || 'the platform stayed as it was'}${refusal === undefined ? '' : `. The platform said: ${refusal.message}`}`,
     remedy: `See in the console why. Change the manifest, or run \`portolan ledger retry ${object.uid}\` to try again.`,
     changes: step.proposal.changes,
     object: step.proposal.object,
+  };
+}
+
+/** A wrong key stays wrong however often it is sent: the platform uses the first one that it was given. */
+function keyKept({ uid }: OwnedObject, { proposal }: PlacedStep, { message }: Refused): HoldProposal {
+  return {
+    code: 'install/store-key-refused',
+    message: `the application store refused the platform's access key, so "${proposal.summary}" is not sent again. The platform said: ${message}. It keeps the first access key that it gets for the address of a store, even from an install that fails, and ignores any other key for that address`,
+    remedy: `Correct the key of this store in the console; or write spec.url of the Store in another way, such as with its port (https://store.example.com:443), which makes a new entry with the key of the Store. Then run \`portolan ledger retry ${uid}\`.`,
+    changes: proposal.changes,
+    object: proposal.object,
   };
 }

@@ -24,6 +24,8 @@ export class Answer {
   readonly shown: string;
   /** `msg` is an object: the cluster behind the platform failed, and this is what it said. */
   readonly fromCluster: boolean;
+  /** The platform's own shape of an error: `code`, `msg` and `msg_show`. A proxy that filters answers does not have it. */
+  readonly isOwnError: boolean;
   /** The platform's own message that the HTTP status is good but the operation failed. */
   readonly isSuccess: boolean;
   readonly #response: PlatformResponse;
@@ -42,6 +44,7 @@ export class Answer {
     this.isEmpty = parsed.isEmpty;
     this.code = Number.isSafeInteger(record['code']) ? (record['code'] as number) : undefined;
     this.fromCluster = isRecord(record['msg']);
+    this.isOwnError = this.code !== undefined && 'msg' in record && typeof record['msg_show'] === 'string';
     this.msg = messageOf(record).trim();
     this.shown = textOf(record['msg_show']).trim();
     this.isSuccess = status >= 200 && status < 300 && !saysFailed(record, this.code);

@@ -9,7 +9,13 @@ import { writeClassOf } from './operations.ts';
 import { retryAfterMs } from './retrying.ts';
 import type { PlatformResponse, TransportError } from './transport.ts';
 import type { AnswerSummary, RejectionReason, Verdict, WriteEvidence } from './verdict.ts';
-import type { RuleFields, WriteOperation, WriteRequest } from './writes.ts';
+import type { RuleFields, WriteClass, WriteOperation, WriteRequest } from './writes.ts';
+
+/**
+ * What the verdict of a row needs before it is believed: the answer alone, or an observation that confirms it. `none`: for
+ * this class the answer proves nothing.
+ */
+export type Proof = 'answer' | 'observation' | 'none';
 
 /** One row of `classifier-table.json`: every condition that is present must hold. The first row that fits decides. */
 export type ClassifierRow = {
@@ -23,13 +29,18 @@ export type ClassifierRow = {
   readonly msg?: readonly string[];
   /** Part of `msg` or `msg_show`, without regard to case. */
   readonly says?: readonly string[];
+  /** The whole `msg_show`. */
+  readonly shown?: readonly string[];
   /** The answer has a `Retry-After`. */
   readonly retryAfter?: true;
-  /** The body is JSON: no proxy's page. */
-  readonly json?: true;
+  /** The body is an error in the platform's own shape: a proxy that filters answers may return the same status after the effect. */
+  readonly own?: true;
+  /** By class of write; every class that the row's operations have. */
+  readonly proof: Readonly<Partial<Record<WriteClass, Proof>>>;
   readonly why: string;
 } & (
-  | { readonly verdict: 'applied' | 'exists' | 'throttled' | 'unknown' }
+  | { readonly verdict: 'applied' | 'exists' | 'throttled' }
+  | { readonly verdict: 'unknown' }
   | { readonly verdict: 'rejected'; readonly reason: RejectionReason }
 );
 
@@ -62,19 +73,22 @@ export function classify(
     onUnseen?.({ operation: write.operation, status: answer.status, code: answer.code });
     return { verdict: 'unknown', answer: summary };
   }
+  const proof = proofOf(row, write);
+  if (row.verdict === 'unknown' || proof === 'none') return { verdict: 'unknown', answer: summary };
   switch (row.verdict) {
     case 'applied':
       return { verdict: 'applied', answer: summary, evidence: { type: 'none' } };
     case 'rejected':
-      return { verdict: 'rejected', answer: summary, reason: row.reason };
+      return {
+        verdict: 'rejected',
+        answer: summary,
+        reason: row.reason,
+        ...(proof === 'observation' ? { needsObservation: true } : {}),
+      };
     case 'exists':
       return { verdict: 'exists', answer: summary };
     case 'throttled':
-      // Earlier calls of the same request may have run, which only a target state forgives.
-      if (writeClassOf(write.operation) !== 'target-state') return { verdict: 'unknown', answer: summary };
       return { verdict: 'throttled', answer: summary, retryAfterMs: retryAfterMs(response.retryAfter, clock) };
-    case 'unknown':
-      return { verdict: 'unknown', answer: summary };
     default:
       return unreachable(row);
   }
@@ -104,6 +118,11 @@ export function asksToWait({ status, message }: AnswerSummary): boolean {
   );
 }
 
+/** What a row needs for a write of this class. A class that the row does not name proves nothing. */
+function proofOf(row: ClassifierRow, { operation }: WriteRequest): Proof {
+  return row.proof[writeClassOf(operation)] ?? 'none';
+}
+
 function rowFor(write: WriteRequest, answer: Answer, response: PlatformResponse): ClassifierRow | undefined {
   return classifierTable.rows.find((row) => fits(row, write, answer, response));
 }
@@ -116,8 +135,9 @@ function fits(row: ClassifierRow, write: WriteRequest, answer: Answer, response:
     (row.code?.some((code) => code === answer.code) ?? true) &&
     (row.msg?.includes(answer.msg) ?? true) &&
     (row.says?.some((part) => words.includes(part)) ?? true) &&
+    (row.shown?.includes(answer.shown) ?? true) &&
     (row.retryAfter !== true || response.retryAfter !== null) &&
-    (row.json !== true || answer.isJson) &&
+    (row.own !== true || answer.isOwnError) &&
     (row.when === undefined || (write.operation === 'createRule' && write.rule.open !== true))
   );
 }

@@ -9,6 +9,7 @@ import type {
   Region,
   RuleRecord,
 } from '../model/observed.ts';
+import type { PortolanError } from '../model/errors.ts';
 import type { MonotonicMs } from '../model/time.ts';
 import type { RegionQuestion } from './region-reads.ts';
 import type { Verdict } from './verdict.ts';
@@ -30,7 +31,10 @@ export type Capability =
 export type CapabilityState = 'yes' | 'no' | 'unknown';
 
 /** An answer that the server may not be able to give. */
-export type Readable<T> = { readonly readable: true; readonly value: T } | { readonly readable: false };
+export type Readable<T> =
+  | { readonly readable: true; readonly value: T }
+  /** `because`: the server has the listing, and cannot give it now because its application store fails. */
+  | { readonly readable: false; readonly because?: PortolanError };
 
 export interface MonitorQuery {
   /** Epoch seconds. */

@@ -20,6 +20,8 @@ export function failedRead(where: string, answer: Answer): PortolanError {
 
 function wordsFor(answer: Answer): Words {
   const { status } = answer;
+  const store = storeWords(answer);
+  if (store !== undefined) return store;
   if (status >= 200 && status < 300) return successWords(answer);
   if (status >= 300 && status < 400) {
     return {
@@ -77,6 +79,36 @@ function credentialWords(answer: Answer): Words {
     remedy:
       'Renew the token that spec.auth.value of the Platform refers to. The raw token is the whole header value: no “Bearer”.',
   };
+}
+
+/** `msg_show` of the platform where its application store fails. Only the store's own refusals have codes of their own. */
+const STORE_FAILURES = ['资源不存在', '请求失败，请检查网络和配置', '获取数据失败，参数错误'];
+const STORE_UNREADABLE = 'store return data can`t be serializer';
+
+/** What the platform could not get from its application store: neither the token nor `spec.url` of the Platform is wrong. */
+function storeWords({ isOwnError, code, msg, shown }: Answer): Words | undefined {
+  if (!isOwnError) return undefined;
+  if (code === 10_407 || code === 10_421) {
+    return {
+      code: 'platform/store-credentials',
+      disposition: 'retry',
+      meaning: 'the application store refused the access key that the platform has for it',
+      remedy:
+        'Correct the access key of the store in the console. The platform keeps the first key that it gets for the address of a store.',
+    };
+  }
+  if (!STORE_FAILURES.includes(shown) && msg !== STORE_UNREADABLE) return undefined;
+  return {
+    code: 'platform/store-failed',
+    disposition: 'retry',
+    meaning: 'the platform could not read its application store',
+    remedy: 'Check that the application store runs and that the platform can reach it.',
+  };
+}
+
+/** The error of a read that failed only because the application store behind the platform did; undefined: another failure. */
+export function storeFailure(where: string, answer: Answer): PortolanError | undefined {
+  return storeWords(answer) === undefined ? undefined : failedRead(where, answer);
 }
 
 /** Something on the way to the object is missing. undefined: none of the known forms. */

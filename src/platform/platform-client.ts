@@ -26,7 +26,7 @@ import {
   provedBy,
   type ReadCapability,
 } from './dialect.ts';
-import { missingCapability } from './failures.ts';
+import { missingCapability, storeFailure } from './failures.ts';
 import { createRequestGate, type RequestFacts, type RequestGate } from './gate.ts';
 import { paths } from './operations.ts';
 import { createReader, type ReadCall, type Reader } from './reader.ts';
@@ -126,8 +126,14 @@ function createReadable(reader: Reader, dialect: DialectKnowledge, options: Plat
         return { readable: true, value };
       },
       otherwise: (answer) => {
+        const where = `GET ${options.url}${call.path}`;
+        const because = capability === 'listInstalled' ? storeFailure(where, answer) : undefined;
+        if (because !== undefined) {
+          dialect.confirm(capability);
+          return { value: { readable: false, because } };
+        }
         if (!deniesEndpoint(answer)) return undefined;
-        if (options.dialect === 'extended') throw missingCapability(`GET ${options.url}${call.path}`, answer);
+        if (options.dialect === 'extended') throw missingCapability(where, answer);
         dialect.deny(capability);
         return { value: { readable: false } };
       },

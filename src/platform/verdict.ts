@@ -20,7 +20,13 @@ export type WriteEvidence =
 /** Did it happen? Unknown unless proved. The table behind it is `classifier-table.json`. */
 export type Verdict =
   | { readonly verdict: 'applied'; readonly answer: AnswerSummary; readonly evidence: WriteEvidence }
-  | { readonly verdict: 'rejected'; readonly answer: AnswerSummary; readonly reason: RejectionReason }
+  | {
+      readonly verdict: 'rejected';
+      readonly answer: AnswerSummary;
+      readonly reason: RejectionReason;
+      /** The answer is not proof enough for this write: reading the platform must confirm it. */
+      readonly needsObservation?: true;
+    }
   | { readonly verdict: 'exists'; readonly answer: AnswerSummary }
   | { readonly verdict: 'throttled'; readonly answer: AnswerSummary; readonly retryAfterMs: number | null }
   | { readonly verdict: 'unknown'; readonly answer: AnswerSummary };
@@ -34,4 +40,10 @@ export type RejectionReason =
   | 'invalid'
   | 'not-found'
   | 'exists'
-  | 'unsupported';
+  | 'unsupported'
+  /** The application store refused the platform's access key. */
+  | 'store-credentials'
+  /** The application store did not answer the platform, or answered with a failure. */
+  | 'store-failed'
+  /** The platform began the install, failed, and removed what it had created. */
+  | 'rolled-back';

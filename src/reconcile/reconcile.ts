@@ -190,6 +190,7 @@ export async function carryOut(
       }
       const actions = runnable(current.plan, approved, results);
       if (actions.length === 0) break;
+      const { reader } = current;
       const applied = await applyPlan(world, {
         plan: current.plan,
         actions,
@@ -197,6 +198,7 @@ export async function carryOut(
         live: current.live,
         memory: current.memory,
         observedAtMs: current.observedAtMs,
+        freshReader: () => reader.without(),
       });
       for (const result of applied.results) results.set(result.action.id, result);
       options.shared?.changed(current.scope);

@@ -3,7 +3,18 @@ import { applyPlan, type ApplyInput } from '../../src/apply/apply-plan.ts';
 import type { Action } from '../../src/model/plan.ts';
 import type { Verdict } from '../../src/platform/verdict.ts';
 import { planOf } from '../plan/plans.ts';
-import { key, lost, portAction, portObject, refusal, ScriptedWorld, SERVICE, timing, yes } from './scripted-world.ts';
+import {
+  key,
+  lost,
+  portAction,
+  portObject,
+  readerOf,
+  refusal,
+  ScriptedWorld,
+  SERVICE,
+  timing,
+  yes,
+} from './scripted-world.ts';
 
 /** Actions on one port each, so that only `after` ties them. */
 function chain(...types: readonly (readonly [type: string, port: number, after?: readonly string[]])[]): Action[] {
@@ -25,6 +36,7 @@ function inputOf(world: ScriptedWorld, actions: readonly Action[], changes: Part
     live: new Map(),
     memory: world.memory(),
     observedAtMs: world.clock.monotonic(),
+    freshReader: () => readerOf({}),
     ...changes,
   };
 }

@@ -4,7 +4,7 @@ import type { ScopeReader } from '../../src/kinds/reconciled.ts';
 import type { PortRecord, RuleRecord } from '../../src/model/observed.ts';
 import type { Intent } from '../../src/model/owned.ts';
 import type { Resource } from '../../src/model/resource.ts';
-import { failuresOf, withFailure } from '../../src/plan/failures.ts';
+import { failuresOf, refusalOf, withFailure } from '../../src/plan/failures.ts';
 import {
   addition,
   key,
@@ -302,6 +302,17 @@ test.for<readonly [string, Intent['preimage'], object]>([
     expect(world.objects()[0]?.remoteAux).toEqual({ ...former, failedWish: expect.any(String) });
   },
 );
+
+test('a refusal that was confirmed later is on record with its reason', async () => {
+  const world = new ScriptedWorld();
+  await world.remember(portObject({ origin: 'created' }));
+  const outcome = { status: 403, code: 10407, message: 'no store permissions', refused: 'store-credentials' };
+  const intent = await leftBehind(world, portAction('open_inner'), { outcome });
+  world.clock.advance(timing.settleTargetStateMs);
+  await resolve(world, [intent], [{}]);
+  const [object] = world.objects();
+  expect(object && refusalOf(object)).toEqual({ reason: 'store-credentials', message: 'no store permissions' });
+});
 
 test('a refusal counts against what the manifest says now, even if another wish failed before', async () => {
   const world = new ScriptedWorld();

@@ -254,6 +254,7 @@ export function executionOf(world: ScriptedWorld, changes: Partial<Execution> = 
     live: livePort,
     memory: world.memory(),
     calls,
+    freshReader: () => readerOf({}),
     ...changes,
   };
 }

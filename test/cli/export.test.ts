@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { demo } from '../../src/sandbox/seeds/demo.ts';
 import type { Sandbox } from '../../src/sandbox/server.ts';
+import { recordedSecond } from '../platform/recorded.ts';
 import { idOf, varied, variedList, variedSeed } from './export-seed.ts';
 import { runHere, runProcess } from './running.ts';
 import { type Scene, type SceneSettings, setScene } from './scene.ts';
@@ -362,6 +363,20 @@ test('an application that cannot be read is in nobody’s way', async () => {
   expect(run.code).toBe(1);
   expect(run.out).toContain('name: shop');
   expect(run.err).toContain(`default/${team}/${region}/999 was not exported`);
+});
+
+test('a store that cannot be reached hides only what was installed from it, and is not taken for a wrong URL', async () => {
+  const scene = await variedScene('extended');
+  const { status, body } = recordedSecond('install while the store is unreachable').response;
+  scene.sandbox.setFaults([{ operation: 'listInstalled', fault: { type: 'status', when: 'before', status, body } }]);
+  const run = await exporting(scene, '--app', `${team}/${region}/120`, '--app', `${team}/${region}/116`);
+  expect(run.code).toBe(0);
+  expect(run.out.match(/^kind: Application$/gm)).toHaveLength(2);
+  expect(run.out.match(/^kind: Component$/gm)).toHaveLength(4);
+  expect(run.out).not.toContain('kind: StoreInstall');
+  expect(run.out).toMatch(/# Not shown: store installs: none is written[^]*请求失败，请检查网络和配置/);
+  expect(run.err).toContain('Check that the application store runs and that the platform can reach it.');
+  expect(run.err + run.out).not.toContain('spec.url of the Platform');
 });
 
 test('documented: a team cannot be listed, and the way to name applications is told', async () => {

@@ -10,7 +10,7 @@ import {
 import { type PlatformResponse, TransportError } from '../../src/platform/transport.ts';
 import type { WriteRequest } from '../../src/platform/writes.ts';
 import { app, echoOf, everyWrite, installed, portBean, rule, verdictOf, writes } from './every-write.ts';
-import { jsonResponse, recordedExchanges, recordedResponse } from './recorded.ts';
+import { jsonResponse, recordedExchanges, recordedResponse, secondExchanges } from './recorded.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 test.for([
@@ -47,25 +47,41 @@ test.for([
   ['update a rule', 'updateRule', 'applied'],
   ['delete a rule', 'deleteRule', 'applied'],
   ['delete it again (rule)', 'deleteRule', 'applied'],
-  ['unknown application', 'install', 'rejected: not-found'],
-  ['unknown team', 'install', 'rejected: not-found'],
-  ['unknown region', 'install', 'rejected: not-found'],
-  ['region under maintenance', 'install', 'rejected: region-not-ready'],
+  ['unknown application', 'install', 'rejected: not-found if seen'],
+  ['unknown team', 'install', 'rejected: not-found if seen'],
+  ['unknown region', 'install', 'rejected: not-found if seen'],
+  ['region under maintenance', 'install', 'rejected: region-not-ready if seen'],
   ['ports of an unknown component', 'addPort', 'rejected: not-found'],
-  ['regions without a token', 'install', 'rejected: credentials'],
+  ['regions without a token', 'install', 'rejected: credentials if seen'],
+  ['regions without a token', 'updatePort', 'rejected: credentials'],
+  ['all regions, no administrator', 'createRule', 'rejected: credentials'],
+  ['all regions, no administrator', 'install', 'rejected: credentials if seen'],
+  ['ports of a component of another application', 'updatePort', 'rejected: not-found'],
+  ['install an unknown model', 'install', 'rejected: not-found if seen'],
+  ['install an unknown version', 'install', 'rejected: not-found if seen'],
+  ['install with a wrong key', 'install', 'rejected: store-credentials if seen'],
+  ['install with the right key afterwards: the first key is kept', 'install', 'rejected: store-credentials if seen'],
+  ['install with a wrong key', 'upgrade', 'rejected: store-credentials if seen'],
+  ['install with a wrong key', 'updatePort', 'unknown'],
+  ['install while the store is unreachable', 'install', 'rejected: store-failed if seen'],
+  ['install while the store is unreachable', 'upgrade', 'rejected: store-failed if seen'],
+  ['install while the store is unreachable', 'createRule', 'unknown'],
+  ['upgrade', 'upgrade', 'applied'],
+  ['trailing slash after rules', 'createRule', 'unknown'],
 ] as const)('the recorded answer to "%s" makes %s %s', ([name, operation, verdict]) => {
   expect(verdictOf(writes[operation], recordedResponse(name))).toBe(verdict);
 });
 
 test('no recorded answer makes any write fail to be classified', () => {
-  for (const { name } of recordedExchanges) {
+  for (const { name } of [...recordedExchanges, ...secondExchanges]) {
     for (const write of everyWrite) expect(() => verdictOf(write, recordedResponse(name))).not.toThrow();
   }
 });
 
 test('a verdict or a write that the code does not know is a mistake of ours, and said loudly', () => {
   const table = classifierTable.rows as ClassifierRow[];
-  table.unshift({ id: 'wrong', status: [418], verdict: 'perhaps', why: 'x' } as unknown as ClassifierRow);
+  const proof = { 'target-state': 'answer' };
+  table.unshift({ id: 'wrong', status: [418], verdict: 'perhaps', proof, why: 'x' } as unknown as ClassifierRow);
   try {
     expect(() => verdictOf(writes.updatePort, jsonResponse(418, {}))).toThrow('perhaps');
   } finally {
@@ -100,7 +116,6 @@ test.for([
   ['"exists" for another operation', writes.updateRule, 400, { msg: '策略已存在' }],
   ['a cluster that timed out', writes.createRule, 400, { code: 400, msg: '数据中心操作故障，请稍后重试' }],
   ['a cluster that refused', writes.updatePort, 400, { code: 10411, msg: { msg: 'x' } }],
-  ['a failed install', writes.install, 400, { code: 400, msg: 'install app failure' }],
   ['a 404 that is about the cluster', writes.deletePort, 404, { code: 404, msg: 'region no found this resource' }],
   ['a 404 that is about anything', writes.deleteRule, 404, { detail: 'Not found.' }],
   ['a 503 that does not say when to come back', writes.updatePort, 503, {}],
@@ -119,7 +134,8 @@ test.for([
 test('an answer that no row knows is counted with its operation, status and code', () => {
   const unseen: UnseenAnswer[] = [];
   classify(writes.updatePort, jsonResponse(418, { code: 7 }), new VirtualClock(), (pair) => unseen.push(pair));
-  classify(writes.updatePort, jsonResponse(403, {}), new VirtualClock(), (pair) => unseen.push(pair));
+  const forbidden = { code: 403, msg: 'no', msg_show: 'no' };
+  classify(writes.updatePort, jsonResponse(403, forbidden), new VirtualClock(), (pair) => unseen.push(pair));
   for (const status of [199, 300])
     classify(writes.install, jsonResponse(status, {}), new VirtualClock(), (pair) => unseen.push(pair));
   expect(unseen).toEqual([
@@ -286,7 +302,7 @@ test.for<readonly [string, WriteRequest, PlatformResponse, object]>([
 });
 
 test('what a row says is done is done without evidence', () => {
-  expect(classify(writes.deleteRule, jsonResponse(404, { code: 1404 }), new VirtualClock())).toEqual({
+  expect(classify(writes.deleteRule, recordedResponse('delete it again (rule)'), new VirtualClock())).toEqual({
     verdict: 'applied',
     answer: expect.objectContaining({ status: 404 }),
     evidence: { type: 'none' },

@@ -24,10 +24,11 @@ export const writes = {
 } as const satisfies Record<WriteOperation, WriteRequest>;
 export const everyWrite = Object.values(writes);
 
-/** The verdict in a word, a rejection with its reason. */
+/** The verdict in a word; a rejection with its reason, and whether an observation must confirm it. */
 export function verdictOf(write: WriteRequest, response: PlatformResponse): string {
   const verdict = classify(write, response, new VirtualClock());
-  return verdict.verdict === 'rejected' ? `rejected: ${verdict.reason}` : verdict.verdict;
+  if (verdict.verdict !== 'rejected') return verdict.verdict;
+  return `rejected: ${verdict.reason}${verdict.needsObservation === true ? ' if seen' : ''}`;
 }
 
 /** The rule that a real server answered to a creation. */

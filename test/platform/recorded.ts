@@ -34,9 +34,11 @@ function named(name: string, exchanges: readonly RecordedExchange[]): RecordedEx
   return found;
 }
 
+/** The recorded answer of either recording; no name is in both. */
 export function recordedResponse(name: string): PlatformResponse {
-  const { status, contentType, body } = recordedExchange(name).response;
-  return { status, contentType, retryAfter: null, body: JSON.stringify(body) };
+  const { status, contentType, body } = named(name, [...recordedExchanges, ...secondExchanges]).response;
+  const page = (body as { readonly __text__?: string }).__text__;
+  return { status, contentType, retryAfter: null, body: page ?? JSON.stringify(body) };
 }
 
 export function jsonResponse(status: number, body: unknown, retryAfter: string | null = null): PlatformResponse {

@@ -58,6 +58,14 @@ const failure = (code: string, kind: 'unsent' | 'ambiguous' = 'ambiguous'): Answ
 });
 const clusterTimeout = said(400, 10411, { status: 'failed', error: 'read timed out' }, '数据中心操作故障，请稍后重试');
 
+const FILTERED = [401, 403, 404, 405, 413, 415];
+const STORE_WRITES = ['install', 'upgrade'];
+const STORE_DOWN: Answer = {
+  type: 'other',
+  status: 400,
+  body: { code: 400, msg: null, msg_show: '请求失败，请检查网络和配置', data: { bean: {}, list: [] } },
+};
+
 function each(effects: readonly Effect[], name: string, answer: Answer, more: Partial<WriteFault> = {}): WriteFault[] {
   return effects.map((effect) => ({ name: `${name}-${suffix[effect]}`, effect, answer, ...more }));
 }
@@ -94,6 +102,31 @@ export const writeFaults: readonly WriteFault[] = [
     body: { code: 10400, msg: 'licence expired', msg_show: '' },
   }),
   ...each(['none'], 'forbidden-403', said(403, 403, 'forbidden')),
+  // Proxies that filter answers: the same statuses before the platform and after it, without its shape or in it.
+  ...FILTERED.flatMap((status) => each(['none', 'now'], `filtered-${status}`, page(status))),
+  ...FILTERED.flatMap((status) =>
+    each(['none', 'now'], `filtered-json-${status}`, {
+      type: 'other',
+      status,
+      body: { code: status, message: 'blocked' },
+    }),
+  ),
+  ...FILTERED.flatMap((status) =>
+    each(['now'], `forged-${status}`, said(status, status, 'no'), { classes: ['duplicate-accepting'] }),
+  ),
+  ...each(['none'], 'store-key-403', said(403, 10407, 'no store permissions', '没有云应用商店操作权限,去认证'), {
+    operations: ['install'],
+    rejects: true,
+  }),
+  ...each(['now'], 'store-key-403', said(403, 10407, 'no store permissions', '没有云应用商店操作权限,去认证'), {
+    operations: STORE_WRITES,
+  }),
+  ...each(['none'], 'store-down-400', STORE_DOWN, { operations: STORE_WRITES, rejects: true }),
+  ...each(['now'], 'store-down-400', STORE_DOWN, { operations: STORE_WRITES }),
+  ...each(['none'], 'store-model-404', said(404, 404, '{"msg":"app not found"}', '资源不存在'), {
+    operations: STORE_WRITES,
+    rejects: true,
+  }),
   ...each(['none', 'now'], 'region-404', said(404, 404, 'region no found this resource'), { rejects: true }),
   ...each(['none'], 'status-412', said(412, 412, 'precondition failed'), { rejects: true }),
   ...each(
@@ -137,6 +170,8 @@ export interface ReadFault {
   readonly act: ReadAct;
   /** Only for answers that are lists. */
   readonly lists?: true;
+  /** Absent: any read. */
+  readonly operations?: readonly string[];
   /** The answer is believed although it is not true. */
   readonly lies?: true;
 }
@@ -165,6 +200,7 @@ export const readFaults: readonly ReadFault[] = [
   answered('read-503', asked(503, '3')),
   answered('read-cluster-400', clusterTimeout),
   answered('read-403', said(403, 403, 'forbidden')),
+  { ...answered('read-store-400', STORE_DOWN), operations: ['listInstalled'] },
   answered('read-404-page', page(404)),
   answered('read-404-region', said(404, 404, 'region no found this resource')),
   answered('read-truncated', { type: 'truncated' }),

@@ -21,7 +21,7 @@ export async function releaseHolds(world: World, plan: ScopePlan): Promise<boole
       )
     : [];
   const confirms = codes.has('install/first-into-unknown');
-  const retries = codes.has('effect/not-taken');
+  const retries = codes.has('effect/not-taken') || codes.has('install/store-key-refused');
   if (doubtful.length === 0 && !confirms && !retries) return false;
   await world.withLedger(async (ledger, clock) => {
     const hand = { ledger, clock, actor: 'a person', timing: defaultTiming };

@@ -85,7 +85,10 @@ export function faultsFor({ kind, operation }: Effect): readonly string[] {
   if (known !== undefined) return known;
   const names =
     kind === 'read'
-      ? readFaults.filter((fault) => fault.lists !== true || LISTINGS.has(operation)).map((fault) => fault.name)
+      ? readFaults
+          .filter((fault) => fault.lists !== true || LISTINGS.has(operation))
+          .filter((fault) => fault.operations?.includes(operation) ?? true)
+          .map((fault) => fault.name)
       : writeFaults
           .filter((fault) => fault.operations?.includes(operation) ?? true)
           .filter((fault) => fault.classes?.includes(classOf(operation)) ?? true)

@@ -1,25 +1,15 @@
 import type { Json, JsonObject } from '../../model/json.ts';
 import type { ComponentRecord } from '../../model/observed.ts';
-import type { OwnedObject } from '../../model/owned.ts';
 import { PortolanError } from '../../model/errors.ts';
 import { unreachable } from '../../model/unreachable.ts';
 import type { WriteRequest } from '../../platform/writes.ts';
 import type { AppliedContext, KindCalls, Told, ToldContext } from '../calls.ts';
 import { badId, refuseId } from '../told.ts';
-import {
-  type CallContext,
-  type InstalledCopy,
-  type Memory,
-  type ObserveContext,
-  type Recording,
-  remembered,
-  type Resolution,
-  type ResolveContext,
-  type ScopeReading,
-} from '../reconciled.ts';
-import { componentMemory, type InstalledComponent } from '../component/identity.ts';
+import { type CallContext, type ObserveContext, type Recording, remembered, type ScopeReading } from '../reconciled.ts';
 import { isAwaiting } from './diff.ts';
+import { preimage, resolve } from './evidence.ts';
 import type { InstallLive } from './live.ts';
+import { groupsOf, recordInstall, recordUpgrade } from './recordings.ts';
 import type { StoreInstallSpec } from './spec.ts';
 import { installKey, type InstallStep } from './steps.ts';
 
@@ -30,40 +20,6 @@ async function observe({ resource, memory, reader }: ObserveContext<StoreInstall
   if (upToDate) return { installed: 'not-asked', components: 'not-asked', application, canUpgrade: false };
   const [installed, components] = await Promise.all([reader.installed(), reader.components()]);
   return { installed, components, application, canUpgrade: mine !== undefined && (await reader.can('upgrade')) };
-}
-
-/**
- * The install groups and components there are now; without a listing, only their number. The listing may be older than
- * another install of the same run, so what the ledger has on record since counts as there.
- */
-function preimage(_step: InstallStep, live: InstallLive | undefined, memory: Memory): Json {
-  if (live === undefined || live.application === 'not-asked') return null;
-  const recorded = recordedComponents(memory);
-  const { componentCount, runningComponentCount } = live.application;
-  const components = live.components !== 'not-asked' && live.components.readable ? live.components.value : undefined;
-  return {
-    componentCount,
-    runningComponentCount,
-    ...(components === undefined
-      ? {}
-      : {
-          groups: [...new Set([...groupsOf(components), ...recordedGroups(memory)])],
-          components: [...new Set([...components.map((component) => component.serviceId), ...recorded])],
-        }),
-  };
-}
-
-function recordedComponents({ objects }: Memory): string[] {
-  return objects
-    .filter((object) => object.kind === 'StoreInstall')
-    .flatMap((object) => (object.remoteAux['components'] ?? []) as readonly InstalledComponent[])
-    .map((component) => component.serviceId);
-}
-
-function recordedGroups({ objects }: Memory): number[] {
-  return objects.flatMap(({ kind, remoteId }) =>
-    kind === 'StoreInstall' && remoteId !== null ? [Number(remoteId)] : [],
-  );
 }
 
 function toWrite(step: InstallStep, { app, stores }: CallContext): WriteRequest {
@@ -102,37 +58,9 @@ function toWrite(step: InstallStep, { app, stores }: CallContext): WriteRequest 
 
 function applied(step: InstallStep, { evidence, prior, preimage: before, nowMs }: AppliedContext): Recording {
   const awaiting: JsonObject = step.waitMs === undefined ? {} : { awaitingSinceMs: nowMs };
-  if (step.type === 'upgrade') {
-    return {
-      naturalKey: installKey(step.name),
-      remoteId: prior?.remoteId ?? null,
-      remoteAux: { ...prior?.remoteAux, ...awaiting },
-      origin: prior?.origin ?? 'created',
-      state: 'present',
-      lastApplied: { ...prior?.lastApplied, modelVersion: step.modelVersion },
-      obligation: null,
-    };
-  }
+  if (step.type === 'upgrade') return recordUpgrade(step, prior, awaiting);
   const found = evidence.type === 'install' ? newComponents(evidence.install.components, before) : [];
   return recordInstall(step, found, awaiting);
-}
-
-/** The row of an install of ours with its components, so that `from:` finds them. */
-export function recordInstall(
-  step: Extract<InstallStep, { type: 'install' }>,
-  components: readonly ComponentRecord[],
-  aux: JsonObject,
-): Recording {
-  const groups = groupsOf(components);
-  return {
-    naturalKey: installKey(step.name),
-    remoteId: groups.length === 1 ? String(groups[0]) : null,
-    remoteAux: { components: components.map(componentMemory), ...aux },
-    origin: 'created',
-    state: 'present',
-    lastApplied: { store: step.store, modelId: step.modelId, modelVersion: step.modelVersion, build: step.build },
-    obligation: null,
-  };
 }
 
 /**
@@ -144,68 +72,6 @@ function newComponents(components: readonly ComponentRecord[], before: Json): re
   if (known !== undefined) return components.filter((component) => !known.includes(component.serviceId));
   const newest = Math.max(0, ...groupsOf(components));
   return newest === 0 ? components : components.filter((component) => component.installGroupId === newest);
-}
-
-function groupsOf(components: readonly ComponentRecord[]): number[] {
-  return [
-    ...new Set(components.flatMap((component) => (component.installGroupId ? [component.installGroupId] : []))),
-  ].sort((left, right) => left - right);
-}
-
-/** A second install is the one thing that cannot be undone: only the install groups prove anything. */
-async function resolve(step: InstallStep, { reader, memory, intent }: ResolveContext): Promise<Resolution> {
-  const before = intent.preimage as { groups?: readonly number[]; componentCount?: number } | null;
-  const [components, application] = await Promise.all([reader.components(), reader.application()]);
-  const counts = `the application had ${before?.componentCount ?? '?'} components before and has ${application.componentCount} now`;
-  if (step.type === 'upgrade')
-    return {
-      type: 'hold',
-      code: 'install/upgrade-in-doubt',
-      evidence: `${counts}; the server's reported version stays old after an upgrade, so nothing proves it`,
-    };
-  if (!components.readable || before?.groups === undefined)
-    return {
-      type: 'hold',
-      code: 'install/in-doubt',
-      evidence: `${counts}; this server cannot list components, so the number proves nothing`,
-    };
-  // Both come from one server: where they disagree, one of them is old or broken, and neither proves an absence.
-  if (components.value.length !== application.componentCount)
-    return {
-      type: 'hold',
-      code: 'install/contradiction',
-      evidence: `the listing has ${components.value.length} components; ${counts}`,
-    };
-  const present = groupsOf(components.value);
-  const recorded = memory.objects.filter((object) => object.kind === 'StoreInstall');
-  const ours = new Set(recorded.map((object) => object.remoteId));
-  const fresh = present.filter((group) => !before.groups?.includes(group) && !ours.has(String(group)));
-  const [only, second] = fresh;
-  if (only === undefined) return { type: 'absent-so-far', evidence: `no new install group; ${counts}` };
-  const installed = await reader.installed();
-  if (installed.readable && isOfAnotherModel(step.modelId, installed.value, present, recorded))
-    return {
-      type: 'absent-so-far',
-      evidence: `the server lists no further install of model ${step.modelId}; ${counts}`,
-    };
-  if (installed.readable && !installed.value.some((copy) => copy.modelId === step.modelId))
-    return {
-      type: 'hold',
-      code: 'install/contradiction',
-      evidence: `install group ${only} is new, and the server lists no install of model ${step.modelId}: one of the two answers is old, or the group is somebody else's; ${counts}`,
-    };
-  if (second !== undefined)
-    return {
-      type: 'hold',
-      code: 'install/two-groups',
-      evidence: `${fresh.length} new install groups appeared (${fresh.join(', ')}); ${counts}`,
-    };
-  const mine = components.value.filter((component) => component.installGroupId === only);
-  return {
-    type: 'applied',
-    recording: recordInstall(step, mine, step.waitMs === undefined ? {} : { awaitingSinceMs: intent.createdMs }),
-    evidence: `install group ${only} with ${mine.length} components is new`,
-  };
 }
 
 /** The components are read where they can be, so that `from:` finds them; the group is the one that nobody has yet. */
@@ -262,24 +128,6 @@ function installGroup(
   if (owner !== undefined) throw badId(id, `that install group is on record as ${owner} (${choice})`);
   if (!groups.includes(Number(id))) throw badId(id, `the platform has no component of that install group (${choice})`);
   return Number(id);
-}
-
-/**
- * Whether the new groups are none of the model's: it has no more copies than those on record that are still there.
- * @param present install groups that have components now.
- */
-function isOfAnotherModel(
-  modelId: string,
-  installed: readonly InstalledCopy[],
-  present: readonly number[],
-  recorded: readonly OwnedObject[],
-): boolean {
-  // A list with fewer installs than there are groups leaves something out.
-  if (installed.length < present.length) return false;
-  const ofModel = recorded.filter((object) => object.lastApplied['modelId'] === modelId);
-  if (ofModel.some((object) => object.remoteId === null)) return false;
-  const there = ofModel.filter((object) => present.includes(Number(object.remoteId)));
-  return installed.filter((copy) => copy.modelId === modelId).length <= there.length;
 }
 
 function touches(_step: InstallStep): readonly ScopeReading[] {

@@ -20,7 +20,7 @@ export function diffInstall(context: Context): Difference<InstallStep> {
   const claims = [installKey(resource.name)];
   const mine = onRecord(memory, 'StoreInstall', installKey(resource.name));
   if (mine === undefined) {
-    const difference = missingInstall(context);
+    const difference = storeFailed(context) ?? missingInstall(context);
     return { ...difference, claims: [...claims, ...difference.claims] };
   }
   if (mine.source !== source) return { ...noDifference, claims, holds: [otherSource(context, mine)] };
@@ -51,13 +51,23 @@ function knownInstall(context: Context, mine: OwnedObject): Difference<InstallSt
       'Another model is another install: give it a name of its own, and leave this one as it was.',
     );
   }
-  if (version !== spec.model.version) return upgrade(context, mine);
+  if (version !== spec.model.version) return storeFailed(context) ?? upgrade(context, mine);
   return {
     ...noDifference,
     unchangedFields: 3,
     ...awaiting(context, mine),
     ...(!isAwaiting(mine) || stateOf(live).status === 'running' ? { settled: [settledInstall(mine)] } : {}),
   };
+}
+
+/** What is installed already cannot be seen while the platform's application store fails. Only installs need to know. */
+function storeFailed({ resource, live: { installed } }: Context): Difference<InstallStep> | undefined {
+  if (installed === 'not-asked' || installed.readable || installed.because === undefined) return undefined;
+  return hold(
+    'install/store-failed',
+    `the platform could not list what is installed, so ${resource.id} is not sent: ${installed.because.message}`,
+    installed.because.remedy,
+  );
 }
 
 /** Whether an install on record must still come to run: how the application stands is then worth a request. */

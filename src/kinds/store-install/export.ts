@@ -9,8 +9,11 @@ export function exportInstalls(context: ExportContext): Exported {
   const { installed } = context.live;
   if (installed === 'not-asked') return { documents: [], left: [], unseen: [] };
   if (!installed.readable) {
+    const { because } = installed;
     const unseen = [
-      'store installs: this server does not list them, so none is written; what is installed stays as it is.',
+      because === undefined
+        ? 'store installs: this server does not list them, so none is written; what is installed stays as it is.'
+        : `store installs: none is written, because the platform could not list them. ${because.message}. ${because.remedy}`,
     ];
     return { documents: [], left: [], unseen };
   }

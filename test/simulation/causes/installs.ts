@@ -50,6 +50,10 @@ export const causesOfInstalls: Causes = {
       'not all of it runs',
     );
   },
+  'install/store-key-refused': (world) => {
+    const refused = ['store-key-403-before', 'store-key-403-after'].some((fault) => world.counts.has(fault));
+    return when(refused, 'the store refused the key');
+  },
   'install/first-into-unknown': (world) => {
     const isUnknown = !world.firstInstall && world.dialect === 'documented';
     const components = world.server.state.components.in('application', String(ADDRESS.appId));

@@ -1,0 +1,210 @@
+import type { Json } from '../../model/json.ts';
+import type { ComponentRecord } from '../../model/observed.ts';
+import type { OwnedObject } from '../../model/owned.ts';
+import type { InstalledComponent } from '../component/identity.ts';
+import { type InstalledCopy, type Memory, remembered, type Resolution, type ResolveContext } from '../reconciled.ts';
+import type { ApplicationState, InstallLive } from './live.ts';
+import { groupsOf, recordInstall, recordUpgrade } from './recordings.ts';
+import { installKey, type InstallStep } from './steps.ts';
+
+/** What an intent keeps of the application as it was before the request. */
+interface Before {
+  readonly componentCount?: number;
+  /** Absent where the server cannot list components. */
+  readonly groups?: readonly number[];
+  /** Image by component of the install that is upgraded. */
+  readonly images?: Readonly<Record<string, string>>;
+}
+
+type Step<Type extends InstallStep['type']> = Extract<InstallStep, { type: Type }>;
+
+/**
+ * The install groups and components there are now; without a listing, only their number. The listing may be older than
+ * another install of the same run, so what the ledger has on record since counts as there.
+ */
+export function preimage(step: InstallStep, live: InstallLive | undefined, memory: Memory): Json {
+  if (live === undefined || live.application === 'not-asked') return null;
+  const recorded = recordedComponents(memory);
+  const { componentCount, runningComponentCount } = live.application;
+  const components = live.components !== 'not-asked' && live.components.readable ? live.components.value : undefined;
+  return {
+    componentCount,
+    runningComponentCount,
+    ...(components === undefined
+      ? {}
+      : {
+          groups: [...new Set([...groupsOf(components), ...recordedGroups(memory)])],
+          components: [...new Set([...components.map((component) => component.serviceId), ...recorded])],
+          ...(step.type === 'upgrade' ? { images: imagesOf(componentsOf(step, components, memory)) } : {}),
+        }),
+  };
+}
+
+function recordedComponents({ objects }: Memory): string[] {
+  return objects
+    .filter((object) => object.kind === 'StoreInstall')
+    .flatMap((object) => (object.remoteAux['components'] ?? []) as readonly InstalledComponent[])
+    .map((component) => component.serviceId);
+}
+
+function recordedGroups({ objects }: Memory): number[] {
+  return objects.flatMap(({ kind, remoteId }) =>
+    kind === 'StoreInstall' && remoteId !== null ? [Number(remoteId)] : [],
+  );
+}
+
+/** The components of one install on record: by their ids, and by the install group, which may have grown. */
+function componentsOf(
+  step: Step<'upgrade'>,
+  components: readonly ComponentRecord[],
+  memory: Memory,
+): readonly ComponentRecord[] {
+  const mine = remembered(memory, 'StoreInstall', installKey(step.name));
+  const recorded = (mine?.remoteAux['components'] ?? []) as readonly InstalledComponent[];
+  const ids = new Set(recorded.map((component) => component.serviceId));
+  const group = mine?.remoteId ?? null;
+  return components.filter(
+    ({ serviceId, installGroupId }) => ids.has(serviceId) || (group !== null && String(installGroupId) === group),
+  );
+}
+
+function imagesOf(components: readonly ComponentRecord[]): Record<string, string> {
+  return Object.fromEntries(components.map(({ serviceId, image }) => [serviceId, image]));
+}
+
+/** Decides an install or upgrade in doubt by what the platform shows: a second install cannot be undone. Only reads. */
+export async function resolve(step: InstallStep, context: ResolveContext): Promise<Resolution> {
+  const { reader, intent } = context;
+  const before = intent.preimage as Before | null;
+  const [components, application] = await Promise.all([reader.components(), reader.application()]);
+  const counts = `the application had ${before?.componentCount ?? '?'} components before and has ${application.componentCount} now`;
+  if (step.type === 'upgrade') return upgradeSeen(step, components.readable ? components.value : [], before, context);
+  if (!components.readable || before?.groups === undefined) return countSeen(before, application, counts, context);
+  // Both come from one server: where they disagree, one of them is old or broken, and neither proves an absence.
+  if (components.value.length !== application.componentCount)
+    return {
+      type: 'hold',
+      code: 'install/contradiction',
+      evidence: `the listing has ${components.value.length} components; ${counts}`,
+    };
+  return groupSeen(step, components.value, before.groups, counts, context);
+}
+
+/** Without a listing the number alone proves nothing; together with a refusal of the platform's own it does. */
+function countSeen(
+  before: Before | null,
+  { componentCount }: ApplicationState,
+  counts: string,
+  { intent }: ResolveContext,
+): Resolution {
+  const { refused } = (intent.outcome ?? {}) as { readonly refused?: string };
+  if (refused === undefined)
+    return {
+      type: 'hold',
+      code: 'install/in-doubt',
+      evidence: `${counts}; this server cannot list components, so the number proves nothing`,
+    };
+  return before?.componentCount === componentCount
+    ? { type: 'absent-so-far', evidence: `the platform refused it, and ${counts}` }
+    : {
+        type: 'hold',
+        code: 'install/refused-and-changed',
+        evidence: `the platform refused it, and yet ${counts}`,
+      };
+}
+
+/** An upgrade shows in the listing by the images of the components alone: the version that the server reports stays old. */
+function upgradeSeen(
+  step: Step<'upgrade'>,
+  listed: readonly ComponentRecord[],
+  before: Before | null,
+  { memory, intent }: ResolveContext,
+): Resolution {
+  const images = before?.images ?? {};
+  const present = componentsOf(step, listed, memory);
+  const known = present.filter(({ serviceId }) => images[serviceId] !== undefined);
+  if (known.length === 0)
+    return {
+      type: 'hold',
+      code: 'install/upgrade-in-doubt',
+      evidence: `the images of the components before the upgrade or after it are not known, and the version that the server reports stays old after an upgrade`,
+    };
+  const moved = known.find(({ serviceId, image }) => images[serviceId] !== image);
+  const added = present.find(({ serviceId }) => images[serviceId] === undefined);
+  const change =
+    moved === undefined
+      ? added && `component ${added.serviceId} is new`
+      : `the image of component ${moved.serviceId} was ${images[moved.serviceId]} and is ${moved.image}`;
+  if (change === undefined)
+    return {
+      type: 'absent-so-far',
+      evidence: `the images of all ${known.length} components are as before`,
+    };
+  const awaiting = step.waitMs === undefined ? {} : { awaitingSinceMs: intent.createdMs };
+  const prior = remembered(memory, 'StoreInstall', installKey(step.name));
+  return { type: 'applied', recording: recordUpgrade(step, prior, awaiting), evidence: change };
+}
+
+/** Only the install groups prove an install. */
+async function groupSeen(
+  step: Step<'install'>,
+  components: readonly ComponentRecord[],
+  before: readonly number[],
+  counts: string,
+  { reader, memory, intent }: ResolveContext,
+): Promise<Resolution> {
+  const present = groupsOf(components);
+  const recorded = memory.objects.filter((object) => object.kind === 'StoreInstall');
+  const ours = new Set(recorded.map((object) => object.remoteId));
+  const fresh = present.filter((group) => !before.includes(group) && !ours.has(String(group)));
+  const [only, second] = fresh;
+  if (only === undefined) return { type: 'absent-so-far', evidence: `no new install group; ${counts}` };
+  const installed = await reader.installed();
+  if (!installed.readable && installed.because !== undefined)
+    return {
+      type: 'hold',
+      code: 'install/store-failed',
+      evidence: `install group ${only} is new, and which model it is of is not known: ${installed.because.message}`,
+    };
+  if (installed.readable && isOfAnotherModel(step.modelId, installed.value, present, recorded))
+    return {
+      type: 'absent-so-far',
+      evidence: `the server lists no further install of model ${step.modelId}; ${counts}`,
+    };
+  if (installed.readable && !installed.value.some((copy) => copy.modelId === step.modelId))
+    return {
+      type: 'hold',
+      code: 'install/contradiction',
+      evidence: `install group ${only} is new, and the server lists no install of model ${step.modelId}: one of the two answers is old, or the group is somebody else's; ${counts}`,
+    };
+  if (second !== undefined)
+    return {
+      type: 'hold',
+      code: 'install/two-groups',
+      evidence: `${fresh.length} new install groups appeared (${fresh.join(', ')}); ${counts}`,
+    };
+  const mine = components.filter((component) => component.installGroupId === only);
+  return {
+    type: 'applied',
+    recording: recordInstall(step, mine, step.waitMs === undefined ? {} : { awaitingSinceMs: intent.createdMs }),
+    evidence: `install group ${only} with ${mine.length} components is new`,
+  };
+}
+
+/**
+ * Whether the new groups are none of the model's: it has no more copies than those on record that are still there.
+ * @param present install groups that have components now.
+ */
+function isOfAnotherModel(
+  modelId: string,
+  installed: readonly InstalledCopy[],
+  present: readonly number[],
+  recorded: readonly OwnedObject[],
+): boolean {
+  // A list with fewer installs than there are groups leaves something out.
+  if (installed.length < present.length) return false;
+  const ofModel = recorded.filter((object) => object.lastApplied['modelId'] === modelId);
+  if (ofModel.some((object) => object.remoteId === null)) return false;
+  const there = ofModel.filter((object) => present.includes(Number(object.remoteId)));
+  return installed.filter((copy) => copy.modelId === modelId).length <= there.length;
+}
