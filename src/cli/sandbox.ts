@@ -25,6 +25,7 @@ Examples:
 
 A faults file is a list:
   - { operation: addPort, times: 1, fault: { type: drop, when: after } }     # it happens, and the answer is lost
+  - { operation: listRules, times: 1, fault: { type: edit-rule } }          # someone gives a rule another domain
   - { path: "**/ports", probability: 0.1, fault: { type: status, when: before, status: 503 } }`;
 
 export const sandboxCommand: CommandDefinition = {

@@ -68,6 +68,27 @@ export function clusterFailed(): Answer {
   };
 }
 
+/** G: the metrics system behind the server did not take the expression or the range. */
+export function metricsFailed(): Answer {
+  return {
+    status: 400,
+    body: {
+      code: 400,
+      msg: { status: 'error', errorType: 'bad_data', error: 'invalid parameter' },
+      msg_show: '数据中心操作故障，请稍后重试',
+    },
+  };
+}
+
+/** C with a bean and a message that may be text of another server, or null. */
+export function refusedWith(
+  status: number,
+  said: { readonly message: string | null; readonly shown: string; readonly code: number; readonly bean: object },
+): Answer {
+  const { message, shown, code, bean } = said;
+  return { status, body: { code, msg: message, msg_show: shown, data: { bean, list: [] } } };
+}
+
 /** H: a bug of the real server, kept. */
 export function crashed(message: string, errorType: string): Answer {
   return { status: 500, body: { code: 10401, msg: message, msg_show: '<stack trace>', error_type: errorType } };

@@ -1,8 +1,8 @@
 import { bare, refused } from './answers.ts';
 import { checkFields } from './body.ts';
 import type { ApplicationCall, Call, ComponentCall, TeamCall } from './call.ts';
-import { applicationFields, applicationRecord, componentRecord, regionRecord } from './records.ts';
-import type { ApplicationRow } from './state.ts';
+import { accessInfos, applicationFields, applicationRecord, componentRecord, regionRecord } from './records.ts';
+import { type ApplicationRow, portKey, type SandboxState } from './state.ts';
 import type { Answer } from './wire.ts';
 
 /** 4.1: every region, whatever its status. */
@@ -67,10 +67,21 @@ export function listComponents(call: ApplicationCall): Answer {
   return bare(componentRecords(call));
 }
 
-/** Extended */
+/** As the console does: the component, and its rules with it, belong to another application from now on. */
+export function moveComponent(state: SandboxState, componentId: string, appId: number): void {
+  const component = state.components.get(componentId);
+  if (component === undefined || state.applications.get(String(appId)) === undefined) return;
+  state.components.put({ ...component, appId });
+  for (const port of state.ports.in('component', componentId)) {
+    for (const rule of state.rules.in('port', portKey(componentId, port.port))) state.rules.put({ ...rule, appId });
+  }
+}
+
+/** Extended: the only answer with `access_infos`. */
 export function getComponent(call: ComponentCall): Answer {
-  const { component, region, context } = call;
-  return bare(componentRecord(component, { ...context, reachable: region.reachable }));
+  const { state, component, region, context } = call;
+  const record = componentRecord(component, { ...context, reachable: region.reachable });
+  return bare({ ...record, access_infos: accessInfos(state, component, region) });
 }
 
 /** Every component of the application, as the listing and the answer to an install have them. */

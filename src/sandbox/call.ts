@@ -12,8 +12,11 @@ export interface Call {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-export interface TeamCall extends Call {
+export interface PlainTeamCall extends Call {
   readonly team: TeamRow;
+}
+
+export interface TeamCall extends PlainTeamCall {
   readonly region: RegionRow;
 }
 
@@ -33,12 +36,16 @@ interface RouteFacts {
   readonly template: string;
   /** The smaller dialect that has it; the extended one has all. */
   readonly dialect: 'documented' | 'extended';
+  /** true: only a user with rights in the enterprise may ask. */
+  readonly administrators?: boolean;
 }
 
 /** One operation of the API, by how much of its path must exist before it runs. */
 export type Route = RouteFacts &
   (
     | { readonly needs: 'enterprise'; readonly run: (call: Call) => Answer }
+    /** A team, and no region. */
+    | { readonly needs: 'plain-team'; readonly run: (call: PlainTeamCall) => Answer }
     | { readonly needs: 'team'; readonly run: (call: TeamCall) => Answer }
     | { readonly needs: 'application'; readonly run: (call: ApplicationCall) => Answer }
     | { readonly needs: 'component'; readonly run: (call: ComponentCall) => Answer }

@@ -24,6 +24,14 @@ export type Fault =
   /** The answer ends after this share of its bytes, and the connection with it. */
   | { readonly type: 'truncate'; readonly share?: number }
   | { readonly type: 'redirect'; readonly status?: number; readonly location?: string }
+  /** Someone gives a rule of the application another domain. Default: `edited-` before the one it has. */
+  | { readonly type: 'edit-rule'; readonly domain?: string }
+  /** Someone moves the component of the path, or the first of the application, to another application. */
+  | { readonly type: 'move-component'; readonly application: number }
+  /** An application's detail as for a memory that is no multiple of 32 MiB. */
+  | { readonly type: 'fraction' }
+  /** A monitoring answer has its series, and no sample in them. */
+  | { readonly type: 'lost-samples' }
   /** The duplicate check of a rule is lost, as when two equal requests meet. */
   | { readonly type: 'race' };
 
@@ -91,6 +99,10 @@ export const faultRulesSchema: object = {
             status: { type: 'integer', minimum: 300, maximum: 399 },
             location: { type: 'string' },
           }),
+          faultSchema('edit-rule', [], { domain: { type: 'string', minLength: 1, maxLength: 128 } }),
+          faultSchema('move-component', ['application'], { application: { type: 'integer', minimum: 1 } }),
+          faultSchema('fraction', [], {}),
+          faultSchema('lost-samples', [], {}),
           faultSchema('race', [], {}),
         ],
       },

@@ -22,7 +22,7 @@ interface Effects {
   /** Name of the operation, or `unknown` where the path or the method has none. */
   readonly operation: string;
   readonly isWrite: boolean;
-  /** true: something was written. An error does not exclude it. */
+  /** true: something was written, beside the access key of a store. An error does not exclude it. */
   readonly effectApplied: boolean;
   /** What was written, oldest first: to persist it, or to take it back with `state.revert`. */
   readonly changes: readonly Change[];
@@ -59,7 +59,8 @@ export function decide(state: SandboxState, request: SandboxRequest, context: Sa
     answer,
     operation: match.type === 'route' ? match.route.operation : 'unknown',
     isWrite: isWriteMethod(request.method),
-    effectApplied: changes.length > 0,
+    // What the server remembers of a store is no effect on an application.
+    effectApplied: changes.some((change) => change.table !== 'markets'),
     changes,
   };
 }
@@ -81,9 +82,17 @@ function respond(isMethodAllowed: boolean, route: Route, call: Call): Answer {
   }
   const denied = checkToken(call);
   if (denied !== undefined) return denied;
+  if (route.administrators === true && isPlain(call)) {
+    return frameworkError(403, '您没有执行该操作的权限。', 'PermissionDenied');
+  }
   switch (route.needs) {
     case 'enterprise':
       return withBody(isMethodAllowed, call, (body) => route.run({ ...call, body }));
+    case 'plain-team': {
+      const team = findTeam(call.state, call.params['team_id'] ?? '');
+      if ('answer' in team) return team.answer;
+      return withBody(isMethodAllowed, call, (body) => route.run({ ...call, team: team.found, body }));
+    }
     case 'team': {
       const place = resolveTeam(call);
       if ('answer' in place) return place.answer;
@@ -121,8 +130,13 @@ function checkToken({ context, request }: Call): Answer | undefined {
   if (context.token === null) return undefined;
   const given = request.headers['authorization'];
   if (given === undefined || given === '') return frameworkError(401, 'No token', 'AuthenticationFailed');
-  if (given === context.token) return undefined;
+  if (given === context.token || given === context.plainToken) return undefined;
   return frameworkError(401, 'No such user or user is not admin', 'AuthenticationFailed');
+}
+
+/** The user of the token has no rights in the enterprise. */
+function isPlain({ context, request }: Call): boolean {
+  return typeof context.plainToken === 'string' && request.headers['authorization'] === context.plainToken;
 }
 
 function resolveTeam({ state, params }: Call) {

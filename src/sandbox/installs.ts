@@ -1,19 +1,21 @@
 import { hash } from 'node:crypto';
-import { bare, clusterFailed, refused } from './answers.ts';
+import { bare, clusterFailed, refused, refusedWith } from './answers.ts';
 import { componentRecords } from './applications.ts';
 import { checkFields, type FieldRule, type Fields, isRecord } from './body.ts';
-import type { ApplicationCall } from './call.ts';
-import { openOuter } from './ports.ts';
+import { type ApplicationCall, isExtended } from './call.ts';
+import { startBuild } from './events.ts';
+import { openOuter, serviceNamePattern } from './ports.ts';
 import {
-  type ComponentLife,
   type ComponentRow,
   type InstallRow,
+  type MarketRow,
   type ModelComponent,
   type ModelRow,
   type ModelVersion,
   modelKey,
   type PortRow,
   type SandboxState,
+  type StoreRow,
   storeKey,
 } from './state.ts';
 import type { Answer } from './wire.ts';
@@ -27,6 +29,9 @@ const installRules: Record<string, FieldRule> = {
   app_model_version: { type: 'text', required: true, maxLength: 64 },
 };
 
+/** Of every component from a store, whatever the version of its model. */
+const MODEL_VERSION = '1';
+
 /** How a store's access key is kept: never itself. */
 export function accessKeyHash(key: string): string {
   return hash('sha256', key);
@@ -34,13 +39,17 @@ export function accessKeyHash(key: string): string {
 
 /** 4.9. Each call makes a copy of its own; the answer lists every component of the application. */
 export function install(call: ApplicationCall): Answer {
-  const { state, application, team, region, request, context } = call;
+  const { state, application, team, region, request } = call;
   const checked = checkFields(call.body, installRules);
   if ('answer' in checked) return checked.answer;
-  const found = findModel(state, checked.fields);
+  const { fields } = checked;
+  const market = marketOf(call, fields);
+  const found = findModel(state, market, fields.text('app_model_id') ?? '');
   if ('answer' in found) return found.answer;
-  if (!region.reachable) return clusterFailed();
-  const { model, version } = found;
+  const { model } = found;
+  const version = model.versions.find((item) => item.version === fields.text('app_model_version'));
+  if (version === undefined) return refused(404, 'not found', '云端应用版本不存在');
+  if (!region.reachable) return refused(400, 'install app failure', '安装应用发生异常');
   const group: InstallRow = {
     id: state.nextNumber('install'),
     appId: application.id,
@@ -51,61 +60,91 @@ export function install(call: ApplicationCall): Answer {
   };
   state.installs.put(group);
   // The real server takes any value for yes, "false" too; only an absent or empty parameter does not build.
-  const life: ComponentLife =
-    (request.query['is_deploy'] ?? '') === ''
-      ? { type: 'steady', status: 'undeploy' }
-      : { type: 'building', readyAtMs: context.nowMs + state.facts.startAfterMs };
-  for (const component of version.components) addComponent(call, group, component, version.version, life);
+  const builds = (request.query['is_deploy'] ?? '') !== '';
+  for (const component of version.components) addComponent(call, group, component, builds);
   return bare({
     enterprise_id: state.facts.enterpriseId,
     team_id: team.id,
     note: application.note,
     ID: application.id,
     region_name: region.name,
-    service_list: componentRecords(call),
+    service_list: isExtended(call) ? withoutStatus(componentRecords(call)) : componentRecords(call),
   });
 }
 
-type FoundModel = { readonly model: ModelRow; readonly version: ModelVersion } | { readonly answer: Answer };
-
-function findModel(state: SandboxState, fields: Fields): FoundModel {
-  const url = fields.text('market_url') ?? '';
-  const domain = fields.text('market_domain') ?? '';
-  const store = state.stores.get(storeKey(url, domain));
-  if (store === undefined) return { answer: refused(400, 'call market api failure', '无法连接应用商店') };
-  const key = fields.text('market_access_key');
-  if (store.keyHashes.length > 0 && (key === undefined || !store.keyHashes.includes(accessKeyHash(key)))) {
-    return { answer: refused(400, 'no store permission', '应用商店令牌无效') };
-  }
-  const model = state.models.get(modelKey(url, domain, fields.text('app_model_id') ?? ''));
-  if (model === undefined) return { answer: refused(404, 'not found', '云端应用不存在') };
-  const version = model.versions.find((item) => item.version === fields.text('app_model_version'));
-  if (version === undefined) return { answer: refused(404, 'not found', '云端应用版本不存在') };
-  return { model, version };
+/** The real server does not ask the cluster for this answer. */
+function withoutStatus(records: readonly object[]): readonly object[] {
+  return records.map((record) => ({ ...record, status: '' }));
 }
 
-function addComponent(
-  call: ApplicationCall,
-  group: InstallRow,
-  from: ModelComponent,
-  version: string,
-  life: ComponentLife,
-): void {
+/** What the server knows of the store. The first install from it, a failed one too, stores its key for good. */
+function marketOf({ state, context }: ApplicationCall, fields: Fields): MarketRow {
+  const url = fields.text('market_url') ?? '';
+  const domain = fields.text('market_domain') ?? '';
+  const known = state.markets.get(storeKey(url, domain));
+  if (known !== undefined) return known;
+  const key = fields.text('market_access_key');
+  const market: MarketRow = {
+    url,
+    domain,
+    name: state.stores.get(storeKey(url, domain))?.marketName ?? context.newId(),
+    keyHash: key === undefined ? null : accessKeyHash(key),
+  };
+  state.markets.put(market);
+  return market;
+}
+
+/** What the store says of a model, by the key that the server has; the server hands on what the store refuses. */
+function findModel(
+  state: SandboxState,
+  market: MarketRow,
+  modelId: string,
+): { readonly model: ModelRow } | { readonly answer: Answer } {
+  const store = state.stores.get(storeKey(market.url, market.domain));
+  const denied = storeDenial(store, market);
+  if (denied !== undefined) return { answer: denied };
+  const model = state.models.get(modelKey(market.url, market.domain, modelId));
+  return model === undefined
+    ? { answer: refusedByStore(404, '{"code": 404, "msg": "app not found"}', '资源不存在') }
+    : { model };
+}
+
+function storeDenial(store: StoreRow | undefined, { name, keyHash }: MarketRow): Answer | undefined {
+  if (store === undefined || store.answers === 'unreachable') {
+    return refusedByStore(400, null, '请求失败，请检查网络和配置');
+  }
+  const { answers, keyHashes } = store;
+  const asked = answers !== 'keys' ? answers : keyHashes.length === 0 ? 200 : keyHash === null ? 401 : 403;
+  if (asked === 200 || (answers === 'keys' && keyHash !== null && keyHashes.includes(keyHash))) return undefined;
+  if (asked === 500) return refusedByStore(400, '{"code": 500, "msg": "boom"}', '请求失败，请检查网络和配置');
+  if (asked === 401) return refused(401, 'no store auth token', '缺少云应用市场token', 10_421);
+  return refusedWith(403, {
+    message: 'no store permissions',
+    shown: '没有云应用商店操作权限,去认证',
+    code: 10_407,
+    bean: { name },
+  });
+}
+
+function refusedByStore(status: number, message: string | null, shown: string): Answer {
+  return refusedWith(status, { message, shown, code: status, bean: {} });
+}
+
+function addComponent(call: ApplicationCall, group: InstallRow, from: ModelComponent, builds: boolean): void {
   const { state, application, context } = call;
   const id = context.newId();
-  const siblings = state.components.in('application', String(application.id));
-  const isNameTaken = siblings.some((row) => row.k8sName === from.k8sName);
+  const alias = `gr${id.slice(-6)}`;
   const component: ComponentRow = {
     id,
     appId: application.id,
     teamId: application.teamId,
     region: application.region,
-    alias: `gr${id.slice(0, 6)}`,
+    alias,
     name: from.name,
     key: from.key,
-    k8sName: isNameTaken ? `${from.k8sName}-${id.slice(0, 4)}` : from.k8sName,
+    k8sName: freeName(call, from, alias),
     image: from.image,
-    version,
+    version: MODEL_VERSION,
     updateVersion: 1,
     groupId: group.id,
     memoryMib: from.memoryMib,
@@ -113,9 +152,12 @@ function addComponent(
     nodes: 1,
     source: 'market',
     monitored: true,
-    life,
+    life: { type: 'steady', status: 'undeploy' },
+    details: { desc: 'install from market app', category: 'app_publish' },
   };
   state.components.put(component);
+  if (builds) startBuild(state, context, component, from.buildFailure);
+  const serviceName = freeServiceName(call, from, alias);
   for (const port of from.ports) {
     const row: PortRow = {
       serviceId: id,
@@ -124,34 +166,54 @@ function addComponent(
       alias: port.alias ?? `${component.alias.toUpperCase()}${port.port}`,
       inner: port.inner,
       outer: false,
-      serviceName: component.alias,
+      serviceName,
     };
     if (port.outer) openOuter(state, context, component, row);
     else state.ports.put(row);
   }
 }
 
-/** Extended: what is installed. Two copies of one model are two equal entries, and an upgrade changes none of them. */
+/** The name in the cluster that the model wants, or the alias where it wants none or another component has it. */
+function freeName({ state, application }: ApplicationCall, { k8sName }: ModelComponent, alias: string): string {
+  const siblings = state.components.in('application', String(application.id));
+  return k8sName === null || siblings.some((row) => row.k8sName === k8sName) ? alias : k8sName;
+}
+
+/** The service name of the model, with something after it where another component of the team has it. */
+function freeServiceName({ state, team, context }: ApplicationCall, from: ModelComponent, alias: string): string {
+  const wanted = from.k8sName ?? from.name;
+  if (!serviceNamePattern.test(wanted)) return `${alias}-${from.ports[0]?.port ?? ''}`;
+  const isTaken = state.ports
+    .in('serviceName', wanted)
+    .some((port) => state.components.get(port.serviceId)?.teamId === team.id);
+  return isTaken ? `${wanted}-${context.newId().slice(0, 4)}` : wanted;
+}
+
+/**
+ * Extended: what is installed. Two copies of one model are two equal entries, and an upgrade changes none of them. The
+ * server asks the store of each, so a store that refuses or cannot be reached fails the whole listing.
+ */
 export function listInstalled({ state, application }: ApplicationCall): Answer {
-  const groups = state.installs.in('application', String(application.id));
-  return bare(
-    groups.map((group) => {
-      const model = state.models.get(modelKey(group.storeUrl, group.storeDomain, group.modelId));
-      const newer = (model?.versions ?? []).slice(
-        (model?.versions.findIndex((item) => item.version === group.version) ?? -1) + 1,
-      );
-      return {
-        market_name: state.stores.get(storeKey(group.storeUrl, group.storeDomain))?.marketName ?? '',
-        app_model_id: group.modelId,
-        app_model_name: model?.name ?? '',
-        current_version: group.version,
-        enterprise_id: state.facts.enterpriseId,
-        can_upgrade: newer.length > 0,
-        upgrade_versions: newer.map((item) => item.version),
-        source: 'market',
-      };
-    }),
-  );
+  const entries: object[] = [];
+  for (const group of state.installs.in('application', String(application.id))) {
+    const market = state.markets.get(storeKey(group.storeUrl, group.storeDomain));
+    if (market === undefined) continue;
+    const found = findModel(state, market, group.modelId);
+    if ('answer' in found) return found.answer;
+    const { versions, name } = found.model;
+    const newer = versions.slice(versions.findIndex((item) => item.version === group.version) + 1);
+    entries.push({
+      market_name: market.name,
+      app_model_id: group.modelId,
+      app_model_name: name,
+      current_version: group.version,
+      enterprise_id: state.facts.enterpriseId,
+      can_upgrade: newer.length > 0,
+      upgrade_versions: newer.map((item) => item.version),
+      source: 'market',
+    });
+  }
+  return bare(entries);
 }
 
 const upgradeRules: Record<string, FieldRule> = {
@@ -178,8 +240,11 @@ export function upgrade(call: ApplicationCall): Answer {
   const moves: { group: InstallRow; version: ModelVersion }[] = [];
   for (const item of (checked.fields.list('update_versions') ?? []).filter(isRecord)) {
     for (const group of groups.filter((row) => row.modelId === item['app_model_id'])) {
-      const model = state.models.get(modelKey(group.storeUrl, group.storeDomain, group.modelId));
-      const version = model?.versions.find((candidate) => candidate.version === item['app_model_version']);
+      const market = state.markets.get(storeKey(group.storeUrl, group.storeDomain));
+      if (market === undefined) continue;
+      const found = findModel(state, market, group.modelId);
+      if ('answer' in found) return found.answer;
+      const version = found.model.versions.find((candidate) => candidate.version === item['app_model_version']);
       if (version === undefined) return refused(404, 'not found', '云端应用版本不存在');
       moves.push({ group, version });
     }
@@ -189,6 +254,7 @@ export function upgrade(call: ApplicationCall): Answer {
   return listInstalled(call);
 }
 
+/** Of a component that was there, only the image changes; it is built, and one that runs goes on running. */
 function moveGroup(call: ApplicationCall, group: InstallRow, version: ModelVersion): void {
   const { state, application, context } = call;
   const members = state.components
@@ -196,12 +262,11 @@ function moveGroup(call: ApplicationCall, group: InstallRow, version: ModelVersi
     .filter((component) => component.groupId === group.id);
   for (const from of version.components) {
     const component = members.find((member) => member.key === from.key);
-    if (component === undefined) {
-      const readyAtMs = context.nowMs + state.facts.startAfterMs;
-      addComponent(call, group, from, version.version, { type: 'building', readyAtMs });
-    } else {
-      const updateVersion = component.updateVersion + 1;
-      state.components.put({ ...component, image: from.image, version: version.version, updateVersion });
+    if (component === undefined) addComponent(call, group, from, true);
+    else {
+      const moved = { ...component, image: from.image };
+      state.components.put(moved);
+      startBuild(state, context, moved, from.buildFailure);
     }
   }
 }

@@ -1,24 +1,17 @@
-import { bare, refused } from './answers.ts';
-import { type ApplicationCall, isExtended } from './call.ts';
+import { bare, clusterFailed, metricsFailed, refused } from './answers.ts';
+import { type ApplicationCall, type Call, isExtended } from './call.ts';
 import { componentStatus } from './records.ts';
-import type { ComponentRow } from './state.ts';
+import { type Item, items, sampleAt, timesBetween } from './samples.ts';
+import type { ComponentRow, RegionRow } from './state.ts';
 import type { Answer } from './wire.ts';
 
 const DEFAULT_STEP_SECONDS = 60;
 /** As the metrics system behind the real server has it. */
 const SAMPLES_MAX = 11_000;
-const DAY_SECONDS = 86_400;
-
-/** One item: its usual level, and how far it swings with the time of day. */
-const items = [
-  { name: 'request_time', level: 40, swing: 0.35 }, // milliseconds
-  { name: 'request', level: 25, swing: 0.8 }, // requests per second
-  { name: 'request_client', level: 12, swing: 0.7 }, // clients
-] as const;
 
 /** 4.8. Only components that have the performance plugin appear; `is_outer` keeps those with an outer port. */
 export function queryMonitor(call: ApplicationCall): Answer {
-  const { state, application, request, region, context } = call;
+  const { state, request, context } = call;
   const start = Number(request.query['start'] || Number.NaN);
   const end = Number(request.query['end'] || Number.NaN);
   const step = Number(request.query['step'] || DEFAULT_STEP_SECONDS);
@@ -28,32 +21,55 @@ export function queryMonitor(call: ApplicationCall): Answer {
   if ((end - start) / step > SAMPLES_MAX) {
     return refused(400, 'exceeded maximum resolution of 11,000 points per timeseries', '查询范围过大');
   }
-  const onlyOuter = request.query['is_outer'] !== undefined;
-  const components = state.components
-    .in('application', String(application.id))
-    .filter((row) => row.monitored)
-    .filter((row) => !onlyOuter || state.ports.in('component', row.id).some((port) => port.outer));
   const times =
     state.facts.monitoring === 'lossy' ? [] : timesBetween(start, Math.min(end, context.nowMs / 1000), step);
-  const records = components.map((row) => {
-    const isRunning = componentStatus(row, region.reachable, context.nowMs) === 'running';
-    return {
-      monitors: items.map((item) => ({
-        data: { resultType: 'matrix', result: series(row, item, isRunning ? times : [], isExtended(call)) },
-        monitor_item: item.name,
-        status: 'success',
-      })),
-      service_id: row.id,
-      service_cname: row.name,
-      service_alias: row.alias,
-    };
-  });
+  const records = monitoredComponents(call).map((row) => ({
+    monitors: items.map((item) => ({
+      data: {
+        resultType: 'matrix',
+        result: series(row, item, isRunning(call, call.region, row) ? times : [], isExtended(call)),
+      },
+      monitor_item: item.name,
+      status: 'success',
+    })),
+    service_id: row.id,
+    service_cname: row.name,
+    service_alias: row.alias,
+  }));
   return bare(records);
 }
 
-function timesBetween(start: number, end: number, step: number): readonly number[] {
-  const count = end < start ? 0 : Math.floor((end - start) / step) + 1;
-  return Array.from({ length: count }, (_, index) => start + index * step);
+/** Extended: the latest sample of each item, time and value as text. An item without one is left out. */
+export function queryMonitorNow(call: ApplicationCall): Answer {
+  const { region, context } = call;
+  if (!region.reachable) return clusterFailed();
+  const time = context.nowMs / 1000;
+  const records = monitoredComponents(call).map((row) => ({
+    monitors: (isRunning(call, region, row) ? items : []).map((item) => ({
+      data: {
+        resultType: 'vector',
+        result: [{ value: [String(time), String(Math.ceil(sampleAt(row, item, time)))] }],
+      },
+      monitor_item: item.name,
+      status: 'success',
+    })),
+    service_id: row.id,
+    service_cname: row.name,
+    service_alias: row.alias,
+  }));
+  return bare(records);
+}
+
+function monitoredComponents({ state, application, request }: ApplicationCall): readonly ComponentRow[] {
+  const onlyOuter = request.query['is_outer'] !== undefined;
+  return state.components
+    .in('application', String(application.id))
+    .filter((row) => row.monitored)
+    .filter((row) => !onlyOuter || state.ports.in('component', row.id).some((port) => port.outer));
+}
+
+function isRunning({ context }: Call, region: RegionRow, component: ComponentRow): boolean {
+  return componentStatus(component, region.reachable, context.nowMs) === 'running';
 }
 
 /**
@@ -62,31 +78,81 @@ function timesBetween(start: number, end: number, step: number): readonly number
  */
 function series(
   component: ComponentRow,
-  item: (typeof items)[number],
+  item: Item,
   times: readonly number[],
   extended: boolean,
 ): readonly { readonly value: readonly unknown[] }[] {
-  const samples = times.map((time) => [time, sampleAt(component.id, item, time).toFixed(3)] as const);
+  const samples = times.map((time) => [time, sampleAt(component, item, time).toFixed(3)] as const);
   if (extended || samples.length === 0) return [{ value: samples }];
   return samples.map(([time, value]) => ({ value: [String(time), value] }));
 }
 
-/** Looks like traffic: busy by day, quiet by night, with noise; the same for the same component, item and time. */
-function sampleAt(componentId: string, item: (typeof items)[number], time: number): number {
-  const own = 0.5 + uniform(`${componentId} ${item.name}`);
-  const peak = uniform(componentId) * 0.1 + 0.55; // a little after noon
-  const day = Math.cos(2 * Math.PI * ((time % DAY_SECONDS) / DAY_SECONDS - peak));
-  const noise = 0.9 + 0.2 * uniform(`${componentId} ${item.name} ${time}`);
-  return item.level * own * (1 + item.swing * day) * noise;
+/**
+ * Extended: an expression for the metrics system of a region, whose answer comes back as it is. For every token, and
+ * with every sample. Understood are the metrics of `samples.ts`, for the components that the expression names in
+ * `service_id="…"` or `service_id=~"…|…"`, else for all; `by (service_id)` gives a series for each of them.
+ */
+export function queryRegion(call: Call): Answer {
+  const { state, request, context } = call;
+  const region = state.regions.get(request.query['region_name'] ?? '');
+  if (region === undefined) return refused(404, 'region not found', '数据中心不存在');
+  if (!region.reachable) return clusterFailed();
+  const expression = metricsExpression(request.query['query'] ?? '');
+  const [start, end, step] = ['start', 'end', 'step'].map((name) => Number(request.query[name] || Number.NaN));
+  if (expression === undefined || start === undefined || end === undefined || step === undefined)
+    return metricsFailed();
+  if (!Number.isFinite(start) || !Number.isFinite(end) || !(step > 0) || (end - start) / step > SAMPLES_MAX) {
+    return metricsFailed();
+  }
+  const { item, named, isGrouped } = expression;
+  if (item === undefined) return bare(matrix([]));
+  const rows = [...state.components.all()]
+    .filter((row) => row.region === region.name && row.monitored && isRunning(call, region, row))
+    .filter((row) => named === undefined || named.includes(row.id));
+  const times = timesBetween(start, Math.min(end, context.nowMs / 1000), step);
+  const values = (members: readonly ComponentRow[]) =>
+    times.map((time) => {
+      const samples = members.map((row) => Math.ceil(sampleAt(row, item, time)));
+      return [time, String(samples.reduce((sum, sample) => sum + sample, 0))];
+    });
+  if (rows.length === 0 || times.length === 0) return bare(matrix([]));
+  if (!isGrouped) return bare(matrix([{ metric: {}, values: values(rows) }]));
+  return bare(matrix(rows.map((row) => ({ metric: { service_id: row.id }, values: values([row]) }))));
 }
 
-/** A number in [0, 1) from a text (FNV-1a with a final mix). */
-function uniform(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let index = 0; index < text.length; index += 1) {
-    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+function matrix(result: readonly object[]): object {
+  return { status: 'success', data: { resultType: 'matrix', result } };
+}
+
+interface Expression {
+  /** undefined: a metric that has no samples here. */
+  readonly item: Item | undefined;
+  /** undefined: of every component. */
+  readonly named: readonly string[] | undefined;
+  readonly isGrouped: boolean;
+}
+
+/** undefined: not an expression. The server hands on what it got without escaping: `&` ends it, and `+` is a space. */
+function metricsExpression(given: string): Expression | undefined {
+  const text = (given.split('&', 1)[0] ?? '').replaceAll('+', ' ').trim();
+  if (text === '' || !isBalanced(text)) return undefined;
+  const [, , ids] = /service_id\s*(=~?)\s*"([^"]*)"/.exec(text) ?? [];
+  return {
+    item: items.find(({ metric }) => new RegExp(`\\b${metric}\\b`).test(text)),
+    named: ids?.split('|'),
+    isGrouped: /\bby\s*\(\s*service_id\s*\)/.test(text),
+  };
+}
+
+const closing: Readonly<Record<string, string>> = { '(': ')', '{': '}', '[': ']' };
+
+function isBalanced(text: string): boolean {
+  const open: string[] = [];
+  for (const character of text.replaceAll(/"[^"]*"/g, '')) {
+    const closes = closing[character];
+    if (closes !== undefined) open.push(closes);
+    else if (')}]'.includes(character) && open.pop() !== character) return false;
+    else if (character === '"') return false;
   }
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32;
+  return open.length === 0;
 }

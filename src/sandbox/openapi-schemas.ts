@@ -1,34 +1,20 @@
+import { extendedSchemas } from './openapi-extended.ts';
+import { ruleFields, summaryFields } from './openapi-fields.ts';
+import {
+  flag,
+  id,
+  integer,
+  integerOrNull,
+  list,
+  protocol,
+  record,
+  reference,
+  request,
+  type Schema,
+  text,
+  textOrNull,
+} from './openapi-terms.ts';
 import type { Dialect } from './wire.ts';
-
-/** A JSON Schema 2020-12, as OpenAPI 3.1 has them. */
-export type Schema = Readonly<Record<string, unknown>>;
-
-const text: Schema = { type: 'string' };
-const integer: Schema = { type: 'integer' };
-const flag: Schema = { type: 'boolean' };
-const textOrNull: Schema = { type: ['string', 'null'] };
-const integerOrNull: Schema = { type: ['integer', 'null'] };
-const id: Schema = { type: 'string', description: '32 lower-case hex characters' };
-const protocol: Schema = { type: 'string', enum: ['tcp', 'http', 'mysql', 'grpc', 'udp'] };
-
-export function list(items: Schema): Schema {
-  return { type: 'array', items };
-}
-
-export function reference(name: string): Schema {
-  return { $ref: `#/components/schemas/${name}` };
-}
-
-/** An object with exactly these members; those in `optional` may be absent. */
-function record(properties: Readonly<Record<string, Schema>>, optional: readonly string[] = []): Schema {
-  const required = Object.keys(properties).filter((name) => !optional.includes(name));
-  return { type: 'object', properties, required, additionalProperties: false };
-}
-
-/** A request body: unknown members are ignored by the server, so the schema allows them. */
-function request(properties: Readonly<Record<string, Schema>>, required: readonly string[]): Schema {
-  return { type: 'object', properties, required };
-}
 
 const region = record(
   {
@@ -48,26 +34,6 @@ const region = record(
   },
   ['wsurl', 'httpdomain', 'tcpdomain'],
 );
-
-const summaryFields = {
-  tenant_id: text,
-  group_name: text,
-  region_name: text,
-  is_default: flag,
-  order_index: integer,
-  note: textOrNull,
-  username: textOrNull,
-  governance_mode: textOrNull,
-  create_time: { type: 'string', description: 'ISO 8601; without a zone in the extended dialect' },
-  update_time: text,
-  app_type: text,
-  app_store_name: textOrNull,
-  app_store_url: textOrNull,
-  app_template_name: textOrNull,
-  version: textOrNull,
-  logo: textOrNull,
-  k8s_app: text,
-};
 
 function application(dialect: Dialect): Schema {
   return record({
@@ -105,31 +71,6 @@ function port(dialect: Dialect): Schema {
     k8s_service_name: text,
   });
 }
-
-const ruleFields = {
-  http_rule_id: text,
-  region_id: text,
-  tenant_id: text,
-  service_id: text,
-  service_name: { type: 'string', description: "the component's alias" },
-  domain_name: text,
-  container_port: integerOrNull,
-  protocol: text,
-  certificate_id: integerOrNull,
-  domain_type: text,
-  service_alias: { type: 'string', description: "the component's display name" },
-  is_senior: flag,
-  domain_path: { type: 'string', description: 'empty for the default rule' },
-  domain_cookie: text,
-  domain_heander: text,
-  type: { type: ['integer', 'null'], description: '0 made by the platform, 1 made by someone' },
-  the_weight: integerOrNull,
-  is_outer_service: flag,
-  auto_ssl: flag,
-  auto_ssl_config: textOrNull,
-  path_rewrite: flag,
-  rewrites: { type: ['string', 'array'], items: {} },
-};
 
 function rule(dialect: Dialect): Schema {
   const extensions = { rule_extensions: list(dialect === 'documented' ? text : {}) };
@@ -271,38 +212,11 @@ const installRequest = request(
   ['market_url', 'market_domain', 'market_type', 'market_access_key', 'app_model_id', 'app_model_version'],
 );
 
-const installed = record({
-  market_name: text,
-  app_model_id: text,
-  app_model_name: text,
-  current_version: { type: 'string', description: 'the version it was installed with; an upgrade does not change it' },
-  enterprise_id: text,
-  can_upgrade: flag,
-  upgrade_versions: list(text),
-  source: text,
-});
-
-const upgradeRequest = request(
-  {
-    update_versions: list(
-      request(
-        {
-          market_name: { type: ['string', 'null'], maxLength: 64, description: 'must be there; may be null' },
-          app_model_id: { type: 'string', maxLength: 32 },
-          app_model_version: { type: 'string', maxLength: 64 },
-        },
-        ['market_name', 'app_model_id', 'app_model_version'],
-      ),
-    ),
-  },
-  ['update_versions'],
-);
-
 const data = record({ bean: { type: 'object' }, list: { type: 'array', items: { type: 'object' } } });
 
 /** Errors of every shape; which one an answer has is told apart by its members, not by its status. */
 const errors: Readonly<Record<string, Schema>> = {
-  Refusal: record({ code: integer, msg: text, msg_show: text, data }),
+  Refusal: record({ code: integer, msg: textOrNull, msg_show: text, data }),
   InvalidBody: record({
     detail: text,
     err: { type: 'object', additionalProperties: list(text) },
@@ -343,31 +257,5 @@ export function schemasOf(dialect: Dialect): Readonly<Record<string, Schema>> {
     }),
   };
   if (dialect === 'documented') return documented;
-  return {
-    ...documented,
-    ApplicationSummary: record({ ID: integer, ...summaryFields }),
-    EnterpriseRule: record({
-      ID: integer,
-      rule_extensions: {
-        type: 'string',
-        description: 'key:value pairs with commas between them; the only place that shows them',
-      },
-      ...ruleFields,
-      region_name: text,
-      team_name: text,
-      app_id: integer,
-    }),
-    CreateApplicationRequest: request(
-      { app_name: { type: 'string', maxLength: 128 }, app_note: text, k8s_app: { type: 'string', maxLength: 63 } },
-      ['app_name'],
-    ),
-    RuleUpdateRequest: { ...ruleRequest('extended'), required: ['service_id'] },
-    InstalledModel: installed,
-    UpgradeRequest: upgradeRequest,
-    PortEnvelope: record({ ...envelope, data: record({ bean: reference('Port'), list: list({ type: 'object' }) }) }),
-    PortListEnvelope: record({
-      ...envelope,
-      data: record({ bean: { type: 'object' }, list: list(reference('Port')) }),
-    }),
-  };
+  return { ...documented, ...extendedSchemas(envelope, ruleRequest('extended')) };
 }

@@ -1,4 +1,5 @@
-import { errorNames, list, reference, type Schema, schemasOf } from './openapi-schemas.ts';
+import { errorNames, schemasOf } from './openapi-schemas.ts';
+import { list, reference, type Schema } from './openapi-terms.ts';
 import { routes } from './routes.ts';
 import type { Dialect } from './wire.ts';
 
@@ -24,6 +25,11 @@ const onePort: Description['success'] = (dialect) => ({
 });
 
 const number: Schema = { type: 'number' };
+
+const paging: Description['query'] = {
+  page: { schema: { type: 'integer', default: 1 }, text: 'from 1' },
+  page_size: { schema: { type: 'integer', default: 10 }, text: 'items per page' },
+};
 
 const descriptions: Readonly<Record<string, Description>> = {
   listRegions: { summary: 'List data centers, whatever their status', success: answers(list(reference('Region'))) },
@@ -59,10 +65,17 @@ const descriptions: Readonly<Record<string, Description>> = {
     request: 'RuleRequest',
     success: (dialect) => ({ status: dialect === 'extended' ? 201 : 200, schema: reference('Rule') }),
   },
+  listDomains: {
+    summary: 'List the rules of an application, http and tcp',
+    description: 'A tcp rule is a port of the nodes. A change of the protocol of a port leaves it as it is.',
+    query: { query: { schema: { type: 'string', enum: ['http', 'tcp'] }, text: 'only rules of this kind' } },
+    success: answers(reference('Domains')),
+  },
   listRules: { summary: 'List the rules of an application', success: answers(list(reference('Rule'))) },
   listAllRules: {
     summary: 'List every rule of the enterprise',
     query: { auto_ssl: { schema: { type: 'string' }, text: 'true or false: only rules that have it so' } },
+    description: 'For every token. Whatever follows the path is ignored.',
     success: answers(list(reference('EnterpriseRule'))),
   },
   getRule: {
@@ -74,7 +87,7 @@ const descriptions: Readonly<Record<string, Description>> = {
     summary: 'Replace a rule',
     description:
       'An omitted certificate_id becomes 0 (https turns into http), an omitted auto_ssl_config null; other omitted ' +
-      'fields stay. domain_header or whether_open in the body is a 500.',
+      'fields stay. A cookie cannot be cleared. configuration is ignored. domain_header or whether_open is a 500.',
     request: 'RuleUpdateRequest',
     success: answers(reference('Rule')),
   },
@@ -91,7 +104,9 @@ const descriptions: Readonly<Record<string, Description>> = {
   },
   install: {
     summary: 'Install an application from a store',
-    description: 'Each call installs another copy. service_list has every component of the application.',
+    description:
+      'Each call installs another copy. service_list has every component of the application. The first access key for a ' +
+      'store, of a failed install too, is used for good.',
     query: { is_deploy: { schema: { type: 'string' }, text: 'any value builds, "false" too; leave it out not to' } },
     request: 'InstallRequest',
     success: answers(reference('InstallResult')),
@@ -104,7 +119,7 @@ const descriptions: Readonly<Record<string, Description>> = {
     summary: 'Move installed models to a version',
     description:
       'Moves every copy of a model in the application. A model that is not installed is passed over. The answer is ' +
-      'the listing, in which current_version stays what was installed.',
+      'the listing, in which current_version stays what was installed; only the image of a component changes.',
     request: 'UpgradeRequest',
     success: answers(list(reference('InstalledModel'))),
   },
@@ -122,7 +137,56 @@ const descriptions: Readonly<Record<string, Description>> = {
     summary: 'List the components of an application, in no promised order',
     success: answers(list(reference('Component'))),
   },
-  getComponent: { summary: 'Read a component', success: answers(reference('Component')) },
+  listTeamRegions: {
+    summary: 'List the data centers of a team',
+    description: 'For every token, and with a secret in `token`. The parameter `query` is a 500.',
+    query: paging,
+    success: answers(reference('TeamRegions')),
+  },
+  listCertificates: {
+    summary: 'List the certificates of a team, without their keys',
+    query: paging,
+    success: answers(reference('Certificates')),
+  },
+  listInnerPorts: {
+    summary: 'List the inner ports of a team in a data center',
+    success: answers(reference('InnerPortsEnvelope')),
+  },
+  build: {
+    summary: 'Build a component',
+    request: 'BuildRequest',
+    success: answers(reference('Build')),
+  },
+  listEvents: {
+    summary: 'List the builds of a component, latest first',
+    query: paging,
+    success: answers(reference('Events')),
+  },
+  eventLogs: {
+    summary: 'Read what a build has printed so far',
+    description: 'An unknown event has an empty log.',
+    success: answers(reference('Logs')),
+  },
+  queryRegion: {
+    summary: 'Query the metrics of a data center over a range',
+    description:
+      'The answer of the metrics system as it is, with every sample. For every token. 400 for a range or an expression ' +
+      'that it does not take.',
+    query: {
+      region_name: { required: true, schema: { type: 'string' }, text: 'name of the data center' },
+      query: { required: true, schema: { type: 'string' }, text: 'the expression; & ends it, and + is a space' },
+      start: { required: true, schema: number, text: 'epoch seconds' },
+      end: { required: true, schema: number, text: 'epoch seconds' },
+      step: { required: true, schema: number, text: 'seconds' },
+    },
+    success: answers(reference('Matrix')),
+  },
+  monitorNow: {
+    summary: 'Latest samples of the components that have the performance plugin',
+    query: { is_outer: { schema: { type: 'string' }, text: 'given: only components with an outer port' } },
+    success: answers(list(reference('ComponentMonitorNow'))),
+  },
+  getComponent: { summary: 'Read a component, with its addresses', success: answers(reference('Component')) },
 };
 
 /** The OpenAPI 3.1 document of a dialect: exactly the routes that the sandbox handles in it. */

@@ -2,14 +2,14 @@ import { bare, clusterFailed, crashed, enveloped, refused } from './answers.ts';
 import { checkFields, type FieldRule } from './body.ts';
 import { type ComponentCall, isExtended } from './call.ts';
 import { portRecord } from './records.ts';
-import { makeDefaultRule } from './rule-rows.ts';
-import { type ComponentRow, type PortRow, portKey, type RuleRow, type SandboxState } from './state.ts';
+import { makeDefaultRule, makeTcpRule } from './rule-rows.ts';
+import { type ComponentRow, type PortRow, portKey, type RuleRow, type SandboxState, type TcpRuleRow } from './state.ts';
 import type { Answer, SandboxContext } from './wire.ts';
 
 const protocols = ['tcp', 'http', 'mysql', 'grpc', 'udp'];
 const actions = ['open_outer', 'close_outer', 'open_inner', 'close_inner', 'change_protocol', 'change_port_alias'];
 const aliasPattern = /^[A-Z][A-Z0-9_]*$/;
-const serviceNamePattern = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
+export const serviceNamePattern = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
 const SERVICE_NAME_MAX = 63;
 const ALIAS_MAX = 64;
 
@@ -83,7 +83,7 @@ export function updatePort(call: ComponentCall): Answer {
       if (!port.inner) return refused(404, 'inner port is not open', '对内服务未开启，需先开启对内服务');
       return portAnswer(call, '操作成功', openOuter(call.state, call.context, call.component, port));
     case 'close_outer':
-      setRulesOuter(call.state, port, false);
+      closeRules(call.state, port);
       return replace(call, { ...port, outer: false });
     case 'change_protocol':
       if (fields.isNull('protocol')) return refused(400, 'change port fail', '端口协议不能为空');
@@ -93,7 +93,10 @@ export function updatePort(call: ComponentCall): Answer {
   }
 }
 
-/** Opens outer access: the port's rules come back, or the platform makes one for an http port that has none. */
+/**
+ * Opens outer access. The rules of the port's protocol become active again, or the platform makes one if there is none:
+ * a default rule for http, a port of the nodes for everything else. Rules of the other kind stay as they are.
+ */
 export function openOuter(
   state: SandboxState,
   context: SandboxContext,
@@ -102,14 +105,41 @@ export function openOuter(
 ): PortRow {
   const opened: PortRow = { ...port, outer: true };
   state.ports.put(opened);
-  const rules = rulesOf(state, port);
-  if (rules.length === 0 && port.protocol === 'http') state.rules.put(makeDefaultRule(state, context, component, port));
-  else setRulesOuter(state, port, true);
+  if (port.protocol === 'http') {
+    if (rulesOf(state, port).length === 0) state.rules.put(makeDefaultRule(state, context, component, port));
+    else activateRules(state, port);
+  } else if (tcpRulesOf(state, port).length === 0) state.tcpRules.put(makeTcpRule(state, context, port));
+  else activateTcpRules(state, port, port.protocol);
   return opened;
 }
 
-function setRulesOuter(state: SandboxState, port: PortRow, outer: boolean): void {
-  for (const rule of rulesOf(state, port)) if (rule.outer !== outer) state.rules.put({ ...rule, outer });
+/** Closes the rules of the port's protocol only: those from before a change of the protocol stay as they are. */
+function closeRules(state: SandboxState, port: PortRow): void {
+  if (port.protocol === 'http') {
+    for (const rule of rulesOf(state, port)) if (rule.outer) state.rules.put({ ...rule, outer: false });
+  } else for (const rule of tcpRulesOf(state, port)) if (rule.outer) state.tcpRules.put({ ...rule, outer: false });
+}
+
+/** As a rule with `whether_open` does: outer opens, whatever inner is, with every rule of the port and no new one. */
+export function openOuterForRule(state: SandboxState, port: PortRow): void {
+  state.ports.put({ ...port, outer: true });
+  activateRules(state, port);
+  activateTcpRules(state, port);
+}
+
+function activateRules(state: SandboxState, port: PortRow): void {
+  for (const rule of rulesOf(state, port)) if (!rule.outer) state.rules.put({ ...rule, outer: true });
+}
+
+function activateTcpRules(state: SandboxState, port: PortRow, protocol?: string): void {
+  for (const rule of tcpRulesOf(state, port)) {
+    const activated = { ...rule, outer: true, protocol: protocol ?? rule.protocol };
+    if (!rule.outer || activated.protocol !== rule.protocol) state.tcpRules.put(activated);
+  }
+}
+
+function tcpRulesOf(state: SandboxState, port: PortRow): readonly TcpRuleRow[] {
+  return state.tcpRules.in('port', portKey(port.serviceId, port.port));
 }
 
 function rulesOf(state: SandboxState, port: PortRow): readonly RuleRow[] {
@@ -171,6 +201,7 @@ export function deletePort(call: ComponentCall): Answer {
   if (port.outer) return refused(409, 'can not delete outer port', '请关闭对外服务');
   if (!region.reachable) return clusterFailed();
   for (const rule of rules) state.rules.delete(rule.id);
+  for (const rule of tcpRulesOf(state, port)) state.tcpRules.delete(rule.id);
   state.ports.delete(portKey(port.serviceId, port.port));
   return portAnswer(call, '删除成功', port);
 }

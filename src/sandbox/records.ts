@@ -1,12 +1,14 @@
-import type {
-  ApplicationRow,
-  ComponentRow,
-  PortRow,
-  RegionRow,
-  RuleRow,
-  SandboxState,
-  SettingsRow,
-  TeamRow,
+import {
+  type ApplicationRow,
+  type ComponentRow,
+  type PortRow,
+  portKey,
+  type RegionRow,
+  type RuleRow,
+  type SandboxState,
+  type SettingsRow,
+  type TcpRuleRow,
+  type TeamRow,
 } from './state.ts';
 import type { Dialect } from './wire.ts';
 
@@ -15,7 +17,8 @@ export function componentStatus(component: ComponentRow, reachable: boolean, now
   if (!reachable) return null;
   const { life } = component;
   if (life.type === 'steady') return life.status;
-  return nowMs < life.readyAtMs ? 'creating' : 'running';
+  if (nowMs < life.readyAtMs) return 'creating';
+  return life.fails === true ? 'undeploy' : 'running';
 }
 
 export function regionRecord(region: RegionRow): object {
@@ -112,42 +115,42 @@ export function componentRecord(
     service_alias: component.alias,
     service_cname: component.name,
     service_region: component.region,
-    desc: null,
+    desc: '',
     category: 'application',
     version: component.version,
     update_version: component.updateVersion,
     image: component.image,
-    cmd: null,
+    cmd: '',
     min_node: component.nodes,
     min_cpu: component.cpuMillis,
     container_gpu: 0,
     min_memory: component.memoryMib,
     extend_method: 'stateless_multiple',
-    code_from: fromImage ? 'image_manual' : null,
-    git_url: null,
+    code_from: fromImage ? 'image_manual' : '',
+    git_url: fromImage ? '' : null,
     git_project_id: 0,
     code_version: null,
     service_type: 'application',
     creater: 1,
-    language: fromImage ? 'docker-image' : null,
+    language: '',
     ...(extended ? { build_strategy: '' } : {}),
-    total_memory: 0,
+    total_memory: component.memoryMib,
     is_service: false,
     service_origin: 'assistant',
     tenant_service_group_id: component.groupId,
     open_webhooks: false,
     service_source: component.source,
-    create_status:
-      component.life.type === 'building' && place.nowMs < component.life.readyAtMs ? 'creating' : 'complete',
+    create_status: !extended && status === 'creating' ? 'creating' : 'complete',
     check_uuid: '',
     check_event_id: '',
-    docker_cmd: null,
+    docker_cmd: fromImage ? '' : null,
     server_type: 'git',
     is_upgrate: false,
     build_upgrade: true,
     oauth_service_id: null,
     k8s_component_name: component.k8sName,
     ...(extended ? { job_strategy: '', arch: 'amd64', dockerfile: '' } : {}),
+    ...component.details,
   };
 }
 
@@ -200,6 +203,41 @@ export function ruleRecord(state: SandboxState, rule: RuleRow, form: RuleForm): 
     path_rewrite: false,
     rewrites: form.rewritesAsList ? [] : rule.rewrites,
   };
+}
+
+export function tcpEndPoint(rule: TcpRuleRow, region: RegionRow): string {
+  return `${region.tcpDomain ?? '0.0.0.0'}:${rule.nodePort}`;
+}
+
+export function tcpRuleRecord(state: SandboxState, rule: TcpRuleRow, region: RegionRow): object {
+  const component = state.components.get(rule.serviceId);
+  return {
+    ID: rule.row,
+    tcp_rule_id: rule.id,
+    region_id: region.id,
+    tenant_id: component?.teamId ?? '',
+    service_id: rule.serviceId,
+    service_name: component?.alias ?? '',
+    end_point: tcpEndPoint(rule, region),
+    protocol: rule.protocol,
+    container_port: rule.port,
+    service_alias: component?.name ?? '',
+    type: 0,
+    rule_extensions: null,
+    is_outer_service: rule.outer,
+  };
+}
+
+/** Where a component can be reached from outside: its rules, active or not, and then its ports of the nodes. */
+export function accessInfos(state: SandboxState, component: ComponentRow, region: RegionRow): readonly string[] {
+  const rules = state.ports
+    .in('component', component.id)
+    .flatMap((port) => state.rules.in('port', portKey(component.id, port.port)))
+    .toSorted((one, other) => one.row - other.row);
+  return [
+    ...rules.map((rule) => `${rule.certificateId === 0 ? 'http' : 'https'}://${rule.domain}${rule.path}`),
+    ...state.tcpRules.in('component', component.id).map((rule) => tcpEndPoint(rule, region)),
+  ];
 }
 
 /** What GET of an unknown rule answers: 200, and a record with nothing in it. */

@@ -7,14 +7,17 @@ import {
   listRegions,
 } from './applications.ts';
 import type { Route } from './call.ts';
+import { buildComponent, eventLogs, listEvents } from './events.ts';
 import { install, listInstalled, upgrade } from './installs.ts';
-import { queryMonitor } from './monitor.ts';
+import { queryMonitor, queryMonitorNow, queryRegion } from './monitor.ts';
 import { addPort, deletePort, listPorts, updatePort } from './ports.ts';
-import { createRule, deleteRule, getRule, listAllRules, listRules, updateRule } from './rules.ts';
+import { createRule, deleteRule, getRule, listAllRules, listDomains, listRules, updateRule } from './rules.ts';
+import { listCertificates, listInnerPorts, listTeamRegions } from './teams.ts';
 import type { Dialect } from './wire.ts';
 
 const api = '/openapi/v1';
-const apps = `${api}/teams/{team_id}/regions/{region_name}/apps`;
+const region = `${api}/teams/{team_id}/regions/{region_name}`;
+const apps = `${region}/apps`;
 const app = `${apps}/{app_id}`;
 const allRules = `${api}/httpdomains`;
 const rule = `${app}/httpdomains/{rule_id}`;
@@ -25,7 +28,14 @@ const port = `${component}/ports/{port}`;
 type Entry = Route extends infer Each ? (Each extends Route ? Omit<Each, 'dialect'> : never) : never;
 
 const documentedEntries: readonly Entry[] = [
-  { operation: 'listRegions', method: 'GET', template: `${api}/regions`, needs: 'enterprise', run: listRegions },
+  {
+    operation: 'listRegions',
+    method: 'GET',
+    template: `${api}/regions`,
+    needs: 'enterprise',
+    administrators: true,
+    run: listRegions,
+  },
   { operation: 'listPorts', method: 'GET', template: `${component}/ports`, needs: 'component', run: listPorts },
   { operation: 'addPort', method: 'POST', template: `${component}/ports`, needs: 'component', run: addPort },
   { operation: 'updatePort', method: 'PUT', template: port, needs: 'component', run: updatePort },
@@ -51,10 +61,49 @@ const extendedEntries: readonly Entry[] = [
     needs: 'application',
     run: listComponents,
   },
+  {
+    operation: 'listTeamRegions',
+    method: 'GET',
+    template: `${api}/teams/{team_id}/regions`,
+    needs: 'plain-team',
+    run: listTeamRegions,
+  },
+  {
+    operation: 'listCertificates',
+    method: 'GET',
+    template: `${api}/teams/{team_id}/certificates`,
+    needs: 'plain-team',
+    run: listCertificates,
+  },
+  { operation: 'listInnerPorts', method: 'GET', template: `${apps}_port`, needs: 'team', run: listInnerPorts },
+  {
+    operation: 'eventLogs',
+    method: 'GET',
+    template: `${region}/events/{event_id}/logs`,
+    needs: 'team',
+    run: eventLogs,
+  },
+  { operation: 'listEvents', method: 'GET', template: `${component}/events`, needs: 'component', run: listEvents },
+  { operation: 'build', method: 'POST', template: `${component}/build`, needs: 'component', run: buildComponent },
+  {
+    operation: 'queryRegion',
+    method: 'GET',
+    template: `${api}/monitor/query_range`,
+    needs: 'enterprise',
+    run: queryRegion,
+  },
+  {
+    operation: 'monitorNow',
+    method: 'GET',
+    template: `${app}/monitor/query`,
+    needs: 'application',
+    run: queryMonitorNow,
+  },
   { operation: 'getComponent', method: 'GET', template: component, needs: 'component', run: getComponent },
   { operation: 'deletePort', method: 'DELETE', template: port, needs: 'component', run: deletePort },
   { operation: 'listAllRules', method: 'GET', template: allRules, needs: 'enterprise', run: listAllRules },
   { operation: 'listRules', method: 'GET', template: `${app}/httpdomains`, needs: 'application', run: listRules },
+  { operation: 'listDomains', method: 'GET', template: `${app}/domains`, needs: 'application', run: listDomains },
   { operation: 'getRule', method: 'GET', template: rule, needs: 'application', run: getRule },
   { operation: 'updateRule', method: 'PUT', template: rule, needs: 'application', run: updateRule },
   { operation: 'deleteRule', method: 'DELETE', template: rule, needs: 'application', run: deleteRule },

@@ -1,4 +1,4 @@
-import type { ComponentRow, PortRow, RuleRow, SandboxState } from './state.ts';
+import type { ComponentRow, PortRow, RuleRow, SandboxState, TcpRuleRow } from './state.ts';
 import type { SandboxContext } from './wire.ts';
 
 /** The domain under which the platform publishes a port by itself. */
@@ -37,6 +37,23 @@ export function makeDefaultRule(
     extensions: [],
     configuration: null,
     rewrites: '',
+  };
+}
+
+const FIRST_NODE_PORT = 30_001;
+
+/** The rule that opening outer access of any other port makes. */
+export function makeTcpRule(state: SandboxState, context: SandboxContext, port: PortRow): TcpRuleRow {
+  const id = context.newId();
+  const row = state.nextNumber('tcp-rule');
+  return {
+    id,
+    row,
+    serviceId: port.serviceId,
+    port: port.port,
+    nodePort: FIRST_NODE_PORT + row - 1,
+    protocol: port.protocol,
+    outer: true,
   };
 }
 

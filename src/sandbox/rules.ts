@@ -1,7 +1,8 @@
 import { bare, clusterFailed, crashed, plainRefusal, refused } from './answers.ts';
 import { checkFields, type FieldRule, type Fields, isRecord } from './body.ts';
 import { type ApplicationCall, type Call, isExtended } from './call.ts';
-import { blankRuleRecord, ruleRecord } from './records.ts';
+import { openOuterForRule } from './ports.ts';
+import { blankRuleRecord, ruleRecord, tcpRuleRecord } from './records.ts';
 import { defaultDomain, isSenior, rulesWithKey } from './rule-rows.ts';
 import { type ComponentRow, portKey, type RuleRow } from './state.ts';
 import type { Answer } from './wire.ts';
@@ -65,9 +66,32 @@ const updateRules: Record<string, FieldRule> = {
 };
 
 /** Extended. Reading always gives `rule_extensions: []`. */
-export function listRules({ state, application }: ApplicationCall): Answer {
+export function listRules(call: ApplicationCall): Answer {
+  return bare(ruleRecords(call));
+}
+
+function ruleRecords({ state, application }: ApplicationCall): readonly object[] {
   const rules = inOrder(state.rules.in('application', String(application.id)));
-  return bare(rules.map((rule) => ruleRecord(state, rule, { rowId: true, extensions: [] })));
+  return rules.map((rule) => ruleRecord(state, rule, { rowId: true, extensions: [] }));
+}
+
+/** Extended: rules of both kinds; `query=http` or `query=tcp` keeps one. */
+export function listDomains(call: ApplicationCall): Answer {
+  const { state, application, region } = call;
+  const tcp = (): readonly object[] =>
+    state.components
+      .in('application', String(application.id))
+      .flatMap((component) => state.tcpRules.in('component', component.id))
+      .toSorted((one, other) => one.row - other.row)
+      .map((rule) => tcpRuleRecord(state, rule, region));
+  switch (call.request.query['query']) {
+    case 'http':
+      return bare({ http: ruleRecords(call) });
+    case 'tcp':
+      return bare({ tcp: tcp() });
+    default:
+      return bare({ http: ruleRecords(call), tcp: tcp() });
+  }
 }
 
 /** By the number of the row: an edit or a move of a rule does not change its place. */
@@ -238,10 +262,7 @@ function openForRule(
   if (port.outer) return undefined;
   if (!open) return plainRefusal('没有开启对外端口');
   if (!region.reachable) return clusterFailed();
-  state.ports.put({ ...port, outer: true });
-  for (const rule of state.rules.in('port', portKey(port.serviceId, port.port))) {
-    if (!rule.outer) state.rules.put({ ...rule, outer: true });
-  }
+  openOuterForRule(state, port);
   return undefined;
 }
 

@@ -1,11 +1,13 @@
 import { PortolanError } from '../model/errors.ts';
 import { schemaCheck } from './schema-check.ts';
 import type { Seed } from './seed.ts';
+import { storeAnswers } from './state.ts';
 
 const text = { type: 'string', minLength: 1 };
 const flag = { type: 'boolean' };
 const hexId = { type: 'string', pattern: '^[0-9a-f]{32}$' };
 const portNumber = { type: 'integer', minimum: 1, maximum: 65_535 };
+const moment = { type: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d+)?Z$' };
 const size = { type: 'integer', minimum: 0 };
 
 function record(required: readonly string[], properties: object): object {
@@ -35,6 +37,7 @@ const region = record(['id', 'name'], {
   ruleDomain: text,
   status: { type: 'string', description: '0 editing, 1 enabled, 2 disabled, 3 under maintenance' },
   description: { type: 'string' },
+  token: { type: 'string' },
   reachable: flag,
 });
 
@@ -51,6 +54,7 @@ const component = record(['id', 'name'], {
   cpuMillis: size,
   monitored: flag,
   serviceName: { type: 'string', pattern: '^[a-z]([-a-z0-9]*[a-z0-9])?$', maxLength: 63 },
+  details: { type: 'object' },
   ports: list(port),
 });
 
@@ -75,9 +79,17 @@ const application = record(['id', 'team', 'region', 'name'], {
   name: text,
   k8sApp: text,
   note: { type: 'string' },
-  createdAt: { type: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d+)?Z$' },
+  createdAt: moment,
   components: list(component),
   rules: list(rule),
+});
+
+const certificate = record(['id', 'team', 'alias'], {
+  id: { type: 'integer', minimum: 1 },
+  team: text,
+  alias: text,
+  issuedTo: list(text),
+  expiresAt: moment,
 });
 
 const modelComponent = record(['key', 'name', 'image'], {
@@ -88,6 +100,7 @@ const modelComponent = record(['key', 'name', 'image'], {
   memoryMib: size,
   cpuMillis: size,
   ports: list(port),
+  buildFailure: text,
 });
 
 const model = record(['id', 'name', 'versions'], {
@@ -104,13 +117,14 @@ export const seedSchema: object = record(['enterprise', 'regions', 'teams'], {
   regions: { ...list(region), minItems: 1 },
   teams: { ...list(record(['id', 'name'], { id: text, name: text, regions: list(text) })), minItems: 1 },
   applications: list(application),
-  certificates: list(record(['id', 'team', 'alias'], { id: { type: 'integer', minimum: 1 }, team: text, alias: text })),
+  certificates: list(certificate),
   stores: list(
     record(['url', 'domain', 'models'], {
       url: text,
       domain: text,
       marketName: text,
       accessKeys: list(text),
+      answers: { enum: storeAnswers },
       models: list(model),
     }),
   ),

@@ -1,6 +1,7 @@
 import { accessKeyHash } from './installs.ts';
-import { isSenior, makeDefaultRule } from './rule-rows.ts';
-import { type ComponentRow, type PortRow, type RuleRow, SandboxState } from './state.ts';
+import { openOuter } from './ports.ts';
+import { isSenior } from './rule-rows.ts';
+import { type ComponentRow, type PortRow, type RuleRow, SandboxState, type StoreAnswer } from './state.ts';
 
 /** What a sandbox starts with: a JSON value that people write. `checkSeed` fills in the defaults. */
 export interface Seed {
@@ -12,8 +13,18 @@ export interface Seed {
   readonly regions: readonly SeedRegion[];
   readonly teams: readonly SeedTeam[];
   readonly applications?: readonly SeedApplication[];
-  readonly certificates?: readonly { readonly id: number; readonly team: string; readonly alias: string }[];
+  readonly certificates?: readonly SeedCertificate[];
   readonly stores?: readonly SeedStore[];
+}
+
+export interface SeedCertificate {
+  readonly id: number;
+  readonly team: string;
+  readonly alias: string;
+  /** Domains. Default: one after the alias, and `www.example.com`. */
+  readonly issuedTo?: readonly string[];
+  /** ISO 8601. Default 2099-01-01T00:00:00Z. */
+  readonly expiresAt?: string;
 }
 
 export interface SeedRegion {
@@ -29,6 +40,8 @@ export interface SeedRegion {
   /** Default `1`. */
   readonly status?: string;
   readonly description?: string;
+  /** The secret that the regions of a team show. Default: empty. */
+  readonly token?: string;
   /** Default true. */
   readonly reachable?: boolean;
 }
@@ -73,6 +86,8 @@ export interface SeedComponent {
   readonly monitored?: boolean;
   /** `k8s_service_name` of all its ports. Default: the alias. */
   readonly serviceName?: string;
+  /** Members of its record that mean nothing to the sandbox, as they are to be shown: `{ "desc": null }`. */
+  readonly details?: Readonly<Record<string, unknown>>;
   readonly ports?: readonly SeedPort[];
 }
 
@@ -105,10 +120,12 @@ export interface SeedRule {
 export interface SeedStore {
   readonly url: string;
   readonly domain: string;
-  /** What the server calls it. Default: the domain. */
+  /** What the server calls it once something was installed from it. Default: the domain. */
   readonly marketName?: string;
   /** Accepted access keys; none: every key. Kept as hashes only. */
   readonly accessKeys?: readonly string[];
+  /** `unreachable`, or the status it answers every request with. Default `keys`: it looks at the access key. */
+  readonly answers?: StoreAnswer;
   readonly models: readonly SeedModel[];
 }
 
@@ -122,13 +139,17 @@ export interface SeedModel {
 export interface SeedModelComponent {
   readonly key: string;
   readonly name: string;
+  /** Its name in the cluster. Default: the alias that the platform makes. */
   readonly k8sName?: string;
   readonly image: string;
   readonly memoryMib?: number;
   readonly cpuMillis?: number;
   readonly ports?: readonly SeedPort[];
+  /** Why its build fails. Default: it does not. */
+  readonly buildFailure?: string;
 }
 
+const EXPIRES_AT = '2099-01-01T00:00:00Z';
 const START_AFTER_MS = 3000;
 const CREATED_AT = '2024-01-01T00:00:00Z';
 const MEMORY_MIB = 128;
@@ -147,7 +168,13 @@ export function stateOf(seed: Seed): SandboxState {
   const allRegions = seed.regions.map((region) => region.name);
   for (const team of seed.teams) state.teams.put({ ...team, regions: team.regions ?? allRegions });
   for (const certificate of seed.certificates ?? []) {
-    state.certificates.put({ id: certificate.id, alias: certificate.alias, teamId: teamId(seed, certificate.team) });
+    const {
+      id,
+      alias,
+      issuedTo = [alias.includes('.') ? alias : `${alias}.example.com`, 'www.example.com'],
+    } = certificate;
+    const expiresMs = Date.parse(certificate.expiresAt ?? EXPIRES_AT);
+    state.certificates.put({ id, alias, teamId: teamId(seed, certificate.team), issuedTo, expiresMs });
   }
   for (const store of seed.stores ?? []) putStore(state, store);
   for (const application of seed.applications ?? []) putApplication(state, seed, application);
@@ -173,23 +200,25 @@ function putRegion(state: SandboxState, region: SeedRegion): void {
     ruleDomain: region.ruleDomain ?? region.httpDomain ?? `${region.name}.example.com`,
     status: region.status ?? '1',
     description: region.description ?? '',
+    token: region.token ?? '',
     reachable: region.reachable ?? true,
   });
 }
 
 function putStore(state: SandboxState, store: SeedStore): void {
-  const { url, domain, marketName = domain, accessKeys = [], models } = store;
-  state.stores.put({ url, domain, marketName, keyHashes: accessKeys.map(accessKeyHash) });
+  const { url, domain, marketName = domain, accessKeys = [], answers = 'keys', models } = store;
+  state.stores.put({ url, domain, marketName, keyHashes: accessKeys.map(accessKeyHash), answers });
   for (const model of models) {
     const versions = model.versions.map(({ version, components }) => ({
       version,
       components: components.map((component) => ({
         key: component.key,
         name: component.name,
-        k8sName: component.k8sName ?? component.name,
+        k8sName: component.k8sName ?? null,
         image: component.image,
         memoryMib: component.memoryMib ?? MEMORY_MIB,
         cpuMillis: component.cpuMillis ?? CPU_MILLIS,
+        buildFailure: component.buildFailure ?? null,
         ports: (component.ports ?? []).map((port) => ({
           port: port.port,
           protocol: port.protocol ?? 'http',
@@ -242,6 +271,7 @@ function putComponent(state: SandboxState, application: SeedApplication, team: s
     source: 'docker_image',
     monitored: from.monitored ?? true,
     life: { type: 'steady', status: from.status ?? 'running' },
+    ...(from.details === undefined ? {} : { details: from.details }),
   };
   state.components.put(component);
   for (const port of from.ports ?? []) {
@@ -262,7 +292,7 @@ function putRule(state: SandboxState, appId: number, team: string, rule: SeedRul
   const row = state.nextNumber('rule');
   const { path = '/', cookie = '', header = '', certificateId = 0 } = rule;
   const seeded: RuleRow = {
-    id: rule.id ?? seededId(row),
+    id: rule.id ?? seededId('rule', row),
     row,
     appId,
     teamId: team,
@@ -287,21 +317,22 @@ function putRule(state: SandboxState, appId: number, team: string, rule: SeedRul
   state.rules.put(seeded);
 }
 
-/** An outer http port has a rule, as it would on a server where someone opened it. */
+/** An outer port has a rule of its kind, as it would on a server where someone opened it. */
 function publishOuterPorts(state: SandboxState, application: SeedApplication): void {
   for (const { id } of application.components ?? []) {
     const component = state.components.get(id);
     if (component === undefined) continue;
     for (const port of state.ports.in('component', id)) {
-      if (!port.outer || port.protocol !== 'http') continue;
-      if (state.rules.in('port', `${id}/${port.port}`).length > 0) continue;
-      const newId = (): string => seededId(state.counters.get('rule')?.next ?? 1);
-      state.rules.put(makeDefaultRule(state, { nowMs: 0, newId, dialect: 'extended', token: null }, component, port));
+      if (!port.outer) continue;
+      const sequence = port.protocol === 'http' ? 'rule' : 'tcp-rule';
+      const newId = (): string => seededId(sequence, state.counters.get(sequence)?.next ?? 1);
+      openOuter(state, { nowMs: 0, newId, dialect: 'extended', token: null }, component, port);
     }
   }
 }
 
 /** Ids of seeded rules must not depend on chance: the same seed is the same state. */
-function seededId(row: number): string {
-  return `5eed${row.toString(16).padStart(28, '0')}`;
+function seededId(sequence: 'rule' | 'tcp-rule', row: number): string {
+  const prefix = sequence === 'rule' ? '5eed' : '5eed7c';
+  return `${prefix}${row.toString(16).padStart(32 - prefix.length, '0')}`;
 }

@@ -7,6 +7,7 @@ import type { Random } from '../runtime/random.ts';
 import { crashed, frameworkError } from './answers.ts';
 import { answerControl, isControlPath } from './control.ts';
 import { type Keeper, keepInDirectory, keepInMemory } from './durable.ts';
+import { changedAnswer, changeState, isStateFault } from './fault-effects.ts';
 import { type Fault, FaultPlan, type FaultRule } from './faults.ts';
 import { handle, isWriteMethod, type Outcome, responseTo } from './handle.ts';
 import { type LoggedRequest, RequestLog } from './request-log.ts';
@@ -20,7 +21,7 @@ import type { Dialect, SandboxContext, SandboxRequest, SandboxResponse } from '.
 /** The token a sandbox accepts unless it is told another. Not a secret: it opens nothing but a sandbox. */
 export const SANDBOX_TOKEN = 'sandbox-token';
 
-/** The token of a user without enterprise rights, beside the one of an administrator. */
+/** The token of a user without rights in the enterprise, which a sandbox accepts beside the one of an administrator. */
 export function plainTokenOf(token: string): string {
   return token.endsWith('-admin') ? `${token.slice(0, -'-admin'.length)}-plain` : `${token}-plain`;
 }
@@ -188,6 +189,7 @@ class Desk {
     fault: Fault | undefined,
   ): Promise<void> {
     if (fault?.type === 'delay' && fault.when !== 'after') await this.#sleep(fault.ms);
+    if (isStateFault(fault)) this.alter((state) => changeState(state, fault, this.dialect, request));
     const outcome = isStopped(fault) ? undefined : this.#handle(request, fault);
     if (fault?.type === 'delay' && fault.when === 'after') await this.#sleep(fault.ms);
     const answer = faultyAnswer(request, outcome?.response, fault);
@@ -254,7 +256,8 @@ class Desk {
 
   #context(race: boolean): SandboxContext {
     const { clock, random, token = SANDBOX_TOKEN } = this.#options;
-    return { nowMs: clock.now(), newId: () => random.hex(16), dialect: this.dialect, token, race };
+    const plainToken = token === null ? null : plainTokenOf(token);
+    return { nowMs: clock.now(), newId: () => random.hex(16), dialect: this.dialect, token, plainToken, race };
   }
 
   #record(entry: Omit<LoggedRequest, 'seq'>): void {
@@ -286,7 +289,7 @@ function faultyAnswer(
     const location = fault.location ?? `/redirected${request.path}`;
     return { status: fault.status ?? 307, headers: { location }, body: '' };
   }
-  if (fault?.type !== 'status') return answer;
+  if (fault?.type !== 'status') return answer === undefined ? undefined : changedAnswer(fault, answer);
   const { body = { msg: 'injected fault' }, retryAfter } = fault;
   const isText = typeof body === 'string';
   const headers = { 'content-type': fault.contentType ?? (isText ? 'text/html' : 'application/json') };

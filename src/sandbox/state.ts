@@ -12,6 +12,8 @@ export interface RegionRow {
   readonly ruleDomain: string;
   readonly status: string;
   readonly description: string;
+  /** A secret, which the regions of a team show. */
+  readonly token?: string;
   /** false: the cluster behind the server cannot be asked. */
   readonly reachable: boolean;
 }
@@ -34,10 +36,13 @@ export interface ApplicationRow {
   readonly updatedMs: number;
 }
 
-/** `steady` says its own status; `building` is `creating` until `readyAtMs` and `running` after it. */
+/**
+ * `steady` says its own status; `building` is `creating` until `readyAtMs`, and after it `running`, or `undeploy` if
+ * the build fails.
+ */
 export type ComponentLife =
   | { readonly type: 'steady'; readonly status: string }
-  | { readonly type: 'building'; readonly readyAtMs: number };
+  | { readonly type: 'building'; readonly readyAtMs: number; readonly fails?: boolean };
 
 export interface ComponentRow {
   readonly id: string;
@@ -60,6 +65,8 @@ export interface ComponentRow {
   /** Has the performance plugin, without which it is absent from monitoring. */
   readonly monitored: boolean;
   readonly life: ComponentLife;
+  /** Members of its record that mean nothing to the sandbox, as they are shown: `desc`, `language`, … */
+  readonly details?: Readonly<Record<string, unknown>>;
 }
 
 export interface PortRow {
@@ -100,6 +107,30 @@ export interface RuleRow {
   readonly rewrites: string;
 }
 
+/** A port that is not http, at a port of the nodes. Outer access makes one, and only a deletion of the port ends it. */
+export interface TcpRuleRow {
+  /** `tcp_rule_id` */
+  readonly id: string;
+  /** `ID` */
+  readonly row: number;
+  readonly serviceId: string;
+  readonly port: number;
+  readonly nodePort: number;
+  /** Of the port when outer access was opened last: a change of the protocol alone does not change it. */
+  readonly protocol: string;
+  readonly outer: boolean;
+}
+
+/** One build of a component. */
+export interface EventRow {
+  readonly id: string;
+  readonly serviceId: string;
+  readonly startedMs: number;
+  readonly endsMs: number;
+  /** Why the build fails; null: it does not. */
+  readonly failure: string | null;
+}
+
 /** One install: what `tenant_service_group_id` of its components points to. */
 export interface InstallRow {
   readonly id: number;
@@ -115,15 +146,33 @@ export interface CertificateRow {
   readonly id: number;
   readonly teamId: string;
   readonly alias: string;
+  readonly issuedTo: readonly string[];
+  readonly expiresMs: number;
 }
 
+/** How a store answers: by its keys, or the same to everyone. */
+export const storeAnswers = ['keys', 'unreachable', 401, 403, 500] as const;
+export type StoreAnswer = (typeof storeAnswers)[number];
+
+/** A store in the world, which the server asks. */
 export interface StoreRow {
   readonly url: string;
   readonly domain: string;
-  /** What the server calls it in its own listing: `market_name`. */
+  /** What the server will call it in its own listing: `market_name`. */
   readonly marketName: string;
   /** SHA-256 of the accepted access keys, hex; none: every key is accepted. */
   readonly keyHashes: readonly string[];
+  readonly answers: StoreAnswer;
+}
+
+/** What the server remembers of a store since the first install from it, a failed one too. */
+export interface MarketRow {
+  readonly url: string;
+  readonly domain: string;
+  /** `market_name` */
+  readonly name: string;
+  /** SHA-256 of the first access key that was sent, which every later request to the store uses; null: it was null. */
+  readonly keyHash: string | null;
 }
 
 export interface ModelPort {
@@ -137,11 +186,14 @@ export interface ModelPort {
 export interface ModelComponent {
   readonly key: string;
   readonly name: string;
-  readonly k8sName: string;
+  /** Its name in the cluster; null: the alias that the platform makes. */
+  readonly k8sName: string | null;
   readonly image: string;
   readonly memoryMib: number;
   readonly cpuMillis: number;
   readonly ports: readonly ModelPort[];
+  /** Why its build fails; null: it does not. */
+  readonly buildFailure: string | null;
 }
 
 export interface ModelVersion {
@@ -215,9 +267,15 @@ const shapes = {
     port: (row) => portKey(row.serviceId, row.port),
     domain: (row) => row.domain.toLowerCase(),
   }),
+  tcpRules: shape<TcpRuleRow>('tcpRules', (row) => row.id, {
+    component: (row) => row.serviceId,
+    port: (row) => portKey(row.serviceId, row.port),
+  }),
+  events: shape<EventRow>('events', (row) => row.id, { component: (row) => row.serviceId }),
   installs: shape<InstallRow>('installs', (row) => String(row.id), { application: (row) => String(row.appId) }),
   certificates: shape<CertificateRow>('certificates', (row) => String(row.id)),
   stores: shape<StoreRow>('stores', (row) => storeKey(row.url, row.domain)),
+  markets: shape<MarketRow>('markets', (row) => storeKey(row.url, row.domain)),
   models: shape<ModelRow>('models', (row) => modelKey(row.storeUrl, row.storeDomain, row.id)),
 };
 
@@ -235,9 +293,12 @@ export class SandboxState {
   readonly components: Table<ComponentRow>;
   readonly ports: Table<PortRow>;
   readonly rules: Table<RuleRow>;
+  readonly tcpRules: Table<TcpRuleRow>;
+  readonly events: Table<EventRow>;
   readonly installs: Table<InstallRow>;
   readonly certificates: Table<CertificateRow>;
   readonly stores: Table<StoreRow>;
+  readonly markets: Table<MarketRow>;
   readonly models: Table<ModelRow>;
 
   constructor(from?: SandboxState) {
@@ -249,9 +310,12 @@ export class SandboxState {
     this.components = new Table(shapes.components, this.#log, from?.components);
     this.ports = new Table(shapes.ports, this.#log, from?.ports);
     this.rules = new Table(shapes.rules, this.#log, from?.rules);
+    this.tcpRules = new Table(shapes.tcpRules, this.#log, from?.tcpRules);
+    this.events = new Table(shapes.events, this.#log, from?.events);
     this.installs = new Table(shapes.installs, this.#log, from?.installs);
     this.certificates = new Table(shapes.certificates, this.#log, from?.certificates);
     this.stores = new Table(shapes.stores, this.#log, from?.stores);
+    this.markets = new Table(shapes.markets, this.#log, from?.markets);
     this.models = new Table(shapes.models, this.#log, from?.models);
   }
 
@@ -281,7 +345,7 @@ export class SandboxState {
     return Object.hasOwn(shapes, name) ? (this[name as keyof typeof shapes] as Table<object>) : undefined;
   }
 
-  /** Every table as plain JSON values, for inspection: `{ ports: [...], … }`. Holds no secret. */
+  /** Every table as plain JSON values: `{ ports: [...], … }`. The only secrets in it are the tokens of regions. */
   dump(): Record<string, readonly object[]> {
     const names = Object.keys(shapes) as (keyof typeof shapes)[];
     return Object.fromEntries(names.map((name) => [name, [...this[name].all()]]));

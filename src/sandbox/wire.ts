@@ -28,6 +28,8 @@ export interface SandboxContext {
   readonly dialect: Dialect;
   /** The one accepted value of `Authorization`; null accepts every request. */
   readonly token: string | null;
+  /** Accepted as well: the token of a user without rights in the enterprise. */
+  readonly plainToken?: string | null;
   /**
    * true: the request lost the race that the real server has between its check for a duplicate rule and its insert,
    * so a second equal row is made.

@@ -25,7 +25,6 @@ test.for([
   ['a region the team is not in', `/openapi/v1/teams/team-b/regions/${demo.maintenanceRegion}/apps/44`, 409, 2001],
   ['an application of another team', `${place}/apps/44`, 404, 404],
   ['an unknown component', `${shopPath}/services/${'0'.repeat(32)}/ports`, 404, 404],
-  ['a component of another application', `${place}/apps/43/services/${demo.webServiceId}/ports`, 404, 404],
 ] as const)('%s', ([, path, status, code]) => {
   const answer = new Bench().ask('GET', path);
   expect([answer.status, answer.body.code]).toEqual([status, code]);

@@ -171,3 +171,46 @@ test('another process counts requests, sets faults and moves regions over the co
   expect((await control('GET', 'requests')).body.count).toBe(0);
   expect((await control('GET', 'nothing')).status).toBe(404);
 });
+
+test('someone edits a rule before the request that the fault names is answered', async () => {
+  await openOuter();
+  const rule = { service_id: demo.webServiceId, container_port: 8080, domain_name: 'a.example.com' };
+  const made = await ask(sandbox, 'POST', `${shopPath}/httpdomains`, rule);
+  sandbox.setFaults([{ operation: 'listRules', times: 1, fault: { type: 'edit-rule', domain: 'evil.example.com' } }]);
+  const listed = await ask(sandbox, 'GET', `${shopPath}/httpdomains`);
+  expect(listed.body[1]).toMatchObject({ http_rule_id: made.body.http_rule_id, domain_name: 'evil.example.com' });
+  expect((await ask(sandbox, 'GET', `${shopPath}/httpdomains`)).body).toEqual(listed.body);
+});
+
+test('someone moves the component that the request names', async () => {
+  sandbox.setFaults([{ operation: 'updatePort', times: 1, fault: { type: 'move-component', application: 43 } }]);
+  const answer = await ask(sandbox, 'PUT', `${shopPath}/${webPorts}/8080`, { action: 'close_inner' });
+  expect([answer.status, answer.body.msg]).toEqual([404, 'component not belong to this app']);
+  expect(sandbox.state.components.get(demo.webServiceId)?.appId).toBe(43);
+});
+
+test('fractions and lost samples are in the answer only', async () => {
+  sandbox.setFaults([
+    { operation: 'getApplication', times: 1, fault: { type: 'fraction' } },
+    { operation: ['monitor', 'queryRegion'], fault: { type: 'lost-samples' } },
+  ]);
+  expect((await ask(sandbox, 'GET', shopPath)).body).toMatchObject({ app_id: '42', used_cpu: 90.4375 });
+  expect((await ask(sandbox, 'GET', shopPath)).body).toMatchObject({ app_id: 42, used_cpu: 90 });
+  const range = 'start=1700000000&end=1700000060&step=60';
+  const [web] = (await ask(sandbox, 'GET', `${shopPath}/monitor/query_range?${range}`)).body;
+  expect(web.monitors[0].data.result).toEqual([{ value: [] }]);
+  const query = `/openapi/v1/monitor/query_range?region_name=${demo.region}&query=app_request&${range}`;
+  expect((await ask(sandbox, 'GET', query)).body.data.result).toEqual([{ metric: {}, values: [] }]);
+});
+
+test('another process moves components and makes stores unreachable', async () => {
+  const control = (path: string, body: unknown) => ask(sandbox, 'POST', `/_sandbox/${path}`, body);
+  expect((await control(`components/${demo.webServiceId}`, { application: 43 })).status).toBe(200);
+  expect(sandbox.state.components.get(demo.webServiceId)?.appId).toBe(43);
+  expect((await control('components/unknown', { application: 43 })).status).toBe(404);
+  const store = { url: demo.storeUrl, domain: demo.storeDomain };
+  expect((await control('stores', { ...store, answers: 'unreachable' })).status).toBe(200);
+  expect([...sandbox.state.stores.all()].map((row) => row.answers)).toEqual(['unreachable']);
+  expect((await control('stores', { ...store, answers: 'never' })).status).toBe(400);
+  expect((await control('stores', { ...store, url: 'https://other.example.com' })).status).toBe(404);
+});

@@ -65,6 +65,7 @@ const tour: readonly (readonly [method: string, path: string, body?: unknown])[]
   ['POST', webPorts, { port: 9000, protocol: 'grpc', is_inner_service: true }],
   ['POST', webPorts, {}],
   ['PUT', `${webPorts}/8080`, { action: 'open_outer' }],
+  ['PUT', `${webPorts}/9000`, { action: 'open_outer' }],
   ['PUT', `${webPorts}/8080`, { action: 'close_inner' }],
   ['PUT', `${webPorts}/8080`, { action: 'change_port_alias', port_alias: 'WEB' }],
   ['PUT', `${webPorts}/9000`, { action: 'close_inner' }],
@@ -76,6 +77,8 @@ const tour: readonly (readonly [method: string, path: string, body?: unknown])[]
   ['POST', 'httpdomains', { ...rule, service_id: 'nobody' }],
   ['GET', 'httpdomains/$rule'],
   ['GET', 'httpdomains/unknown'],
+  ['GET', 'domains'],
+  ['GET', 'domains?query=tcp'],
   ['PUT', 'httpdomains/$rule', { ...rule, the_weight: 50 }],
   ['PUT', 'httpdomains/$rule', { ...rule, whether_open: true }],
   ['DELETE', 'httpdomains/$rule'],
@@ -87,6 +90,20 @@ const tour: readonly (readonly [method: string, path: string, body?: unknown])[]
   ['GET', 'monitor/query_range?start=1763600000&end=1763600600&step=60'],
   ['GET', 'monitor/query_range?start=1763600000&end=1763600600&is_outer=true'],
   ['GET', 'monitor/query_range'],
+  ['GET', 'monitor/query'],
+  [
+    'GET',
+    `/openapi/v1/monitor/query_range?region_name=${demo.region}&query=app_request&start=1763600000&end=1763600600&step=60`,
+  ],
+  ['GET', `/openapi/v1/monitor/query_range?region_name=${demo.region}&query=(&start=1763600000&end=1763600600&step=60`],
+  ['GET', '/openapi/v1/monitor/query_range?region_name=nowhere'],
+  ['GET', `/openapi/v1/teams/${demo.team}/regions`],
+  ['GET', `/openapi/v1/teams/${demo.team}/regions?query=x`],
+  ['GET', `/openapi/v1/teams/${demo.team}/certificates`],
+  ['GET', `/openapi/v1/teams/${demo.team}/regions/${demo.region}/apps_port`],
+  ['POST', `services/${demo.webServiceId}/build`, {}],
+  ['GET', `services/${demo.webServiceId}/events`],
+  ['GET', `/openapi/v1/teams/${demo.team}/regions/${demo.region}/events/unknown/logs`],
 ];
 
 test.for(dialects)('every answer of the %s dialect is as described', (dialect) => {

@@ -3,7 +3,13 @@ import { systemRandom } from '../../src/runtime/random.ts';
 import { handle, type Outcome } from '../../src/sandbox/handle.ts';
 import { type Seed, stateOf } from '../../src/sandbox/seed.ts';
 import { demo, demoSeed } from '../../src/sandbox/seeds/demo.ts';
-import { type Sandbox, type SandboxOptions, SANDBOX_TOKEN, startSandbox } from '../../src/sandbox/server.ts';
+import {
+  plainTokenOf,
+  type Sandbox,
+  type SandboxOptions,
+  SANDBOX_TOKEN,
+  startSandbox,
+} from '../../src/sandbox/server.ts';
 import type { SandboxState } from '../../src/sandbox/state.ts';
 import type { Dialect } from '../../src/sandbox/wire.ts';
 
@@ -53,7 +59,13 @@ export class Bench {
         headers: { authorization: SANDBOX_TOKEN, 'content-type': 'application/json', ...headers },
         body: body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body),
       },
-      { nowMs: this.nowMs, newId: this.newId, dialect: this.dialect, token: SANDBOX_TOKEN },
+      {
+        nowMs: this.nowMs,
+        newId: this.newId,
+        dialect: this.dialect,
+        token: SANDBOX_TOKEN,
+        plainToken: plainTokenOf(SANDBOX_TOKEN),
+      },
     );
     const { status, headers: answered, body: text } = this.last.response;
     return { status, body: answered['content-type'] === 'application/json' ? JSON.parse(text) : text };

@@ -1,5 +1,8 @@
 import type { Seed } from '../seed.ts';
 
+/** As the components of the first recording were made by hand in its database. */
+const details = { desc: null, cmd: null, language: 'docker-image', git_url: null, docker_cmd: null, total_memory: 0 };
+
 /** The small team that the recorded exchanges of a real server were made against. */
 export const recordedSeed: Seed = {
   enterprise: { id: 'e'.repeat(32) },
@@ -20,10 +23,11 @@ export const recordedSeed: Seed = {
           id: 'a'.repeat(32),
           alias: 'gra00001',
           name: 'web',
+          details,
           ports: [{ port: 80, inner: true }, { port: 8080 }],
         },
-        { id: 'b'.repeat(32), alias: 'gra00002', name: 'api', ports: [{ port: 8000, inner: true }] },
-        { id: 'c'.repeat(32), alias: 'gra00003', name: 'db', status: 'closed', monitored: false },
+        { id: 'b'.repeat(32), alias: 'gra00002', name: 'api', details, ports: [{ port: 8000, inner: true }] },
+        { id: 'c'.repeat(32), alias: 'gra00003', name: 'db', details, status: 'closed', monitored: false },
       ],
     },
   ],
