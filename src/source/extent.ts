@@ -76,7 +76,7 @@ export class Extents {
       this.#check(this.#trees.size + unread.length, 'folders');
       for (const [id, entries] of await this.#read(unread)) this.#trees.set(id, entries);
       level = level
-        .filter((place) => place.before !== undefined || this.#isFirst(place.tree))
+        .filter((place) => depth === 1 || place.before !== undefined || this.#isFirst(place.tree))
         .flatMap((place) => this.#below(place, depth === 1).filter(isChanged));
     }
   }
