@@ -1,6 +1,6 @@
 /**
  * Writes `schemas/<kind>.schema.json` from the kinds' declarations, which editors use by a `$schema` modeline, and the schemas
- * of what `plan` and `apply` write for programs.
+ * of what `plan`, `apply` and `conformance` write for programs.
  *
  *   --check   writes nothing; exit code 1 if a file is missing, stale, or belongs to nothing
  */
@@ -8,6 +8,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { conformanceSchema } from '../src/cli/conformance/report.ts';
 import { kindDeclarations } from '../src/kinds/declarations.ts';
 import { documentSchema, schemaFileName } from '../src/kinds/schema.ts';
 import { reportSchemas } from '../src/plan/report-schema.ts';
@@ -19,7 +20,7 @@ const ofKinds = [...kindDeclarations.values()].map(
   (declaration) => [schemaFileName(declaration.kind), documentSchema(declaration)] as const,
 );
 const wanted = new Map(
-  [...ofKinds, ...Object.entries(reportSchemas)].map(([file, schema]) => [
+  [...ofKinds, ...Object.entries(reportSchemas), ['conformance.schema.json', conformanceSchema] as const].map(([file, schema]) => [
     file,
     `${JSON.stringify(schema, null, 2)}\n`,
   ]),

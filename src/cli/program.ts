@@ -206,6 +206,11 @@ export const COMMANDS: readonly (CommandEntry | CommandGroup)[] = [
     load: async () => (await import('./sandbox.ts')).sandboxCommand,
   },
   {
+    name: 'conformance',
+    summary: 'Check a server of the API against what Portolan expects of it.',
+    load: async () => (await import('./conformance/conformance.ts')).conformanceCommand,
+  },
+  {
     name: 'demo',
     summary: 'Show the whole thing at work on a sandbox, in half a minute.',
     load: async () => (await import('./demo.ts')).demoCommand,

@@ -2,6 +2,7 @@ import { documentSchema } from '../kinds/schema.ts';
 import type { JsonObject } from '../model/json.ts';
 import { reportSchemas } from '../plan/report-schema.ts';
 import type { CommandDefinition, Surroundings } from './command.ts';
+import { conformanceSchema } from './conformance/report.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { kindCalled, kindsTable } from './kind-argument.ts';
 
@@ -25,7 +26,7 @@ export const schemaCommand: CommandDefinition = {
   },
   define(command, invoke) {
     command
-      .argument('[kind]', 'kind of manifest; or plan, apply or plan-line: what these write as -o json and jsonl')
+      .argument('[kind]', 'kind of manifest; or plan, apply, plan-line or conformance: what these write as -o json and jsonl')
       .addHelpText('after', EXAMPLES)
       .action((kind) => invoke((surroundings) => schema(kind, surroundings)));
   },
@@ -38,5 +39,6 @@ async function schema(kind: string | undefined, { terminal }: Surroundings): Pro
 
 /** Of a kind, or of what a command writes for programs. */
 function schemaOf(word: string): JsonObject {
+  if (word.toLowerCase() === 'conformance') return conformanceSchema;
   return reportSchemas[`${word.toLowerCase()}.schema.json`] ?? documentSchema(kindCalled(word));
 }

@@ -269,6 +269,7 @@ test.for([
   ['plan', 'Plan'],
   ['apply', 'Result of an apply'],
   ['plan-line', 'Line of a plan or an apply'],
+  ['conformance', 'Conformance report'],
 ] as const)('schema %s is the published one', async ([word, title]) => {
   const run = await runHere(['schema', word]);
   expect(run.code).toBe(0);

@@ -144,6 +144,7 @@ export const ALLOWED: Readonly<Record<string, Allowance>> = {
   'src/source/mirror.ts': { uses: ['files'], reason: 'keeps the repository that is fetched' },
   'src/source/folder-reader.ts': { uses: ['files'], reason: 'sees whether plain files hold still' },
   'src/source/checkout.ts': { uses: ['files'], reason: 'finds the git repository that a path belongs to' },
+  'src/cli/conformance/proxy.ts': { uses: ['network'], reason: 'the proxy that loses answers is a server' },
   'src/cli/server/client.ts': { uses: ['network'], reason: 'asks a running controller' },
   'src/cli/whole-file.ts': { uses: ['files'], reason: 'writes what --out names' },
   'src/cli/files.ts': {

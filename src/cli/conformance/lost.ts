@@ -1,0 +1,107 @@
+import { count } from '../text.ts';
+import type { Findings } from './findings.ts';
+import type { Ground } from './ground.ts';
+import { portText, seePort } from './ports.ts';
+import type { Doc, Run, Workplace } from './product.ts';
+import { ARRIVES, type Loss, LOSSES, type Proxy } from './proxy.ts';
+import { idsOf, type Scene, sceneOf } from './workflows.ts';
+
+/** Applies that it may take until everything is in sync after one answer was lost. */
+const RUNS_MAX = 5;
+
+/**
+ * Loses the answer of each write of an apply, in every way, lets the settle windows pass and applies again until everything is
+ * in sync. Nothing may be there twice.
+ */
+export async function checkLostAnswers(
+  ground: Ground,
+  findings: Findings,
+  open: () => Workplace,
+  proxy: Proxy,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const loss of LOSSES) {
+    for (let nth = 1; ; nth += 1) {
+      if (signal.aborted) return;
+      if (!(await checkChanges(sceneOf(ground, findings, open()), proxy, loss, nth))) break;
+    }
+  }
+  for (const loss of ground.store === undefined ? [] : LOSSES) {
+    if (signal.aborted) return;
+    await checkInstall(sceneOf(ground, findings, open()), proxy, loss);
+  }
+}
+
+/** @returns whether there was an n-th write. */
+async function checkChanges(scene: Scene, proxy: Proxy, loss: Loss, nth: number): Promise<boolean> {
+  const { ground, place, port, findings, base, rule, expectExit } = scene;
+  const id = `lost-answers/${loss}-${nth}`;
+  const domain = ground.domain(`lost-${port}`);
+  // Where rules cannot be listed, one whose answer was lost needs a person by design.
+  place.write(ground.isExtended ? [...base({ protocol: 'http' }), rule(domain)] : base({ protocol: 'http' }));
+  proxy.lose(loss, nth);
+  const { run, lost } = await converged(place, proxy);
+  if (lost === 0) return false;
+  const title = `write ${nth} of an apply, answer lost: ${loss}`;
+  expectExit(id, `${title}: in sync at last`, 0, run);
+  const seen = await seePort(ground, ground.components[0], port);
+  const wanted = { protocol: 'http', inner: true, outer: true, alias: 'first', rules: 'active', endpoint: 'none' } as const;
+  findings.check(`${id}-port`, `${title}: the port`, portText(wanted, seen), portText(seen));
+  if (ground.isExtended)
+    findings.check(`${id}-rules`, `${title}: rules of the domain`, '1', String((await idsOf(ground, domain)).length));
+  return true;
+}
+
+/** Applies until the plan is empty, with the settle windows skipped in between. */
+async function converged(place: Workplace, proxy: Proxy): Promise<{ readonly run: Run; readonly lost: number }> {
+  let run = await place.apply();
+  const lost = proxy.lost();
+  proxy.lose(undefined);
+  for (let runs = 1; run.code !== 0 && runs < RUNS_MAX; runs += 1) {
+    place.skipSettling();
+    run = await place.apply();
+  }
+  return { run: run.code === 0 ? await place.plan() : run, lost };
+}
+
+async function checkInstall(scene: Scene, proxy: Proxy, loss: Loss): Promise<void> {
+  const { ground, place, findings, base, expectExit } = scene;
+  const { store, app } = ground;
+  const [application] = base();
+  if (store === undefined || application === undefined) return;
+  const install: Doc = {
+    kind: 'StoreInstall',
+    name: `lost-${loss}`,
+    spec: {
+      application: 'app',
+      store: 'store',
+      model: { id: store.modelId, version: store.version },
+      build: false,
+      allowSecondCopy: true,
+    },
+  };
+  place.write([application, install]);
+  const before = await copies(ground, store.modelId);
+  const former = proxy.arrived('/install');
+  proxy.lose(loss);
+  const { run } = await converged(place, proxy);
+  const sent = proxy.arrived('/install') - former;
+  const title = `an install, answer lost: ${loss}`;
+  const id = `lost-answers/install-${loss}`;
+  if (sent > 0) ground.leave(`one installation of ${store.modelId} ${store.version} in application ${app.appId}, by ${title}`);
+  const after = await copies(ground, store.modelId);
+  if (before === undefined || after === undefined) {
+    // Without a listing only a person can tell whether it was done: held, and sent again by nobody.
+    expectExit(id, `${title}: held`, 4, run);
+    findings.check(`${id}-sent`, `${title}: requests that reached the server`, ARRIVES[loss] ? '1' : '0', String(sent));
+    return;
+  }
+  expectExit(id, `${title}: in sync at last`, 0, run);
+  findings.check(`${id}-copies`, `${title}: copies`, '1 by 1 request', `${after - before} by ${count(sent, 'request')}`);
+}
+
+/** Two copies of a model are two equal entries. */
+async function copies({ server, app }: Ground, modelId: string): Promise<number | undefined> {
+  const listed = await server.client.installed(app);
+  return listed.readable ? listed.value.filter((one) => one.modelId === modelId).length : undefined;
+}

@@ -1,0 +1,109 @@
+import { createServer, type IncomingMessage, request as plainRequest, type ServerResponse } from 'node:http';
+import { request as tlsRequest } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { getCACertificates } from 'node:tls';
+
+/**
+ * How an answer to a write is lost. `before`: the connection ends before the server sees the request. `after`: once the
+ * server has answered. `cut`: half of the answer arrives. `html502`, `busy503`: an answer of the proxy in place of the request.
+ * `html502-after`: the same once the server has answered.
+ */
+export const LOSSES = ['before', 'after', 'cut', 'html502', 'html502-after', 'busy503'] as const;
+export type Loss = (typeof LOSSES)[number];
+
+/** Whether the server has seen the request. */
+export const ARRIVES: Readonly<Record<Loss, boolean>> = {
+  before: false,
+  after: true,
+  cut: true,
+  html502: false,
+  'html502-after': true,
+  busy503: false,
+};
+
+export interface Proxy {
+  /** `http://127.0.0.1:<port>`, with the path of the server behind it. */
+  readonly url: string;
+  /** Loses the answer of the n-th write from now, 1 being the next; undefined loses none. */
+  lose(loss: Loss | undefined, nth?: number): void;
+  /** How many answers were lost since the last call of `lose`. */
+  lost(): number;
+  /** How many writes to addresses with this end have reached the server since the beginning. */
+  arrived(end: string): number;
+  close(): Promise<void>;
+}
+
+/** A server on this machine that passes everything on to another server, and can lose the answer of one write. */
+export async function startProxy(target: string, caPem: string | undefined): Promise<Proxy> {
+  const upstream = new URL(target);
+  const ca = caPem === undefined ? {} : { ca: [...getCACertificates('default'), caPem] };
+  let armed: { readonly loss: Loss; readonly nth: number } | undefined;
+  let writes = 0;
+  let lost = 0;
+  const arrivals: string[] = [];
+
+  const server = createServer((incoming, outgoing) => {
+    if (incoming.method !== 'GET') writes += 1;
+    const loss = incoming.method !== 'GET' && armed?.nth === writes ? armed.loss : undefined;
+    if (loss !== undefined) lost += 1;
+    void pass(incoming, outgoing, loss).catch(() => incoming.socket.destroy());
+  });
+
+  async function pass(incoming: IncomingMessage, outgoing: ServerResponse, loss: Loss | undefined): Promise<void> {
+    const body = await bytesOf(incoming);
+    if (loss === 'before') return void incoming.socket.destroy();
+    if (loss === 'html502') return answer502(outgoing);
+    if (loss === 'busy503') return send(outgoing, 503, 'application/json', '{"msg":"busy"}');
+    if (incoming.method !== 'GET') arrivals.push((incoming.url ?? '').split('?', 1)[0] ?? '');
+    const answer = await forward(incoming, body);
+    const bytes = await bytesOf(answer);
+    // The server is done by now: whatever is lost from here on is only the answer.
+    if (loss === 'after') return void incoming.socket.destroy();
+    if (loss === 'html502-after') return answer502(outgoing);
+    const { connection: _, 'transfer-encoding': __, ...headers } = answer.headers;
+    outgoing.writeHead(answer.statusCode ?? 502, { ...headers, 'content-length': bytes.length });
+    if (loss !== 'cut') return void outgoing.end(bytes);
+    outgoing.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => incoming.socket.destroy());
+  }
+
+  function forward({ method, url, headers }: IncomingMessage, body: Buffer): Promise<IncomingMessage> {
+    return new Promise((resolve, reject) => {
+      const ask = upstream.protocol === 'https:' ? tlsRequest : plainRequest;
+      const passed = { ...headers, host: upstream.host, connection: 'close', 'accept-encoding': 'identity' };
+      const address = `${upstream.origin}${url ?? '/'}`;
+      ask(address, { method, headers: passed, ...ca }, resolve).on('error', reject).end(body);
+    });
+  }
+
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}${upstream.pathname.replace(/\/+$/, '')}`,
+    lose: (loss, nth = 1) => {
+      writes = 0;
+      lost = 0;
+      armed = loss === undefined ? undefined : { loss, nth };
+    },
+    lost: () => lost,
+    arrived: (end) => arrivals.filter((path) => path.endsWith(end)).length,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function bytesOf(stream: IncomingMessage): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  for await (const part of stream) parts.push(part as Buffer);
+  return Buffer.concat(parts);
+}
+
+function answer502(outgoing: ServerResponse): void {
+  send(outgoing, 502, 'text/html', '<html><body><h1>502 Bad Gateway</h1></body></html>');
+}
+
+function send(outgoing: ServerResponse, status: number, contentType: string, body: string): void {
+  outgoing.writeHead(status, { 'content-type': contentType }).end(body);
+}
