@@ -20,10 +20,9 @@ const ofKinds = [...kindDeclarations.values()].map(
   (declaration) => [schemaFileName(declaration.kind), documentSchema(declaration)] as const,
 );
 const wanted = new Map(
-  [...ofKinds, ...Object.entries(reportSchemas), ['conformance.schema.json', conformanceSchema] as const].map(([file, schema]) => [
-    file,
-    `${JSON.stringify(schema, null, 2)}\n`,
-  ]),
+  [...ofKinds, ...Object.entries(reportSchemas), ['conformance.schema.json', conformanceSchema] as const].map(
+    ([file, schema]) => [file, `${JSON.stringify(schema, null, 2)}\n`],
+  ),
 );
 const present = existsSync(folder) ? readdirSync(folder) : [];
 const stale = [...wanted].filter(

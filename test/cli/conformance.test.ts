@@ -35,7 +35,14 @@ test('the sandbox of the extended dialect conforms, in applications that the sui
   const before = sandbox.state.applications.size;
   const run = await conformance(sandbox, ...store, '-o', 'json');
   const report = reportOf(run);
-  expect(idsOf(report), JSON.stringify(report.findings.filter(({ verdict }) => verdict === 'differs'), null, 1)).toEqual([]);
+  expect(
+    idsOf(report),
+    JSON.stringify(
+      report.findings.filter(({ verdict }) => verdict === 'differs'),
+      null,
+      1,
+    ),
+  ).toEqual([]);
   expect(run.code).toBe(0);
   expect(report).toMatchObject({ dialect: 'extended', isComplete: true, summary: { differs: 0, failed: 0 } });
   expect(report.summary.conforms).toBeGreaterThan(250);
@@ -43,7 +50,16 @@ test('the sandbox of the extended dialect conforms, in applications that the sui
   // Every operation of the client was sent.
   const sent = new Set(sandbox.requests().map(({ operation }) => operation));
   expect([...sent]).toEqual(
-    expect.arrayContaining(['addPort', 'updatePort', 'deletePort', 'createRule', 'updateRule', 'deleteRule', 'install', 'upgrade']),
+    expect.arrayContaining([
+      'addPort',
+      'updatePort',
+      'deletePort',
+      'createRule',
+      'updateRule',
+      'deleteRule',
+      'install',
+      'upgrade',
+    ]),
   );
   // What it could not remove is listed; what it could is gone.
   expect(sandbox.state.applications.size).toBe(before + 2);
@@ -60,7 +76,14 @@ test('the sandbox of the documented dialect conforms, in an application that is 
   const component = ['--component', demo.webServiceId, '--component', demo.apiServiceId];
   const run = await conformance(sandbox, ...disposable, ...component, ...store, '-o', 'json');
   const report = reportOf(run);
-  expect(idsOf(report), JSON.stringify(report.findings.filter(({ verdict }) => verdict === 'differs'), null, 1)).toEqual([]);
+  expect(
+    idsOf(report),
+    JSON.stringify(
+      report.findings.filter(({ verdict }) => verdict === 'differs'),
+      null,
+      1,
+    ),
+  ).toEqual([]);
   expect(run.code).toBe(0);
   expect(report).toMatchObject({ dialect: 'documented', appId: demo.appId, isComplete: true });
   expect(report.remaining.join('\n')).toMatch(/port 21001 of component/);
@@ -87,11 +110,21 @@ test('without an application and a store nothing is created', async () => {
 });
 
 /** What a server that is not ours may do, and the checks that notice. */
-const surprises: readonly { readonly what: string; readonly fault: FaultRule; readonly only: string; readonly noticed: string }[] = [
+const surprises: readonly {
+  readonly what: string;
+  readonly fault: FaultRule;
+  readonly only: string;
+  readonly noticed: string;
+}[] = [
   {
     what: 'closes a port and says that it did not',
     only: 'ports',
-    fault: { operation: 'updatePort', times: 1, skip: 4, fault: { type: 'status', when: 'after', status: 404, body: { code: 404, msg: 'inner port is not open' } } },
+    fault: {
+      operation: 'updatePort',
+      times: 1,
+      skip: 4,
+      fault: { type: 'status', when: 'after', status: 404, body: { code: 404, msg: 'inner port is not open' } },
+    },
     noticed: 'the answer is a refusal',
   },
   {
@@ -134,7 +167,11 @@ test('a server that cannot be reached ends with 5, and a wrong token too', async
 test('secrets are in no output', async () => {
   // A server that repeats what it was sent.
   const body = { msg: `wrong: ${KEY} ${SANDBOX_TOKEN}` };
-  const fault: FaultRule = { operation: 'install', skip: 2, fault: { type: 'status', when: 'before', status: 400, body } };
+  const fault: FaultRule = {
+    operation: 'install',
+    skip: 2,
+    fault: { type: 'status', when: 'before', status: 400, body },
+  };
   const sandbox = await sandboxFor({ faults: [fault] });
   for (const format of ['text', 'json']) {
     const run = await conformance(sandbox, ...store, '--only', 'installs', '-o', format);
@@ -148,10 +185,13 @@ test('secrets are in no output', async () => {
 test('a signal ends it with 130, and it still cleans up', async () => {
   const sandbox = await sandboxFor();
   const interruption = new AbortController();
-  const run = runHere(['conformance', '--url', sandbox.url, ...target, ...disposable, '--only', 'ports', '-o', 'json'], {
-    env,
-    signal: interruption.signal,
-  });
+  const run = runHere(
+    ['conformance', '--url', sandbox.url, ...target, ...disposable, '--only', 'ports', '-o', 'json'],
+    {
+      env,
+      signal: interruption.signal,
+    },
+  );
   await expect.poll(() => sandbox.requests().length, { timeout: 30_000 }).toBeGreaterThan(40);
   interruption.abort(new Error('ended by SIGINT'));
   const { code, out } = await run;
@@ -170,13 +210,15 @@ test.for(LOSSES)('the proxy loses one answer, and no other: %s', async (loss) =>
       headers: { authorization: SANDBOX_TOKEN, 'content-type': 'application/json' },
       body: JSON.stringify({ port, protocol: 'http', is_inner_service: false }),
     }).then(
-      async (answer) => (await answer.text().catch(() => '')) === '' ? 'lost' : String(answer.status),
+      async (answer) => ((await answer.text().catch(() => '')) === '' ? 'lost' : String(answer.status)),
       () => 'lost',
     );
   proxy.lose(loss, 2);
   const answers = [await add(21_001), await add(21_002), await add(21_003)];
   await proxy.close();
-  const lost = { before: 'lost', after: 'lost', cut: 'lost', html502: '502', 'html502-after': '502', busy503: '503' }[loss];
+  const lost = { before: 'lost', after: 'lost', cut: 'lost', html502: '502', 'html502-after': '502', busy503: '503' }[
+    loss
+  ];
   expect(answers).toEqual(['200', lost, '200']);
   const arrived = ['after', 'cut', 'html502-after'].includes(loss);
   const ports = [...sandbox.state.ports.all()].map(({ port }) => port).filter((port) => port > 21_000);

@@ -116,7 +116,14 @@ async function conformance(options: ConformanceOptions, surroundings: Surroundin
     const { team, region, app } = options;
     const ground = await prepareGround(
       server,
-      { team, region, appId: app, isDisposable: options.disposable === true, components: options.component ?? [], store },
+      {
+        team,
+        region,
+        appId: app,
+        isDisposable: options.disposable === true,
+        components: options.component ?? [],
+        store,
+      },
       random,
     );
     const open = (): Workplace =>

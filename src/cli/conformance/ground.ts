@@ -65,13 +65,17 @@ export async function prepareGround(server: Server, options: GroundOptions, rand
   if (appId === undefined && !isExtended) throw lacking('The server cannot create applications, and --app is missing.');
   if (appId === undefined && store === undefined)
     throw lacking('A new application has no component, and no store is given to install one from.');
-  const created = isExtended ? await createApplication(server, { team, region, name: `conformance-${run}-empty` }) : undefined;
-  if (created !== undefined) remaining.push(`application ${created.appId} (conformance-${run}-empty), without components`);
+  const created = isExtended
+    ? await createApplication(server, { team, region, name: `conformance-${run}-empty` })
+    : undefined;
+  if (created !== undefined)
+    remaining.push(`application ${created.appId} (conformance-${run}-empty), without components`);
   const app =
     appId === undefined
       ? await createApplication(server, { team, region, name: `conformance-${run}` })
       : { team, region, appId };
-  if (appId === undefined) remaining.push(`application ${app.appId} (conformance-${run}), with what was installed into it`);
+  if (appId === undefined)
+    remaining.push(`application ${app.appId} (conformance-${run}), with what was installed into it`);
   const components = await componentsOf(server, app, options);
   const taken = new Set<number>();
   for (const id of components) for (const { port } of (await server.client.ports(app, id)) ?? []) taken.add(port);
@@ -95,7 +99,8 @@ export async function prepareGround(server: Server, options: GroundOptions, rand
     },
     leave: (what) => void remaining.push(what),
     remaining: () => remaining,
-    cleanUp: () => cleanUp({ server, app, components, isExtended, suffix, made, leave: (what) => remaining.push(what) }),
+    cleanUp: () =>
+      cleanUp({ server, app, components, isExtended, suffix, made, leave: (what) => remaining.push(what) }),
   };
 }
 
@@ -124,7 +129,14 @@ async function componentsOf(
   let found = components.length > 0 ? components : await present();
   // Two of them: weights are of a domain on several components.
   for (let copies = 0; found.length < 2 && components.length === 0 && store !== undefined && copies < 2; copies += 1) {
-    const verdict = await server.send({ operation: 'install', app, build: false, store, modelId: store.modelId, modelVersion: store.version });
+    const verdict = await server.send({
+      operation: 'install',
+      app,
+      build: false,
+      store,
+      modelId: store.modelId,
+      modelVersion: store.version,
+    });
     if (verdict.verdict !== 'applied' || verdict.evidence.type !== 'install')
       throw lacking(`Nothing could be installed into application ${app.appId}: ${verdict.answer.message}.`);
     found = verdict.evidence.install.components.map(({ serviceId }) => serviceId);

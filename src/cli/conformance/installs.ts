@@ -15,8 +15,15 @@ export async function checkInstalls(ground: Ground, findings: Findings, signal: 
   const before = await evidence(ground);
   const verdict = await send(ground, store);
   const after = await evidence(ground);
-  ground.leave(`one installation of ${store.modelId} ${store.version} in application ${ground.app.appId}, by a repeated request`);
-  findings.check('installs/repeated', 'a repeated install: a second copy', 'applied, more components', `${verdict.verdict}, ${grown(before, after, verdict)}`);
+  ground.leave(
+    `one installation of ${store.modelId} ${store.version} in application ${ground.app.appId}, by a repeated request`,
+  );
+  findings.check(
+    'installs/repeated',
+    'a repeated install: a second copy',
+    'applied, more components',
+    `${verdict.verdict}, ${grown(before, after, verdict)}`,
+  );
   await checkUpgrade(ground, findings, store);
 }
 
@@ -83,7 +90,8 @@ async function checkUpgrade(ground: Ground, findings: Findings, store: StoreMode
   const title = 'an upgrade: the image of a component changes';
   const entry = installed.readable ? installed.value.find(({ modelId }) => modelId === store.modelId) : undefined;
   if (store.upgradeTo === undefined || entry === undefined) {
-    const why = store.upgradeTo === undefined ? 'no --upgrade-to was given' : 'the server lists no installed applications';
+    const why =
+      store.upgradeTo === undefined ? 'no --upgrade-to was given' : 'the server lists no installed applications';
     findings.skip('installs/upgrade', title, why);
     return;
   }

@@ -45,7 +45,14 @@ async function checkChanges(scene: Scene, proxy: Proxy, loss: Loss, nth: number)
   const title = `write ${nth} of an apply, answer lost: ${loss}`;
   expectExit(id, `${title}: in sync at last`, 0, run);
   const seen = await seePort(ground, ground.components[0], port);
-  const wanted = { protocol: 'http', inner: true, outer: true, alias: 'first', rules: 'active', endpoint: 'none' } as const;
+  const wanted = {
+    protocol: 'http',
+    inner: true,
+    outer: true,
+    alias: 'first',
+    rules: 'active',
+    endpoint: 'none',
+  } as const;
   findings.check(`${id}-port`, `${title}: the port`, portText(wanted, seen), portText(seen));
   if (ground.isExtended)
     findings.check(`${id}-rules`, `${title}: rules of the domain`, '1', String((await idsOf(ground, domain)).length));
@@ -88,7 +95,8 @@ async function checkInstall(scene: Scene, proxy: Proxy, loss: Loss): Promise<voi
   const sent = proxy.arrived('/install') - former;
   const title = `an install, answer lost: ${loss}`;
   const id = `lost-answers/install-${loss}`;
-  if (sent > 0) ground.leave(`one installation of ${store.modelId} ${store.version} in application ${app.appId}, by ${title}`);
+  if (sent > 0)
+    ground.leave(`one installation of ${store.modelId} ${store.version} in application ${app.appId}, by ${title}`);
   const after = await copies(ground, store.modelId);
   if (before === undefined || after === undefined) {
     // Without a listing only a person can tell whether it was done: held, and sent again by nobody.
@@ -97,7 +105,12 @@ async function checkInstall(scene: Scene, proxy: Proxy, loss: Loss): Promise<voi
     return;
   }
   expectExit(id, `${title}: in sync at last`, 0, run);
-  findings.check(`${id}-copies`, `${title}: copies`, '1 by 1 request', `${after - before} by ${count(sent, 'request')}`);
+  findings.check(
+    `${id}-copies`,
+    `${title}: copies`,
+    '1 by 1 request',
+    `${after - before} by ${count(sent, 'request')}`,
+  );
 }
 
 /** Two copies of a model are two equal entries. */

@@ -1,14 +1,7 @@
 import type { PortProtocol } from '../../model/observed.ts';
 import type { Verdict } from '../../platform/verdict.ts';
 import type { PortActionFields } from '../../platform/writes.ts';
-import {
-  expectedPort,
-  PORT_STEPS,
-  type PortPicture,
-  type PortStep,
-  type Presence,
-  PROTOCOLS,
-} from './expectations.ts';
+import { expectedPort, PORT_STEPS, type PortPicture, type PortStep, type Presence, PROTOCOLS } from './expectations.ts';
 import type { Findings } from './findings.ts';
 import type { Ground } from './ground.ts';
 import { listEndpoints } from './server.ts';
@@ -31,9 +24,12 @@ export async function seePort(ground: Ground, serviceId: string, port: number): 
     protocol: record.protocol as PortProtocol,
     inner: record.inner,
     outer: record.outer,
-    alias: record.alias === aliasOf(port, 'first') ? 'first' : record.alias === aliasOf(port, 'second') ? 'second' : 'other',
+    alias:
+      record.alias === aliasOf(port, 'first') ? 'first' : record.alias === aliasOf(port, 'second') ? 'second' : 'other',
     rules: rules.readable
-      ? presence(rules.value.filter((rule) => rule.serviceId === serviceId && rule.port === port).map(({ outer }) => outer))
+      ? presence(
+          rules.value.filter((rule) => rule.serviceId === serviceId && rule.port === port).map(({ outer }) => outer),
+        )
       : undefined,
     endpoint:
       endpoints === undefined
@@ -87,7 +83,8 @@ export async function checkPorts(ground: Ground, findings: Findings, signal: Abo
     const next = nextStep(current, seen, distrusted, ground.isExtended);
     if (next === undefined) break;
     const key = stepKey(current, next);
-    const wanted: PortPicture | 'refused' | 'absent' = current === 'absent' ? freshPort(next) : expectedPort(current, next as PortStep);
+    const wanted: PortPicture | 'refused' | 'absent' =
+      current === 'absent' ? freshPort(next) : expectedPort(current, next as PortStep);
     const expected: PortPicture | 'absent' = wanted === 'refused' ? current : wanted;
     const verdict = await sendStep(ground, serviceId, port, next);
     const after = await seePort(ground, serviceId, port);
@@ -171,7 +168,14 @@ function possible(state: PortPicture | 'absent', canDelete: boolean): readonly S
 
 function freshPort(step: Step): PortPicture {
   const [, protocol = 'http', inner] = step.split('_');
-  return { protocol: protocol as PortProtocol, inner: inner !== undefined, outer: false, alias: 'first', rules: 'none', endpoint: 'none' };
+  return {
+    protocol: protocol as PortProtocol,
+    inner: inner !== undefined,
+    outer: false,
+    alias: 'first',
+    rules: 'none',
+    endpoint: 'none',
+  };
 }
 
 function stepTitle(step: Step): string {
@@ -182,7 +186,12 @@ function sendStep(ground: Ground, serviceId: string, port: number, step: Step): 
   const { server, app } = ground;
   if (step.startsWith('add_')) {
     const { protocol, inner } = freshPort(step);
-    return server.send({ operation: 'addPort', app, serviceId, port: { port, protocol, inner, alias: aliasOf(port, 'first') } });
+    return server.send({
+      operation: 'addPort',
+      app,
+      serviceId,
+      port: { port, protocol, inner, alias: aliasOf(port, 'first') },
+    });
   }
   if (step === 'delete') return server.send({ operation: 'deletePort', app, serviceId, port });
   return changePort(ground, serviceId, port, step as Exclude<PortStep, 'delete'>);

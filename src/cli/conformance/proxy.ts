@@ -71,7 +71,9 @@ export async function startProxy(target: string, caPem: string | undefined): Pro
       const ask = upstream.protocol === 'https:' ? tlsRequest : plainRequest;
       const passed = { ...headers, host: upstream.host, connection: 'close', 'accept-encoding': 'identity' };
       const address = `${upstream.origin}${url ?? '/'}`;
-      ask(address, { method, headers: passed, ...ca }, resolve).on('error', reject).end(body);
+      ask(address, { method, headers: passed, ...ca }, resolve)
+        .on('error', reject)
+        .end(body);
     });
   }
 

@@ -1,5 +1,15 @@
 import type { JsonObject } from '../../model/json.ts';
-import { arrayOf, count, described, literal, nullable, objectOf, recordOf, text, time } from '../../model/schema-words.ts';
+import {
+  arrayOf,
+  count,
+  described,
+  literal,
+  nullable,
+  objectOf,
+  recordOf,
+  text,
+  time,
+} from '../../model/schema-words.ts';
 import { safeLine } from '../../model/text.ts';
 import { count as counted } from '../text.ts';
 import { AREAS, type Exchange, type Finding, type FindingVerdict } from './findings.ts';
@@ -93,7 +103,11 @@ export function renderConformance(report: ConformanceReport): string {
     lines.push(`${area.padEnd(13)} ${words.join(', ')}`);
     for (const one of ofArea) if (one.verdict !== 'conforms') lines.push(...detail(one));
   }
-  lines.push('', result(report), `Took ${Math.round(report.durationMs / 1000)} s, ${counted(report.requests, 'request')}.`);
+  lines.push(
+    '',
+    result(report),
+    `Took ${Math.round(report.durationMs / 1000)} s, ${counted(report.requests, 'request')}.`,
+  );
   if (remaining.length > 0) lines.push('', 'Remains on the server:', ...remaining.map((what) => `  ${safeLine(what)}`));
   return `${lines.join('\n')}\n`;
 }
@@ -108,7 +122,12 @@ function detail({ verdict, id, title, expected, observed, exchanges }: Finding):
     head,
     ...(verdict === 'differs' ? [`      expected  ${safeLine(expected)}`] : []),
     `      observed  ${lines.join('\n                ')}`,
-    ...(last === undefined ? [] : exchanges.filter(isWrite).slice(-LAST_EXCHANGES).map((one) => `      ${exchangeText(one)}`)),
+    ...(last === undefined
+      ? []
+      : exchanges
+          .filter(isWrite)
+          .slice(-LAST_EXCHANGES)
+          .map((one) => `      ${exchangeText(one)}`)),
   ];
 }
 

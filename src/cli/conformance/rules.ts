@@ -1,7 +1,13 @@
 import { canonicalJson, type Json } from '../../model/json.ts';
 import { paths } from '../../platform/operations.ts';
 import type { RuleFields } from '../../platform/writes.ts';
-import { KEPT_WHEN_OMITTED, RULE_FIELDS, RULE_PAIRS, type RuleFieldExpectation, type RuleVariant } from './expectations.ts';
+import {
+  KEPT_WHEN_OMITTED,
+  RULE_FIELDS,
+  RULE_PAIRS,
+  type RuleFieldExpectation,
+  type RuleVariant,
+} from './expectations.ts';
 import type { Findings } from './findings.ts';
 import type { Ground } from './ground.ts';
 
@@ -20,7 +26,10 @@ export async function checkRules(ground: Ground, findings: Findings, signal: Abo
   for (const field of KEPT_WHEN_OMITTED) if (!signal.aborted) await checkOmission(ground, findings, { field, port });
   await checkEdited(ground, findings, port);
   await checkRecreated(ground, findings, port);
-  await checkPairs(ground, findings, { first: port, second: second === undefined ? undefined : await openedPort(ground, second) });
+  await checkPairs(ground, findings, {
+    first: port,
+    second: second === undefined ? undefined : await openedPort(ground, second),
+  });
   await checkOpening(ground, findings);
   await checkDeletion(ground, findings);
 }
@@ -28,7 +37,12 @@ export async function checkRules(ground: Ground, findings: Findings, signal: Abo
 async function openedPort(ground: Ground, serviceId: string): Promise<number> {
   const { server, app } = ground;
   const port = ground.freePort();
-  await server.send({ operation: 'addPort', app, serviceId, port: { port, protocol: 'http', inner: true, alias: `P${port}` } });
+  await server.send({
+    operation: 'addPort',
+    app,
+    serviceId,
+    port: { port, protocol: 'http', inner: true, alias: `P${port}` },
+  });
   // A rule that opens outer access adds no default rule beside itself.
   const rule = { serviceId, port, domain: ground.domain(`opens-${port}`), open: true };
   await server.send({ operation: 'createRule', app, rule });
@@ -37,7 +51,11 @@ async function openedPort(ground: Ground, serviceId: string): Promise<number> {
 }
 
 /** The rules of a domain. */
-async function rowsOf(ground: Ground, domain: string, by: 'application' | 'enterprise' = 'application'): Promise<readonly Row[]> {
+async function rowsOf(
+  ground: Ground,
+  domain: string,
+  by: 'application' | 'enterprise' = 'application',
+): Promise<readonly Row[]> {
   const rows = await ground.server.ask(by === 'application' ? paths.rules(ground.app) : paths.allRules());
   return Array.isArray(rows) ? (rows as Row[]).filter((row) => row['domain_name'] === domain) : [];
 }
@@ -81,7 +99,9 @@ async function checkField(
     `rules/delete-${field}`,
     `deletion of a rule with ${field}`,
     'no rule',
-    countText((await rowsOf(ground, domains.created)).length + (isDomain ? 0 : (await rowsOf(ground, domains.updated)).length)),
+    countText(
+      (await rowsOf(ground, domains.created)).length + (isDomain ? 0 : (await rowsOf(ground, domains.updated)).length),
+    ),
   );
 }
 
@@ -113,10 +133,20 @@ async function checkEdited(ground: Ground, findings: Findings, port: number): Pr
   await server.send({ operation: 'createRule', app, rule: { ...rule, domain: from } });
   const ruleId = (await idOf(ground, from)) ?? '';
   await server.send({ operation: 'updateRule', app, ruleId, rule: { ...rule, domain: to } });
-  findings.check('rules/edit-in-place', 'another domain for a rule: the id stays', ruleId, (await idOf(ground, to)) ?? 'none');
+  findings.check(
+    'rules/edit-in-place',
+    'another domain for a rule: the id stays',
+    ruleId,
+    (await idOf(ground, to)) ?? 'none',
+  );
   await server.send({ operation: 'createRule', app, rule: { ...rule, domain: from } });
   const rows = await rowsOf(ground, from);
-  findings.check('rules/edited-key-is-free', 'creation at the key that an edited rule had', 'one rule', countText(rows.length));
+  findings.check(
+    'rules/edited-key-is-free',
+    'creation at the key that an edited rule had',
+    'one rule',
+    countText(rows.length),
+  );
   for (const one of [from, to]) await deleteAll(ground, one);
 }
 
@@ -179,10 +209,20 @@ async function checkOpening(ground: Ground, findings: Findings): Promise<void> {
   for (const inner of [false, true]) {
     const port = ground.freePort();
     const domain = ground.domain(`opening-${port}`);
-    await server.send({ operation: 'addPort', app, serviceId, port: { port, protocol: 'http', inner, alias: `P${port}` } });
+    await server.send({
+      operation: 'addPort',
+      app,
+      serviceId,
+      port: { port, protocol: 'http', inner, alias: `P${port}` },
+    });
     await server.send({ operation: 'createRule', app, rule: { serviceId, port, domain } });
     const where = `a port whose inner access is ${inner ? 'open' : 'closed'}`;
-    findings.check(`rules/closed-outer-${inner}`, `a rule for ${where}`, 'no rule', countText((await rowsOf(ground, domain)).length));
+    findings.check(
+      `rules/closed-outer-${inner}`,
+      `a rule for ${where}`,
+      'no rule',
+      countText((await rowsOf(ground, domain)).length),
+    );
     await server.send({ operation: 'createRule', app, rule: { serviceId, port, domain, open: true } });
     const all = await server.client.rules(app);
     const ofPort = all.readable ? all.value.filter((rule) => rule.port === port).length : 0;
@@ -206,15 +246,35 @@ async function checkDeletion(ground: Ground, findings: Findings): Promise<void> 
   const live = await server.send({ operation: 'deletePort', app, serviceId, port });
   const stays = (await server.client.ports(app, serviceId))?.some((one) => one.port === port) === true;
   const told = live.verdict === 'applied' ? ', answered as applied' : '';
-  findings.check('rules/live-port', 'deletion of a port with an active rule', 'the port stays', `${stays ? 'the port stays' : 'the port is gone'}${told}`);
+  findings.check(
+    'rules/live-port',
+    'deletion of a port with an active rule',
+    'the port stays',
+    `${stays ? 'the port stays' : 'the port is gone'}${told}`,
+  );
   for (const action of ['close_outer', 'close_inner'] as const)
     await server.send({ operation: 'updatePort', app, serviceId, port, change: { action } });
   await server.send({ operation: 'deletePort', app, serviceId, port });
-  findings.check('rules/closed-port', 'deletion of a closed port: its rules go with it', 'no rule', countText((await rowsOf(ground, domain)).length));
+  findings.check(
+    'rules/closed-port',
+    'deletion of a closed port: its rules go with it',
+    'no rule',
+    countText((await rowsOf(ground, domain)).length),
+  );
   const absent = await server.client.rule(app, 'f'.repeat(32));
-  findings.check('rules/read-unknown', 'reading a rule that does not exist', 'absent', absent.readable && absent.value === undefined ? 'absent' : 'a rule');
+  findings.check(
+    'rules/read-unknown',
+    'reading a rule that does not exist',
+    'absent',
+    absent.readable && absent.value === undefined ? 'absent' : 'a rule',
+  );
   const verdict = await server.send({ operation: 'deleteRule', app, ruleId: 'f'.repeat(32) });
-  findings.check('rules/delete-unknown', 'deletion of a rule that does not exist: it is gone', 'applied', verdict.verdict);
+  findings.check(
+    'rules/delete-unknown',
+    'deletion of a rule that does not exist: it is gone',
+    'applied',
+    verdict.verdict,
+  );
 }
 
 async function idOf(ground: Ground, domain: string): Promise<string | undefined> {

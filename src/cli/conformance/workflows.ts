@@ -43,14 +43,40 @@ const WORKFLOWS: readonly Workflow[] = [
   { id: 'protocols', title: 'protocol changes with outer access open', run: changesProtocols },
   { id: 'aliases', title: 'two ports swap their aliases', run: swapsAliases },
   { id: 'edited-rule', title: 'a rule that was edited in place is healed', needsRules: true, run: healsEditedRule },
-  { id: 'edited-prune', title: 'a removal of a rule that was edited in place is held', needsRules: true, run: holdsEditedRemoval },
+  {
+    id: 'edited-prune',
+    title: 'a removal of a rule that was edited in place is held',
+    needsRules: true,
+    run: holdsEditedRemoval,
+  },
   { id: 'prune', title: 'prune removes a rule and nothing else', needsRules: true, run: prunes },
   { id: 'adopt', title: 'a rule that exists is adopted', needsRules: true, run: adopts },
-  { id: 'weights', title: 'one domain and path on two components', needsRules: true, needsTwoComponents: true, run: weighs },
+  {
+    id: 'weights',
+    title: 'one domain and path on two components',
+    needsRules: true,
+    needsTwoComponents: true,
+    run: weighs,
+  },
   { id: 'export', title: 'export, and an empty plan of what it wrote', needsRules: true, run: exports },
-  { id: 'configuration', title: 'a changed configuration is not reported as applied', needsRules: true, run: holdsConfiguration },
-  { id: 'other-application', title: 'a component of another application is not written to', needsRules: true, run: keepsAway },
-  { id: 'refused-install', title: 'a refused install is a failure, and not in doubt', needsStore: true, run: refusesInstall },
+  {
+    id: 'configuration',
+    title: 'a changed configuration is not reported as applied',
+    needsRules: true,
+    run: holdsConfiguration,
+  },
+  {
+    id: 'other-application',
+    title: 'a component of another application is not written to',
+    needsRules: true,
+    run: keepsAway,
+  },
+  {
+    id: 'refused-install',
+    title: 'a refused install is a failure, and not in doubt',
+    needsStore: true,
+    run: refusesInstall,
+  },
 ];
 
 export async function checkWorkflows(
@@ -111,7 +137,14 @@ async function applies({ ground, place, port, findings, base, rule, expectExit }
   expectExit('workflows/apply', 'apply', 0, await place.apply());
   expectExit('workflows/apply-again', 'the plan after an apply is empty', 0, await place.plan());
   const seen = await seePort(ground, ground.components[0], port);
-  const wanted = { protocol: 'http', inner: true, outer: true, alias: 'first', rules: 'active', endpoint: 'none' } as const;
+  const wanted = {
+    protocol: 'http',
+    inner: true,
+    outer: true,
+    alias: 'first',
+    rules: 'active',
+    endpoint: 'none',
+  } as const;
   findings.check('workflows/apply-port', 'the port after an apply', portText(wanted, seen), portText(seen));
   if (!ground.isExtended) ground.leave(`rule ${domain}/ of application ${ground.app.appId}`);
 }
@@ -125,7 +158,12 @@ async function healsPort({ ground, place, port, findings, base, expectExit }: Sc
   expectExit('workflows/drift-seen', 'the plan shows that outer access was closed', 2, await place.plan());
   expectExit('workflows/drift-healed', 'apply opens it again', 0, await place.apply());
   const seen = await seePort(ground, serviceId, port);
-  findings.check('workflows/drift-port', 'outer access after healing', 'open', seen !== 'absent' && seen.outer ? 'open' : 'closed');
+  findings.check(
+    'workflows/drift-port',
+    'outer access after healing',
+    'open',
+    seen !== 'absent' && seen.outer ? 'open' : 'closed',
+  );
 }
 
 /** Each protocol becomes each other one. */
@@ -159,7 +197,11 @@ async function swapsAliases({ ground, place, findings, expectExit, base }: Scene
   const docs = (first: string, second: string): readonly Doc[] => {
     const [application, component] = base();
     const entries = [first, second].map((alias, index) => ({
-      port: ports[index], protocol: 'tcp', alias, inner: false, outer: false,
+      port: ports[index],
+      protocol: 'tcp',
+      alias,
+      inner: false,
+      outer: false,
     }));
     return [application, component].flatMap((doc) => {
       if (doc === undefined) return [];
@@ -177,7 +219,10 @@ async function swapsAliases({ ground, place, findings, expectExit, base }: Scene
 }
 
 /** Applies one rule and edits it in place. @returns its id, and the fields of the edited one. */
-async function editedRule(scene: Scene, name: string): Promise<{ readonly ruleId: string; readonly domains: readonly [string, string] }> {
+async function editedRule(
+  scene: Scene,
+  name: string,
+): Promise<{ readonly ruleId: string; readonly domains: readonly [string, string] }> {
   const { ground, place, base, rule, port, expectExit } = scene;
   const { server, app, components } = ground;
   const domains = [ground.domain(name), ground.domain(`${name}-edited`)] as const;
@@ -195,7 +240,12 @@ async function healsEditedRule(scene: Scene): Promise<void> {
   expectExit('workflows/edited-rule-seen', 'the plan shows the edit', 2, await place.plan());
   expectExit('workflows/edited-rule-healed', 'apply takes the edit back', 0, await place.apply());
   const state = `${await idsText(ground, domains[0])}; ${await idsText(ground, domains[1])}`;
-  findings.check('workflows/edited-rule-state', 'the rule afterwards: one, with the former id', `${ruleId}; none`, state);
+  findings.check(
+    'workflows/edited-rule-state',
+    'the rule afterwards: one, with the former id',
+    `${ruleId}; none`,
+    state,
+  );
 }
 
 async function holdsEditedRemoval(scene: Scene): Promise<void> {
@@ -213,7 +263,12 @@ async function prunes({ ground, place, base, rule, findings, expectExit }: Scene
   expectExit('workflows/prune-begin', 'apply two rules', 0, await place.apply());
   place.write([...base(), rule(kept)]);
   expectExit('workflows/prune-without', 'apply without --prune', 0, await place.apply());
-  findings.check('workflows/prune-nothing', 'nothing is removed without --prune', 'one rule', (await idsOf(ground, removed)).length === 1 ? 'one rule' : 'no rule');
+  findings.check(
+    'workflows/prune-nothing',
+    'nothing is removed without --prune',
+    'one rule',
+    (await idsOf(ground, removed)).length === 1 ? 'one rule' : 'no rule',
+  );
   expectExit('workflows/prune', 'apply --prune', 0, await place.apply('--prune', '--max-share', '1'));
   const left = `${(await idsOf(ground, kept)).length} kept, ${(await idsOf(ground, removed)).length} removed`;
   findings.check('workflows/prune-state', 'the rules afterwards', '1 kept, 0 removed', left);
@@ -276,14 +331,25 @@ async function holdsConfiguration({ ground, place, base, rule, findings, expectE
 async function keepsAway({ ground, place, port, base, findings, expectExit }: Scene): Promise<void> {
   const { server, empty, app, components } = ground;
   const serviceId = components[0];
-  if (empty === undefined) return findings.skip('workflows/other-application', 'an empty application', 'none could be created');
-  await server.send({ operation: 'addPort', app, serviceId, port: { port, protocol: 'tcp', inner: false, alias: `P${port}` } });
+  if (empty === undefined)
+    return findings.skip('workflows/other-application', 'an empty application', 'none could be created');
+  await server.send({
+    operation: 'addPort',
+    app,
+    serviceId,
+    port: { port, protocol: 'tcp', inner: false, alias: `P${port}` },
+  });
   const before = portText(await seePort(ground, serviceId, port));
   const [, component] = base({ protocol: 'http' });
   const application = { kind: 'Application', name: 'app', spec: { ...empty } };
   place.write(component === undefined ? [] : [application, component]);
   const run = await place.apply();
-  findings.check('workflows/other-application-state', 'the component stays as it was', before, portText(await seePort(ground, serviceId, port)));
+  findings.check(
+    'workflows/other-application-state',
+    'the component stays as it was',
+    before,
+    portText(await seePort(ground, serviceId, port)),
+  );
   expectExit('workflows/other-application', 'apply holds the component', 4, run);
 }
 
