@@ -26,7 +26,10 @@ export const schemaCommand: CommandDefinition = {
   },
   define(command, invoke) {
     command
-      .argument('[kind]', 'kind of manifest; or plan, apply, plan-line or conformance: what these write as -o json and jsonl')
+      .argument(
+        '[kind]',
+        'kind of manifest; or plan, apply, plan-line or conformance: what these write as -o json and jsonl',
+      )
       .addHelpText('after', EXAMPLES)
       .action((kind) => invoke((surroundings) => schema(kind, surroundings)));
   },

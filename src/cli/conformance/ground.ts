@@ -30,8 +30,8 @@ export interface GroundOptions {
 export interface Ground {
   readonly server: Server;
   readonly app: AppAddress;
-  /** Created by the suite, without components; undefined on the documented dialect. */
-  readonly empty: AppAddress | undefined;
+  /** Creates an application without components, once; undefined where the server cannot create any. */
+  empty(): Promise<AppAddress | undefined>;
   /** Component ids; at least one. */
   readonly components: readonly [string, ...string[]];
   readonly store: StoreModel | undefined;
@@ -65,11 +65,6 @@ export async function prepareGround(server: Server, options: GroundOptions, rand
   if (appId === undefined && !isExtended) throw lacking('The server cannot create applications, and --app is missing.');
   if (appId === undefined && store === undefined)
     throw lacking('A new application has no component, and no store is given to install one from.');
-  const created = isExtended
-    ? await createApplication(server, { team, region, name: `conformance-${run}-empty` })
-    : undefined;
-  if (created !== undefined)
-    remaining.push(`application ${created.appId} (conformance-${run}-empty), without components`);
   const app =
     appId === undefined
       ? await createApplication(server, { team, region, name: `conformance-${run}` })
@@ -82,11 +77,18 @@ export async function prepareGround(server: Server, options: GroundOptions, rand
   const suffix = `${run}.conformance.example`;
   let next = FIRST_PORT;
   const made = new Set<number>();
+  let empty: AppAddress | undefined;
   const domainOf = (name: string): string => `${name}.${suffix}`;
   return {
     server,
     app,
-    empty: created,
+    empty: async () => {
+      if (!isExtended || empty !== undefined) return empty;
+      const name = `conformance-${run}-empty`;
+      empty = await createApplication(server, { team, region, name });
+      remaining.push(`application ${empty.appId} (${name}), without components`);
+      return empty;
+    },
     components,
     store,
     isExtended,

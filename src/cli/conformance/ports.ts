@@ -90,12 +90,9 @@ export async function checkPorts(ground: Ground, findings: Findings, signal: Abo
     const after = await seePort(ground, serviceId, port);
     if (!seen.has(key)) {
       const title = `${stepTitle(next)} of a port that is ${current === 'absent' ? 'absent' : portText(current, after)}`;
-      const isRight = findings.check(
-        `ports/${key}`,
-        title,
-        `${portText(expected, after)}; ${believed(wanted === 'refused' ? 'refused' : 'done', verdict)}`,
-        `${portText(after)}; ${believed(portText(expected, after) !== portText(after) ? 'otherwise' : wanted === 'refused' ? 'refused' : 'done', verdict)}`,
-      );
+      const [hoped, shown] = [portText(expected, after), portText(after)];
+      const happened = hoped !== shown ? 'otherwise' : wanted === 'refused' ? 'refused' : 'done';
+      const isRight = findings.check(`ports/${key}`, title, hoped, `${shown}${contradiction(happened, verdict)}`);
       if (!isRight) distrusted.add(key);
     }
     seen.add(key);
@@ -104,11 +101,10 @@ export async function checkPorts(ground: Ground, findings: Findings, signal: Abo
 }
 
 /** What Portolan concludes from the answer must not contradict what happened; being in doubt never does. */
-function believed(happened: 'done' | 'refused' | 'otherwise', { verdict }: Verdict): string {
-  if (verdict === 'applied') return happened === 'refused' ? 'the answer is a success' : 'no contradiction';
-  if (verdict === 'rejected' || verdict === 'exists')
-    return happened === 'done' ? 'the answer is a refusal' : 'no contradiction';
-  return 'no contradiction';
+function contradiction(happened: 'done' | 'refused' | 'otherwise', { verdict }: Verdict): string {
+  if (verdict === 'applied' && happened === 'refused') return ', and the answer is a success';
+  const isRefusal = verdict === 'rejected' || verdict === 'exists';
+  return isRefusal && happened === 'done' ? ', and the answer is a refusal' : '';
 }
 
 /** What the server does not show is as it is expected. */

@@ -11,7 +11,7 @@ interface ReadExpectation {
   observe(ground: Ground): Promise<string | undefined>;
 }
 
-const UNKNOWN_COMPONENT = 'f'.repeat(32);
+const UNKNOWN_COMPONENT = '0c0f0e0d'.repeat(4);
 const UNKNOWN_APP = 999_999_999;
 
 const READS: readonly ReadExpectation[] = [

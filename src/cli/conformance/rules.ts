@@ -11,6 +11,8 @@ import {
 import type { Findings } from './findings.ts';
 import type { Ground } from './ground.ts';
 
+const UNKNOWN_RULE = '0c0f0e0d'.repeat(4);
+
 /** A rule as a listing shows it, undecoded. */
 type Row = Readonly<Record<string, unknown>>;
 
@@ -261,14 +263,14 @@ async function checkDeletion(ground: Ground, findings: Findings): Promise<void> 
     'no rule',
     countText((await rowsOf(ground, domain)).length),
   );
-  const absent = await server.client.rule(app, 'f'.repeat(32));
+  const absent = await server.client.rule(app, UNKNOWN_RULE);
   findings.check(
     'rules/read-unknown',
     'reading a rule that does not exist',
     'absent',
     absent.readable && absent.value === undefined ? 'absent' : 'a rule',
   );
-  const verdict = await server.send({ operation: 'deleteRule', app, ruleId: 'f'.repeat(32) });
+  const verdict = await server.send({ operation: 'deleteRule', app, ruleId: UNKNOWN_RULE });
   findings.check(
     'rules/delete-unknown',
     'deletion of a rule that does not exist: it is gone',

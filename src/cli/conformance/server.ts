@@ -17,7 +17,10 @@ const KEPT_ANSWERS = /^(?!listRegions|listTeamRegions|listCertificates)/;
 const ANSWER_CHARS_MAX = 1000;
 const TIMEOUT_MS = 60_000;
 
-/** The server under test: Portolan's own client of it, and raw reads to see what it really shows. */
+/**
+ * The server under test: Portolan's own client of it, and raw reads to see what it really shows. A signal does not end its
+ * requests: whoever interrupts the suite still wants it to clean up.
+ */
 export interface Server {
   readonly url: string;
   readonly client: PlatformClient;
@@ -37,7 +40,7 @@ export interface ServerAccess {
   readonly caPem: string | undefined;
 }
 
-export function openServer(access: ServerAccess, { clock, random, signal, redaction }: Surroundings): Server {
+export function openServer(access: ServerAccess, { clock, random, redaction }: Surroundings): Server {
   const { url, caPem } = access;
   const transport = createHttpTransport({
     url,
@@ -74,7 +77,6 @@ export function openServer(access: ServerAccess, { clock, random, signal, redact
     dialect: 'auto',
     budget: createRequestBudget({ concurrency: 1, requestsPerSecond: 1000 }, clock),
     limits: { timeoutMs: TIMEOUT_MS },
-    signal,
     redact: redaction.redact,
   });
   return {

@@ -329,7 +329,8 @@ async function holdsConfiguration({ ground, place, base, rule, findings, expectE
 
 /** An empty application does not check whether a component is its own: a write through it would really write. */
 async function keepsAway({ ground, place, port, base, findings, expectExit }: Scene): Promise<void> {
-  const { server, empty, app, components } = ground;
+  const { server, app, components } = ground;
+  const empty = await ground.empty();
   const serviceId = components[0];
   if (empty === undefined)
     return findings.skip('workflows/other-application', 'an empty application', 'none could be created');
