@@ -45,13 +45,13 @@ export const conformanceCommand: CommandDefinition = {
   },
   define(command, invoke) {
     command
-      .addOption(new Option('--url <address>', 'address of the server').makeOptionMandatory())
+      .addOption(new Option('--url <address>', 'address of the server (required)'))
       .addOption(new Option('--token-env <name>', 'variable that holds the token').default('PORTOLAN_TOKEN'))
       .addOption(new Option('--auth-header <name>', 'header that carries the token').default('Authorization'))
       .addOption(new Option('--ca-file <file>', 'certificates to trust beside those of the system, as PEM'))
       .addOption(new Option('--allow-plain-http', 'allow http:// to another machine: the token travels in clear'))
-      .addOption(new Option('--team <team>', 'team of the application').makeOptionMandatory())
-      .addOption(new Option('--region <region>', 'region of the application').makeOptionMandatory())
+      .addOption(new Option('--team <team>', 'team of the application (required)'))
+      .addOption(new Option('--region <region>', 'region of the application (required)'))
       .addOption(
         new Option('--app <number>', 'number of an application to work in; without it one is created').argParser(
           integerArgument(1, Number.MAX_SAFE_INTEGER),
@@ -80,13 +80,13 @@ export const conformanceCommand: CommandDefinition = {
 };
 
 interface ConformanceOptions {
-  readonly url: string;
+  readonly url?: string | undefined;
   readonly tokenEnv: string;
   readonly authHeader: string;
   readonly caFile?: string | undefined;
   readonly allowPlainHttp?: true | undefined;
-  readonly team: string;
-  readonly region: string;
+  readonly team?: string | undefined;
+  readonly region?: string | undefined;
   readonly app?: number | undefined;
   readonly disposable?: true | undefined;
   readonly component?: readonly string[] | undefined;
@@ -103,7 +103,9 @@ interface ConformanceOptions {
 async function conformance(options: ConformanceOptions, surroundings: Surroundings): Promise<ExitCode> {
   const { clock, random, terminal, signal } = surroundings;
   const started = { ms: clock.now(), monotonic: clock.monotonic() };
-  const { url, warning } = checkPlatformUrl(options.url, options.allowPlainHttp);
+  const { url: address, team, region } = options;
+  if (address === undefined || team === undefined || region === undefined) throw incomplete();
+  const { url, warning } = checkPlatformUrl(address, options.allowPlainHttp);
   if (warning !== null) terminal.err.write(`warning: ${warning}\n`);
   const caPem =
     options.caFile === undefined ? undefined : new TextDecoder().decode(readNamedFile(options.caFile, 'the CA'));
@@ -113,13 +115,12 @@ async function conformance(options: ConformanceOptions, surroundings: Surroundin
   const proxy = await startProxy(url, caPem);
   const all: Finding[] = [];
   try {
-    const { team, region, app } = options;
     const ground = await prepareGround(
       server,
       {
         team,
         region,
-        appId: app,
+        appId: options.app,
         isDisposable: options.disposable === true,
         components: options.component ?? [],
         store,
@@ -158,6 +159,15 @@ async function conformance(options: ConformanceOptions, surroundings: Surroundin
     await proxy.close();
     await server.close();
   }
+}
+
+function incomplete(): PortolanError {
+  return new PortolanError({
+    code: 'cli/incomplete-target',
+    disposition: 'invalid',
+    message: 'A server, a team and a region are needed. Nothing was sent.',
+    remedy: 'Pass --url, --team and --region.',
+  });
 }
 
 type AreaCheck = (findings: Findings) => Promise<void>;
