@@ -47,7 +47,9 @@ export async function applyPlan(world: ApplyWorld, input: ApplyInput): Promise<A
   let sent = 0;
   for (const action of input.actions) {
     const asked = world.stopRequested();
-    if (stopped === undefined && asked !== undefined) stopped = { type: asked };
+    // What is only half done is completed first: the other half has just succeeded.
+    const completes = action.continues !== undefined && results.at(-1)?.action.id === action.continues;
+    if (stopped === undefined && asked !== undefined && !completes) stopped = { type: asked };
     const blocker = action.after.find((id) => notDone.has(id));
     const because = stopped ?? (blocker === undefined ? undefined : ({ type: 'behind', action: blocker } as const));
     if (because !== undefined) {
@@ -56,7 +58,7 @@ export async function applyPlan(world: ApplyWorld, input: ApplyInput): Promise<A
       continue;
     }
     // At least one write follows every observation, so a slow platform is not read for ever.
-    if (sent > 0 && world.clock.monotonic() - input.observedAtMs > world.timing.observationMaxAgeMs) {
+    if (sent > 0 && !completes && world.clock.monotonic() - input.observedAtMs > world.timing.observationMaxAgeMs) {
       return { results, touched, stale: true, stopped };
     }
     const { result, error } = await attempt(world, input, action, sent === 0);

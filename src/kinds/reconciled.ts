@@ -102,6 +102,8 @@ export interface StepProposal<S extends Step = Step> {
   readonly cause?: 'adopt' | 'obligation';
   /** Written with the intent: a temporary change that must be restored. */
   readonly obligation?: JsonObject;
+  /** Key of the step that it completes: the two of them are one change. */
+  readonly continues?: string;
 }
 
 /** What the ledger should say about one object. */
@@ -227,6 +229,8 @@ export interface KindDiff<Spec, Live, S extends Step> {
   diff(context: DiffContext<Spec, Live>): Difference<S>;
   /** Steps for an object of ours that git no longer names. */
   withdraw(object: OwnedObject, context: WithdrawContext): Difference<S>;
+  /** Steps for what an object is owed and its manifest does not bring back in this pass; undefined: nothing. */
+  owed?(object: OwnedObject, context: WithdrawContext): Difference<S> | undefined;
 }
 
 export interface WithdrawContext {
@@ -235,6 +239,7 @@ export interface WithdrawContext {
   readonly ports: ReadonlyMap<string, readonly PortRecord[] | undefined>;
   readonly canDeleteRules: boolean;
   readonly permissions: Permissions;
+  readonly nowMs: EpochMs;
 }
 
 /** The intent of a step in doubt, with what its kind may look at to decide it. */

@@ -42,6 +42,8 @@ export interface Action {
   readonly takesAlong?: readonly string[];
   /** Written with the intent: a field changed only for a moment, and the value it must get back. */
   readonly obligation?: JsonObject;
+  /** Id of the action that it completes: people see one change, and guards count one. */
+  readonly continues?: string;
 }
 
 /** Something that waits for an id that only an install of the same plan will give. */

@@ -63,7 +63,8 @@ export function hasChanges(document: PlanDocument): boolean {
 
 function summarize(scopes: readonly ScopePlan[]): PlanSummary {
   const actions = scopes.flatMap((scope) => scope.actions);
-  const count = (verb: Action['verb']): number => actions.filter((action) => action.verb === verb).length;
+  const count = (verb: Action['verb']): number =>
+    actions.filter((action) => action.verb === verb && action.continues === undefined).length;
   return {
     create: count('create'),
     update: count('update'),

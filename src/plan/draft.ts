@@ -70,6 +70,8 @@ export interface Draft {
   readonly claimed: Set<string>;
   /** Resources whose objects nobody may call withdrawn: not compared in this pass. */
   readonly unread: Set<ResourceId>;
+  /** Objects of which a comparison or a withdrawal has said what they are owed. */
+  readonly settledOwed: Set<string>;
   unchangedFields: number;
 }
 

@@ -30,6 +30,7 @@ export function planScope(input: PlanInput): PlannedScope {
     expects: [],
     claimed: new Set(),
     unread: new Set(),
+    settledOwed: new Set(),
     unchangedFields: 0,
   };
   const resources = [...input.resources.values()]
@@ -37,6 +38,7 @@ export function planScope(input: PlanInput): PlannedScope {
     .sort(byKindAndName);
   for (const resource of resources) draftResource(input, draft, resource);
   if (input.targets === undefined) draftWithdrawn(input, draft);
+  draftOwed(input, draft);
 
   const steps = withoutDoubtful(input, draft);
   const ordered = orderSteps(
@@ -98,6 +100,7 @@ function draftResource(input: PlanInput, draft: Draft, resource: Resource): void
   };
   const difference = kind.diff(context);
   if (difference.claims.length === 0) draft.unread.add(resource.id);
+  if (mode !== 'report') for (const claim of difference.claims) draft.settledOwed.add(`${resource.kind} ${claim}`);
   if (mode === 'report' && difference.steps.length > 0) {
     const changes = difference.steps.flatMap((step) =>
       step.changes.map((change) => attributed(input, resource.kind, change.object ?? step.object, change)),
@@ -159,6 +162,7 @@ function draftWithdrawn(input: PlanInput, draft: Draft): void {
       draft.forget.push(object);
       continue;
     }
+    draft.settledOwed.add(`${object.kind} ${object.naturalKey}`);
     take(
       input,
       draft,
@@ -166,6 +170,17 @@ function draftWithdrawn(input: PlanInput, draft: Draft): void {
       object.resource,
       kind.withdraw(object, { ...input.withdrawal, permissions: input.permissions }),
     );
+  }
+}
+
+/** What objects are owed whose manifests are held, only reported, suspended or not meant in this pass. */
+function draftOwed(input: PlanInput, draft: Draft): void {
+  for (const object of input.memory.objects) {
+    const kind = reconciledKinds.get(object.kind);
+    if (kind?.owed === undefined || object.obligation === null || object.source !== input.source) continue;
+    if (draft.settledOwed.has(`${object.kind} ${object.naturalKey}`)) continue;
+    const difference = kind.owed(object, { ...input.withdrawal, permissions: input.permissions });
+    if (difference !== undefined) take(input, draft, kind, object.resource, difference);
   }
 }
 
@@ -184,7 +199,13 @@ function take(
   for (const deferred of difference.deferred) draft.deferred.push({ resource, ...deferred });
   for (const wait of difference.waits) draft.waits.push({ resource, ...wait });
   for (const expected of difference.expects) draft.expects.push({ resource, ...expected });
-  for (const recording of difference.settled) draft.settled.push({ resource, kind: kind.kind, recording });
+  for (const recording of difference.settled) {
+    // While a write to it is in doubt, what is seen is not what it will be: what it is owed stays on record.
+    const uid = objectUid(input.source, scopeKey(input.scope), kind.kind, recording.naturalKey);
+    const isOwing = remembered(input.memory, kind.kind, recording.naturalKey)?.obligation != null;
+    if (isOwing && input.inDoubt.some(({ intent }) => intent.uid === uid)) continue;
+    draft.settled.push({ resource, kind: kind.kind, recording });
+  }
   for (const key of difference.forget) {
     const object = remembered(input.memory, kind.kind, key);
     if (object !== undefined) draft.forget.push(object);
@@ -264,6 +285,7 @@ function toAction(
     prune: proposal.prune,
     ...(proposal.takesAlong === undefined ? {} : { takesAlong: proposal.takesAlong }),
     ...(proposal.obligation === undefined ? {} : { obligation: proposal.obligation }),
+    ...(proposal.continues === undefined ? {} : { continues: stepId(resource, proposal.continues) }),
   };
 }
 

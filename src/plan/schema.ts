@@ -56,8 +56,9 @@ const action = recordOf<Action>(
     prune: described(trueOrFalse, 'Removes or closes what git no longer names.'),
     takesAlong: described(arrayOf(text), 'Other objects that it closes or removes too.'),
     obligation: { type: 'object', description: 'Fields changed only for a moment, and the values they get back.' },
+    continues: described(text, 'Id of the action that it completes: the two of them are one change.'),
   },
-  ['takesAlong', 'obligation'],
+  ['takesAlong', 'obligation', 'continues'],
 );
 
 const deferred = recordOf<DeferredAction>('Waits for an id that only an install will give.', {

@@ -124,7 +124,11 @@ async function glance(work: Work, world: ApplyWorld, options: PassOptions): Prom
   const inDoubt = await world.ledger.intents({ scope: scopeKey(scope), states: ['open', 'unknown'] });
   if (inDoubt.length > 0) return undefined;
   const rules = await shared.rules(world.client, scope);
-  const reader = createScopeReader(world.client, scope, rules.readable ? { rules } : {});
+  const reader = createScopeReader(
+    world.client,
+    scope,
+    rules.readable ? { rules, 'every-rule': { readable: false } } : {},
+  );
   const memory = await readMemory(world, scope, options);
   try {
     return await look(work, world, options, scope, reader, memory, []);
@@ -152,7 +156,7 @@ function readerAfter(
 ): CachingReader {
   if (glanced === undefined || scopeKey(glanced.scope) !== scopeKey(scope))
     return createScopeReader(client, scope, { application });
-  return glanced.reader.without(new Set(['rules', 'application'])).knowing({ application });
+  return glanced.reader.without(new Set(['rules', 'every-rule', 'application'])).knowing({ application });
 }
 
 /** What a pass says that sends nothing. */
@@ -265,7 +269,7 @@ function runnable(
     for (const action of plan.actions) {
       const may =
         approved(action) &&
-        mayRun(action, results.get(action.id)) &&
+        mayRun(action, results.get(action.id), plan) &&
         !action.after.some((id) => barred.has(id)) &&
         !isInVain(action, plan, barred);
       if (!may) barred.add(action.id);
@@ -280,8 +284,10 @@ function isInVain({ id, object, obligation }: Action, plan: ScopePlan, barred: R
 }
 
 /** A creation that was accepted and is not to be seen is never sent twice in one pass. */
-function mayRun(action: Action, former: ActionResult | undefined): boolean {
+function mayRun(action: Action, former: ActionResult | undefined, plan: ScopePlan): boolean {
   if (former === undefined || former.status === 'skipped') return true;
+  // What a later action completes is not begun twice: only the completion is left then.
+  if (plan.actions.some(({ continues }) => continues === action.id)) return false;
   return former.status === 'done' && action.verb === 'update';
 }
 
@@ -362,7 +368,8 @@ async function look(
       ? memory.objects.filter(({ source, resource }) => source === world.source && !work.resources.has(resource))
       : [];
   const withdrawnRules = withdrawn.filter(({ kind }) => kind === 'HttpGatewayRule');
-  const ports = await owedPorts(reader, withdrawn);
+  const owing = memory.objects.filter(({ source, obligation }) => source === world.source && obligation !== null);
+  const ports = await owedPorts(reader, withdrawn, owing);
   const needsRules = withdrawnRules.length + ports.size + live.size > 0;
   const listed = needsRules ? await reader.rules() : { readable: false as const };
   const rules = await confirmedRules(world.client, scope, listed, withdrawnRules);
@@ -372,7 +379,12 @@ async function look(
     source: world.source,
     resources: work.resources,
     live,
-    withdrawal: { rules, ports, canDeleteRules: rules.readable && (await reader.can('deleteRule')) },
+    withdrawal: {
+      rules,
+      ports,
+      canDeleteRules: rules.readable && (await reader.can('deleteRule')),
+      nowMs: world.clock.now(),
+    },
     memory,
     permissions: options.permissions,
     targets: options.targets,

@@ -20,6 +20,7 @@ export interface CachingReader extends ScopeReader {
 export interface AlreadyRead {
   readonly application?: ApplicationRecord;
   readonly rules?: Readable<readonly RuleRecord[]>;
+  readonly 'every-rule'?: Readable<readonly PlacedRule[]>;
 }
 
 export function createScopeReader(client: PlatformClient, app: AppAddress, known: AlreadyRead): CachingReader {

@@ -25,12 +25,14 @@ export async function confirmedRules(
   return { readable: true, value: [...rules.value, ...present] };
 }
 
-/** Ports of components with something that we owe: read, because only what is seen can be restored. Mostly none. */
+/** Ports of components with something that we owe, a port or a rule on one: read, because only what is seen can be restored. Mostly none. */
 export async function owedPorts(
   reader: ScopeReader,
   withdrawn: readonly OwnedObject[],
+  owing: readonly OwnedObject[],
 ): Promise<ReadonlyMap<string, readonly PortRecord[] | undefined>> {
-  const owing = withdrawn.filter(({ kind, obligation }) => kind === 'Component' && obligation !== null);
-  const services = new Set(owing.map(({ naturalKey }) => naturalKey.split('/')[1] as string));
+  const rules = owing.filter(({ kind }) => kind === 'HttpGatewayRule');
+  const components = withdrawn.filter(({ kind, obligation }) => kind === 'Component' && obligation !== null);
+  const services = new Set([...rules, ...components].map(({ naturalKey }) => naturalKey.split('/')[1] as string));
   return new Map(await Promise.all([...services].map(async (id) => [id, await reader.ports(id)] as const)));
 }

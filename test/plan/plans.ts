@@ -111,7 +111,7 @@ export function inputOf(parts: Partial<PlanInput> = {}): PlanInput {
     source: 'default',
     resources: new Map(),
     live: new Map(),
-    withdrawal: { rules: { readable: true, value: [] }, ports: new Map(), canDeleteRules: true },
+    withdrawal: { rules: { readable: true, value: [] }, ports: new Map(), canDeleteRules: true, nowMs: 0 },
     memory: memoryOf(),
     permissions: { adopt: () => false, prune: false, firstInstall: true },
     targets: undefined,
@@ -133,6 +133,7 @@ export function draftOf(parts: Partial<Draft> = {}): Draft {
     expects: [],
     claimed: new Set(),
     unread: new Set(),
+    settledOwed: new Set(),
     unchangedFields: 0,
     ...parts,
   };

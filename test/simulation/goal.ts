@@ -29,7 +29,7 @@ export function differences(world: World, plan: ScopePlan): string[] {
     if (kind === 'HttpGatewayRule') faults.push(...ruleFaults(world, name, spec as HttpGatewayRuleSpec));
     if (kind === 'StoreInstall') faults.push(...installFaults(world, name, spec as StoreInstallSpec));
   }
-  faults.push(...leftovers(world, held));
+  faults.push(...leftovers(world, held), ...lostRules(world, held));
   return faults;
 }
 
@@ -71,6 +71,16 @@ function componentFaults(world: World, name: string, spec: ComponentSpec): strin
     else if (row.inner || row.outer) faults.push(`unlisted port ${row.port} of ${name} is open`);
   }
   return faults;
+}
+
+/** Rules that we deleted to create them again, and that nobody has brought back. */
+function lostRules({ truth, books, server }: World, held: ReadonlySet<string>): string[] {
+  const rows = [...books.objects.values()].filter(({ kind }) => kind === 'HttpGatewayRule');
+  const there = new Set([...server.state.rules.all()].map(placeOf));
+  return [...truth.owedRules].flatMap(([place, id]) => {
+    const isHeld = rows.some((row) => row.naturalKey === `rule/${place}` && held.has(row.resource));
+    return isHeld || there.has(place) ? [] : [`rule ${place} (${id}) was deleted and never created again`];
+  });
 }
 
 /** Without a listing nobody can know what was done to a rule by hand. */

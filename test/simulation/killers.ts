@@ -51,7 +51,7 @@ export const killers: Readonly<Record<string, Killer>> = {
   'no intent is written': [['I-WAL'], 2],
   'an intent is never closed': [['L-CONV', 'L-QUIET', 'I-PRUNE'], 2],
   'the outcome is recorded without its object': [['I-ATOM'], 2],
-  'what is owed is not written down': [['L-CONV'], 41],
+  'what is owed is not written down': [['L-CONV', 'I-OWN'], 41],
   'failures are not counted': [['L-CONV'], 2916],
   'a write in doubt is recorded as rejected': [AS_NO, 2],
   'intents that a dead process left open are not looked at': [['L-CONV', 'I-PRUNE'], 30],
@@ -111,6 +111,25 @@ export const killers: Readonly<Record<string, Killer>> = {
   'the steps of ports come in the wrong order': [['I-ORDER', 'L-CONV'], 5],
   'inner access is not opened before outer': [['I-ORDER', 'L-CONV'], 2],
   'a change for a moment owes nothing': [['I-OWN'], 41],
+  'a rule is deleted to be created again without an obligation': [
+    ['I-OWN'],
+    { workload: 'a rule that must be created again', dialect: 'extended', script: [] },
+  ],
+  'the obligation to create a rule again is written after its deletion': [
+    ['I-OWN'],
+    { workload: 'a rule that must be created again', dialect: 'extended', script: [] },
+  ],
+  'a rule that git names no more is not created again': [
+    ['L-CONV'],
+    {
+      workload: 'a rule that must be created again',
+      dialect: 'extended',
+      script: [
+        [7, { type: 'crash', when: 'after', downMs: 0, a: 5, reboots: false }],
+        [8, { type: 'git', edit: 'removeRule', a: 1 }],
+      ],
+    },
+  ],
   'unlisted ports are closed as if a manifest said so': [['I-OWN'], 5],
   'the ledger learns nothing of what is as wished': [
     ['L-CONV'],

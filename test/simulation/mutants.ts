@@ -275,6 +275,23 @@ export const mutants: readonly Mutant[] = [
     ...difference,
     steps: difference.steps.map(({ obligation: _, ...step }) => step),
   })),
+  differing('a rule is deleted to be created again without an obligation', 'HttpGatewayRule', (difference) => ({
+    ...difference,
+    steps: difference.steps.map(({ obligation: _, ...step }) => step),
+  })),
+  keeping('the obligation to create a rule again is written after its deletion', (transaction, ledger) =>
+    transaction.operations.some(({ op }) => op === 'open-intent')
+      ? changing((operation) =>
+          operation.op === 'put-object' && operation.object.kind === 'HttpGatewayRule'
+            ? { ...operation, object: { ...operation.object, obligation: null } }
+            : operation,
+        )(transaction, ledger)
+      : ledger.commit(transaction),
+  ),
+  patching('a rule that git names no more is not created again', 'HttpGatewayRule', ({ owed: _, ...kind }) => ({
+    ...kind,
+    withdraw: (object, context) => kind.withdraw({ ...object, obligation: null }, context),
+  })),
   differing('unlisted ports are closed as if a manifest said so', 'Component', (difference) => ({
     ...difference,
     steps: difference.steps.map((step) => ({ ...step, prune: false })),

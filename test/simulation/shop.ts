@@ -211,7 +211,14 @@ const edits = {
     const [domain, path] = [chance.pick(DOMAINS), chance.pick(PATHS)];
     const name = `${domain.split('.')[0]?.toLowerCase()}${path === '/' ? '' : '-api'}${chance.int(2)}`;
     if (open.length === 0 || wishes.rules.has(name)) return wishes;
-    const spec: HttpGatewayRuleSpec = { application: 'shop', ...chance.pick(open), domain, path, ...anyFields(chance) };
+    const spec: HttpGatewayRuleSpec = {
+      application: 'shop',
+      ...chance.pick(open),
+      domain,
+      path,
+      ...anyFields(chance),
+      ...(name.endsWith('1') ? { onImmutableChange: 'recreate' } : {}),
+    };
     return { ...wishes, rules: new Map(wishes.rules).set(name, spec) };
   },
   editPort(wishes, chance) {

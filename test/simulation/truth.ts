@@ -64,6 +64,8 @@ export class Truth implements BooksListener {
   readonly owed = new Set<string>();
   /** Ports of which we ever closed outer access for a moment. */
   readonly closedForAMoment = new Set<string>();
+  /** Rules that we deleted to create them again and that do not exist yet: the id of the deleted one, by place. */
+  readonly owedRules = new Map<string, string>();
   /** A person allowed adoption at some time. */
   adoptionAllowed = false;
 
@@ -192,7 +194,9 @@ export class Truth implements BooksListener {
     const { action, intent } = sent;
     const { step } = action;
     const row = this.#books.objects.get(intent.uid);
-    if (step.type === 'delete' || step.type === 'update' || step.type === 'restore') {
+    if (step.type === 'recreate' && row?.obligation?.['recreate'] === undefined)
+      this.#violate('I-OWN', `${action.summary} without an obligation to create the rule again`);
+    if (step.type === 'delete' || step.type === 'update' || step.type === 'restore' || step.type === 'recreate') {
       const ruleId = step['ruleId'] as string;
       const isOurs = this.#maker.has(`rule ${ruleId}`);
       const mayChange = step.type !== 'delete' && this.adoptionAllowed;
@@ -262,6 +266,7 @@ export class Truth implements BooksListener {
     sent.isRefused ||= !outcome.effectApplied && outcome.answer.status >= 400;
     if (sent.isRefused && sent.intent.operation === 'createRule') this.#keepRivals(sent);
     this.#keepOwed(sent, outcome);
+    this.#keepOwedRules(sent, outcome);
     for (const { table, before, after } of outcome.changes) {
       if (before !== undefined || after === undefined) continue;
       if (table === 'rules' && sent.intent.operation === 'createRule') {
@@ -292,6 +297,14 @@ export class Truth implements BooksListener {
         this.owed.add(key);
         this.closedForAMoment.add(key);
       } else if (after === undefined || (after as PortRow).outer) this.owed.delete(key);
+    }
+  }
+
+  #keepOwedRules({ action: { step } }: Sent, { changes }: Decision): void {
+    for (const { table, before, after } of changes) {
+      if (table !== 'rules') continue;
+      if (after !== undefined) this.owedRules.delete(placeOf(after as RuleRow));
+      else if (step.type === 'recreate') this.owedRules.set(placeOf(before as RuleRow), (before as RuleRow).id);
     }
   }
 

@@ -182,6 +182,16 @@ export const workloads: readonly Workload[] = [
     wishes: wishing({ ...published, rules: { www: { weight: 10, autoSsl: { enabled: true } } } }),
   },
   {
+    name: 'a rule that must be created again',
+    dialects: BOTH,
+    platform: platform([port(8080, 'WEB', 'outer')]),
+    before: wishing({ ...published, rules: { www: { configuration: { proxyBodySize: 1 }, header: 'x=y' } } }),
+    wishes: wishing({
+      ...published,
+      rules: { www: { configuration: { proxyBodySize: 10 }, onImmutableChange: 'recreate' } },
+    }),
+  },
+  {
     name: 'a rule that git names no more',
     dialects: BOTH,
     platform: platform([port(8080, 'WEB', 'outer')]),

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../../model/json.ts';
 import { unreachable } from '../../model/unreachable.ts';
+import { writeRequest } from '../../platform/requests.ts';
 import type { RuleConfiguration, RuleFields, WriteRequest } from '../../platform/writes.ts';
 import type { AppliedContext, KindCalls, Told, ToldContext } from '../calls.ts';
 import { badId, refuseId } from '../told.ts';
@@ -19,11 +20,12 @@ import type {
   ScopeReader,
   ScopeReading,
 } from '../reconciled.ts';
-import { plain, readableFields, removalMarks, unlikeSent } from './asserted.ts';
+import { hiddenFields, plain, readableFields, removalMarks, unlikeSent } from './asserted.ts';
 import { ruleFields } from './fields.ts';
 import type { RuleLive } from './live.ts';
 import type { HttpGatewayRuleSpec } from './spec.ts';
-import { ruleKey, type RuleStep, type RuleWish } from './steps.ts';
+import { mayBeRecreated } from './recreate.ts';
+import { type CreatedAgain, ruleKey, type RuleStep, type RuleWish } from './steps.ts';
 
 async function observe({ resource, siblings, memory, reader }: ObserveContext<HttpGatewayRuleSpec>): Promise<RuleLive> {
   const { spec } = resource;
@@ -33,7 +35,11 @@ async function observe({ resource, siblings, memory, reader }: ObserveContext<Ht
   const identity = await findComponent(component, memory, reader);
   if (identity.type !== 'known') return identity;
   const [ports, listed] = await Promise.all([reader.ports(identity.serviceId), reader.rules()]);
-  const rules = spec.extensions === undefined ? listed : await withExtensions(listed, reader);
+  const isRecreated = listed.readable && mayBeRecreated(resource, memory, listed.value);
+  const rules = spec.extensions === undefined && !isRecreated ? listed : await withExtensions(listed, reader);
+  const recreation = isRecreated
+    ? { everyRule: await reader.everyRule(), canDelete: await reader.can('deleteRule') }
+    : undefined;
   const canUpdate = rules.readable && (await reader.can('updateRule'));
   return {
     type: 'observed',
@@ -41,6 +47,7 @@ async function observe({ resource, siblings, memory, reader }: ObserveContext<Ht
     port: ports?.find((port) => port.port === spec.port),
     rules,
     canUpdate,
+    ...(recreation === undefined ? {} : { recreation }),
   };
 }
 
@@ -62,10 +69,13 @@ async function withExtensions(
 
 /** The ids that have the rule's key now, so that a new one can be told apart; the whole record before an update. */
 function preimage(step: RuleStep, live: RuleLive | undefined): Json {
-  if (live?.type !== 'observed' || !live.rules.readable) return null;
+  const former = step.type === 'create' && step.again !== undefined ? [step.again.former] : [];
+  if (live?.type !== 'observed' || !live.rules.readable) return former.length === 0 ? null : { ids: former };
   const rules = live.rules.value;
-  if (step.type === 'create')
-    return { ids: rules.filter((rule) => ruleKey(rule) === ruleKey(step.rule)).map((rule) => rule.ruleId) };
+  if (step.type === 'create') {
+    const ids = rules.filter((rule) => ruleKey(rule) === ruleKey(step.rule)).map((rule) => rule.ruleId);
+    return { ids: [...new Set([...ids, ...former])] };
+  }
   const present = rules.find((rule) => rule.ruleId === step.ruleId);
   return present === undefined ? null : (JSON.parse(JSON.stringify(present)) as JsonObject);
 }
@@ -80,6 +90,10 @@ function toWrite(step: RuleStep, { app }: CallContext): WriteRequest {
       const { header: _header, configuration: _configuration, ...rule } = fieldsOf(step.rule);
       return { operation: 'updateRule', app, ruleId: step.ruleId, rule };
     }
+    case 'recreate':
+      // Deleted only if the request that creates it again can be made.
+      writeRequest({ operation: 'createRule', app, rule: fieldsOf(step.rule) }, 'objects');
+      return { operation: 'deleteRule', app, ruleId: step.ruleId };
     case 'delete':
       return { operation: 'deleteRule', app, ruleId: step.ruleId };
     default:
@@ -121,6 +135,9 @@ function applied(
 ): Recording | 'gone' | 'released' {
   if (step.type === 'delete') return 'gone';
   if (step.type === 'restore') return 'released';
+  if (step.type === 'recreate') return deletedForNow(prior);
+  if (step.type === 'create' && step.again !== undefined && prior !== undefined)
+    return createdAgain(step.rule, step.again, prior, evidence, resource);
   const fields = step.type === 'create' ? step.rule : step.asserted;
   const { serviceId, port: _port, domain: _domain, path: _path, ...lastApplied } = fields as RuleWish;
   const key = ruleKey(step.rule);
@@ -140,6 +157,34 @@ function applied(
     origin: isCreate ? 'created' : (prior?.origin ?? 'adopted'),
     state: unseen ? 'unverified' : 'present',
     lastApplied: isCreate ? lastApplied : { ...keptFields(prior), ...lastApplied },
+    obligation: null,
+  };
+}
+
+/** Its row stays as it is, with what is owed. */
+function deletedForNow(prior: OwnedObject | undefined): Recording {
+  if (prior === undefined) throw new Error('a rule is recreated only with a row that says what is owed');
+  const { naturalKey, remoteId, remoteAux, origin, state, lastApplied, obligation } = prior;
+  return { naturalKey, remoteId, remoteAux, origin, state, lastApplied, obligation };
+}
+
+/** It is as much ours as the rule that was deleted for it. */
+function createdAgain(
+  rule: RuleWish,
+  { asserted }: CreatedAgain,
+  prior: OwnedObject,
+  evidence: AppliedContext['evidence'],
+  resource: Resource | undefined,
+): Recording {
+  const { adopted, prune, onRemoval } = prior.remoteAux as Partial<Record<string, Json>>;
+  const marks = resource === undefined ? { prune, onRemoval } : removalMarks(resource);
+  return {
+    naturalKey: ruleKey(rule),
+    remoteId: evidence.type === 'rule' ? evidence.rule.ruleId : null,
+    remoteAux: plain({ serviceId: rule.serviceId, adopted, ...marks }),
+    origin: prior.origin,
+    state: evidence.type === 'rule' ? 'present' : 'unverified',
+    lastApplied: { ...hiddenFields(rule), ...asserted },
     obligation: null,
   };
 }

@@ -4,19 +4,20 @@ import type { OwnedObject } from '../../model/owned.ts';
 import type { Resource } from '../../model/resource.ts';
 import { openingRule } from '../component/opening-rule.ts';
 import type { ComponentSpec } from '../component/spec.ts';
-import { portExists, portInner, portOuter, portProtocol } from '../component/steps.ts';
+import { portOuter } from '../component/steps.ts';
 import {
   type Difference,
   type HoldProposal,
-  type Need,
   noDifference,
   onRecord,
+  remembered,
   type RawChange,
   type StepProposal,
 } from '../reconciled.ts';
-import { asserted, assertedChanges, isOnRecord, plain, recordingOf, where } from './asserted.ts';
+import { asserted, assertedChanges, assertedFields, isOnRecord, plain, recordingOf, where } from './asserted.ts';
 import type { ObservedRule, RuleContext } from './live.ts';
-import type { HttpGatewayRuleSpec } from './spec.ts';
+import { CREATE_AGAIN, owedBy } from './owed.ts';
+import { portNeeds } from './port-needs.ts';
 import { ruleKey, type RuleStep, type RuleWish } from './steps.ts';
 import { updateRule } from './update.ts';
 
@@ -121,7 +122,9 @@ function createRule(context: RuleContext, live: ObservedRule): Difference<RuleSt
   const { resource } = context;
   const { spec } = resource;
   const opens = spec.openOuter === true || opensPort(context, live);
+  const owed = owedBy(remembered(context.memory, 'HttpGatewayRule', ruleKey({ ...spec, serviceId: live.serviceId })));
   const rule: RuleWish = {
+    ...owed?.rule,
     serviceId: live.serviceId,
     port: spec.port,
     domain: spec.domain,
@@ -129,11 +132,17 @@ function createRule(context: RuleContext, live: ObservedRule): Difference<RuleSt
     ...Object.fromEntries(asserted(spec).map((field) => [field.name, field.want(spec)])),
   };
   const step: StepProposal<RuleStep> = {
-    key: 'create',
-    step: { type: 'create', rule, open: opens },
+    key: owed === undefined ? 'create' : CREATE_AGAIN,
+    step: {
+      type: 'create',
+      rule,
+      open: opens,
+      ...(owed === undefined ? {} : { again: { former: owed.former, asserted: assertedFields(spec) } }),
+    },
     verb: 'create',
     object: ruleKey(rule),
-    summary: `create rule ${where(spec)} on port ${spec.port} of Component/${spec.component}`,
+    summary: `create rule ${where(spec)} on port ${spec.port} of Component/${spec.component}${owed === undefined ? '' : ' again'}`,
+    ...(owed === undefined ? {} : { cause: 'obligation' as const }),
     changes: [
       ...['domain', 'path', 'port'].map(
         (field): RawChange => ({ field, path: field, after: rule[field] ?? null, identifies: true }),
@@ -168,50 +177,6 @@ function opensPort(context: RuleContext, live: ObservedRule): boolean {
       siblings: context.siblings,
     }) === id
   );
-}
-
-function portNeeds(spec: HttpGatewayRuleSpec, { serviceId, port: live }: ObservedRule, opens: boolean): Need[] {
-  const { port } = spec;
-  const remedy = `List port ${port} in Component/${spec.component} with outer: true (and inner: true).`;
-  const exists: Need = {
-    condition: portExists(serviceId, port),
-    met: live !== undefined,
-    otherwise: {
-      code: 'rule/port-missing',
-      message: `rule ${where(spec)} needs port ${port} of Component/${spec.component}, which does not exist and is not going to be added`,
-      remedy,
-    },
-  };
-  if (opens) {
-    const inner: Need = {
-      condition: portInner(serviceId, port),
-      met: live?.inner === true,
-      otherwise: {
-        code: 'rule/inner-closed',
-        message: `rule ${where(spec)} would publish port ${port} of Component/${spec.component}, whose inner access is closed and is not going to be opened`,
-        remedy,
-      },
-    };
-    // The order of the protocol's change matters; that there is one does not.
-    const protocol: Need = {
-      condition: portProtocol(serviceId, port),
-      met: true,
-      otherwise: { code: '', message: '', remedy: '' },
-    };
-    return [exists, protocol, inner];
-  }
-  return [
-    exists,
-    {
-      condition: portOuter(serviceId, port),
-      met: live?.outer === true,
-      otherwise: {
-        code: 'rule/port-closed',
-        message: `rule ${where(spec)} needs outer access of port ${port} of Component/${spec.component}, which is closed and is not going to be opened`,
-        remedy,
-      },
-    },
-  ];
 }
 
 function hold(refusal: HoldProposal): Difference<RuleStep> {

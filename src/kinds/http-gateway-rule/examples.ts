@@ -36,6 +36,7 @@ export const httpGatewayRuleExamples: readonly JsonObject[] = [
         proxySendTimeout: 60,
         setHeaders: [{ key: 'X-Env', value: 'prod' }],
       },
+      onImmutableChange: 'recreate',
     },
   },
 ];

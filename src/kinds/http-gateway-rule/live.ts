@@ -1,4 +1,4 @@
-import type { PortRecord, RuleRecord } from '../../model/observed.ts';
+import type { PlacedRule, PortRecord, RuleRecord } from '../../model/observed.ts';
 import type { ComponentIdentity } from '../component/identity.ts';
 import type { DiffContext, Readable } from '../reconciled.ts';
 import type { HttpGatewayRuleSpec } from './spec.ts';
@@ -12,7 +12,15 @@ export type RuleLive =
       readonly port: PortRecord | undefined;
       readonly rules: Readable<readonly RuleRecord[]>;
       readonly canUpdate: boolean;
+      /** Read only where the rule may have to be created again. */
+      readonly recreation?: RecreationFacts;
     };
+
+/** What decides whether a rule can be deleted and created again. */
+export interface RecreationFacts {
+  readonly everyRule: Readable<readonly PlacedRule[]>;
+  readonly canDelete: boolean;
+}
 
 /** What the diff of a rule looks at. */
 export type RuleContext = DiffContext<HttpGatewayRuleSpec, RuleLive>;

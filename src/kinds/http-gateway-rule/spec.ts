@@ -39,6 +39,8 @@ export interface HttpGatewayRuleSpec {
   /** `whether_open`: creating the rule opens outer access of its port. */
   readonly openOuter?: boolean;
   readonly configuration?: RuleConfigurationSpec;
+  /** Absent: `hold`. */
+  readonly onImmutableChange?: 'recreate' | 'hold';
 }
 
 const configurationNumber = (field: string, what: string) =>
@@ -96,6 +98,12 @@ const configurationSchema = {
   } satisfies PropertiesOf<RuleConfigurationSpec>,
 } as const;
 
+/** Whether a configuration leaves nothing to the platform: each of its fields has a value. */
+export function isCompleteConfiguration(configuration: RuleConfigurationSpec | undefined): boolean {
+  const names = Object.keys(configurationSchema.properties) as (keyof RuleConfigurationSpec)[];
+  return configuration !== undefined && names.every((name) => configuration[name] !== undefined);
+}
+
 /** JSON Schema of `HttpGatewayRuleSpec`. */
 export const httpGatewayRuleSchema = {
   type: 'object',
@@ -133,18 +141,18 @@ export const httpGatewayRuleSchema = {
     },
     cookie: {
       type: 'string',
-      minLength: 1,
       maxLength: 1024,
       pattern: ONE_LINE_PATTERN,
-      description: 'Only requests with this cookie: `domain_cookie`. An update sets it and cannot clear it.',
+      description:
+        'Only requests with this cookie: `domain_cookie`. Empty: all requests. An update sets it and cannot clear it.',
       'x-expected': ONE_LINE_EXPECTED,
     },
     header: {
       type: 'string',
-      minLength: 1,
       maxLength: 1024,
       pattern: ONE_LINE_PATTERN,
-      description: 'Only requests with this header: `domain_header`. Applied only when the rule is created.',
+      description:
+        'Only requests with this header: `domain_header`. Empty: all requests. Applied only when the rule is created.',
       'x-expected': ONE_LINE_EXPECTED,
     },
     certificateId: {
@@ -201,5 +209,12 @@ export const httpGatewayRuleSchema = {
       description: 'Creating the rule also opens outer access of its port: `whether_open`.',
     },
     configuration: configurationSchema,
+    onImmutableChange: {
+      type: 'string',
+      enum: ['recreate', 'hold'],
+      default: 'hold',
+      description:
+        'A change that the platform applies only when it creates a rule (configuration, header, no cookie): hold it, or recreate the rule, which deletes it and creates it again. Requests to it fail in between.',
+    },
   } satisfies PropertiesOf<HttpGatewayRuleSpec>,
 } as const;

@@ -9,9 +9,19 @@ export interface RuleWish extends JsonObject {
   readonly path: string;
 }
 
+/** Of a rule that was deleted to be created again. */
+export interface CreatedAgain extends JsonObject {
+  /** Id of the deleted rule. */
+  readonly former: string;
+  /** The fields that the manifest manages; the others were as the platform showed them. */
+  readonly asserted: JsonObject;
+}
+
 export type RuleStep = Step &
   (
-    | { readonly type: 'create'; readonly rule: RuleWish; readonly open: boolean }
+    | { readonly type: 'create'; readonly rule: RuleWish; readonly open: boolean; readonly again?: CreatedAgain }
+    /** Deletes the rule so that a step `create` can create it again as `rule`. */
+    | { readonly type: 'recreate'; readonly ruleId: string; readonly rule: RuleWish }
     /** Always the whole merged record: what is left out is reset by the platform. `asserted`: the fields the manifest manages. */
     | { readonly type: 'update'; readonly ruleId: string; readonly rule: RuleWish; readonly asserted: JsonObject }
     /** An adopted rule gets back the values it had, and is let go. */

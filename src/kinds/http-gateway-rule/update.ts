@@ -3,8 +3,11 @@ import type { RuleRecord } from '../../model/observed.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 import { type Difference, type HoldProposal, noDifference, type RawChange } from '../reconciled.ts';
 import { asserted, assertedChanges, assertedFields, plain, readableFields, recordingOf, where } from './asserted.ts';
-import { isMasked, needsRecreation, presentValue, ruleFields } from './fields.ts';
+import { isMasked, presentValue, ruleFields } from './fields.ts';
 import type { ObservedRule, RuleContext } from './live.ts';
+import { stillOwed } from './owed.ts';
+import { portNeeds } from './port-needs.ts';
+import { isImmutable, isSecure, recreateRule } from './recreate.ts';
 import type { HttpGatewayRuleSpec } from './spec.ts';
 import { ruleKey, type RuleStep, type RuleWish } from './steps.ts';
 
@@ -30,14 +33,40 @@ export function updateRule(
     ours || !context.memory.known
       ? []
       : [{ code: 'rule/adopted', message: `rule ${where(spec)} (${present.ruleId}) is adopted as it is` }];
-  const holds = [...immutableHold(context, mine, immutable), ...unseenHold(context, unseen)];
+  const object = ruleKey(present);
+  // A creation with another protocol would stand beside the rule: the rule gets it first.
+  const isFirst = updatable.length > 0 && isSecure(mergedRule(spec, present, held)) !== (present.protocol === 'https');
+  const recreation =
+    ours && mine !== undefined && immutable.length > 0 && spec.onImmutableChange === 'recreate'
+      ? recreateRule(
+          context,
+          live.recreation ?? NOT_READ,
+          present,
+          mine,
+          isFirst ? immutable : [...updatable, ...immutable],
+          {
+            object,
+            address: addressOf(present),
+            needs: portNeeds(spec, live, false),
+            after: isFirst ? ['update'] : [],
+          },
+        )
+      : undefined;
+  if (recreation !== undefined && 'steps' in recreation && !isFirst)
+    return { ...noDifference, unchangedFields, steps: recreation.steps };
+  const later = recreation !== undefined && 'steps' in recreation ? recreation.steps : [];
+  const refused =
+    recreation !== undefined && 'hold' in recreation ? [recreation.hold] : immutableHold(context, mine, immutable);
+  const holds = [...(later.length > 0 ? [] : refused), ...unseenHold(context, unseen)];
   if (updatable.length === 0) {
+    const { obligation, waits } = stillOwed(mine, present.ruleId, context.nowMs);
     return {
       ...noDifference,
       unchangedFields,
       holds,
+      waits,
       notes: adoption,
-      settled: context.memory.known ? [{ ...recording, origin, remoteAux: aux }] : [],
+      settled: context.memory.known ? [{ ...recording, origin, remoteAux: aux, obligation }] : [],
     };
   }
   const refusal = cannotUpdate(context, live, present, updatable);
@@ -56,7 +85,7 @@ export function updateRule(
           asserted: assertedFields(spec, held),
         },
         verb: 'update',
-        object: ruleKey(present),
+        object,
         summary: `update rule ${where(spec)}: ${updatable.map((change) => change.path).join(', ')}`,
         changes: updatable,
         effects: [],
@@ -66,8 +95,16 @@ export function updateRule(
         prune: false,
         ...(ours ? {} : { cause: 'adopt' as const }),
       },
+      ...later,
     ],
   };
+}
+
+/** Facts that nobody read: a rule is then not recreated. */
+const NOT_READ = { everyRule: { readable: false }, canDelete: true } as const;
+
+function addressOf({ serviceId, port, domain, path }: RuleRecord) {
+  return { serviceId, port, domain, path };
 }
 
 interface SortedChanges {
@@ -80,11 +117,10 @@ interface SortedChanges {
 }
 
 function sorted(changed: readonly RawChange[], present: RuleRecord): SortedChanges {
-  const kinds = Object.groupBy(changed, ({ field: name, before, after }) => {
-    const field = ruleFields.find((candidate) => candidate.name === name);
-    if (field === undefined) throw new Error(`${name} is not a field of a rule`);
-    if (needsRecreation(field, before, after)) return 'immutable';
-    return field.read?.(present) === undefined ? 'unseen' : 'updatable';
+  const kinds = Object.groupBy(changed, (change) => {
+    if (isImmutable(change)) return 'immutable';
+    const field = ruleFields.find(({ name }) => name === change.field);
+    return field?.read?.(present) === undefined ? 'unseen' : 'updatable';
   });
   return { updatable: kinds.updatable ?? [], immutable: kinds.immutable ?? [], unseen: kinds.unseen ?? [] };
 }
@@ -111,7 +147,8 @@ function immutableHold(
     {
       code: 'rule/immutable',
       message: `The platform applies a change of ${paths} only when it creates a rule, so rule ${where(spec)} keeps its present value. The other fields of the rule are managed.`,
-      remedy: 'Revert the change.',
+      remedy:
+        'Revert the change, or write spec.onImmutableChange: recreate in the manifest. Portolan then deletes the rule and creates it again, and requests to it fail in between.',
       changes,
     },
   ];

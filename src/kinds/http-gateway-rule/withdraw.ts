@@ -11,6 +11,7 @@ import {
 } from '../reconciled.ts';
 import { changeOf, isOnRecord, plain } from './asserted.ts';
 import { needsRecreation, ruleFields } from './fields.ts';
+import { fulfilOwed } from './owed.ts';
 import { ruleKey, type RuleStep, type RuleWish } from './steps.ts';
 
 /**
@@ -18,6 +19,8 @@ import { ruleKey, type RuleStep, type RuleWish } from './steps.ts';
  * given back the values it had, as its manifest said; anything else is none of our business.
  */
 export function withdrawRule(object: OwnedObject, context: WithdrawContext): Difference<RuleStep> {
+  const owed = fulfilOwed(object, context);
+  if (owed !== undefined) return owed;
   const { rules, canDeleteRules, permissions } = context;
   const name = object.naturalKey.split('/').slice(3).join('/');
   const gone = `rule ${name} is no longer in the source`;

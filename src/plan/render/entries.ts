@@ -3,7 +3,7 @@ import { safeLine } from '../../model/text.ts';
 import { unreachable } from '../../model/unreachable.ts';
 import type { Disagreement, EndedScope, Fault, PlanReport, ScopeResult } from '../report.ts';
 import type { ActionResult } from '../result.ts';
-import { cameUp, isoTime, resultWords, shownChanges, untried } from './words.ts';
+import { cameUp, isoTime, isOwnChange, isOwnResult, resultWords, shownChanges, untried } from './words.ts';
 
 /** How much of a person's attention it needs. */
 export type Level = 'error' | 'warning' | 'notice';
@@ -117,9 +117,9 @@ function unobservedFaults(
 
 function plannedEntries(scope: ScopePlan, wasCarriedOut: boolean): Entry[] {
   return [
-    ...scope.actions.map((action) =>
-      wasCarriedOut ? leftEntry(action, scope.application) : plannedEntry(action, scope),
-    ),
+    ...scope.actions
+      .filter(isOwnChange)
+      .map((action) => (wasCarriedOut ? leftEntry(action, scope.application) : plannedEntry(action, scope))),
     ...standingEntries(scope),
   ];
 }
@@ -162,7 +162,7 @@ function endedEntries(ended: EndedScope): Entry[] {
   const { application, results, remaining, waits, error } = ended;
   const news = new Set(cameUp(ended));
   return [
-    ...results.map((result) => resultEntry(result, application)),
+    ...results.filter(isOwnResult).map((result) => resultEntry(result, application)),
     ...untried(ended).map((action) =>
       leftEntry(
         action,

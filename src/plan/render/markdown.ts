@@ -107,7 +107,8 @@ function overview({ scopes }: PlanDocument): Block {
 }
 
 function verbs({ actions }: ScopePlan) {
-  const count = (verb: string): number => actions.filter((action) => action.verb === verb).length;
+  const count = (verb: string): number =>
+    actions.filter((action) => action.verb === verb && action.continues === undefined).length;
   return { create: count('create'), update: count('update'), remove: count('delete') };
 }
 

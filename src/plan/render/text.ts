@@ -48,7 +48,7 @@ function isWorthShowing(scope: ScopePlan): boolean {
 function renderScope(scope: ScopePlan, paint: Paint): string {
   const lines = [`${paint('title', safeLine(scope.application))}  ${paint('dim', safeLine(scopeKey(scope.scope)))}`];
   let previous = '';
-  for (const action of scope.actions) {
+  for (const action of scope.actions.filter(({ continues }) => continues === undefined)) {
     if (action.resource !== previous) lines.push(`  ${paint('title', safeLine(action.resource))}`);
     previous = action.resource;
     lines.push(...renderAction(action, paint));

@@ -78,10 +78,20 @@ export function countsText({ create, update, delete: removals, deferred }: PlanS
   return `${create} to create, ${update} to change, ${removals} to delete${deferred > 0 ? `, ${deferred} to follow` : ''}`;
 }
 
+/** Whether an action is a change of its own, and not the completion of another one. */
+export function isOwnChange({ continues }: Action): boolean {
+  return continues === undefined;
+}
+
+/** Whether a result says something of its own: a completion that was done, or not begun, says nothing. */
+export function isOwnResult({ action, status }: ActionResult): boolean {
+  return isOwnChange(action) || status === 'failed' || status === 'in-doubt';
+}
+
 /** `4 done, 1 failed, 1 in doubt, 0 skipped`. */
 export function resultCounts(results: readonly ActionResult[]): string {
   const number = (status: ActionResult['status']): number =>
-    results.filter((result) => result.status === status).length;
+    results.filter((result) => result.status === status && isOwnResult(result)).length;
   return [
     `${number('done')} done`,
     `${number('failed')} failed`,

@@ -62,10 +62,21 @@ export const causesOfRules: Causes = {
       'only a creation applies what the manifest says',
     );
   },
+  'rule/owed': (world, hold) => {
+    const owed = [...world.books.objects.values()].filter(
+      (row) => row.resource === hold.resource && row.obligation !== null,
+    );
+    const isClosed = owed.some(({ naturalKey }) => {
+      const [, serviceId, port] = naturalKey.split('/');
+      return world.server.state.ports.get(`${serviceId}/${port}`)?.outer !== true;
+    });
+    return when(isClosed, 'the port of the deleted rule is closed, or gone');
+  },
   'rule/configuration-unknown': (world, hold) => {
     const spec = ruleWishOf(world, hold);
     const [row] = rulesAt(world, placeOfWish(world, hold));
-    if (spec?.configuration === undefined || row === undefined || !world.truth.adoptionAllowed) return undefined;
+    if (spec === undefined || row === undefined || !world.truth.adoptionAllowed) return undefined;
+    if (spec.configuration === undefined && !isFixedOtherwise(spec, row)) return undefined;
     const isAdopted = isForeign(world, row) || wasShownAway(world, row);
     return when(isAdopted, 'nobody can read what it was made with');
   },

@@ -1,0 +1,206 @@
+import type { Json } from '../../model/json.ts';
+import type { PlacedRule, RuleRecord } from '../../model/observed.ts';
+import type { OwnedObject } from '../../model/owned.ts';
+import type { Resource } from '../../model/resource.ts';
+import type { HoldProposal, Memory, Need, RawChange, StepProposal } from '../reconciled.ts';
+import { assertedChanges, assertedFields, where } from './asserted.ts';
+import { isMasked, needsRecreation, presentValue, ruleFields } from './fields.ts';
+import type { RecreationFacts, RuleContext } from './live.ts';
+import { CREATE_AGAIN, obligationOf, type OwedRule } from './owed.ts';
+import { isCompleteConfiguration, type HttpGatewayRuleSpec } from './spec.ts';
+import type { RuleStep, RuleWish } from './steps.ts';
+
+/** The two steps that delete a rule and create it again, or why they must not be taken. */
+export type Recreation = { readonly steps: readonly StepProposal<RuleStep>[] } | { readonly hold: HoldProposal };
+
+/** Where a recreation stands among the other steps of its rule. */
+export interface RecreationOrder {
+  /** Natural key of the row on record. */
+  readonly object: string;
+  /** Where the rule is once the steps before are done. */
+  readonly address: Pick<RuleWish, 'serviceId' | 'port' | 'domain' | 'path'>;
+  /** What must hold on the platform for the creation. */
+  readonly needs: readonly Need[];
+  /** Steps that come first. */
+  readonly after: readonly string[];
+}
+
+/**
+ * Proposes to delete a rule and to create it again, which is the only way to change what a server applies on creation. The
+ * deletion is proposed only if all that is known says that the creation will be accepted, and that nothing is lost by it.
+ */
+export function recreateRule(
+  context: RuleContext,
+  facts: RecreationFacts,
+  present: RuleRecord,
+  mine: OwnedObject,
+  changes: readonly RawChange[],
+  order: RecreationOrder,
+): Recreation {
+  const { spec } = context.resource;
+  const rule = { ...recreatedRule(spec, present, mine), ...order.address };
+  const why = lossOf(context, facts, present, mine) ?? blockerOf(facts, rule, present);
+  if (why !== undefined) return { hold: { ...why, changes } };
+  const asserted = assertedFields(spec);
+  const owed: OwedRule = { rule, former: present.ruleId, asserted };
+  const paths = changes.map(({ path }) => path).join(', ');
+  const shared = { object: order.object, needs: order.needs, provides: [], prune: false } as const;
+  return {
+    steps: [
+      {
+        ...shared,
+        key: 'recreate',
+        step: { type: 'recreate', ruleId: present.ruleId, rule },
+        verb: 'update',
+        summary: `recreate rule ${where(spec)}: ${paths}`,
+        changes,
+        effects: [`deletes the rule and creates it again: requests to ${where(spec)} fail in between`],
+        after: order.after,
+        obligation: obligationOf(owed),
+      },
+      {
+        ...shared,
+        key: CREATE_AGAIN,
+        step: { type: 'create', rule, open: false, again: { former: owed.former, asserted } },
+        verb: 'create',
+        summary: `create rule ${where(spec)} again`,
+        changes: [],
+        effects: [],
+        after: ['recreate'],
+        continues: 'recreate',
+      },
+    ],
+  };
+}
+
+/** Whether a rule on record must be created again to be as its manifest says: only then is it worth to read for it. */
+export function mayBeRecreated(
+  resource: Resource<HttpGatewayRuleSpec>,
+  memory: Memory,
+  rules: readonly RuleRecord[],
+): boolean {
+  if (resource.spec.onImmutableChange !== 'recreate') return false;
+  return memory.objects.some((row) => {
+    const present = rules.find(({ ruleId }) => ruleId === row.remoteId);
+    if (row.resource !== resource.id || present === undefined) return false;
+    return assertedChanges(resource.spec, (field) => presentValue(field, present, row)).some(isImmutable);
+  });
+}
+
+/** Whether only creating the rule again makes a change. */
+export function isImmutable({ field: name, before, after }: RawChange): boolean {
+  const field = ruleFields.find((candidate) => candidate.name === name);
+  return field !== undefined && needsRecreation(field, before, after);
+}
+
+/** The whole record: what the manifest wants, and of all else what the platform shows or Portolan last applied. */
+function recreatedRule(spec: HttpGatewayRuleSpec, present: RuleRecord, mine: OwnedObject): RuleWish {
+  const fields = ruleFields.map((field): [string, Json | undefined] => [
+    field.name,
+    field.want(spec) ?? field.read?.(present) ?? (field.shownBy === 'never' ? mine.lastApplied[field.name] : undefined),
+  ]);
+  const { serviceId, port, domain, path } = present;
+  return { serviceId, port, domain, path, ...Object.fromEntries(fields.filter(([, value]) => value !== undefined)) };
+}
+
+type Why = Omit<HoldProposal, 'changes'>;
+
+/** Returns what a rule would lose by being created again. */
+function lossOf(
+  { resource: { spec }, memory }: RuleContext,
+  facts: RecreationFacts,
+  present: RuleRecord,
+  mine: OwnedObject,
+): Why | undefined {
+  const rule = `rule ${where(spec)}`;
+  if (!memory.known || !facts.canDelete) {
+    return {
+      code: 'rule/cannot-recreate',
+      message: `Portolan cannot recreate ${rule}: ${memory.known ? 'this server offers no way to delete a rule' : 'without a ledger, a rule that is deleted could be lost'}.`,
+      remedy: memory.known ? 'Revert the change.' : 'Use a ledger, or revert the change.',
+    };
+  }
+  if (mine.origin !== 'created' && !isCompleteConfiguration(spec.configuration)) {
+    return {
+      code: 'rule/configuration-unknown',
+      message: `Portolan does not recreate ${rule}, because it did not create the rule and no server shows the configuration, which would be lost.`,
+      remedy:
+        'Write all eight fields of spec.configuration in the manifest, so that nothing of the rule is unknown, or revert the change.',
+    };
+  }
+  const masked = ruleFields.filter((field) => field.want(spec) === undefined && isMasked(field.read?.(present)));
+  if (masked.length > 0) {
+    const names = masked.map(({ path }) => `spec.${path}`).join(' and ');
+    return {
+      code: 'rule/secret-value',
+      message: `Portolan does not recreate ${rule}, because it holds one of Portolan's own secrets, which is masked, in ${names}.`,
+      remedy: `Replace the secret in the console, or write ${names} in the manifest.`,
+    };
+  }
+  if (present.pathRewrite === true || !isNothing(present.rewrites)) {
+    return {
+      code: 'rule/cannot-recreate',
+      message: `Portolan does not recreate ${rule}, because it has rewrites, which a creation through this API cannot carry.`,
+      remedy: 'Remove the rewrites in the console, or revert the change.',
+    };
+  }
+  if (spec.extensions === undefined && present.extensions === undefined) return unchecked(rule);
+  return undefined;
+}
+
+function unchecked(rule: string): Why {
+  return {
+    code: 'rule/recreate-unchecked',
+    message: `Portolan does not recreate ${rule}, because the listing of all rules is not readable or lacks the rule: whether the platform would accept the rule again is not known.`,
+    remedy: 'Use a token that may read GET /openapi/v1/httpdomains, or revert the change.',
+  };
+}
+
+/** Returns why the platform would refuse to create the rule again. */
+function blockerOf({ everyRule }: RecreationFacts, rule: RuleWish, present: RuleRecord): Why | undefined {
+  const name = `rule ${where(rule)}`;
+  if (!everyRule.readable) return unchecked(name);
+  const own = everyRule.value.find((other) => other.rule.ruleId === present.ruleId);
+  if (own === undefined) return unchecked(name);
+  const others = everyRule.value.filter((other) => other !== own && sameText(other.rule.domain, rule.domain));
+  const beside = others.filter((other) => sameText(other.rule.path, rule.path));
+  const blocker =
+    beside.find((other) => other.rule.extensions === undefined || redirects(other.rule.extensions)) ??
+    (redirects(rule['extensions']) ? beside.find((other) => other.rule.protocol === 'http') : undefined) ??
+    beside.find((other) => hasSameKey(other.rule, rule)) ??
+    others.find((other) => other.team !== own.team);
+  if (blocker === undefined) return undefined;
+  return {
+    code: 'rule/recreate-blocked',
+    message: `Portolan does not recreate ${name}, because the platform would refuse it while rule ${blocker.rule.ruleId} (${placeOf(blocker)}) exists.`,
+    remedy: `Change or move rule ${blocker.rule.ruleId}, or revert the change.`,
+  };
+}
+
+function placeOf({ team, region, appId, rule: { domain, path } }: PlacedRule): string {
+  return `${domain}${path} of ${team}/${region}/${appId}`;
+}
+
+/** The server searches the text of the extensions for this word. */
+function redirects(extensions: unknown): boolean {
+  return JSON.stringify(extensions ?? []).includes('httptohttps');
+}
+
+function hasSameKey(other: RuleRecord, rule: RuleWish): boolean {
+  const protocol = isSecure(rule) ? 'https' : 'http';
+  return other.serviceId === rule.serviceId && other.port === rule.port && other.protocol === protocol;
+}
+
+/** A certificate makes a rule https. */
+export function isSecure(rule: RuleWish): boolean {
+  return typeof rule['certificateId'] === 'number' && rule['certificateId'] > 0;
+}
+
+/** The server's database compares texts without case. */
+function sameText(left: string, right: string): boolean {
+  return left.toLowerCase() === right.toLowerCase();
+}
+
+function isNothing(rewrites: string | null): boolean {
+  return rewrites === null || rewrites === '' || rewrites === '[]';
+}
