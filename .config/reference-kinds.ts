@@ -1,5 +1,6 @@
 import { stringify } from 'yaml';
 import { kindDeclarations } from '../src/kinds/declarations.ts';
+import { type ChangeEffect, type DialectEffect, effectOf, leavesOf } from '../src/kinds/field-effects.ts';
 import { documentFields, type Field } from '../src/kinds/fields.ts';
 import type { KindDeclaration } from '../src/kinds/kind.ts';
 import { schemaFileName } from '../src/kinds/schema.ts';
@@ -32,7 +33,53 @@ export function kindsPage(): string {
     '## Every document\n',
     fieldsTable(shared),
     ...declarations.map(kindSection),
+    effectsSection(declarations),
   ].join('\n');
+}
+
+const CHANGES: Readonly<Record<ChangeEffect, { readonly update: string; readonly recreate: string }>> = {
+  update: { update: 'yes', recreate: 'not needed' },
+  'update-not-clear': {
+    update: 'yes, but not cleared',
+    recreate: 'to clear it: held, or by `onImmutableChange: recreate`',
+  },
+  'recreate-or-hold': { update: 'no', recreate: 'held, or by `onImmutableChange: recreate`' },
+  hold: { update: 'no', recreate: 'no: held' },
+  'other-object': { update: 'names the object', recreate: 'no: another object, or the object moves' },
+  'creation-only': { update: 'no: used on creation, not compared', recreate: 'no' },
+  local: { update: 'never sent', recreate: 'no' },
+};
+
+/** What a change of each field comes to: the data that a generic test holds against the sandbox. */
+function effectsSection(declarations: readonly KindDeclaration<unknown>[]): string {
+  const rows = declarations.flatMap((declaration) => {
+    const { kind, effects } = declaration;
+    const specs = documentFields(declaration).fields.filter(({ name }) => name === 'spec');
+    if (effects.length === 0)
+      return [[kind, 'every field', 'configuration', 'never sent as a value to keep', 'no', 'no']];
+    return specs.flatMap(leavesOf).flatMap(({ path }) => {
+      const effect = effectOf(effects, path);
+      if (effect === undefined) throw new Error(`${kind} does not say what a change of ${path} comes to`);
+      const { documented, extended } = effect;
+      const same = JSON.stringify(documented) === JSON.stringify(extended);
+      const dialects: [string, DialectEffect][] = same
+        ? [['both', extended]]
+        : [
+            ['extended', extended],
+            ['documented', documented],
+          ];
+      return dialects.map(([dialect, { change, readBack }]) => {
+        const { update, recreate } = CHANGES[change];
+        return [kind, code(path), dialect, update, readBack, recreate];
+      });
+    });
+  });
+  return `## What a change of each field comes to
+
+For an object that exists. *Update*: whether the server changes the field. *Read back*: which answer shows its present value; a
+change that no answer shows is never reported as done. *Recreate*: whether deleting and creating the object again is a way.
+
+${table(['kind', 'field', 'dialect', 'update', 'read back', 'recreate'], rows)}`;
 }
 
 function kindSection(declaration: KindDeclaration<unknown>): string {

@@ -43,6 +43,8 @@ export function applyHooks({
   function finished({ action, scope, result }: Extract<ApplyEvent, { type: 'finished' }>): void {
     const start = begun.get(`${scope} ${action.id}`);
     ended[result.status] += 1;
+    // It had counted as done when the platform accepted it.
+    if (result.status === 'failed' && result.reason.type === 'not-taken') ended.done -= 1;
     const tookMs = start === undefined ? 0 : clock.monotonic() - start.atMs;
     const facts = [...(start === undefined ? [] : [of(start.nth)]), ...(tookMs < 1000 ? [] : [shortDuration(tookMs)])];
     progress.line(

@@ -1,3 +1,4 @@
+import type { FieldEffect } from './field-effects.ts';
 import type { ResourceId } from '../model/ids.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
@@ -44,6 +45,8 @@ export interface KindDeclaration<Spec> {
   readonly description: string;
   /** `metadata.name` of a document that has none. Absent: the name must be given. */
   readonly defaultName?: string;
+  /** What a server does with each field of `spec` once the object exists; empty for configuration, which nothing reconciles. */
+  readonly effects: readonly FieldEffect[];
   /** JSON Schema 2020-12 of `spec`, with a description on every field and defaults where the type promises them. */
   readonly specSchema: JsonObject;
   /** Valid documents that show every field there is, for schemas and `explain`; the first is the one to begin with. */

@@ -34,9 +34,12 @@ const answer = recordOf<AnswerSummary>(
 );
 
 const reason = oneOf('Why it failed, as far as a caller would react differently.', [
-  objectOf('The platform refused it, it is there already, or it could not be sent.', {
-    type: literal('refused', 'exists', 'not-sent'),
-  }),
+  objectOf(
+    'The platform refused it, it is there already, it could not be sent, or it was accepted and changed nothing.',
+    {
+      type: literal('refused', 'exists', 'not-sent', 'not-taken'),
+    },
+  ),
   objectOf('Too many requests.', { type: only('throttled'), retryAfterMs: nullable({ type: 'number' }) }),
   objectOf('Nothing more was sent for this application.', {
     type: only('stop-scope'),

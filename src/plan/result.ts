@@ -30,7 +30,9 @@ export type FailureReason =
   | { readonly type: 'exists' }
   | { readonly type: 'throttled'; readonly retryAfterMs: number | null }
   | { readonly type: 'stop-scope'; readonly why: 'credentials' | 'region-not-ready' | 'unsent' }
-  | { readonly type: 'not-sent' };
+  | { readonly type: 'not-sent' }
+  /** It was accepted, and reading it back shows no change. */
+  | { readonly type: 'not-taken' };
 
 export type SkipReason =
   | { readonly type: 'behind'; readonly action: string }

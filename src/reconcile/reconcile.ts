@@ -18,6 +18,7 @@ import { planScope } from '../plan/plan-scope.ts';
 import { bookings, keepBooks, readMemory } from './books.ts';
 import type { Outcome } from './outcome.ts';
 import { refusalsOf } from './refusals.ts';
+import { notTaken, runnable } from './runnable.ts';
 import { resolveScope } from './resolve-scope.ts';
 import { type CachingReader, createScopeReader, VANISHED } from './scope-reader.ts';
 import type { SharedReadings } from './shared-readings.ts';
@@ -206,7 +207,12 @@ export async function carryOut(
       });
       for (const result of applied.results) results.set(result.action.id, result);
       options.shared?.changed(current.scope);
-      current = await lookAgain(current, world, options, applied);
+      const readBack = await lookAgain(current, world, options, applied);
+      current = readBack.prepared;
+      for (const result of readBack.untaken) {
+        results.set(result.action.id, result);
+        world.emit({ type: 'finished', action: result.action, scope: scopeKey(current.scope), result });
+      }
       if (applied.error !== undefined) throw applied.error;
       if (applied.stopped !== undefined) break;
     }
@@ -231,64 +237,38 @@ export async function carryOut(
   }
 }
 
+/** What was read back, and what the platform accepted and does not show: that is not done. */
+interface ReadBack {
+  readonly prepared: Prepared;
+  readonly untaken: readonly ActionResult[];
+}
+
 /** Reads back what was touched, and counts what was accepted and did not take. */
 async function lookAgain(
   current: Prepared,
   world: ApplyWorld,
   options: PassOptions,
   applied: Applied,
-): Promise<Prepared> {
+): Promise<ReadBack> {
   // With a write still in the air, or a platform that refuses us, reading proves nothing and costs a request.
-  if (applied.stopped !== undefined) return { ...current, plan: remainder(current.plan, applied.results), waits: [] };
+  if (applied.stopped !== undefined) {
+    const prepared = { ...current, plan: remainder(current.plan, applied.results), waits: [] };
+    return { prepared, untaken: [] };
+  }
   const next = await again(current, world, options, applied.stale ? undefined : applied.touched);
   // One without a change of its own took, and comes once more only because a step before it undoes it for a moment.
   const untaken = new Set(next.plan.actions.flatMap(({ id, changes }) => (changes.length > 0 ? [id] : [])));
-  const repeated = applied.results.filter(({ status, action }) => status === 'done' && untaken.has(action.id));
-  if (repeated.length === 0) return next;
+  const repeated = applied.results.flatMap((result) =>
+    result.status === 'done' && untaken.has(result.action.id) ? [notTaken(result)] : [],
+  );
+  if (repeated.length === 0) return { prepared: next, untaken: [] };
   for (const { action } of repeated) await countFailure(world, next, action);
-  return again(next, world, options, new Set());
+  return { prepared: await again(next, world, options, new Set()), untaken: repeated };
 }
 
 function remainder(plan: ScopePlan, results: readonly ActionResult[]): ScopePlan {
   const done = new Set(results.flatMap((result) => (result.status === 'done' ? [result.action.id] : [])));
   return { ...plan, actions: plan.actions.filter((action) => !done.has(action.id)) };
-}
-
-/**
- * What may be sent now: neither refused nor unapproved, nor behind anything that is; nor a temporary change for the sake
- * of one, which would only be taken back. A plan names what comes first earlier.
- */
-function runnable(
-  plan: ScopePlan,
-  approved: (action: Action) => boolean,
-  results: ReadonlyMap<string, ActionResult>,
-): readonly Action[] {
-  const barred = new Set<string>();
-  for (let before = -1; before < barred.size; ) {
-    before = barred.size;
-    for (const action of plan.actions) {
-      const may =
-        approved(action) &&
-        mayRun(action, results.get(action.id), plan) &&
-        !action.after.some((id) => barred.has(id)) &&
-        !isInVain(action, plan, barred);
-      if (!may) barred.add(action.id);
-    }
-  }
-  return plan.actions.filter((action) => !barred.has(action.id));
-}
-
-function isInVain({ id, object, obligation }: Action, plan: ScopePlan, barred: ReadonlySet<string>): boolean {
-  if (obligation === undefined) return false;
-  return plan.actions.some((other) => other.object === object && other.after.includes(id) && barred.has(other.id));
-}
-
-/** A creation that was accepted and is not to be seen is never sent twice in one pass. */
-function mayRun(action: Action, former: ActionResult | undefined, plan: ScopePlan): boolean {
-  if (former === undefined || former.status === 'skipped') return true;
-  // What a later action completes is not begun twice: only the completion is left then.
-  if (plan.actions.some(({ continues }) => continues === action.id)) return false;
-  return former.status === 'done' && action.verb === 'update';
 }
 
 /** What a person who saw this plan agreed to: its actions, and what its deferred ones become. */

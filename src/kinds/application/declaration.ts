@@ -1,5 +1,6 @@
 import type { KindDeclaration } from '../kind.ts';
 import { applicationIdentities } from './check.ts';
+import { applicationEffects } from './effects.ts';
 import { applicationExamples } from './examples.ts';
 import { type ApplicationSpec, applicationSchema } from './spec.ts';
 
@@ -7,6 +8,7 @@ export const applicationDeclaration: KindDeclaration<ApplicationSpec> = {
   kind: 'Application',
   trust: 'manifest',
   description: applicationSchema.description,
+  effects: applicationEffects,
   specSchema: applicationSchema,
   examples: applicationExamples,
   application: () => undefined,

@@ -1,5 +1,6 @@
 import type { KindDeclaration, Reference } from '../kind.ts';
 import { checkComponent, componentIdentities } from './check.ts';
+import { componentEffects } from './effects.ts';
 import { componentExamples } from './examples.ts';
 import { type ComponentSpec, componentSchema } from './spec.ts';
 
@@ -7,6 +8,7 @@ export const componentDeclaration: KindDeclaration<ComponentSpec> = {
   kind: 'Component',
   trust: 'manifest',
   description: componentSchema.description,
+  effects: componentEffects,
   specSchema: componentSchema,
   examples: componentExamples,
   application: (spec) => spec.application,

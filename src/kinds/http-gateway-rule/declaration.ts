@@ -1,5 +1,6 @@
 import type { KindDeclaration } from '../kind.ts';
 import { checkRule, ruleIdentities } from './check.ts';
+import { ruleEffects } from './effects.ts';
 import { httpGatewayRuleExamples } from './examples.ts';
 import { type HttpGatewayRuleSpec, httpGatewayRuleSchema } from './spec.ts';
 
@@ -7,6 +8,7 @@ export const httpGatewayRuleDeclaration: KindDeclaration<HttpGatewayRuleSpec> = 
   kind: 'HttpGatewayRule',
   trust: 'manifest',
   description: httpGatewayRuleSchema.description,
+  effects: ruleEffects,
   specSchema: httpGatewayRuleSchema,
   examples: httpGatewayRuleExamples,
   application: (spec) => spec.application,

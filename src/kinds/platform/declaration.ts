@@ -8,6 +8,7 @@ export const platformDeclaration: KindDeclaration<PlatformSpec> = {
   trust: 'operator',
   description: platformSchema.description,
   defaultName: 'default',
+  effects: [],
   specSchema: platformSchema,
   examples: platformExamples,
   application: () => undefined,

@@ -8,6 +8,7 @@ export const settingsDeclaration: KindDeclaration<SettingsSpec> = {
   trust: 'operator',
   description: settingsSchema.description,
   defaultName: 'default',
+  effects: [],
   specSchema: settingsSchema,
   examples: settingsExamples,
   application: () => undefined,

@@ -1,5 +1,6 @@
 import type { KindDeclaration } from '../kind.ts';
 import { checkStoreInstall, storeInstallIdentities } from './check.ts';
+import { installEffects } from './effects.ts';
 import { storeInstallExamples } from './examples.ts';
 import { type StoreInstallSpec, storeInstallSchema } from './spec.ts';
 
@@ -7,6 +8,7 @@ export const storeInstallDeclaration: KindDeclaration<StoreInstallSpec> = {
   kind: 'StoreInstall',
   trust: 'manifest',
   description: storeInstallSchema.description,
+  effects: installEffects,
   specSchema: storeInstallSchema,
   examples: storeInstallExamples,
   application: (spec) => spec.application,

@@ -7,6 +7,7 @@ export const storeDeclaration: KindDeclaration<StoreSpec> = {
   kind: 'Store',
   trust: 'operator',
   description: storeSchema.description,
+  effects: [],
   specSchema: storeSchema,
   examples: storeExamples,
   application: () => undefined,

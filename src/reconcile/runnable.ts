@@ -1,0 +1,56 @@
+import { FAILURES_MAX } from '../plan/doubts.ts';
+import type { ActionResult } from '../plan/result.ts';
+import type { Action, ScopePlan } from '../model/plan.ts';
+
+/**
+ * What may be sent now: neither refused nor unapproved, nor behind anything that is; nor a temporary change for the sake
+ * of one, which would only be taken back. A plan names what comes first earlier.
+ */
+export function runnable(
+  plan: ScopePlan,
+  approved: (action: Action) => boolean,
+  results: ReadonlyMap<string, ActionResult>,
+): readonly Action[] {
+  const barred = new Set<string>();
+  for (let before = -1; before < barred.size; ) {
+    before = barred.size;
+    for (const action of plan.actions) {
+      const may =
+        approved(action) &&
+        mayRun(action, results.get(action.id), plan) &&
+        !action.after.some((id) => barred.has(id)) &&
+        !isInVain(action, plan, barred);
+      if (!may) barred.add(action.id);
+    }
+  }
+  return plan.actions.filter((action) => !barred.has(action.id));
+}
+
+function isInVain({ id, object, obligation }: Action, plan: ScopePlan, barred: ReadonlySet<string>): boolean {
+  if (obligation === undefined) return false;
+  return plan.actions.some((other) => other.object === object && other.after.includes(id) && barred.has(other.id));
+}
+
+/** A creation that was accepted and is not to be seen is never sent twice in one pass. */
+function mayRun(action: Action, former: ActionResult | undefined, plan: ScopePlan): boolean {
+  if (former === undefined || former.status === 'skipped') return true;
+  // What a later action completes is not begun twice: only the completion is left then.
+  if (plan.actions.some(({ continues }) => continues === action.id)) return false;
+  return isNotTaken(former) && action.verb === 'update';
+}
+
+function isNotTaken(result: ActionResult): boolean {
+  return result.status === 'done' || (result.status === 'failed' && result.reason.type === 'not-taken');
+}
+
+/** An answer alone proves no effect: the platform shows what it showed before. */
+export function notTaken({ action, answer }: Extract<ActionResult, { status: 'done' }>): ActionResult {
+  return {
+    status: 'failed',
+    action,
+    answer: { ...answer, message: 'the platform accepted it, and shows no change' },
+    request: action.summary,
+    reason: { type: 'not-taken' },
+    remedy: `See in the console why. It is tried ${FAILURES_MAX} times in a row at most.`,
+  };
+}
