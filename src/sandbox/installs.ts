@@ -191,11 +191,14 @@ function freeServiceName({ state, team, context }: ApplicationCall, from: ModelC
 
 /**
  * Extended: what is installed. Two copies of one model are two equal entries, and an upgrade changes none of them. The
- * server asks the store of each, so a store that refuses or cannot be reached fails the whole listing.
+ * server asks the store of each, so a store that refuses or cannot be reached fails the whole listing. An install that has no
+ * component here any more is not listed.
  */
 export function listInstalled({ state, application }: ApplicationCall): Answer {
   const entries: object[] = [];
+  const components = state.components.in('application', String(application.id));
   for (const group of state.installs.in('application', String(application.id))) {
+    if (!components.some((component) => component.groupId === group.id)) continue;
     const market = state.markets.get(storeKey(group.storeUrl, group.storeDomain));
     if (market === undefined) continue;
     const found = findModel(state, market, group.modelId);

@@ -153,10 +153,21 @@ const actors = {
   'token-expires'({ server, timeline }, chance) {
     server.tokenExpiredUntilMs = timeline.nowMs + chance.pick([1_000, 30_000, 600_000]);
   },
+  /** Its memory is no multiple of 32 MiB any more, or is one again: the detail of its application has fractions or not. */
+  'resize-component'({ server }, chance) {
+    const component = someComponent(server, chance);
+    if (component === undefined) return;
+    server.change((state) => state.components.put({ ...component, memoryMib: chance.pick([100, 33, 128]) }));
+  },
 } satisfies Record<string, Actor>;
 
 export type ActorName = keyof typeof actors;
-export const actorNames = Object.keys(actors) as readonly ActorName[];
+
+/** What befalls few schedules, by a chance of its own, so that the others stay what they are. */
+const rare = ['resize-component'] as const satisfies readonly ActorName[];
+
+export const rareActors: readonly ActorName[] = rare;
+export const actorNames = (Object.keys(actors) as ActorName[]).filter((name) => !rareActors.includes(name));
 
 export function act(name: ActorName, surroundings: Surroundings, chance: Chance): void {
   (actors[name] as Actor)(surroundings, chance);

@@ -1,6 +1,6 @@
 import { operations } from '../../src/platform/operations.ts';
 import type { WriteClass, WriteOperation } from '../../src/platform/writes.ts';
-import { type ActorName, actorNames } from './actors.ts';
+import { type ActorName, actorNames, rareActors } from './actors.ts';
 import type { Chance } from './chance.ts';
 import { readFaults, writeFaults } from './faults.ts';
 import { type EditName, editNames } from './shop.ts';
@@ -139,20 +139,38 @@ export function anySwarm(chance: Chance): Swarm {
   };
 }
 
+/** What befalls a schedule but rarely, from a source that nothing else draws from. */
+class Rarities {
+  readonly #chance: Chance;
+  readonly #rate: number;
+
+  constructor(chance: Chance) {
+    this.#chance = chance;
+    this.#rate = chance.pick([0, 0, 0, 0, 0.01, 0.03]);
+  }
+
+  draw(): Perturbation | undefined {
+    if (this.#rate === 0 || rareActors.length === 0 || !this.#chance.happens(this.#rate)) return undefined;
+    return { type: 'actor', actor: this.#chance.pick(rareActors), a: this.#chance.int(0x7fffffff) };
+  }
+}
+
 /** Draws from a swarm, and keeps what it drew: the script that replays it. */
 export class RandomPlan implements Plan {
   readonly script: (readonly [number, Perturbation])[] = [];
   readonly #chance: Chance;
   readonly #swarm: Swarm;
+  readonly #rarities: Rarities;
 
-  constructor(chance: Chance, swarm: Swarm) {
+  constructor(chance: Chance, swarm: Swarm, rarities: Chance) {
     this.#chance = chance;
     this.#swarm = swarm;
+    this.#rarities = new Rarities(rarities);
   }
 
   at(step: number, effect: Effect): Perturbation | undefined {
     if (step > this.#swarm.steps) return undefined;
-    const drawn = this.#draw(effect);
+    const drawn = this.#draw(effect) ?? this.#rarities.draw();
     if (drawn !== undefined) this.script.push([step, drawn]);
     return drawn;
   }

@@ -132,7 +132,7 @@ function settingsOf(seed: number, options: ScheduleOptions): { settings: Setting
   const swarm = anySwarm(chance);
   const platform = anyPlatform(chance);
   const wishes = anyWishes(chance);
-  const drawn = new RandomPlan(new Chance(seed, 7), swarm);
+  const drawn = new RandomPlan(new Chance(seed, 7), swarm, new Chance(seed, 9));
   const plan = options.script === undefined ? drawn : scripted(options.script);
   const settings: Settings = {
     seed,
