@@ -1,3 +1,4 @@
+import { type RuleField, ruleFields } from '../../kinds/http-gateway-rule/fields.ts';
 import type { PortProtocol } from '../../model/observed.ts';
 import type { RuleFields } from '../../platform/writes.ts';
 
@@ -84,63 +85,67 @@ export function expectedPort(before: PortPicture, step: PortStep): PortPicture |
   return typeof row.then === 'string' ? row.then : { ...before, ...row.then };
 }
 
-/** One field of a gateway rule: what a creation and an update make of it. */
+/** One field of a gateway rule, with two values for it, and where the server shows it. */
 export interface RuleFieldExpectation {
   readonly field: Exclude<keyof RuleFields, 'serviceId' | 'port' | 'open'>;
   /** Fields that the value needs beside it. */
   readonly with?: Partial<RuleFields>;
-  readonly created: RuleFields[RuleFieldExpectation['field']];
+  /** `certificate`: a certificate of the team, or none. */
+  readonly created: RuleFields[RuleFieldExpectation['field']] | 'certificate';
   readonly updated: RuleFields[RuleFieldExpectation['field']];
-  /** Member of the record that shows it; undefined: no answer shows it. */
-  readonly shownAs?: string;
-  /** Which listing shows it. */
-  readonly shownBy?: 'application' | 'enterprise';
+  /** Member of the record that shows it. */
+  readonly member: string;
   /** As the record shows it, where that is not the value itself. */
-  readonly shown?: { readonly created: unknown; readonly updated: unknown };
-  /** `changes`: to the new value. `stays`: the answer is a success, and the old value stays. */
-  readonly update: 'changes' | 'stays';
+  readonly shown?: { readonly created?: unknown; readonly updated?: unknown };
+  /** What an update that leaves the field out makes of it: the value stays, or it becomes this. */
+  readonly omitted: 'stays' | { readonly becomes: unknown };
+}
+
+/** What an update makes of a field, and which listing shows it: as the kind itself declares both. */
+export function declaredOf(field: string): Pick<RuleField, 'update' | 'shownBy'> {
+  // The key of a rule is no field of its kind: an update moves the rule to another key.
+  return ruleFields.find(({ name }) => name === field) ?? { update: 'changes', shownBy: 'own-listing' };
 }
 
 export const RULE_FIELDS: readonly RuleFieldExpectation[] = [
+  { field: 'domain', created: 'created', updated: 'updated', member: 'domain_name', omitted: 'stays' },
+  { field: 'path', created: '/a', updated: '/b', member: 'domain_path', omitted: 'stays' },
+  { field: 'weight', created: 30, updated: 70, member: 'the_weight', omitted: 'stays' },
+  { field: 'cookie', created: 'beta=1', updated: 'beta=2', member: 'domain_cookie', omitted: 'stays' },
+  { field: 'header', created: 'X-Beta=1', updated: 'X-Beta=2', member: 'domain_heander', omitted: 'stays' },
   {
-    field: 'domain',
-    created: 'created',
-    updated: 'updated',
-    shownAs: 'domain_name',
-    update: 'changes',
+    field: 'certificateId',
+    created: 'certificate',
+    updated: undefined,
+    member: 'certificate_id',
+    shown: { updated: 0 },
+    omitted: { becomes: 0 },
   },
-  { field: 'path', created: '/a', updated: '/b', shownAs: 'domain_path', update: 'changes' },
-  { field: 'weight', created: 30, updated: 70, shownAs: 'the_weight', update: 'changes' },
-  { field: 'cookie', created: 'beta=1', updated: 'beta=2', shownAs: 'domain_cookie', update: 'changes' },
-  { field: 'header', created: 'X-Beta=1', updated: 'X-Beta=2', shownAs: 'domain_heander', update: 'stays' },
-  { field: 'autoSsl', created: true, updated: false, shownAs: 'auto_ssl', update: 'changes' },
+  { field: 'autoSsl', created: true, updated: false, member: 'auto_ssl', omitted: 'stays' },
   {
     field: 'autoSslConfig',
     with: { autoSsl: true },
     created: 'default',
     updated: 'other',
-    shownAs: 'auto_ssl_config',
-    update: 'changes',
+    member: 'auto_ssl_config',
+    omitted: { becomes: null },
   },
   {
     field: 'extensions',
     created: [{ key: 'lb-type', value: 'round-robin' }],
     updated: [{ key: 'lb-type', value: 'cookie-session-affinity' }],
-    shownAs: 'rule_extensions',
-    shownBy: 'enterprise',
+    member: 'rule_extensions',
     shown: { created: 'lb-type:round-robin', updated: 'lb-type:cookie-session-affinity' },
-    update: 'changes',
+    omitted: 'stays',
   },
   {
     field: 'configuration',
     created: { proxyReadTimeout: 61 },
     updated: { proxyReadTimeout: 62 },
-    update: 'stays',
+    member: 'configuration',
+    omitted: 'stays',
   },
 ];
-
-/** What an update that leaves a field out makes of it: Portolan always sends the whole record, but for these two. */
-export const KEPT_WHEN_OMITTED: readonly ('cookie' | 'header')[] = ['cookie', 'header'];
 
 /** Requests for a rule that a server must refuse, or take beside another. */
 export interface RulePairExpectation {

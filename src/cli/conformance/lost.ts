@@ -4,7 +4,7 @@ import type { Ground } from './ground.ts';
 import { portText, seePort } from './ports.ts';
 import type { Doc, Run, Workplace } from './product.ts';
 import { ARRIVES, type Loss, LOSSES, type Proxy } from './proxy.ts';
-import { idsOf, type Scene, sceneOf } from './workflows.ts';
+import { idsOf, type Scene, sceneOf } from './scene.ts';
 
 /** Applies that it may take until everything is in sync after one answer was lost. */
 const RUNS_MAX = 5;
@@ -25,6 +25,10 @@ export async function checkLostAnswers(
       if (signal.aborted) return;
       if (!(await checkChanges(sceneOf(ground, findings, open()), proxy, loss, nth))) break;
     }
+  }
+  for (const loss of ground.isExtended ? LOSSES : []) {
+    if (signal.aborted) return;
+    await checkRemoval(sceneOf(ground, findings, open()), proxy, loss);
   }
   for (const loss of ground.store === undefined ? [] : LOSSES) {
     if (signal.aborted) return;
@@ -60,15 +64,34 @@ async function checkChanges(scene: Scene, proxy: Proxy, loss: Loss, nth: number)
 }
 
 /** Applies until the plan is empty, with the settle windows skipped in between. */
-async function converged(place: Workplace, proxy: Proxy): Promise<{ readonly run: Run; readonly lost: number }> {
-  let run = await place.apply();
+async function converged(
+  place: Workplace,
+  proxy: Proxy,
+  ...args: readonly string[]
+): Promise<{ readonly run: Run; readonly lost: number }> {
+  let run = await place.apply(...args);
   const lost = proxy.lost();
   proxy.lose(undefined);
   for (let runs = 1; run.code !== 0 && runs < RUNS_MAX; runs += 1) {
     place.skipSettling();
-    run = await place.apply();
+    run = await place.apply(...args);
   }
   return { run: run.code === 0 ? await place.plan() : run, lost };
+}
+
+/** A removal whose answer is lost: the rule is gone, and nothing else. */
+async function checkRemoval(scene: Scene, proxy: Proxy, loss: Loss): Promise<void> {
+  const { ground, place, base, rule, findings, expectExit } = scene;
+  const [kept, removed] = [ground.domain(`kept-${loss}`), ground.domain(`removed-${loss}`)];
+  place.write([...base(), rule(kept), rule(removed)]);
+  const begun = await place.apply();
+  place.write([...base(), rule(kept)]);
+  proxy.lose(loss);
+  const { run } = await converged(place, proxy, '--prune', '--max-share', '1');
+  const title = `a removal, answer lost: ${loss}`;
+  expectExit(`lost-answers/removal-${loss}`, `${title}: in sync at last`, 0, begun.code === 0 ? run : begun);
+  const left = `${(await idsOf(ground, kept)).length} kept, ${(await idsOf(ground, removed)).length} removed`;
+  findings.check(`lost-answers/removal-${loss}-rules`, `${title}: the rules afterwards`, '1 kept, 0 removed', left);
 }
 
 async function checkInstall(scene: Scene, proxy: Proxy, loss: Loss): Promise<void> {

@@ -1,13 +1,7 @@
 import { canonicalJson, type Json } from '../../model/json.ts';
 import { paths } from '../../platform/operations.ts';
 import type { RuleFields } from '../../platform/writes.ts';
-import {
-  KEPT_WHEN_OMITTED,
-  RULE_FIELDS,
-  RULE_PAIRS,
-  type RuleFieldExpectation,
-  type RuleVariant,
-} from './expectations.ts';
+import { declaredOf, RULE_FIELDS, RULE_PAIRS, type RuleFieldExpectation, type RuleVariant } from './expectations.ts';
 import type { Findings } from './findings.ts';
 import type { Ground } from './ground.ts';
 
@@ -25,7 +19,6 @@ export async function checkRules(ground: Ground, findings: Findings, signal: Abo
   const [first, second] = ground.components;
   const port = await openedPort(ground, first);
   for (const row of RULE_FIELDS) if (!signal.aborted) await checkField(ground, findings, { row, port });
-  for (const field of KEPT_WHEN_OMITTED) if (!signal.aborted) await checkOmission(ground, findings, { field, port });
   await checkEdited(ground, findings, port);
   await checkRecreated(ground, findings, port);
   await checkPairs(ground, findings, {
@@ -62,69 +55,61 @@ async function rowsOf(
   return Array.isArray(rows) ? (rows as Row[]).filter((row) => row['domain_name'] === domain) : [];
 }
 
+/** A rule with a field: created, updated to another value, updated without it, deleted. */
 async function checkField(
   ground: Ground,
   findings: Findings,
   { row, port }: { readonly row: RuleFieldExpectation; readonly port: number },
 ): Promise<void> {
-  const { server, app, domain } = ground;
-  const { field, created, updated } = row;
-  const domains = { created: domain(`${field.toLowerCase()}-a`), updated: domain(`${field.toLowerCase()}-b`) };
-  const isDomain = field === 'domain';
-  const base = { serviceId: ground.components[0], port, domain: domains.created, path: '/', ...row.with };
-  const before: RuleFields = { ...base, ...(isDomain ? {} : { [field]: created }) };
-  const after: RuleFields = { ...base, ...(isDomain ? { domain: domains.updated } : { [field]: updated }) };
-  await server.send({ operation: 'createRule', app, rule: before });
-  const ruleId = await idOf(ground, domains.created);
-  if (ruleId === undefined) {
-    findings.check(`rules/create-${field}`, `creation of a rule with ${field}`, 'one rule', 'none');
+  const { server, app } = ground;
+  const { field, member } = row;
+  const { update, shownBy } = declaredOf(field);
+  if (field === 'certificateId' && ground.certificateId === undefined) {
+    findings.skip(`rules/${field}`, `rules with ${field}`, 'the team has no certificate');
     return;
   }
-  const shown = async (): Promise<string> => {
-    if (row.shownAs === undefined) return 'not shown';
-    const rows = await Promise.all(Object.values(domains).map((one) => rowsOf(ground, one, row.shownBy)));
-    const found = rows.flat().find((one) => one['http_rule_id'] === ruleId);
-    return found === undefined ? 'no such rule' : wireText(found[row.shownAs]);
+  const created = row.created === 'certificate' ? ground.certificateId : row.created;
+  const domains = [ground.domain(`${field.toLowerCase()}-a`), ground.domain(`${field.toLowerCase()}-b`)] as const;
+  const base: RuleFields = { serviceId: ground.components[0], port, domain: domains[0], path: '/', ...row.with };
+  const ruleOf = (value: unknown, domain = domains[0]): RuleFields =>
+    field === 'domain' ? { ...base, domain } : { ...base, ...(value === undefined ? {} : { [field]: value }) };
+  const shown = async (ruleId: string): Promise<string> => {
+    if (shownBy === 'never') return 'not shown';
+    const listing = shownBy === 'all-rules' ? ('enterprise' as const) : ('application' as const);
+    const rows = (await Promise.all(domains.map((domain) => rowsOf(ground, domain, listing)))).flat();
+    const found = rows.find((one) => one['http_rule_id'] === ruleId);
+    return found === undefined ? 'no such rule' : wireText(found[member]);
   };
-  const words = {
-    created: isDomain ? domains.created : (row.shown?.created ?? created),
-    updated: isDomain ? domains.updated : (row.shown?.updated ?? updated),
+  const expected = (which: 'created' | 'updated'): string => {
+    if (shownBy === 'never') return 'not shown';
+    if (field === 'domain') return wireText(domains[which === 'created' ? 0 : 1]);
+    return wireText(row.shown?.[which] ?? (which === 'created' ? created : row.updated));
   };
-  const expected = (which: 'created' | 'updated'): string =>
-    row.shownAs === undefined ? 'not shown' : wireText(words[which]);
-  findings.check(`rules/create-${field}`, `creation of a rule with ${field}`, expected('created'), await shown());
-  await server.send({ operation: 'updateRule', app, ruleId, rule: after });
-  const kept = row.update === 'changes' ? expected('updated') : expected('created');
-  findings.check(`rules/update-${field}`, `update of ${field}: ${row.update}`, kept, await shown());
+  await server.send({ operation: 'createRule', app, rule: ruleOf(created) });
+  const ruleId = await idOf(ground, domains[0]);
+  if (ruleId === undefined) {
+    findings.check(`rules/create-${field}`, `creation of a rule with ${field}`, 'one rule', 'no rule');
+    return;
+  }
+  findings.check(`rules/create-${field}`, `creation of a rule with ${field}`, expected('created'), await shown(ruleId));
+  if (field !== 'domain' && field !== 'path') {
+    await server.send({ operation: 'updateRule', app, ruleId, rule: { ...base, ...besides(field) } });
+    const kept = row.omitted === 'stays' ? expected('created') : wireText(row.omitted.becomes);
+    const title = `update without ${field}: ${row.omitted === 'stays' ? 'stays' : 'is reset'}`;
+    findings.check(`rules/omit-${field}`, title, kept, await shown(ruleId));
+    await server.send({ operation: 'updateRule', app, ruleId, rule: ruleOf(created) });
+  }
+  await server.send({ operation: 'updateRule', app, ruleId, rule: ruleOf(row.updated, domains[1]) });
+  const after = update === 'keeps' ? expected('created') : expected('updated');
+  findings.check(`rules/update-${field}`, `update of ${field}: ${update}`, after, await shown(ruleId));
   await server.send({ operation: 'deleteRule', app, ruleId });
-  findings.check(
-    `rules/delete-${field}`,
-    `deletion of a rule with ${field}`,
-    'no rule',
-    countText(
-      (await rowsOf(ground, domains.created)).length + (isDomain ? 0 : (await rowsOf(ground, domains.updated)).length),
-    ),
-  );
+  const left = (await Promise.all(domains.map((domain) => rowsOf(ground, domain)))).flat();
+  findings.check(`rules/delete-${field}`, `deletion of a rule with ${field}`, 'no rule', countText(left.length));
 }
 
-/** An update without a field keeps what the field was. */
-async function checkOmission(
-  ground: Ground,
-  findings: Findings,
-  { field, port }: { readonly field: 'cookie' | 'header'; readonly port: number },
-): Promise<void> {
-  const { server, app } = ground;
-  const domain = ground.domain(`omits-${field}`);
-  const rule = { serviceId: ground.components[0], port, domain, path: '/' };
-  const value = `X-Kept=${field}`;
-  await server.send({ operation: 'createRule', app, rule: { ...rule, [field]: value } });
-  const ruleId = await idOf(ground, domain);
-  if (ruleId === undefined) return;
-  await server.send({ operation: 'updateRule', app, ruleId, rule: { ...rule, weight: 50 } });
-  const [row] = await rowsOf(ground, domain);
-  const wire = field === 'cookie' ? 'domain_cookie' : 'domain_heander';
-  findings.check(`rules/omit-${field}`, `update without ${field}: stays`, wireText(value), wireText(row?.[wire]));
-  await server.send({ operation: 'deleteRule', app, ruleId });
+/** The update that leaves a field out changes another one, which is not the field itself. */
+function besides(field: string): Partial<RuleFields> {
+  return field === 'weight' ? { cookie: 'other=1' } : { weight: 55 };
 }
 
 /** An update may move a rule to another key; its id stays, and its old key is free. */
