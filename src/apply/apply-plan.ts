@@ -6,7 +6,7 @@ import type { Action, ScopePlan } from '../model/plan.ts';
 import type { DesiredState } from '../model/resource.ts';
 import { PortolanError } from '../model/errors.ts';
 import { execute, OutcomeNotRecorded } from './execute.ts';
-import { settleWindowMs } from './settle.ts';
+import { scopeFreeMs, settleWindowMs } from './settle.ts';
 import type { ActionResult, SkipReason } from '../plan/result.ts';
 import type { ApplyWorld } from './world.ts';
 
@@ -88,8 +88,9 @@ async function attempt(
     if (error instanceof OutcomeNotRecorded) {
       const { intent, answer, request, ledgerError } = error;
       const untilMs = world.clock.now() + settleWindowMs(intent.idempotence, world.timing);
+      const scopeUntilMs = scopeFreeMs(untilMs, intent.idempotence, world.timing);
       return {
-        result: { status: 'in-doubt', action, answer, request, intent: intent.id, untilMs },
+        result: { status: 'in-doubt', action, answer, request, intent: intent.id, untilMs, scopeUntilMs },
         error: ledgerError,
       };
     }

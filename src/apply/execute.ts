@@ -2,14 +2,20 @@ import type { ReconciledKind } from '../kinds/define.ts';
 import { type CallContext, type Memory, remembered, type ScopeReader } from '../kinds/reconciled.ts';
 import type { LedgerOperation } from '../ledger/ledger.ts';
 import { PortolanError } from '../model/errors.ts';
-import type { Intent, OwnedObject } from '../model/owned.ts';
+import type { Intent, OwnedObject, Refused } from '../model/owned.ts';
 import type { Action } from '../model/plan.ts';
 import type { Resource } from '../model/resource.ts';
 import { unreachable } from '../model/unreachable.ts';
-import { type Refused, withFailure } from '../plan/failures.ts';
+import { withFailure } from '../plan/failures.ts';
 import { writeClassOf } from '../platform/operations.ts';
 import { writeRequest } from '../platform/requests.ts';
-import type { AnswerSummary, RejectionReason, Verdict, WriteEvidence } from '../platform/verdict.ts';
+import {
+  type AnswerSummary,
+  answerText,
+  type RejectionReason,
+  type Verdict,
+  type WriteEvidence,
+} from '../platform/verdict.ts';
 import type { WriteRequest } from '../platform/writes.ts';
 import {
   answerJson,
@@ -22,7 +28,7 @@ import {
 } from './journal.ts';
 import type { ActionResult } from '../plan/result.ts';
 import { observeTwice } from './resolve.ts';
-import { type SettleWindow, settleWindow, settleWindowMs } from './settle.ts';
+import { scopeFreeMs, type SettleWindow, settleWindow, settleWindowMs } from './settle.ts';
 import type { ApplyWorld } from './world.ts';
 
 /** One action with everything its kind wants to know. */
@@ -229,7 +235,7 @@ async function refused(
     await close(world, sent, 'rejected', answer, []);
     return { ...base, reason: { type: 'stop-scope', why: reason }, remedy: SCOPE_REMEDIES[reason] };
   }
-  const object = failedObject(world, sent, { reason, message: inFull(answer) });
+  const object = failedObject(world, sent, { reason, message: answerText(answer) });
   await close(world, sent, 'rejected', answer, [{ op: 'put-object', object }]);
   return { ...base, reason: { type: 'refused' }, remedy: REMEDIES[reason] ?? REFUSED_REMEDY };
 }
@@ -253,12 +259,6 @@ const REMEDIES: Partial<Record<RejectionReason, string>> = {
     'The platform could not install it and removed what it had created. See in the console why; the next run tries again.',
 };
 
-/** The platform's message with its HTTP status and code. */
-function inFull({ status, code, message }: AnswerSummary): string {
-  const facts = [...(status === undefined ? [] : [`HTTP ${status}`]), ...(code === undefined ? [] : [`code ${code}`])];
-  return [...facts, message].join(', ');
-}
-
 /** A creation that the platform says is there already. Ours only if we sent the same before and never knew its end. */
 async function exists(world: ApplyWorld, sent: Sent, answer: AnswerSummary): Promise<ActionResult> {
   const { execution, intent, prior } = sent;
@@ -278,7 +278,7 @@ async function exists(world: ApplyWorld, sent: Sent, answer: AnswerSummary): Pro
     await close(world, sent, 'applied', answer, object);
     return { status: 'done', action, answer };
   }
-  const failed = failedObject(world, sent);
+  const failed = failedObject(world, sent, { reason: 'exists', message: answerText(answer) });
   const marked: OwnedObject = prior === undefined || prior.state === 'gone' ? { ...failed, state: 'hold' } : failed;
   await close(world, sent, 'rejected', answer, [{ op: 'put-object', object: marked }]);
   return {
@@ -327,6 +327,7 @@ async function doubtful(
     request: describeWrite(sent.write),
     intent: sent.intent.id,
     untilMs: window.settleMs,
+    scopeUntilMs: scopeFreeMs(window.settleMs, sent.intent.idempotence, world.timing),
   };
 }
 

@@ -2,15 +2,15 @@ import { type Memory, remembered, type Resolution, type ScopeReader, type Step }
 import { reconciledKinds } from '../kinds/registry.ts';
 import type { LedgerOperation } from '../ledger/ledger.ts';
 import { parseScopeKey, type Scope } from '../model/ids.ts';
-import type { Intent } from '../model/owned.ts';
+import type { Intent, Refused } from '../model/owned.ts';
 import type { Action } from '../model/plan.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
 import { asksToWait } from '../platform/classifier.ts';
-import type { AnswerSummary } from '../platform/verdict.ts';
+import { type AnswerSummary, answerText } from '../platform/verdict.ts';
 import type { DoubtfulIntent } from '../plan/draft.ts';
-import { type Refused, withFailure } from '../plan/failures.ts';
+import { withFailure } from '../plan/failures.ts';
 import { bareObject, isNews, type Place, toObject, transaction } from './journal.ts';
-import { settleWindow, settleWindowMs, settlingOf, windowLeftMs } from './settle.ts';
+import { scopeFreeMs, settleWindow, settlingOf, windowLeftMs } from './settle.ts';
 import type { ApplyWorld } from './world.ts';
 
 type Decision = Exclude<Resolution, { type: 'absent-so-far' }>;
@@ -69,10 +69,8 @@ export function unresolvedIntents(
   });
 }
 
-/** However long its own window is, its scope is free again when the platform has surely given the request up. */
 function settlingDoubt(intent: Intent, timing: ApplyWorld['timing'], nowMs: number): DoubtfulIntent {
-  const ownMs = settleWindowMs(intent.idempotence, timing);
-  const scopeUntilMs = intent.settleMs - ownMs + Math.min(ownMs, timing.settleTargetStateMs);
+  const scopeUntilMs = scopeFreeMs(intent.settleMs, intent.idempotence, timing);
   return { intent, state: 'settling', evidence: '', ...(nowMs < scopeUntilMs ? { scopeUntilMs } : {}) };
 }
 
@@ -143,10 +141,10 @@ function wasRefused({ outcome }: Intent): boolean {
   return !asksToWait({ status, message });
 }
 
-/** The platform's refusal that observation could not confirm when it came. */
+/** The platform's refusal: one that observation could not confirm when it came, or in words that no row knows. */
 function refusalIn(intent: Intent): Refused | undefined {
   const outcome = intent.outcome as (AnswerSummary & { readonly refused?: string }) | null;
-  return outcome?.refused === undefined ? undefined : { reason: outcome.refused, message: outcome.message };
+  return outcome === null ? undefined : { reason: outcome.refused ?? 'unproved', message: answerText(outcome) };
 }
 
 async function observeIntent(intent: Intent, memory: Memory, reader: ScopeReader): Promise<Resolution> {

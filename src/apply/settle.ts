@@ -20,6 +20,12 @@ export function settleWindowMs(idempotence: Idempotence, timing: Timing): number
   }
 }
 
+/** When an application takes other changes again: the platform has surely given the request up by then. */
+export function scopeFreeMs(settleMs: EpochMs, idempotence: Idempotence, timing: Timing): EpochMs {
+  const ownMs = settleWindowMs(idempotence, timing);
+  return settleMs - ownMs + Math.min(ownMs, timing.settleTargetStateMs);
+}
+
 /**
  * The window of an intent that an earlier process left, from now. One found open may not have been sent yet: a process
  * that was overtaken and lives sends it until its deadline.

@@ -2,17 +2,16 @@ import { Option } from '@commander-js/extra-typings';
 import PQueue from 'p-queue';
 import { PortolanError } from '../model/errors.ts';
 import { scopeKey } from '../model/ids.ts';
-import type { Action } from '../model/plan.ts';
 import { renderAccount, renderVerdict } from '../plan/render/account.ts';
 import { renderPlanText } from '../plan/render/text.ts';
-import type { ActionResult } from '../plan/result.ts';
 import type { Outcome } from '../reconcile/outcome.ts';
 import { exactApprovalOf } from '../reconcile/exact-approval.ts';
-import { approvalOf, carryOut, prepare, type Prepared } from '../reconcile/reconcile.ts';
+import { approvalOf } from '../reconcile/reconcile.ts';
 import type { Survey } from '../reconcile/survey.ts';
 import { applyHooks, renderEffort } from './apply-progress.ts';
 import { applyExitCode, scopeResult } from './apply-report.ts';
 import { type Ending, endWithout } from './apply-result.ts';
+import { untilDone } from './apply-waiting.ts';
 import type { CommandDefinition, Surroundings } from './command.ts';
 import { confirm } from './confirm.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
@@ -54,14 +53,7 @@ import { type Agreement, judge, reportRefusal, withAgreed, writeDifference } fro
 import { checkFlagsBeside, expectOption } from './saved/flags.ts';
 import { flagsOf } from './saved/circumstances.ts';
 import type { OpenedPlan } from './saved/open.ts';
-import {
-  acceptInput,
-  type Session,
-  type SessionHooks,
-  type SessionOptions,
-  silentHooks,
-  surveyAll,
-} from './session.ts';
+import { acceptInput, type Session, type SessionOptions, silentHooks, surveyAll } from './session.ts';
 import { count } from './text.ts';
 
 const EXAMPLES = `
@@ -77,9 +69,6 @@ A saved plan is carried out only while it is still the plan that its manifests g
 4 before anything is sent. So does --expect DIGEST for any other plan. Where nothing is left to do, both end with 0.
 
 Ctrl-C finishes the request in flight, records it, and begins nothing new.`;
-
-/** How often an install that must come to run is looked at. */
-const LOOK_EVERY_MS = 2_000;
 
 export const applyCommand: CommandDefinition = {
   help: {
@@ -317,82 +306,12 @@ async function carryOutAll(
   const queue = new PQueue({ concurrency: session.parallelism });
   await queue.addAll(
     survey.prepared.map((prepared) => async () => {
-      outcomes.push(await untilDone(options, prepared, approval(prepared.plan), session, hooks, surroundings));
+      outcomes.push(
+        await untilDone(options.wait === true, prepared, approval(prepared.plan), session, hooks, surroundings),
+      );
       progress.rest(laneOf(scopeKey(prepared.scope)));
     }),
   );
   progress.clear();
   return outcomes.sort((left, right) => (left.application < right.application ? -1 : 1));
-}
-
-/**
- * Passes over one scope until nothing is waited for: an install that must come to run, or with `--wait` a write in doubt,
- * ends its pass and not the command. What a person saw and agreed to bounds all of them.
- */
-async function untilDone(
-  options: ApplyOptions,
-  first: Prepared,
-  approved: ReturnType<typeof approvalOf>,
-  session: Session,
-  hooks: SessionHooks,
-  { clock, signal }: Pick<Surroundings, 'clock' | 'signal'>,
-): Promise<Outcome> {
-  const world = session.world(first.work, hooks);
-  let outcome = await carryOut(first, world, session.options, approved);
-  for (;;) {
-    const pause = pauseAfter(outcome, options.wait === true, clock.now());
-    if (pause === undefined || signal.aborted) return outcome;
-    hooks.emit({ type: 'waiting', scope: scopeKey(first.scope), message: pause.message, untilMs: pause.untilMs });
-    try {
-      await clock.sleep(pause.sleepMs, signal);
-    } catch {
-      return outcome;
-    }
-    const earlier = outcome;
-    try {
-      const next = await carryOut(
-        await prepare(first.work, world, session.options),
-        world,
-        session.options,
-        (action) => approved(action) && !hasFailed(earlier, action),
-      );
-      outcome =
-        next.type === 'ended' && earlier.type === 'ended' ? { ...next, results: latest(earlier.results, next) } : next;
-    } catch (error) {
-      if (!(error instanceof PortolanError) || earlier.type !== 'ended') throw error;
-      return { ...earlier, error };
-    }
-  }
-}
-
-/** What is worth waiting for, and when to look again. */
-function pauseAfter(outcome: Outcome, waitsForSettling: boolean, nowMs: number) {
-  if (outcome.type !== 'ended' || outcome.error !== undefined) return undefined;
-  const [wait] = outcome.waits;
-  if (wait !== undefined) return { message: wait.message, untilMs: wait.untilMs, sleepMs: LOOK_EVERY_MS };
-  if (!waitsForSettling) return undefined;
-  const held = outcome.plan.holds.flatMap((hold) => (hold.untilMs === undefined ? [] : [hold.untilMs]));
-  const doubtful = outcome.results.flatMap((result) => (result.status === 'in-doubt' ? [result.untilMs] : []));
-  const untilMs = Math.max(...held, ...doubtful);
-  if (!Number.isFinite(untilMs)) return undefined;
-  return { message: 'a write in doubt may still arrive', untilMs, sleepMs: Math.max(1000, untilMs - nowMs + 100) };
-}
-
-/** Waiting is for something else: what was refused once is not sent again by the same command. */
-function hasFailed(outcome: Outcome, { id }: Action): boolean {
-  return (
-    outcome.type === 'ended' && outcome.results.some((result) => result.action.id === id && result.status === 'failed')
-  );
-}
-
-/** The last word on each action. */
-function latest(
-  earlier: readonly ActionResult[],
-  { results, plan }: Extract<Outcome, { type: 'ended' }>,
-): readonly ActionResult[] {
-  const again = new Set(results.map((result) => result.action.id));
-  const left = new Set(plan.actions.map((action) => action.id));
-  const stands = ({ status, action }: ActionResult): boolean =>
-    status === 'done' || status === 'failed' || (status === 'skipped' && left.has(action.id));
-  return [...earlier.filter((result) => stands(result) && !again.has(result.action.id)), ...results];
 }

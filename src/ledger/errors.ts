@@ -134,7 +134,8 @@ export function full(location: string, cause: unknown): PortolanError {
     code: 'ledger/full',
     disposition: 'retry',
     message: `The disk of the ledger ${location} is full. Nothing was recorded, so nothing more is sent to the platform.`,
-    remedy: 'Free space, or run `portolan ledger compact`. Reading still works, and writing resumes by itself.',
+    remedy:
+      'Free space, or run `portolan ledger compact`. Reading still works, and writing does again once there is space.',
     cause,
   });
 }
@@ -144,7 +145,7 @@ export function inputOutput(location: string, cause: unknown): PortolanError {
     code: 'ledger/io',
     disposition: 'retry',
     message: `The ledger ${location} could not be read or written (${reason(cause)}). Nothing was recorded.`,
-    remedy: 'Check that disk, its mount and its permissions. Writing resumes by itself once it works again.',
+    remedy: 'Check that disk, its mount and its permissions. Writing works again once it does.',
     cause,
   });
 }
@@ -154,7 +155,7 @@ export function busy(location: string, cause: unknown): PortolanError {
     code: 'ledger/busy',
     disposition: 'retry',
     message: `Another program keeps the ledger ${location} locked for writing. Nothing was recorded.`,
-    remedy: 'Close the database shell, backup or copy that has it open; writing then resumes by itself.',
+    remedy: 'Close the database shell, backup or copy that has it open. Writing then works again.',
     cause,
   });
 }

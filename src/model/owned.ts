@@ -34,6 +34,21 @@ export interface OwnedObject {
   readonly lastSnapshot: string;
 }
 
+/** Name in `remoteAux` of the platform's refusal of the last write. */
+export const REFUSAL = 'refusal';
+
+/** How the platform refused a write. */
+export interface Refused extends JsonObject {
+  readonly reason: string;
+  /** The platform's message, with its HTTP status and code. */
+  readonly message: string;
+}
+
+/** The platform's last refusal of an object; undefined where there is none on record. */
+export function refusalOf({ remoteAux }: Pick<OwnedObject, 'remoteAux'>): Refused | undefined {
+  return remoteAux[REFUSAL] as Refused | undefined;
+}
+
 export type IntentState = 'open' | 'unknown' | 'applied' | 'rejected' | 'superseded' | 'resolved';
 
 /** `target-state`, `duplicate-rejecting`, `duplicate-accepting`: what a repetition would do. */

@@ -1,8 +1,9 @@
 import { type HoldProposal, remembered } from '../kinds/reconciled.ts';
 import { scopeKey } from '../model/ids.ts';
-import { objectUid, type OwnedObject } from '../model/owned.ts';
+import { objectUid, type OwnedObject, refusalOf, type Refused } from '../model/owned.ts';
+import { type AnswerSummary, answerText } from '../platform/verdict.ts';
 import { attributedHold, type DoubtfulIntent, type Draft, type PlanInput } from './draft.ts';
-import { failuresOf, type Refused, refusalOf } from './failures.ts';
+import { failuresOf } from './failures.ts';
 import type { PlacedStep } from './order.ts';
 
 /** How often a write may be accepted without effect, or refused, before a person is asked. */
@@ -54,7 +55,7 @@ export function copyHold(doubt: DoubtfulIntent): HoldProposal {
   return {
     code: 'install/other-in-doubt',
     message: `${whatIsInDoubt(doubt)}, and what is installed may be what it made; nothing is taken over or installed here before that is settled`,
-    remedy: `It follows by itself once intent ${doubt.intent.id} is settled: see portolan ledger show ${doubt.intent.id}.`,
+    remedy: `Settle intent ${doubt.intent.id} first: portolan ledger show ${doubt.intent.id} says how it stands.`,
     changes: [],
   };
 }
@@ -65,13 +66,15 @@ function pruneHold({ inDoubt: [doubt] }: PlanInput, step: PlacedStep): HoldPropo
   return {
     code: 'prune/in-doubt',
     message: `${whatIsInDoubt(doubt)}, so nothing is removed from this application before that is settled`,
-    remedy: `It follows by itself once intent ${doubt.intent.id} is settled: see portolan ledger show ${doubt.intent.id}.`,
+    remedy: `Settle intent ${doubt.intent.id} first: portolan ledger show ${doubt.intent.id} says how it stands.`,
     changes: [],
   };
 }
 
 function whatIsInDoubt({ intent }: DoubtfulIntent): string {
-  return `${intent.operation} for ${intent.resource} (intent ${intent.id}) was sent and its outcome is not known`;
+  const { message, ...answer } = (intent.outcome ?? {}) as Partial<AnswerSummary>;
+  const answered = message === undefined ? '' : ` (${answerText({ ...answer, message })})`;
+  return `${intent.operation} for ${intent.resource} (intent ${intent.id}) was sent and its outcome is not known${answered}`;
 }
 
 /** What is said of an intent in doubt, wherever it stands in the way. */

@@ -1,19 +1,10 @@
 import { hash } from 'node:crypto';
-import { canonicalJson, type Json, type JsonObject } from '../model/json.ts';
-import type { OwnedObject } from '../model/owned.ts';
+import { canonicalJson, type Json } from '../model/json.ts';
+import { type OwnedObject, REFUSAL, type Refused } from '../model/owned.ts';
 import type { Resource } from '../model/resource.ts';
 
 /** Name in `remoteAux` of the wish that failed. */
 const FAILED_WISH = 'failedWish';
-/** Name in `remoteAux` of the platform's refusal of it. */
-const REFUSAL = 'refusal';
-
-/** How the platform refused a write. */
-export interface Refused extends JsonObject {
-  readonly reason: string;
-  /** The platform's message, with its HTTP status and code. */
-  readonly message: string;
-}
 
 /**
  * One more write for an object that was refused or did not take. Another wish than the one that failed counts anew.
@@ -27,11 +18,6 @@ export function withFailure(object: OwnedObject, resource: Resource | undefined,
     failures,
     remoteAux: { ...aux, [FAILED_WISH]: wishOf(resource), ...(refusal === undefined ? {} : { [REFUSAL]: refusal }) },
   };
-}
-
-/** The platform's last refusal of an object; undefined where there is none on record. */
-export function refusalOf(object: OwnedObject): Refused | undefined {
-  return object.remoteAux[REFUSAL] as Refused | undefined;
 }
 
 /** How often in a row what its manifest says now was refused or did not take. */

@@ -221,7 +221,7 @@ function holdBlocked(draft: Draft, ordered: OrderedSteps): void {
         code: 'plan/blocked',
         resource: step.resource,
         message: `"${step.proposal.summary}" cannot be done before ${by.step}, which is held`,
-        remedy: 'Release what it waits for; it follows by itself.',
+        remedy: 'Release what it waits for first.',
         changes: [],
       });
       continue;
@@ -243,7 +243,7 @@ function holdUnmetExpectations(draft: Draft, ordered: OrderedSteps): void {
             code: 'plan/blocked',
             resource,
             message: `${resource} waits for "${held.proposal.summary}" of ${held.resource}, which is held`,
-            remedy: 'Release what it waits for; it follows by itself.',
+            remedy: 'Release what it waits for first.',
             changes: [],
           },
     );

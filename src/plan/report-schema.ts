@@ -62,6 +62,10 @@ const ENDINGS: Readonly<Record<ActionResult['status'], Readonly<Record<string, J
     request: text,
     intent: text,
     untilMs: described(time, 'It can still arrive until then. Milliseconds since 1970-01-01T00:00Z.'),
+    scopeUntilMs: described(
+      time,
+      'Other changes of its application are sent from then on. Milliseconds since 1970-01-01T00:00Z.',
+    ),
   },
   skipped: { because: ref('SkipReason') },
 };

@@ -21,6 +21,8 @@ export type ActionResult =
       readonly request: string;
       readonly intent: string;
       readonly untilMs: EpochMs;
+      /** From then on, other changes of its application are sent again. */
+      readonly scopeUntilMs: EpochMs;
     }
   | { readonly status: 'skipped'; readonly action: Action; readonly because: SkipReason };
 

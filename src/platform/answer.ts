@@ -55,6 +55,11 @@ export class Answer {
     return (this.#summary ??= this.#summarised());
   }
 
+  /** Words of the answer made fit to be shown. */
+  safe(text: string): string {
+    return safeText(text, this.#redact);
+  }
+
   #summarised(): AnswerSummary {
     const { status, code, json } = this;
     const record = isRecord(json) ? json : {};

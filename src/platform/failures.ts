@@ -1,5 +1,7 @@
 import { type Disposition, PortolanError } from '../model/errors.ts';
 import { type Answer, safeText } from './answer.ts';
+import { isForeignRefusal, notTheApi } from './foreign.ts';
+import type { ReadOperation } from './operations.ts';
 import type { TransportError } from './transport.ts';
 
 interface Words {
@@ -11,7 +13,10 @@ interface Words {
 }
 
 /** The error of a read that the platform answered with something else than success. `where`: method and URL. */
-export function failedRead(where: string, answer: Answer): PortolanError {
+export function failedRead(where: string, answer: Answer, operation?: ReadOperation): PortolanError {
+  // 401 and 403 of a gateway in front of the platform are about the token all the same.
+  const isMissing = answer.status === 404 || answer.status === 405 || answer.status === 400;
+  if (operation !== undefined && isMissing && isForeignRefusal(answer)) return notTheApi(where, operation, answer);
   const { code, disposition, meaning, remedy } = wordsFor(answer);
   const { status, summary } = answer;
   const facts = `${where}: HTTP ${status}${summary.code === undefined || summary.code === status ? '' : `, code ${summary.code}`}: ${summary.message}`;
@@ -51,7 +56,7 @@ function successWords(answer: Answer): Words {
     code: 'platform/refused',
     disposition: 'retry',
     meaning: 'the platform reports a failure',
-    remedy: 'Look at the platform’s own log for this time; it is tried again by itself.',
+    remedy: 'It may pass. If it stays, check the platform’s own log for this time.',
   };
 }
 
@@ -150,7 +155,7 @@ function otherWords(answer: Answer): Words {
       code: status === 429 || status === 409 ? 'platform/busy' : 'platform/server-error',
       disposition: 'retry',
       meaning: isCluster ? 'the cluster behind the platform failed' : '',
-      remedy: 'It is tried again by itself; if it stays, look at the platform’s own log for this time.',
+      remedy: 'It may pass. If it stays, check the platform’s own log for this time.',
     };
   }
   return {
@@ -178,7 +183,7 @@ export function unanswered(where: string, error: TransportError): PortolanError 
     code: error.code === 'TOO_LARGE' ? 'platform/too-large' : 'platform/unreachable',
     disposition: error.code === 'TOO_LARGE' ? 'give-up' : 'unreachable',
     message: `${where}: no whole answer: ${safeText(error.message)} (${error.code})`,
-    remedy: known?.[1] ?? 'Check the network between here and the platform; it is tried again by itself.',
+    remedy: known?.[1] ?? 'Check the network between here and the platform.',
     cause: error,
   });
 }

@@ -27,6 +27,7 @@ import {
   type ReadCapability,
 } from './dialect.ts';
 import { missingCapability, storeFailure } from './failures.ts';
+import { isForeignRefusal } from './foreign.ts';
 import { createRequestGate, type RequestFacts, type RequestGate } from './gate.ts';
 import { paths } from './operations.ts';
 import { createReader, type ReadCall, type Reader } from './reader.ts';
@@ -133,6 +134,8 @@ function createReadable(reader: Reader, dialect: DialectKnowledge, options: Plat
           return { value: { readable: false, because } };
         }
         if (!deniesEndpoint(answer)) return undefined;
+        // Another server has no such endpoint either: that says nothing of the platform, and would be remembered of it.
+        if (isForeignRefusal(answer) && !reader.isProven()) return undefined;
         if (options.dialect === 'extended') throw missingCapability(where, answer);
         dialect.deny(capability);
         return { value: { readable: false } };

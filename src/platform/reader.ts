@@ -1,8 +1,10 @@
+import { PortolanError } from '../model/errors.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Random } from '../runtime/random.ts';
 import { type Answer, parseAnswer, type Redact } from './answer.ts';
 import { failedRead, stopped, unanswered } from './failures.ts';
+import { isForeignAnswer, notTheApi } from './foreign.ts';
 import type { RequestGate } from './gate.ts';
 import { operations, type ReadOperation } from './operations.ts';
 import { type RetryPolicy, retryingReads } from './retrying.ts';
@@ -33,6 +35,8 @@ export interface ReaderWorld {
 export interface Reader {
   /** @throws PortolanError with URL, status, code and message. */
   read<T>(call: ReadCall<T>): Promise<T>;
+  /** Whether any answer so far was one of the API's: before that, another server may answer at the address. */
+  isProven(): boolean;
   /** To be called when a write begins and when it ends: what was asked before it is no answer to a read after it. */
   writeHappened(): void;
 }
@@ -43,6 +47,7 @@ const NO_QUERY: Readonly<Record<string, string>> = {};
 export function createReader(world: ReaderWorld): Reader {
   const { url, gate, clock, random, log, policy } = world;
   const underWay = new Map<string, Promise<Answer>>();
+  let isProven = false;
   const send = retryingReads((request) => gate.send(request), {
     clock,
     random,
@@ -77,6 +82,7 @@ export function createReader(world: ReaderWorld): Reader {
   }
 
   return {
+    isProven: () => isProven,
     writeHappened: () => underWay.clear(),
     read: async (call) => {
       const { operation, path, query = NO_QUERY } = call;
@@ -91,10 +97,25 @@ export function createReader(world: ReaderWorld): Reader {
         ...(world.signal === undefined ? {} : { signal: world.signal }),
       };
       const answer = await askOnce(request, where);
-      if (answer.isSuccess && answer.isJson) return call.decode(answer.json, where);
+      if (answer.isSuccess && answer.isJson) return decoded(call, answer, where);
       const meant = call.otherwise?.(answer);
       if (meant !== undefined) return meant.value;
-      throw failedRead(where, answer);
+      throw failedRead(where, answer, operation);
     },
   };
+
+  function decoded<T>(call: ReadCall<T>, answer: Answer, where: string): T {
+    const { operation } = call;
+    if (operation === 'listRegions' && isForeignAnswer(operation, answer.json))
+      throw notTheApi(where, operation, answer);
+    try {
+      const value = call.decode(answer.json, where);
+      isProven = true;
+      return value;
+    } catch (error) {
+      const isDrift = error instanceof PortolanError && error.code === 'platform/schema-drift';
+      if (isDrift && isForeignAnswer(operation, answer.json)) throw notTheApi(where, operation, answer);
+      throw error;
+    }
+  }
 }

@@ -10,6 +10,15 @@ export interface AnswerSummary {
   readonly message: string;
 }
 
+/** An answer on one line: `HTTP 400, code 20400: the message`. */
+export function answerText({ status, code, message }: AnswerSummary): string {
+  const facts = [
+    ...(status === undefined ? [] : [`HTTP ${status}`]),
+    ...(code === undefined || code === status ? [] : [`code ${code}`]),
+  ];
+  return facts.length === 0 ? message : `${facts.join(', ')}: ${message}`;
+}
+
 /** What an applied write proved. */
 export type WriteEvidence =
   | { readonly type: 'none' }

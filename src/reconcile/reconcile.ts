@@ -282,7 +282,7 @@ async function countFailure(world: ApplyWorld, prepared: Prepared, action: Actio
   const kind = action.resource.slice(0, action.resource.indexOf('/'));
   const object = remembered(prepared.memory, kind, action.object);
   if (object === undefined) return;
-  const failed = withFailure(object, prepared.work.resources.get(action.resource));
+  const failed = withFailure(object, prepared.work.resources.get(action.resource), undefined);
   await world.ledger.commit(
     transaction(world, prepared.scope, [
       { op: 'put-object', object: failed },

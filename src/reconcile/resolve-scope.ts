@@ -44,10 +44,19 @@ async function sayingWhy<T>(
     throw new PortolanError({
       code: 'guard/region',
       disposition: 'ask-human',
-      message: `region ${spec.region} is ${regionState(region.status)}, and the platform shows nothing of it; nothing was sent for ${id}`,
+      message: `region ${spec.region} is ${regionState(region.status)}, and the platform shows nothing of it (${cause.message}); nothing was sent for ${id}`,
       remedy: 'Run the same command again when the region is enabled (portolan regions shows it).',
       cause,
     });
+  }
+}
+
+/** An empty list is what many servers answer to anything. */
+async function mustBeTheApi({ client }: Pick<ApplyWorld, 'client'>, team: string): Promise<void> {
+  try {
+    await client.regions({ team });
+  } catch (error) {
+    if (!(error instanceof PortolanError) || error.code === 'platform/not-the-api') throw error;
   }
 }
 
@@ -63,6 +72,7 @@ async function findByName(application: Resource<ApplicationSpec>, world: Pick<Ap
       remedy: "Write spec.appId, the number in the console's address, in place of spec.app.",
     });
   }
+  if (answer.value.length === 0) await mustBeTheApi(world, spec.team);
   const named = answer.value.filter((summary) => summary.name === spec.app);
   const [only, second] = named;
   if (only !== undefined && second === undefined) return only.appId;

@@ -263,6 +263,7 @@ test('where the outcome cannot be written the write is in doubt, by the name of 
       answer: { message: 'ok; the ledger could not be told' },
       request: expect.stringMatching(/^PUT /),
       untilMs: world.clock.now() + timing.settleTargetStateMs,
+      scopeUntilMs: world.clock.now() + timing.settleTargetStateMs,
     },
   ]);
   expect(applied.error).toMatchObject({ code: 'ledger/full' });

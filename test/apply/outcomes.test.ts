@@ -70,7 +70,15 @@ test.for<readonly [string, string, Partial<OwnedObject> | undefined, object]>([
     'a creation leaves only its count',
     'add_port',
     undefined,
-    { state: 'gone', failures: 1, lastApplied: {}, remoteAux: { failedWish: expect.any(String) } },
+    {
+      state: 'gone',
+      failures: 1,
+      lastApplied: {},
+      remoteAux: {
+        failedWish: expect.any(String),
+        refusal: { reason: 'invalid', message: 'HTTP 400, code 20400: no' },
+      },
+    },
   ],
   ['a creation of what was refused before', 'add_port', { state: 'gone', failures: 1 }, { state: 'gone', failures: 2 }],
   ['a creation of what is on record', 'add_port', {}, { state: 'present', failures: 1 }],
@@ -211,6 +219,7 @@ test.for([
     request: expect.stringMatching(/^(?:PUT|POST) \/openapi/),
     intent: intent?.id,
     untilMs,
+    scopeUntilMs: world.clock.now() + Math.min(windowMs, timing.settleTargetStateMs),
   });
   expect(intent).toMatchObject({ state: 'unknown', settleMs: untilMs, settleMark: `boot-1 ${untilMs}` });
   expect(world.objects()).toEqual([]);

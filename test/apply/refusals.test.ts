@@ -4,7 +4,7 @@ import { componentKind } from '../../src/kinds/component/index.ts';
 import type { ReconciledKind } from '../../src/kinds/define.ts';
 import type { Resolution, ResolveContext } from '../../src/kinds/reconciled.ts';
 import { PortolanError } from '../../src/model/errors.ts';
-import { refusalOf } from '../../src/plan/failures.ts';
+import { refusalOf } from '../../src/model/owned.ts';
 import type { RejectionReason, Verdict } from '../../src/platform/verdict.ts';
 import type { WriteRequest } from '../../src/platform/writes.ts';
 import { calls, executionOf, portAction, readerOf, ScriptedWorld, timing } from './scripted-world.ts';
@@ -67,7 +67,7 @@ test.for<readonly [RejectionReason, RegExp]>([
   expect((looks[1] ?? 0) - (looks[0] ?? 0)).toBe(timing.absenceApartMs);
   expect(world.intents()).toMatchObject([{ state: 'rejected' }]);
   const [row] = world.objects();
-  expect(row && refusalOf(row)).toEqual({ reason, message: 'HTTP 404, code 404, no' });
+  expect(row && refusalOf(row)).toEqual({ reason, message: 'HTTP 404: no' });
 });
 
 test('a refusal about the token stops the scope once observation confirms it', async () => {

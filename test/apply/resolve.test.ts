@@ -4,7 +4,8 @@ import type { ScopeReader } from '../../src/kinds/reconciled.ts';
 import type { PortRecord, RuleRecord } from '../../src/model/observed.ts';
 import type { Intent } from '../../src/model/owned.ts';
 import type { Resource } from '../../src/model/resource.ts';
-import { failuresOf, refusalOf, withFailure } from '../../src/plan/failures.ts';
+import { refusalOf } from '../../src/model/owned.ts';
+import { failuresOf, withFailure } from '../../src/plan/failures.ts';
 import {
   addition,
   key,
@@ -218,7 +219,7 @@ test.for([
   expect(doubts.pending.map(({ evidence }) => evidence)).toEqual(
     differs.map(
       (what) =>
-        `rule 1 has this key and was not there before, but its ${what} not what was sent: somebody else made it, or has changed it since`,
+        `rule 1 has this key and was not there before, but its ${what} not what was sent: another request made it, or it was changed since`,
     ),
   );
   expect(world.intents()).toMatchObject([{ state: differs.length === 0 ? 'applied' : 'unknown' }]);
@@ -299,7 +300,11 @@ test.for<readonly [string, Intent['preimage'], object]>([
     expect(world.objects()).toMatchObject([
       { uid: portObject().uid, origin: 'observed', state: 'present', failures: 1, lastApplied: {} },
     ]);
-    expect(world.objects()[0]?.remoteAux).toEqual({ ...former, failedWish: expect.any(String) });
+    expect(world.objects()[0]?.remoteAux).toEqual({
+      ...former,
+      failedWish: expect.any(String),
+      refusal: expect.objectContaining({ message: expect.stringContaining('no') }),
+    });
   },
 );
 
@@ -311,13 +316,16 @@ test('a refusal that was confirmed later is on record with its reason', async ()
   world.clock.advance(timing.settleTargetStateMs);
   await resolve(world, [intent], [{}]);
   const [object] = world.objects();
-  expect(object && refusalOf(object)).toEqual({ reason: 'store-credentials', message: 'no store permissions' });
+  expect(object && refusalOf(object)).toEqual({
+    reason: 'store-credentials',
+    message: 'HTTP 403, code 10407: no store permissions',
+  });
 });
 
 test('a refusal counts against what the manifest says now, even if another wish failed before', async () => {
   const world = new ScriptedWorld();
   const other = { ...web, spec: { port: 9090 } } as Resource;
-  await world.remember(withFailure(withFailure(portObject(), other), other));
+  await world.remember(withFailure(withFailure(portObject(), other, undefined), other, undefined));
   for (let round = 1; round <= 3; round += 1) {
     const outcome = { status: 400, code: 400, message: 'no' };
     const intent = await leftBehind(world, portAction('open_inner'), { id: `intent-${round}`, outcome });

@@ -149,7 +149,7 @@ test('nothing is removed while anything of the application is in doubt; other st
       code: 'prune/in-doubt',
       resource: web,
       message: `${SENT}, so nothing is removed from this application before that is settled`,
-      remedy: 'It follows by itself once intent intent-1 is settled: see portolan ledger show intent-1.',
+      remedy: 'Settle intent intent-1 first: portolan ledger show intent-1 says how it stands.',
       changes: [],
     },
   ]);
@@ -160,7 +160,7 @@ test('what was found may be what a request in doubt has made', () => {
   expect(copyHold(doubtOf())).toStrictEqual({
     code: 'install/other-in-doubt',
     message: `${SENT}, and what is installed may be what it made; nothing is taken over or installed here before that is settled`,
-    remedy: 'It follows by itself once intent intent-1 is settled: see portolan ledger show intent-1.',
+    remedy: 'Settle intent intent-1 first: portolan ledger show intent-1 says how it stands.',
     changes: [],
   });
 });
@@ -196,7 +196,10 @@ test('the changes of a hold are attributed by the object that the step touches',
 const manifest = resourceOf(web, { ports: [{ port: 8080, outer: true }] });
 const otherWish = resourceOf(web, { ports: [{ port: 8080, outer: false }] });
 function failedOften(times: number, wish: Resource | undefined): OwnedObject {
-  const failed = Array.from({ length: times }).reduce((object: OwnedObject) => withFailure(object, wish), objectOf());
+  const failed = Array.from({ length: times }).reduce(
+    (object: OwnedObject) => withFailure(object, wish, undefined),
+    objectOf(),
+  );
   return { ...failed, lastApplied: { outer: false } };
 }
 

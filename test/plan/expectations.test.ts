@@ -34,7 +34,7 @@ test('what is relied upon and would be given by a step that is held waits for th
         code: 'plan/blocked',
         resource: 'Also/b',
         message: 'Also/b waits for "open" of First/a, which is held',
-        remedy: 'Release what it waits for; it follows by itself.',
+        remedy: 'Release what it waits for first.',
         changes: [],
       },
     ],

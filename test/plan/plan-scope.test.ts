@@ -300,7 +300,7 @@ test('a step behind one that is held waits for it; a resource that is held alrea
     code: 'plan/blocked',
     resource: 'Also/b',
     message: '"uses" cannot be done before First/a#gives, which is held',
-    remedy: 'Release what it waits for; it follows by itself.',
+    remedy: 'Release what it waits for first.',
     changes: [],
   });
   expect(plan.inSync).toEqual(['Also/c']);

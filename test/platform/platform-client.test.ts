@@ -218,9 +218,12 @@ test('stopping ends a read that waits for its turn', async () => {
 
 test('each request is reported once with its duration and outcome, retries too', async () => {
   const facts: unknown[] = [];
-  const { client, clock } = clientOf((_, count) => jsonResponse(count === 1 ? 503 : 200, []), {
-    onRequest: (fact) => facts.push(fact),
-  });
+  const { client, clock } = clientOf(
+    (_, count) => (count === 1 ? jsonResponse(503, []) : jsonResponse(200, [{ region_name: 'r', status: '1' }])),
+    {
+      onRequest: (fact) => facts.push(fact),
+    },
+  );
   await clock.run(client.regions());
   expect(facts).toEqual([
     { platform: client.name, operation: 'listRegions', outcome: '5xx', tookMs: 0 },

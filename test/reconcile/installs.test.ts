@@ -169,7 +169,7 @@ describe.for(['documented', 'extended'] as const)('on the %s dialect', (dialect)
     const [hold] = holds(await world.pass(work));
     expect(hold).toMatchObject({
       code: 'install/store-key-refused',
-      message: expect.stringMatching(/HTTP 403, code 10407, no store permissions.*keeps the first access key/),
+      message: expect.stringMatching(/HTTP 403, code 10407: no store permissions.*keeps the first access key/),
       remedy: expect.stringMatching(/in the console.*spec\.url of the Store in another way.*portolan ledger retry/),
     });
     expect(sentBy(world)).toEqual(['install']);

@@ -1,5 +1,6 @@
 import type { ResourceId } from '../../model/ids.ts';
 import type { ScopePlan } from '../../model/plan.ts';
+import { type CommonCause, commonCauses, distinctRefusals, namesOf } from '../../plan/causes.ts';
 import type { Prepared } from '../../reconcile/reconcile.ts';
 import type { Survey } from '../../reconcile/survey.ts';
 import type { Mark } from '../drawing/glyphs.ts';
@@ -28,15 +29,20 @@ const MARKS: Readonly<Record<State, Mark>> = {
 
 /** An application, then its resources, and so on. */
 export function rowsOf({ prepared, errors }: Survey): readonly Row[] {
-  const lost = errors.map(
-    ({ application, error }): Row => ({
-      application,
-      resource: application as ResourceId,
-      state: 'Unknown',
-      reason: error.message,
+  const lost = causesOf(errors).flatMap(({ applications, code, message }) =>
+    applications.map((application): Row => {
+      // What several applications have in common is said once, below the table.
+      const reason = applications.length === 1 ? message : code;
+      return { application, resource: application as ResourceId, state: 'Unknown', reason };
     }),
   );
   return [...prepared.flatMap(scopeRows), ...lost];
+}
+
+function causesOf(errors: Survey['errors']): readonly CommonCause[] {
+  return commonCauses(
+    errors.map(({ application, error: { code, message, remedy } }) => ({ application, code, message, remedy })),
+  );
 }
 
 function scopeRows({ work, plan, waits, scope }: Prepared): readonly Row[] {
@@ -143,11 +149,15 @@ export function summaryText({ applications, unread, resources }: StatusSummary):
 /** What to do about each thing that waits for a person. */
 export function remediesOf({ prepared, errors, document }: Survey): readonly Remedy[] {
   return [
-    ...errors.map(({ application, error }) => ({ about: application, why: error.message, what: error.remedy })),
+    ...causesOf(errors).map(({ applications, message, remedy }) =>
+      applications.length === 1
+        ? { about: namesOf(applications), why: message, what: remedy }
+        : { about: namesOf(applications), why: '', what: `${message}. ${remedy}` },
+    ),
     ...prepared.flatMap(({ plan }) =>
       plan.holds.map(({ resource, message, remedy }) => ({ about: resource, why: message, what: remedy })),
     ),
-    ...document.refusals.map(({ message, override }) => ({
+    ...distinctRefusals(document.refusals).map(({ message, override }) => ({
       about: 'guard',
       why: '',
       what: `${message}; to let it through: ${override}`,

@@ -254,7 +254,7 @@ function madeBy(sent: RuleWish, rules: readonly RuleRecord[], preimage: Json): F
   if (otherwise.length === 0) return { type: 'one', rule };
   return {
     type: 'not-as-sent',
-    why: `rule ${rule.ruleId} has this key and was not there before, but its ${otherwise.join(' and ')} ${otherwise.length > 1 ? 'are' : 'is'} not what was sent: somebody else made it, or has changed it since`,
+    why: `rule ${rule.ruleId} has this key and was not there before, but its ${otherwise.join(' and ')} ${otherwise.length > 1 ? 'are' : 'is'} not what was sent: another request made it, or it was changed since`,
   };
 }
 

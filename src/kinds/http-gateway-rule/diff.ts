@@ -1,6 +1,6 @@
 import { resourceId } from '../../model/ids.ts';
 import type { RuleRecord } from '../../model/observed.ts';
-import type { OwnedObject } from '../../model/owned.ts';
+import { type OwnedObject, refusalOf } from '../../model/owned.ts';
 import type { Resource } from '../../model/resource.ts';
 import { openingRule } from '../component/opening-rule.ts';
 import type { ComponentSpec } from '../component/spec.ts';
@@ -73,10 +73,11 @@ function diffUnreadable(
 ): Difference<RuleStep> {
   const { resource, permissions } = context;
   if (mine === undefined) return createRule(context, live);
+  const answer = refusalOf(mine)?.message;
   if (mine.state === 'hold' && !permissions.adopt(resource.id)) {
     return hold({
       code: 'rule/exists-not-ours',
-      message: `the platform says that a rule for ${where(resource.spec)} exists already, and this ledger did not make it`,
+      message: `the platform says that a rule for ${where(resource.spec)} exists already${answer === undefined ? '' : ` (${answer})`}, and this ledger has no record of it`,
       remedy: `Run apply --adopt ${resource.id} to treat it as ours (this server cannot show or change it), or delete it in the console.`,
       changes: [],
     });
@@ -186,7 +187,7 @@ function hold(refusal: HoldProposal): Difference<RuleStep> {
 function notOurs({ resource }: RuleContext, present: RuleRecord): HoldProposal {
   return {
     code: 'rule/not-ours',
-    message: `rule ${where(resource.spec)} exists on port ${present.port} (${present.ruleId}, ${present.type === 0 ? "the platform's default" : 'made by someone else'}), and this ledger did not make it`,
+    message: `rule ${where(resource.spec)} exists on port ${present.port} (${present.ruleId}${present.type === 0 ? ", the platform's default" : ''}), and this ledger has no record of it`,
     remedy: `Run apply --adopt ${resource.id} to take it over with its present values recorded, or delete it in the console.`,
     changes: [],
   };

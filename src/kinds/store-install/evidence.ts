@@ -175,7 +175,7 @@ async function groupSeen(
     return {
       type: 'hold',
       code: 'install/contradiction',
-      evidence: `install group ${only} is new, and the server lists no install of model ${step.modelId}: one of the two answers is old, or the group is somebody else's; ${counts}`,
+      evidence: `install group ${only} is new, and the server lists no install of model ${step.modelId}: one of the two answers is old, or another request made the group; ${counts}`,
     };
   if (second !== undefined)
     return {

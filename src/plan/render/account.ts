@@ -1,4 +1,5 @@
 import { safeLine } from '../../model/text.ts';
+import { commonCauses, namesOf } from '../causes.ts';
 import type { EndedScope, PlanReport, ScopeResult } from '../report.ts';
 import type { ActionResult } from '../result.ts';
 import { type Paint, renderPlanText } from './text.ts';
@@ -10,26 +11,37 @@ export function renderAccount(outcomes: readonly ScopeResult[], paint: Paint): s
   const results = ended.flatMap((outcome) => outcome.results);
   const lines: string[] = [];
   for (const result of results) lines.push(...describe(result, paint));
+  const unobserved = outcomes.filter((outcome) => outcome.type === 'unobserved');
+  for (const { applications, message, remedy } of commonCauses(
+    unobserved.map(({ application, error }) => ({ application, ...error })),
+  ))
+    lines.push(
+      `${paint('hold', '!')} ${safeLine(namesOf(applications))}: ${safeLine(message)}`,
+      `    → ${safeLine(remedy)}`,
+    );
   for (const outcome of outcomes) {
-    if (outcome.type === 'unobserved')
-      lines.push(
-        `${paint('hold', '!')} ${outcome.application}: ${safeLine(outcome.error.message)}`,
-        `    → ${safeLine(outcome.error.remedy)}`,
-      );
     if (outcome.type === 'ended' && outcome.error !== undefined) {
       lines.push(
         `${paint('hold', '!')} ${outcome.application} was left in the middle: ${safeLine(outcome.error.message)}`,
         `    → ${safeLine(outcome.error.remedy)}`,
       );
     }
-    if (outcome.type === 'refused') {
-      for (const refusal of outcome.refusals)
-        lines.push(
-          `${paint('hold', '!')} ${outcome.application}: ${safeLine(refusal.message)}`,
-          `    → to let it through: ${safeLine(refusal.override)}`,
-        );
-    }
   }
+  const refused = outcomes.flatMap((outcome) =>
+    outcome.type !== 'refused'
+      ? []
+      : outcome.refusals.map(({ code, message, override }) => ({
+          application: outcome.application,
+          code,
+          message,
+          remedy: override,
+        })),
+  );
+  for (const { applications, message, remedy } of commonCauses(refused))
+    lines.push(
+      `${paint('hold', '!')} ${safeLine(namesOf(applications))}: ${safeLine(message)}`,
+      `    → to let it through: ${safeLine(remedy)}`,
+    );
   for (const hold of ended.flatMap((outcome) => outcome.remaining.holds))
     lines.push(
       `${paint('hold', '! held')} ${hold.resource}: ${safeLine(hold.message)} ${paint('dim', `(${hold.code})`)}`,
@@ -73,7 +85,7 @@ export function renderVerdict(outcomes: readonly ScopeResult[], paint: Paint): s
       : isQuiet
         ? 'Nothing to do.'
         : `Nothing was sent: ${[...trouble, ...(left > 0 ? [`${amount(left, 'change')} left`] : [])].join(', ')}.`;
-  return `${paint('title', head)}${isQuiet ? asWanted(ended) : nextRun(results, left)}`;
+  return `${paint('title', head)}${isQuiet ? asWanted(ended) : nextRun(ended)}`;
 }
 
 function asWanted(ended: readonly EndedScope[]): string {
@@ -88,12 +100,46 @@ function asWanted(ended: readonly EndedScope[]): string {
     : ` Everything else is as the manifests say; ${aside.join(', ')}.`;
 }
 
-function nextRun(results: readonly ActionResult[], left: number): string {
-  if (left === 0) return '';
-  const until = Math.max(...results.map((result) => (result.status === 'in-doubt' ? result.untilMs : 0)), 0);
-  if (until > 0) return ` A run after ${isoTime(until)} looks what came of it, and goes on with what is left.`;
-  const isInterrupted = results.some((result) => result.status === 'skipped' && result.because.type === 'interrupted');
-  return ` ${isInterrupted ? 'Interrupted: the' : 'The'} next run goes on with ${amount(left, 'change')}.`;
+/** What the next run does and, where something is waited for, from when on: the times that `status` names. */
+function nextRun(ended: readonly EndedScope[]): string {
+  const waits = ended.flatMap(waitsOf);
+  if (waits.length > 0) {
+    const times = [...new Set(waits.map(({ untilMs }) => untilMs))].sort((left, right) => left - right);
+    const [first = 0] = times;
+    const last = times.at(-1) ?? first;
+    const later = [...new Set(waits.filter(({ untilMs }) => untilMs === last).map(({ what }) => what))];
+    const still = later.length === 1 ? `${later[0]} is held` : `${later.length} resources are held`;
+    return ` Run the same command again after ${isoTime(first)}${last === first ? '' : ` (${still} until ${isoTime(last)})`}, or with --wait.`;
+  }
+  const next = ended.reduce((sum, { remaining }) => sum + remaining.actions.length + freeToFollow(remaining), 0);
+  if (next === 0) return '';
+  const isInterrupted = ended.some(({ results }) =>
+    results.some((result) => result.status === 'skipped' && result.because.type === 'interrupted'),
+  );
+  return ` ${isInterrupted ? 'Interrupted: the' : 'The'} next run goes on with ${amount(next, 'change')}.`;
+}
+
+/** What is held for a time; and what is left beside a write in doubt, which is held as well from now on. */
+function waitsOf({ results, remaining }: EndedScope): readonly { readonly what: string; readonly untilMs: number }[] {
+  const doubts = results.filter((result) => result.status === 'in-doubt');
+  const doubtful = new Set(doubts.map(({ action }) => action.id));
+  const others = remaining.actions.filter(({ id }) => !doubtful.has(id));
+  return [
+    ...remaining.holds.flatMap(({ resource, untilMs }) => (untilMs === undefined ? [] : [{ what: resource, untilMs }])),
+    ...doubts.flatMap(({ action, untilMs, scopeUntilMs }) => [
+      // Once a person must decide it, its own time is over.
+      ...(remaining.holds.some(({ resource }) => resource === action.resource)
+        ? []
+        : [{ what: action.resource, untilMs }]),
+      ...(others.length === 0 ? [] : [{ what: remaining.application, untilMs: scopeUntilMs }]),
+    ]),
+  ];
+}
+
+/** What follows on something that is held itself does not follow in the next run. */
+function freeToFollow({ deferred, holds }: EndedScope['remaining']): number {
+  const held = new Set(holds.map(({ resource }) => resource));
+  return deferred.filter(({ waitsFor }) => !held.has(waitsFor)).length;
 }
 
 /** A plan, and behind it what became of it, as `apply` shows the two one after the other. */

@@ -1,6 +1,7 @@
 import { scopeKey } from '../../model/ids.ts';
 import type { Action, ActionVerb, Cause, FieldChange, ScopePlan } from '../../model/plan.ts';
 import { safeLine } from '../../model/text.ts';
+import { commonCauses, distinctRefusals, namesOf } from '../causes.ts';
 import { hasChanges, type PlanDocument } from '../document.ts';
 import { amount, arrowText, CAUSE_WORDS, countsText, driftedFrom, ownCause, shownChanges, SYMBOL } from './words.ts';
 
@@ -13,16 +14,17 @@ export const plainPaint: Paint = (_role, text) => text;
 /** A plan for a person: what changes, why, what else it does, what is held and how to release it. */
 export function renderPlanText(document: PlanDocument, paint: Paint = plainPaint): string {
   const blocks = document.scopes.filter(isWorthShowing).map((scope) => renderScope(scope, paint));
-  for (const { application, code, message, remedy } of document.unobserved) {
+  for (const { applications, code, message, remedy } of commonCauses(document.unobserved)) {
+    const it = applications.length === 1 ? 'it' : 'them';
     blocks.push(
       [
-        `${paint('hold', '!')} ${paint('title', safeLine(application))} could not be observed, so nothing is planned for it (${code})`,
+        `${paint('hold', '!')} ${paint('title', safeLine(namesOf(applications)))} could not be observed, so nothing is planned for ${it} (${code})`,
         `    ${safeLine(message)}`,
         `    → ${safeLine(remedy)}`,
       ].join('\n'),
     );
   }
-  for (const refusal of document.refusals) {
+  for (const refusal of distinctRefusals(document.refusals)) {
     blocks.push(
       [
         `${paint('hold', '!')} refused by a guard (${refusal.code})`,
