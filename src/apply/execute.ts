@@ -287,7 +287,10 @@ async function exists(world: ApplyWorld, sent: Sent, answer: AnswerSummary): Pro
     answer,
     request: describeWrite(sent.write),
     reason: { type: 'exists' },
-    remedy: `It exists and is not ours, so it was not touched. Run apply --adopt ${place.resource} to take it over, or delete it in the console.`,
+    remedy:
+      prior?.obligation == null
+        ? `It exists and is not ours, so it was not touched. Run apply --adopt ${place.resource} to take it over, or take it out of the manifests.`
+        : 'One like it exists, so it was not created again. The next run looks which one it is.',
   };
 }
 

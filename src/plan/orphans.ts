@@ -34,9 +34,14 @@ function noteOf(scope: ScopeKey, objects: readonly OwnedObject[]): Note {
   const resources = [...new Set(objects.map((object) => object.resource))].sort();
   const more = resources.length - NAMED_MAX;
   const named = `${resources.slice(0, NAMED_MAX).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  const owed = [...new Set(objects.filter(({ obligation }) => obligation !== null).map(({ resource }) => resource))];
+  const debt =
+    owed.length === 0
+      ? ''
+      : `. An earlier run changed or deleted ${owed.sort().join(', ')} for a moment and was interrupted: only with the Application back, apply restores that`;
   return {
     code: 'scope/orphaned',
-    message: `no Application of this source means ${scope} any more; what it had there stays as it is and is not looked after: ${named}. Put the Application back, or let go of each: portolan ledger forget Kind/name --reason "…"`,
+    message: `no Application of this source means ${scope} any more; what it had there stays as it is and is not looked after: ${named}${debt}. Put the Application back, or let go of each: portolan ledger forget Kind/name --reason "…"`,
   };
 }
 

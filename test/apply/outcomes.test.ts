@@ -121,7 +121,7 @@ test.for<readonly [string, Partial<OwnedObject> | undefined, object]>([
     request: `POST ${rows}`,
     reason: { type: 'exists' },
     remedy:
-      'It exists and is not ours, so it was not touched. Run apply --adopt Component/web to take it over, or delete it in the console.',
+      'It exists and is not ours, so it was not touched. Run apply --adopt Component/web to take it over, or take it out of the manifests.',
   });
   expect(world.objects()).toMatchObject([expected]);
   expect(world.intents()).toMatchObject([{ state: 'rejected' }]);

@@ -34,6 +34,13 @@ test.for([
   expect(orphanNotes(owned, new Set(), [])).toStrictEqual([noteOf(SHOP, named)]);
 });
 
+test('what is owed there is named, because nothing restores it', () => {
+  const owed = objectOf({ scope: SHOP, resource: 'HttpGatewayRule/www', obligation: { recreate: {} } });
+  expect(orphanNotes([ours(SHOP), owed], new Set(), [])[0]?.message).toContain(
+    'An earlier run changed or deleted HttpGatewayRule/www for a moment and was interrupted: only with the Application back, apply restores that.',
+  );
+});
+
 test('what is gone is not missed', () => {
   expect(orphanNotes([objectOf({ scope: SHOP, state: 'gone' })], new Set(), [])).toEqual([]);
 });

@@ -35,7 +35,9 @@ function seed(): Seed {
   };
 }
 
-function works(weight = 100): readonly Work[] {
+const EXTENSIONS = [{ key: 'retries', value: '3' }];
+
+function works(weight = 100, extensions?: typeof EXTENSIONS): readonly Work[] {
   return Array.from({ length: APPLICATIONS }, (_, index) => {
     const appId = index + 1;
     const components = Array.from({ length: COMPONENTS_EACH }, (__, component) =>
@@ -53,6 +55,7 @@ function works(weight = 100): readonly Work[] {
       domain: `www.app-${appId}.example.com`,
       path: '/',
       weight,
+      ...(extensions === undefined ? {} : { extensions }),
     });
     return workOf({ team: teamOf(appId), region: 'region-1', appId }, [...components, rule]);
   });
@@ -88,8 +91,11 @@ async function inSync(dialect: Dialect, all: readonly Work[]): Promise<ScopeWorl
 }
 
 for (const dialect of ['documented', 'extended'] as const) {
-  test(`${dialect}: a round over what is in sync asks no more than the floor`, async () => {
-    const all = works();
+  test.for([
+    ['rules', undefined],
+    ['rules with extensions', EXTENSIONS],
+  ] as const)(`${dialect}: a round over %s in sync asks no more than the floor`, async ([, extensions]) => {
+    const all = works(100, extensions?.slice());
     const world = await inSync(dialect, all);
     const { reads, writes } = await round(world, all);
     const size = {
@@ -119,6 +125,18 @@ test('what differs is read by itself before anything is written', async () => {
     // The guards ask for the regions' states, once: what is only looked at needs none.
     listRegions: 1,
   });
+});
+
+test('extensions that differ in the listing of all are read again before anything is written, and after it', async () => {
+  const all = works(100, EXTENSIONS);
+  const world = await inSync('extended', all);
+  const [victim] = [...world.state.rules.all()].filter((rule) => rule.domain === 'www.app-7.example.com');
+  if (victim === undefined) throw new Error('the rule is there');
+  world.state.rules.put({ ...victim, extensions: [] });
+  const { reads, writes } = await round(world, all);
+  expect(writes).toBe(1);
+  expect(reads).toMatchObject({ listAllRules: 3, listRules: 2 });
+  expect(world.state.rules.get(victim.id)?.extensions).toEqual(EXTENSIONS);
 });
 
 test('a rule that somebody deleted is seen in the listing of all, and put back', async () => {

@@ -37,7 +37,9 @@ export function exportRules(context: ExportContext): Exported {
   const unseen =
     documents.length === 0
       ? []
-      : ['configuration and extensions of rules: no server shows them, so they are left out and not managed.'];
+      : [
+          'configuration and extensions of rules: no listing of an application shows them, so they are left out and not managed.',
+        ];
   return { documents, left, unseen };
 }
 
