@@ -2,7 +2,8 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { PortolanError } from '../model/errors.ts';
-import { SandboxState } from './state.ts';
+import { makeTcpRule } from './rule-rows.ts';
+import { type CertificateRow, portKey, SandboxState, type StoreRow, storeKey } from './state.ts';
 import type { Change } from './table.ts';
 
 const FORMAT = 1;
@@ -56,11 +57,12 @@ function keeperOf(database: DatabaseSync, first: () => SandboxState): Keeper {
     });
   }
   const state = format === 0 ? create(database, first()) : load(database);
-  database.exec('commit');
   const put = database.prepare(
     'insert into entity (kind, key, json) values (?, ?, ?) on conflict (kind, key) do update set json = excluded.json',
   );
   const remove = database.prepare('delete from entity where kind = ? and key = ?');
+  for (const { table, key, after } of state.takeChanges()) put.run(table, key, JSON.stringify(after));
+  database.exec('commit');
   return {
     state,
     save(changes) {
@@ -99,7 +101,33 @@ function load(database: DatabaseSync): SandboxState {
   for (const { kind, key, json } of database.prepare('select kind, key, json from entity order by rowid').iterate()) {
     state.tableNamed(String(kind))?.restore(String(key), JSON.parse(String(json)) as object);
   }
+  complete(state);
   return state;
+}
+
+/** Adds what versions before the second recording did not keep, as they behaved. */
+function complete(state: SandboxState): void {
+  for (const row of [...state.stores.all()]) {
+    if ((row as Partial<StoreRow>).answers === undefined) state.stores.put({ ...row, answers: 'keys' });
+  }
+  for (const row of [...state.certificates.all()]) {
+    const { issuedTo, expiresMs } = row as Partial<CertificateRow>;
+    if (issuedTo !== undefined && expiresMs !== undefined) continue;
+    state.certificates.put({ ...row, issuedTo: [row.alias], expiresMs: Date.UTC(2099, 0, 1) });
+  }
+  for (const { storeUrl, storeDomain } of state.installs.all()) {
+    const key = storeKey(storeUrl, storeDomain);
+    const store = state.stores.get(key);
+    if (store === undefined || state.markets.get(key) !== undefined) continue;
+    const { marketName: name, keyHashes } = store;
+    state.markets.put({ url: storeUrl, domain: storeDomain, name, keyHash: keyHashes[0] ?? null });
+  }
+  for (const port of state.ports.all()) {
+    if (!port.outer || port.protocol === 'http') continue;
+    if (state.tcpRules.in('port', portKey(port.serviceId, port.port)).length > 0) continue;
+    const newId = (): string => `5eed7c${String(state.tcpRules.size + 1).padStart(26, '0')}`;
+    state.tcpRules.put(makeTcpRule(state, newId, port));
+  }
 }
 
 function openingError(file: string, cause: unknown): PortolanError {

@@ -108,7 +108,7 @@ export function openOuter(
   if (port.protocol === 'http') {
     if (rulesOf(state, port).length === 0) state.rules.put(makeDefaultRule(state, context, component, port));
     else activateRules(state, port);
-  } else if (tcpRulesOf(state, port).length === 0) state.tcpRules.put(makeTcpRule(state, context, port));
+  } else if (tcpRulesOf(state, port).length === 0) state.tcpRules.put(makeTcpRule(state, () => context.newId(), port));
   else activateTcpRules(state, port, port.protocol);
   return opened;
 }

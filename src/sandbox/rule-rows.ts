@@ -43,8 +43,8 @@ export function makeDefaultRule(
 const FIRST_NODE_PORT = 30_001;
 
 /** The rule that opening outer access of any other port makes. */
-export function makeTcpRule(state: SandboxState, context: SandboxContext, port: PortRow): TcpRuleRow {
-  const id = context.newId();
+export function makeTcpRule(state: SandboxState, newId: () => string, port: PortRow): TcpRuleRow {
+  const id = newId();
   const row = state.nextNumber('tcp-rule');
   return {
     id,

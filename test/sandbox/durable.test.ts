@@ -4,7 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { demo } from '../../src/sandbox/seeds/demo.ts';
 import { recordedSeed } from '../../src/sandbox/seeds/recorded.ts';
+import { storeKey } from '../../src/sandbox/state.ts';
 import { ask, shopPath, startTestSandbox, webPorts } from './support.ts';
 
 let dataDir: string;
@@ -27,6 +29,43 @@ test('a restart finds everything as it was, in the same order, and ignores the s
   const ports = await ask(second, 'GET', `${shopPath}/${webPorts}`);
   expect(ports.body.data.list.map((port: { container_port: number }) => port.container_port)).toEqual([8080, 443]);
   await second.close();
+});
+
+test('a directory of an older version gets what that version did not keep', async () => {
+  const first = await startTestSandbox({ dataDir });
+  const install = {
+    market_url: demo.storeUrl,
+    market_domain: demo.storeDomain,
+    market_type: demo.storeType,
+    market_access_key: null,
+    app_model_id: demo.mysqlModelId,
+    app_model_version: '8.0.36',
+  };
+  expect((await ask(first, 'POST', `${shopPath}/install`, install)).status).toBe(200);
+  await ask(first, 'PUT', `${shopPath}/${webPorts}/8080`, { action: 'change_protocol', protocol: 'tcp' });
+  await ask(first, 'PUT', `${shopPath}/${webPorts}/8080`, { action: 'open_outer' });
+  first.alter((state) => {
+    for (const { answers: _new, ...store } of [...state.stores.all()]) state.stores.put(store as never);
+    for (const { issuedTo: _new, expiresMs: _newer, ...row } of [...state.certificates.all()]) {
+      state.certificates.put(row as never);
+    }
+    for (const { url, domain } of [...state.markets.all()]) state.markets.delete(storeKey(url, domain));
+    for (const { id } of [...state.tcpRules.all()]) state.tcpRules.delete(id);
+  });
+  await first.close();
+
+  for (const _restart of ['the first', 'the second']) {
+    const later = await startTestSandbox({ dataDir });
+    expect((await ask(later, 'GET', `${shopPath}/upgrade`)).body).toMatchObject([{ market_name: 'main' }]);
+    expect((await ask(later, 'GET', `${shopPath}/domains?query=tcp`)).body.tcp).toMatchObject([
+      { end_point: 'tcp.region-1.apps.example.com:30002', is_outer_service: true },
+    ]);
+    expect((await ask(later, 'GET', `/openapi/v1/teams/${demo.team}/certificates`)).body.list).toMatchObject([
+      { id: 7, has_expired: false },
+    ]);
+    expect([...later.state.stores.all()]).toMatchObject([{ answers: 'keys' }]);
+    await later.close();
+  }
 });
 
 test('a change that cannot be kept did not happen, in memory either', async () => {
