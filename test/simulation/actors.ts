@@ -28,6 +28,18 @@ export class ByHand {
   /** How often somebody edited or deleted a port, by `<component>/<port>`. */
   readonly ports = new Map<string, number>();
 
+  /**
+   * The number of components tells of an install that the platform did and refused. A deletion in the same minute hides
+   * it from everybody, so one schedule has only one of the two.
+   */
+  isCounted = false;
+
+  /** From now on the number must tell; false: somebody has deleted a component, and it cannot. */
+  counts(): boolean {
+    this.isCounted ||= this.components.size === 0;
+    return this.isCounted;
+  }
+
   editsPort({ serviceId, port }: { readonly serviceId: string; readonly port: number }): void {
     const place = `${serviceId}/${port}`;
     this.ports.set(place, (this.ports.get(place) ?? 0) + 1);
@@ -122,7 +134,7 @@ const actors = {
   },
   'delete-component'({ server, byHand }, chance) {
     const component = someComponent(server, chance);
-    if (component === undefined) return;
+    if (component === undefined || byHand.isCounted) return;
     byHand.components.add(component.id);
     server.change((state) => {
       for (const port of state.ports.in('component', component.id)) {

@@ -215,3 +215,14 @@ export const readFaults: readonly ReadFault[] = [
   { name: 'read-shuffled', act: { type: 'shuffled' }, lists: true },
   { name: 'read-more-fields', act: { type: 'more-fields' } },
 ];
+
+const hiding = new Set(
+  writeFaults
+    .filter(({ effect, answer }) => effect === 'now' && answer.type === 'other' && answer.status >= 400)
+    .map((fault) => fault.name),
+);
+
+/** The platform does an install and then says no: where it lists no components, only their number tells that it did. */
+export function hidesInstall(fault: string, operation: string): boolean {
+  return operation === 'install' && hiding.has(fault);
+}

@@ -9,7 +9,7 @@ import type { Dialect } from '../../src/sandbox/wire.ts';
 import { act, ByHand } from './actors.ts';
 import { Books, type Violation } from './books.ts';
 import { Chance } from './chance.ts';
-import { readFaults } from './faults.ts';
+import { hidesInstall, readFaults } from './faults.ts';
 import { ledThrough, type LedgerHost } from './ledgers.ts';
 import { type Effect, inWords, kindOf, type Perturbation, type Plan } from './perturbations.ts';
 import type { Mutant } from './mutant.ts';
@@ -218,9 +218,12 @@ export class World {
         this.crash(controller, perturbation);
         return 'dead';
       case 'read':
-      case 'write':
+      case 'write': {
+        const isUnlisted = this.dialect === 'documented' && hidesInstall(perturbation.fault, effect.operation);
+        if (isUnlisted && !this.byHand.counts()) return step;
         if (DISTURBING.has(perturbation.fault)) this.#disturbed = true;
         return { ...step, fault: perturbation.fault, a: perturbation.a };
+      }
       case 'full':
         this.#fullCommits = Math.max(this.#fullCommits, perturbation.commits);
         return step;
