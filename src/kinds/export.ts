@@ -1,6 +1,6 @@
 import type { Scope } from '../model/ids.ts';
 import type { Json, JsonObject } from '../model/json.ts';
-import type { ComponentRecord, InstalledModel, PortRecord, RuleRecord } from '../model/observed.ts';
+import type { CertificateRecord, ComponentRecord, InstalledModel, PortRecord, RuleRecord } from '../model/observed.ts';
 import type { Readable } from './reconciled.ts';
 
 /** One component as it was read. */
@@ -24,6 +24,8 @@ export interface LiveApplication {
   /** `listed`: these are all there are. `named`: somebody named them. `unlisted`: the server could not be asked for others. */
   readonly extent: 'listed' | 'named' | 'unlisted';
   readonly rules: Readable<readonly RuleRecord[]>;
+  /** Of the team; asked only where a rule has one. */
+  readonly certificates: Readable<readonly CertificateRecord[]> | 'not-asked';
   readonly installed: Readable<readonly InstalledModel[]> | 'not-asked';
 }
 

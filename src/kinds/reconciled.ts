@@ -1,7 +1,7 @@
 import type { PortolanError } from '../model/errors.ts';
 import type { ResourceId, ScopeKey } from '../model/ids.ts';
 import type { Json, JsonObject } from '../model/json.ts';
-import type { ComponentRecord, PlacedRule, PortRecord, RuleRecord } from '../model/observed.ts';
+import type { CertificateRecord, ComponentRecord, PlacedRule, PortRecord, RuleRecord } from '../model/observed.ts';
 import type { Intent, ObjectState, Origin, OwnedObject } from '../model/owned.ts';
 import type { ActionVerb, DeferredAction, Hold, Note, Wait } from '../model/plan.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
@@ -164,7 +164,14 @@ export type Readable<T> =
   | { readonly readable: false; readonly because?: PortolanError };
 
 /** One thing that can be read of a scope. */
-export type ScopeReading = 'application' | 'components' | 'installed' | 'rules' | 'every-rule' | `ports ${string}`;
+export type ScopeReading =
+  | 'certificates'
+  | 'application'
+  | 'components'
+  | 'installed'
+  | 'rules'
+  | 'every-rule'
+  | `ports ${string}`;
 
 /** Reads of one scope, each asked at most once per pass however many kinds want it. */
 export interface ScopeReader {
@@ -173,6 +180,8 @@ export interface ScopeReader {
   /** The rules of all applications: the only listing that shows extensions, and what stands on a domain and path. */
   everyRule(): Promise<Readable<readonly PlacedRule[]>>;
   components(): Promise<Readable<readonly ComponentRecord[]>>;
+  /** Certificates of the team, without keys. */
+  certificates(): Promise<Readable<readonly CertificateRecord[]>>;
   installed(): Promise<Readable<readonly InstalledCopy[]>>;
   application(): Promise<{
     readonly status: string;

@@ -70,6 +70,17 @@ export interface PlacedRule {
   readonly rule: RuleRecord;
 }
 
+/** A certificate of a team, as the listing shows it: without its key, which nothing here ever asks for. */
+export interface CertificateRecord {
+  readonly id: number;
+  readonly alias: string;
+  /** Domains; empty where the server does not say. */
+  readonly issuedTo: readonly string[];
+  /** As the server writes it, in its own time zone. */
+  readonly expiresAt: string | null;
+  readonly hasExpired: boolean | null;
+}
+
 /** `ServiceBaseInfo`: a component. Every field of section 2.8. */
 export interface ComponentRecord {
   readonly serviceId: string;

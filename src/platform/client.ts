@@ -1,6 +1,7 @@
 import type {
   ApplicationRecord,
   ApplicationSummary,
+  CertificateRecord,
   ComponentMonitor,
   ComponentRecord,
   InstalledModel,
@@ -22,6 +23,7 @@ export type Capability =
   | 'listRules'
   | 'listAllRules'
   | 'listInstalled'
+  | 'listCertificates'
   | 'updateRule'
   | 'deleteRule'
   | 'deletePort'
@@ -75,6 +77,8 @@ export interface PlatformClient {
   /** Every rule of the enterprise in one request. */
   allRules(): Promise<Readable<readonly PlacedRule[]>>;
   rule(app: AppAddress, ruleId: string): Promise<Readable<RuleRecord | undefined>>;
+  /** Every certificate of a team, without keys: the address of one certificate is never asked. */
+  certificates(team: string): Promise<Readable<readonly CertificateRecord[]>>;
   installed(app: AppAddress): Promise<Readable<readonly InstalledModel[]>>;
   monitor(app: AppAddress, query: MonitorQuery): Promise<readonly ComponentMonitor[]>;
 

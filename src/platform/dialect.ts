@@ -3,7 +3,13 @@ import type { Capability, CapabilityState } from './client.ts';
 
 export type DialectSetting = 'auto' | 'documented' | 'extended';
 /** The capabilities that a read can prove. */
-export type ReadCapability = 'listApplications' | 'listComponents' | 'listRules' | 'listAllRules' | 'listInstalled';
+export type ReadCapability =
+  | 'listApplications'
+  | 'listComponents'
+  | 'listRules'
+  | 'listAllRules'
+  | 'listInstalled'
+  | 'listCertificates';
 
 /** The read that proves each capability. A write is never sent to find out whether there is one. */
 const PROVED_BY: Readonly<Record<Capability, ReadCapability>> = {
@@ -12,6 +18,7 @@ const PROVED_BY: Readonly<Record<Capability, ReadCapability>> = {
   listRules: 'listRules',
   listAllRules: 'listAllRules',
   listInstalled: 'listInstalled',
+  listCertificates: 'listCertificates',
   updateRule: 'listRules',
   deleteRule: 'listRules',
   deletePort: 'listComponents',

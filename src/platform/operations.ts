@@ -14,6 +14,7 @@ export type ReadOperation =
   | 'listAllRules'
   | 'getRule'
   | 'listInstalled'
+  | 'listCertificates'
   | 'monitor';
 
 /** One row of the table of operations. */
@@ -57,6 +58,7 @@ export const operations: Readonly<Record<ReadOperation | WriteOperation, Operati
   listAllRules: read('extended', LIST_BYTES_MAX),
   getRule: read('extended', RECORD_BYTES_MAX),
   listInstalled: read('extended', LIST_BYTES_MAX),
+  listCertificates: read('extended', LIST_BYTES_MAX),
   addPort: write('POST', 'duplicate-rejecting', 'documented'),
   updatePort: write('PUT', 'target-state', 'documented'),
   deletePort: write('DELETE', 'target-state', 'extended'),
@@ -126,6 +128,8 @@ function teamAppsPath(team: string, region: string): string {
 export const paths = {
   regions: (): string => `${API}/regions`,
   teamRegions: (team: string): string => `${API}/teams/${segment(team, 'team')}/regions`,
+  /** The listing only: the address of one certificate gives its private key, so no path leads there. */
+  certificates: (team: string): string => `${API}/teams/${segment(team, 'team')}/certificates`,
   allRules: (): string => `${API}/httpdomains`,
   teamApps: teamAppsPath,
   app: appPath,

@@ -1,10 +1,11 @@
 import { PortolanError } from '../model/errors.ts';
-import type { RuleRecord } from '../model/observed.ts';
+import type { CertificateRecord, RuleRecord } from '../model/observed.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Random } from '../runtime/random.ts';
 import type { Answer, Redact } from './answer.ts';
 import type { RequestBudget } from './budget.ts';
+import { allCertificates, CERTIFICATES_PER_PAGE, decodeCertificates } from './certificates.ts';
 import { classify, classifyFailure, type UnseenAnswer } from './classifier.ts';
 import type { Capability, CapabilityState, MonitorQuery, PlatformClient, Readable } from './client.ts';
 import {
@@ -110,6 +111,7 @@ export function createPlatformClient(options: PlatformClientOptions): PlatformCl
     rules: listings.listRules,
     allRules: () => listings.listAllRules(),
     installed: listings.listInstalled,
+    certificates: listings.ofTeam,
     rule: (app, ruleId) => readRule(reader, dialect, app, ruleId),
     ...writes(options, gate, reader, dialect),
   };
@@ -223,8 +225,24 @@ function createListings(readable: ReadWhatMayBe) {
       path: paths.teamApps(team, region),
       decode: decodeApplicationSummaries,
     });
+  const ofTeam = async (team: string): Promise<Readable<readonly CertificateRecord[]>> => {
+    let isListed = true;
+    const certificates = await allCertificates(async (page) => {
+      const answer = await readable('listCertificates', {
+        operation: 'listCertificates',
+        path: paths.certificates(team),
+        query: { page: String(page), page_size: String(CERTIFICATES_PER_PAGE) },
+        decode: decodeCertificates,
+      });
+      isListed &&= answer.readable;
+      return answer.readable ? answer.value : { certificates: [], total: 0 };
+    });
+    return isListed ? { readable: true, value: certificates } : { readable: false };
+  };
   return {
     inTeam,
+    ofTeam,
+    listCertificates: (app: AppAddress) => ofTeam(app.team),
     listApplications: (app: AppAddress) => inTeam(app.team, app.region),
     listComponents: (app: AppAddress) =>
       readable('listComponents', {

@@ -2,7 +2,7 @@ import type { LiveApplication, LiveComponent } from '../kinds/export.ts';
 import type { Readable, ScopeReader } from '../kinds/reconciled.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { Scope } from '../model/ids.ts';
-import type { ApplicationRecord, PlacedRule, RuleRecord } from '../model/observed.ts';
+import type { ApplicationRecord, CertificateRecord, PlacedRule, RuleRecord } from '../model/observed.ts';
 import type { PlatformClient } from '../platform/client.ts';
 import { createScopeReader } from './scope-reader.ts';
 
@@ -37,6 +37,7 @@ export interface ReadApplication {
 /** @param targets all that will be read of this platform. */
 export function createApplicationReader(client: PlatformClient, targets: readonly ExportTarget[]): ApplicationReader {
   let allRules: Promise<Readable<readonly PlacedRule[]>> | undefined;
+  const certificatesByTeam = new Map<string, Promise<Readable<readonly CertificateRecord[]>>>();
   const [components, ownRules, installs] = [inTurn(), inTurn(), inTurn()];
 
   /** Rules of all applications in one request, where that answers for several. */
@@ -59,6 +60,19 @@ export function createApplicationReader(client: PlatformClient, targets: readonl
       }
     }
     return undefined;
+  }
+
+  /** Certificates are told by their aliases where the platform lists them, and else by their numbers. */
+  function certificatesOf(team: string): Promise<Readable<readonly CertificateRecord[]>> {
+    const known = certificatesByTeam.get(team);
+    const asked =
+      known ??
+      client.certificates(team).catch((error: unknown) => {
+        if (error instanceof PortolanError && error.disposition !== 'unreachable') return UNREADABLE;
+        throw error;
+      });
+    certificatesByTeam.set(team, asked);
+    return asked;
   }
 
   return {
@@ -91,6 +105,8 @@ export function createApplicationReader(client: PlatformClient, targets: readonl
         ownRules(() => reader.rules()),
         isPart ? ('not-asked' as const) : installs(() => reader.installed()),
       ]);
+      const hasCertificates = rules.readable && rules.value.some(({ certificateId }) => (certificateId ?? 0) > 0);
+      const certificates = hasCertificates ? await certificatesOf(scope.team) : 'not-asked';
       const live: LiveApplication = {
         scope,
         name: application.name,
@@ -99,9 +115,10 @@ export function createApplicationReader(client: PlatformClient, targets: readonl
         components: found.filter((component) => component !== undefined),
         extent: isPart ? 'named' : listed.readable ? 'listed' : 'unlisted',
         rules,
+        certificates,
         installed,
       };
-      return { live, reader };
+      return { live, reader: certificates === 'not-asked' ? reader : reader.knowing({ certificates }) };
     },
   };
 }

@@ -129,6 +129,7 @@ async function glance(work: Work, world: ApplyWorld, options: PassOptions): Prom
     world.client,
     scope,
     rules.readable ? { rules, 'every-rule': { readable: false } } : {},
+    { certificates: () => shared.certificates(world.client, team) },
   );
   const memory = await readMemory(world, scope, options);
   try {
@@ -157,7 +158,9 @@ function readerAfter(
 ): CachingReader {
   if (glanced === undefined || scopeKey(glanced.scope) !== scopeKey(scope))
     return createScopeReader(client, scope, { application });
-  return glanced.reader.without(new Set(['rules', 'every-rule', 'application'])).knowing({ application });
+  return glanced.reader
+    .without(new Set(['rules', 'every-rule', 'application', 'certificates']))
+    .knowing({ application });
 }
 
 /** What a pass says that sends nothing. */

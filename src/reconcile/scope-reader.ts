@@ -1,6 +1,12 @@
 import type { Readable, ScopeReader, ScopeReading } from '../kinds/reconciled.ts';
 import { PortolanError } from '../model/errors.ts';
-import type { ApplicationRecord, InstalledModel, PlacedRule, RuleRecord } from '../model/observed.ts';
+import type {
+  ApplicationRecord,
+  CertificateRecord,
+  InstalledModel,
+  PlacedRule,
+  RuleRecord,
+} from '../model/observed.ts';
 import type { PlatformClient } from '../platform/client.ts';
 import type { AppAddress } from '../platform/writes.ts';
 
@@ -20,18 +26,35 @@ export interface CachingReader extends ScopeReader {
 export interface AlreadyRead {
   readonly application?: ApplicationRecord;
   readonly rules?: Readable<readonly RuleRecord[]>;
+  readonly certificates?: Readable<readonly CertificateRecord[]>;
   readonly 'every-rule'?: Readable<readonly PlacedRule[]>;
 }
 
-export function createScopeReader(client: PlatformClient, app: AppAddress, known: AlreadyRead): CachingReader {
-  return reader(client, app, new Map<ScopeReading, Promise<unknown>>(knownAnswers(known)));
+/** Reads of the team, for several of its applications. */
+export interface SharedReads {
+  certificates(): Promise<Readable<readonly CertificateRecord[]>>;
+}
+
+/** @param shared reads that answer for other applications too, in the place of the client's. */
+export function createScopeReader(
+  client: PlatformClient,
+  app: AppAddress,
+  known: AlreadyRead,
+  shared?: SharedReads,
+): CachingReader {
+  return reader(client, app, new Map<ScopeReading, Promise<unknown>>(knownAnswers(known)), shared);
 }
 
 function knownAnswers(known: AlreadyRead): [ScopeReading, Promise<unknown>][] {
   return Object.entries(known).map(([reading, answer]) => [reading as ScopeReading, Promise.resolve(answer)]);
 }
 
-function reader(client: PlatformClient, app: AppAddress, answers: Map<ScopeReading, Promise<unknown>>): CachingReader {
+function reader(
+  client: PlatformClient,
+  app: AppAddress,
+  answers: Map<ScopeReading, Promise<unknown>>,
+  shared?: SharedReads,
+): CachingReader {
   const once = <T>(reading: ScopeReading, ask: () => Promise<T>): Promise<T> => {
     const known = answers.get(reading);
     if (known !== undefined) return known as Promise<T>;
@@ -43,15 +66,18 @@ function reader(client: PlatformClient, app: AppAddress, answers: Map<ScopeReadi
     ports: (serviceId) => once(`ports ${serviceId}`, () => client.ports(app, serviceId)),
     rules: () => once('rules', () => client.rules(app)),
     everyRule: () => once('every-rule', () => everyRule(client)),
+    certificates: () => once('certificates', () => shared?.certificates() ?? client.certificates(app.team)),
     components: () => once('components', () => client.components(app)),
     installed: () => once('installed', () => client.installed(app)),
     application: () => once('application', () => existing(client, app)),
     can: async (ability) => (await client.probe(ability, app)) === 'yes',
     without: (readings) => {
       const kept = readings === undefined ? [] : [...answers].filter(([reading]) => !readings.has(reading));
-      return reader(client, app, new Map(kept));
+      // What is asked again is asked for this application alone.
+      const isAskedAgain = readings === undefined || readings.has('certificates');
+      return reader(client, app, new Map(kept), isAskedAgain ? undefined : shared);
     },
-    knowing: (known) => reader(client, app, new Map([...answers, ...knownAnswers(known)])),
+    knowing: (known) => reader(client, app, new Map([...answers, ...knownAnswers(known)]), shared),
   };
 }
 

@@ -2,7 +2,7 @@ import type { ApplicationSpec } from '../kinds/application/spec.ts';
 import type { Readable } from '../kinds/reconciled.ts';
 import { PortolanError } from '../model/errors.ts';
 import { type Scope, scopeKey } from '../model/ids.ts';
-import type { ApplicationSummary, RuleRecord } from '../model/observed.ts';
+import type { ApplicationSummary, CertificateRecord, RuleRecord } from '../model/observed.ts';
 import type { MonotonicMs } from '../model/time.ts';
 import type { PlatformClient } from '../platform/client.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -17,6 +17,8 @@ export interface SharedReadings {
   applications(client: PlatformClient, team: string, region: string): Promise<Readable<readonly ApplicationSummary[]>>;
   /** Rules of the application; not readable where asking for each application costs no more. */
   rules(client: PlatformClient, scope: Scope): Promise<Readable<readonly RuleRecord[]>>;
+  /** Certificates of the team, without keys. */
+  certificates(client: PlatformClient, team: string): Promise<Readable<readonly CertificateRecord[]>>;
   /** Something was sent there: what was read before is of no use for it any more. */
   changed(scope: Scope): void;
   /** What was read so far is of no use to anybody any more. */
@@ -76,6 +78,8 @@ export function createSharedReadings(
       const all = await shared(client.name, notBeforeMs, () => rulesByScope(client));
       return all.readable ? { readable: true, value: all.value.get(scopeKey(scope)) ?? [] } : all;
     },
+    certificates: (client, team) =>
+      shared(`certificates ${client.name}/${team}`, Number.NEGATIVE_INFINITY, () => client.certificates(team)),
     changed: (scope) => void changedMs.set(scopeKey(scope), clock.monotonic()),
     forget: () => readings.clear(),
   };

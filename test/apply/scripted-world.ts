@@ -228,6 +228,7 @@ export function readerOf(answers: Partial<ScopeReader>): ScopeReader {
     rules: unexpected('rules'),
     everyRule: unexpected('the rules of all applications'),
     components: unexpected('components'),
+    certificates: unexpected('certificates'),
     installed: unexpected('installed'),
     application: unexpected('application'),
     can: unexpected('abilities'),

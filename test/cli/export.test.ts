@@ -110,6 +110,7 @@ test('a listing answers for all applications, and nothing is asked twice, the pr
     listApplications: 1,
     getApplication: 20,
     listAllRules: 1,
+    listCertificates: 1,
     listComponents: 20,
     listInstalled: 20,
     listPorts: 38,
@@ -150,7 +151,7 @@ test.for([
   ['a rule of an address is not written', 115, 'rule 10.0.0.1/ on port 80'],
   ['a cookie that would turn the text is left out', 115, String.raw`cannot hold "\u202eevil\u2028\u0007"`],
   ['a weight that is none is left out', 115, 'weight is left out, and so not managed: a manifest cannot hold 900.'],
-  ['every field of a rule is written', 110, 'certificateId: 7\n  autoSsl: { enabled: true }'],
+  ['every field of a rule is written', 110, 'certificate: shop.example.com\n  autoSsl: { enabled: true }'],
   ['write-only fields are told', 110, '# Not shown: configuration and extensions of rules'],
   ['installs name the store', 120, 'model: { id: "0a1b2c", version: "8.0.36" } # the version as the server reports it'],
 ] as const)('%s', async ([, appId, text]) => {

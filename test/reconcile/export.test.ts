@@ -8,7 +8,13 @@ import { exportApplications } from '../../src/manifest/export.ts';
 import { groupByApplication } from '../../src/manifest/group.ts';
 import { loadManifests } from '../../src/manifest/load.ts';
 import { writeManifest } from '../../src/manifest/write.ts';
-import type { ComponentRecord, InstalledModel, PortRecord, RuleRecord } from '../../src/model/observed.ts';
+import type {
+  CertificateRecord,
+  ComponentRecord,
+  InstalledModel,
+  PortRecord,
+  RuleRecord,
+} from '../../src/model/observed.ts';
 import { decodeComponents } from '../../src/platform/decode.ts';
 import { createApplicationReader } from '../../src/reconcile/read-application.ts';
 import { demo, demoSeed } from '../../src/sandbox/seeds/demo.ts';
@@ -16,7 +22,7 @@ import { ScopeWorld } from '../support/scope-world.ts';
 import { planExported } from '../../src/reconcile/prove-export.ts';
 
 /** Answers from what the manifests were written from, and has no more to say. */
-function readerOf({ components, rules, installed }: LiveApplication): ScopeReader {
+function readerOf({ components, rules, installed, certificates }: LiveApplication): ScopeReader {
   const records = components.flatMap(({ record: one }) => one ?? []);
   return {
     ports: async (serviceId) => components.find((component) => component.serviceId === serviceId)?.ports,
@@ -24,6 +30,7 @@ function readerOf({ components, rules, installed }: LiveApplication): ScopeReade
     everyRule: async () => ({ readable: false }),
     components: async () =>
       records.length === components.length ? { readable: true, value: records } : { readable: false },
+    certificates: async () => (certificates === 'not-asked' ? { readable: false } : certificates),
     installed: async () => (installed === 'not-asked' ? { readable: false } : installed),
     application: async () => ({ status: 'running', componentCount: components.length, runningComponentCount: 0 }),
     can: async () => rules.readable,
@@ -116,6 +123,14 @@ const installed: fc.Arbitrary<InstalledModel> = fc.record({
   installGroupId: fc.constantFrom(null, 1, 2),
 });
 
+const certificate: fc.Arbitrary<CertificateRecord> = fc.record({
+  id: fc.constantFrom(1, 7, 8),
+  alias: often(fc.constantFrom('tls', 'www'), text),
+  issuedTo: fc.constant([]),
+  expiresAt: fc.constant(null),
+  hasExpired: fc.constant(null),
+});
+
 const application = (appId: number): fc.Arbitrary<LiveApplication> => {
   const serviceIds = [1, 2].map((number) => `${appId}c${number}`);
   return fc.record({
@@ -132,6 +147,11 @@ const application = (appId: number): fc.Arbitrary<LiveApplication> => {
       ),
     ),
     extent: fc.constantFrom('listed' as const, 'unlisted' as const),
+    certificates: fc.oneof(
+      fc.constant('not-asked' as const),
+      fc.constant({ readable: false as const }),
+      fc.record({ readable: fc.constant(true as const), value: fc.array(certificate, { maxLength: 4 }) }),
+    ),
     rules: fc.oneof(
       fc.constant({ readable: false as const }),
       fc.array(rule(serviceIds), { maxLength: 6 }).map((value) => ({ readable: true as const, value })),

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../../model/json.ts';
+import { PortolanError } from '../../model/errors.ts';
 import { unreachable } from '../../model/unreachable.ts';
 import { writeRequest } from '../../platform/requests.ts';
 import type { RuleConfiguration, RuleFields, WriteRequest } from '../../platform/writes.ts';
@@ -21,6 +22,7 @@ import type {
   ScopeReading,
 } from '../reconciled.ts';
 import { hiddenFields, plain, readableFields, removalMarks, unlikeSent } from './asserted.ts';
+import { type CertificateView, wantsCertificate } from './certificate.ts';
 import { ruleFields } from './fields.ts';
 import type { RuleLive } from './live.ts';
 import type { HttpGatewayRuleSpec } from './spec.ts';
@@ -47,8 +49,22 @@ async function observe({ resource, siblings, memory, reader }: ObserveContext<Ht
     port: ports?.find((port) => port.port === spec.port),
     rules,
     canUpdate,
+    certificates: wantsCertificate(spec) ? await viewCertificates(reader) : { type: 'not-asked' },
     ...(recreation === undefined ? {} : { recreation }),
   };
+}
+
+/** Certificates are only looked up here: where they cannot be, an id in a manifest is sent as it is. */
+async function viewCertificates(reader: ScopeReader): Promise<CertificateView> {
+  try {
+    const listed = await reader.certificates();
+    return listed.readable ? { type: 'listed', certificates: listed.value } : { type: 'unlisted' };
+  } catch (error) {
+    if (!(error instanceof PortolanError) || error.code === 'platform/stopped') throw error;
+    // A token may lack this one right; a platform that cannot be reached answers nothing else either.
+    if (error.disposition === 'unreachable' && error.code !== 'platform/forbidden') throw error;
+    return { type: 'refused', message: error.message };
+  }
 }
 
 /** Adds the extensions of rules, which only the listing of all rules shows; one that was read from there has them already. */

@@ -11,11 +11,25 @@ export function checkRule(resource: Resource<HttpGatewayRuleSpec>, set: OtherRes
   const component = set.get(`Component/${spec.component}`)?.spec as ComponentSpec | undefined;
   return [
     ...domainProblems(spec.domain),
+    ...certificateProblems(spec),
     ...(component === undefined ? [] : componentProblems(spec, component)),
     ...duplicates(spec.extensions ?? [], 'spec.extensions', 'extension', (key) => key),
     ...duplicates(spec.configuration?.setHeaders ?? [], 'spec.configuration.setHeaders', 'header', (key) =>
       key.toLowerCase(),
     ),
+  ];
+}
+
+function certificateProblems({ certificate, certificateId }: HttpGatewayRuleSpec): readonly SpecProblem[] {
+  if (certificate === undefined || certificateId === undefined) return [];
+  return [
+    {
+      code: 'rule/two-certificates',
+      path: 'spec.certificate',
+      message: `the certificate is named twice: ${JSON.stringify(certificate)} by alias and ${certificateId} by number`,
+      expected: 'either certificate or certificateId',
+      hint: 'remove one of them',
+    },
   ];
 }
 

@@ -15,6 +15,7 @@ import {
   type StepProposal,
 } from '../reconciled.ts';
 import { asserted, assertedChanges, assertedFields, isOnRecord, plain, recordingOf, where } from './asserted.ts';
+import { chooseCertificate, notTaken } from './certificate.ts';
 import type { ObservedRule, RuleContext } from './live.ts';
 import { CREATE_AGAIN, owedBy } from './owed.ts';
 import { portNeeds } from './port-needs.ts';
@@ -41,10 +42,41 @@ export function diffRule(context: RuleContext): Difference<RuleStep> {
   const claims = [key];
   if (mine !== undefined && mine.source !== context.source)
     return { ...noDifference, claims, holds: [otherSource(context, mine)] };
-  const outcome = live.rules.readable
-    ? diffReadable(context, live, live.rules.value, key, mine)
-    : diffUnreadable(context, live, key, mine);
-  return { ...outcome, claims };
+  const choice = chooseCertificate(resource.spec, resource.id, live.certificates);
+  if (choice.type === 'held') return { ...noDifference, claims, holds: [choice.hold] };
+  const chosen = withCertificate(context, choice.id);
+  const outcome = withoutStoredNone(
+    chosen,
+    live,
+    live.rules.readable
+      ? diffReadable(chosen, live, live.rules.value, key, mine)
+      : diffUnreadable(chosen, live, key, mine),
+    mine,
+  );
+  return { ...outcome, notes: [...choice.notes, ...outcome.notes], claims };
+}
+
+/** The manifest with the number of its certificate in the place of the alias: what is compared and sent. */
+function withCertificate(context: RuleContext, certificateId: number | undefined): RuleContext {
+  const { resource } = context;
+  if (certificateId === undefined) return context;
+  const { certificate: _alias, ...spec } = resource.spec;
+  return { ...context, resource: { ...resource, spec: { ...spec, certificateId } } };
+}
+
+/** A rule that asked for an unknown certificate is https without one. To ask again would change nothing. */
+function withoutStoredNone(
+  { resource: { spec, id } }: RuleContext,
+  live: ObservedRule,
+  outcome: Difference<RuleStep>,
+  mine: OwnedObject | undefined,
+): Difference<RuleStep> {
+  const { certificateId } = spec;
+  if (certificateId === undefined || live.certificates.type === 'listed' || !live.rules.readable) return outcome;
+  if (mine?.lastApplied['certificateId'] !== certificateId) return outcome;
+  const present = live.rules.value.find(({ ruleId }) => ruleId === mine.remoteId);
+  if (present?.protocol !== 'https' || (present.certificateId ?? 0) !== 0) return outcome;
+  return { ...outcome, steps: [], holds: [...outcome.holds, notTaken(spec, id, certificateId)] };
 }
 
 function diffReadable(

@@ -37,6 +37,8 @@ export const ruleEffects: readonly FieldEffect[] = [
       extended: { change: CHANGES[update], readBack: SHOWN[shownBy] },
     }),
   ),
+  // Looked up and sent as the number.
+  { path: 'spec.certificate', documented: UNSEEN, extended: { change: 'update', readBack: 'own listing' } },
   inBoth('spec.openOuter', CREATION_ONLY),
   inBoth('spec.onImmutableChange', LOCAL),
 ];

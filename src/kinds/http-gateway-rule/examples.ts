@@ -39,4 +39,17 @@ export const httpGatewayRuleExamples: readonly JsonObject[] = [
       onImmutableChange: 'recreate',
     },
   },
+  {
+    apiVersion: API_VERSION,
+    kind: 'HttpGatewayRule',
+    metadata: { name: 'shop-login' },
+    spec: {
+      application: 'shop',
+      component: 'shop-web',
+      port: 8080,
+      domain: 'login.shop.example.com',
+      path: '/',
+      certificate: 'shop.example.com',
+    },
+  },
 ];

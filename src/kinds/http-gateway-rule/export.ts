@@ -98,6 +98,12 @@ function conditions(context: ExportContext, rule: RuleRecord, remarks: Remark[])
     const value = read?.(rule);
     const schema = schemas[name];
     if (schema === undefined || value === undefined || isUnset(name, value)) continue;
+    if (name === 'certificateId' && typeof value === 'number') {
+      const { written, remark } = certificateOf(context, value);
+      Object.assign(spec, written);
+      if (remark !== undefined) remarks.push({ at: [], text: remark });
+      continue;
+    }
     if (!context.fits(schema, value)) {
       remarks.push({
         at: [],
@@ -107,6 +113,22 @@ function conditions(context: ExportContext, rule: RuleRecord, remarks: Remark[])
     else spec[path] = value;
   }
   return Object.keys(autoSsl).length === 0 ? spec : { ...spec, autoSsl };
+}
+
+/** A certificate by its alias, where the team has only one of that alias; else by its number. */
+function certificateOf({ live, fits }: ExportContext, id: number): { written: JsonObject; remark?: string } {
+  const byNumber = fits(properties.certificateId, id)
+    ? { written: { certificateId: id } }
+    : { written: {}, remark: `certificateId is left out, and so not managed: a manifest cannot hold ${id}.` };
+  if (live.certificates === 'not-asked' || !live.certificates.readable) return byNumber;
+  const { value: certificates } = live.certificates;
+  const found = certificates.find((certificate) => certificate.id === id);
+  if (found === undefined)
+    return { written: {}, remark: `certificateId is left out, and so not managed: the team has no certificate ${id}.` };
+  const namesakes = certificates.filter(({ alias }) => alias === found.alias).length;
+  return namesakes === 1 && fits(properties.certificate, found.alias)
+    ? { written: { certificate: found.alias } }
+    : byNumber;
 }
 
 /** How a server says "none". */

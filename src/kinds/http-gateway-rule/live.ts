@@ -1,6 +1,7 @@
 import type { PlacedRule, PortRecord, RuleRecord } from '../../model/observed.ts';
 import type { ComponentIdentity } from '../component/identity.ts';
 import type { DiffContext, Readable } from '../reconciled.ts';
+import type { CertificateView } from './certificate.ts';
 import type { HttpGatewayRuleSpec } from './spec.ts';
 
 /** What the platform says about one rule and the port it hangs on. */
@@ -12,6 +13,7 @@ export type RuleLive =
       readonly port: PortRecord | undefined;
       readonly rules: Readable<readonly RuleRecord[]>;
       readonly canUpdate: boolean;
+      readonly certificates: CertificateView;
       /** Read only where the rule may have to be created again. */
       readonly recreation?: RecreationFacts;
     };

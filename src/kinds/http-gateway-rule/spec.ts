@@ -32,6 +32,8 @@ export interface HttpGatewayRuleSpec {
   readonly cookie?: string;
   /** `domain_header` */
   readonly header?: string;
+  /** Alias of a certificate of the team. At most one of this and `certificateId`. */
+  readonly certificate?: string;
   readonly certificateId?: number;
   readonly autoSsl?: { readonly enabled?: boolean; readonly config?: string };
   /** `rule_extensions`: only the listing of all rules shows them. */
@@ -155,11 +157,21 @@ export const httpGatewayRuleSchema = {
         'Only requests with this header: `domain_header`. Empty: all requests. Applied only when the rule is created.',
       'x-expected': ONE_LINE_EXPECTED,
     },
+    certificate: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 255,
+      pattern: ONE_LINE_PATTERN,
+      description:
+        'Certificate of the team, by its alias: looked up in the list of certificates (extended dialect) and sent as `certificate_id`. Exactly one certificate must have it. Not together with `certificateId`.',
+      'x-expected': ONE_LINE_EXPECTED,
+    },
     certificateId: {
       type: 'integer',
       minimum: 1,
       maximum: 9_007_199_254_740_991,
-      description: 'Certificate, by number: `certificate_id`. With one the rule is https, without it http.',
+      description:
+        'Certificate, by number: `certificate_id`. With one the rule is https, without it http. Not together with `certificate`.',
     },
     autoSsl: {
       type: 'object',
