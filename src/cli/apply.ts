@@ -32,6 +32,7 @@ import {
   allowEmptyOption,
   allowRewindOption,
   allowShrunkOption,
+  firstInstallOption,
   maxPrunesOption,
   maxShareOption,
   parallelismOption,
@@ -112,6 +113,7 @@ export const applyCommand: CommandDefinition = {
       .addOption(allowEmptyOption())
       .addOption(allowShrunkOption())
       .addOption(allowRewindOption())
+      .addOption(firstInstallOption())
       .addOption(parallelismOption())
       .addOption(logLevelOption())
       .addOption(logFormatOption())
@@ -163,7 +165,14 @@ async function runApply(
     });
   }
   const outputs = openOutputs(options, surroundings);
-  return withAgreed(agreement, { ...options, refuse: outputs.refuse }, surroundings, false, (session) =>
+  // A plan that was agreed to names its first installs; any other one is shown before it is carried out.
+  const isAsked =
+    options.yes !== true &&
+    surroundings.terminal.ask !== undefined &&
+    opened === undefined &&
+    options.expect === undefined;
+  const flags = { ...options, refuse: outputs.refuse, ...(isAsked ? { firstInstall: 'asked' as const } : {}) };
+  return withAgreed(agreement, flags, surroundings, false, (session) =>
     apply(options, agreement, session, outputs, surroundings),
   );
 }

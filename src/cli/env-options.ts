@@ -31,6 +31,11 @@ const NAMED_OTHERWISE: Readonly<Record<string, string | undefined>> = {
   'token-file': 'PORTOLAN_SERVER_TOKEN_FILE',
 };
 
+/** Whether a variable stands for a flag that several commands share: a command that does not have the flag ignores it. */
+export function isSharedVariable(variable: string): boolean {
+  return [...SHARED_FLAGS].some((flag) => variable === `PORTOLAN_${flag.toUpperCase().replaceAll('-', '_')}`);
+}
+
 type NamedOption = Pick<Option, 'name' | 'long'>;
 
 /** The variable that stands for a flag of a command: `PORTOLAN_CONFIG`, `PORTOLAN_SANDBOX_PORT`; undefined for none. */

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { Configuration } from '../manifest/configuration.ts';
 import { PortolanError } from '../model/errors.ts';
-import type { ResourceId } from '../model/ids.ts';
+import { parseScopeKey, type ResourceId, type ScopeKey, scopeKey } from '../model/ids.ts';
 import type { DesiredState } from '../model/resource.ts';
 import type { PassOptions } from '../reconcile/reconcile.ts';
 import { collect, collectOrAll, integerArgument } from './options.ts';
@@ -16,6 +16,8 @@ export interface ScopeFlags {
   readonly allowEmpty?: boolean | undefined;
   readonly allowShrunk?: boolean | undefined;
   readonly allowRewind?: boolean | undefined;
+  /** Scopes that a first install may go into; `asked`: all of them, because a person is asked before anything is sent. */
+  readonly firstInstall?: readonly string[] | 'asked' | undefined;
   readonly parallelism: number;
 }
 
@@ -70,6 +72,25 @@ export function allowRewindOption() {
   );
 }
 
+export function firstInstallOption() {
+  return new Option(
+    '--first-install <scope>',
+    'confirm the first install into an application that this ledger does not know: platform/team/region/appId (may be repeated)',
+  ).argParser(collect);
+}
+
+/** @throws PortolanError `invalid` for a text that is not a scope. */
+function scopeArgument(name: string): ScopeKey {
+  const scope = parseScopeKey(name);
+  if (scope !== undefined) return scopeKey(scope);
+  throw new PortolanError({
+    code: 'cli/no-scope',
+    disposition: 'invalid',
+    message: `--first-install names ${JSON.stringify(name)}, which is not a scope. Nothing was done.`,
+    remedy: 'Write platform/team/region/appId, such as default/team-a/region-1/42.',
+  });
+}
+
 export function parallelismOption() {
   return new Option('--parallelism <n>', 'applications worked on at once; within one, requests go one by one')
     .argParser(integerArgument(1, 1000))
@@ -97,13 +118,14 @@ export function passOptions(
     flags.adopt === true || flags.adopt === undefined
       ? flags.adopt
       : new Set(known(flags.adopt, facts.desired, '--adopt'));
+  const firstInstall = flags.firstInstall === 'asked' ? flags.firstInstall : flags.firstInstall?.map(scopeArgument);
   const targets = flags.target === undefined ? undefined : new Set(known(flags.target, facts.desired, '--target'));
   return {
     permissions: {
       adopt: (resource) => adopted === true || adopted?.has(resource) === true,
       prune: flags.prune === true,
-      // A command has a person at hand: the question of apply, or its --yes.
-      firstInstall: true,
+      // Every job passes --yes, so that says nothing about installs.
+      firstInstall: (scope) => firstInstall === 'asked' || firstInstall?.includes(scope) === true,
     },
     limits: {
       maxShare: flags.maxShare ?? settings.prune.maxShare,

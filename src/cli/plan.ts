@@ -17,6 +17,7 @@ import {
   allowEmptyOption,
   allowRewindOption,
   allowShrunkOption,
+  firstInstallOption,
   maxPrunesOption,
   maxShareOption,
   parallelismOption,
@@ -71,6 +72,7 @@ export const planCommand: CommandDefinition = {
       .addOption(allowEmptyOption())
       .addOption(allowShrunkOption())
       .addOption(allowRewindOption())
+      .addOption(firstInstallOption())
       .addOption(parallelismOption())
       .addOption(logLevelOption())
       .addOption(logFormatOption())

@@ -270,6 +270,7 @@ export async function runProgram(args: readonly string[], around: ProcessSurroun
   const program = await buildProgram(args, surroundings, {
     prepare: async (path, command, definition) => {
       applyEnvironment(path, command, surroundings.env);
+      if (path !== ASKED && path !== 'config') await checkEnvironment(path, command, args, surroundings);
       inForce = await surroundingsOf(command, definition, surroundings);
     },
     invoke: async (work) => {
@@ -287,6 +288,20 @@ export async function runProgram(args: readonly string[], around: ProcessSurroun
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.invalid;
     return reportError(error, surroundings);
   }
+}
+
+/** Variables that look like ours and do nothing. The check is loaded only where there is one of ours at all. */
+async function checkEnvironment(
+  path: string,
+  command: CommandUnknownOpts,
+  args: readonly string[],
+  surroundings: Surroundings,
+): Promise<void> {
+  const { env, terminal } = surroundings;
+  if (!Object.keys(env).some((name) => name.startsWith('PORTOLAN_'))) return;
+  const { checkVariables } = await import('./unknown-variables.ts');
+  const everyCommand = () => buildProgram('all', surroundings, notRunning);
+  await checkVariables({ path, command, args, env, terminal, everyCommand });
 }
 
 interface Running {

@@ -52,7 +52,7 @@ export function passOptions({ settings }: ControllerConfiguration): PassOptions 
       // Taking over what is not ours is a person's decision, and a person is at the command line.
       adopt: () => false,
       prune: settings.prune.enabled,
-      firstInstall: settings.controller.firstInstalls === 'allow',
+      firstInstall: () => settings.controller.firstInstalls === 'allow',
     },
     limits: {
       maxShare: settings.prune.maxShare,

@@ -74,7 +74,7 @@ export async function planFiles(
     options: {
       ...options,
       readOnly: true,
-      permissions: { adopt: (id) => adopted === 'all' || adopted.has(id), prune, firstInstall: true },
+      permissions: { ...options.permissions, adopt: (id) => adopted === 'all' || adopted.has(id), prune },
       targets: targets === undefined ? undefined : new Set(targets),
     },
     ledger,

@@ -39,8 +39,8 @@ export interface Permissions {
   adopt(resource: ResourceId): boolean;
   /** `--prune`, or `prune.enabled` in the daemon. */
   readonly prune: boolean;
-  /** A person confirmed the first install into an application this ledger has never recorded. */
-  readonly firstInstall: boolean;
+  /** A person confirmed the first install into this application, which the ledger has never recorded. */
+  firstInstall(scope: ScopeKey): boolean;
 }
 
 /** Everything a diff may look at. All of it is data. */

@@ -55,6 +55,8 @@ export interface PlanAllowances {
   readonly allowEmpty: boolean;
   readonly allowShrunk: boolean;
   readonly allowRewind: boolean;
+  /** Scopes that a first install may go into; absent in files of earlier versions. */
+  readonly firstInstall?: readonly string[];
 }
 
 const FORMAT = 'portolan-saved-plan';

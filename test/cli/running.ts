@@ -60,7 +60,13 @@ export function collectingTerminal(
 /** Runs a command line in this process. */
 export async function runHere(args: readonly string[], changes: Partial<ProcessSurroundings> = {}): Promise<Run> {
   const { terminal, text } = collectingTerminal();
-  const code = await runProgram(args, {
+  const code = await runProgram(args, surroundingsFor(terminal, changes));
+  return { code, ...text };
+}
+
+/** What is around a program that writes to the given terminal. */
+export function surroundingsFor(terminal: Terminal, changes: Partial<ProcessSurroundings> = {}): ProcessSurroundings {
+  return {
     terminal,
     env: {},
     packageRoot: projectRoot,
@@ -71,8 +77,7 @@ export async function runHere(args: readonly string[], changes: Partial<ProcessS
     signal: new AbortController().signal,
     runtimeVersions: { node: process.versions.node, platform: 'test' },
     ...changes,
-  });
-  return { code, ...text };
+  };
 }
 
 export interface SpawnSettings {

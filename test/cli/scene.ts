@@ -71,6 +71,8 @@ export interface SceneSettings {
   readonly manifests?: Readonly<Record<string, string>>;
   readonly token?: string;
   readonly storeKey?: string;
+  /** false: `plan` and `apply` do not confirm the first install into the applications of the demo. */
+  readonly confirmsInstalls?: boolean;
 }
 
 /** A sandbox, a folder with configuration, manifests and ledger, and command lines run on them. */
@@ -159,8 +161,9 @@ export async function setScene(settings: SceneSettings = {}): Promise<Scene> {
     run: (command, args = [], changes = {}) => {
       const ledger = args.includes('--ledger') ? [] : ['--ledger', ledgerFile];
       const yes = command === 'apply' && !args.includes('--dry-run') ? ['--yes'] : [];
+      const confirmed = settings.confirmsInstalls === false || command === 'status' ? [] : FIRST_INSTALLS;
       const named = args.includes('-f') ? ['--config', config] : options;
-      return runHere([command, ...named, ...ledger, ...yes, ...args], { env, clock, ...changes });
+      return runHere([command, ...named, ...ledger, ...yes, ...confirmed, ...args], { env, clock, ...changes });
     },
     portolan: (args) => runHere([...args, '--ledger', ledgerFile], { env, clock }),
     traffic: () => {
@@ -181,6 +184,11 @@ export async function setScene(settings: SceneSettings = {}): Promise<Scene> {
     },
   };
 }
+
+const FIRST_INSTALLS = [demo.appId, demo.appId + 1].flatMap((appId) => [
+  '--first-install',
+  `default/${demo.team}/${demo.region}/${appId}`,
+]);
 
 function configuration(url: string, dialect: string, settings: string): string {
   return `apiVersion: portolan/v1

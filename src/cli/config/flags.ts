@@ -2,6 +2,7 @@ import type { CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import { nearest } from '../../manifest/suggest.ts';
 import type { Origin } from '../../manifest/provenance.ts';
 import { variableOf } from '../env-options.ts';
+import { OTHER_VARIABLES, unexplainedVariables } from '../unknown-variables.ts';
 
 /** One flag as it stands before a command line says anything. */
 export interface FlagInForce {
@@ -14,11 +15,6 @@ export interface FlagInForce {
   readonly origin: Origin;
 }
 
-/** Read by no flag, and by us all the same. */
-const OTHER_VARIABLES = ['PORTOLAN_SERVER_TOKEN', 'PORTOLAN_TOKEN'];
-/** What Kubernetes sets in every pod beside a service called portolan. */
-const OF_KUBERNETES = /^PORTOLAN_(?:SERVICE_(?:HOST|PORT)|PORT$|PORT_\d)/;
-const OWN_PREFIXES = ['PORTOLAN_VAR_', 'PORTOLAN_SET_'];
 /** Their values are, or may be, secrets. */
 const SECRET_FLAGS = /token$|password|secret|key$/;
 
@@ -78,15 +74,12 @@ export function unknownVariables(
   referred: readonly string[],
 ): readonly { readonly name: string; readonly meant: string | undefined }[] {
   const known = new Set([
-    ...OTHER_VARIABLES,
     ...referred,
     ...[...commandsOf(program, [])].flatMap(({ command, path }) =>
       command.options.flatMap((option) => variableOf(path.join('-'), option) ?? []),
     ),
   ]);
-  return Object.keys(env)
-    .filter((name) => name.startsWith('PORTOLAN_') && !known.has(name))
-    .filter((name) => !OF_KUBERNETES.test(name) && !OWN_PREFIXES.some((prefix) => name.startsWith(prefix)))
-    .sort()
-    .map((name) => ({ name, meant: nearest(name, known) }));
+  return unexplainedVariables(env)
+    .filter((name) => !known.has(name))
+    .map((name) => ({ name, meant: nearest(name, [...OTHER_VARIABLES, ...known]) }));
 }

@@ -5,7 +5,8 @@ import type { OpenedPlan } from './open.ts';
 
 /** What decides about a plan, as the file has it; how it is carried out stays with the command line. */
 export function flagsOf<Flags extends SessionOptions>(saved: SavedPlan, flags: Flags): Flags {
-  const { prune, adopt, targets, maxShare, maxPrunes, allowEmpty, allowShrunk, allowRewind } = saved.allowed;
+  const { prune, adopt, targets, maxShare, maxPrunes, allowEmpty, allowShrunk, allowRewind, firstInstall } =
+    saved.allowed;
   return {
     ...flags,
     source: saved.plan.source,
@@ -17,6 +18,7 @@ export function flagsOf<Flags extends SessionOptions>(saved: SavedPlan, flags: F
     allowEmpty,
     allowShrunk,
     allowRewind,
+    firstInstall,
   };
 }
 

@@ -30,6 +30,7 @@ export function planCommandOf(options: SessionOptions): readonly string[] {
     ...repeated('--target', options.target),
     ...flags.filter((flag) => flag !== ''),
     ...(options.adopt === true ? [] : repeated('--adopt', options.adopt)),
+    ...(options.firstInstall === 'asked' ? [] : repeated('--first-install', options.firstInstall)),
   ];
 }
 

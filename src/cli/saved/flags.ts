@@ -32,6 +32,7 @@ const OF_THE_PLAN = {
   allowEmpty: '--allow-empty',
   allowShrunk: '--allow-shrunk',
   allowRewind: '--allow-rewind',
+  firstInstall: '--first-install',
 } as const;
 
 /**

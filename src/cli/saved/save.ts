@@ -93,6 +93,7 @@ function allowancesOf(options: SessionOptions): PlanAllowances {
     allowEmpty: options.allowEmpty === true,
     allowShrunk: options.allowShrunk === true,
     allowRewind: options.allowRewind === true,
+    firstInstall: options.firstInstall === 'asked' ? [] : (options.firstInstall ?? []),
   };
 }
 

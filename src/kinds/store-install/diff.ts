@@ -219,23 +219,20 @@ function missingInstall(context: Context): Difference<InstallStep> {
   if (foreign > 0 && !spec.allowSecondCopy)
     return memory.known ? foreignInstall(context, foreign) : presumedInstall(context);
   if (memory.restored) return restoredLedger(context);
-  if (
-    !permissions.firstInstall &&
-    memory.known &&
-    !memory.scopeRecorded &&
-    !asked(live.installed) &&
-    stateOf(live).componentCount > 0
-  ) {
+  const isBlind = memory.known && !memory.scopeRecorded && !asked(live.installed) && stateOf(live).componentCount > 0;
+  if (!isBlind) return { ...noDifference, steps: [installStep(context, [])] };
+  const unknown = `this ledger has never recorded the application, it has ${stateOf(live).componentCount} components, and this server cannot list what is installed: ${resource.id} may be there already`;
+  if (!permissions.firstInstall(context.scope)) {
     return hold(
       'install/first-into-unknown',
-      `this ledger has never recorded the application, it has ${stateOf(live).componentCount} components, and this server cannot list what is installed: ${resource.id} may be there already`,
-      `Make sure that it is not, then confirm once: portolan ledger confirm ${context.scope}, or apply with a person at hand (--yes).`,
+      unknown,
+      `Make sure that it is not, then confirm it once: portolan ledger confirm ${context.scope}, or apply --first-install ${context.scope}. apply on a terminal without --yes asks.`,
     );
   }
-  return { ...noDifference, steps: [installStep(context)] };
+  return { ...noDifference, steps: [installStep(context, [unknown])] };
 }
 
-function installStep({ resource }: Context): StepProposal<InstallStep> {
+function installStep({ resource }: Context, warnings: readonly string[]): StepProposal<InstallStep> {
   const { spec, name } = resource;
   const waitMs = spec.wait === undefined ? undefined : (parseDuration(spec.wait.timeout) ?? 0);
   return {
@@ -258,7 +255,7 @@ function installStep({ resource }: Context): StepProposal<InstallStep> {
       { field: 'modelVersion', path: 'model.version', after: spec.model.version },
       { field: 'build', path: 'build', after: spec.build },
     ],
-    effects: ["creates the model's components in the application; Portolan never removes them"],
+    effects: [...warnings, "creates the model's components in the application; Portolan never removes them"],
     after: [],
     needs: [],
     provides: [installDone(name)],
