@@ -1,6 +1,8 @@
 import { fileExists } from '../ledger/files.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { noLedger } from '../ledger/none.ts';
+import type { SqliteLedgerOptions } from '../ledger/sqlite.ts';
+import { safeLine } from '../model/text.ts';
 import type { Surroundings } from './command.ts';
 
 /** Where the ledger is when nothing is said: beside the configuration, in the working directory. */
@@ -45,5 +47,15 @@ export async function openLedger(
     return { ledger: openMemoryLedger(new MemoryStore(NO_LEDGER_YET), { readOnly: true }), isKnown: true };
   }
   const { openSqliteLedger } = await import('../ledger/sqlite.ts');
-  return { ledger: await openSqliteLedger(file, { clock, random, actor, readOnly }), isKnown: true };
+  const onOlder = warnOfOlder(terminal);
+  return { ledger: await openSqliteLedger(file, { clock, random, actor, readOnly, onOlder }), isKnown: true };
+}
+
+/** Says that the ledger in a file is an older copy. */
+export function warnOfOlder({ err }: Surroundings['terminal']): NonNullable<SqliteLedgerOptions['onOlder']> {
+  return ({ path, serial, expected }) => {
+    err.write(
+      `warning: the ledger ${safeLine(path)} is an older copy: its serial is ${serial}, and ${safeLine(path)}.serial says ${expected}. Installs and upgrades wait until each application is confirmed: portolan ledger confirm SCOPE\n`,
+    );
+  };
 }

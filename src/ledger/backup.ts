@@ -2,9 +2,12 @@ import { markRestored } from './confirmation.ts';
 import { corrupt, explained, missing } from './errors.ts';
 import { createDirectoryFor, createEmpty, fileExists, keepUnder, moveInto, realPath, remove } from './files.ts';
 import { readStanding, type Standing } from './migrations.ts';
+import { readSerialMark, type SerialMark, serialPath } from './serial-file.ts';
 import { lockOf, migrationBackup, openDatabase, openSqliteLedger, type SqliteLedgerOptions } from './sqlite.ts';
 import { sqliteFault } from './sqlite-faults.ts';
 import { verifySqliteLedger } from './verify.ts';
+
+type Progress = Pick<Standing, 'serial' | 'epoch'>;
 
 /** What a backup or a restored ledger is. */
 export interface BackupReport {
@@ -55,7 +58,7 @@ export async function restoreLedger(
   const path = realPath(given);
   const lock = lockOf(path);
   try {
-    const current = fileExists(path) ? standingIfReadable(path) : undefined;
+    const current = floorOf(fileExists(path) ? standingIfReadable(path) : undefined, readSerialMark(path));
     const restoring = `${path}.restoring`;
     const report = await prepareRestored(restoring, backup, current, options);
     const replaced = fileExists(path) ? `${path}.replaced-${options.clock.now()}` : undefined;
@@ -73,7 +76,7 @@ export async function restoreLedger(
 async function prepareRestored(
   restoring: string,
   backup: string,
-  current: Standing | undefined,
+  current: Progress | undefined,
   options: SqliteLedgerOptions,
 ): Promise<RestoreReport> {
   for (const suffix of ['-wal', '-shm', '-journal']) remove(`${restoring}${suffix}`);
@@ -92,12 +95,13 @@ async function prepareRestored(
   } finally {
     await ledger.close();
     // Opening migrates an older backup and keeps a copy; the backup itself is that copy.
-    for (const leftover of [`${restoring}.lock`, migrationBackup(restoring, from)]) remove(leftover);
+    for (const leftover of [`${restoring}.lock`, serialPath(restoring), migrationBackup(restoring, from)])
+      remove(leftover);
   }
 }
 
 /** Serial and epoch never go back within a lineage, so the restored ledger goes on above both. */
-function raiseAbove(path: string, from: Standing, current: Standing | undefined): Standing {
+function raiseAbove(path: string, from: Standing, current: Progress | undefined): Standing {
   const epoch = Math.max(from.epoch, current?.epoch ?? 0);
   const serial = Math.max(from.serial, current?.serial ?? 0);
   const database = openDatabase(path, { readOnly: false });
@@ -109,6 +113,16 @@ function raiseAbove(path: string, from: Standing, current: Standing | undefined)
   } finally {
     database.close();
   }
+}
+
+/** How far the ledger in this place was, by itself or, where it is damaged, by the mark beside it. */
+function floorOf(standing: Standing | undefined, mark: SerialMark | undefined): Progress | undefined {
+  const known = [standing, mark].filter((one) => one !== undefined);
+  if (known.length === 0) return undefined;
+  return {
+    serial: Math.max(...known.map(({ serial }) => serial)),
+    epoch: Math.max(...known.map(({ epoch }) => epoch)),
+  };
 }
 
 /** Writes a copy to a fresh file. */

@@ -5,7 +5,7 @@ import type { ScopeKey } from '../model/ids.ts';
  * After a restore the platform may hold installs that the ledger forgot. So a restored ledger remembers the epoch it was
  * restored at, and every scope waits with installs until a person has confirmed it at that epoch or later.
  */
-const restoredFact = 'ledger/restored';
+export const restoredFact = 'ledger/restored';
 const confirmedFact = (scope: ScopeKey) => `ledger/confirmed/${scope}`;
 
 /** To be committed by the restore itself. */

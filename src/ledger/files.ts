@@ -5,6 +5,7 @@ import {
   linkSync,
   mkdirSync,
   openSync,
+  readFileSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -37,6 +38,11 @@ export function fileBytes(path: string): number {
 /** An empty file that only its owner may read; fails where one exists. */
 export function createEmpty(path: string): void {
   closeSync(openSync(path, 'wx', 0o600));
+}
+
+/** The text of a small file. */
+export function readText(path: string): string {
+  return readFileSync(path, 'utf8');
 }
 
 /** Removes a file if it is there. */

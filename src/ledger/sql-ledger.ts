@@ -59,6 +59,10 @@ export interface SqlLedgerParts {
   readonly faultOf: (error: unknown) => DatabaseFault;
   /** Gives freed space back to the disk. */
   readonly shrink: () => void;
+  /** Told of each serial after its commit. `isAhead`: a request leaves on it that may never be sent twice. */
+  readonly committed: (serial: number, isAhead: boolean) => void;
+  /** Facts of a ledger that is only read, in place of those it has. */
+  readonly facts: ReadonlyMap<string, string>;
   /** Gives up what the process holds beside the database: its lock. */
   readonly release: () => void;
 }
@@ -101,7 +105,7 @@ export class SqlLedger implements Ledger {
   }
 
   async fact(key: string): Promise<string | undefined> {
-    return this.#read(() => selectFact(this.#parts.db, key));
+    return this.#parts.facts.get(key) ?? (await this.#read(() => selectFact(this.#parts.db, key)));
   }
 
   async lastSnapshot(source: string): Promise<Snapshot | undefined> {
@@ -112,11 +116,25 @@ export class SqlLedger implements Ledger {
     this.#mustBeWritable();
     checkTransaction(transaction, this.epoch, this.location);
     let at: LedgerOperation | undefined;
+    let serial: number;
     try {
-      await this.#write((executor) => this.#apply(executor, transaction, (next) => (at = next)));
+      serial = await this.#write((executor) => this.#apply(executor, transaction, (next) => (at = next)));
     } catch (error) {
       if (this.#parts.faultOf(error) === 'unique' && at !== undefined) throw await this.#conflict(at, error);
       throw error;
+    }
+    this.#committed(serial, transaction);
+  }
+
+  /** Before an install leaves, the mark beside the ledger must be written; for the rest it is only good to have. */
+  #committed(serial: number, { operations }: LedgerTransaction): void {
+    const isAhead = operations.some(
+      (operation) => operation.op === 'open-intent' && operation.intent.idempotence === 'duplicate-accepting',
+    );
+    try {
+      this.#parts.committed(serial, isAhead);
+    } catch (error) {
+      if (isAhead) throw explained(this.#parts.faultOf(error), this.location, error);
     }
   }
 
@@ -155,13 +173,14 @@ export class SqlLedger implements Ledger {
     executor: Transaction<LedgerTables>,
     transaction: LedgerTransaction,
     begin: (operation: LedgerOperation) => void,
-  ): Promise<void> {
+  ): Promise<number> {
     const serial = await this.#nextSerial(executor);
     for (const operation of transaction.operations) {
       begin(operation);
       await this.#perform(executor, transaction.scope, operation, serial);
     }
     await this.#record(executor, transaction, serial);
+    return serial;
   }
 
   /** The fence: proves in the transaction itself that no later process took the ledger over, and raises its serial. */

@@ -10,7 +10,7 @@ const uniqueCodes = [2067, 1555];
 
 /** What an error of `node:sqlite`, or of the file system beneath it, means for the ledger. */
 export function sqliteFault(error: unknown): DatabaseFault {
-  if (error instanceof Error && 'syscall' in error) return 'io';
+  if (error instanceof Error && 'syscall' in error) return 'code' in error && error.code === 'ENOSPC' ? 'full' : 'io';
   switch (sqliteCode(error)) {
     case 5: // SQLITE_BUSY
     case 6: // SQLITE_LOCKED

@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Kysely } from 'kysely';
+import { restoredFact } from './confirmation.ts';
 import {
   corrupt,
   explained,
@@ -27,6 +28,7 @@ import { type Migration, migrate, migrations, newestSchema, readStanding, type S
 import type { LedgerTables } from './schema.ts';
 import { SqlLedger } from './sql-ledger.ts';
 import { nodeSqliteDialect } from './sqlite-dialect.ts';
+import { isOlder, openSerialFile, readSerialMark, type SerialFile, type SerialMark } from './serial-file.ts';
 import { sqliteFault } from './sqlite-faults.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
@@ -42,6 +44,8 @@ export interface SqliteLedgerOptions {
   readonly allowNetworkFilesystem?: boolean;
   /** Most pages of 4 KiB that the file may have; commits beyond it fail with `ledger/full`. By default the disk decides. */
   readonly pagesMax?: number;
+  /** Told when the ledger is older than the mark beside it: a copy was put in its place, and installs wait for confirmation. */
+  readonly onOlder?: (found: { readonly path: string; readonly serial: number; readonly expected: number }) => void;
   /** The schema's steps; only tests of migration pass others. */
   readonly migrations?: readonly Migration[];
 }
@@ -77,7 +81,7 @@ export function openDatabase(path: string, { readOnly }: { readonly readOnly: bo
 export async function openSqliteLedger(path: string, options: SqliteLedgerOptions): Promise<SqlLedger> {
   if (path === ':memory:') return openInMemory(options);
   try {
-    return options.readOnly === true ? openForReading(path, options) : openForWriting(path, options);
+    return options.readOnly === true ? openForReading(path, options) : await openForWriting(path, options);
   } catch (error) {
     throw explained(sqliteFault(error), path, error);
   }
@@ -104,7 +108,7 @@ export function openInDatabase(
   options: SqliteLedgerOptions,
   db: Kysely<LedgerTables> = kyselyOn(database),
 ): SqlLedger {
-  return ledgerOf(database, ':memory:', options, true, () => {}, db);
+  return ledgerOf(database, ':memory:', options, { writable: true }, db);
 }
 
 /** The database as queries see it. */
@@ -114,21 +118,27 @@ export function kyselyOn(database: DatabaseSync): Kysely<LedgerTables> {
 
 function openForReading(path: string, options: SqliteLedgerOptions): SqlLedger {
   if (!fileExists(path)) throw missing(path);
+  // Read first: a writer that goes on meanwhile raises the ledger before the mark.
+  const mark = readSerialMark(realPath(path));
   const database = openDatabase(path, { readOnly: true });
   try {
     database.exec('PRAGMA trusted_schema = OFF');
     const known = newestSchema(options.migrations ?? migrations);
-    const { schema } = standingOf(database, path);
-    if (schema > known) throw newer(path, schema, known);
-    if (schema < known) throw older(path, schema, known);
-    return ledgerOf(database, path, options, false, () => {});
+    const standing = standingOf(database, path);
+    if (standing.schema > known) throw newer(path, standing.schema, known);
+    if (standing.schema < known) throw older(path, standing.schema, known);
+    const behind = isOlder(standing, mark) ? mark : undefined;
+    if (behind !== undefined) options.onOlder?.({ path, serial: standing.serial, expected: behind.serial });
+    // As it will be once it is opened for writing.
+    const facts = new Map(behind === undefined ? [] : [[restoredFact, String(behind.epoch + 1)]]);
+    return ledgerOf(database, path, options, { writable: false, facts });
   } catch (error) {
     database.close();
     throw error;
   }
 }
 
-function openForWriting(given: string, options: SqliteLedgerOptions): SqlLedger {
+async function openForWriting(given: string, options: SqliteLedgerOptions): Promise<SqlLedger> {
   createDirectoryFor(given);
   const path = realPath(given);
   const network = options.allowNetworkFilesystem === true ? undefined : networkFilesystemOf(dirname(path));
@@ -136,20 +146,45 @@ function openForWriting(given: string, options: SqliteLedgerOptions): SqlLedger 
   const lock = lockOf(path);
   try {
     if (!fileExists(path)) createLedger(path, options);
-    return openLocked(path, options, lock);
+    return await openLocked(path, options, lock);
   } catch (error) {
     lock.release();
     throw error;
   }
 }
 
-function openLocked(path: string, options: SqliteLedgerOptions, lock: LedgerLock): SqlLedger {
+async function openLocked(path: string, options: SqliteLedgerOptions, lock: LedgerLock): Promise<SqlLedger> {
   const database = openChecked(path, options);
+  let serials: SerialFile | undefined;
   try {
-    return ledgerOf(database, path, options, true, () => lock.release());
+    const found = standingOf(database, path);
+    const mark = readSerialMark(path);
+    const after = isOlder(found, mark) ? mark : undefined;
+    raiseEpoch(database, { actor: options.actor, sinceMs: options.clock.now() }, after);
+    serials = openSerialFile(path, standingOf(database, path));
+    const parts = { writable: true, serials, release: () => lock.release() };
+    const ledger = ledgerOf(database, path, options, parts);
+    if (after !== undefined) await recordOlder(ledger, found, after, options);
+    return ledger;
   } catch (error) {
+    serials?.close();
     database.close();
     throw error;
+  }
+}
+
+/** A copy was put in the place of the ledger: every scope hears of it, as when a backup is restored. */
+async function recordOlder(
+  ledger: SqlLedger,
+  { serial }: Standing,
+  { serial: expected }: SerialMark,
+  { actor, clock, onOlder }: SqliteLedgerOptions,
+): Promise<void> {
+  onOlder?.({ path: ledger.location, serial, expected });
+  const detail = { older: true, serial, expected, epoch: ledger.epoch };
+  for (const scope of await ledger.scopes()) {
+    const record = { op: 'record', event: 'ledger.restored', detail } as const;
+    await ledger.commit({ scope, actor, atMs: clock.now(), operations: [record] });
   }
 }
 
@@ -224,15 +259,23 @@ function setPragmas(database: DatabaseSync, path: string): void {
   );
 }
 
+interface Opening {
+  readonly writable: boolean;
+  /** Of a file that is written: its epoch was raised with the mark in mind. */
+  readonly serials?: SerialFile;
+  readonly facts?: ReadonlyMap<string, string>;
+  readonly release?: () => void;
+}
+
 function ledgerOf(
   database: DatabaseSync,
   location: string,
   options: SqliteLedgerOptions,
-  writable: boolean,
-  release: () => void,
+  { writable, serials, facts = new Map(), release = () => {} }: Opening,
   db: Kysely<LedgerTables> = kyselyOn(database),
 ): SqlLedger {
-  if (writable) raiseEpoch(database, { actor: options.actor, sinceMs: options.clock.now() });
+  if (writable && serials === undefined)
+    raiseEpoch(database, { actor: options.actor, sinceMs: options.clock.now() }, undefined);
   const { lineage, epoch } = standingOf(database, location);
   database.exec(`PRAGMA busy_timeout = ${statementWaitMs}`);
   return new SqlLedger({
@@ -244,18 +287,35 @@ function ledgerOf(
     clock: options.clock,
     faultOf: sqliteFault,
     shrink: () => database.exec('PRAGMA incremental_vacuum'),
+    committed: (serial, isAhead) => serials?.write(serial, isAhead),
+    facts,
     release: () => {
       // Kysely closes only what was asked something.
       if (database.isOpen) database.close();
+      serials?.close();
       release();
     },
   });
 }
 
-function raiseEpoch(database: DatabaseSync, holder: Holder): void {
+/**
+ * A new process has the ledger.
+ * @param after what the ledger had been before a copy took its place: serial and epoch go on above it, and installs wait.
+ */
+function raiseEpoch(database: DatabaseSync, holder: Holder, after: SerialMark | undefined): void {
   database.exec('BEGIN IMMEDIATE');
   try {
+    if (after !== undefined) {
+      const raise = database.prepare('UPDATE meta SET v = MAX(CAST(v AS INTEGER), ?) WHERE k = ?');
+      raise.run(after.epoch, 'epoch');
+      raise.run(after.serial, 'serial');
+    }
     database.exec("UPDATE meta SET v = CAST(v AS INTEGER) + 1 WHERE k = 'epoch'");
+    if (after !== undefined) {
+      const mark =
+        "INSERT INTO fact (key, value) SELECT ?, v FROM meta WHERE k = 'epoch' ON CONFLICT (key) DO UPDATE SET value = excluded.value";
+      database.prepare(mark).run(restoredFact);
+    }
     const remember = database.prepare(
       "INSERT INTO meta (k, v) VALUES ('holder', ?) ON CONFLICT (k) DO UPDATE SET v = ?1",
     );

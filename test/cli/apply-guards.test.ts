@@ -48,7 +48,7 @@ test('a token that is refused: 5, and how to renew it; one that is missing: 3, b
 
 test('a token that expires in the middle stops the application with 5, and the next run goes on', async () => {
   const scene = await setScene({ manifests });
-  const body = { detail: 'expired', code: 10405, msg: 'token expired' };
+  const body = { code: 10405, msg: 'token expired', msg_show: 'token expired' };
   scene.sandbox.setFaults([
     { operation: 'addPort', times: 1, fault: { type: 'status', when: 'before', status: 401, body } },
   ]);

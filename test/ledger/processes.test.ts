@@ -94,7 +94,7 @@ test('what was acknowledged survives kill -9, twenty times over', async () => {
   for (const { id, state } of intents) expect([id, kept.has(id)]).toEqual([id, state === 'applied']);
   expect(intents.filter(({ state }) => state === 'open').length).toBeLessThanOrEqual(20);
   await ledger.close();
-  expect(readdirSync(directory.path).toSorted()).toEqual(['ledger.db', 'ledger.db.lock']);
+  expect(readdirSync(directory.path).toSorted()).toEqual(['ledger.db', 'ledger.db.lock', 'ledger.db.serial']);
   expect(verifySqliteLedger(path)).toEqual([]);
 });
 

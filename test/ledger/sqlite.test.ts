@@ -40,6 +40,7 @@ test('a new ledger is readable by its owner only, in a directory made for it', a
     'ledger.db-shm': '600',
     'ledger.db-wal': '600',
     'ledger.db.lock': '600',
+    'ledger.db.serial': '600',
   });
   expect((statSync(join(directory.path, 'state')).mode & 0o777).toString(8)).toBe('700');
   await ledger.close();
@@ -50,7 +51,7 @@ test('a ledger that was asked nothing is closed like any other: SQLite takes its
   const ledger = await openSqliteLedger(join(directory.path, 'ledger.db'), real);
   expect(readdirSync(directory.path)).toContain('ledger.db-wal');
   await ledger.close();
-  expect(readdirSync(directory.path).sort()).toEqual(['ledger.db', 'ledger.db.lock']);
+  expect(readdirSync(directory.path).sort()).toEqual(['ledger.db', 'ledger.db.lock', 'ledger.db.serial']);
 });
 
 test('a second opening for writing is refused at once, in the same process and under another name too', async () => {

@@ -5,7 +5,7 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import { PortolanError } from '../../model/errors.ts';
 import type { Intent } from '../../model/owned.ts';
 import type { Surroundings } from '../command.ts';
-import { DEFAULT_LEDGER_FILE } from '../open-ledger.ts';
+import { DEFAULT_LEDGER_FILE, warnOfOlder } from '../open-ledger.ts';
 
 export interface LedgerOptions {
   /** `--ledger`: a file; absent for the default. */
@@ -65,7 +65,13 @@ export async function readingLedger<Result>(
   const path = existingLedgerPath(options);
   const { openSqliteLedger } = await import('../../ledger/sqlite.ts');
   const { clock, random, who } = surroundings;
-  const ledger = await openSqliteLedger(path, { clock, random, actor: who, readOnly: true });
+  const ledger = await openSqliteLedger(path, {
+    clock,
+    random,
+    actor: who,
+    readOnly: true,
+    onOlder: warnOfOlder(surroundings.terminal),
+  });
   try {
     return await work(ledger);
   } finally {
@@ -88,7 +94,7 @@ export async function writingLedger<Result>(
   const { openSqliteLedger } = await import('../../ledger/sqlite.ts');
   const { clock, random } = surroundings;
   const actor = actorOf(command, surroundings);
-  const ledger = await openSqliteLedger(path, { clock, random, actor });
+  const ledger = await openSqliteLedger(path, { clock, random, actor, onOlder: warnOfOlder(surroundings.terminal) });
   try {
     return await work({ ledger, clock, actor });
   } finally {

@@ -287,7 +287,7 @@ function renamedFrom({ resource, memory, source, siblings }: Context): Differenc
 function restoredLedger(context: Context): Difference<InstallStep> {
   return hold(
     'install/ledger-restored',
-    `the ledger may lack installs of this application, because it was restored from a backup or one was dropped from it; ${context.resource.id} may be done already`,
+    `the ledger may lack installs of this application, because it was restored from a backup, is an older copy, or one was dropped from it; ${context.resource.id} may be done already`,
     `Make sure that it is not, then confirm once: portolan ledger confirm ${context.scope}`,
   );
 }
