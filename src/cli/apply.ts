@@ -32,6 +32,7 @@ import {
   allowEmptyOption,
   allowRewindOption,
   allowShrunkOption,
+  askingFlags,
   firstInstallOption,
   maxPrunesOption,
   maxShareOption,
@@ -53,6 +54,7 @@ import { createProgress, type Progress } from './progress.ts';
 import { type Agreement, judge, reportRefusal, withAgreed, writeDifference } from './saved/agreed.ts';
 import { checkFlagsBeside, expectOption } from './saved/flags.ts';
 import { flagsOf } from './saved/circumstances.ts';
+import { ledgerNeeded } from './open-ledger.ts';
 import type { OpenedPlan } from './saved/open.ts';
 import { acceptInput, type Session, type SessionOptions, silentHooks, surveyAll } from './session.ts';
 import { count } from './text.ts';
@@ -157,21 +159,10 @@ async function runApply(
     );
   }
   if (options.ledger === 'none') {
-    throw new PortolanError({
-      code: 'cli/no-ledger',
-      disposition: 'invalid',
-      message: 'apply needs a ledger: without one nobody knows what was sent. Nothing was changed.',
-      remedy: 'Leave --ledger out (portolan.db in the working directory) or name a file; --dry-run works without one.',
-    });
+    throw ledgerNeeded();
   }
   const outputs = openOutputs(options, surroundings);
-  // A plan that was agreed to names its first installs; any other one is shown before it is carried out.
-  const isAsked =
-    options.yes !== true &&
-    surroundings.terminal.ask !== undefined &&
-    opened === undefined &&
-    options.expect === undefined;
-  const flags = { ...options, refuse: outputs.refuse, ...(isAsked ? { firstInstall: 'asked' as const } : {}) };
+  const flags = { ...options, refuse: outputs.refuse, ...askingFlags(options, agreement, surroundings.terminal) };
   return withAgreed(agreement, flags, surroundings, false, (session) =>
     apply(options, agreement, session, outputs, surroundings),
   );

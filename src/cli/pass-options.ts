@@ -5,6 +5,7 @@ import { parseScopeKey, type ResourceId, type ScopeKey, scopeKey } from '../mode
 import type { DesiredState } from '../model/resource.ts';
 import type { PassOptions } from '../reconcile/reconcile.ts';
 import { collect, collectOrAll, integerArgument } from './options.ts';
+import type { Terminal } from './terminal.ts';
 
 /** What `plan` and `apply` let through; the two take the same flags, so that a plan shows what the apply would do. */
 export interface ScopeFlags {
@@ -77,6 +78,19 @@ export function firstInstallOption() {
     '--first-install <scope>',
     'confirm the first install into an application that this ledger does not know: platform/team/region/appId (may be repeated)',
   ).argParser(collect);
+}
+
+/**
+ * First installs are confirmed by the question of `apply`, where a person sees the plan and answers. A plan that was agreed to
+ * before names its own.
+ */
+export function askingFlags(
+  { yes }: { readonly yes?: boolean | undefined },
+  agreed: { readonly expect?: string | undefined; readonly opened?: unknown },
+  { ask }: Pick<Terminal, 'ask'>,
+): Pick<ScopeFlags, 'firstInstall'> {
+  const isAsked = yes !== true && ask !== undefined && agreed.opened === undefined && agreed.expect === undefined;
+  return isAsked ? { firstInstall: 'asked' } : {};
 }
 
 /** @throws PortolanError `invalid` for a text that is not a scope. */

@@ -1,6 +1,7 @@
 import {
   closeSync,
   existsSync,
+  fdatasyncSync,
   fsyncSync,
   linkSync,
   mkdirSync,
@@ -11,6 +12,7 @@ import {
   rmSync,
   statfsSync,
   statSync,
+  writeSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
@@ -43,6 +45,24 @@ export function createEmpty(path: string): void {
 /** The text of a small file. */
 export function readText(path: string): string {
   return readFileSync(path, 'utf8');
+}
+
+/** A small file that is written again and again from its beginning, each time with a text of the same length. */
+export interface FileInPlace {
+  /** @param durable it survives a power cut once this returns. */
+  write(text: string, durable: boolean): void;
+  close(): void;
+}
+
+export function openInPlace(path: string): FileInPlace {
+  const descriptor = openSync(path, 'r+');
+  return {
+    write: (text, durable) => {
+      writeSync(descriptor, text, 0);
+      if (durable) fdatasyncSync(descriptor);
+    },
+    close: () => closeSync(descriptor),
+  };
 }
 
 /** Removes a file if it is there. */

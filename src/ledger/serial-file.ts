@@ -1,5 +1,4 @@
-import { closeSync, fdatasyncSync, openSync, writeSync } from 'node:fs';
-import { createEmpty, fileExists, moveInto, readText, remove } from './files.ts';
+import { createEmpty, fileExists, moveInto, openInPlace, readText, remove } from './files.ts';
 import type { Standing } from './migrations.ts';
 
 /** How far a ledger was when its last request left, as the file beside it says. */
@@ -42,13 +41,10 @@ export function openSerialFile(ledger: string, standing: SerialMark): SerialFile
   const text = textOf(standing);
   const present = fileExists(path) ? readText(path) : undefined;
   if (present?.length !== text.length) create(path);
-  const descriptor = openSync(path, 'r+');
-  const write = (serial: number, durable: boolean): void => {
-    writeSync(descriptor, textOf({ ...standing, serial }), 0);
-    if (durable) fdatasyncSync(descriptor);
-  };
+  const file = openInPlace(path);
+  const write = (serial: number, durable: boolean): void => file.write(textOf({ ...standing, serial }), durable);
   write(standing.serial, true);
-  return { write, close: () => closeSync(descriptor) };
+  return { write, close: () => file.close() };
 }
 
 /** A new file takes the place of the old one as a whole. */

@@ -88,14 +88,24 @@ export function openWorkplace(options: WorkplaceOptions, surroundings: Surroundi
     const code = await runProgram(args, { ...surroundings, terminal, env, clock });
     return { code, ...text };
   };
+  let confirmed: readonly string[] = [];
   return {
     folder,
-    write: (docs) => writeTextFile(file, yamlOf(docs)),
+    write: (docs) => {
+      // The applications are disposable, so installing into them is safe.
+      confirmed = docs.flatMap((doc) => firstInstallInto(doc));
+      writeTextFile(file, yamlOf(docs));
+    },
     run,
-    apply: (...args) => run('apply', '-f', file, '--yes', ...args),
-    plan: (...args) => run('plan', '-f', file, '--detailed-exitcode', ...args),
+    apply: (...args) => run('apply', '-f', file, '--yes', ...confirmed, ...args),
+    plan: (...args) => run('plan', '-f', file, '--detailed-exitcode', ...confirmed, ...args),
     skipSettling: () => clock.skip(LEAP_MS),
   };
+}
+
+function firstInstallInto({ kind, spec }: Doc): readonly string[] {
+  const { team, region, appId } = spec as Readonly<Record<string, unknown>>;
+  return kind === 'Application' ? ['--first-install', `default/${team}/${region}/${appId}`] : [];
 }
 
 /** JSON is YAML. */
