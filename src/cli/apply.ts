@@ -1,6 +1,5 @@
 import { Option } from '@commander-js/extra-typings';
 import PQueue from 'p-queue';
-import { PortolanError } from '../model/errors.ts';
 import { scopeKey } from '../model/ids.ts';
 import { renderAccount, renderVerdict } from '../plan/render/account.ts';
 import { renderPlanText } from '../plan/render/text.ts';
