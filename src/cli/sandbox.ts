@@ -16,7 +16,11 @@ const HELP = `
 The sandbox is the platform's API as a server on this machine (127.0.0.1 only), with a small team, three applications'
 worth of components and a store in it. It forgets everything when it ends, unless --data keeps it.
 
-Below /_sandbox/ it answers to tests and tools: GET health, GET or DELETE requests, GET, POST or DELETE faults, GET state.
+It also accepts the token with -plain at its end (in place of -admin, if it ends so): that of a user without rights in
+the enterprise.
+
+Below /_sandbox/ it answers to tests and tools: GET health, GET or DELETE requests, GET, POST or DELETE faults, GET state,
+POST regions/NAME, POST components/ID, POST stores.
 
 Examples:
   portolan sandbox
