@@ -60,6 +60,11 @@ export function makeFolder(prefix: string): string {
   return mkdtempSync(prefix);
 }
 
+/** Removes a folder that `makeFolder` made, with everything in it. */
+export function removeFolder(path: string): void {
+  rmSync(path, { recursive: true, force: true });
+}
+
 export function writeTextFile(path: string, text: string): void {
   writeFileSync(path, text);
 }

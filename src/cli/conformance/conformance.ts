@@ -4,7 +4,7 @@ import { PortolanError } from '../../model/errors.ts';
 import { checkPlatformUrl } from '../../platform/url.ts';
 import type { CommandDefinition, Surroundings } from '../command.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { readNamedFile } from '../files.ts';
+import { readNamedFile, removeFolder } from '../files.ts';
 import { collect, integerArgument, outputOption } from '../options.ts';
 import { openSecret } from '../secrets.ts';
 import { AREAS, type Area, createFindings, type Finding, type Findings } from './findings.ts';
@@ -114,6 +114,7 @@ async function conformance(options: ConformanceOptions, surroundings: Surroundin
   const server = openServer({ url, header: options.authHeader, token, caPem }, surroundings);
   const proxy = await startProxy(url, caPem);
   const all: Finding[] = [];
+  const folders: string[] = [];
   try {
     const ground = await prepareGround(
       server,
@@ -127,8 +128,12 @@ async function conformance(options: ConformanceOptions, surroundings: Surroundin
       },
       random,
     );
-    const open = (): Workplace =>
-      openWorkplace({ url: proxy.url, header: options.authHeader, tokenEnv: options.tokenEnv, store }, surroundings);
+    const open = (): Workplace => {
+      const { authHeader: header, tokenEnv } = options;
+      const opened = openWorkplace({ url: proxy.url, header, tokenEnv, store }, surroundings);
+      folders.push(opened.folder);
+      return opened;
+    };
     const areas = areasOf(ground, { open, proxy, signal });
     for (const area of AREAS) {
       if (signal.aborted || options.only?.includes(area) === false) continue;
@@ -156,6 +161,7 @@ async function conformance(options: ConformanceOptions, surroundings: Surroundin
     if (signal.aborted) return EXIT.interrupted;
     return report.summary.differs + report.summary.failed === 0 ? EXIT.ok : EXIT.failed;
   } finally {
+    for (const folder of folders) removeFolder(folder);
     await proxy.close();
     await server.close();
   }

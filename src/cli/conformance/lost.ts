@@ -26,6 +26,12 @@ export async function checkLostAnswers(
       if (!(await checkChanges(sceneOf(ground, findings, open()), proxy, loss, nth))) break;
     }
   }
+  for (const loss of ['before', 'after'] as const) {
+    for (let nth = 1; ; nth += 1) {
+      if (signal.aborted) return;
+      if (!(await checkProtocol(sceneOf(ground, findings, open()), proxy, loss, nth))) break;
+    }
+  }
   for (const loss of ground.isExtended ? LOSSES : []) {
     if (signal.aborted) return;
     await checkRemoval(sceneOf(ground, findings, open()), proxy, loss);
@@ -77,6 +83,31 @@ async function converged(
     run = await place.apply(...args);
   }
   return { run: run.code === 0 ? await place.plan() : run, lost };
+}
+
+/** A change of protocol closes outer access for a moment: whichever answer is lost, it is open again in the end. */
+async function checkProtocol(scene: Scene, proxy: Proxy, loss: Loss, nth: number): Promise<boolean> {
+  const { ground, place, port, base, findings, expectExit } = scene;
+  place.write(base({ protocol: 'tcp' }));
+  const begun = await place.apply();
+  place.write(base({ protocol: 'http' }));
+  proxy.lose(loss, nth);
+  const { run, lost } = await converged(place, proxy);
+  if (lost === 0) return false;
+  const title = `write ${nth} of a change from tcp to http, answer lost: ${loss}`;
+  const id = `lost-answers/protocol-${loss}-${nth}`;
+  expectExit(id, `${title}: in sync at last`, 0, begun.code === 0 ? run : begun);
+  const seen = await seePort(ground, ground.components[0], port);
+  const wanted = {
+    protocol: 'http',
+    inner: true,
+    outer: true,
+    alias: 'first',
+    rules: 'active',
+    endpoint: 'inactive',
+  } as const;
+  findings.check(`${id}-port`, `${title}: the port`, portText(wanted, seen), portText(seen));
+  return true;
 }
 
 /** A removal whose answer is lost: the rule is gone, and nothing else. */

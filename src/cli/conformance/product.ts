@@ -29,7 +29,7 @@ export interface Workplace {
   /** With --detailed-exitcode: 2 says that something is left to do. */
   plan(...args: readonly string[]): Promise<Run>;
   run(...args: readonly string[]): Promise<Run>;
-  /** As a second checkout would see the platform: the same manifests, and a ledger without anything in it. */
+  /** Of all its files; whoever opened it removes it. */
   readonly folder: string;
   /** Lets time pass for the commands only: the proxy has made sure that the server has finished with every request. */
   skipSettling(): void;
