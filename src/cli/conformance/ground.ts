@@ -72,6 +72,8 @@ export async function prepareGround(server: Server, options: GroundOptions, rand
   if (appId === undefined)
     remaining.push(`application ${app.appId} (conformance-${run}), with what was installed into it`);
   const components = await componentsOf(server, app, options);
+  // The form of extensions in requests follows what reads have proved.
+  await server.client.rules(app);
   const taken = new Set<number>();
   for (const id of components) for (const { port } of (await server.client.ports(app, id)) ?? []) taken.add(port);
   const suffix = `${run}.conformance.example`;
