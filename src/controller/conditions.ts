@@ -80,8 +80,9 @@ function ready(findings: Findings): Verdict {
   if (error !== undefined) return no('Failing', error.message);
   if (inDoubt.size > 0) return no('InDoubt', `of ${[...inDoubt].join(', ')} nobody knows yet what was carried out`);
   if (plan.actions.length > 0) {
-    const summaries = plan.actions.slice(0, 3).map(({ resource, summary }) => `${resource}: ${summary}`);
-    const more = plan.actions.length - summaries.length;
+    const changes = plan.actions.filter(({ continues }) => continues === undefined);
+    const summaries = changes.slice(0, 3).map(({ resource, summary }) => `${resource}: ${summary}`);
+    const more = changes.length - summaries.length;
     const text = `${summaries.join('; ')}${more > 0 ? `; and ${more} more` : ''}`;
     return no(pause === null ? 'Pending' : 'Paused', pause === null ? text : `${pauseMessage(pause)}: ${text}`);
   }
@@ -208,7 +209,7 @@ function resourceVerdicts(
   if (inDoubt.has(id)) return stands(no('InDoubt'), yes('Settling'), no('Settling'));
   const failure = failed.get(id);
   if (failure !== undefined) return stands(no('Failing', failure), yes('Retrying'), no('Retrying'));
-  const actions = plan.actions.filter((action) => action.resource === id);
+  const actions = plan.actions.filter((action) => action.resource === id && action.continues === undefined);
   if (actions.length > 0) {
     const text = actions.map(({ summary }) => summary).join('; ');
     return findings.approval === null

@@ -3,6 +3,8 @@ import type { Outcome } from '../../src/reconcile/outcome.ts';
 import type { PassOptions, Work } from '../../src/reconcile/reconcile.ts';
 import { guardShare } from '../../src/plan/guard.ts';
 import { planDocument } from '../../src/plan/document.ts';
+import { renderHtml } from '../../src/plan/render/html.ts';
+import { renderMarkdown } from '../../src/plan/render/markdown.ts';
 import { renderPlanText } from '../../src/plan/render/text.ts';
 import type { SeedRule } from '../../src/sandbox/seed.ts';
 import type { Dialect } from '../../src/sandbox/wire.ts';
@@ -87,6 +89,10 @@ test('a rule is deleted and created again, whole, as one change that is no remov
   });
   expect(document.summary).toMatchObject({ create: 0, update: 1, delete: 0 });
   expect(renderPlanText(document)).toContain('Plan: 0 to create, 1 to change, 0 to delete');
+  expect(renderHtml({ plan: document, applied: undefined }, '1')).toContain('1 change,');
+  const [, row] =
+    /\| Application\/shop \|([^\n]*)\|/.exec(renderMarkdown({ plan: document, applied: undefined })) ?? [];
+  if (row !== undefined) expect(row.split('|').map((cell) => cell.trim())).toEqual(['·', '1', '·', '·', '·', '1']);
   const owned = [...platform.store.objects.values()];
   expect(guardShare([planned], owned, { maxShare: 1, maxPrunes: 0, allowedScopes: [] })).toEqual([]);
 

@@ -79,7 +79,7 @@ export function standingOf(
 ): Pick<Row, 'state' | 'reason'> {
   const hold = plan.holds.find((one) => one.resource === resource);
   if (hold !== undefined) return { state: 'Held', reason: `${hold.code}: ${hold.message}` };
-  const actions = plan.actions.filter((one) => one.resource === resource);
+  const actions = plan.actions.filter((one) => one.resource === resource && one.continues === undefined);
   if (actions.length > 0)
     return {
       state: 'OutOfSync',

@@ -8,7 +8,7 @@ import { entriesOf, type Entry } from './entries.ts';
 import { headline } from './headline.ts';
 import { HTML_STYLE } from './html-style.ts';
 import { html } from './markdown-text.ts';
-import { amount, CAUSE_WORDS, driftedFrom, ownCause, SYMBOL, valueText } from './words.ts';
+import { amount, CAUSE_WORDS, driftedFrom, isOwnChange, ownCause, SYMBOL, valueText } from './words.ts';
 
 /** Nothing is loaded and nothing runs: only the one style, known by its hash, is let through. */
 const POLICY = `default-src 'none'; style-src 'sha256-${hash('sha256', HTML_STYLE, 'base64')}'; base-uri 'none'; form-action 'none'`;
@@ -110,7 +110,7 @@ function application(scope: PlanDocument['scopes'][number], all: readonly Entry[
   const { platform, team, region, appId } = scope.scope;
   const place = `${platform}/${team}/${region}/${appId}`;
   const isQuiet = entries.length === 0;
-  const changes = scope.actions.length + scope.deferred.length;
+  const changes = scope.actions.filter(isOwnChange).length + scope.deferred.length;
   const said = [
     changes === 0 ? 'no changes' : amount(changes, 'change'),
     ...(scope.holds.length > 0 ? [`${scope.holds.length} held`] : []),

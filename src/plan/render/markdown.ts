@@ -8,7 +8,17 @@ import { entriesOf, type Entry } from './entries.ts';
 import { type Block, fit, sizeOf } from './markdown-size.ts';
 import { cell, code, fenced, html, prose } from './markdown-text.ts';
 import { headline } from './headline.ts';
-import { amount, CAUSE_WORDS, cut, driftedFrom, ownCause, resultCounts, SYMBOL, valueText } from './words.ts';
+import {
+  amount,
+  CAUSE_WORDS,
+  cut,
+  driftedFrom,
+  isOwnChange,
+  ownCause,
+  resultCounts,
+  SYMBOL,
+  valueText,
+} from './words.ts';
 
 /** What GitHub takes as one comment. */
 const COMMENT_MAX = 65_536;
@@ -159,7 +169,7 @@ function scopeHeadline(scope: ScopePlan, { applied }: PlanReport): string {
   const outcome = applied?.outcomes.find(({ application: id }) => id === scope.application);
   const ended = outcome?.type === 'ended' ? outcome : undefined;
   const held = (ended?.remaining ?? scope).holds.length;
-  const changes = scope.actions.length + scope.deferred.length;
+  const changes = scope.actions.filter(isOwnChange).length + scope.deferred.length;
   return [
     ...(ended !== undefined && ended.results.length > 0
       ? [resultCounts(ended.results)]
