@@ -6,6 +6,7 @@ import type { Action, ScopePlan } from '../model/plan.ts';
 import type { DesiredState } from '../model/resource.ts';
 import { PortolanError } from '../model/errors.ts';
 import { execute, OutcomeNotRecorded } from './execute.ts';
+import type { Membership } from './membership.ts';
 import { scopeFreeMs, settleWindowMs } from './settle.ts';
 import type { ActionResult, SkipReason } from '../plan/result.ts';
 import type { ApplyWorld } from './world.ts';
@@ -17,6 +18,7 @@ export interface ApplyInput {
   readonly resources: DesiredState;
   readonly live: ReadonlyMap<ResourceId, unknown>;
   readonly memory: Memory;
+  readonly members: Membership;
   /** Monotonic time of the observation that the plan was made from. */
   readonly observedAtMs: number;
   /** Makes a reader of the scope that has read nothing yet. */
@@ -61,6 +63,12 @@ export async function applyPlan(world: ApplyWorld, input: ApplyInput): Promise<A
     if (sent > 0 && !completes && world.clock.monotonic() - input.observedAtMs > world.timing.observationMaxAgeMs) {
       return { results, touched, stale: true, stopped };
     }
+    const stranger = await notMember(input, action);
+    if (stranger !== undefined) {
+      notDone.add(action.id);
+      results.push(stranger);
+      continue;
+    }
     const { result, error } = await attempt(world, input, action, sent === 0);
     sent += 1;
     for (const reading of kindOf(action).calls.touches(action.step as Step)) touched.add(reading);
@@ -71,6 +79,27 @@ export async function applyPlan(world: ApplyWorld, input: ApplyInput): Promise<A
     stopped = stopAfter(result);
   }
   return { results, touched, stale: false, stopped };
+}
+
+/** Nothing is sent for a component unless it is proved to belong to the application. */
+async function notMember({ members, plan }: ApplyInput, action: Action): Promise<ActionResult | undefined> {
+  const serviceId = kindOf(action).calls.component?.(action.step as Step);
+  const belonging = serviceId === undefined ? undefined : await members.of(serviceId);
+  if (belonging === undefined || belonging.type === 'member') return undefined;
+  const base = { status: 'failed', action, request: action.summary, reason: { type: 'not-sent' } } as const;
+  return belonging.type === 'stranger'
+    ? {
+        ...base,
+        answer: { message: `not sent: component ${serviceId} is not in application ${scopeKey(plan.scope)} any more` },
+        remedy: 'Correct the manifest of the component, or take it out.',
+      }
+    : {
+        ...base,
+        answer: {
+          message: `not sent: whether component ${serviceId} is in the application is unknown: ${belonging.message}`,
+        },
+        remedy: belonging.remedy,
+      };
 }
 
 /** A ledger that cannot be written ends the run; whether the request had left by then is part of the result. */

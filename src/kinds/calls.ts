@@ -47,6 +47,8 @@ export interface KindCalls<Spec, Live, S extends Step> {
   observe(context: ObserveContext<Spec>): Promise<Live>;
   /** Natural key and state before the write, complete enough to resolve it and to build a reverse step later. */
   preimage(step: S, live: Live | undefined, memory: Memory): Json;
+  /** The component that the step writes to: it must belong to the application when the request leaves. Absent: none. */
+  component?(step: S): string | undefined;
   /** Readings of the scope that the step makes old; see `ScopeReading`. */
   touches(step: S): readonly ScopeReading[];
   toWrite(step: S, context: CallContext): WriteRequest;

@@ -1,7 +1,14 @@
 import type { PortolanError } from '../model/errors.ts';
 import type { ResourceId, ScopeKey } from '../model/ids.ts';
 import type { Json, JsonObject } from '../model/json.ts';
-import type { CertificateRecord, ComponentRecord, PlacedRule, PortRecord, RuleRecord } from '../model/observed.ts';
+import type {
+  CertificateRecord,
+  ComponentRecord,
+  PlacedRule,
+  PortRecord,
+  RuleRecord,
+  TcpEndpoint,
+} from '../model/observed.ts';
 import type { Intent, ObjectState, Origin, OwnedObject } from '../model/owned.ts';
 import type { ActionVerb, DeferredAction, Hold, Note, Wait } from '../model/plan.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
@@ -168,6 +175,7 @@ export type ScopeReading =
   | 'certificates'
   | 'application'
   | 'components'
+  | 'endpoints'
   | 'installed'
   | 'rules'
   | 'every-rule'
@@ -182,6 +190,8 @@ export interface ScopeReader {
   components(): Promise<Readable<readonly ComponentRecord[]>>;
   /** Certificates of the team, without keys. */
   certificates(): Promise<Readable<readonly CertificateRecord[]>>;
+  /** How ports that are not http are reached from outside. */
+  endpoints(): Promise<Readable<readonly TcpEndpoint[]>>;
   installed(): Promise<Readable<readonly InstalledCopy[]>>;
   application(): Promise<{
     readonly status: string;

@@ -146,6 +146,17 @@ export interface RuleExtension {
   readonly value: string;
 }
 
+/** A TCP rule: how a port that is not http is reached from outside. */
+export interface TcpEndpoint {
+  readonly serviceId: string;
+  readonly port: number;
+  /** `end_point`: host and port under which the platform publishes it. */
+  readonly endpoint: string;
+  readonly protocol: string;
+  /** false: the platform keeps the row and does not serve it. */
+  readonly outer: boolean;
+}
+
 /** `HTTPGatewayRule`. Every field of section 2.5; nullable throughout, because the documents do not say what is required. */
 export interface RuleRecord {
   /** `http_rule_id`: the id that GET, PUT and DELETE take. Never empty here: a blank record decodes to "absent". */

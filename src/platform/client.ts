@@ -9,10 +9,10 @@ import type {
   PortRecord,
   Region,
   RuleRecord,
+  TcpEndpoint,
 } from '../model/observed.ts';
 import type { PortolanError } from '../model/errors.ts';
 import type { MonotonicMs } from '../model/time.ts';
-import type { RegionQuestion } from './region-reads.ts';
 import type { Verdict } from './verdict.ts';
 import type { AppAddress, WriteRequest } from './writes.ts';
 
@@ -44,6 +44,13 @@ export interface MonitorQuery {
   readonly end: number;
   readonly stepSeconds: number;
   readonly outerOnly?: boolean;
+}
+
+export interface RegionQuestion {
+  /** Whose regions are enough. A token without enterprise rights can list no others. */
+  readonly team?: string;
+  /** An earlier answer will do when it is not older; by default none does. */
+  readonly maxAgeMs?: number;
 }
 
 /**
@@ -79,6 +86,8 @@ export interface PlatformClient {
   rule(app: AppAddress, ruleId: string): Promise<Readable<RuleRecord | undefined>>;
   /** Every certificate of a team, without keys: the address of one certificate is never asked. */
   certificates(team: string): Promise<Readable<readonly CertificateRecord[]>>;
+  /** TCP endpoints of the application; unreadable where the server has no listing of them. */
+  endpoints(app: AppAddress): Promise<Readable<readonly TcpEndpoint[]>>;
   installed(app: AppAddress): Promise<Readable<readonly InstalledModel[]>>;
   monitor(app: AppAddress, query: MonitorQuery): Promise<readonly ComponentMonitor[]>;
 

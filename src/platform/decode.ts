@@ -8,6 +8,7 @@ import type {
   PortRecord,
   Region,
   RuleRecord,
+  TcpEndpoint,
 } from '../model/observed.ts';
 import { recordOf, recordsOf } from './envelope.ts';
 import type { Fields } from './fields.ts';
@@ -15,6 +16,7 @@ import { recordReader } from './record-fields.ts';
 import {
   applicationTable,
   componentTable,
+  endpointTable,
   installedTable,
   installTable,
   placeTable,
@@ -33,6 +35,7 @@ const applicationOf = recordReader(applicationTable);
 const summaryOf = recordReader(summaryTable);
 const portOf = recordReader(portTable);
 const presentRuleOf = recordReader(ruleTable);
+const endpointOf = recordReader(endpointTable);
 const placeOf = recordReader(placeTable);
 const componentOf = recordReader(componentTable);
 const installedOf = recordReader(installedTable);
@@ -90,6 +93,13 @@ export function decodeRule(json: unknown, where: string): RuleRecord | undefined
 /** A blank row in a listing is no rule, and is left out. */
 export function decodeRules(json: unknown, where: string): readonly RuleRecord[] {
   return recordsOf(json, where).flatMap((fields) => ruleOf(fields) ?? []);
+}
+
+/** The list under `tcp` of the listing of both kinds of rules. */
+export function decodeEndpoints(json: unknown, where: string): readonly TcpEndpoint[] {
+  const fields = recordOf(json, where);
+  if (!Array.isArray(fields.raw('tcp'))) throw fields.drift('tcp', 'a list of endpoints');
+  return fields.records('tcp').map(endpointOf);
 }
 
 /** Every rule of the enterprise, each with its application. */

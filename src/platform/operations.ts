@@ -13,6 +13,7 @@ export type ReadOperation =
   | 'listRules'
   | 'listAllRules'
   | 'getRule'
+  | 'listEndpoints'
   | 'listInstalled'
   | 'listCertificates'
   | 'monitor';
@@ -57,6 +58,7 @@ export const operations: Readonly<Record<ReadOperation | WriteOperation, Operati
   listRules: read('extended', LIST_BYTES_MAX),
   listAllRules: read('extended', LIST_BYTES_MAX),
   getRule: read('extended', RECORD_BYTES_MAX),
+  listEndpoints: read('extended', LIST_BYTES_MAX),
   listInstalled: read('extended', LIST_BYTES_MAX),
   listCertificates: read('extended', LIST_BYTES_MAX),
   addPort: write('POST', 'duplicate-rejecting', 'documented'),
@@ -140,6 +142,7 @@ export const paths = {
     `${appPath(app)}/services/${segment(serviceId, 'component id')}/ports/${segment(String(port), 'port')}`,
   rules: (app: AppAddress): string => `${appPath(app)}/httpdomains`,
   rule: (app: AppAddress, ruleId: string): string => `${appPath(app)}/httpdomains/${segment(ruleId, 'rule id')}`,
+  endpoints: (app: AppAddress): string => `${appPath(app)}/domains`,
   install: (app: AppAddress): string => `${appPath(app)}/install`,
   upgrade: (app: AppAddress): string => `${appPath(app)}/upgrade`,
   monitor: (app: AppAddress): string => `${appPath(app)}/monitor/query_range`,

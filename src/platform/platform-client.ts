@@ -1,5 +1,5 @@
 import { PortolanError } from '../model/errors.ts';
-import type { CertificateRecord, RuleRecord } from '../model/observed.ts';
+import type { CertificateRecord, RuleRecord, TcpEndpoint } from '../model/observed.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Random } from '../runtime/random.ts';
@@ -12,6 +12,7 @@ import {
   decodeApplication,
   decodeApplicationSummaries,
   decodeComponents,
+  decodeEndpoints,
   decodeInstalled,
   decodePlacedRules,
   decodePorts,
@@ -113,6 +114,7 @@ export function createPlatformClient(options: PlatformClientOptions): PlatformCl
     installed: listings.listInstalled,
     certificates: listings.ofTeam,
     rule: (app, ruleId) => readRule(reader, dialect, app, ruleId),
+    endpoints: (app) => readEndpoints(reader, dialect, app),
     ...writes(options, gate, reader, dialect),
   };
 }
@@ -185,6 +187,24 @@ async function readRule(
     path: paths.rule(app, ruleId),
     decode: (json, where) => ({ readable: true, value: decodeRule(json, where) }),
     otherwise: (answer) => unreadRule(answer, dialect.state('listRules')),
+  });
+}
+
+/** A server that lists rules may still have no listing of TCP endpoints: that is no failure, they are then unreadable. */
+async function readEndpoints(
+  reader: Reader,
+  dialect: DialectKnowledge,
+  app: AppAddress,
+): Promise<Readable<readonly TcpEndpoint[]>> {
+  if (dialect.state('listRules') === 'no') return { readable: false };
+  return await reader.read<Readable<readonly TcpEndpoint[]>>({
+    operation: 'listEndpoints',
+    path: paths.endpoints(app),
+    query: { query: 'tcp' },
+    decode: (json, where) => ({ readable: true, value: decodeEndpoints(json, where) }),
+    // Servers that list rules and no endpoints answer an unknown path with a page.
+    otherwise: (answer) =>
+      answer.status === 404 || answer.status === 405 ? { value: { readable: false } } : undefined,
   });
 }
 
@@ -264,8 +284,11 @@ function isUnknownApplication(answer: Answer): boolean {
   return answer.status === 404 && answer.isJson && answer.msg === 'no found app';
 }
 
+/** Of a component that was deleted, and of one that belongs to another application now. */
+const UNKNOWN_COMPONENT: readonly string[] = ['no found component', 'component not belong to this app'];
+
 function isUnknownComponent(answer: Answer): boolean {
-  return answer.status === 404 && answer.isJson && (answer.msg === 'no found component' || answer.code === 4000);
+  return answer.status === 404 && answer.isJson && (UNKNOWN_COMPONENT.includes(answer.msg) || answer.code === 4000);
 }
 
 /** The 404 of an explicit id is an absence where the server is known to have the endpoint. */

@@ -10,6 +10,7 @@ import type {
   PortRecord,
   Region,
   RuleRecord,
+  TcpEndpoint,
 } from '../model/observed.ts';
 import { decides, type RecordTable, shown } from './record-fields.ts';
 
@@ -76,6 +77,14 @@ export const portTable: RecordTable<PortRecord> = {
   inner: decides('is_inner_service', 'flag'),
   outer: decides('is_outer_service', 'flag'),
   serviceName: decides('k8s_service_name', 'text', ''),
+};
+
+export const endpointTable: RecordTable<TcpEndpoint> = {
+  serviceId: decides('service_id', 'id'),
+  port: decides('container_port', 'port'),
+  outer: decides('is_outer_service', 'flag'),
+  endpoint: shown('end_point', 'text', ''),
+  protocol: shown('protocol', 'text', ''),
 };
 
 export const ruleTable: RecordTable<RuleRecord> = {

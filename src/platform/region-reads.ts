@@ -4,18 +4,12 @@ import type { MonotonicMs } from '../model/time.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Answer } from './answer.ts';
 import { decodeRegions, decodeTeamRegions, type RegionPage } from './decode.ts';
+import type { RegionQuestion } from './client.ts';
 import { deniesEndpoint } from './dialect.ts';
 import { failedRead } from './failures.ts';
 import { schemaDrift } from './fields.ts';
 import { paths } from './operations.ts';
 import type { Reader } from './reader.ts';
-
-export interface RegionQuestion {
-  /** Whose regions are enough. A token without enterprise rights can list no others. */
-  readonly team?: string;
-  /** An earlier answer will do when it is not older; by default none does. */
-  readonly maxAgeMs?: number;
-}
 
 export type ReadRegions = (question?: RegionQuestion) => Promise<readonly Region[]>;
 

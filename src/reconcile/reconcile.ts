@@ -16,6 +16,7 @@ import type { GuardLimits, Refusal } from '../plan/guard.ts';
 import type { Bookkeeping, DoubtfulIntent } from '../plan/draft.ts';
 import { planScope } from '../plan/plan-scope.ts';
 import { bookings, keepBooks, readMemory } from './books.ts';
+import { createMembership } from './membership.ts';
 import type { Outcome } from './outcome.ts';
 import { refusalsOf } from './refusals.ts';
 import { notTaken, runnable } from './runnable.ts';
@@ -184,6 +185,7 @@ export async function carryOut(
   if (first.refusals.length > 0) return untouched(first);
   const results = new Map<string, ActionResult>();
   let current = first;
+  const members = createMembership(world, first.scope);
   let rounds = 0;
   try {
     const tooOld = world.clock.monotonic() - current.observedAtMs > world.timing.observationMaxAgeMs;
@@ -205,12 +207,13 @@ export async function carryOut(
         resources: current.work.resources,
         live: current.live,
         memory: current.memory,
+        members,
         observedAtMs: current.observedAtMs,
         freshReader: () => reader.without(),
       });
       for (const result of applied.results) results.set(result.action.id, result);
       options.shared?.changed(current.scope);
-      const readBack = await lookAgain(current, world, options, applied);
+      const readBack = await lookAgain({ ...current, reader: members.tell(reader) }, world, options, applied);
       current = readBack.prepared;
       for (const result of readBack.untaken) {
         results.set(result.action.id, result);

@@ -28,6 +28,8 @@ export interface AlreadyRead {
   readonly rules?: Readable<readonly RuleRecord[]>;
   readonly certificates?: Readable<readonly CertificateRecord[]>;
   readonly 'every-rule'?: Readable<readonly PlacedRule[]>;
+  /** A component that is not in the application. */
+  readonly [reading: `ports ${string}`]: undefined;
 }
 
 /** Reads of the team, for several of its applications. */
@@ -62,12 +64,19 @@ function reader(
     answers.set(reading, answer);
     return answer;
   };
+  /** An application without components answers for those of any other, and a write there really writes. */
+  const isEmpty = async (): Promise<boolean> => {
+    const application = (await answers.get('application')) as ApplicationRecord | undefined;
+    return application?.componentCount === 0;
+  };
   return {
-    ports: (serviceId) => once(`ports ${serviceId}`, () => client.ports(app, serviceId)),
+    ports: (serviceId) =>
+      once(`ports ${serviceId}`, async () => ((await isEmpty()) ? undefined : client.ports(app, serviceId))),
     rules: () => once('rules', () => client.rules(app)),
     everyRule: () => once('every-rule', () => everyRule(client)),
     certificates: () => once('certificates', () => shared?.certificates() ?? client.certificates(app.team)),
     components: () => once('components', () => client.components(app)),
+    endpoints: () => once('endpoints', () => client.endpoints(app)),
     installed: () => once('installed', () => client.installed(app)),
     application: () => once('application', () => existing(client, app)),
     can: async (ability) => (await client.probe(ability, app)) === 'yes',

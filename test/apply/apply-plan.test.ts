@@ -35,6 +35,7 @@ function inputOf(world: ScriptedWorld, actions: readonly Action[], changes: Part
     resources: new Map(),
     live: new Map(),
     memory: world.memory(),
+    members: { of: async () => ({ type: 'member' }) },
     observedAtMs: world.clock.monotonic(),
     freshReader: () => readerOf({}),
     ...changes,
@@ -59,7 +60,7 @@ test('actions are done in order, one write at a time, and each is told when it b
   const applied = await applyPlan(world.apply, inputOf(world, actions));
   expect(applied).toEqual({
     results: actions.map((action) => ({ status: 'done', action, answer: yes.answer })),
-    touched: new Set([`ports ${SERVICE}`, 'rules']),
+    touched: new Set([`ports ${SERVICE}`, 'rules', 'endpoints']),
     stale: false,
     stopped: undefined,
   });

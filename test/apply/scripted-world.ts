@@ -229,6 +229,7 @@ export function readerOf(answers: Partial<ScopeReader>): ScopeReader {
     everyRule: unexpected('the rules of all applications'),
     components: unexpected('components'),
     certificates: unexpected('certificates'),
+    endpoints: unexpected('endpoints'),
     installed: unexpected('installed'),
     application: unexpected('application'),
     can: unexpected('abilities'),

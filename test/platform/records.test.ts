@@ -3,6 +3,7 @@ import { PortolanError } from '../../src/model/errors.ts';
 import {
   decodeApplication,
   decodeApplicationSummaries,
+  decodeEndpoints,
   decodeApplicationSummary,
   decodeComponents,
   decodeInstall,
@@ -19,6 +20,7 @@ import type { RecordField } from '../../src/platform/record-fields.ts';
 import {
   applicationTable,
   componentTable,
+  endpointTable,
   installedTable,
   installTable,
   monitorDataTable,
@@ -139,6 +141,11 @@ const records: readonly (readonly [string, Table, Decode])[] = [
   ['a created application', summaryTable, bare(decodeApplicationSummary)],
   ['a port of a listing', portTable, first(decodePorts)],
   ['a port', portTable, bare(decodePort)],
+  [
+    'a TCP endpoint',
+    endpointTable,
+    (record) => decodeEndpoints({ tcp: [record] }, where)[0] as unknown as Readonly<Record<string, unknown>>,
+  ],
   ['a rule', ruleTable, bare(decodeRule)],
   ['a rule of a listing', ruleTable, first(decodeRules)],
   [

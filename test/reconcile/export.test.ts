@@ -32,6 +32,7 @@ function readerOf({ components, rules, installed, certificates }: LiveApplicatio
       records.length === components.length ? { readable: true, value: records } : { readable: false },
     certificates: async () => (certificates === 'not-asked' ? { readable: false } : certificates),
     installed: async () => (installed === 'not-asked' ? { readable: false } : installed),
+    endpoints: async () => ({ readable: false }),
     application: async () => ({ status: 'running', componentCount: components.length, runningComponentCount: 0 }),
     can: async () => rules.readable,
   };

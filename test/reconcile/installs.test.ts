@@ -268,7 +268,7 @@ test('a person is asked about an upgrade only where nothing of the install can b
   const world = await installed('extended');
   world.crash = { atWrite: 1, when: 'after' };
   await world.pass(workOf(ADDRESS, [install('2')]));
-  for (const row of [...world.state.components.all()]) if (row.id !== WEB) world.state.components.delete(row.id);
+  for (const row of world.state.components.all()) if (row.id !== WEB) world.state.components.delete(row.id);
   world.crash = undefined;
   for (let pass = 0; pass < 3; pass += 1) {
     world.clock.advance(21 * 60_000);

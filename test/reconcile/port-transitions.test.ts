@@ -55,9 +55,9 @@ function mustHold(present: Present, wanted: Wanted): boolean {
   const innerStaysClosed = (wanted.inner ?? present.inner) === false;
   if (!innerStaysClosed) return false;
   if (wanted.outer === true && !present.outer) return true;
-  const leavesHttpOpen =
-    wanted.protocol !== undefined && wanted.protocol !== present.protocol && wanted.protocol !== 'http';
-  return leavesHttpOpen && present.outer && wanted.outer !== false;
+  // Outer is closed for every change of protocol, and could not be opened again.
+  const changes = wanted.protocol !== undefined && wanted.protocol !== present.protocol;
+  return changes && present.outer && wanted.outer !== false;
 }
 
 function goalOf(present: Present, wanted: Wanted): Present {
@@ -74,6 +74,14 @@ function portNow(world: ScopeWorld, port: number) {
   expect(rows).toHaveLength(1);
   if (row === undefined) throw new Error('port vanished');
   return { protocol: row.protocol, inner: row.inner, outer: row.outer };
+}
+
+/** A change of protocol while outer is open is refused, or leaves a broken port behind. */
+function watchProtocolChanges(world: ScopeWorld): void {
+  world.answer = ({ body }) => {
+    if (body?.['action'] === 'change_protocol') expect(portNow(world, 8080)).toMatchObject({ outer: false });
+    return undefined;
+  };
 }
 
 function expectNothingRefused(world: ScopeWorld): void {
@@ -98,6 +106,7 @@ for (const dialect of DIALECTS) {
         const about = JSON.stringify({ present, wanted });
         const world = new ScopeWorld(seedWith([{ port: 8080, ...present }]), dialect);
         const work = wanting([{ port: 8080, ...wanted }]);
+        watchProtocolChanges(world);
         const outcome = await world.pass(work);
         if (outcome === 'died' || outcome.type !== 'ended') throw new Error(`${about}: ${JSON.stringify(outcome)}`);
         expectNothingRefused(world);
@@ -124,6 +133,7 @@ for (const dialect of DIALECTS) {
             const about = JSON.stringify({ present, wanted, atWrite, when });
             const world = new ScopeWorld(seedWith([{ port: 8080, ...present }]), dialect);
             const work = wanting([{ port: 8080, ...wanted }]);
+            watchProtocolChanges(world);
             world.crash = { atWrite, when };
             died = (await world.pass(work)) === 'died';
             if (!died) break;

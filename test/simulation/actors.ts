@@ -4,7 +4,7 @@ import type { ComponentRow, PortRow, RuleRow } from '../../src/sandbox/state.ts'
 import { Secret } from '../../src/model/secret.ts';
 import type { Chance } from './chance.ts';
 import type { Server } from './server.ts';
-import { ADDRESS, MODELS, STORE_KEY, type Wishes } from './shop.ts';
+import { ADDRESS, ELSEWHERE, MODELS, STORE_KEY, type Wishes } from './shop.ts';
 import type { Timeline } from './timeline.ts';
 
 /** What somebody else sees and can reach. */
@@ -25,6 +25,8 @@ export class ByHand {
   /** Components that somebody deleted, and installs of which nothing was left then. */
   readonly components = new Set<string>();
   readonly installs = new Set<string>();
+  /** When somebody moved a component to another application, or back. */
+  readonly movedMs = new Map<string, number>();
   /** How often somebody edited or deleted a port, by `<component>/<port>`. */
   readonly ports = new Map<string, number>();
 
@@ -150,6 +152,23 @@ const actors = {
       if (component.groupId !== 0 && !left.some((other) => other.groupId === component.groupId)) {
         byHand.installs.add(String(component.groupId));
         state.installs.delete(String(component.groupId));
+      }
+    });
+  },
+  /** To another application; or back, because that was a mistake. */
+  'move-component'({ server, byHand, timeline }, chance) {
+    const moved = server.state.components.in('application', String(ELSEWHERE));
+    const component = chance.happens(0.3) ? moved[0] : someComponent(server, chance);
+    if (component === undefined) return;
+    const appId = component.appId === ELSEWHERE ? ADDRESS.appId : ELSEWHERE;
+    byHand.movedMs.set(component.id, timeline.nowMs);
+    server.change((state) => {
+      state.components.put({ ...component, appId });
+      for (const port of state.ports.in('component', component.id)) {
+        for (const rule of state.rules.in('port', `${port.serviceId}/${port.port}`)) {
+          byHand.rules.add(placeOf(rule));
+          state.rules.put({ ...rule, appId });
+        }
       }
     });
   },

@@ -13,6 +13,8 @@ import type { Chance } from './chance.ts';
 
 /** The application that every schedule is about. */
 export const ADDRESS = { team: 'team-a', region: 'region-1', appId: 42 } as const;
+/** An application of the same team that components are moved to. */
+export const ELSEWHERE = 43;
 export const SOURCE = 'default';
 /** Must be found nowhere but in the body of an install. */
 export const STORE_KEY = 'canary-5e3f0a77b1';
@@ -104,7 +106,10 @@ export function seedWith(components: readonly SeedComponent[], rules: readonly S
     enterprise: { id: 'e'.repeat(32) },
     regions: [{ id: '1'.repeat(32), name: ADDRESS.region }],
     teams: [{ id: 'd'.repeat(32), name: ADDRESS.team }],
-    applications: [{ id: ADDRESS.appId, team: ADDRESS.team, region: ADDRESS.region, name: 'shop', components, rules }],
+    applications: [
+      { id: ADDRESS.appId, team: ADDRESS.team, region: ADDRESS.region, name: 'shop', components, rules },
+      { id: ELSEWHERE, team: ADDRESS.team, region: ADDRESS.region, name: 'elsewhere' },
+    ],
     stores: [
       {
         ...STORE,

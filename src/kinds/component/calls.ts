@@ -14,6 +14,7 @@ import type {
   ScopeReading,
 } from '../reconciled.ts';
 import { formerValues } from './diff.ts';
+import { owesEndpoint } from './endpoint.ts';
 import { findComponent } from './identity.ts';
 import type { ComponentLive } from './live.ts';
 import type { ComponentSpec } from './spec.ts';
@@ -23,9 +24,24 @@ async function observe({ resource, memory, reader }: ObserveContext<ComponentSpe
   const identity = await findComponent(resource, memory, reader);
   if (identity.type !== 'known') return identity;
   const { serviceId } = identity;
-  const [ports, rules] = await Promise.all([reader.ports(serviceId), reader.rules()]);
+  const owes = memory.objects.some(
+    (object) =>
+      object.kind === 'Component' && object.naturalKey.startsWith(`port/${serviceId}/`) && owesEndpoint(object),
+  );
+  const [ports, rules, endpoints] = await Promise.all([
+    reader.ports(serviceId),
+    reader.rules(),
+    owes ? reader.endpoints() : undefined,
+  ]);
   const canDeletePorts = resource.spec.unlistedPorts === 'delete' && (await reader.can('deletePort'));
-  return { type: 'observed', serviceId, ports, rules, canDeletePorts };
+  return {
+    type: 'observed',
+    serviceId,
+    ports,
+    rules,
+    ...(endpoints === undefined ? {} : { endpoints }),
+    canDeletePorts,
+  };
 }
 
 function toWrite(step: ComponentStep, { app }: CallContext): WriteRequest {
@@ -157,16 +173,23 @@ async function told(step: ComponentStep, context: ToldContext): Promise<Told> {
   return { recording: applied(step, { ...context, evidence: { type: 'none' } }), warnings: [] };
 }
 
-/** Opening and closing outer makes, enables and disables rules; deleting a port takes its rules along. */
+const REACHES: readonly ComponentStep['type'][] = ['open_outer', 'close_outer', 'change_protocol', 'delete_port'];
+
+/** Opening and closing outer makes, enables and disables rules and endpoints; deleting a port takes its rules along. */
 function touches(step: ComponentStep): readonly ScopeReading[] {
-  const rules = step.type === 'open_outer' || step.type === 'close_outer' || step.type === 'delete_port';
-  return [`ports ${step.serviceId}`, ...(rules ? (['rules'] as const) : [])];
+  const rules = REACHES.includes(step.type) && step.type !== 'change_protocol';
+  return [
+    `ports ${step.serviceId}`,
+    ...(rules ? (['rules'] as const) : []),
+    ...(REACHES.includes(step.type) ? (['endpoints'] as const) : []),
+  ];
 }
 
 /** Every request that ports need. */
 export const componentCalls: KindCalls<ComponentSpec, ComponentLive, ComponentStep> = {
   observe,
   preimage,
+  component: (step) => step.serviceId,
   touches,
   toWrite,
   applied,

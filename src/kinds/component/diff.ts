@@ -11,6 +11,7 @@ import {
 } from '../reconciled.ts';
 import { identifyComponent } from './identity.ts';
 import type { ComponentContext, ComponentProposal, ObservedComponent } from './live.ts';
+import { endpointHold } from './endpoint.ts';
 import { nameSteps } from './names.ts';
 import { openingRule } from './opening-rule.ts';
 import { paidOff, restoration } from './owed.ts';
@@ -42,7 +43,12 @@ export function diffComponent(context: ComponentContext): Difference<ComponentSt
   const perPort = [...ports].flatMap(([port, difference]) => (naming.refused.has(port) ? [] : [difference]));
   const taken = new Set(observed.ports.map((port) => port.alias));
   const steps = mergeSteps(perPort, naming.steps, taken).concat(unlisted.steps);
-  const holds = [...perPort.flatMap((port) => port.holds), ...naming.holds, ...unlisted.holds];
+  const holds = [
+    ...perPort.flatMap((port) => port.holds),
+    ...naming.holds,
+    ...unlisted.holds,
+    ...endpointHolds(context, observed, steps),
+  ];
   return {
     ...noDifference,
     steps,
@@ -82,10 +88,24 @@ export function withdrawComponent(object: OwnedObject, { ports, rules }: Withdra
   };
 }
 
+/** Ports of ours whose endpoint did not follow a protocol change; one that still has steps is looked at after them. */
+function endpointHolds(
+  { memory }: ComponentContext,
+  observed: ObservedComponent,
+  steps: readonly ComponentProposal[],
+): HoldProposal[] {
+  const busy = new Set(steps.map((step) => step.object));
+  return observed.ports.flatMap((live) => {
+    const key = portKey(observed.serviceId, live.port);
+    return busy.has(key) ? [] : (endpointHold(remembered(memory, 'Component', key), live, observed) ?? []);
+  });
+}
+
 function diffListedPort(context: ComponentContext, observed: ObservedComponent, spec: PortSpec): PortDifference {
   const { serviceId, rules, ports } = observed;
   const live = ports.find((port) => port.port === spec.port);
   const object = remembered(context.memory, 'Component', portKey(serviceId, spec.port));
+  const owesOuter = object?.obligation?.['outer'] === true;
   const openedBy = openingRule({
     component: context.resource.name,
     serviceId,
@@ -93,6 +113,7 @@ function diffListedPort(context: ComponentContext, observed: ObservedComponent, 
     live,
     rules,
     siblings: context.siblings,
+    owesOuter,
   });
   return diffPort({
     serviceId,
@@ -101,7 +122,7 @@ function diffListedPort(context: ComponentContext, observed: ObservedComponent, 
     rules,
     rulesAlong: rulesAlong(rules, context.memory, serviceId, spec.port),
     openedBy,
-    owesOuter: object?.obligation?.['outer'] === true,
+    owesOuter,
   });
 }
 
@@ -169,6 +190,7 @@ function settledObjects(
     const prior = remembered(context.memory, 'Component', key);
     // Still owed, and only held for the moment: the debt outlives every pass until it is paid.
     if (wanted.outer === undefined && prior?.obligation?.['outer'] === true && !live.outer) continue;
+    const isBroken = endpointHold(prior, live, observed) !== undefined;
     recordings.push({
       naturalKey: key,
       remoteId: null,
@@ -176,12 +198,16 @@ function settledObjects(
       origin: prior?.origin ?? 'observed',
       state: 'present',
       lastApplied: assertedFields(wanted),
-      obligation: null,
+      obligation: isBroken ? { endpoint: true } : null,
     });
   }
   const listed = new Set(spec.ports.map(({ port }) => port));
   for (const live of observed.ports.filter(({ port }) => !listed.has(port))) {
-    const paid = paidOff(remembered(context.memory, 'Component', portKey(observed.serviceId, live.port)), live);
+    const paid = paidOff(
+      remembered(context.memory, 'Component', portKey(observed.serviceId, live.port)),
+      live,
+      observed,
+    );
     if (paid !== undefined) recordings.push(paid);
   }
   return recordings;
@@ -252,7 +278,7 @@ function otherName({ resource, siblings, memory }: ComponentContext, serviceId: 
 function missingComponent(context: ComponentContext, serviceId: string): HoldProposal {
   return {
     code: 'component/not-found',
-    message: `component ${serviceId} is not in this application, or does not exist; nothing was done for its ports`,
+    message: `component ${serviceId} is not in this application: it does not exist, or belongs to another application now; nothing was done for its ports`,
     remedy: `Correct spec.${context.resource.spec.from === undefined ? 'serviceId' : 'from'} of ${context.resource.id} (${context.resource.position.file}:${context.resource.position.line}), or take the manifest out.`,
     changes: [],
   };

@@ -1,4 +1,4 @@
-import type { PortRecord, RuleRecord } from '../../model/observed.ts';
+import type { PortRecord, RuleRecord, TcpEndpoint } from '../../model/observed.ts';
 import type { DiffContext, Readable, StepProposal } from '../reconciled.ts';
 import type { ComponentIdentity } from './identity.ts';
 import type { ComponentSpec } from './spec.ts';
@@ -13,6 +13,8 @@ export type ComponentLive =
       /** undefined: the component is not there. */
       readonly ports: readonly PortRecord[] | undefined;
       readonly rules: Readable<readonly RuleRecord[]>;
+      /** Read only where an endpoint is to be compared with the protocol of its port. */
+      readonly endpoints?: Readable<readonly TcpEndpoint[]>;
       readonly canDeletePorts: boolean;
     };
 

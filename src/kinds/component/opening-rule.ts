@@ -18,8 +18,11 @@ export function openingRule(port: {
   readonly live: PortRecord | undefined;
   readonly rules: Readable<readonly RuleRecord[]>;
   readonly siblings: DesiredState;
+  /** Outer access was closed only for a moment: it is opened again without waiting for any rule. */
+  readonly owesOuter: boolean;
 }): ResourceId | undefined {
   const { spec, live, rules, serviceId } = port;
+  if (port.owesOuter) return undefined;
   if (!rules.readable || spec.outer !== true || live?.outer === true) return undefined;
   if ((spec.protocol ?? live?.protocol) !== 'http') return undefined;
   if (rules.value.some((rule) => rule.serviceId === serviceId && rule.port === spec.port)) return undefined;

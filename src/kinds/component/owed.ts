@@ -1,7 +1,8 @@
 import type { PortRecord, RuleRecord } from '../../model/observed.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 import type { HoldProposal, Readable, Recording } from '../reconciled.ts';
-import type { ComponentProposal } from './live.ts';
+import { endpointHold } from './endpoint.ts';
+import type { ComponentProposal, ObservedComponent } from './live.ts';
 import { reopening } from './port-diff.ts';
 
 interface Restoration {
@@ -24,9 +25,18 @@ export function restoration(
   return { steps: [], holds: [leftClosed(object, live.port)] };
 }
 
-/** A port that is seen to be open owes nothing any more: closed later, it was somebody's wish. */
-export function paidOff(object: OwnedObject | undefined, live: PortRecord): Recording | undefined {
-  if (object?.obligation?.['outer'] !== true || !live.outer) return undefined;
+/**
+ * A port that no manifest lists any more and that owes nothing now: it is seen to be open (closed later, it was somebody's
+ * wish), and its endpoint has followed its protocol.
+ */
+export function paidOff(
+  object: OwnedObject | undefined,
+  live: PortRecord,
+  observed: ObservedComponent,
+): Recording | undefined {
+  if (object === undefined || object.obligation === null) return undefined;
+  if (object.obligation['outer'] === true && !live.outer) return undefined;
+  if (endpointHold(object, live, observed) !== undefined) return undefined;
   const { naturalKey, remoteId, remoteAux, origin, state, lastApplied } = object;
   return { naturalKey, remoteId, remoteAux, origin, state, lastApplied, obligation: null };
 }

@@ -81,8 +81,8 @@ function changePort(portCase: PortCase, live: PortRecord): PortDifference {
   const owes = portCase.owesOuter && spec.outer === undefined;
   const outer = owes ? true : spec.outer;
   const protocolChanges = spec.protocol !== undefined && spec.protocol !== live.protocol;
-  // Only a change away from http is refused while outer is open.
-  const closesForProtocol = protocolChanges && spec.protocol !== 'http' && live.outer && outer !== false;
+  // The platform refuses a change away from http while outer is open, and leaves a broken port behind after one to http.
+  const closesForProtocol = protocolChanges && live.outer && outer !== false;
   const innerAtEnd = spec.inner ?? live.inner;
 
   const hold = impossible(portCase, live, { outer, closesForProtocol, innerAtEnd });
@@ -111,6 +111,8 @@ function changePort(portCase: PortCase, live: PortRecord): PortDifference {
       step: { type: 'change_protocol', serviceId, port, protocol: spec.protocol },
       summary: `change protocol of port ${port} from ${live.protocol} to ${spec.protocol}`,
       changes: [change(port, 'protocol', live.protocol, spec.protocol)],
+      effects: rules.readable ? [] : ['this server cannot show whether the endpoint of the port follows the protocol'],
+      obligation: { endpoint: true, ...(outer !== false && (live.outer || portCase.owesOuter) ? { outer: true } : {}) },
       after: closesForProtocol || closesForGood ? [stepKey(port, 'close_outer')] : [],
       provides: [portProtocol(serviceId, port)],
     });

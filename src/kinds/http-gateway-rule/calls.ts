@@ -13,6 +13,7 @@ import type { Resource } from '../../model/resource.ts';
 import { resourceId } from '../../model/ids.ts';
 import type {
   CallContext,
+  HoldProposal,
   ObserveContext,
   Readable,
   Recording,
@@ -37,6 +38,7 @@ async function observe({ resource, siblings, memory, reader }: ObserveContext<Ht
   const identity = await findComponent(component, memory, reader);
   if (identity.type !== 'known') return identity;
   const [ports, listed] = await Promise.all([reader.ports(identity.serviceId), reader.rules()]);
+  if (ports === undefined) return { type: 'held', hold: componentMissing(component, identity.serviceId) };
   const isRecreated = listed.readable && mayBeRecreated(resource, memory, listed.value);
   const rules = spec.extensions === undefined && !isRecreated ? listed : await withExtensions(listed, reader);
   const recreation = isRecreated
@@ -46,7 +48,7 @@ async function observe({ resource, siblings, memory, reader }: ObserveContext<Ht
   return {
     type: 'observed',
     serviceId: identity.serviceId,
-    port: ports?.find((port) => port.port === spec.port),
+    port: ports.find((port) => port.port === spec.port),
     rules,
     canUpdate,
     certificates: wantsCertificate(spec) ? await viewCertificates(reader) : { type: 'not-asked' },
@@ -81,6 +83,15 @@ async function withExtensions(
     return shown === undefined ? rule : { ...rule, extensions: shown };
   });
   return { readable: true, value };
+}
+
+function componentMissing(component: Resource<ComponentSpec>, serviceId: string): HoldProposal {
+  return {
+    code: 'rule/component-missing',
+    message: `component ${serviceId} of ${component.id} is not in this application: it was deleted, or belongs to another application now; nothing was done for its rules`,
+    remedy: `Correct ${component.id} (${component.position.file}:${component.position.line}), or take it and its rules out.`,
+    changes: [],
+  };
 }
 
 /** The ids that have the rule's key now, so that a new one can be told apart; the whole record before an update. */
@@ -305,10 +316,15 @@ function touches(step: RuleStep): readonly ScopeReading[] {
   return step.type === 'create' && step.open ? [...rules, `ports ${step.rule.serviceId}`] : rules;
 }
 
+function component(step: RuleStep): string {
+  return step.type === 'delete' ? (step.key.split('/')[1] as string) : step.rule.serviceId;
+}
+
 /** Every request that gateway rules need. */
 export const ruleCalls: KindCalls<HttpGatewayRuleSpec, RuleLive, RuleStep> = {
   observe,
   preimage,
+  component,
   touches,
   toWrite,
   applied,

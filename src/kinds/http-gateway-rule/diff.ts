@@ -4,14 +4,14 @@ import { type OwnedObject, refusalOf } from '../../model/owned.ts';
 import type { Resource } from '../../model/resource.ts';
 import { openingRule } from '../component/opening-rule.ts';
 import type { ComponentSpec } from '../component/spec.ts';
-import { portOuter } from '../component/steps.ts';
+import { portKey, portOuter } from '../component/steps.ts';
 import {
   type Difference,
   type HoldProposal,
   noDifference,
   onRecord,
-  remembered,
   type RawChange,
+  remembered,
   type StepProposal,
 } from '../reconciled.ts';
 import { asserted, assertedChanges, assertedFields, isOnRecord, plain, recordingOf, where } from './asserted.ts';
@@ -208,6 +208,8 @@ function opensPort(context: RuleContext, live: ObservedRule): boolean {
       live: live.port,
       rules: live.rules,
       siblings: context.siblings,
+      owesOuter:
+        remembered(context.memory, 'Component', portKey(live.serviceId, spec.port))?.obligation?.['outer'] === true,
     }) === id
   );
 }

@@ -1,6 +1,7 @@
-import { resourceId } from '../../model/ids.ts';
+import { type ResourceId, resourceId } from '../../model/ids.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 import { parseDuration } from '../../model/duration.ts';
+import type { ComponentSpec } from '../component/spec.ts';
 import {
   type Difference,
   type HoldProposal,
@@ -219,6 +220,14 @@ function missingInstall(context: Context): Difference<InstallStep> {
   if (foreign > 0 && !spec.allowSecondCopy)
     return memory.known ? foreignInstall(context, foreign) : presumedInstall(context);
   if (memory.restored) return restoredLedger(context);
+  const absent = absentComponents(context);
+  if (memory.known && !memory.scopeRecorded && absent.length > 0) {
+    return hold(
+      'install/components-elsewhere',
+      `this ledger has never recorded the application, and ${absent.join(', ')} of this source ${absent.length === 1 ? 'is' : 'are'} not in it: it may be the wrong application, so nothing is installed into it`,
+      `Correct spec.appId of the Application, or spec.serviceId of ${absent.join(', ')}.`,
+    );
+  }
   const isBlind = memory.known && !memory.scopeRecorded && !asked(live.installed) && stateOf(live).componentCount > 0;
   if (!isBlind) return { ...noDifference, steps: [installStep(context, [])] };
   const unknown = `this ledger has never recorded the application, it has ${stateOf(live).componentCount} components, and this server cannot list what is installed: ${resource.id} may be there already`;
@@ -230,6 +239,17 @@ function missingInstall(context: Context): Difference<InstallStep> {
     );
   }
   return { ...noDifference, steps: [installStep(context, [unknown])] };
+}
+
+/** Components that manifests name by id and that the application does not have, where the server lists what it has. */
+function absentComponents({ siblings, live }: Context): readonly ResourceId[] {
+  const { components } = live;
+  if (!asked(components)) return [];
+  const ids = new Set(components.value.map(({ serviceId }) => serviceId));
+  return [...siblings.values()].flatMap(({ id, kind, spec }) => {
+    const { serviceId } = spec as Partial<ComponentSpec>;
+    return kind === 'Component' && serviceId !== undefined && !ids.has(serviceId) ? [id] : [];
+  });
 }
 
 function installStep({ resource }: Context, warnings: readonly string[]): StepProposal<InstallStep> {

@@ -2,6 +2,7 @@ import type { Hold } from '../../../src/model/plan.ts';
 import type { Intent, OwnedObject } from '../../../src/model/owned.ts';
 import type { InstallRow, RuleRow } from '../../../src/sandbox/state.ts';
 import { placeOf } from '../actors.ts';
+import { ADDRESS } from '../shop.ts';
 import { isPending } from '../books.ts';
 import type { Sent } from '../truth.ts';
 import type { World } from '../world.ts';
@@ -43,6 +44,10 @@ export function ruleWishOf(world: World, hold: Hold) {
 
 export function serviceOf(world: World, hold: Hold): string {
   return world.truth.serviceOf(componentNameOf(world, hold), world.wishes) ?? '';
+}
+
+export function isInApplication({ server }: World, serviceId: string): boolean {
+  return server.state.components.get(serviceId)?.appId === ADDRESS.appId;
 }
 
 /** Where a rule's manifest wants it; see `placeOf`. */

@@ -5,7 +5,7 @@ import type { PortRow } from '../../../src/sandbox/state.ts';
 import { MODELS } from '../shop.ts';
 import type { Sent } from '../truth.ts';
 import type { World } from '../world.ts';
-import { type Causes, onRecord, serviceOf, when, wishOf } from './cause.ts';
+import { type Causes, isInApplication, onRecord, serviceOf, when, wishOf } from './cause.ts';
 
 /** A port as its manifest wants it and as it is. */
 interface Port {
@@ -22,8 +22,7 @@ const causeOfPort =
 
 /** Holds of components: each has its cause in the rows of that component, or in how its install came to be on record. */
 export const causesOfComponents: Causes = {
-  'component/not-found': (world, hold) =>
-    when(world.server.state.components.get(serviceOf(world, hold)) === undefined, 'it is not there'),
+  'component/not-found': (world, hold) => when(!isInApplication(world, serviceOf(world, hold)), 'it is not there'),
   'component/alias-taken': (world, hold) => when(cannotHaveName(world, hold), 'a port that keeps it has the alias'),
   'component/protocol-needed': causeOfPort(
     'a new port, and no manifest says its protocol',

@@ -4,10 +4,22 @@ import type { HttpGatewayRuleSpec } from '../../../src/kinds/http-gateway-rule/s
 import { defaultTiming } from '../../../src/reconcile/timing.ts';
 import type { RuleRow } from '../../../src/sandbox/state.ts';
 import type { World } from '../world.ts';
-import { type Causes, isForeign, placeOfWish, ruleWishOf, rulesAt, sentFor, when } from './cause.ts';
+import {
+  type Causes,
+  isForeign,
+  isInApplication,
+  placeOfWish,
+  ruleWishOf,
+  rulesAt,
+  sentFor,
+  serviceOf,
+  when,
+} from './cause.ts';
 
 /** Holds of rules: each has its cause in the rule that stands in its place, in its port, or in what was sent for it. */
 export const causesOfRules: Causes = {
+  'rule/component-missing': (world, hold) =>
+    when(!isInApplication(world, serviceOf(world, hold)), 'its component is not there'),
   'rule/port-missing': (world, hold, isHeld) => {
     const { row, wish, component } = portOf(world, hold);
     const isLeft = wish === undefined || isHeld(component);

@@ -1,0 +1,61 @@
+import type { Belonging, Membership } from '../apply/membership.ts';
+import type { ApplyWorld } from '../apply/world.ts';
+import { PortolanError } from '../model/errors.ts';
+import type { Scope } from '../model/ids.ts';
+import type { MonotonicMs } from '../model/time.ts';
+import type { CachingReader } from './scope-reader.ts';
+
+export interface ScopeMembership extends Membership {
+  /** A reader that knows which of the components that were asked about are not in the application. */
+  tell(reader: CachingReader): CachingReader;
+}
+
+type Members = (serviceId: string) => Belonging;
+
+const MEMBER: Belonging = { type: 'member' };
+const STRANGER: Belonging = { type: 'stranger' };
+
+/**
+ * Membership by the listing of components, read at most once per `observationMaxAgeMs` while something is written. A
+ * server that lists none checks each request by itself, unless the application has no components: their number decides.
+ */
+export function createMembership(
+  { client, clock, timing }: Pick<ApplyWorld, 'client' | 'clock' | 'timing'>,
+  scope: Scope,
+): ScopeMembership {
+  const strangers = new Set<string>();
+  let asked: { readonly atMs: MonotonicMs; readonly members: Promise<Members> } | undefined;
+
+  async function read(): Promise<Members> {
+    const listed = await client.components(scope);
+    if (listed.readable) {
+      const ids = new Set(listed.value.map(({ serviceId }) => serviceId));
+      return (serviceId) => (ids.has(serviceId) ? MEMBER : STRANGER);
+    }
+    const application = await client.application(scope);
+    return () => ((application?.componentCount ?? 0) > 0 ? MEMBER : STRANGER);
+  }
+
+  function members(): Promise<Members> {
+    const nowMs = clock.monotonic();
+    if (asked === undefined || nowMs - asked.atMs > timing.observationMaxAgeMs) {
+      asked = { atMs: nowMs, members: read().catch((error: unknown) => unread(error)) };
+    }
+    return asked.members;
+  }
+
+  return {
+    tell: (reader) => reader.knowing(Object.fromEntries([...strangers].map((id) => [`ports ${id}`, undefined]))),
+    of: async (serviceId) => {
+      const belonging = (await members())(serviceId);
+      if (belonging.type === 'stranger') strangers.add(serviceId);
+      return belonging;
+    },
+  };
+}
+
+function unread(error: unknown): Members {
+  if (!(error instanceof PortolanError)) throw error;
+  const { message, remedy } = error;
+  return () => ({ type: 'unknown', message, remedy });
+}
