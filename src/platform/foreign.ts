@@ -23,6 +23,7 @@ const EXPECTED: Readonly<Record<ReadOperation, Expected>> = {
   listRules: { noun: 'a list of gateway rules', fields: RULE },
   listAllRules: { noun: 'a list of gateway rules', fields: RULE },
   getRule: { noun: 'a gateway rule', fields: RULE },
+  listEndpoints: { noun: 'a list of endpoints', fields: ['tcp'] },
   listInstalled: { noun: 'a list of installed models', fields: ['app_model_id', 'app_model_name'] },
   listCertificates: { noun: 'a page of certificates', fields: ['list', 'total', 'id', 'alias'] },
   monitor: { noun: 'a list of monitored components', fields: ['service_id', 'service_alias'] },
