@@ -49,8 +49,8 @@ export async function applyPlan(world: ApplyWorld, input: ApplyInput): Promise<A
   let sent = 0;
   for (const action of input.actions) {
     const asked = world.stopRequested();
-    // What is only half done is completed first: the other half has just succeeded.
-    const completes = action.continues !== undefined && results.at(-1)?.action.id === action.continues;
+    // What is only half done is completed, whatever asks to stop: its other half has succeeded.
+    const completes = results.some(({ status, action: { id } }) => status === 'done' && id === action.continues);
     if (stopped === undefined && asked !== undefined && !completes) stopped = { type: asked };
     const blocker = action.after.find((id) => notDone.has(id));
     const because = stopped ?? (blocker === undefined ? undefined : ({ type: 'behind', action: blocker } as const));

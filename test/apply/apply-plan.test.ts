@@ -216,6 +216,22 @@ test.for([
   expect(statuses(applied)).toEqual(stale ? ['open_inner 1: done'] : ['open_inner 1: done', 'open_inner 2: done']);
 });
 
+test.for(['interrupted', 'fail-fast', 'stale'] as const)('what is half done is completed first: %s', async (why) => {
+  const world = new ScriptedWorld();
+  world.answers.push(() => {
+    if (why === 'stale') world.clock.advance(timing.observationMaxAgeMs + 1);
+    else world.stop = why;
+    return yes;
+  }, yes);
+  const [first, second, third] = chain(['open_inner', 1], ['open_outer', 2, ['open_inner 1']], ['open_inner', 3]);
+  if (first === undefined || second === undefined || third === undefined) throw new Error('there are three');
+  const actions = [first, { ...second, continues: first.id }, third];
+  const applied = await applyPlan(world.apply, inputOf(world, actions));
+  expect(statuses(applied).slice(0, 2)).toEqual(['open_inner 1: done', 'open_outer 2: done']);
+  expect(world.sent).toHaveLength(2);
+  expect(why === 'stale' ? applied.stale : applied.stopped).toEqual(why === 'stale' ? true : { type: why });
+});
+
 test('one write follows every observation, however long that took', async () => {
   const world = new ScriptedWorld();
   world.answers.push(yes);
