@@ -98,13 +98,29 @@ export function recordedObject(
   recording: Recording | 'gone' | 'released',
   prior: OwnedObject | undefined,
 ): LedgerOperation[] {
-  if (typeof recording === 'object')
-    return [{ op: 'put-object', object: toObject(world, place, recording, prior, prior?.failures ?? 0) }];
+  if (typeof recording === 'object') {
+    const object = toObject(world, place, recording, prior, prior?.failures ?? 0);
+    // The unique key of the new row may be that of the old one.
+    const replaced = prior !== undefined && recording.replaces === prior.naturalKey ? prior.uid : undefined;
+    return replaced === undefined ? [{ op: 'put-object', object }] : renamed(replaced, object);
+  }
   if (prior === undefined) return [];
   // What was deleted is dropped only when its absence has been read back.
   return recording === 'released'
     ? [{ op: 'drop-object', uid: prior.uid }]
     : [{ op: 'put-object', object: { ...prior, state: 'deleting' } }];
+}
+
+/** The row goes whose object has another natural key now; the history of either says so. */
+export function renamed(from: string, object: OwnedObject): LedgerOperation[] {
+  const { uid: to, resource } = object;
+  const detail = { resource, from, to };
+  return [
+    { op: 'drop-object', uid: from },
+    { op: 'put-object', object },
+    { op: 'record', event: 'renamed', uid: from, detail },
+    { op: 'record', event: 'renamed', uid: to, detail },
+  ];
 }
 
 /** Whether writing `next` over `prior` would tell the ledger anything; in which snapshot it was seen is no news. */

@@ -1,3 +1,4 @@
+import { weightWarnings } from '../kinds/http-gateway-rule/weights.ts';
 import type { CommandDefinition, Surroundings } from './command.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Input, type InputOptions, loadInput } from './input.ts';
@@ -50,6 +51,7 @@ async function validate(
   }
   if (input.problems.length > 0) return EXIT.invalid;
   if (options.output === 'text') terminal.out.write(summary(input));
+  for (const message of weightWarnings(input.desired).values()) terminal.err.write(`warning: ${message}.\n`);
   if (input.file === undefined) {
     terminal.err.write(
       'note: there is no configuration, so references to platforms and stores were not checked (--config FILE)\n',

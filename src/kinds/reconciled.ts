@@ -71,6 +71,8 @@ export interface RawChange {
   readonly object?: string;
   readonly before?: Json;
   readonly after?: Json;
+  /** What was last applied, where not `lastApplied` but the natural key has it. */
+  readonly recorded?: Json;
   /** Part of what the object is: git cannot change it, so where the object is on record the platform lost it. */
   readonly identifies?: true;
 }
@@ -81,6 +83,8 @@ export interface Need {
   readonly condition: string;
   /** It already holds. */
   readonly met: boolean;
+  /** Two steps may need what the other one provides, such as each other's domain: then both are held. */
+  readonly mutual?: true;
   /** What is said when it neither holds nor is provided. */
   readonly otherwise: { readonly code: string; readonly message: string; readonly remedy: string };
 }

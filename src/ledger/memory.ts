@@ -8,6 +8,7 @@ import type {
   LedgerTransaction,
   ObjectFilter,
 } from './ledger.ts';
+import { formerUid } from './rule-keys.ts';
 import { checkTransaction, isInstall, isPending } from './rules.ts';
 import type { ScopeKey } from '../model/ids.ts';
 import { canonicalJson, type Json } from '../model/json.ts';
@@ -141,7 +142,9 @@ class MemoryLedger implements Ledger {
     // Reversed before the sort, which is stable: lines of one transaction stay newest first.
     return chains
       .flatMap((chain) => (chain === undefined ? [] : chain.rows().toReversed()))
-      .filter(({ uid }) => filter.uid === undefined || filter.uid === uid)
+      .filter(
+        ({ uid }) => filter.uid === undefined || filter.uid === uid || (uid !== null && uid === formerUid(filter.uid)),
+      )
       .filter(({ serial }) => filter.beforeSerial === undefined || serial < filter.beforeSerial)
       .sort((left, right) => right.serial - left.serial)
       .slice(0, filter.limit);

@@ -1,10 +1,15 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { currentIntent, currentObject, type IntentKeys, type ObjectKeys } from './rule-keys.ts';
 
 /** One step of the schema; steps are applied in order, each in a transaction of its own, and never edited once released. */
 export interface Migration {
   /** The schema version after it, counted from 1. */
   readonly to: number;
   readonly sql: string;
+  /** What SQL cannot say. */
+  readonly run?: (database: DatabaseSync) => void;
+  /** Readers understand the rows from before it as well: reading alone needs no migration. */
+  readonly readsBefore?: true;
 }
 
 export const migrations: readonly Migration[] = [
@@ -52,7 +57,25 @@ CREATE INDEX history_serial ON history (serial, line);
 CREATE INDEX history_uid ON history (uid, serial) WHERE uid IS NOT NULL;
 `,
   },
+  // The schema is what it was; the number keeps versions out that would not find rules by these keys.
+  { to: 2, sql: '', run: renameRules, readsBefore: true },
 ];
+
+/** Keys of gateway rules name the protocol: see `rule-keys.ts`. */
+function renameRules(database: DatabaseSync): void {
+  const objects = database.prepare("SELECT * FROM object WHERE kind = 'HttpGatewayRule'").all() as unknown;
+  const rename = database.prepare('UPDATE object SET uid = ?, natural_key = ?, remote_aux = ? WHERE uid = ?');
+  for (const row of objects as readonly ObjectKeys[]) {
+    const { uid, natural_key: key, remote_aux: aux } = currentObject(row);
+    if (uid !== row.uid) rename.run(uid, key, aux, row.uid);
+  }
+  const intents = database.prepare("SELECT * FROM intent WHERE resource LIKE 'HttpGatewayRule/%'").all() as unknown;
+  const move = database.prepare('UPDATE intent SET uid = ?, action = ? WHERE id = ?');
+  for (const row of intents as readonly (IntentKeys & { readonly id: string })[]) {
+    const { uid, action } = currentIntent(row);
+    if (uid !== row.uid) move.run(uid, action, row.id);
+  }
+}
 
 /** The schema that this version of Portolan writes and reads. */
 export function newestSchema(steps: readonly Migration[]): number {
@@ -86,6 +109,7 @@ export function migrate(database: DatabaseSync, from: number, steps: readonly Mi
     database.exec('BEGIN IMMEDIATE');
     try {
       database.exec(step.sql);
+      step.run?.(database);
       database.prepare("UPDATE meta SET v = ? WHERE k = 'schema'").run(String(step.to));
       database.exec('COMMIT');
     } catch (error) {

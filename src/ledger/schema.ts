@@ -9,6 +9,7 @@ import type {
   Snapshot,
 } from '../model/owned.ts';
 import type { ResourceId } from '../model/ids.ts';
+import { currentIntent, currentObject } from './rule-keys.ts';
 import { canonicalJson, type Json, type JsonObject } from '../model/json.ts';
 
 /** The tables as SQL sees them: JSON is text, truth is 0 or 1. PostgreSQL gives 64-bit integers as text, hence `Number()`. */
@@ -110,7 +111,8 @@ export function objectRow(object: OwnedObject, serial: number): ObjectTable {
   };
 }
 
-export function objectOf(row: ObjectTable): OwnedObject {
+export function objectOf(stored: ObjectTable): OwnedObject {
+  const row = currentObject(stored);
   return {
     uid: row.uid,
     scope: row.scope,
@@ -153,7 +155,8 @@ export function intentRow(intent: Intent, serial: number): IntentTable {
   };
 }
 
-export function intentOf(row: IntentTable): Intent {
+export function intentOf(stored: IntentTable): Intent {
+  const row = currentIntent(stored);
   return {
     id: row.id,
     uid: row.uid,

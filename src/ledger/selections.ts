@@ -1,6 +1,7 @@
 import type { CompiledQuery, Kysely } from 'kysely';
 import type { HistoryFilter, IntentFilter, ObjectFilter } from './ledger.ts';
 import { prepare } from './queries.ts';
+import { formerUid } from './rule-keys.ts';
 import { historyOf, intentOf, type LedgerTables, objectOf, snapshotOf } from './schema.ts';
 import type { ScopeKey } from '../model/ids.ts';
 import type { HistoryRow, Intent, OwnedObject, Snapshot } from '../model/owned.ts';
@@ -71,7 +72,8 @@ export async function selectIntents(db: Kysely<LedgerTables>, filter: IntentFilt
 export async function selectHistory(db: Kysely<LedgerTables>, filter: HistoryFilter): Promise<readonly HistoryRow[]> {
   let query = db.selectFrom('history').selectAll();
   if (filter.scope !== undefined) query = query.where('scope', '=', filter.scope);
-  if (filter.uid !== undefined) query = query.where('uid', '=', filter.uid);
+  const { uid } = filter;
+  if (uid !== undefined) query = query.where('uid', 'in', [uid, formerUid(uid) ?? uid]);
   if (filter.beforeSerial !== undefined) query = query.where('serial', '<', filter.beforeSerial);
   query = query.orderBy('serial', 'desc').orderBy('line', 'desc');
   if (Number.isFinite(filter.limit)) query = query.limit(filter.limit);

@@ -123,10 +123,12 @@ function openForReading(path: string, options: SqliteLedgerOptions): SqlLedger {
   const database = openDatabase(path, { readOnly: true });
   try {
     database.exec('PRAGMA trusted_schema = OFF');
-    const known = newestSchema(options.migrations ?? migrations);
+    const steps = options.migrations ?? migrations;
+    const known = newestSchema(steps);
     const standing = standingOf(database, path);
     if (standing.schema > known) throw newer(path, standing.schema, known);
-    if (standing.schema < known) throw older(path, standing.schema, known);
+    const isReadable = steps.every(({ to, readsBefore }) => to <= standing.schema || readsBefore === true);
+    if (!isReadable) throw older(path, standing.schema, known);
     const behind = isOlder(standing, mark) ? mark : undefined;
     if (behind !== undefined) options.onOlder?.({ path, serial: standing.serial, expected: behind.serial });
     // As it will be once it is opened for writing.

@@ -9,7 +9,7 @@ import type { Cause, FieldChange } from '../model/plan.ts';
  */
 export function attribute(change: RawChange, object: OwnedObject | undefined, ledgerKnown: boolean): FieldChange {
   const { path, before, after } = change;
-  const lastApplied = ledgerKnown ? object?.lastApplied[change.field] : undefined;
+  const lastApplied = ledgerKnown ? (change.recorded ?? object?.lastApplied[change.field]) : undefined;
   return {
     path,
     ...(before === undefined ? undefined : { before }),

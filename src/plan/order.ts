@@ -34,6 +34,15 @@ export function stepId(resource: ResourceId, key: string): string {
  */
 export function orderSteps(steps: readonly PlacedStep[], held: readonly PlacedStep[] = []): OrderedSteps {
   const { runnable, blocked } = withoutBlocked(steps, held);
+  const circle = circleOf(runnable);
+  if (circle.length > 0) {
+    const ids = new Set(circle.map(({ step }) => step.id));
+    const rest = orderSteps(
+      runnable.filter((step) => !ids.has(step.id)),
+      [...held, ...blocked.map(({ step }) => step), ...circle.map(({ step }) => step)],
+    );
+    return { steps: rest.steps, blocked: [...blocked, ...circle, ...rest.blocked] };
+  }
   const pending = [...runnable].sort(byPlace).map((step) => ({ step, after: dependenciesOf(step, runnable) }));
   const done = new Set<string>();
   const ordered: Waiting[] = [];
@@ -46,6 +55,27 @@ export function orderSteps(steps: readonly PlacedStep[], held: readonly PlacedSt
     ordered.push(ready);
   }
   return { steps: ordered, blocked };
+}
+
+/** Steps of which each waits for another one's effect, so that none can be first: two rules that have each other's domain. */
+function circleOf(steps: readonly PlacedStep[]): OrderedSteps['blocked'] {
+  const unmet = new Map(
+    steps.flatMap((step) => {
+      const needs = step.proposal.needs.filter((need) => !need.met && need.mutual === true);
+      return needs.length === 0 ? [] : [[step.id, { step, needs }] as const];
+    }),
+  );
+  // Whoever waits for a step that waits for nothing is in no circle; what is left after that is.
+  for (let before = -1; before !== unmet.size; ) {
+    before = unmet.size;
+    for (const [id, { step, needs }] of unmet) {
+      const waits = needs.some((need) => providersOf(need.condition, step, steps).some((other) => unmet.has(other.id)));
+      if (!waits) unmet.delete(id);
+    }
+  }
+  return [...unmet.values()].flatMap(({ step, needs: [need] }) =>
+    need === undefined ? [] : [{ step, by: need.otherwise }],
+  );
 }
 
 function isReady({ step, after }: Waiting, pending: readonly Waiting[], done: ReadonlySet<string>): boolean {

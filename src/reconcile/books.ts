@@ -1,4 +1,4 @@
-import { isNews, type Place, toObject, transaction } from '../apply/journal.ts';
+import { isNews, type Place, renamed, toObject, transaction } from '../apply/journal.ts';
 import type { ApplyWorld } from '../apply/world.ts';
 import { type Memory, remembered } from '../kinds/reconciled.ts';
 import { awaitsConfirmation } from '../ledger/confirmation.ts';
@@ -31,13 +31,13 @@ export async function bookings(world: ApplyWorld, prepared: BooksInput): Promise
   for (const { resource, kind, recording } of prepared.bookkeeping.settled) {
     const place: Place = { scope: prepared.scope, kind, resource };
     const prior = remembered(prepared.memory, kind, recording.naturalKey);
-    const next = toObject(world, place, recording, prior, 0);
-    if (!isNews(next, prior)) continue;
     const replaced =
       recording.replaces === undefined ? undefined : remembered(prepared.memory, kind, recording.replaces);
-    if (replaced !== undefined) operations.push({ op: 'drop-object', uid: replaced.uid });
-    operations.push({ op: 'put-object', object: next });
-    if (prior === undefined)
+    const next = toObject(world, place, recording, prior ?? replaced, 0);
+    if (!isNews(next, prior)) continue;
+    if (replaced === undefined) operations.push({ op: 'put-object', object: next });
+    else operations.push(...renamed(replaced.uid, next));
+    if (prior === undefined && replaced === undefined)
       operations.push({
         op: 'record',
         event: recording.origin === 'adopted' ? 'adopted' : 'recorded',

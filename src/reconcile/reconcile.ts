@@ -268,7 +268,11 @@ async function lookAgain(
     result.status === 'done' && untaken.has(result.action.id) ? [notTaken(result)] : [],
   );
   if (repeated.length === 0) return { prepared: next, untaken: [] };
-  for (const { action } of repeated) await countFailure(world, next, action);
+  for (const { action } of repeated) {
+    // Done, it may have given its object another natural key.
+    const current = next.plan.actions.find(({ id }) => id === action.id) ?? action;
+    await countFailure(world, next, current);
+  }
   return { prepared: await again(next, world, options, new Set()), untaken: repeated };
 }
 

@@ -210,7 +210,7 @@ test.for([
   const action = portAction('create', {
     resource: 'HttpGatewayRule/www',
     step: { type: 'create', rule: { ...place, weight: 10, cookie: 'a=b', configuration: {} }, open: false },
-    object: `rule/${SERVICE}/8080/www.example.com/`,
+    object: `rule/${SERVICE}/8080/http://www.example.com/`,
   });
   const intent = await leftBehind(world, action, { operation: 'createRule', idempotence: 'duplicate-rejecting' });
   world.clock.advance(timing.settleCreationMs);
@@ -231,7 +231,7 @@ test('what observation cannot decide is held with its evidence, and nothing is w
   const action = portAction('create', {
     resource: 'HttpGatewayRule/www',
     step: { type: 'create', rule, open: false },
-    object: `rule/${SERVICE}/8080/www.example.com/`,
+    object: `rule/${SERVICE}/8080/http://www.example.com/`,
   });
   const intent = await leftBehind(world, action, { operation: 'createRule', idempotence: 'duplicate-rejecting' });
   world.clock.advance(timing.settleCreationMs);

@@ -122,6 +122,7 @@ export const varied: readonly SeedApplication[] = [
       { component: idOf(115, 1), port: 80, domain: 'heavy.example.com', weight: 900 },
       { component: idOf(115, 1), port: 80, domain: 'both.example.com' },
       { component: idOf(115, 1), port: 81, domain: 'both.example.com' },
+      { component: idOf(115, 1), port: 80, domain: 'both.example.com', certificateId: 7 },
       { component: idOf(115, 1), port: 81, domain: 'twice.example.com' },
       { component: idOf(115, 1), port: 81, domain: 'twice.example.com', cookie: 'x' },
       { component: idOf(115, 1), port: 81, domain: 'cookie.example.com', cookie: '\u202eevil\u2028\u0007' },

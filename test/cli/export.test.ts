@@ -62,7 +62,7 @@ function listFile(scene: Scene): string {
 }
 
 test.for([
-  ['extended', 64, ['--team', team]],
+  ['extended', 66, ['--team', team]],
   ['documented', 37, ['--list']],
 ] as const)(
   '%s: twenty varied applications are exported, and a plan of the files is empty',
@@ -149,6 +149,9 @@ test.for([
     'serviceName is left out, and so not managed: a manifest cannot hold',
   ],
   ['a rule of an address is not written', 115, 'rule 10.0.0.1/ on port 80'],
+  ['one domain of several ports is several rules', 115, 'name: both.example.com-unsayable-rules-web\n'],
+  ['http and https of one domain are two rules', 115, 'name: both.example.com-https-unsayable-rules-web\n'],
+  ['two rules that are equal are left', 115, 'the platform has 2 of them'],
   ['a cookie that would turn the text is left out', 115, String.raw`cannot hold "\u202eevil\u2028\u0007"`],
   ['a weight that is none is left out', 115, 'weight is left out, and so not managed: a manifest cannot hold 900.'],
   ['every field of a rule is written', 110, 'certificate: shop.example.com\n  autoSsl: { enabled: true }'],

@@ -190,7 +190,7 @@ async function leftBehind(values: Partial<Intent>, before?: OwnedObject): Promis
   return place;
 }
 
-const ruleKey = 'rule/6f3c/8080/www.example.test/';
+const ruleKey = 'rule/6f3c/8080/http://www.example.test/';
 const ruleUid = `default:${shop}:HttpGatewayRule:${ruleKey}`;
 const createRule: Partial<Intent> = {
   uid: ruleUid,

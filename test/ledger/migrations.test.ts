@@ -2,7 +2,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import { type Migration, migrations } from '../../src/ledger/migrations.ts';
+import { type Migration, migrations, newestSchema } from '../../src/ledger/migrations.ts';
 import { openSqliteLedger } from '../../src/ledger/sqlite.ts';
 import { codeOf, object, real, record, temporaryDirectory, transaction, viewOf } from './fixtures.ts';
 
@@ -15,7 +15,7 @@ function olderLedger(path: string, schema: number, sql: string): void {
 }
 
 const next: Migration = {
-  to: 2,
+  to: newestSchema(migrations) + 1,
   sql: "ALTER TABLE fact ADD COLUMN note TEXT; UPDATE fact SET note = 'from schema 1'; CREATE TABLE extra (k TEXT PRIMARY KEY)",
 };
 
@@ -36,7 +36,7 @@ test('an older ledger is backed up, brought to the newest schema, and keeps what
     value: '1',
     note: 'from schema 1',
   });
-  expect({ ...migrated.prepare("SELECT v FROM meta WHERE k = 'schema'").get() }).toEqual({ v: '2' });
+  expect({ ...migrated.prepare("SELECT v FROM meta WHERE k = 'schema'").get() }).toEqual({ v: String(next.to) });
   migrated.close();
 
   const backup = join(directory.path, 'ledger.db.backup-1-41.db');
@@ -75,7 +75,10 @@ test('a step that fails leaves the older schema whole, and the next opening trie
   using directory = temporaryDirectory();
   const path = join(directory.path, 'ledger.db');
   olderLedger(path, 1, `${migrations[0]?.sql}; INSERT INTO fact VALUES ('one', '1')`);
-  const broken: Migration = { to: 2, sql: 'CREATE TABLE half (k TEXT); CREATE TABLE half (k TEXT)' };
+  const broken: Migration = {
+    to: newestSchema(migrations) + 1,
+    sql: 'CREATE TABLE half (k TEXT); CREATE TABLE half (k TEXT)',
+  };
   await expect(openSqliteLedger(path, { ...real, migrations: [...migrations, broken] })).rejects.toThrow(
     'already exists',
   );

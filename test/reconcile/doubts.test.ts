@@ -318,7 +318,7 @@ test('a rule that git no longer names is not let go because one listing lacks it
   const web = component('web', WEB, [{ port: 8080 }]);
   const place = { application: 'shop', component: 'web', port: 8080, path: '/' };
   await world.pass(workOf(ADDRESS, [web, manifest('HttpGatewayRule', 'www', { ...place, domain: 'www.example.com' })]));
-  const key = `rule/${WEB}/8080/www.example.com/`;
+  const key = `rule/${WEB}/8080/http://www.example.com/`;
   expect(rowOf(world, key)?.remoteId).not.toBeNull();
   world.answer = ({ operation }) => (operation === 'listRules' ? refusal(200, []) : undefined);
   await world.pass(workOf(ADDRESS, [web]));

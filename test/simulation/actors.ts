@@ -22,6 +22,8 @@ export interface Surroundings {
 export class ByHand {
   /** Rules that somebody made, changed or deleted; see `placeOf`. */
   readonly rules = new Set<string>();
+  /** Ids of rules that somebody gave another key. */
+  readonly moved = new Set<string>();
   /** Components that somebody deleted, and installs of which nothing was left then. */
   readonly components = new Set<string>();
   readonly installs = new Set<string>();
@@ -107,6 +109,25 @@ const actors = {
     if (rule === undefined) return;
     byHand.rules.add(placeOf(rule));
     server.change((state) => state.rules.put({ ...rule, weight: chance.pick([1, 100]), autoSsl: chance.happens(0.5) }));
+  },
+  /** In place: its id stays, its old key is free, and the new one may be that of another rule. */
+  'move-rule'({ server, wishes, byHand }, chance) {
+    const rule = someRule(server, chance);
+    if (rule === undefined) return;
+    const wish = wishes.rules.size === 0 ? undefined : chance.pick([...wishes.rules.values()]);
+    const moved: RuleRow = {
+      ...rule,
+      ...chance.pick<Partial<RuleRow>>([
+        { domain: 'moved.example.com' },
+        { path: '/moved' },
+        { domain: wish?.domain ?? 'moved.example.com', path: wish?.path ?? '/' },
+        { protocol: 'https', certificateId: 7 },
+        { protocol: 'http', certificateId: 0 },
+      ]),
+    };
+    for (const place of [placeOf(rule), placeOf(moved)]) byHand.rules.add(place);
+    byHand.moved.add(rule.id);
+    server.change((state) => state.rules.put(moved));
   },
   /** With a key that a manifest has. */
   'create-rule'({ server, wishes, byHand }, chance) {
@@ -204,18 +225,26 @@ export function act(name: ActorName, surroundings: Surroundings, chance: Chance)
   (actors[name] as Actor)(surroundings, chance);
 }
 
-/** What makes two rules one for the platform: component, port, domain and path. */
+/** What makes two rules one for the platform: component, port, protocol, domain and path. */
 export function placeOf(rule: {
   readonly serviceId: string;
   readonly port: number;
+  readonly protocol?: string;
+  readonly certificateId?: number;
   readonly domain: string;
   readonly path: string;
 }): string {
   return `${rule.serviceId}/${rule.port}/${nameOf(rule)}`;
 }
 
-export function nameOf(rule: { readonly domain: string; readonly path: string }): string {
-  return `${rule.domain.toLowerCase()}${rule.path}`;
+export function nameOf(rule: {
+  readonly protocol?: string;
+  readonly certificateId?: number;
+  readonly domain: string;
+  readonly path: string;
+}): string {
+  const protocol = rule.protocol ?? ((rule.certificateId ?? 0) > 0 ? 'https' : 'http');
+  return `${protocol}://${rule.domain.toLowerCase()}${rule.path}`;
 }
 
 function region(server: Server, change: { readonly status?: string; readonly reachable?: boolean }): void {

@@ -159,7 +159,8 @@ export class Books {
     if (heir?.op === 'put-object') for (const listener of this.#listeners) listener.renamed(uid, heir.object.uid);
     // One that was adopted is left where it is.
     const made = object.kind === 'HttpGatewayRule' && object.origin === 'created';
-    if (made && object.remoteId !== null && this.#rules.has(object.remoteId)) {
+    const isKept = heir?.op === 'put-object' && heir.object.remoteId === object.remoteId;
+    if (made && !isKept && object.remoteId !== null && this.#rules.has(object.remoteId)) {
       this.#violate('I-INV', `${uid} was dropped while rule ${object.remoteId} lives`);
     }
     if (object.kind === 'StoreInstall' && heir === undefined)

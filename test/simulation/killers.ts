@@ -52,7 +52,7 @@ export const killers: Readonly<Record<string, Killer>> = {
   'an intent is never closed': [['L-CONV', 'L-QUIET', 'I-PRUNE'], 2],
   'the outcome is recorded without its object': [['I-ATOM'], 2],
   'what is owed is not written down': [['L-CONV', 'I-OWN'], 41],
-  'failures are not counted': [['L-CONV'], 2916],
+  'failures are not counted': [['L-CONV'], 6382],
   'a write in doubt is recorded as rejected': [AS_NO, 2],
   'intents that a dead process left open are not looked at': [['L-CONV', 'I-PRUNE'], 30],
   'intents in doubt are not looked at': [['L-CONV', 'I-PRUNE'], 2],

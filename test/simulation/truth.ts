@@ -1,4 +1,5 @@
 import type { InstalledComponent } from '../../src/kinds/component/identity.ts';
+import type { HttpGatewayRuleSpec } from '../../src/kinds/http-gateway-rule/spec.ts';
 import type { LedgerTransaction } from '../../src/ledger/ledger.ts';
 import type { Json } from '../../src/model/json.ts';
 import type { Intent, OwnedObject } from '../../src/model/owned.ts';
@@ -10,7 +11,7 @@ import type { Decision } from '../../src/sandbox/handle.ts';
 import type { InstallRow, PortRow, RuleRow, SandboxState } from '../../src/sandbox/state.ts';
 import type { Books, BooksListener, Violate } from './books.ts';
 import type { Wishes } from './shop.ts';
-import { placeOf } from './actors.ts';
+import { nameOf, placeOf } from './actors.ts';
 import { workFor } from './shop.ts';
 
 /** What became of a request that was sent: only the simulator knows. */
@@ -220,10 +221,10 @@ export class Truth implements BooksListener {
       const { resources } = workFor(wishes);
       const [, , port, ...name] = (step['key'] as string).split('/');
       const wanted = [...resources.values()].some((resource) => {
-        const spec = resource.spec as { domain?: string; path?: string; port?: number; component?: string };
+        const spec = resource.spec as HttpGatewayRuleSpec;
         if (resource.kind !== 'HttpGatewayRule' || String(spec.port) !== port) return false;
-        if (`${spec.domain?.toLowerCase()}${spec.path}` !== name.join('/')) return false;
-        return (step['key'] as string).split('/')[1] === this.serviceOf(spec.component ?? '', wishes);
+        if (nameOf(spec) !== name.join('/')) return false;
+        return (step['key'] as string).split('/')[1] === this.serviceOf(spec.component, wishes);
       });
       if (wanted) this.#violate('I-PRUNE', `${action.summary}, which a manifest wants`);
       return;

@@ -1,3 +1,5 @@
+import { where } from '../../kinds/http-gateway-rule/asserted.ts';
+import { addressOf } from '../../kinds/http-gateway-rule/steps.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 import type { ApplicationStatus, ResourceStatus } from '../../model/status.ts';
 import type { Surroundings } from '../command.ts';
@@ -53,7 +55,7 @@ async function objectsOf(
   return objects.filter(({ state }) => state !== 'gone');
 }
 
-/** Of a rule on record: `rule/<component>/<port>/<domain><path>`. */
+/** Of a rule on record: `rule/<component>/<port>/<protocol>://<domain><path>`. */
 interface PlacedRule {
   readonly serviceId: string;
   readonly port: number;
@@ -61,9 +63,9 @@ interface PlacedRule {
 }
 
 function placeOf(naturalKey: string): PlacedRule | undefined {
-  const [, serviceId, port, address] = /^rule\/([^/]+)\/(\d+)\/(.+)$/.exec(naturalKey) ?? [];
-  if (serviceId === undefined || port === undefined || address === undefined) return undefined;
-  return { serviceId, port: Number(port), address };
+  const address = addressOf(naturalKey);
+  if (address === undefined) return undefined;
+  return { serviceId: address.serviceId, port: address.port, address: where(address) };
 }
 
 function treeOf(status: ApplicationStatus, objects: readonly OwnedObject[]): TreeNode {

@@ -1,6 +1,7 @@
 import type { ComponentSpec, PortSpec } from '../../kinds/component/spec.ts';
 import { portKey } from '../../kinds/component/steps.ts';
 import type { HttpGatewayRuleSpec } from '../../kinds/http-gateway-rule/spec.ts';
+import { where } from '../../kinds/http-gateway-rule/asserted.ts';
 import { ruleKey } from '../../kinds/http-gateway-rule/steps.ts';
 import type { StoreInstallSpec } from '../../kinds/store-install/spec.ts';
 import { installKey } from '../../kinds/store-install/steps.ts';
@@ -198,7 +199,13 @@ class ApplicationTree {
     const named = this.#ofKind<HttpGatewayRuleSpec>('HttpGatewayRule').filter(
       ({ spec }) => spec.component === component.name,
     );
-    const claimed = new Set(named.map(({ spec }) => ruleKey({ ...spec, serviceId: serviceId ?? '' })));
+    const ids = new Set(named.map(({ id }) => id));
+    const claimed = new Set([
+      ...named.map(({ spec }) => ruleKey({ ...spec, serviceId: serviceId ?? '' })),
+      ...this.#prepared.memory.objects.flatMap(({ resource, remoteId }) =>
+        ids.has(resource) && remoteId !== null ? [remoteId] : [],
+      ),
+    ]);
     const foreign = serviceId === undefined ? [] : this.#foreignRules(serviceId, claimed);
     return [
       ...named.map((rule) => ({
@@ -206,7 +213,7 @@ class ApplicationTree {
         node: {
           type: 'rule' as const,
           name: rule.id,
-          facts: `${rule.spec.domain}${rule.spec.path}`,
+          facts: where(rule.spec),
           ...this.#standing(rule.id),
           children: [],
         },
@@ -215,17 +222,18 @@ class ApplicationTree {
     ];
   }
 
+  /** @param claimed ids and keys of the rules that manifests mean. */
   #foreignRules(serviceId: string, claimed: ReadonlySet<string>) {
     const ours = new Set(
-      this.#prepared.memory.objects.flatMap(({ kind, state, naturalKey }) =>
-        kind === 'HttpGatewayRule' && state === 'present' ? [naturalKey] : [],
+      this.#prepared.memory.objects.flatMap(({ kind, state, naturalKey, remoteId }) =>
+        kind === 'HttpGatewayRule' && state === 'present' ? [remoteId ?? naturalKey] : [],
       ),
     );
     return this.#rules
-      .filter((rule) => rule.serviceId === serviceId && !claimed.has(ruleKey(rule)))
+      .filter((rule) => rule.serviceId === serviceId && !claimed.has(rule.ruleId) && !claimed.has(ruleKey(rule)))
       .map((rule) => ({
         port: rule.port,
-        node: foreignRule(rule, ours.has(ruleKey(rule)) ? 'withdrawn' : 'not-in-manifests'),
+        node: foreignRule(rule, ours.has(rule.ruleId) || ours.has(ruleKey(rule)) ? 'withdrawn' : 'not-in-manifests'),
       }));
   }
 

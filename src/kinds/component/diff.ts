@@ -114,6 +114,7 @@ function diffListedPort(context: ComponentContext, observed: ObservedComponent, 
     rules,
     siblings: context.siblings,
     owesOuter,
+    memory: context.memory,
   });
   return diffPort({
     serviceId,

@@ -6,7 +6,7 @@ import type { RawChange, Recording } from '../reconciled.ts';
 import { type RuleField, ruleFields } from './fields.ts';
 import type { RuleContext } from './live.ts';
 import type { HttpGatewayRuleSpec } from './spec.ts';
-import type { RuleWish } from './steps.ts';
+import { protocolOf, type RuleWish } from './steps.ts';
 
 /**
  * The row of a rule that is as its manifest says.
@@ -114,8 +114,15 @@ export function isOnRecord({ remoteId, lastApplied }: OwnedObject, present: Rule
   return remoteId === null ? unlikeSent(lastApplied, present).length === 0 : remoteId === present.ruleId;
 }
 
-export function where(spec: { readonly domain: string; readonly path: string }): string {
-  return `${spec.domain}${spec.path}`;
+/** For people: `www.example.com/`, or `https://www.example.com/`. */
+export function where(rule: {
+  readonly domain: string;
+  readonly path: string;
+  readonly protocol?: unknown;
+  readonly certificateId?: unknown;
+  readonly certificate?: unknown;
+}): string {
+  return `${protocolOf(rule) === 'https' ? 'https://' : ''}${rule.domain}${rule.path}`;
 }
 
 export function plain(value: unknown): JsonObject {

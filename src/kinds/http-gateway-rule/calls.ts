@@ -15,6 +15,7 @@ import type {
   CallContext,
   HoldProposal,
   ObserveContext,
+  Memory,
   Readable,
   Recording,
   Resolution,
@@ -25,6 +26,7 @@ import type {
 import { hiddenFields, plain, readableFields, removalMarks, unlikeSent } from './asserted.ts';
 import { type CertificateView, wantsCertificate } from './certificate.ts';
 import { ruleFields } from './fields.ts';
+import { ownerOf } from './identity.ts';
 import type { RuleLive } from './live.ts';
 import type { HttpGatewayRuleSpec } from './spec.ts';
 import { mayBeRecreated } from './recreate.ts';
@@ -94,15 +96,12 @@ function componentMissing(component: Resource<ComponentSpec>, serviceId: string)
   };
 }
 
-/** The ids that have the rule's key now, so that a new one can be told apart; the whole record before an update. */
+/** The ids that there are now, so that a new one can be told from one that gets another key; the whole record before an update. */
 function preimage(step: RuleStep, live: RuleLive | undefined): Json {
   const former = step.type === 'create' && step.again !== undefined ? [step.again.former] : [];
   if (live?.type !== 'observed' || !live.rules.readable) return former.length === 0 ? null : { ids: former };
   const rules = live.rules.value;
-  if (step.type === 'create') {
-    const ids = rules.filter((rule) => ruleKey(rule) === ruleKey(step.rule)).map((rule) => rule.ruleId);
-    return { ids: [...new Set([...ids, ...former])] };
-  }
+  if (step.type === 'create') return { ids: [...new Set([...rules.map((rule) => rule.ruleId), ...former])] };
   const present = rules.find((rule) => rule.ruleId === step.ruleId);
   return present === undefined ? null : (JSON.parse(JSON.stringify(present)) as JsonObject);
 }
@@ -172,6 +171,7 @@ function applied(
   const unseen = isCreate && evidence.type !== 'rule';
   return {
     naturalKey: key,
+    ...(isCreate || prior === undefined || prior.naturalKey === key ? {} : { replaces: prior.naturalKey }),
     remoteId: step.type === 'update' ? step.ruleId : evidence.type === 'rule' ? evidence.rule.ruleId : null,
     remoteAux: {
       serviceId: isCreate ? serviceId : step.rule.serviceId,
@@ -205,8 +205,10 @@ function createdAgain(
 ): Recording {
   const { adopted, prune, onRemoval } = prior.remoteAux as Partial<Record<string, Json>>;
   const marks = resource === undefined ? { prune, onRemoval } : removalMarks(resource);
+  const naturalKey = ruleKey(rule);
   return {
-    naturalKey: ruleKey(rule),
+    naturalKey,
+    ...(prior.naturalKey === naturalKey ? {} : { replaces: prior.naturalKey }),
     remoteId: evidence.type === 'rule' ? evidence.rule.ruleId : null,
     remoteAux: plain({ serviceId: rule.serviceId, adopted, ...marks }),
     origin: prior.origin,
@@ -241,7 +243,7 @@ async function resolve(step: RuleStep, { reader, memory, intent }: ResolveContex
       evidence:
         'this server does not list rules; the same request is sent once more, which it refuses if the first one was done',
     };
-  const found = madeBy(step.rule, rules.value, intent.preimage);
+  const found = madeBy(step.rule, unrecorded(rules.value, memory, intent.uid), intent.preimage);
   if (found.type === 'none')
     return {
       type: 'absent-so-far',
@@ -265,6 +267,14 @@ type Found =
   | { readonly type: 'one'; readonly rule: RuleRecord }
   | { readonly type: 'none' }
   | { readonly type: 'duplicate' | 'not-as-sent'; readonly why: string };
+
+/** Rules that are not on record as another object: of those nobody asks which request made them. */
+function unrecorded(rules: readonly RuleRecord[], memory: Memory, uid: string): readonly RuleRecord[] {
+  return rules.filter((rule) => {
+    const owner = ownerOf(rule, memory);
+    return owner === undefined || owner.uid === uid;
+  });
+}
 
 /** Which of the rules with its key, and not there before it was sent, a request to create one has made. */
 function madeBy(sent: RuleWish, rules: readonly RuleRecord[], preimage: Json): Found {
@@ -298,7 +308,8 @@ async function told(step: RuleStep, context: ToldContext): Promise<Told> {
   if (id !== undefined) return { recording: { ...recording, remoteId: id, state: 'present' }, warnings: [] };
   const rules = await (await context.platform())?.rules();
   if (rules?.readable === true) {
-    const found = madeBy(step.rule, rules.value, context.preimage);
+    const others = unrecorded(rules.value, context.memory, context.prior?.uid ?? '');
+    const found = madeBy(step.rule, others, context.preimage);
     if (found.type !== 'one') throw badId(undefined, found.type === 'none' ? NOTHING_NEW : found.why);
     return { recording: { ...recording, remoteId: found.rule.ruleId, state: 'present' }, warnings: [] };
   }

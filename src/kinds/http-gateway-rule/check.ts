@@ -4,6 +4,7 @@ import type { ComponentSpec } from '../component/spec.ts';
 import type { Identity, OtherResources, SpecProblem } from '../kind.ts';
 import { isPunycode } from './punycode.ts';
 import type { HttpGatewayRuleSpec } from './spec.ts';
+import { protocolOf } from './steps.ts';
 
 /** Rules within one HttpGatewayRule, and against the Component that it leads to. */
 export function checkRule(resource: Resource<HttpGatewayRuleSpec>, set: OtherResources): readonly SpecProblem[] {
@@ -128,12 +129,19 @@ function duplicates(
   return problems;
 }
 
-/** One rule per domain and path of a platform. Domains differ in more than case. */
+/** One rule for a component, port, protocol, domain and path of a platform. Domains differ in more than case. */
 export function ruleIdentities(resource: Resource<HttpGatewayRuleSpec>, set: OtherResources): readonly Identity[] {
   const { spec } = resource;
   const application = applicationOf(set, spec.application);
   if (application === undefined) return [];
-  return [
-    { key: `rule ${spec.domain.toLowerCase()}${spec.path} on platform ${application.platform}`, path: 'spec.domain' },
-  ];
+  return [{ key: ruleIdentity(spec, application.platform), path: 'spec.domain' }];
+}
+
+/** What two rules of a platform may not share: one route may lead to several components, and be http as well as https. */
+export function ruleIdentity(
+  { component, port, domain, path, ...certificate }: Omit<HttpGatewayRuleSpec, 'application'>,
+  platform: string,
+): string {
+  const route = `${protocolOf(certificate)}://${domain.toLowerCase()}${path}`;
+  return `rule ${route} to port ${port} of Component/${component} on platform ${platform}`;
 }

@@ -9,18 +9,20 @@ import {
   type Difference,
   type HoldProposal,
   noDifference,
-  onRecord,
-  type RawChange,
   remembered,
+  type RawChange,
   type StepProposal,
 } from '../reconciled.ts';
-import { asserted, assertedChanges, assertedFields, isOnRecord, plain, recordingOf, where } from './asserted.ts';
+import { keyNeed } from './address.ts';
+import { asserted, assertedChanges, assertedFields, plain, recordingOf, where } from './asserted.ts';
 import { chooseCertificate, notTaken } from './certificate.ts';
+import { isSameRoute, ownerOf, presentOf, recordOf } from './identity.ts';
 import type { ObservedRule, RuleContext } from './live.ts';
 import { CREATE_AGAIN, owedBy } from './owed.ts';
 import { portNeeds } from './port-needs.ts';
 import { ruleKey, type RuleStep, type RuleWish } from './steps.ts';
 import { updateRule } from './update.ts';
+import { weightWarnings } from './weights.ts';
 
 export function diffRule(context: RuleContext): Difference<RuleStep> {
   const { live, resource } = context;
@@ -38,12 +40,12 @@ export function diffRule(context: RuleContext): Difference<RuleStep> {
   }
   if (live.type === 'held') return { ...noDifference, holds: [live.hold] };
   const key = ruleKey({ ...resource.spec, serviceId: live.serviceId });
-  const mine = onRecord(context.memory, 'HttpGatewayRule', key);
-  const claims = [key];
+  const mine = recordOf(context, key);
   if (mine !== undefined && mine.source !== context.source)
-    return { ...noDifference, claims, holds: [otherSource(context, mine)] };
+    return { ...noDifference, claims: [key], holds: [otherSource(context, mine)] };
   const choice = chooseCertificate(resource.spec, resource.id, live.certificates);
-  if (choice.type === 'held') return { ...noDifference, claims, holds: [choice.hold] };
+  const both = [...new Set([key, mine?.naturalKey ?? key])];
+  if (choice.type === 'held') return { ...noDifference, claims: both, holds: [choice.hold] };
   const chosen = withCertificate(context, choice.id);
   const outcome = withoutStoredNone(
     chosen,
@@ -53,7 +55,13 @@ export function diffRule(context: RuleContext): Difference<RuleStep> {
       : diffUnreadable(chosen, live, key, mine),
     mine,
   );
-  return { ...outcome, notes: [...choice.notes, ...outcome.notes], claims };
+  const claims = outcome.claims.length > 0 ? outcome.claims : [key];
+  return { ...outcome, claims, notes: [...choice.notes, ...outcome.notes, ...weightNotes(context)] };
+}
+
+function weightNotes({ resource, siblings }: RuleContext): Difference['notes'] {
+  const message = weightWarnings(siblings).get(resource.id);
+  return message === undefined ? [] : [{ code: 'rule/weights', message }];
 }
 
 /** The manifest with the number of its certificate in the place of the alias: what is compared and sent. */
@@ -86,14 +94,31 @@ function diffReadable(
   key: string,
   mine: OwnedObject | undefined,
 ): Difference<RuleStep> {
+  const { memory, permissions, resource } = context;
+  const recorded = mine === undefined || mine.origin === 'observed' ? undefined : presentOf(mine, rules, memory);
+  if (mine !== undefined && recorded !== undefined) {
+    // One that is on record itself has an address of its own to go to.
+    const isOther = (rule: RuleRecord): boolean => rule !== recorded && ownerOf(rule, memory) === undefined;
+    const equal = rules.filter((rule) => ruleKey(rule) === key && (rule === recorded || isOther(rule)));
+    const isOne = equal.length < 2 || !equal.includes(recorded);
+    const outcome = isOne ? updateRule(context, live, recorded, mine, true) : hold(duplicateRule(context, equal));
+    return { ...outcome, claims: [...new Set([key, mine.naturalKey, ...outcome.claims])] };
+  }
   const matches = rules.filter((rule) => ruleKey(rule) === key);
-  const [present, second] = matches;
-  if (present === undefined) return createRule(context, live);
+  const owner = matches.map((rule) => ownerOf(rule, memory)).find((row) => row !== undefined && row !== mine);
+  if (owner !== undefined && owner.source !== context.source) return hold(otherSource(context, owner));
+  const [present, second] = matches.filter((rule) => ownerOf(rule, memory) === undefined);
+  if (present === undefined) return claiming(createRule(context, live, mine), key, mine);
   if (second !== undefined) return hold(duplicateRule(context, matches));
-  const ours = mine !== undefined && mine.origin !== 'observed' && isOnRecord(mine, present);
-  if (!ours && context.memory.known && !context.permissions.adopt(context.resource.id))
-    return hold(notOurs(context, present));
-  return updateRule(context, live, present, mine, ours);
+  if (memory.known && !permissions.adopt(resource.id)) return hold(notOurs(context, present, mine));
+  return updateRule(context, live, present, mine?.naturalKey === key ? mine : undefined, false);
+}
+
+/** What is owed stays with its manifest, whatever key that wants by now. */
+function claiming(difference: Difference<RuleStep>, key: string, mine: OwnedObject | undefined): Difference<RuleStep> {
+  return owedBy(mine) === undefined || mine === undefined
+    ? difference
+    : { ...difference, claims: [...new Set([key, mine.naturalKey])] };
 }
 
 /** The server lists no rules: what we last applied is all there is to compare with. */
@@ -101,8 +126,15 @@ function diffUnreadable(
   context: RuleContext,
   live: ObservedRule,
   key: string,
-  mine: OwnedObject | undefined,
+  row: OwnedObject | undefined,
 ): Difference<RuleStep> {
+  // Without its id a rule cannot get another domain: the manifest means a new one.
+  const mine = row !== undefined && isSameRoute(row.naturalKey, key) ? row : undefined;
+  const outcome = diffUnseen(context, live, mine);
+  return { ...outcome, claims: mine === undefined ? [key] : [mine.naturalKey] };
+}
+
+function diffUnseen(context: RuleContext, live: ObservedRule, mine: OwnedObject | undefined): Difference<RuleStep> {
   const { resource, permissions } = context;
   if (mine === undefined) return createRule(context, live);
   const answer = refusalOf(mine)?.message;
@@ -123,7 +155,13 @@ function diffUnreadable(
           message: `rule ${where(resource.spec)} is adopted unseen: this server cannot show what it holds`,
         },
       ],
-      settled: [{ ...recordingOf(context, live.serviceId, key, null, mine), origin: 'adopted', state: 'unverified' }],
+      settled: [
+        {
+          ...recordingOf(context, live.serviceId, mine.naturalKey, null, mine),
+          origin: 'adopted',
+          state: 'unverified',
+        },
+      ],
     };
   }
   const changed = assertedChanges(resource.spec, (field) => mine.lastApplied[field.name]);
@@ -151,11 +189,12 @@ function diffUnreadable(
   });
 }
 
-function createRule(context: RuleContext, live: ObservedRule): Difference<RuleStep> {
+/** @param mine the row of a rule that is gone; what it owes is created again. */
+function createRule(context: RuleContext, live: ObservedRule, mine?: OwnedObject): Difference<RuleStep> {
   const { resource } = context;
   const { spec } = resource;
   const opens = spec.openOuter === true || opensPort(context, live);
-  const owed = owedBy(remembered(context.memory, 'HttpGatewayRule', ruleKey({ ...spec, serviceId: live.serviceId })));
+  const owed = owedBy(mine);
   const rule: RuleWish = {
     ...owed?.rule,
     serviceId: live.serviceId,
@@ -164,6 +203,7 @@ function createRule(context: RuleContext, live: ObservedRule): Difference<RuleSt
     path: spec.path,
     ...Object.fromEntries(asserted(spec).map((field) => [field.name, field.want(spec)])),
   };
+  const taken = { rule: where(spec), mine, ruleId: undefined };
   const step: StepProposal<RuleStep> = {
     key: owed === undefined ? 'create' : CREATE_AGAIN,
     step: {
@@ -173,7 +213,7 @@ function createRule(context: RuleContext, live: ObservedRule): Difference<RuleSt
       ...(owed === undefined ? {} : { again: { former: owed.former, asserted: assertedFields(spec) } }),
     },
     verb: 'create',
-    object: ruleKey(rule),
+    object: owed === undefined || mine === undefined ? ruleKey(rule) : mine.naturalKey,
     summary: `create rule ${where(spec)} on port ${spec.port} of Component/${spec.component}${owed === undefined ? '' : ' again'}`,
     ...(owed === undefined ? {} : { cause: 'obligation' as const }),
     changes: [
@@ -185,7 +225,10 @@ function createRule(context: RuleContext, live: ObservedRule): Difference<RuleSt
     effects:
       opens && live.port?.outer !== true ? [`opens outer access of port ${spec.port}; no default rule appears`] : [],
     after: [],
-    needs: portNeeds(spec, live, opens),
+    needs: [
+      ...(live.rules.readable ? [keyNeed(context, live.rules.value, ruleKey(rule), taken)] : []),
+      ...portNeeds(spec, live, opens),
+    ],
     provides: opens ? [portOuter(live.serviceId, spec.port)] : [],
     prune: false,
   };
@@ -210,6 +253,7 @@ function opensPort(context: RuleContext, live: ObservedRule): boolean {
       siblings: context.siblings,
       owesOuter:
         remembered(context.memory, 'Component', portKey(live.serviceId, spec.port))?.obligation?.['outer'] === true,
+      memory: context.memory,
     }) === id
   );
 }
@@ -218,10 +262,14 @@ function hold(refusal: HoldProposal): Difference<RuleStep> {
   return { ...noDifference, holds: [refusal] };
 }
 
-function notOurs({ resource }: RuleContext, present: RuleRecord): HoldProposal {
+function notOurs({ resource }: RuleContext, present: RuleRecord, mine: OwnedObject | undefined): HoldProposal {
+  const known =
+    mine?.remoteId == null
+      ? 'this ledger has no record of it'
+      : `the rule on record, ${mine.remoteId}, does not exist any more`;
   return {
     code: 'rule/not-ours',
-    message: `rule ${where(resource.spec)} exists on port ${present.port} (${present.ruleId}${present.type === 0 ? ", the platform's default" : ''}), and this ledger has no record of it`,
+    message: `rule ${where(resource.spec)} exists on port ${present.port} (${present.ruleId}${present.type === 0 ? ", the platform's default" : ''}), and ${known}`,
     remedy: `Run apply --adopt ${resource.id} to take it over with its present values recorded, or delete it in the console.`,
     changes: [],
   };
@@ -230,7 +278,7 @@ function notOurs({ resource }: RuleContext, present: RuleRecord): HoldProposal {
 function duplicateRule({ resource }: RuleContext, matches: readonly RuleRecord[]): HoldProposal {
   return {
     code: 'rule/duplicate',
-    message: `the platform holds ${matches.length} rules for ${where(resource.spec)} on one port (${matches.map((rule) => rule.ruleId).join(', ')}); it refuses any further one and it is not clear which is meant`,
+    message: `the platform has ${matches.length} rules with the same component, port, protocol, domain and path as ${where(resource.spec)} (${matches.map((rule) => rule.ruleId).join(', ')}), and answers requests to create one with an error`,
     remedy: 'Delete all but one of them in the console, then run this again.',
     changes: [],
   };

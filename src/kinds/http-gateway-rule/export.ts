@@ -3,10 +3,10 @@ import type { RuleRecord } from '../../model/observed.ts';
 import { isDefault } from '../component/export.ts';
 import type { ExportContext, Exported, ExportedDocument, Remark } from '../export.ts';
 import { where } from './asserted.ts';
-import { domainProblems } from './check.ts';
+import { domainProblems, ruleIdentity } from './check.ts';
 import { ruleFields } from './fields.ts';
 import { httpGatewayRuleSchema } from './spec.ts';
-import { ruleKey } from './steps.ts';
+import { protocolOf, ruleKey } from './steps.ts';
 
 const { properties } = httpGatewayRuleSchema;
 
@@ -28,7 +28,7 @@ export function exportRules(context: ExportContext): Exported {
     const why =
       component === undefined
         ? `its component ${rule.serviceId} is not written`
-        : whyNot(context, rule, copies.get(ruleKey(rule)) ?? []);
+        : whyNot(context, component, rule, copies.get(ruleKey(rule)) ?? []);
     // What the platform made by itself is told beside its port.
     if (why === undefined && component !== undefined) documents.push(documentOf(context, component, rule));
     else if (!isDefault(rule) || component === undefined)
@@ -44,7 +44,12 @@ export function exportRules(context: ExportContext): Exported {
 }
 
 /** Why a rule cannot be written; undefined: it can. */
-function whyNot(context: ExportContext, rule: RuleRecord, copies: readonly RuleRecord[]): string | undefined {
+function whyNot(
+  context: ExportContext,
+  component: string,
+  rule: RuleRecord,
+  copies: readonly RuleRecord[],
+): string | undefined {
   const { domain, path } = rule;
   const { platform } = context.live.scope;
   if (!context.fits(properties.domain, domain) || domainProblems(domain).length > 0)
@@ -52,9 +57,11 @@ function whyNot(context: ExportContext, rule: RuleRecord, copies: readonly RuleR
   if (path === '') return 'it has no path, and that of a manifest starts with /';
   if (!context.fits(properties.path, path)) return 'a manifest cannot hold this path';
   if (copies.length > 1) return `the platform has ${copies.length} of them, and it is not clear which one is meant`;
-  if (!context.claim(`rule ${domain.toLowerCase()}${path} on platform ${platform}`)) {
-    return 'another rule that is written has this domain and path too, and manifests have one for each';
-  }
+  const written = rule.certificateId === null ? {} : certificateOf(context, rule.certificateId).written;
+  if (protocolOf(written) !== protocolOf(rule))
+    return `it is ${protocolOf(rule)} with certificate ${rule.certificateId ?? 0}, which a manifest cannot say: a rule is https by a certificate of the team`;
+  const identity = { component, port: rule.port, domain, path, certificateId: rule.certificateId ?? 0 };
+  if (!context.claim(ruleIdentity(identity, platform))) return 'another rule that is written is the same';
   return undefined;
 }
 
@@ -67,9 +74,10 @@ function documentOf(context: ExportContext, component: string, rule: RuleRecord)
     remarks.push({ at: [], text: 'It has rewrites, which a manifest cannot say; they stay as they are.' });
   const { path } = rule;
   const wished = `${rule.domain.replace(/^\*/, 'any')}${path === '/' ? '' : `-${path.replaceAll('/', '-')}`}`;
+  const suffix = protocolOf(rule) === 'https' ? `https-${component}` : component;
   return {
     kind: 'HttpGatewayRule',
-    name: context.nameFor('HttpGatewayRule', ruleKey(rule), wished),
+    name: context.nameFor('HttpGatewayRule', ruleKey(rule), wished, suffix),
     spec: {
       application: context.application,
       component,

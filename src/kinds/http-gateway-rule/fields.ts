@@ -26,7 +26,8 @@ export interface RuleField {
   readonly update: 'changes' | 'sets' | 'keeps';
 }
 
-const WEIGHT_DEFAULT = 100;
+/** The weight that the platform gives to a rule without one. */
+export const WEIGHT_DEFAULT = 100;
 
 /**
  * Observed on a real server. An update keeps each field that its body omits, except the certificate and the automatic

@@ -18,7 +18,7 @@ export interface RecreationOrder {
   /** Natural key of the row on record. */
   readonly object: string;
   /** Where the rule is once the steps before are done. */
-  readonly address: Pick<RuleWish, 'serviceId' | 'port' | 'domain' | 'path'>;
+  readonly address: RuleWish;
   /** What must hold on the platform for the creation. */
   readonly needs: readonly Need[];
   /** Steps that come first. */
@@ -192,7 +192,7 @@ function hasSameKey(other: RuleRecord, rule: RuleWish): boolean {
 }
 
 /** A certificate makes a rule https. */
-export function isSecure(rule: RuleWish): boolean {
+function isSecure(rule: RuleWish): boolean {
   return typeof rule['certificateId'] === 'number' && rule['certificateId'] > 0;
 }
 

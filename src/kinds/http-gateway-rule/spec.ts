@@ -19,7 +19,7 @@ export interface RuleConfigurationSpec {
   readonly setHeaders?: readonly { readonly key: string; readonly value: string }[];
 }
 
-/** `spec:` of a `kind: HttpGatewayRule` manifest, defaults filled in. Identity: (component, port, domain, path). */
+/** `spec:` of a `kind: HttpGatewayRule` manifest, defaults filled in. Identity of a new one: (component, port, protocol, domain, path). */
 export interface HttpGatewayRuleSpec {
   readonly application: string;
   /** Name of a `Component` manifest of the same application. */

@@ -29,12 +29,52 @@ export type RuleStep = Step &
     | { readonly type: 'delete'; readonly ruleId: string; readonly key: string }
   );
 
-/** Identity of a rule: domains are compared in lower case; the protocol follows from the certificate. */
-export function ruleKey(rule: {
+export type RuleProtocol = 'http' | 'https';
+
+/** What tells one rule from another: the platform refuses a second one with all of it. */
+export interface RuleAddress {
+  readonly serviceId: string;
+  readonly port: number;
+  readonly protocol: RuleProtocol;
+  readonly domain: string;
+  readonly path: string;
+}
+
+interface Addressed {
   readonly serviceId: string;
   readonly port: number;
   readonly domain: string;
   readonly path: string;
-}): string {
-  return `rule/${rule.serviceId}/${rule.port}/${rule.domain.toLowerCase()}${rule.path}`;
+  /** As a server says it; absent in a manifest and in a wish, whose certificate decides. */
+  readonly protocol?: unknown;
+  readonly certificateId?: unknown;
+  /** Its alias, in a manifest. */
+  readonly certificate?: unknown;
+}
+
+/** A server says the protocol; where it is not said, a certificate makes the rule https. */
+export function protocolOf({
+  protocol,
+  certificateId,
+  certificate,
+}: Pick<Addressed, 'protocol' | 'certificateId' | 'certificate'>): RuleProtocol {
+  if (protocol === 'http' || protocol === 'https') return protocol;
+  if (typeof certificate === 'string') return 'https';
+  return typeof certificateId === 'number' && certificateId > 0 ? 'https' : 'http';
+}
+
+/**
+ * Natural key of a new rule, and of one whose id nobody knows: `rule/<serviceId>/<port>/https://<domain><path>`, with the
+ * domain in lower case.
+ */
+export function ruleKey(rule: Addressed): string {
+  return `rule/${rule.serviceId}/${rule.port}/${protocolOf(rule)}://${rule.domain.toLowerCase()}${rule.path}`;
+}
+
+/** The address that a natural key stands for; undefined: it is not the key of a rule. */
+export function addressOf(key: string): RuleAddress | undefined {
+  const [, serviceId, port, protocol, domain, path] =
+    /^rule\/([^/]+)\/(\d+)\/(https?):\/\/([^/]+)(.*)$/.exec(key) ?? [];
+  if (serviceId === undefined || domain === undefined || path === undefined) return undefined;
+  return { serviceId, port: Number(port), protocol: protocol as RuleProtocol, domain, path };
 }

@@ -1,13 +1,16 @@
 import type { Json } from '../../model/json.ts';
 import type { RuleRecord } from '../../model/observed.ts';
 import type { OwnedObject } from '../../model/owned.ts';
-import { type Difference, type HoldProposal, noDifference, type RawChange } from '../reconciled.ts';
+import type { Note } from '../../model/plan.ts';
+import { type Difference, type HoldProposal, noDifference, type RawChange, type StepProposal } from '../reconciled.ts';
+import { keyNeed, type WantedAddress, wantedAddress, withRecorded } from './address.ts';
 import { asserted, assertedChanges, assertedFields, plain, readableFields, recordingOf, where } from './asserted.ts';
 import { isMasked, presentValue, ruleFields } from './fields.ts';
+import { keyFree } from './identity.ts';
 import type { ObservedRule, RuleContext } from './live.ts';
 import { stillOwed } from './owed.ts';
 import { portNeeds } from './port-needs.ts';
-import { isImmutable, isSecure, recreateRule } from './recreate.ts';
+import { isImmutable, recreateRule } from './recreate.ts';
 import type { HttpGatewayRuleSpec } from './spec.ts';
 import { ruleKey, type RuleStep, type RuleWish } from './steps.ts';
 
@@ -19,23 +22,24 @@ export function updateRule(
   mine: OwnedObject | undefined,
   ours: boolean,
 ): Difference<RuleStep> {
-  const { resource } = context;
-  const { spec } = resource;
+  const { spec } = context.resource;
   const changed = assertedChanges(spec, (field) => presentValue(field, present, mine));
   const { updatable, immutable, unseen } = sorted(changed, present);
   const held = [...immutable, ...unseen];
-  const recording = recordingOf(context, live.serviceId, ruleKey(present), present.ruleId, mine, held);
+  const target = wantedAddress(context, live, present, ours ? mine : undefined);
+  const changes = [...target.changes, ...updatable.map((change) => withRecorded(change, ours ? mine : undefined))];
+  const object = ours && mine !== undefined ? mine.naturalKey : target.key;
+  const recording = {
+    ...recordingOf(context, live.serviceId, target.key, present.ruleId, mine, held),
+    ...(object === target.key ? {} : { replaces: object }),
+  };
   const origin = ours ? (mine?.origin ?? 'created') : 'adopted';
-  const adopted = ours ? mine?.remoteAux['adopted'] : plain(readableFields(present));
-  const aux = { ...recording.remoteAux, ...(adopted === undefined ? {} : { adopted }) };
+  const aux = { ...recording.remoteAux, ...formerValues(ours ? mine?.remoteAux['adopted'] : readableFields(present)) };
   const unchangedFields = asserted(spec).length - changed.length;
-  const adoption =
-    ours || !context.memory.known
-      ? []
-      : [{ code: 'rule/adopted', message: `rule ${where(spec)} (${present.ruleId}) is adopted as it is` }];
-  const object = ruleKey(present);
-  // A creation with another protocol would stand beside the rule: the rule gets it first.
-  const isFirst = updatable.length > 0 && isSecure(mergedRule(spec, present, held)) !== (present.protocol === 'https');
+  const notes = ours || !context.memory.known ? [] : [adoption(context, present)];
+  const isMoved = ruleKey(present) !== ruleKey(target.address);
+  // A rule that is created with another address would stand beside the present one: the rule gets the address first.
+  const isFirst = changes.length > 0 && (isMoved || target.changes.length > 0);
   const recreation =
     ours && mine !== undefined && immutable.length > 0 && spec.onImmutableChange === 'recreate'
       ? recreateRule(
@@ -43,55 +47,57 @@ export function updateRule(
           live.recreation ?? NOT_READ,
           present,
           mine,
-          isFirst ? immutable : [...updatable, ...immutable],
+          isFirst ? immutable.map((change) => ({ object, ...change })) : [...updatable, ...immutable],
           {
-            object,
-            address: addressOf(present),
+            object: isFirst ? target.key : object,
+            address: addressIn(target),
             needs: portNeeds(spec, live, false),
             after: isFirst ? ['update'] : [],
           },
         )
       : undefined;
   if (recreation !== undefined && 'steps' in recreation && !isFirst)
-    return { ...noDifference, unchangedFields, steps: recreation.steps };
+    return { ...noDifference, claims: [target.key], unchangedFields, steps: recreation.steps };
   const later = recreation !== undefined && 'steps' in recreation ? recreation.steps : [];
   const refused =
     recreation !== undefined && 'hold' in recreation ? [recreation.hold] : immutableHold(context, mine, immutable);
   const holds = [...(later.length > 0 ? [] : refused), ...unseenHold(context, unseen)];
-  if (updatable.length === 0) {
+  if (changes.length === 0) {
     const { obligation, waits } = stillOwed(mine, present.ruleId, context.nowMs);
     return {
       ...noDifference,
+      claims: [target.key],
       unchangedFields,
       holds,
       waits,
-      notes: adoption,
+      notes,
       settled: context.memory.known ? [{ ...recording, origin, remoteAux: aux, obligation }] : [],
     };
   }
-  const refusal = cannotUpdate(context, live, present, updatable);
-  if (refusal !== undefined) return { ...noDifference, holds: [refusal, ...holds], unchangedFields };
+  const refusal = cannotUpdate(context, live, present, changes);
+  if (refusal !== undefined)
+    return { ...noDifference, claims: [target.key], holds: [refusal, ...holds], unchangedFields };
   return {
     ...noDifference,
+    claims: [target.key],
     unchangedFields,
     holds,
     steps: [
       {
+        ...(isMoved ? moving(context, live, present, mine, target) : { needs: [], provides: [] }),
         key: 'update',
         step: {
           type: 'update',
           ruleId: present.ruleId,
-          rule: mergedRule(spec, present, held),
+          rule: { ...mergedRule(spec, present, held), ...addressIn(target) },
           asserted: assertedFields(spec, held),
         },
         verb: 'update',
         object,
-        summary: `update rule ${where(spec)}: ${updatable.map((change) => change.path).join(', ')}`,
-        changes: updatable,
+        summary: `update rule ${where(target.address)}: ${changes.map((change) => change.path).join(', ')}`,
+        changes,
         effects: [],
         after: [],
-        needs: [],
-        provides: [],
         prune: false,
         ...(ours ? {} : { cause: 'adopt' as const }),
       },
@@ -100,11 +106,43 @@ export function updateRule(
   };
 }
 
+function adoption({ resource: { spec } }: RuleContext, { ruleId }: RuleRecord): Omit<Note, 'resource'> {
+  return { code: 'rule/adopted', message: `rule ${where(spec)} (${ruleId}) is adopted as it is` };
+}
+
+function formerValues(adopted: Json | undefined): { readonly adopted?: Json } {
+  return adopted === undefined ? {} : { adopted: plain(adopted) };
+}
+
 /** Facts that nobody read: a rule is then not recreated. */
 const NOT_READ = { everyRule: { readable: false }, canDelete: true } as const;
 
-function addressOf({ serviceId, port, domain, path }: RuleRecord) {
-  return { serviceId, port, domain, path };
+/** The address in the words of a whole record. */
+function addressIn({ address, certificateId }: WantedAddress): RuleWish {
+  const { serviceId, port, domain, path } = address;
+  return { serviceId, port, domain, path, certificateId };
+}
+
+/**
+ * A rule that gets another address needs that to be free, and its new port to be open: an update opens none. Its former
+ * address is free then, on the platform and in the ledger.
+ */
+function moving(
+  context: RuleContext,
+  live: ObservedRule,
+  present: RuleRecord,
+  mine: OwnedObject | undefined,
+  { address }: WantedAddress,
+): Pick<StepProposal, 'needs' | 'provides'> {
+  const { spec } = context.resource;
+  const rules = live.rules.readable ? live.rules.value : [];
+  const what = { rule: where(spec), mine, ruleId: present.ruleId };
+  const isSamePort = present.serviceId === address.serviceId && present.port === address.port;
+  const former = [ruleKey(present), ...(mine === undefined ? [] : [mine.naturalKey])];
+  return {
+    needs: [keyNeed(context, rules, ruleKey(address), what), ...(isSamePort ? [] : portNeeds(spec, live, false))],
+    provides: [...new Set(former)].map(keyFree),
+  };
 }
 
 interface SortedChanges {

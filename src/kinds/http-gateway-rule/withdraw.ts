@@ -9,10 +9,11 @@ import {
   type StepProposal,
   type WithdrawContext,
 } from '../reconciled.ts';
-import { changeOf, isOnRecord, plain } from './asserted.ts';
+import { changeOf, isOnRecord, plain, where } from './asserted.ts';
 import { needsRecreation, ruleFields } from './fields.ts';
+import { hasKeyOf } from './identity.ts';
 import { fulfilOwed } from './owed.ts';
-import { ruleKey, type RuleStep, type RuleWish } from './steps.ts';
+import { addressOf, type RuleStep, type RuleWish } from './steps.ts';
 
 /**
  * A rule that git no longer names. One that we made is deleted by the rules of pruning; one that we adopted is left, or
@@ -22,7 +23,7 @@ export function withdrawRule(object: OwnedObject, context: WithdrawContext): Dif
   const owed = fulfilOwed(object, context);
   if (owed !== undefined) return owed;
   const { rules, canDeleteRules, permissions } = context;
-  const name = object.naturalKey.split('/').slice(3).join('/');
+  const name = nameOf(object.naturalKey);
   const gone = `rule ${name} is no longer in the source`;
   if (object.origin === 'observed') return note('rule/withdrawn', `${gone}; it was never ours and stays`, object);
   if (object.origin === 'adopted' && object.remoteAux['onRemoval'] !== 'restore') {
@@ -37,7 +38,7 @@ export function withdrawRule(object: OwnedObject, context: WithdrawContext): Dif
     );
   }
   const [present, second] = rules.value.filter((rule) =>
-    object.remoteId === null ? ruleKey(rule) === object.naturalKey : rule.ruleId === object.remoteId,
+    object.remoteId === null ? hasKeyOf(rule, object) : rule.ruleId === object.remoteId,
   );
   if (present === undefined && object.state === 'deleting') return { ...noDifference, forget: [object.naturalKey] };
   if (present === undefined) return note('rule/gone', `${gone}, nor on the platform`, object);
@@ -48,9 +49,10 @@ export function withdrawRule(object: OwnedObject, context: WithdrawContext): Dif
       object,
     );
   if (!isOnRecord(object, present)) {
-    const why = "its id was never known, and it is not as it was last applied: it may be somebody else's";
+    const why = 'its id was never known, and it is not as it was last applied, so it may not be ours';
     return note('rule/left', `${gone}; there is a rule with its key, but ${why}, and stays`, object);
   }
+  if (!hasKeyOf(present, object)) return changedSince(object, present, gone, permissions.prune);
   const step = object.origin === 'adopted' ? restoration(object, present, name) : deletion(object, present, name);
   if (step === undefined)
     return note('rule/left', `${gone}; it has the values again that it had when it was adopted`, object);
@@ -60,6 +62,37 @@ export function withdrawRule(object: OwnedObject, context: WithdrawContext): Dif
       `${gone}; it stays, and apply --prune would ${step.verb === 'delete' ? 'delete it' : 'give it back its former values'}`,
     );
   return { ...noDifference, steps: [step] };
+}
+
+function nameOf(key: string): string {
+  const address = addressOf(key);
+  return address === undefined ? key : where(address);
+}
+
+/** A rule that somebody gave another address may serve other traffic by now: it is not what git had, and not deleted. */
+function changedSince(
+  { naturalKey, resource, uid }: OwnedObject,
+  present: RuleRecord,
+  gone: string,
+  prune: boolean,
+): Difference<RuleStep> {
+  const { ruleId, port, serviceId } = present;
+  const recorded = addressOf(naturalKey);
+  const isElsewhere = recorded?.serviceId !== serviceId || recorded.port !== port;
+  const at = isElsewhere ? ` on port ${port} of component ${serviceId}` : '';
+  const message = `${gone}, and rule ${ruleId}, which is on record for it, is now ${where(present)}${at}: that is not what was last applied, so it stays`;
+  if (!prune) return note('rule/changed', `${message}; apply --prune would not delete it either`);
+  return {
+    ...noDifference,
+    holds: [
+      {
+        code: 'rule/changed',
+        message,
+        remedy: `Delete rule ${ruleId} in the console, or change it back there and run apply --prune again. To keep it, run \`portolan ledger forget ${uid} --reason "…"\`; to manage it, put ${resource} back.`,
+        changes: [],
+      },
+    ],
+  };
 }
 
 function deletion(object: OwnedObject, present: RuleRecord, name: string): StepProposal<RuleStep> {

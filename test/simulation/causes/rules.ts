@@ -39,8 +39,8 @@ export const causesOfRules: Causes = {
     const rows = rulesAt(world, placeOfWish(world, hold));
     return (
       when(
-        rows.some((row) => isForeign(world, row)),
-        'somebody else made it',
+        rows.some((row) => isForeign(world, row) || world.byHand.moved.has(row.id)),
+        'somebody else made it, or gave it its key',
       ) ??
       when(
         rows.some((row) => wasShownAway(world, row)),
@@ -58,7 +58,21 @@ export const causesOfRules: Causes = {
   },
   'rule/duplicate': (world, hold) => {
     const rows = rulesAt(world, placeOfWish(world, hold));
-    return when(rows.length > 1 && rows.some((row) => isForeign(world, row)), 'somebody else made the other');
+    const isByHand = rows.some((row) => isForeign(world, row) || world.byHand.moved.has(row.id));
+    return when(rows.length > 1 && isByHand, 'somebody else made the other, or gave it its key');
+  },
+  'rule/key-taken': (world, hold) => {
+    const rows = rulesAt(world, placeOfWish(world, hold));
+    return when(
+      rows.some((row) => isForeign(world, row) || world.byHand.moved.has(row.id)),
+      'a rule has the key that somebody else gave it',
+    );
+  },
+  'rule/changed': (world, hold) => {
+    const moved = [...world.server.state.rules.all()].filter(
+      ({ id }) => world.byHand.moved.has(id) && hold.message.includes(id),
+    );
+    return when(moved.length > 0, 'somebody else gave it another key');
   },
   'rule/cannot-update': (world, hold) => {
     const spec = ruleWishOf(world, hold);

@@ -1,0 +1,141 @@
+import type { Json } from '../../model/json.ts';
+import type { RuleRecord } from '../../model/observed.ts';
+import type { OwnedObject } from '../../model/owned.ts';
+import type { Resource } from '../../model/resource.ts';
+import { identifyComponent } from '../component/identity.ts';
+import type { ComponentSpec } from '../component/spec.ts';
+import type { Need, RawChange } from '../reconciled.ts';
+import { keyFree, ownerOf, protocolOnRecord, ruleRows } from './identity.ts';
+import type { ObservedRule, RuleContext } from './live.ts';
+import { addressOf, protocolOf, type RuleAddress, ruleKey } from './steps.ts';
+
+/** The address that a rule should have, and how the one that it has differs. */
+export interface WantedAddress {
+  readonly address: RuleAddress;
+  /** Of the whole record: the manifest's, or the one that goes with the protocol. 0: none. */
+  readonly certificateId: number;
+  /** Where the rule is not at its address: what the platform has, and what it should have. */
+  readonly changes: readonly RawChange[];
+  /** Natural key of the row once the rule is at its address. */
+  readonly key: string;
+}
+
+/**
+ * Compares the address of a rule that exists with that of its manifest.
+ * @param mine the row of the rule; undefined where it is not on record.
+ */
+export function wantedAddress(
+  context: RuleContext,
+  live: ObservedRule,
+  present: RuleRecord,
+  mine: OwnedObject | undefined,
+): WantedAddress {
+  const { spec } = context.resource;
+  const certificate = wantedCertificate(context, present, mine);
+  const protocol = protocolOf({ certificateId: certificate.wanted });
+  const isSameDomain = present.domain.toLowerCase() === spec.domain.toLowerCase();
+  // The platform compares domains without regard to case, so its own spelling is as good.
+  const domain = isSameDomain ? present.domain : spec.domain;
+  const address = { serviceId: live.serviceId, port: spec.port, protocol, domain, path: spec.path };
+  const recorded = mine === undefined ? undefined : addressOf(mine.naturalKey);
+  const isOnRecordAs = recorded?.domain === spec.domain.toLowerCase() ? spec.domain : recorded?.domain;
+  const name = (serviceId: string | undefined): string | undefined => componentName(context, serviceId);
+  const changes = [
+    ...changeOf('component', name(present.serviceId), name(live.serviceId), name(recorded?.serviceId)),
+    ...changeOf('port', present.port, spec.port, recorded?.port),
+    ...changeOf('domain', isSameDomain ? spec.domain : present.domain, spec.domain, isOnRecordAs),
+    ...changeOf('path', present.path, spec.path, recorded?.path),
+    ...certificate.changes,
+  ];
+  const isNamed = certificate.changes.length > 0 || spec.certificateId !== undefined;
+  if (!isNamed && protocolOf(present) !== protocol)
+    changes.push(...changeOf('protocol', protocolOf(present), protocol, recorded?.protocol));
+  return { address, certificateId: certificate.wanted, changes, key: keyOf(context, mine, ruleKey(address)) };
+}
+
+/** The key that the row gets; its present one while another row still has the other. */
+function keyOf({ memory }: RuleContext, mine: OwnedObject | undefined, key: string): string {
+  if (mine === undefined || mine.naturalKey === key) return key;
+  const isTaken = ruleRows(memory).some((row) => row.naturalKey === key && row.origin !== 'observed');
+  return isTaken ? mine.naturalKey : key;
+}
+
+interface WantedCertificate {
+  readonly wanted: number;
+  /** Of a certificate that the manifest does not name; one that it names is a field like any other. */
+  readonly changes: readonly RawChange[];
+}
+
+/**
+ * Without a certificate in its manifest a rule is http, and one that was adopted as https stays what it was. What it was
+ * is the protocol on record.
+ */
+function wantedCertificate(
+  { resource: { spec } }: RuleContext,
+  present: RuleRecord,
+  mine: OwnedObject | undefined,
+): WantedCertificate {
+  const found = present.certificateId ?? 0;
+  if (spec.certificateId !== undefined) return { wanted: spec.certificateId, changes: [] };
+  if (mine === undefined) return { wanted: found, changes: [] };
+  const asserted = mine.lastApplied['certificateId'];
+  const isHttps = asserted === undefined && protocolOnRecord(mine, present) === 'https';
+  if (isHttps && found > 0) return { wanted: found, changes: [] };
+  const former = (mine.remoteAux['adopted'] as { readonly certificateId?: number } | undefined)?.certificateId ?? 0;
+  const wanted = isHttps ? former : 0;
+  return { wanted, changes: changeOf('certificateId', found, wanted, asserted ?? wanted) };
+}
+
+function changeOf(
+  field: string,
+  before: Json | undefined,
+  after: Json | undefined,
+  recorded: Json | undefined,
+): RawChange[] {
+  if (before === after || before === undefined || after === undefined) return [];
+  return [{ field, path: field, before, after, ...(recorded === undefined ? {} : { recorded }) }];
+}
+
+/** A certificate that the manifest names since: on record is that there was none. */
+export function withRecorded(change: RawChange, mine: OwnedObject | undefined): RawChange {
+  const isNew =
+    change.field === 'certificateId' && mine !== undefined && mine.lastApplied['certificateId'] === undefined;
+  return isNew && addressOf(mine.naturalKey)?.protocol === 'http' ? { ...change, recorded: 0 } : change;
+}
+
+/** What a component is called in the manifests; its id where no manifest means it. */
+function componentName({ siblings, memory }: RuleContext, serviceId: string | undefined): string | undefined {
+  for (const sibling of siblings.values()) {
+    if (sibling.kind !== 'Component') continue;
+    const identity = identifyComponent(sibling as Resource<ComponentSpec>, memory);
+    if (identity.type === 'known' && identity.serviceId === serviceId) return sibling.name;
+  }
+  return serviceId;
+}
+
+/** The wanted key, or what stands in its way: no update and no creation may give a second rule the key of another one. */
+export function keyNeed(
+  { memory }: RuleContext,
+  rules: readonly RuleRecord[],
+  key: string,
+  what: { readonly rule: string; readonly mine: OwnedObject | undefined; readonly ruleId: string | undefined },
+): Need {
+  const { rule: name, mine, ruleId } = what;
+  const holder = rules.find((rule) => ruleKey(rule) === key && rule.ruleId !== ruleId);
+  const row = ruleRows(memory).find((one) => one !== mine && one.naturalKey === key && one.origin !== 'observed');
+  const owner = (holder === undefined ? undefined : ownerOf(holder, memory)) ?? row;
+  const who = owner === undefined ? 'not on record in this ledger' : `on record as ${owner.resource}`;
+  return {
+    condition: keyFree(key),
+    met: holder === undefined && row === undefined,
+    mutual: true,
+    otherwise: {
+      code: 'rule/key-taken',
+      message: `rule ${name} cannot be given its domain and path: ${holder === undefined ? `the ledger has them for ${owner?.resource ?? 'another rule'}` : `rule ${holder.ruleId}, ${who}, has them now`}, and two such rules of one port would block each other`,
+      remedy:
+        holder === undefined
+          ? 'It follows when that rule has been removed or changed.'
+          : `Change or delete rule ${holder.ruleId} in the console, or change the domain or path in one of the manifests.`,
+    },
+  };
+}

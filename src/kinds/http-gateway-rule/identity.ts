@@ -1,0 +1,102 @@
+import { resourceId } from '../../model/ids.ts';
+import type { RuleRecord } from '../../model/observed.ts';
+import type { OwnedObject } from '../../model/owned.ts';
+import type { DesiredState, Resource } from '../../model/resource.ts';
+import { identifyComponent } from '../component/identity.ts';
+import type { ComponentSpec } from '../component/spec.ts';
+import type { Memory } from '../reconciled.ts';
+import { isOnRecord } from './asserted.ts';
+import type { RuleContext } from './live.ts';
+import type { HttpGatewayRuleSpec } from './spec.ts';
+import { addressOf, protocolOf, type RuleProtocol, ruleKey } from './steps.ts';
+
+const KIND = 'HttpGatewayRule';
+
+/**
+ * In `remoteAux` of a row from a ledger whose keys named no protocol, where nothing else on record tells it: the protocol
+ * of the rule that is there is then the one on record.
+ */
+export const PROTOCOL_UNRECORDED = 'protocolUnrecorded';
+
+/** Rows of rules that are there, as far as the ledger knows. */
+export function ruleRows({ objects }: Memory): readonly OwnedObject[] {
+  return objects.filter(({ kind, state }) => kind === KIND && state !== 'gone');
+}
+
+/**
+ * The row that a manifest means: the one that has its key, else the one that its manifest wrote, whatever its key was.
+ * A row that has the key of another manifest belongs to that one, so that two manifests may exchange their domains.
+ * @param key of the rule that the manifest wants.
+ */
+export function recordOf(context: RuleContext, key: string): OwnedObject | undefined {
+  const { memory, resource, siblings, source } = context;
+  const rows = ruleRows(memory);
+  const withKey = rows.filter(({ naturalKey }) => naturalKey === key);
+  if (withKey.length > 0) return withKey.find((row) => row.source === source) ?? withKey[0];
+  const own = rows.filter((row) => row.source === source);
+  const written = own.filter((row) => row.resource === resource.id);
+  const isNear = ({ naturalKey }: OwnedObject): boolean => isSameRoute(naturalKey, key);
+  const candidates = [
+    ...written.filter(isNear),
+    ...written.filter((row) => !isNear(row) && row.origin !== 'observed'),
+    ...own.filter((row) => !siblings.has(row.resource) && isNear(row)),
+  ];
+  if (candidates.length === 0) return undefined;
+  const taken = keysOfOthers(context);
+  return candidates.find(({ naturalKey }) => !taken.has(naturalKey));
+}
+
+/** Whether two keys differ in no more than the protocol. */
+export function isSameRoute(one: string, other: string): boolean {
+  const [left, right] = [addressOf(one), addressOf(other)];
+  if (left === undefined || right === undefined) return false;
+  return ruleKey({ ...left, protocol: 'http' }) === ruleKey({ ...right, protocol: 'http' });
+}
+
+function keysOfOthers({ resource, siblings, memory }: RuleContext): ReadonlySet<string> {
+  const keys = new Set<string>();
+  for (const sibling of siblings.values()) {
+    if (sibling.kind !== KIND || sibling.id === resource.id) continue;
+    const key = wantedKey(sibling.spec as HttpGatewayRuleSpec, siblings, memory);
+    if (key !== undefined) keys.add(key);
+  }
+  return keys;
+}
+
+function wantedKey(spec: HttpGatewayRuleSpec, siblings: DesiredState, memory: Memory): string | undefined {
+  const component = siblings.get(resourceId('Component', spec.component)) as Resource<ComponentSpec> | undefined;
+  const identity = component === undefined ? undefined : identifyComponent(component, memory);
+  return identity?.type === 'known' ? ruleKey({ ...spec, serviceId: identity.serviceId }) : undefined;
+}
+
+/**
+ * The rule that a row stands for. By its id, whatever has become of its domain; of a row without an id the one rule that
+ * has its key and is as it was sent.
+ */
+export function presentOf(row: OwnedObject, rules: readonly RuleRecord[], memory: Memory): RuleRecord | undefined {
+  if (row.remoteId !== null) return rules.find(({ ruleId }) => ruleId === row.remoteId);
+  const [only, second] = rules.filter((rule) => hasKeyOf(rule, row) && ownerOf(rule, memory) === undefined);
+  return only !== undefined && second === undefined && isOnRecord(row, only) ? only : undefined;
+}
+
+/** Whether a rule has the key of a row. */
+export function hasKeyOf(rule: RuleRecord, { naturalKey, remoteAux }: OwnedObject): boolean {
+  const key = ruleKey(rule);
+  return key === naturalKey || (remoteAux[PROTOCOL_UNRECORDED] === true && isSameRoute(key, naturalKey));
+}
+
+/** The row that has a rule on record by its id. */
+export function ownerOf({ ruleId }: RuleRecord, memory: Memory): OwnedObject | undefined {
+  return ruleRows(memory).find(({ remoteId, origin }) => remoteId === ruleId && origin !== 'observed');
+}
+
+/** The protocol that a row has on record for the rule that is there. */
+export function protocolOnRecord({ naturalKey, remoteAux }: OwnedObject, present: RuleRecord): RuleProtocol {
+  if (remoteAux[PROTOCOL_UNRECORDED] === true) return protocolOf(present);
+  return addressOf(naturalKey)?.protocol ?? protocolOf(present);
+}
+
+/** What a step needs that gives a rule another key, or creates one: a second rule with it would block the first for good. */
+export function keyFree(key: string): string {
+  return `rule-key ${key}`;
+}
