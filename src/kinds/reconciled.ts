@@ -2,6 +2,7 @@ import type { PortolanError } from '../model/errors.ts';
 import type { ResourceId, ScopeKey } from '../model/ids.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import type {
+  BuildEvent,
   CertificateRecord,
   ComponentRecord,
   PlacedRule,
@@ -192,6 +193,10 @@ export interface ScopeReader {
   /** The rules of all applications: the only listing that shows extensions, and what stands on a domain and path. */
   everyRule(): Promise<Readable<readonly PlacedRule[]>>;
   components(): Promise<Readable<readonly ComponentRecord[]>>;
+  /** Builds of a component, latest first; for people, and some seconds old at times. */
+  builds(serviceId: string): Promise<Readable<readonly BuildEvent[]>>;
+  /** The last lines of an event, fit to be shown. */
+  eventLog(eventId: string): Promise<readonly string[]>;
   /** Certificates of the team, without keys. */
   certificates(): Promise<Readable<readonly CertificateRecord[]>>;
   /** How ports that are not http are reached from outside. */

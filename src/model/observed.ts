@@ -81,6 +81,15 @@ export interface CertificateRecord {
   readonly hasExpired: boolean | null;
 }
 
+/** A build of a component. */
+export interface BuildEvent {
+  readonly id: string;
+  readonly state: 'running' | 'done' | 'failed';
+  readonly startedMs: number | null;
+  /** Of the platform; empty where it says nothing. */
+  readonly message: string;
+}
+
 /** `ServiceBaseInfo`: a component. Every field of section 2.8. */
 export interface ComponentRecord {
   readonly serviceId: string;

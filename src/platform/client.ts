@@ -13,6 +13,7 @@ import type {
 } from '../model/observed.ts';
 import type { PortolanError } from '../model/errors.ts';
 import type { MonotonicMs } from '../model/time.ts';
+import type { EventReads } from './events.ts';
 import type { Verdict } from './verdict.ts';
 import type { AppAddress, WriteRequest } from './writes.ts';
 
@@ -58,7 +59,7 @@ export interface RegionQuestion {
  * fails does so as a `PortolanError` with the URL, status, code and message, disposition `unreachable` (no answer, or
  * credentials refused), `give-up` or `retry`.
  */
-export interface PlatformClient {
+export interface PlatformClient extends EventReads {
   /** Name of the operator's `Platform` document. */
   readonly name: string;
   /** The base URL, for messages. */

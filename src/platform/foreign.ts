@@ -26,6 +26,8 @@ const EXPECTED: Readonly<Record<ReadOperation, Expected>> = {
   listEndpoints: { noun: 'a list of endpoints', fields: ['tcp'] },
   listInstalled: { noun: 'a list of installed models', fields: ['app_model_id', 'app_model_name'] },
   listCertificates: { noun: 'a page of certificates', fields: ['list', 'total', 'id', 'alias'] },
+  listEvents: { noun: 'a page of events', fields: ['events', 'total', 'event_id'] },
+  eventLog: { noun: 'a log', fields: ['logs', 'message'] },
   monitor: { noun: 'a list of monitored components', fields: ['service_id', 'service_alias'] },
 };
 

@@ -16,6 +16,8 @@ export type ReadOperation =
   | 'listEndpoints'
   | 'listInstalled'
   | 'listCertificates'
+  | 'listEvents'
+  | 'eventLog'
   | 'monitor';
 
 /** One row of the table of operations. */
@@ -60,6 +62,8 @@ export const operations: Readonly<Record<ReadOperation | WriteOperation, Operati
   getRule: read('extended', RECORD_BYTES_MAX),
   listEndpoints: read('extended', LIST_BYTES_MAX),
   listInstalled: read('extended', LIST_BYTES_MAX),
+  listEvents: read('extended', RECORD_BYTES_MAX),
+  eventLog: read('extended', RECORD_BYTES_MAX),
   listCertificates: read('extended', LIST_BYTES_MAX),
   addPort: write('POST', 'duplicate-rejecting', 'documented'),
   updatePort: write('PUT', 'target-state', 'documented'),
@@ -143,6 +147,10 @@ export const paths = {
   rules: (app: AppAddress): string => `${appPath(app)}/httpdomains`,
   rule: (app: AppAddress, ruleId: string): string => `${appPath(app)}/httpdomains/${segment(ruleId, 'rule id')}`,
   endpoints: (app: AppAddress): string => `${appPath(app)}/domains`,
+  events: (app: AppAddress, serviceId: string): string =>
+    `${appPath(app)}/services/${segment(serviceId, 'component id')}/events`,
+  eventLog: ({ team, region }: AppAddress, eventId: string): string =>
+    `${API}/teams/${segment(team, 'team')}/regions/${segment(region, 'region')}/events/${segment(eventId, 'event id')}/logs`,
   install: (app: AppAddress): string => `${appPath(app)}/install`,
   upgrade: (app: AppAddress): string => `${appPath(app)}/upgrade`,
   monitor: (app: AppAddress): string => `${appPath(app)}/monitor/query_range`,

@@ -28,6 +28,7 @@ import {
   provedBy,
   type ReadCapability,
 } from './dialect.ts';
+import { createEventReads } from './events.ts';
 import { missingCapability, storeFailure } from './failures.ts';
 import { isForeignRefusal } from './foreign.ts';
 import { createRequestGate, type RequestFacts, type RequestGate } from './gate.ts';
@@ -113,6 +114,12 @@ export function createPlatformClient(options: PlatformClientOptions): PlatformCl
     allRules: () => listings.listAllRules(),
     installed: listings.listInstalled,
     certificates: listings.ofTeam,
+    ...createEventReads({
+      reader,
+      clock,
+      redact: options.redact,
+      isExtended: () => dialect.state('listComponents') === 'yes',
+    }),
     rule: (app, ruleId) => readRule(reader, dialect, app, ruleId),
     endpoints: (app) => readEndpoints(reader, dialect, app),
     ...writes(options, gate, reader, dialect),

@@ -75,6 +75,8 @@ function reader(
     rules: () => once('rules', () => client.rules(app)),
     everyRule: () => once('every-rule', () => everyRule(client)),
     certificates: () => once('certificates', () => shared?.certificates() ?? client.certificates(app.team)),
+    builds: (serviceId) => client.builds(app, serviceId),
+    eventLog: (eventId) => client.eventLog(app, eventId),
     components: () => once('components', () => client.components(app)),
     endpoints: () => once('endpoints', () => client.endpoints(app)),
     installed: () => once('installed', () => client.installed(app)),

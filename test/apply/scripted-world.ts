@@ -230,6 +230,8 @@ export function readerOf(answers: Partial<ScopeReader>): ScopeReader {
     components: unexpected('components'),
     certificates: unexpected('certificates'),
     endpoints: unexpected('endpoints'),
+    builds: unexpected('builds'),
+    eventLog: unexpected('the log of an event'),
     installed: unexpected('installed'),
     application: unexpected('application'),
     can: unexpected('abilities'),

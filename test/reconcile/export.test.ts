@@ -30,6 +30,8 @@ function readerOf({ components, rules, installed, certificates }: LiveApplicatio
     everyRule: async () => ({ readable: false }),
     components: async () =>
       records.length === components.length ? { readable: true, value: records } : { readable: false },
+    builds: async () => ({ readable: false }),
+    eventLog: async () => [],
     certificates: async () => (certificates === 'not-asked' ? { readable: false } : certificates),
     installed: async () => (installed === 'not-asked' ? { readable: false } : installed),
     endpoints: async () => ({ readable: false }),

@@ -92,8 +92,9 @@ export function standingOf(
   if (waiting[0] !== undefined) return { state: 'Waiting', reason: waiting[0] };
   const note = plan.notes.find((one) => one.resource === resource && one.code.startsWith('reconcile/'));
   if (note !== undefined) return { state: asideState(note.code), reason: note.message };
+  const building = plan.notes.find((one) => one.resource === resource && one.code === 'install/building');
   return plan.inSync.includes(resource)
-    ? { state: 'InSync', reason: '' }
+    ? { state: 'InSync', reason: building?.message ?? '' }
     : { state: 'Unknown', reason: 'not compared' };
 }
 

@@ -6,6 +6,7 @@ import type { WriteRequest } from '../../platform/writes.ts';
 import type { AppliedContext, KindCalls, Told, ToldContext } from '../calls.ts';
 import { badId, refuseId } from '../told.ts';
 import { type CallContext, type ObserveContext, type Recording, remembered, type ScopeReading } from '../reconciled.ts';
+import { buildMark, isBuilding, readBuilds } from './builds.ts';
 import { isAwaiting } from './diff.ts';
 import { preimage, resolve } from './evidence.ts';
 import type { InstallLive } from './live.ts';
@@ -17,9 +18,13 @@ async function observe({ resource, memory, reader }: ObserveContext<StoreInstall
   const mine = remembered(memory, 'StoreInstall', installKey(resource.name));
   const upToDate = mine !== undefined && mine.lastApplied['modelVersion'] === resource.spec.model.version;
   const application = upToDate && !isAwaiting(mine) ? 'not-asked' : await reader.application();
-  if (upToDate) return { installed: 'not-asked', components: 'not-asked', application, canUpgrade: false };
+  if (upToDate) {
+    const builds = isBuilding(mine) ? await readBuilds(mine, reader) : [];
+    return { installed: 'not-asked', components: 'not-asked', application, canUpgrade: false, builds };
+  }
   const [installed, components] = await Promise.all([reader.installed(), reader.components()]);
-  return { installed, components, application, canUpgrade: mine !== undefined && (await reader.can('upgrade')) };
+  const canUpgrade = mine !== undefined && (await reader.can('upgrade'));
+  return { installed, components, application, canUpgrade, builds: [] };
 }
 
 function toWrite(step: InstallStep, { app, stores }: CallContext): WriteRequest {
@@ -57,7 +62,11 @@ function toWrite(step: InstallStep, { app, stores }: CallContext): WriteRequest 
 }
 
 function applied(step: InstallStep, { evidence, prior, preimage: before, nowMs }: AppliedContext): Recording {
-  const awaiting: JsonObject = step.waitMs === undefined ? {} : { awaitingSinceMs: nowMs };
+  const awaiting: JsonObject = {
+    ...(step.waitMs === undefined ? {} : { awaitingSinceMs: nowMs }),
+    // An upgrade always builds.
+    ...buildMark(step.type === 'upgrade' || step.build, nowMs),
+  };
   if (step.type === 'upgrade') return recordUpgrade(step, prior, awaiting);
   const found = evidence.type === 'install' ? newComponents(evidence.install.components, before) : [];
   return recordInstall(step, found, awaiting);

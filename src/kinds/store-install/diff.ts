@@ -11,6 +11,7 @@ import {
   type StepProposal,
   type WithdrawContext,
 } from '../reconciled.ts';
+import { failureOf, isBuilding, isBuilt, progressOf, withoutBuildMark } from './builds.ts';
 import { foreignInstall, hold, presumedInstall } from './foreign.ts';
 import { type ApplicationState, asked, copiesOf, type InstallContext as Context, type InstallLive } from './live.ts';
 import { installDone, installKey, type InstallStep } from './steps.ts';
@@ -53,12 +54,28 @@ function knownInstall(context: Context, mine: OwnedObject): Difference<InstallSt
     );
   }
   if (version !== spec.model.version) return storeFailed(context) ?? upgrade(context, mine);
+  const isUp = !isAwaiting(mine) || stateOf(live).status === 'running';
+  const kept = isBuilding(mine) && !isBuilt(mine, live.builds, context.nowMs) ? mine : built(mine);
   return {
     ...noDifference,
     unchangedFields: 3,
     ...awaiting(context, mine),
-    ...(!isAwaiting(mine) || stateOf(live).status === 'running' ? { settled: [settledInstall(mine)] } : {}),
+    ...buildStanding(context, isUp),
+    ...(isUp ? { settled: [settledInstall(kept)] } : {}),
   };
+}
+
+function built(mine: OwnedObject): OwnedObject {
+  return { ...mine, remoteAux: withoutBuildMark(mine.remoteAux) };
+}
+
+/** A build that failed is left to a person, and ends the waiting for it; one that goes on is told. */
+function buildStanding({ resource, live: { builds } }: Context, isUp: boolean): Partial<Difference<InstallStep>> {
+  const failure = failureOf(resource.id, builds);
+  if (failure !== undefined) return { waits: [], holds: [{ code: 'install/build-failed', ...failure, changes: [] }] };
+  const isGoingOn = builds.some(({ event }) => event.state === 'running');
+  if (!isUp || !isGoingOn) return {};
+  return { notes: [{ code: 'install/building', message: `${resource.id}: ${progressOf(builds)}` }] };
 }
 
 /** What is installed already cannot be seen while the platform's application store fails. Only installs need to know. */
@@ -90,7 +107,8 @@ function awaiting(context: Context, mine: OwnedObject): Partial<Difference<Insta
   const { status, componentCount, runningComponentCount } = stateOf(live);
   if (status === 'running') return {};
   const untilMs = sinceMs + (wait === undefined ? 0 : (parseDuration(wait.timeout) ?? 0));
-  const seen = `application status is "${status}", ${runningComponentCount} of ${componentCount} components run`;
+  const progress = progressOf(live.builds);
+  const seen = `application status is "${status}", ${runningComponentCount} of ${componentCount} components run${progress === '' ? '' : `; ${progress}`}`;
   // A clock that was set back says nothing about how long it took: then it is over, and a person looks.
   if (nowMs >= sinceMs && nowMs < untilMs)
     return { waits: [{ message: `${resource.id} is installed and must come to run: ${seen}`, untilMs }] };

@@ -4,6 +4,7 @@ import type { OwnedObject } from '../../model/owned.ts';
 import type { InstalledComponent } from '../component/identity.ts';
 import { type InstalledCopy, type Memory, remembered, type Resolution, type ResolveContext } from '../reconciled.ts';
 import type { ApplicationState, InstallLive } from './live.ts';
+import { buildMark } from './builds.ts';
 import { groupsOf, recordInstall, recordUpgrade } from './recordings.ts';
 import { installKey, type InstallStep } from './steps.ts';
 
@@ -140,7 +141,10 @@ function upgradeSeen(
       type: 'absent-so-far',
       evidence: `the images of all ${known.length} components are as before`,
     };
-  const awaiting = step.waitMs === undefined ? {} : { awaitingSinceMs: intent.createdMs };
+  const awaiting = {
+    ...(step.waitMs === undefined ? {} : { awaitingSinceMs: intent.createdMs }),
+    ...buildMark(true, intent.createdMs),
+  };
   const prior = remembered(memory, 'StoreInstall', installKey(step.name));
   return { type: 'applied', recording: recordUpgrade(step, prior, awaiting), evidence: change };
 }
@@ -186,7 +190,10 @@ async function groupSeen(
   const mine = components.filter((component) => component.installGroupId === only);
   return {
     type: 'applied',
-    recording: recordInstall(step, mine, step.waitMs === undefined ? {} : { awaitingSinceMs: intent.createdMs }),
+    recording: recordInstall(step, mine, {
+      ...(step.waitMs === undefined ? {} : { awaitingSinceMs: intent.createdMs }),
+      ...buildMark(step.build, intent.createdMs),
+    }),
     evidence: `install group ${only} with ${mine.length} components is new`,
   };
 }

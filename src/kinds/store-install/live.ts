@@ -1,5 +1,6 @@
 import type { ComponentRecord } from '../../model/observed.ts';
 import type { DiffContext, InstalledCopy, Readable } from '../reconciled.ts';
+import type { ComponentBuild } from './builds.ts';
 import type { StoreInstallSpec } from './spec.ts';
 
 export interface ApplicationState {
@@ -14,6 +15,8 @@ export interface InstallLive {
   readonly components: Readable<readonly ComponentRecord[]> | 'not-asked';
   readonly application: ApplicationState | 'not-asked';
   readonly canUpgrade: boolean;
+  /** Of an install or upgrade of ours that may still build. */
+  readonly builds: readonly ComponentBuild[];
 }
 
 /** What the diff of an install looks at. */
