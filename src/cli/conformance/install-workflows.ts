@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Doc } from './product.ts';
 import type { Scene } from './scene.ts';
 
@@ -52,4 +53,22 @@ export async function upgrades({ ground, place, findings, expectExit }: Scene): 
   const after = await images();
   const observed = `${after.length === before.length ? 'as many components' : 'other components'}, ${after.some((one) => !before.includes(one)) ? 'another image' : 'the same images'}`;
   findings.check('workflows/upgrade-state', 'the components afterwards', 'as many components, another image', observed);
+}
+
+/** Where only a count shows installs, a ledger that has never seen an application does not install into it unasked. */
+export async function holdsUnconfirmed({ ground, place, base, findings, expectExit }: Scene): Promise<void> {
+  const [application] = base();
+  const { store } = ground;
+  if (application === undefined || store === undefined) return;
+  if (ground.isExtended)
+    return findings.skip(
+      'workflows/unconfirmed',
+      'an install that nobody confirmed',
+      'the server lists what is installed',
+    );
+  const model = { id: store.modelId, version: store.version };
+  const install = { application: 'app', store: 'store', model, build: false };
+  place.write([application, { kind: 'StoreInstall', name: 'unconfirmed', spec: install }]);
+  const run = await place.run('apply', '-f', join(place.folder, 'manifests.yaml'), '--yes');
+  expectExit('workflows/unconfirmed', 'an install with a new ledger that nobody confirmed is held', 4, run);
 }

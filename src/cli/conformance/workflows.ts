@@ -1,6 +1,6 @@
 import type { Findings } from './findings.ts';
 import type { Ground } from './ground.ts';
-import { refusesInstall, upgrades } from './install-workflows.ts';
+import { holdsUnconfirmed, refusesInstall, upgrades } from './install-workflows.ts';
 import {
   applies,
   changesProtocols,
@@ -77,7 +77,6 @@ const WORKFLOWS: readonly Workflow[] = [
   {
     id: 'configuration',
     title: 'a changed configuration is not reported as applied',
-    needsRules: true,
     run: holdsConfiguration,
   },
   {
@@ -93,6 +92,12 @@ const WORKFLOWS: readonly Workflow[] = [
     needsRules: true,
     needsStore: true,
     run: releasesMoved,
+  },
+  {
+    id: 'unconfirmed',
+    title: 'a first install that nobody confirmed',
+    needsStore: true,
+    run: holdsUnconfirmed,
   },
   {
     id: 'refused-install',
