@@ -28,10 +28,7 @@ function reportOf(run: Run): ConformanceReport {
 }
 
 /** Workflows of Portolan that are known to be wrong, on the sandbox as on a real server, and are being corrected. */
-const KNOWN = [
-  /^workflows\/(protocol-.*-state|edited-.*|weights.*|certified.*|prune-port.*|moved-component.*|other-application.*)$/,
-  /^lost-answers\/protocol-/,
-];
+const KNOWN = [/^workflows\/(edited-.*|weights.*|certified.*|prune-port.*)$/];
 
 /** Of checks that do not conform. */
 function idsOf(report: ConformanceReport): readonly string[] {
