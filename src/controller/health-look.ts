@@ -4,6 +4,7 @@ import { PortolanError } from '../model/errors.ts';
 import { resourceId } from '../model/ids.ts';
 import type { Resource } from '../model/resource.ts';
 import type { EpochMs } from '../model/time.ts';
+import { type MonitoringQuestion, readMonitoring, sourceInWords } from '../platform/monitoring.ts';
 import type { Prepared } from '../reconcile/reconcile.ts';
 import type { Verdict } from './conditions.ts';
 import type { Core } from './core.ts';
@@ -46,7 +47,7 @@ export async function healthAfter(core: Core, record: AppRecord, { prepared, out
   const isKnown = former !== undefined && former.status !== 'Unknown' && record.passes > 1;
   if (changedMs === null && isKnown) return settled(former);
   const dueMs = changedMs === null ? null : changedMs + durationsOf(configuration.settings).healthMs;
-  const byStatus = statusHealth(await prepared.reader.application(), dueMs, nowMs);
+  const byStatus = await healthByStatus(prepared, dueMs, nowMs);
   if (byStatus.reason === 'Progressing') return { health: byStatus, healthLookMs: nowMs + LOOK_EVERY_MS };
   const thresholds = record.work.application.spec.health ?? [];
   if (byStatus.status !== 'True' || thresholds.length === 0 || changedMs === null) {
@@ -60,6 +61,27 @@ export async function healthAfter(core: Core, record: AppRecord, { prepared, out
   }
   record.kept = { ...record.kept, changedMs: null };
   return settled(await byMonitoring(core, record, prepared, changedMs, untilMs));
+}
+
+/** What cannot be read is not known, and fails nothing. */
+async function healthByStatus({ reader }: Prepared, dueMs: EpochMs | null, nowMs: EpochMs): Promise<Verdict> {
+  try {
+    return statusHealth(await reader.application(), dueMs, nowMs);
+  } catch (error) {
+    if (!(error instanceof PortolanError)) throw error;
+    return { status: 'Unknown', reason: 'Unreachable', message: `its status cannot be read: ${error.message}` };
+  }
+}
+
+/** The components and items that thresholds are about; all components where one of them is about each. */
+function wantedOf(thresholds: readonly ResolvedThreshold[]): Pick<MonitoringQuestion, 'components' | 'items'> {
+  const items = [...new Set(thresholds.map(({ threshold }) => threshold.series))];
+  const ids = new Map(thresholds.map(({ threshold, serviceId }) => [serviceId, threshold.component]));
+  if (ids.has(undefined)) return { items };
+  const components = [...ids].flatMap(([serviceId, name]) =>
+    serviceId === undefined || serviceId === '' ? [] : [{ serviceId, displayName: name ?? null, alias: '' }],
+  );
+  return { items, components };
 }
 
 async function byMonitoring(
@@ -82,8 +104,10 @@ async function byMonitoring(
   const end = Math.ceil(toMs / 1000);
   const stepSeconds = Math.max(STEP_SECONDS_MIN, Math.ceil((end - start) / SAMPLES));
   try {
-    const monitors = await configuration.client(scope.platform).monitor(scope, { start, end, stepSeconds });
-    return thresholdHealth(thresholds, monitors, fromMs);
+    const client = configuration.client(scope.platform);
+    const monitoring = await readMonitoring(client, scope, { start, end, stepSeconds, ...wantedOf(thresholds) });
+    const verdict = thresholdHealth(thresholds, monitoring.monitors, fromMs);
+    return { ...verdict, message: `${verdict.message} (source: ${sourceInWords(monitoring)})` };
   } catch (error) {
     if (!(error instanceof PortolanError)) throw error;
     return { status: 'Unknown', reason: 'NoData', message: `its monitoring history cannot be read: ${error.message}` };

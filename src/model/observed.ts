@@ -237,6 +237,11 @@ export interface MonitorSeries {
   readonly samples: readonly (readonly [number, number])[];
 }
 
+/** One series of a region's metrics, of one component. */
+export interface ComponentSeries extends MonitorSeries {
+  readonly serviceId: string;
+}
+
 export interface MonitorItem {
   readonly name: string;
   readonly status: string | null;

@@ -4,6 +4,7 @@ import type {
   CertificateRecord,
   ComponentMonitor,
   ComponentRecord,
+  ComponentSeries,
   InstalledModel,
   PlacedRule,
   PortRecord,
@@ -38,6 +39,15 @@ export type Readable<T> =
   | { readonly readable: true; readonly value: T }
   /** `because`: the server has the listing, and cannot give it now because its application store fails. */
   | { readonly readable: false; readonly because?: PortolanError };
+
+/** An expression for a region's metrics. It must not contain `&` or `+`, which reach the metrics system as they are. */
+export interface SeriesQuery {
+  readonly expression: string;
+  /** Epoch seconds. The server takes a missing one for a word. */
+  readonly start: number;
+  readonly end: number;
+  readonly stepSeconds: number;
+}
 
 export interface MonitorQuery {
   /** Epoch seconds. */
@@ -91,6 +101,8 @@ export interface PlatformClient extends EventReads {
   endpoints(app: AppAddress): Promise<Readable<readonly TcpEndpoint[]>>;
   installed(app: AppAddress): Promise<Readable<readonly InstalledModel[]>>;
   monitor(app: AppAddress, query: MonitorQuery): Promise<readonly ComponentMonitor[]>;
+  /** Series of a region's metrics, each of the component that its label `service_id` names. */
+  regionSeries(region: string, query: SeriesQuery): Promise<Readable<readonly ComponentSeries[]>>;
 
   /** Hex SHA-256 over the canonical request, secrets left out: what the intent records. */
   requestHash(write: WriteRequest): string;

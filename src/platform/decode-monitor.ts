@@ -1,12 +1,13 @@
-import type { ComponentMonitor, MonitorItem, MonitorSeries } from '../model/observed.ts';
-import { recordsOf } from './envelope.ts';
+import type { ComponentMonitor, ComponentSeries, MonitorItem, MonitorSeries } from '../model/observed.ts';
+import { recordOf, recordsOf } from './envelope.ts';
 import type { Fields } from './fields.ts';
 import { recordReader } from './record-fields.ts';
-import { monitorDataTable, monitoredTable, monitorItemTable } from './records.ts';
+import { monitorDataTable, monitoredTable, monitorItemTable, seriesTable } from './records.ts';
 
 const monitoredOf = recordReader(monitoredTable);
 const monitorItemOf = recordReader(monitorItemTable);
 const monitorDataOf = recordReader(monitorDataTable);
+const labelsOf = recordReader(seriesTable);
 
 /** Monitoring history: only components that have the performance plug-in appear in it, so it never lists components. */
 export function decodeMonitors(json: unknown, where: string): readonly ComponentMonitor[] {
@@ -14,6 +15,12 @@ export function decodeMonitors(json: unknown, where: string): readonly Component
     ...monitoredOf(fields),
     items: (fields.raw('monitors') ?? null) === null ? null : fields.records('monitors').map(itemOf),
   }));
+}
+
+/** The series of a Prometheus answer, each of the component that its labels name. */
+export function decodeSeries(json: unknown, where: string): readonly ComponentSeries[] {
+  const data = recordOf(json, where).record('data');
+  return data.records('result').map((result) => ({ ...labelsOf(result.record('metric')), ...seriesOf(result) }));
 }
 
 function itemOf(fields: Fields): MonitorItem {

@@ -18,7 +18,8 @@ export type ReadOperation =
   | 'listCertificates'
   | 'listEvents'
   | 'eventLog'
-  | 'monitor';
+  | 'monitor'
+  | 'queryRegion';
 
 /** One row of the table of operations. */
 export interface Operation {
@@ -54,6 +55,7 @@ export const operations: Readonly<Record<ReadOperation | WriteOperation, Operati
   getApplication: read('documented', RECORD_BYTES_MAX),
   listPorts: read('documented', LIST_BYTES_MAX),
   monitor: read('documented', LIST_BYTES_MAX),
+  queryRegion: read('extended', LIST_BYTES_MAX),
   listTeamRegions: read('extended', LIST_BYTES_MAX),
   listApplications: read('extended', LIST_BYTES_MAX),
   listComponents: read('extended', LIST_BYTES_MAX),
@@ -136,6 +138,7 @@ export const paths = {
   teamRegions: (team: string): string => `${API}/teams/${segment(team, 'team')}/regions`,
   /** The listing only: the address of one certificate gives its private key, so no path leads there. */
   certificates: (team: string): string => `${API}/teams/${segment(team, 'team')}/certificates`,
+  regionMetrics: (): string => `${API}/monitor/query_range`,
   allRules: (): string => `${API}/httpdomains`,
   teamApps: teamAppsPath,
   app: appPath,

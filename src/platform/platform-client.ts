@@ -1,5 +1,5 @@
 import { PortolanError } from '../model/errors.ts';
-import type { CertificateRecord, RuleRecord, TcpEndpoint } from '../model/observed.ts';
+import type { CertificateRecord, ComponentSeries, RuleRecord, TcpEndpoint } from '../model/observed.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Random } from '../runtime/random.ts';
@@ -19,7 +19,7 @@ import {
   decodeRule,
   decodeRules,
 } from './decode.ts';
-import { decodeMonitors } from './decode-monitor.ts';
+import { decodeMonitors, decodeSeries } from './decode-monitor.ts';
 import {
   createDialect,
   type DialectKnowledge,
@@ -108,6 +108,7 @@ export function createPlatformClient(options: PlatformClientOptions): PlatformCl
     },
     regions: createRegionReads(url, reader, clock),
     ...documentedReads(reader),
+    regionSeries: createSeriesRead(reader, options.dialect),
     applications: listings.inTeam,
     components: listings.listComponents,
     rules: listings.listRules,
@@ -179,6 +180,31 @@ function documentedReads(reader: Reader): Pick<PlatformClient, 'application' | '
         query: monitorQuery(query),
         decode: decodeMonitors,
       }),
+  };
+}
+
+/** The range query of a region's metrics, until the server says that it has none. */
+function createSeriesRead(reader: Reader, dialect: DialectSetting): PlatformClient['regionSeries'] {
+  let isMissing = dialect === 'documented';
+  return async (region, { expression, start, end, stepSeconds }) => {
+    if (isMissing) return { readable: false };
+    return await reader.read<Readable<readonly ComponentSeries[]>>({
+      operation: 'queryRegion',
+      path: paths.regionMetrics(),
+      query: {
+        region_name: region,
+        query: expression,
+        start: String(start),
+        end: String(end),
+        step: String(stepSeconds),
+      },
+      decode: (json, where) => ({ readable: true, value: decodeSeries(json, where) }),
+      otherwise: (answer) => {
+        if (!deniesEndpoint(answer)) return undefined;
+        isMissing = true;
+        return { value: { readable: false } };
+      },
+    });
   };
 }
 

@@ -3,6 +3,7 @@ import type {
   ApplicationSummary,
   ComponentMonitor,
   ComponentRecord,
+  ComponentSeries,
   InstalledModel,
   InstallRecord,
   MonitorItem,
@@ -197,6 +198,11 @@ export const monitoredTable: RecordTable<Omit<ComponentMonitor, 'items'>> = {
 export const monitorItemTable: RecordTable<Pick<MonitorItem, 'name' | 'status'>> = {
   name: decides('monitor_item', 'text'),
   status: shown('status', 'text', null),
+};
+
+/** The labels of a series of a region's metrics. */
+export const seriesTable: RecordTable<Pick<ComponentSeries, 'serviceId'>> = {
+  serviceId: decides('service_id', 'id'),
 };
 
 /** What a Prometheus answer says of its own form. */

@@ -53,7 +53,7 @@ test.for([
 test('an overview is a line for each series', async () => {
   const { monitor } = await platform();
   const { out } = await monitor([APP, '--overview', '--component', 'shop-web']);
-  const [, , head, ...rows] = out.trimEnd().split('\n');
+  const [, , , head, ...rows] = out.trimEnd().split('\n');
   expect(head).toMatch(/^COMPONENT +ITEM +TREND +LAST +MIN +MAX$/);
   expect(rows.map((row) => row.split(/ {2,}/)[1])).toEqual(['request_time', 'request', 'request_client']);
 });
@@ -158,7 +158,7 @@ test('no name of the platform can move the cursor, and wide ones line up', async
   const { out } = await monitor([APP, '--item', 'request'], { isTerminal: true, columns: 120 });
   expect(out).not.toContain('\u001b');
   expect(out).toContain('上海\\u001b[2J');
-  const [head = '', ...rows] = out.split('\n').slice(2, 5);
+  const [head = '', ...rows] = out.split('\n').slice(3, 6);
   const at = head.indexOf('ITEM');
   for (const row of rows) expect(displayWidth(row.slice(0, row.indexOf('request')))).toBe(at);
   const csv = await monitor([APP, '--item', 'request', '-o', 'csv']);

@@ -15,7 +15,7 @@ import {
   decodeRule,
   decodeRules,
 } from '../../src/platform/decode.ts';
-import { decodeMonitors } from '../../src/platform/decode-monitor.ts';
+import { decodeMonitors, decodeSeries } from '../../src/platform/decode-monitor.ts';
 import type { RecordField } from '../../src/platform/record-fields.ts';
 import {
   applicationTable,
@@ -30,6 +30,7 @@ import {
   portTable,
   regionTable,
   ruleTable,
+  seriesTable,
   summaryTable,
 } from '../../src/platform/records.ts';
 import { recordedExchange, recordedSecond } from './recorded.ts';
@@ -165,6 +166,11 @@ const records: readonly (readonly [string, Table, Decode])[] = [
       >,
   ],
   ['a monitored component', monitoredTable, (record) => first(decodeMonitors)({ ...record, monitors: null })],
+  [
+    'the labels of a series',
+    seriesTable,
+    (metric) => bare((json) => decodeSeries(json, where)[0])({ data: { result: [{ metric, values: [] }] } }),
+  ],
   ['a monitoring item', monitorItemTable, (record) => itemOf(monitored([{ ...record, data: null }]))],
   [
     'monitoring data',

@@ -1,3 +1,4 @@
+import type { Monitoring } from '../../platform/monitoring.ts';
 import { type Scope } from '../../model/ids.ts';
 import { summarize, type TimeWindow } from '../drawing/series.ts';
 import type { ComponentCharts } from './charts.ts';
@@ -6,13 +7,20 @@ import type { Unit } from './units.ts';
 const iso = (seconds: number): string => new Date(Math.round(seconds * 1000)).toISOString();
 
 /** One document. `summary` is null, and `samples` empty, where nothing is known. */
-export function monitorDocument(scope: Scope, window: TimeWindow, components: readonly ComponentCharts[]): object {
+export function monitorDocument(
+  scope: Scope,
+  window: TimeWindow,
+  components: readonly ComponentCharts[],
+  { source, isEmpty }: Pick<Monitoring, 'source' | 'isEmpty'>,
+): object {
   return {
     formatVersion: 1,
     scope,
     from: iso(window.startSeconds),
     to: iso(window.endSeconds),
     stepSeconds: window.stepSeconds,
+    source,
+    samplesLost: isEmpty,
     components: components.map(({ charts, ...component }) => ({
       ...component,
       series: charts.map(({ item, series, unit, status, samples }) => {

@@ -21,6 +21,7 @@ import {
   varOption,
 } from '../options.ts';
 import { paintFor } from '../plan-view.ts';
+import { type Monitoring, readMonitoring, sourceInWords } from '../../platform/monitoring.ts';
 import type { Platforms } from '../platforms.ts';
 import { reportProblems } from '../problems.ts';
 import { wrap } from '../text.ts';
@@ -38,6 +39,8 @@ const WATCH_MS = 15_000;
 
 const HELP = `
 APP is the name of an Application manifest (with -f), or PLATFORM/TEAM/REGION/APP-ID.
+Samples come from the region's metrics where the platform has its range query, else from the documented endpoint of the
+application, from which a real server loses every sample; the output names the source.
 Units are not part of the API: they are guessed from the names of the items. Where samples are missing there is a gap,
 never a zero; components without the performance plugin do not appear at all.
 
@@ -103,6 +106,7 @@ interface Seen {
   readonly scope: Scope;
   readonly window: TimeWindow;
   readonly components: readonly ComponentCharts[];
+  readonly monitoring: Pick<Monitoring, 'source' | 'isEmpty'>;
 }
 
 async function monitor(app: string, options: MonitorOptions, surroundings: Surroundings): Promise<ExitCode> {
@@ -141,8 +145,8 @@ async function lookAt(
   const window = windowOf(options, clock.now());
   const { startSeconds: start, endSeconds: end, stepSeconds } = window;
   const query = { start, end, stepSeconds, ...(options.outer === true ? { outerOnly: true } : {}) };
-  const monitors = await platforms.client(scope.platform).monitor(scope, query);
-  return { scope, window, components: chartsOf(monitors, options) };
+  const monitoring = await readMonitoring(platforms.client(scope.platform), scope, query);
+  return { scope, window, components: chartsOf(monitoring.monitors, options), monitoring };
 }
 
 function write(seen: Seen, options: MonitorOptions, surroundings: Surroundings): void {
@@ -164,8 +168,8 @@ function write(seen: Seen, options: MonitorOptions, surroundings: Surroundings):
   }
 }
 
-function documentOf({ scope, window, components }: Seen): object {
-  return monitorDocument(scope, window, components);
+function documentOf({ scope, window, components, monitoring }: Seen): object {
+  return monitorDocument(scope, window, components, monitoring);
 }
 
 function textOf(seen: Seen, options: MonitorOptions, surroundings: Surroundings): string {
@@ -176,15 +180,15 @@ function textOf(seen: Seen, options: MonitorOptions, surroundings: Surroundings)
 
 /** @param rows that there is room for; undefined: as many as it takes. */
 function textLines(
-  { scope, window, components }: Seen,
+  { scope, window, components, monitoring }: Seen,
   { overview, ascii }: MonitorOptions,
   { terminal: { out }, env }: Surroundings,
   rows: number | undefined,
 ): readonly string[] {
   const { columns, isTerminal } = out;
   const view: View = { window, columns, isCut: isTerminal, glyphs: glyphsFor(env, ascii), paint: paintFor(out) };
-  const head = headOf(scope, window);
-  const lines = [...(isTerminal ? wrap(head, columns) : [head]), ''];
+  const head = [headOf(scope, window), `source: ${sourceInWords(monitoring)}`];
+  const lines = [...(isTerminal ? head.flatMap((line) => wrap(line, columns)) : head), ''];
   if (components.length === 0) {
     const nothing =
       'no data: no component of the application reports monitoring history (components without the performance plugin never do)';

@@ -1,0 +1,165 @@
+import { PortolanError } from '../model/errors.ts';
+import type { ComponentMonitor, ComponentSeries, MonitorSeries } from '../model/observed.ts';
+import type { MonitorQuery, PlatformClient } from './client.ts';
+import type { AppAddress } from './writes.ts';
+
+/**
+ * Where samples came from: `region`, the range query of the region's metrics, which has every sample; `application`, the
+ * documented endpoint of the application, from which a real server loses all samples of a range.
+ */
+export type MonitoringSource = 'region' | 'application';
+
+export interface Monitoring {
+  readonly source: MonitoringSource;
+  /** The answer has series, and none of them has a sample. */
+  readonly isEmpty: boolean;
+  readonly monitors: readonly ComponentMonitor[];
+}
+
+/** A component whose series are wanted. */
+export interface MonitoredComponent {
+  readonly serviceId: string;
+  readonly displayName: string | null;
+  readonly alias: string;
+}
+
+export interface MonitoringQuestion extends MonitorQuery {
+  /** Absent: every component of the application that has series. */
+  readonly components?: readonly MonitoredComponent[];
+  /** Names of the items; absent: those that the documented endpoint has. */
+  readonly items?: readonly string[];
+}
+
+/** The server's own expressions for the items of the documented endpoint, each for many components at once. */
+const EXPRESSIONS: Readonly<Record<string, (ids: string) => string>> = {
+  request_time: (ids) => `ceil(avg(app_requesttime{mode="avg",service_id=~"${ids}"})by(service_id))`,
+  request: (ids) => `sum(ceil(increase(app_request{service_id=~"${ids}",method="total"}[1m])/12))by(service_id)`,
+  request_client: (ids) => `max(app_requestclient{service_id=~"${ids}"})by(service_id)`,
+};
+
+/** The expression stands in the address of a request, which may not be much longer than 2,000 characters. */
+const COMPONENTS_PER_QUERY = 40;
+
+/** Returns the history of an application's components, by the source that has samples where the server has it. */
+export async function readMonitoring(
+  client: PlatformClient,
+  app: AppAddress,
+  question: MonitoringQuestion,
+): Promise<Monitoring> {
+  return (await byRegion(client, app, question)) ?? (await byApplication(client, app, question));
+}
+
+/** undefined: the server has no such query, or it failed, or it is not known whom to ask for. */
+async function byRegion(
+  client: PlatformClient,
+  app: AppAddress,
+  question: MonitoringQuestion,
+): Promise<Monitoring | undefined> {
+  const items = question.items ?? Object.keys(EXPRESSIONS);
+  if (items.some((item) => EXPRESSIONS[item] === undefined)) return undefined;
+  try {
+    const components = question.components ?? (await componentsOf(client, app, question));
+    if (components === undefined) return undefined;
+    const monitors = await regionMonitors(client, app, question, components, items);
+    return monitors === undefined ? undefined : { source: 'region', isEmpty: false, monitors };
+  } catch (error) {
+    // The other source may answer; a process that stops asks nobody.
+    if (!(error instanceof PortolanError) || error.code === 'platform/stopped') throw error;
+    return undefined;
+  }
+}
+
+/** Only the documented endpoint knows which components have an outer port. undefined: the server lists none. */
+async function componentsOf(
+  client: PlatformClient,
+  app: AppAddress,
+  question: MonitoringQuestion,
+): Promise<readonly MonitoredComponent[] | undefined> {
+  if (question.outerOnly === true) {
+    const monitors = await client.monitor(app, question);
+    return monitors.map(({ serviceId, componentName, componentAlias }) => ({
+      serviceId,
+      displayName: componentName,
+      alias: componentAlias,
+    }));
+  }
+  const listed = await client.components(app);
+  return listed.readable ? listed.value : undefined;
+}
+
+/** Components without any series are left out, as the documented endpoint leaves out those without the plug-in. */
+async function regionMonitors(
+  client: PlatformClient,
+  app: AppAddress,
+  question: MonitoringQuestion,
+  components: readonly MonitoredComponent[],
+  items: readonly string[],
+): Promise<readonly ComponentMonitor[] | undefined> {
+  const found = await Promise.all(items.map((item) => seriesOf(client, app, question, components, item)));
+  if (found.includes(undefined)) return undefined;
+  const byItem = found.map((series) => Map.groupBy(series ?? [], ({ serviceId }) => serviceId));
+  return components
+    .filter(({ serviceId }) => byItem.some((series) => series.has(serviceId)))
+    .map(({ serviceId, displayName, alias }) => ({
+      serviceId,
+      componentName: displayName ?? '',
+      componentAlias: alias,
+      items: items.map((name, index) => ({
+        name,
+        status: 'success',
+        resultType: 'matrix',
+        series: (byItem[index]?.get(serviceId) ?? []).map(({ samples }): MonitorSeries => ({ samples })),
+      })),
+    }));
+}
+
+async function seriesOf(
+  client: PlatformClient,
+  app: AppAddress,
+  { start, end, stepSeconds }: MonitoringQuestion,
+  components: readonly MonitoredComponent[],
+  item: string,
+): Promise<readonly ComponentSeries[] | undefined> {
+  const expression = EXPRESSIONS[item];
+  if (expression === undefined) return undefined;
+  const found: ComponentSeries[] = [];
+  for (let from = 0; from < components.length; from += COMPONENTS_PER_QUERY) {
+    const ids = components.slice(from, from + COMPONENTS_PER_QUERY).map(({ serviceId }) => serviceId);
+    const answer = await client.regionSeries(app.region, {
+      expression: expression(ids.join('|')),
+      start,
+      end,
+      stepSeconds,
+    });
+    if (!answer.readable) return undefined;
+    found.push(...answer.value);
+  }
+  return found;
+}
+
+async function byApplication(
+  client: PlatformClient,
+  app: AppAddress,
+  question: MonitoringQuestion,
+): Promise<Monitoring> {
+  const { start, end, stepSeconds, outerOnly } = question;
+  const monitors = await client.monitor(app, {
+    start,
+    end,
+    stepSeconds,
+    ...(outerOnly === undefined ? {} : { outerOnly }),
+  });
+  const series = monitors.flatMap(({ items }) => items ?? []).flatMap((item) => item.series);
+  return {
+    source: 'application',
+    isEmpty: series.length > 0 && series.every(({ samples }) => samples.length === 0),
+    monitors,
+  };
+}
+
+/** The source in words, for output and conditions. */
+export function sourceInWords({ source, isEmpty }: Pick<Monitoring, 'source' | 'isEmpty'>): string {
+  if (source === 'region') return "the region's metrics";
+  const what = 'the monitoring endpoint of the application';
+  return isEmpty ? `${what}, whose answer has lost every sample` : what;
+}
