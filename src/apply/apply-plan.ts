@@ -19,17 +19,28 @@ export interface ApplyInput {
   readonly live: ReadonlyMap<ResourceId, unknown>;
   readonly memory: Memory;
   readonly members: Membership;
-  /** Monotonic time of the observation that the plan was made from. */
-  readonly observedAtMs: number;
+  /** Makes sure that these readings are young enough to write upon. @throws PortolanError */
+  readonly freshen: (readings: readonly ScopeReading[]) => Promise<Freshness>;
   /** Makes a reader of the scope that has read nothing yet. */
   freshReader(): ScopeReader;
 }
+
+/** What a look at readings before a write found. */
+export interface Freshness {
+  /** They were too old, and were read again. */
+  readonly read: readonly ScopeReading[];
+  /** false: they are not what the plan was made from. */
+  readonly isAsPlanned: boolean;
+}
+
+/** Nothing was read. */
+const UNREAD: Freshness = { read: [], isAsPlanned: true };
 
 export interface Applied {
   readonly results: readonly ActionResult[];
   /** Readings that are old now. */
   readonly touched: ReadonlySet<ScopeReading>;
-  /** The rest waits for a fresh observation: this one is too old to write upon. */
+  /** The rest waits for another plan: what the next action changes is not as it was planned for. */
   readonly stale: boolean;
   /** Nothing more may be sent for this scope in this run. */
   readonly stopped: SkipReason | undefined;
@@ -59,19 +70,25 @@ export async function applyPlan(world: ApplyWorld, input: ApplyInput): Promise<A
       results.push({ status: 'skipped', action, because });
       continue;
     }
-    // At least one write follows every observation, so a slow platform is not read for ever.
-    if (sent > 0 && !completes && world.clock.monotonic() - input.observedAtMs > world.timing.observationMaxAgeMs) {
-      return { results, touched, stale: true, stopped };
-    }
     const stranger = await notMember(input, action);
     if (stranger !== undefined) {
       notDone.add(action.id);
       results.push(stranger);
       continue;
     }
+    const readings = kindOf(action).calls.touches(action.step as Step);
+    // The half that completes a change follows the other one at once.
+    const seen = completes ? UNREAD : await freshened(input, readings);
+    if (seen instanceof PortolanError) {
+      const because: SkipReason = { type: 'scope-stopped', by: seen.message };
+      return { results, touched, stale: false, stopped: because, error: seen };
+    }
+    // Read after the last write to it, a reading need not be read back as well.
+    for (const reading of seen.read) touched.delete(reading);
+    if (!seen.isAsPlanned) return { results, touched, stale: true, stopped };
     const { result, error } = await attempt(world, input, action, sent === 0);
     sent += 1;
-    for (const reading of kindOf(action).calls.touches(action.step as Step)) touched.add(reading);
+    for (const reading of readings) touched.add(reading);
     results.push(result);
     if (result.status !== 'done') notDone.add(action.id);
     if (error !== undefined)
@@ -100,6 +117,16 @@ async function notMember({ members, plan }: ApplyInput, action: Action): Promise
         },
         remedy: belonging.remedy,
       };
+}
+
+/** What was done before a read that failed is part of the result, so the error is one too. */
+async function freshened(input: ApplyInput, readings: readonly ScopeReading[]): Promise<Freshness | PortolanError> {
+  try {
+    return await input.freshen(readings);
+  } catch (error) {
+    if (error instanceof PortolanError) return error;
+    throw error;
+  }
 }
 
 /** A ledger that cannot be written ends the run; whether the request had left by then is part of the result. */

@@ -1,21 +1,21 @@
 import { type Applied, applyPlan } from '../apply/apply-plan.ts';
-import { transaction } from '../apply/journal.ts';
 import { resolveIntents, startWindows, unresolvedIntents } from '../apply/resolve.ts';
 import type { ActionResult } from '../plan/result.ts';
 import type { ApplyWorld } from '../apply/world.ts';
 import type { ApplicationSpec } from '../kinds/application/spec.ts';
-import { type Memory, type Permissions, remembered, type ScopeReading } from '../kinds/reconciled.ts';
+import { type Memory, type Permissions, type ScopeReading } from '../kinds/reconciled.ts';
 import { reconciledKinds } from '../kinds/registry.ts';
 import { PortolanError } from '../model/errors.ts';
 import { type ResourceId, type Scope, scopeKey } from '../model/ids.ts';
 import type { ApplicationRecord } from '../model/observed.ts';
 import type { Action, ScopePlan, Wait } from '../model/plan.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
-import { withFailure } from '../plan/failures.ts';
 import type { GuardLimits, Refusal } from '../plan/guard.ts';
 import type { Bookkeeping, DoubtfulIntent } from '../plan/draft.ts';
 import { planScope } from '../plan/plan-scope.ts';
 import { bookings, keepBooks, readMemory } from './books.ts';
+import { countFailure } from './count-failure.ts';
+import { createFreshReadings } from './freshness.ts';
 import { createMembership } from './membership.ts';
 import type { Outcome } from './outcome.ts';
 import { refusalsOf } from './refusals.ts';
@@ -65,8 +65,8 @@ export interface Prepared {
 /** A prepared scope that no guard has looked at yet: whoever writes upon it asks them first. */
 type Looked = Omit<Prepared, 'refusals'>;
 
-/** Rounds of observing and applying in one pass; each does something new, so this only bounds a platform that moves. */
-const ROUNDS_MAX = 12;
+/** Rounds of observing and applying in one pass that do nothing new, one after another: a platform that keeps moving. */
+const IDLE_ROUNDS_MAX = 12;
 
 /**
  * One pass over one scope: observe, plan, guard, apply, and observe again what was touched. The command line, the
@@ -130,7 +130,7 @@ async function glance(work: Work, world: ApplyWorld, options: PassOptions): Prom
     world.client,
     scope,
     rules.readable ? { rules, 'every-rule': { readable: false } } : {},
-    { certificates: () => shared.certificates(world.client, team) },
+    { clock: world.clock, shared: { certificates: () => shared.certificates(world.client, team) } },
   );
   const memory = await readMemory(world, scope, options);
   try {
@@ -153,12 +153,12 @@ async function isInSync(looked: Looked, world: ApplyWorld): Promise<boolean> {
 /** What a glance has asked for this application alone is as fresh as anything; what it shared is asked anew. */
 function readerAfter(
   glanced: Looked | undefined,
-  { client }: ApplyWorld,
+  { client, clock }: ApplyWorld,
   scope: Scope,
   application: ApplicationRecord,
 ): CachingReader {
   if (glanced === undefined || scopeKey(glanced.scope) !== scopeKey(scope))
-    return createScopeReader(client, scope, { application });
+    return createScopeReader(client, scope, { application }, { clock });
   return glanced.reader
     .without(new Set(['rules', 'every-rule', 'application', 'certificates']))
     .knowing({ application });
@@ -189,8 +189,9 @@ export async function carryOut(
   let rounds = 0;
   try {
     const tooOld = world.clock.monotonic() - current.observedAtMs > world.timing.observationMaxAgeMs;
-    if (tooOld && current.plan.actions.length > 0) current = await again(current, world, options, undefined);
-    for (; rounds < ROUNDS_MAX; rounds += 1) {
+    // What an action changes is read again before it; the ledger and the guards are asked here.
+    if (tooOld && current.plan.actions.length > 0) current = await again(current, world, options, new Set());
+    for (let idle = 0; idle < IDLE_ROUNDS_MAX; rounds += 1) {
       if (current.refusals.length > 0) break;
       let learned = options.ledgerKnown && (await keepBooks(world, current));
       while (learned && current.plan.deferred.length > 0) {
@@ -200,7 +201,7 @@ export async function carryOut(
       }
       const actions = runnable(current.plan, approved, results);
       if (actions.length === 0) break;
-      const { reader } = current;
+      const fresh = createFreshReadings(world, current.reader);
       const applied = await applyPlan(world, {
         plan: current.plan,
         actions,
@@ -208,12 +209,13 @@ export async function carryOut(
         live: current.live,
         memory: current.memory,
         members,
-        observedAtMs: current.observedAtMs,
-        freshReader: () => reader.without(),
+        freshen: fresh.freshen,
+        freshReader: () => fresh.reader().without(),
       });
+      idle = isNewlyDone(applied.results, results) ? 0 : idle + 1;
       for (const result of applied.results) results.set(result.action.id, result);
       options.shared?.changed(current.scope);
-      const readBack = await lookAgain({ ...current, reader: members.tell(reader) }, world, options, applied);
+      const readBack = await lookAgain({ ...current, reader: members.tell(fresh.reader()) }, world, options, applied);
       current = readBack.prepared;
       for (const result of readBack.untaken) {
         results.set(result.action.id, result);
@@ -243,6 +245,10 @@ export async function carryOut(
   }
 }
 
+function isNewlyDone(results: readonly ActionResult[], former: ReadonlyMap<string, ActionResult>): boolean {
+  return results.some(({ status, action }) => status === 'done' && former.get(action.id)?.status !== 'done');
+}
+
 /** What was read back, and what the platform accepted and does not show: that is not done. */
 interface ReadBack {
   readonly prepared: Prepared;
@@ -261,7 +267,7 @@ async function lookAgain(
     const prepared = { ...current, plan: remainder(current.plan, applied.results), waits: [] };
     return { prepared, untaken: [] };
   }
-  const next = await again(current, world, options, applied.stale ? undefined : applied.touched);
+  const next = await again(current, world, options, applied.touched);
   // One without a change of its own took, and comes once more only because a step before it undoes it for a moment.
   const untaken = new Set(next.plan.actions.flatMap(({ id, changes }) => (changes.length > 0 ? [id] : [])));
   const repeated = applied.results.flatMap((result) =>
@@ -286,24 +292,6 @@ export function approvalOf(plan: ScopePlan): (action: Action) => boolean {
   const actions = new Set(plan.actions.map((action) => action.id));
   const deferred = new Set(plan.deferred.map((entry) => entry.resource));
   return (action) => actions.has(action.id) || (deferred.has(action.resource) && !action.prune);
-}
-
-async function countFailure(world: ApplyWorld, prepared: Prepared, action: Action): Promise<void> {
-  const kind = action.resource.slice(0, action.resource.indexOf('/'));
-  const object = remembered(prepared.memory, kind, action.object);
-  if (object === undefined) return;
-  const failed = withFailure(object, prepared.work.resources.get(action.resource), undefined);
-  await world.ledger.commit(
-    transaction(world, prepared.scope, [
-      { op: 'put-object', object: failed },
-      {
-        op: 'record',
-        event: 'not-taken',
-        uid: object.uid,
-        detail: { action: action.id, summary: action.summary, failures: failed.failures },
-      },
-    ]),
-  );
 }
 
 /** A new observation, of everything or only of what was touched, and a new plan. */

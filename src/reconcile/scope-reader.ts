@@ -7,8 +7,10 @@ import type {
   PlacedRule,
   RuleRecord,
 } from '../model/observed.ts';
+import type { MonotonicMs } from '../model/time.ts';
 import type { PlatformClient } from '../platform/client.ts';
 import type { AppAddress } from '../platform/writes.ts';
+import type { Clock } from '../runtime/clock.ts';
 
 /** Of an application that was there a moment ago. */
 export const VANISHED = 'application/vanished';
@@ -20,7 +22,17 @@ export interface CachingReader extends ScopeReader {
   without(readings?: ReadonlySet<ScopeReading>): CachingReader;
   /** A reader that has these answers as well. */
   knowing(known: AlreadyRead): CachingReader;
+  /** When this was asked for; undefined: it was not. Without a clock, every answer counts as old. */
+  askedMs(reading: ScopeReading): MonotonicMs | undefined;
+  read(reading: ScopeReading): Promise<unknown>;
 }
+
+interface Answered {
+  readonly askedMs: MonotonicMs;
+  readonly answer: Promise<unknown>;
+}
+
+type Answers = Map<ScopeReading, Answered>;
 
 /** What was read already: not asked again while it is fresh. */
 export interface AlreadyRead {
@@ -37,44 +49,53 @@ export interface SharedReads {
   certificates(): Promise<Readable<readonly CertificateRecord[]>>;
 }
 
-/** @param shared reads that answer for other applications too, in the place of the client's. */
+/** What a reader has besides the platform. */
+export interface ReaderContext {
+  /** Of whoever writes upon the answers: it gives them an age. */
+  readonly clock?: Clock;
+  /** Reads that answer for other applications too, in the place of the client's. */
+  readonly shared?: SharedReads;
+}
+
 export function createScopeReader(
   client: PlatformClient,
   app: AppAddress,
   known: AlreadyRead,
-  shared?: SharedReads,
+  context: ReaderContext = {},
 ): CachingReader {
-  return reader(client, app, new Map<ScopeReading, Promise<unknown>>(knownAnswers(known)), shared);
+  return reader(client, app, new Map(knownAnswers(known, nowOf(context))), context);
 }
 
-function knownAnswers(known: AlreadyRead): [ScopeReading, Promise<unknown>][] {
-  return Object.entries(known).map(([reading, answer]) => [reading as ScopeReading, Promise.resolve(answer)]);
+function nowOf({ clock }: ReaderContext): MonotonicMs {
+  return clock?.monotonic() ?? Number.NEGATIVE_INFINITY;
 }
 
-function reader(
-  client: PlatformClient,
-  app: AppAddress,
-  answers: Map<ScopeReading, Promise<unknown>>,
-  shared?: SharedReads,
-): CachingReader {
+function knownAnswers(known: AlreadyRead, askedMs: MonotonicMs): [ScopeReading, Answered][] {
+  return Object.entries(known).map(([reading, answer]) => [
+    reading as ScopeReading,
+    { askedMs, answer: Promise.resolve(answer) },
+  ]);
+}
+
+function reader(client: PlatformClient, app: AppAddress, answers: Answers, context: ReaderContext): CachingReader {
   const once = <T>(reading: ScopeReading, ask: () => Promise<T>): Promise<T> => {
     const known = answers.get(reading);
-    if (known !== undefined) return known as Promise<T>;
-    const answer = ask();
-    answers.set(reading, answer);
-    return answer;
+    if (known !== undefined) return known.answer as Promise<T>;
+    const answered = { askedMs: nowOf(context), answer: ask() };
+    answers.set(reading, answered);
+    return answered.answer;
   };
   /** An application without components answers for those of any other, and a write there really writes. */
   const isEmpty = async (): Promise<boolean> => {
-    const application = (await answers.get('application')) as ApplicationRecord | undefined;
+    const application = (await answers.get('application')?.answer) as ApplicationRecord | undefined;
     return application?.componentCount === 0;
   };
-  return {
+  const self: CachingReader = {
     ports: (serviceId) =>
       once(`ports ${serviceId}`, async () => ((await isEmpty()) ? undefined : client.ports(app, serviceId))),
     rules: () => once('rules', () => client.rules(app)),
     everyRule: () => once('every-rule', () => everyRule(client)),
-    certificates: () => once('certificates', () => shared?.certificates() ?? client.certificates(app.team)),
+    certificates: () => once('certificates', () => context.shared?.certificates() ?? client.certificates(app.team)),
     builds: (serviceId) => client.builds(app, serviceId),
     eventLog: (eventId) => client.eventLog(app, eventId),
     components: () => once('components', () => client.components(app)),
@@ -86,10 +107,27 @@ function reader(
       const kept = readings === undefined ? [] : [...answers].filter(([reading]) => !readings.has(reading));
       // What is asked again is asked for this application alone.
       const isAskedAgain = readings === undefined || readings.has('certificates');
-      return reader(client, app, new Map(kept), isAskedAgain ? undefined : shared);
+      const { shared: _, ...alone } = context;
+      return reader(client, app, new Map(kept), isAskedAgain ? alone : context);
     },
-    knowing: (known) => reader(client, app, new Map([...answers, ...knownAnswers(known)]), shared),
+    knowing: (known) => reader(client, app, new Map([...answers, ...knownAnswers(known, nowOf(context))]), context),
+    askedMs: (reading) => answers.get(reading)?.askedMs,
+    read: (reading) => {
+      const [, serviceId] = /^ports (.+)$/.exec(reading) ?? [];
+      if (serviceId !== undefined) return self.ports(serviceId);
+      return named[reading as keyof typeof named]();
+    },
   };
+  const named: Readonly<Record<Exclude<ScopeReading, `ports ${string}`>, () => Promise<unknown>>> = {
+    application: self.application,
+    certificates: self.certificates,
+    components: self.components,
+    endpoints: self.endpoints,
+    installed: self.installed,
+    rules: self.rules,
+    'every-rule': self.everyRule,
+  };
+  return self;
 }
 
 /** A server that lists one application's rules may refuse those of everybody, or hold one that nobody can read. */

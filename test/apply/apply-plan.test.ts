@@ -1,20 +1,10 @@
 import { expect, test } from 'vitest';
 import { applyPlan, type ApplyInput } from '../../src/apply/apply-plan.ts';
+import { PortolanError } from '../../src/model/errors.ts';
 import type { Action } from '../../src/model/plan.ts';
 import type { Verdict } from '../../src/platform/verdict.ts';
 import { planOf } from '../plan/plans.ts';
-import {
-  key,
-  lost,
-  portAction,
-  portObject,
-  readerOf,
-  refusal,
-  ScriptedWorld,
-  SERVICE,
-  timing,
-  yes,
-} from './scripted-world.ts';
+import { key, lost, portAction, portObject, readerOf, refusal, ScriptedWorld, SERVICE, yes } from './scripted-world.ts';
 
 /** Actions on one port each, so that only `after` ties them. */
 function chain(...types: readonly (readonly [type: string, port: number, after?: readonly string[]])[]): Action[] {
@@ -36,7 +26,7 @@ function inputOf(world: ScriptedWorld, actions: readonly Action[], changes: Part
     live: new Map(),
     memory: world.memory(),
     members: { of: async () => ({ type: 'member' }) },
-    observedAtMs: world.clock.monotonic(),
+    freshen: async () => ({ read: [], isAsPlanned: true }),
     freshReader: () => readerOf({}),
     ...changes,
   };
@@ -201,45 +191,70 @@ test('the reason that stopped a scope first is the one that is told', async () =
   expect(applied.stopped).toMatchObject({ type: 'scope-stopped' });
 });
 
-test.for([
-  [timing.observationMaxAgeMs, false],
-  [timing.observationMaxAgeMs + 1, true],
-] as const)('an observation that is %i ms old is too old for a second write: %j', async ([ageMs, stale]) => {
+test('before each write, what it changes is made sure to be fresh', async () => {
   const world = new ScriptedWorld();
-  world.answers.push(() => {
-    world.clock.advance(ageMs);
-    return yes;
-  }, yes);
-  const applied = await applyPlan(world.apply, inputOf(world, chain(['open_inner', 1], ['open_inner', 2])));
-  expect(applied.stale).toBe(stale);
-  expect(applied.stopped).toBeUndefined();
-  expect(statuses(applied)).toEqual(stale ? ['open_inner 1: done'] : ['open_inner 1: done', 'open_inner 2: done']);
+  const asked: (readonly string[])[] = [];
+  world.answers.push(yes, yes);
+  const freshen: ApplyInput['freshen'] = async (readings) => {
+    asked.push(readings);
+    expect(world.sent).toHaveLength(asked.length - 1);
+    return { read: [], isAsPlanned: true };
+  };
+  await applyPlan(world.apply, inputOf(world, chain(['open_inner', 1], ['open_outer', 2]), { freshen }));
+  expect(asked).toEqual([[`ports ${SERVICE}`], [`ports ${SERVICE}`, 'rules']]);
 });
 
 test.for(['interrupted', 'fail-fast', 'stale'] as const)('what is half done is completed first: %s', async (why) => {
   const world = new ScriptedWorld();
   world.answers.push(() => {
-    if (why === 'stale') world.clock.advance(timing.observationMaxAgeMs + 1);
-    else world.stop = why;
+    if (why !== 'stale') world.stop = why;
     return yes;
   }, yes);
   const [first, second, third] = chain(['open_inner', 1], ['open_outer', 2, ['open_inner 1']], ['open_inner', 3]);
   if (first === undefined || second === undefined || third === undefined) throw new Error('there are three');
   const actions = [first, { ...second, continues: first.id }, third];
-  const applied = await applyPlan(world.apply, inputOf(world, actions));
+  const freshen: ApplyInput['freshen'] = async (readings) =>
+    why === 'stale' && world.sent.length > 0
+      ? { read: readings, isAsPlanned: false }
+      : { read: [], isAsPlanned: true };
+  const applied = await applyPlan(world.apply, inputOf(world, actions, { freshen }));
   expect(statuses(applied).slice(0, 2)).toEqual(['open_inner 1: done', 'open_outer 2: done']);
   expect(world.sent).toHaveLength(2);
   expect(why === 'stale' ? applied.stale : applied.stopped).toEqual(why === 'stale' ? true : { type: why });
 });
 
-test('one write follows every observation, however long that took', async () => {
+test('where it is not as planned any more, nothing is sent for it, and it is not read back once more', async () => {
   const world = new ScriptedWorld();
   world.answers.push(yes);
-  const input = inputOf(world, chain(['open_inner', 1], ['open_inner', 2]));
-  world.clock.advance(60_000);
-  const applied = await applyPlan(world.apply, input);
+  const freshen: ApplyInput['freshen'] = async (readings) =>
+    world.sent.length === 0 ? { read: [], isAsPlanned: true } : { read: readings, isAsPlanned: false };
+  const applied = await applyPlan(
+    world.apply,
+    inputOf(world, chain(['open_outer', 1], ['open_inner', 2]), { freshen }),
+  );
+  expect(statuses(applied)).toEqual(['open_outer 1: done']);
+  expect(applied).toMatchObject({ stale: true, stopped: undefined, touched: new Set(['rules']) });
+});
+
+test('where it cannot be read, the run ends with why, and what was done before is told', async () => {
+  const world = new ScriptedWorld();
+  world.answers.push(yes);
+  const silent = new PortolanError({
+    code: 'platform/unreachable',
+    disposition: 'unreachable',
+    message: 'no answer',
+    remedy: 'Check it.',
+  });
+  const freshen: ApplyInput['freshen'] = async () => {
+    if (world.sent.length > 0) throw silent;
+    return { read: [], isAsPlanned: true };
+  };
+  const applied = await applyPlan(
+    world.apply,
+    inputOf(world, chain(['open_inner', 1], ['open_inner', 2]), { freshen }),
+  );
   expect(statuses(applied)).toEqual(['open_inner 1: done']);
-  expect(applied.stale).toBe(true);
+  expect(applied).toMatchObject({ error: silent, stopped: { type: 'scope-stopped', by: 'no answer' } });
 });
 
 test.for([

@@ -22,6 +22,8 @@ import { seededRandom, VirtualClock } from './virtual-clock.ts';
 export interface Exchange {
   readonly request: PlatformRequest;
   readonly response: PlatformResponse;
+  /** Monotonic. */
+  readonly sentMs: number;
 }
 
 /** When the process dies: before or after the n-th write (from 1) has its effect. */
@@ -48,6 +50,8 @@ export class ScopeWorld {
   readonly #dialect: Dialect;
   readonly #sandbox: Transport;
   crash: Crash | undefined;
+  /** How long the platform takes for each answer. */
+  latencyMs = 0;
   /** Answers in place of the platform, which then never hears of the request. */
   answer: (request: PlatformRequest) => PlatformResponse | undefined = () => undefined;
   /** Alters what the platform answers. */
@@ -106,8 +110,10 @@ export class ScopeWorld {
         die();
         return never;
       }
+      const sentMs = clock.monotonic();
+      if (this.latencyMs > 0) await clock.sleep(this.latencyMs);
       const response = this.answer(request) ?? this.alter(request, await this.#sandbox(request));
-      this.exchanges.push({ request, response });
+      this.exchanges.push({ request, response, sentMs });
       if (strikes === 'after') {
         die();
         return never;
