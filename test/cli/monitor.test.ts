@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { displayWidth } from '../../src/cli/text.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { demoSeed } from '../../src/sandbox/seeds/demo.ts';
+import type { Dialect } from '../../src/sandbox/wire.ts';
 import { configurationFor, folderOf, sandboxFor } from './platform.ts';
 import { collectingTerminal, type Run, runHere } from './running.ts';
 
@@ -9,8 +10,8 @@ import { collectingTerminal, type Run, runHere } from './running.ts';
 const clock = { ...systemClock, now: () => Date.UTC(2026, 10, 20, 12) };
 const APP = 'default/team-a/region-1/42';
 
-async function platform(seed: Partial<typeof demoSeed> = {}) {
-  const sandbox = await sandboxFor({ clock, seed: { ...demoSeed, ...seed } });
+async function platform(seed: Partial<typeof demoSeed> = {}, dialect: Dialect = 'extended') {
+  const sandbox = await sandboxFor({ clock, dialect, seed: { ...demoSeed, ...seed } });
   const config = `${folderOf({ 'portolan.yaml': configurationFor(sandbox.url) })}/portolan.yaml`;
   const monitor = async (
     args: readonly string[],
@@ -64,7 +65,7 @@ test('csv has a line for each sample, with times and stable columns', async () =
   const lines = out.split('\r\n');
   expect(lines[0]).toBe('time,platform,team,region,app_id,service_id,component,item,series,unit,value');
   expect(lines[1]).toMatch(
-    /^2026-11-20T11:58:00\.000Z,default,team-a,region-1,42,[0-9a-f]{32},shop-web,request,1,per-second,\d+\.\d+$/,
+    /^2026-11-20T11:58:00\.000Z,default,team-a,region-1,42,[0-9a-f]{32},shop-web,request,1,per-second,\d+$/,
   );
   expect(lines).toHaveLength(1 + 2 * 3 + 1);
   expect(err).toBe('');
@@ -110,9 +111,12 @@ test('json has times, a summary and the samples', async () => {
 });
 
 test('what the platform lost is not known, and never a zero, in every format', async () => {
-  const { monitor } = await platform({ monitoring: 'lossy' });
+  const { monitor } = await platform({ monitoring: 'lossy' }, 'documented');
   for (const columns of [40, 120]) {
     const { out } = await monitor([APP], { isTerminal: true, columns });
+    expect(out.replace(/\s+/g, ' ')).toContain(
+      'source: the monitoring endpoint of the application, whose answer has lost every sample',
+    );
     expect(out).toMatch(/request_time +no data \(status success\)/);
     expect(out).not.toMatch(/\b0\b/);
   }
@@ -122,11 +126,28 @@ test('what the platform lost is not known, and never a zero, in every format', a
     'note: no data of shop-web: what it does is not known\nnote: no data of shop-api: what it does is not known\n',
   );
   const json = JSON.parse((await monitor([APP, '-o', 'json'])).out) as {
+    source: string;
+    samplesLost: boolean;
     components: { series: { summary: unknown; samples: unknown[] }[] }[];
   };
+  expect(json).toMatchObject({ source: 'application', samplesLost: true });
   const series = json.components.flatMap((component) => component.series);
   expect(series.length).toBe(6);
   expect(series.every(({ summary, samples }) => summary === null && samples.length === 0)).toBe(true);
+});
+
+test('a platform whose endpoint loses samples is asked by the metrics of the region, which have them', async () => {
+  const { monitor } = await platform({ monitoring: 'lossy' });
+  const { out } = await monitor([APP], { isTerminal: true, columns: 120 });
+  expect(out).toContain("source: the region's metrics");
+  expect(out).not.toContain('no data');
+  const json = JSON.parse((await monitor([APP, '-o', 'json'])).out) as {
+    components: { series: { samples: unknown[] }[] }[];
+  };
+  expect(json).toMatchObject({ source: 'region', samplesLost: false });
+  const series = json.components.flatMap((component) => component.series);
+  expect(series).toHaveLength(6);
+  expect(series.every(({ samples }) => samples.length > 50)).toBe(true);
 });
 
 test('what has not happened yet is missing', async () => {
