@@ -11,7 +11,7 @@ import { guardEmpty, guardShare, guardShrunk, guardSuccession, type Refusal } fr
 import type { Capability } from '../platform/client.ts';
 import { operations } from '../platform/operations.ts';
 import type { PassOptions, Prepared, Work } from '../reconcile/reconcile.ts';
-import { createSharedReadings } from '../reconcile/shared-readings.ts';
+import { createSharedReadings, type SharedReadings } from '../reconcile/shared-readings.ts';
 import { survey, type Survey } from '../reconcile/survey.ts';
 import { timingOf } from '../reconcile/timing.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -36,12 +36,14 @@ export interface SessionOptions extends InputOptions, LogOptions, ScopeFlags {
   readonly refuse?: (problems: readonly Problem[]) => Promise<void>;
 }
 
-/** A command that waits looks anew after it. */
+/** After the first look, a command that waits reads anew what it shares. */
 const SHARED_READINGS_AGE_MS = 30_000;
 
 /** Manifests, configuration, ledger and platforms of one command, opened and checked. */
 export interface Session {
   readonly input: Input;
+  /** What one look at all applications shares: each listing is asked for once, however long the look takes. */
+  surveyReadings(): SharedReadings;
   readonly works: readonly Work[];
   readonly options: PassOptions;
   readonly ledger: Ledger;
@@ -190,16 +192,19 @@ function openedSession(opened: Opened): Session {
   const stores = lazyStores(platforms);
   const snapshot = snapshotId(desired);
   const works = groupByApplication(desired).map(workOf);
+  const shared = (maxAgeMs: number): SharedReadings =>
+    createSharedReadings(
+      works.map(({ application }) => application.spec),
+      surroundings.clock,
+      maxAgeMs,
+    );
   return {
     input,
     works,
+    surveyReadings: () => shared(Number.POSITIVE_INFINITY),
     options: {
       ...passOptions(options, { configuration, desired, readOnly, ledgerKnown: isKnown }),
-      shared: createSharedReadings(
-        works.map(({ application }) => application.spec),
-        surroundings.clock,
-        SHARED_READINGS_AGE_MS,
-      ),
+      shared: shared(SHARED_READINGS_AGE_MS),
     },
     ledger,
     platforms,
@@ -251,7 +256,7 @@ export async function surveyAll(session: Session, hooks: SessionHooks): Promise<
   try {
     return await survey({
       works,
-      options: session.options,
+      options: { ...session.options, shared: session.surveyReadings() },
       ledger: session.ledger,
       source: session.source,
       revision: session.input.commit?.name ?? null,

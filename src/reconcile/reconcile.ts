@@ -3,7 +3,7 @@ import { resolveIntents, startWindows, unresolvedIntents } from '../apply/resolv
 import type { ActionResult } from '../plan/result.ts';
 import type { ApplyWorld } from '../apply/world.ts';
 import type { ApplicationSpec } from '../kinds/application/spec.ts';
-import { type Memory, type Permissions, type ScopeReading } from '../kinds/reconciled.ts';
+import { type Memory, type Permissions, type ScopeReader, type ScopeReading } from '../kinds/reconciled.ts';
 import { reconciledKinds } from '../kinds/registry.ts';
 import { PortolanError } from '../model/errors.ts';
 import { type ResourceId, type Scope, scopeKey } from '../model/ids.ts';
@@ -134,7 +134,9 @@ async function glance(work: Work, world: ApplyWorld, options: PassOptions): Prom
   );
   const memory = await readMemory(world, scope, options);
   try {
-    return await look(work, world, options, scope, reader, memory, []);
+    // What a server can do matters only where something differs, and is found out then: nothing is asked for it here.
+    const can: ScopeReader['can'] = async (ability) => world.client.capability(ability) === 'yes';
+    return { ...(await look(work, world, options, scope, { ...reader, can }, memory, [])), reader };
   } catch (error) {
     // Whoever asks for the application itself says best what is wrong with it.
     if (error instanceof PortolanError && error.code === VANISHED) return undefined;
@@ -147,7 +149,8 @@ async function isInSync(looked: Looked, world: ApplyWorld): Promise<boolean> {
   const { actions, deferred, holds, notes } = looked.plan;
   const isOpen = actions.length + deferred.length + holds.length + looked.waits.length > 0;
   if (isOpen || notes.some((note) => note.changes !== undefined)) return false;
-  return (await bookings(world, looked)).length === 0;
+  // Without a ledger there is nothing to keep.
+  return !looked.memory.known || (await bookings(world, looked)).length === 0;
 }
 
 /** What a glance has asked for this application alone is as fresh as anything; what it shared is asked anew. */

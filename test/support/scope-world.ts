@@ -8,6 +8,7 @@ import { resourceId } from '../../src/model/ids.ts';
 import type { Resource } from '../../src/model/resource.ts';
 import { Secret } from '../../src/model/secret.ts';
 import { createRequestBudget } from '../../src/platform/budget.ts';
+import type { DialectSetting } from '../../src/platform/dialect.ts';
 import type { PlatformClient } from '../../src/platform/client.ts';
 import { createPlatformClient } from '../../src/platform/platform-client.ts';
 import type { PlatformRequest, PlatformResponse, Transport } from '../../src/platform/transport.ts';
@@ -47,7 +48,7 @@ export class ScopeWorld {
   readonly state;
   readonly exchanges: Exchange[] = [];
   readonly #random: Random;
-  readonly #dialect: Dialect;
+  readonly #configured: DialectSetting;
   readonly #sandbox: Transport;
   crash: Crash | undefined;
   /** How long the platform takes for each answer. */
@@ -57,9 +58,10 @@ export class ScopeWorld {
   /** Alters what the platform answers. */
   alter: (request: PlatformRequest, response: PlatformResponse) => PlatformResponse = (_, response) => response;
 
-  constructor(seed: Seed, dialect: Dialect, randomSeed = 1) {
+  /** @param configured the dialect as the operator has it; by default what the platform has. */
+  constructor(seed: Seed, dialect: Dialect, randomSeed = 1, configured: DialectSetting = dialect) {
     this.#random = seededRandom(randomSeed);
-    this.#dialect = dialect;
+    this.#configured = configured;
     this.state = stateOf(seed);
     this.#sandbox = inMemoryTransport(this.state, () => ({
       nowMs: this.clock.now(),
@@ -128,7 +130,7 @@ export class ScopeWorld {
         clock,
         random: this.#random,
         log: silentLog,
-        dialect: this.#dialect,
+        dialect: this.#configured,
         budget: createRequestBudget({ concurrency: 16, requestsPerSecond: 1_000_000 }, clock),
         limits: { timeoutMs: 30_000 },
       }),

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { requestFloor } from '../../src/reconcile/request-floor.ts';
+import { COMPONENTS_PER_APPLICATION, fleetManifests, fleetSeed, type FleetSize, serviceId } from '../bench/fleet.ts';
+import { type Scene, setScene } from './scene.ts';
+
+const SIZE: FleetSize = { applications: 4, teams: 2, rulesPerApplication: 2 };
+const ROUND = {
+  platform: 1,
+  'team and region': SIZE.teams,
+  application: SIZE.applications,
+  component: SIZE.applications * COMPONENTS_PER_APPLICATION,
+};
+
+async function fleetScene(configuredDialect: 'auto' | 'extended'): Promise<Scene> {
+  const scene = await setScene({
+    configuredDialect,
+    manifests: Object.fromEntries(fleetManifests(SIZE)),
+    sandbox: { seed: fleetSeed(SIZE, { withRules: true }) },
+  });
+  const { code, err } = await scene.run('apply', ['--adopt']);
+  expect(code, err).toBe(0);
+  scene.traffic();
+  return scene;
+}
+
+function countsOf(reads: readonly string[]): Readonly<Record<string, number>> {
+  return Object.fromEntries([...Map.groupBy(reads, (read) => read)].map(([read, all]) => [read, all.length]));
+}
+
+test.for(['auto', 'extended'] as const)(
+  'a plan of what is in sync asks no more than the floor, the whole command, with a dialect that is %s and without a ledger',
+  async (configured) => {
+    const scene = await fleetScene(configured);
+    const { code, out } = await scene.run('plan', ['--ledger', 'none', '--detailed-exitcode']);
+    expect(code, out).toBe(0);
+    expect(countsOf(scene.traffic().reads)).toEqual(requestFloor('extended', ROUND));
+  },
+);
+
+test('one application that differs adds its own record and rules, and the regions of the guards, each once', async () => {
+  const scene = await fleetScene('auto');
+  const [row] = [...scene.sandbox.state.ports.all()].filter((port) => port.serviceId === serviceId(1, 1));
+  if (row === undefined) throw new Error('the fleet has ports');
+  scene.alterPort(row.serviceId, row.port, { alias: 'OTHER' });
+  const { code } = await scene.run('plan', ['--detailed-exitcode']);
+  expect(code).toBe(2);
+  expect(countsOf(scene.traffic().reads)).toEqual({
+    ...requestFloor('extended', ROUND),
+    getApplication: 1,
+    listRules: 1,
+    listRegions: 1,
+  });
+});
