@@ -46,6 +46,8 @@ export interface PlatformsOptions {
   readonly log: Log;
   /** Told of every request that left, for metrics. */
   readonly onRequest?: NonNullable<PlatformClientOptions['onRequest']>;
+  /** Told of a read that goes unanswered for a while. */
+  readonly onSlow?: NonNullable<PlatformClientOptions['onSlow']>;
   /** Of reads; default: that of a command, which has but one try. */
   readonly retry?: NonNullable<PlatformClientOptions['retry']>;
   /** What an earlier process found out about a platform. */
@@ -97,7 +99,7 @@ function maskStoreKeys({ configuration, surroundings }: PlatformsOptions): void 
 function openPlatform(
   name: string,
   spec: PlatformSpec,
-  { surroundings, log, remembered, onRequest, retry }: PlatformsOptions,
+  { surroundings, log, remembered, onRequest, onSlow, retry }: PlatformsOptions,
 ): { readonly client: PlatformClient; readonly transport: HttpTransport } {
   const { clock, random, signal } = surroundings;
   const { url, warning } = checkPlatformUrl(spec.url, spec.allowPlainHttp);
@@ -133,6 +135,7 @@ function openPlatform(
     signal,
     redact: surroundings.redaction.redact,
     ...(onRequest === undefined ? {} : { onRequest }),
+    ...(onSlow === undefined ? {} : { onSlow }),
     ...(retry === undefined ? {} : { retry }),
     ...(remembered === undefined ? {} : { remembered: remembered(name) }),
   });

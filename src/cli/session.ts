@@ -116,12 +116,17 @@ export async function withInput(
   const { ledger, isKnown } = await openLedger({ ledger: options.ledger, actor, readOnly }, surroundings);
   const remembered = await rememberedCapabilities(ledger, input);
   const traffic = { reads: 0, writes: 0 };
+  const reading = createProgress(surroundings);
   const platforms = openPlatforms({
     configuration: input.configuration,
     file: input.file,
     surroundings,
     log,
     remembered: (name) => remembered.get(name) ?? {},
+    onSlow: ({ path, deadlineMs }) => {
+      const untilMs = surroundings.clock.now() + deadlineMs;
+      reading.waits('', `for the status of an application (GET ${path})`, untilMs);
+    },
     onRequest: ({ operation }) => {
       if (operations[operation as keyof typeof operations]?.class === 'read') traffic.reads += 1;
       else traffic.writes += 1;
@@ -139,6 +144,7 @@ export async function withInput(
       readOnly,
       actor,
       traffic,
+      reading,
     });
     const exitCode = await work(session);
     if (!readOnly) {
@@ -163,6 +169,7 @@ interface Opened {
   readonly readOnly: boolean;
   readonly actor: string;
   readonly traffic: Traffic;
+  readonly reading: Progress;
 }
 
 /** What standard input said was read and is gone: it stays as it was. */
@@ -186,7 +193,7 @@ function atFault(problems: Input['problems']): PortolanError {
 }
 
 function openedSession(opened: Opened): Session {
-  const { options, input, surroundings, log, ledger, isKnown, platforms, readOnly, actor, traffic } = opened;
+  const { options, input, surroundings, log, ledger, isKnown, platforms, readOnly, actor, traffic, reading } = opened;
   const { configuration, desired } = input;
   const timing = timingOf(configuration.settings);
   const stores = lazyStores(platforms);
@@ -216,7 +223,7 @@ function openedSession(opened: Opened): Session {
     allowRewind: options.allowRewind === true,
     parallelism: options.parallelism,
     traffic,
-    reading: createProgress(surroundings),
+    reading,
     anew: () => reopened(opened),
     world: ({ application }, hooks) => ({
       client: platforms.client(application.spec.platform),

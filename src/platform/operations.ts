@@ -30,7 +30,7 @@ export interface Operation {
   readonly dialect: 'documented' | 'extended';
   /** The largest answer that is read; a larger one is a failure, not a truncated list. */
   readonly answerBytesMax: number;
-  /** undefined: reads take the timeout of the operator's limits. */
+  /** Of reads, the most that one may take; undefined: they take the timeout of the operator's limits. */
   readonly timeoutMs: number | undefined;
 }
 
@@ -38,6 +38,8 @@ const RECORD_BYTES_MAX = 4 * 1024 * 1024;
 const LIST_BYTES_MAX = 64 * 1024 * 1024;
 /** A real server gives a request up after about 75 s: waiting longer than that turns an unknown into an answer. */
 const WRITE_TIMEOUT_MS = 90_000;
+/** The platform asks the cluster for the status of an application, and hangs for minutes where that does not answer. */
+const STATUS_TIMEOUT_MS = 10_000;
 /** An install fetches and creates a whole application before it answers, and giving up early does not stop it. */
 const INSTALL_TIMEOUT_MS = 900_000;
 
@@ -52,7 +54,7 @@ function write(method: HttpMethod, writeClass: WriteClass, dialect: Operation['d
 /** Every operation of the API that is used. Documented ones are those of `platform-api` section 4. */
 export const operations: Readonly<Record<ReadOperation | WriteOperation, Operation>> = {
   listRegions: read('documented', LIST_BYTES_MAX),
-  getApplication: read('documented', RECORD_BYTES_MAX),
+  getApplication: { ...read('documented', RECORD_BYTES_MAX), timeoutMs: STATUS_TIMEOUT_MS },
   listPorts: read('documented', LIST_BYTES_MAX),
   monitor: read('documented', LIST_BYTES_MAX),
   queryRegion: read('extended', LIST_BYTES_MAX),

@@ -33,7 +33,7 @@ import { missingCapability, storeFailure } from './failures.ts';
 import { isForeignRefusal } from './foreign.ts';
 import { createRequestGate, type RequestFacts, type RequestGate } from './gate.ts';
 import { paths } from './operations.ts';
-import { createReader, type ReadCall, type Reader } from './reader.ts';
+import { createReader, type ReadCall, type Reader, type SlowRead } from './reader.ts';
 import { createRegionReads } from './region-reads.ts';
 import { hashOf, writeRequest } from './requests.ts';
 import { defaultRetryPolicy, type RetryPolicy } from './retrying.ts';
@@ -62,6 +62,8 @@ export interface PlatformClientOptions {
   readonly signal?: AbortSignal;
   /** Masks secrets in what the server says, before it is shown or recorded: servers repeat what they were sent. */
   readonly redact?: Redact;
+  /** A read that has a deadline of its own goes unanswered: the status of an application, mostly. */
+  readonly onSlow?: (slow: SlowRead) => void;
   /** Called once for each request that left, when it was answered or has failed; each attempt counts. */
   readonly onRequest?: (facts: RequestFacts) => void;
   /** An answer to a write that the classifier's table does not know. */
@@ -89,6 +91,7 @@ export function createPlatformClient(options: PlatformClientOptions): PlatformCl
     policy: options.retry ?? defaultRetryPolicy,
     ...(options.signal === undefined ? {} : { signal: options.signal }),
     ...(options.redact === undefined ? {} : { redact: options.redact }),
+    ...(options.onSlow === undefined ? {} : { onSlow: options.onSlow }),
   });
   const listings = createListings(createReadable(reader, dialect, options));
   return {

@@ -8,7 +8,7 @@ import { isForeignAnswer, notTheApi } from './foreign.ts';
 import type { RequestGate } from './gate.ts';
 import { operations, type ReadOperation } from './operations.ts';
 import { type RetryPolicy, retryingReads } from './retrying.ts';
-import { type PlatformRequest, TransportError } from './transport.ts';
+import { type PlatformRequest, type PlatformResponse, TransportError } from './transport.ts';
 
 export interface ReadCall<T> {
   readonly operation: ReadOperation;
@@ -30,7 +30,20 @@ export interface ReaderWorld {
   readonly policy: RetryPolicy;
   readonly signal?: AbortSignal;
   readonly redact?: Redact;
+  /** A read that has a deadline of its own has gone unanswered for a while. */
+  readonly onSlow?: (slow: SlowRead) => void;
 }
+
+/** A read that takes long, for people who wait. */
+export interface SlowRead {
+  readonly operation: ReadOperation;
+  readonly path: string;
+  /** It is given up so long from now. */
+  readonly deadlineMs: number;
+}
+
+/** Shorter than this, nobody need be told. */
+const SLOW_MS = 3_000;
 
 export interface Reader {
   /** @throws PortolanError with URL, status, code and message. */
@@ -45,21 +58,38 @@ const NO_QUERY: Readonly<Record<string, string>> = {};
 
 /** Reads with retries; two equal reads under way at the same time are one request. */
 export function createReader(world: ReaderWorld): Reader {
-  const { url, gate, clock, random, log, policy } = world;
+  const { url, gate, clock, random, log, policy, onSlow } = world;
   const underWay = new Map<string, Promise<Answer>>();
   let isProven = false;
-  const send = retryingReads((request) => gate.send(request), {
+  const retries = {
     clock,
     random,
     policy,
     mayRetry: gate.budget.takeRetry,
-    onRetry: (request, delayMs, why) =>
+    onRetry: (request: PlatformRequest, delayMs: number, why: string) =>
       log.debug('read is tried again', { operation: request.operation, delayMs, why }),
-  });
+  };
+  const send = retryingReads((request) => gate.send(request), retries);
+  const sendUnlessLate = retryingReads((request) => gate.send(request), { ...retries, retriesLate: false });
 
-  async function ask(request: PlatformRequest, where: string): Promise<Answer> {
+  /** What hangs once hangs again: a read with a deadline of its own is not repeated when that has passed. */
+  async function sendInTime(request: PlatformRequest, operation: ReadOperation): Promise<PlatformResponse> {
+    if (operations[operation].timeoutMs === undefined) return await send(request);
+    const answered = new AbortController();
+    clock.sleep(SLOW_MS, answered.signal).then(
+      () => onSlow?.({ operation, path: request.path, deadlineMs: Math.max(0, request.timeoutMs - SLOW_MS) }),
+      () => {},
+    );
     try {
-      return parseAnswer(await send(request), world.redact);
+      return await sendUnlessLate(request);
+    } finally {
+      answered.abort();
+    }
+  }
+
+  async function ask(request: PlatformRequest, where: string, operation: ReadOperation): Promise<Answer> {
+    try {
+      return parseAnswer(await sendInTime(request, operation), world.redact);
     } catch (error) {
       // Waiting for a turn ends with the signal's own reason, whatever the caller chose it to be.
       if (world.signal?.aborted === true) throw stopped(where);
@@ -68,13 +98,13 @@ export function createReader(world: ReaderWorld): Reader {
     }
   }
 
-  function askOnce(request: PlatformRequest, where: string): Promise<Answer> {
+  function askOnce(request: PlatformRequest, where: string, operation: ReadOperation): Promise<Answer> {
     const { path, query } = request;
     // Building search parameters costs more than the rest of this; few reads have any.
     const key = query === NO_QUERY ? path : `${path}?${new URLSearchParams(query).toString()}`;
     const present = underWay.get(key);
     if (present !== undefined) return present;
-    const asked = ask(request, where).finally(() => {
+    const asked = ask(request, where, operation).finally(() => {
       if (underWay.get(key) === asked) underWay.delete(key);
     });
     underWay.set(key, asked);
@@ -93,10 +123,10 @@ export function createReader(world: ReaderWorld): Reader {
         path,
         query,
         isRead: true,
-        timeoutMs: world.timeoutMs,
+        timeoutMs: Math.min(world.timeoutMs, operations[operation].timeoutMs ?? world.timeoutMs),
         ...(world.signal === undefined ? {} : { signal: world.signal }),
       };
-      const answer = await askOnce(request, where);
+      const answer = await askOnce(request, where, operation);
       if (answer.isSuccess && answer.isJson) return decoded(call, answer, where);
       const meant = call.otherwise?.(answer);
       if (meant !== undefined) return meant.value;

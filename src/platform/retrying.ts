@@ -81,6 +81,10 @@ function isWorthRetrying(error: TransportError): boolean {
   return error.failure === 'unsent' ? UNSENT_WORTH_RETRYING.has(error.code) : !AMBIGUOUS_FOR_GOOD.has(error.code);
 }
 
+function isLate({ failure, code }: TransportError): boolean {
+  return failure === 'ambiguous' && code === 'ETIMEDOUT';
+}
+
 /** An answer that a later attempt may better. It never gets out of this file. */
 class PassingAnswer extends Error {
   readonly response: PlatformResponse;
@@ -99,6 +103,8 @@ export interface RetryWorld {
   readonly policy: RetryPolicy;
   /** Asked before each retry; false gives up, because retries must stay a small share of all requests. */
   readonly mayRetry: () => boolean;
+  /** false: a read that was sent and not answered in time is not repeated. */
+  readonly retriesLate?: boolean;
   readonly onRetry?: (request: PlatformRequest, delayMs: number, why: string) => void;
 }
 
@@ -162,6 +168,8 @@ function delayBefore(attempt: number, error: Error, world: RetryWorld): number |
       return backoffMs(attempt, policy.throttledDelayMsFirst, policy.throttledDelayMsMax, random);
     }
   } else if (!(error instanceof TransportError && isWorthRetrying(error))) {
+    return null;
+  } else if (world.retriesLate === false && isLate(error)) {
     return null;
   }
   return backoffMs(attempt, policy.delayMsFirst, policy.delayMsMax, random);
