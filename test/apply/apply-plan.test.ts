@@ -4,7 +4,18 @@ import { PortolanError } from '../../src/model/errors.ts';
 import type { Action } from '../../src/model/plan.ts';
 import type { Verdict } from '../../src/platform/verdict.ts';
 import { planOf } from '../plan/plans.ts';
-import { key, lost, portAction, portObject, readerOf, refusal, ScriptedWorld, SERVICE, yes } from './scripted-world.ts';
+import {
+  key,
+  lost,
+  portAction,
+  portObject,
+  readerOf,
+  refusal,
+  ScriptedWorld,
+  SERVICE,
+  yes,
+  timing,
+} from './scripted-world.ts';
 
 /** Actions on one port each, so that only `after` ties them. */
 function chain(...types: readonly (readonly [type: string, port: number, after?: readonly string[]])[]): Action[] {
