@@ -21,6 +21,7 @@ import { ledger } from './ledger.ts';
 import { oneChange } from './one-change.ts';
 import { requests } from './requests.ts';
 import { slowPlatform } from './slow-platform.ts';
+import { slowRequests } from './slow-requests.ts';
 import { startup } from './startup.ts';
 import { transport } from './transport.ts';
 
@@ -38,6 +39,7 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<rea
   growth,
   'one-change': oneChange,
   'slow-platform': slowPlatform,
+  'slow-requests': slowRequests,
 };
 
 const { values } = parseArgs({

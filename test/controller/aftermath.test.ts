@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { demo } from '../../src/sandbox/seeds/demo.ts';
+import { demo, demoSeed } from '../../src/sandbox/seeds/demo.ts';
+import { DaemonWorld } from './daemon.ts';
 import { SHOP, APPLICATION, web, rule, FILES, started, portOf, domains } from './shop.ts';
 
 test.for([
@@ -22,6 +23,30 @@ test.for([
     const changedMs = world.clock.now();
     await world.until(() => healthy() === expected, expected);
     expect(world.clock.now() - changedMs).toBeGreaterThan(280_000);
+  },
+);
+
+test.for([
+  ['has its range query', undefined, 'True WithinBounds', "(source: the region's metrics)"],
+  [
+    'answers neither way',
+    { status: 400, contentType: 'application/json', retryAfter: null, body: '{"code":400,"msg":{"error":"down"}}' },
+    'Unknown NoData',
+    'its monitoring history cannot be read',
+  ],
+] as const)(
+  'where the endpoint of the application loses samples and the region %s, health says so and the pass is sound',
+  async ([, answer, expected, words]) => {
+    const world = new DaemonWorld('{}', { ...demoSeed, monitoring: 'lossy' });
+    if (answer !== undefined) world.answer = ({ path }) => (path.endsWith('/monitor/query_range') ? answer : undefined);
+    world.start();
+    const health = 'health: [ { component: shop-web, over: 5m, series: request_time, max: 100000 } ]';
+    const application = APPLICATION.replace(`appId: ${demo.appId}`, `appId: ${demo.appId}, ${health}`);
+    await world.commit({ ...FILES, 'app.yaml': application });
+    const healthy = () => world.application(SHOP).conditions.find(({ type }) => type === 'Healthy');
+    await world.until(() => `${healthy()?.status} ${healthy()?.reason}` === expected, expected);
+    expect(healthy()?.message).toContain(words);
+    expect(world.ready(SHOP)).toBe('True InSync');
   },
 );
 

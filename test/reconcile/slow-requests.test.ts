@@ -33,7 +33,7 @@ const seed: Seed = {
   ],
 };
 
-/** The same application, with the inner access closed of the first of its components. */
+/** The same application, with the inner access open in the first of its components. */
 function work(changed: number): Work {
   const components = Array.from({ length: COMPONENTS }, (_, index) =>
     manifest('Component', `c${index}`, {
