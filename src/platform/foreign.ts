@@ -28,6 +28,7 @@ const EXPECTED: Readonly<Record<ReadOperation, Expected>> = {
   listCertificates: { noun: 'a page of certificates', fields: ['list', 'total', 'id', 'alias'] },
   listEvents: { noun: 'a page of events', fields: ['events', 'total', 'event_id'] },
   eventLog: { noun: 'a log', fields: ['logs', 'message'] },
+  queryRegion: { noun: 'samples of a region', fields: ['result', 'resultType'] },
   monitor: { noun: 'a list of monitored components', fields: ['service_id', 'service_alias'] },
 };
 
