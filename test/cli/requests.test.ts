@@ -1,6 +1,10 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { EXIT } from '../../src/cli/exit-codes.ts';
 import { requestFloor } from '../../src/reconcile/request-floor.ts';
 import { COMPONENTS_PER_APPLICATION, fleetManifests, fleetSeed, type FleetSize, serviceId } from '../bench/fleet.ts';
+import { HANG_MS } from '../support/hang.ts';
 import { type Scene, setScene } from './scene.ts';
 
 const SIZE: FleetSize = { applications: 4, teams: 2, rulesPerApplication: 2 };
@@ -50,4 +54,22 @@ test('one application that differs adds its own record and rules, and the region
     listRules: 1,
     listRegions: 1,
   });
+});
+
+test('a status that hangs is waited for no longer than its deadline, once, and people are told', async () => {
+  const scene = await fleetScene('extended');
+  const config = join(scene.folder, 'portolan.yaml');
+  writeFileSync(
+    config,
+    readFileSync(config, 'utf8').replace('requestsPerSecond: 1000', 'requestsPerSecond: 1000, timeout: 9s'),
+  );
+  scene.sandbox.setFaults([{ operation: 'getApplication', fault: { type: 'delay', when: 'before', ms: HANG_MS } }]);
+  const file = join(scene.folder, 'manifests', 'team-1', 'app-1');
+  const { code, out, err } = await scene.run('plan', ['-f', file, '--ledger', 'none']);
+  expect(code).toBe(EXIT.unreachable);
+  expect(err).toContain(
+    'wait  for the status of an application (GET /openapi/v1/teams/team-1/regions/region-1/apps/1)',
+  );
+  expect(out).toContain('no whole answer within 9000 ms');
+  expect(scene.traffic().reads.filter((read) => read === 'getApplication').length).toBeLessThanOrEqual(1);
 });
