@@ -212,7 +212,7 @@ test('before each write, what it changes is made sure to be fresh', async () => 
     return { read: [], isAsPlanned: true };
   };
   await applyPlan(world.apply, inputOf(world, chain(['open_inner', 1], ['open_outer', 2]), { freshen }));
-  expect(asked).toEqual([[`ports ${SERVICE}`], [`ports ${SERVICE}`, 'rules']]);
+  expect(asked).toEqual([[`ports ${SERVICE}`], [`ports ${SERVICE}`, 'rules', 'endpoints']]);
 });
 
 test.for(['interrupted', 'fail-fast', 'stale'] as const)('what is half done is completed first: %s', async (why) => {
@@ -244,7 +244,7 @@ test('where it is not as planned any more, nothing is sent for it, and it is not
     inputOf(world, chain(['open_outer', 1], ['open_inner', 2]), { freshen }),
   );
   expect(statuses(applied)).toEqual(['open_outer 1: done']);
-  expect(applied).toMatchObject({ stale: true, stopped: undefined, touched: new Set(['rules']) });
+  expect(applied).toMatchObject({ stale: true, stopped: undefined, touched: new Set(['rules', 'endpoints']) });
 });
 
 test('where it cannot be read, the run ends with why, and what was done before is told', async () => {
