@@ -225,9 +225,7 @@ test.for(['interrupted', 'fail-fast', 'stale'] as const)('what is half done is c
   if (first === undefined || second === undefined || third === undefined) throw new Error('there are three');
   const actions = [first, { ...second, continues: first.id }, third];
   const freshen: ApplyInput['freshen'] = async (readings) =>
-    why === 'stale' && world.sent.length > 0
-      ? { read: readings, isAsPlanned: false }
-      : { read: [], isAsPlanned: true };
+    why === 'stale' && world.sent.length > 0 ? { read: readings, isAsPlanned: false } : { read: [], isAsPlanned: true };
   const applied = await applyPlan(world.apply, inputOf(world, actions, { freshen }));
   expect(statuses(applied).slice(0, 2)).toEqual(['open_inner 1: done', 'open_outer 2: done']);
   expect(world.sent).toHaveLength(2);
