@@ -9,7 +9,7 @@ export interface QualityPart {
 export const QUALITY_PARTS: readonly QualityPart[] = [
   {
     name: 'journal',
-    files: ['apply-plan', 'execute', 'journal', 'resolve', 'settle'].map((name) => `src/apply/${name}.ts`),
+    files: ['apply-plan', 'execute', 'journal', 'remedies', 'resolve', 'settle'].map((name) => `src/apply/${name}.ts`),
     tests: ['test/apply/*.test.ts'],
   },
   {

@@ -58,6 +58,7 @@ export async function applyPlan(world: ApplyWorld, input: ApplyInput): Promise<A
   const notDone = new Set<string>();
   let stopped: SkipReason | undefined;
   let sent = 0;
+  let hasInstalled = false;
   for (const action of input.actions) {
     const asked = world.stopRequested();
     // What is only half done is completed, whatever asks to stop: its other half has succeeded.
@@ -70,6 +71,8 @@ export async function applyPlan(world: ApplyWorld, input: ApplyInput): Promise<A
       results.push({ status: 'skipped', action, because });
       continue;
     }
+    // What an install rests on is read again after each of them.
+    if (hasInstalled && kindOf(action).calls.obstacle !== undefined) return { results, touched, stale: false, stopped };
     const stranger = await notMember(input, action);
     if (stranger !== undefined) {
       notDone.add(action.id);
@@ -88,6 +91,7 @@ export async function applyPlan(world: ApplyWorld, input: ApplyInput): Promise<A
     if (!seen.isAsPlanned) return { results, touched, stale: true, stopped };
     const { result, error } = await attempt(world, input, action, sent === 0);
     sent += 1;
+    hasInstalled ||= kindOf(action).calls.obstacle !== undefined;
     for (const reading of readings) touched.add(reading);
     results.push(result);
     if (result.status !== 'done') notDone.add(action.id);

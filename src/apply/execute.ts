@@ -1,7 +1,9 @@
 import type { ReconciledKind } from '../kinds/define.ts';
 import { type CallContext, type Memory, remembered, type ScopeReader } from '../kinds/reconciled.ts';
+import { rememberSince } from '../ledger/confirmation.ts';
 import type { LedgerOperation } from '../ledger/ledger.ts';
 import { PortolanError } from '../model/errors.ts';
+import type { Json } from '../model/json.ts';
 import type { Intent, OwnedObject, Refused } from '../model/owned.ts';
 import type { Action } from '../model/plan.ts';
 import type { Resource } from '../model/resource.ts';
@@ -28,6 +30,7 @@ import {
 } from './journal.ts';
 import type { ActionResult } from '../plan/result.ts';
 import { observeTwice } from './resolve.ts';
+import { REFUSED_REMEDY, REMEDIES, SCOPE_REMEDIES } from './remedies.ts';
 import { scopeFreeMs, type SettleWindow, settleWindow, settleWindowMs } from './settle.ts';
 import type { ApplyWorld } from './world.ts';
 
@@ -98,6 +101,8 @@ export async function execute(world: ApplyWorld, execution: Execution): Promise<
   }
   const prior = remembered(memory, place.kind, action.object);
   const preimage = kind.calls.preimage(action.step, execution.live, memory);
+  const obstacle = await obstacleTo(execution, preimage);
+  if (obstacle !== undefined) return kept(action, write, obstacle);
   // One deadline by both clocks: whoever overtakes this process waits no longer for the request to leave.
   const sendBeforeMs = world.clock.monotonic() + world.timing.sendWithinMs;
   const intent = newIntent(world, place, {
@@ -133,6 +138,27 @@ export async function execute(world: ApplyWorld, execution: Execution): Promise<
     const message = `${verdict.answer.message}; the ledger could not be told`;
     const answer = { ...verdict.answer, message };
     throw new OutcomeNotRecorded({ intent, answer, request: describeWrite(write), ledgerError: error });
+  }
+}
+
+function kept(action: Action, write: WriteRequest, obstacle: string): ActionResult {
+  return {
+    status: 'failed',
+    action,
+    answer: { message: `not sent: ${obstacle}` },
+    request: describeWrite(write),
+    reason: { type: 'not-sent' },
+    remedy: 'Run the same command again: it plans upon what is there now.',
+  };
+}
+
+/** What stands in the way of a write that may never be sent twice: it was planned upon something else than is there now. */
+async function obstacleTo({ kind, action, freshReader }: Execution, preimage: Json): Promise<string | undefined> {
+  try {
+    return await kind.calls.obstacle?.(action.step, { preimage, reader: freshReader() });
+  } catch (error) {
+    if (!(error instanceof PortolanError)) throw error;
+    return `the platform could not be read (${error.message})`;
   }
 }
 
@@ -190,8 +216,9 @@ async function done(
     resource,
     nowMs: world.clock.now(),
   });
+  const known = kind.calls.since?.(action.step, { evidence, preimage: intent.preimage }) ?? {};
   const object = recordedObject(world, execution.place, recording, prior);
-  await close(world, sent, 'applied', answer, object);
+  await close(world, sent, 'applied', answer, [...object, ...rememberSince(intent.scope, known)]);
   return { status: 'done', action, answer };
 }
 
@@ -215,7 +242,13 @@ async function refusedIfSeen(
       () => execution.freshReader(),
     );
     if (seen.type === 'rejected') return await refused(world, sent, answer, reason);
-    return await doubtful(world, sent, { ...answer, message: `${answer.message}; but ${seen.evidence}` }, reason);
+    // What contradicts the refusal stays true, whatever is seen later: the refusal is not kept.
+    return await doubtful(
+      world,
+      sent,
+      { ...answer, message: `${answer.message}; but ${seen.evidence}` },
+      'contradicted',
+    );
   } catch (error) {
     if (!(error instanceof PortolanError) || error.code.startsWith('ledger/')) throw error;
     const message = `${answer.message}; whether it happened could not be read (${error.message})`;
@@ -239,25 +272,6 @@ async function refused(
   await close(world, sent, 'rejected', answer, [{ op: 'put-object', object }]);
   return { ...base, reason: { type: 'refused' }, remedy: REMEDIES[reason] ?? REFUSED_REMEDY };
 }
-
-const SCOPE_REMEDIES = {
-  credentials:
-    "Renew the platform's token (spec.auth of Platform in the file given by --config), then run the same command again.",
-  'region-not-ready': 'Wait until the region is enabled, then run the same command again.',
-  unsent: 'Nothing was sent. See that the platform can be reached, then run the same command again.',
-} as const;
-
-const REFUSED_REMEDY =
-  'The platform refused it and nothing changed. Correct the manifest or the platform; the next run tries again.';
-
-const REMEDIES: Partial<Record<RejectionReason, string>> = {
-  'store-credentials':
-    'Nothing was installed. Correct the key of this store in the console, or write spec.url of the Store in another way: the platform keeps the first access key that it gets for the address of a store.',
-  'store-failed':
-    'Nothing was installed. Check that the application store runs and that the platform can reach it (spec.url of the Store); the next run tries again.',
-  'rolled-back':
-    'The platform could not install it and removed what it had created. See in the console why; the next run tries again.',
-};
 
 /** A creation that the platform says is there already. Ours only if we sent the same before and never knew its end. */
 async function exists(world: ApplyWorld, sent: Sent, answer: AnswerSummary): Promise<ActionResult> {
@@ -311,18 +325,21 @@ async function throttled(
   };
 }
 
-/** @param refusal what the platform's own refusal says, where observation did not confirm it. */
+/** @param refusal the platform's own, which observation has contradicted, or could not confirm yet. */
 async function doubtful(
   world: ApplyWorld,
   sent: Sent,
   answer: AnswerSummary,
-  refusal?: RejectionReason,
+  refusal?: RejectionReason | 'contradicted',
 ): Promise<ActionResult> {
   const { timing } = world;
   // The platform has finished the request that it refuses itself, so there is no long wait for it.
   const lengthMs = refusal === undefined ? settleWindowMs(sent.intent.idempotence, timing) : timing.settleTargetStateMs;
   const window = settleWindow(world.clock, lengthMs);
-  await close(world, sent, 'unknown', answer, [], { ...window, refusal });
+  await close(world, sent, 'unknown', answer, [], {
+    ...window,
+    ...(refusal === undefined || refusal === 'contradicted' ? {} : { refusal }),
+  });
   return {
     status: 'in-doubt',
     action: sent.execution.action,

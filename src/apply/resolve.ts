@@ -2,6 +2,7 @@ import { type Memory, remembered, type Resolution, type ScopeReader, type Step }
 import { reconciledKinds } from '../kinds/registry.ts';
 import type { LedgerOperation } from '../ledger/ledger.ts';
 import { parseScopeKey, type Scope } from '../model/ids.ts';
+import type { JsonObject } from '../model/json.ts';
 import type { Intent, Refused } from '../model/owned.ts';
 import type { Action } from '../model/plan.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
@@ -147,6 +148,19 @@ function refusalIn(intent: Intent): Refused | undefined {
   return outcome === null ? undefined : { reason: outcome.refused ?? 'unproved', message: answerText(outcome) };
 }
 
+/** A refusal that observation contradicts is dropped for good: a count that is right again later does not bring it back. */
+async function contradicted(world: ApplyWorld, scope: Scope, intent: Intent, evidence: string): Promise<void> {
+  const { refused, ...outcome } = (intent.outcome ?? {}) as JsonObject;
+  if (refused === undefined) return;
+  const detail = { intent: intent.id, refused, evidence };
+  await world.ledger.commit(
+    transaction(world, scope, [
+      { op: 'move-intent', id: intent.id, state: 'unknown', outcome },
+      { op: 'record', event: 'unknown', uid: intent.uid, detail },
+    ]),
+  );
+}
+
 async function observeIntent(intent: Intent, memory: Memory, reader: ScopeReader): Promise<Resolution> {
   const kindName = intent.resource.slice(0, intent.resource.indexOf('/'));
   const kind = reconciledKinds.get(kindName);
@@ -164,7 +178,7 @@ async function decide(
   wanted: Resource | undefined,
   resolution: Decision,
 ): Promise<void> {
-  if (resolution.type === 'hold') return;
+  if (resolution.type === 'hold') return contradicted(world, scope, intent, resolution.evidence);
   const place: Place = {
     scope,
     kind: intent.resource.slice(0, intent.resource.indexOf('/')),

@@ -27,6 +27,18 @@ export interface AppliedContext {
   readonly nowMs: number;
 }
 
+/** The platform as it is now, and as it was when the plan was made. */
+export interface ObstacleContext {
+  readonly preimage: Json;
+  readonly reader: ScopeReader;
+}
+
+/** What the ledger keeps of an application after an install there. */
+export interface KnownSince {
+  readonly total?: number;
+  readonly besides?: string;
+}
+
 /** A person says that a step in doubt was done: what is at hand in place of an answer. */
 export interface ToldContext extends Omit<AppliedContext, 'evidence'> {
   /** The platform's id, where the person gave one: of a rule, of an install group. */
@@ -51,6 +63,13 @@ export interface KindCalls<Spec, Live, S extends Step> {
   component?(step: S): string | undefined;
   /** Readings of the scope that the step makes old; see `ScopeReading`. */
   touches(step: S): readonly ScopeReading[];
+  /**
+   * Why a write that may never be sent twice must not leave now: what it rests on has changed since the plan was made.
+   * Only reads. undefined: it may.
+   */
+  obstacle?(step: S, context: ObstacleContext): Promise<string | undefined>;
+  /** What the platform's list says after a write that may never be sent twice. */
+  since?(step: S, context: Pick<AppliedContext, 'evidence' | 'preimage'>): KnownSince;
   toWrite(step: S, context: CallContext): WriteRequest;
   /** `gone`: dropped once its absence has been read back. `released`: it stays on the platform and is no longer ours. */
   applied(step: S, context: AppliedContext): Recording | 'gone' | 'released';

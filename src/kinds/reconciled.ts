@@ -29,6 +29,10 @@ export interface Memory {
   readonly restored: boolean;
   /** Objects of the scope, of every source. */
   readonly objects: readonly OwnedObject[];
+  /** How many components the application had after the ledger's last install there; absent: not known. */
+  readonly componentsSince?: number;
+  /** What appeared beside the ledger's last install while it ran, in words; until a person has confirmed the scope. */
+  readonly besides?: string;
 }
 
 export function remembered(memory: Memory, kind: string, naturalKey: string): OwnedObject | undefined {

@@ -24,3 +24,36 @@ export async function awaitsConfirmation(ledger: Ledger, scope: ScopeKey): Promi
   if (restored === undefined) return false;
   return Number((await ledger.fact(confirmedFact(scope))) ?? 0) < Number(restored);
 }
+
+const totalFact = (scope: ScopeKey) => `ledger/components/${scope}`;
+const besidesFact = (scope: ScopeKey) => `ledger/besides/${scope}`;
+
+/** What the ledger knows of an application since its last install there. */
+export interface KnownSince {
+  /** How many components the application had right after it. */
+  readonly total?: number;
+  /** What appeared beside the install while it ran, in words: another ledger, or a person, may have installed too. */
+  readonly besides?: string;
+}
+
+/** To be committed with the outcome of an install. */
+export function rememberSince(scope: ScopeKey, { total, besides }: KnownSince): LedgerOperation[] {
+  return [
+    ...(total === undefined ? [] : [{ op: 'set-fact', key: totalFact(scope), value: String(total) } as const]),
+    ...(besides === undefined ? [] : [{ op: 'set-fact', key: besidesFact(scope), value: besides } as const]),
+  ];
+}
+
+/** To be committed when a person has looked at the application. */
+export function forgetSince(scope: ScopeKey): LedgerOperation[] {
+  return [
+    { op: 'set-fact', key: totalFact(scope), value: '' },
+    { op: 'set-fact', key: besidesFact(scope), value: '' },
+  ];
+}
+
+export async function knownSince(ledger: Pick<Ledger, 'fact'>, scope: ScopeKey): Promise<KnownSince> {
+  const total = (await ledger.fact(totalFact(scope))) ?? '';
+  const besides = (await ledger.fact(besidesFact(scope))) ?? '';
+  return { ...(total === '' ? {} : { total: Number(total) }), ...(besides === '' ? {} : { besides }) };
+}

@@ -1,6 +1,6 @@
 import { transaction } from '../apply/journal.ts';
 import type { ApplyWorld } from '../apply/world.ts';
-import { awaitsConfirmation, confirmScope } from '../ledger/confirmation.ts';
+import { awaitsConfirmation, confirmScope, forgetSince, knownSince } from '../ledger/confirmation.ts';
 import type { LedgerOperation } from '../ledger/ledger.ts';
 import { PortolanError } from '../model/errors.ts';
 import { parseScopeKey, type Scope, type ScopeKey, scopeKey } from '../model/ids.ts';
@@ -23,11 +23,14 @@ export async function confirmByHand(world: HandWorld, scope: Scope): Promise<Con
   const key = scopeKey(scope);
   const fact = await ledger.fact(installsFact(scope));
   const known = fact !== undefined || (await ledger.scopes()).includes(key);
-  if (fact === 'confirmed' && !(await awaitsConfirmation(ledger, key))) return { type: 'already', known };
+  const since = await knownSince(ledger, key);
+  const isOpen = since.total !== undefined || since.besides !== undefined || (await awaitsConfirmation(ledger, key));
+  if (fact === 'confirmed' && !isOpen) return { type: 'already', known };
   await ledger.commit(
     transaction(world, scope, [
       { op: 'set-fact', key: installsFact(scope), value: 'confirmed' },
       confirmScope(key, ledger.epoch),
+      ...forgetSince(key),
       { op: 'record', event: 'installs.confirmed', detail: { epoch: ledger.epoch } },
     ]),
   );

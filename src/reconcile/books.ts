@@ -1,7 +1,7 @@
 import { isNews, type Place, renamed, toObject, transaction } from '../apply/journal.ts';
 import type { ApplyWorld } from '../apply/world.ts';
 import { type Memory, remembered } from '../kinds/reconciled.ts';
-import { awaitsConfirmation } from '../ledger/confirmation.ts';
+import { awaitsConfirmation, knownSince } from '../ledger/confirmation.ts';
 import type { LedgerOperation } from '../ledger/ledger.ts';
 import { type Scope, scopeKey } from '../model/ids.ts';
 import type { ScopePlan } from '../model/plan.ts';
@@ -81,5 +81,13 @@ export async function readMemory(
   const scopeRecorded =
     installedBefore || confirmed === 'confirmed' || (objects.length > 0 && confirmed !== 'unconfirmed');
   const restored = confirmed === 'forgotten' || (await awaitsConfirmation(world.ledger, scopeKey(scope)));
-  return { known: true, scopeRecorded, restored, objects };
+  const { total, besides } = await knownSince(world.ledger, scopeKey(scope));
+  return {
+    known: true,
+    scopeRecorded,
+    restored,
+    objects,
+    ...(total === undefined ? {} : { componentsSince: total }),
+    ...(besides === undefined ? {} : { besides }),
+  };
 }

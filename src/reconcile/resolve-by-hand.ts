@@ -1,3 +1,4 @@
+import { forgetSince } from '../ledger/confirmation.ts';
 import { type Place, recordedObject, transaction } from '../apply/journal.ts';
 import { startWindow } from '../apply/resolve.ts';
 import { settlingOf } from '../apply/settle.ts';
@@ -65,6 +66,8 @@ export async function resolveByHand(world: HandWorld, request: HandResolution): 
     transaction(world, scope, [
       { op: 'move-intent', id: intent.id, state: 'resolved', outcome: detail, resolvedBy: world.actor },
       ...told.operations,
+      // A person has looked: what the application had before says nothing any more.
+      ...(intent.operation === 'install' ? forgetSince(intent.scope) : []),
       { op: 'record', event: 'resolved', uid: intent.uid, detail: { intent: intent.id, ...detail } },
     ]),
   );

@@ -319,3 +319,19 @@ test('a mistake of ours is not taken for a failure of the ledger or of the platf
     'Settings/x is of a kind that is not reconciled',
   );
 });
+
+test('an install waits for a fresh observation after another one, and other actions do not', async () => {
+  const world = new ScriptedWorld();
+  world.answers.push(yes);
+  const install = (name: string) =>
+    portAction('add_port', {
+      id: name,
+      resource: `StoreInstall/${name}`,
+      object: `install/${name}`,
+      step: { type: 'install', name, store: 'none', modelId: 'm', modelVersion: '1', build: false },
+    });
+  const actions = [install('one'), ...chain(['open_inner', 1]), install('two')];
+  const applied = await applyPlan(world.apply, inputOf(world, actions));
+  expect(statuses(applied)).toEqual(['one: failed', 'open_inner 1: done']);
+  expect(applied).toMatchObject({ stale: false, stopped: undefined });
+});

@@ -3,11 +3,12 @@ import { execute } from '../../src/apply/execute.ts';
 import { componentKind } from '../../src/kinds/component/index.ts';
 import type { ReconciledKind } from '../../src/kinds/define.ts';
 import type { Resolution, ResolveContext } from '../../src/kinds/reconciled.ts';
+import { knownSince } from '../../src/ledger/confirmation.ts';
 import { PortolanError } from '../../src/model/errors.ts';
 import { refusalOf } from '../../src/model/owned.ts';
 import type { RejectionReason, Verdict } from '../../src/platform/verdict.ts';
 import type { WriteRequest } from '../../src/platform/writes.ts';
-import { calls, executionOf, portAction, readerOf, ScriptedWorld, timing } from './scripted-world.ts';
+import { calls, executionOf, key, portAction, readerOf, ScriptedWorld, timing } from './scripted-world.ts';
 
 /** A kind whose every write is an install, and whose observations are told. */
 function seeing(resolve: (context: ResolveContext) => Resolution | Promise<Resolution>): ReconciledKind {
@@ -93,7 +94,8 @@ test('a refusal that observation contradicts is in doubt, as long as the platfor
     answer: { status: 404, message: 'no; but there is one more' },
     untilMs: world.clock.now() + timing.settleTargetStateMs,
   });
-  expect(world.intents()).toMatchObject([{ state: 'unknown', outcome: { status: 404, refused: 'not-found' } }]);
+  expect(world.intents()).toMatchObject([{ state: 'unknown', outcome: { status: 404 } }]);
+  expect(world.intents()[0]?.outcome).not.toHaveProperty('refused');
   expect(world.objects()).toEqual([]);
 });
 
@@ -141,4 +143,52 @@ test('observation reads with a reader of its own each time', async () => {
     }),
   );
   expect(readers.size).toBe(2);
+});
+
+test.for<readonly [string, () => string | undefined, object]>([
+  ['what it rests on has changed', () => 'there is one more', { message: 'not sent: there is one more' }],
+  [
+    'the platform cannot be read',
+    () => {
+      throw failure('platform/unreachable');
+    },
+    { message: 'not sent: the platform could not be read (not now)' },
+  ],
+])('a write that may never be sent twice is kept where %s: no intent, no request', async ([, obstacle, answer]) => {
+  const world = new ScriptedWorld();
+  const kind = seeing(() => absent);
+  const blocked: ReconciledKind = { ...kind, calls: { ...kind.calls, obstacle: async () => obstacle() } };
+  const action = portAction('add_port');
+  expect(await execute(world.apply, executionOf(world, { action, kind: blocked, live: undefined }))).toMatchObject({
+    status: 'failed',
+    reason: { type: 'not-sent' },
+    answer,
+    remedy: expect.stringContaining('Run the same command again'),
+  });
+  expect(world.sent).toEqual([]);
+  expect(world.intents()).toEqual([]);
+});
+
+test('a bug in what looks for an obstacle is not hidden', async () => {
+  const world = new ScriptedWorld();
+  const kind = seeing(() => absent);
+  const obstacle = async (): Promise<undefined> => {
+    throw new TypeError('a bug');
+  };
+  const broken: ReconciledKind = { ...kind, calls: { ...kind.calls, obstacle } };
+  const run = execute(
+    world.apply,
+    executionOf(world, { action: portAction('add_port'), kind: broken, live: undefined }),
+  );
+  await expect(run).rejects.toThrow('a bug');
+});
+
+test('what the list says after an install is on record with its outcome', async () => {
+  const world = new ScriptedWorld();
+  const kind = seeing(() => absent);
+  const since = () => ({ total: 3, besides: 'one more' });
+  world.answers.push({ verdict: 'applied', answer: { status: 200, message: 'ok' }, evidence: { type: 'none' } });
+  const listing: ReconciledKind = { ...kind, calls: { ...kind.calls, since } };
+  await execute(world.apply, executionOf(world, { action: portAction('add_port'), kind: listing, live: undefined }));
+  expect(await knownSince(world.ledger, key)).toEqual({ total: 3, besides: 'one more' });
 });

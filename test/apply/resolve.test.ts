@@ -322,6 +322,33 @@ test('a refusal that was confirmed later is on record with its reason', async ()
   });
 });
 
+test('a refusal that observation contradicts once is dropped for good', async () => {
+  const world = new ScriptedWorld();
+  const outcome = { status: 403, code: 403, message: 'no', refused: 'credentials' };
+  const step = { type: 'install', name: 'db', store: 'main', modelId: 'm', modelVersion: '1', build: false };
+  const action = portAction('add_port', { id: 'install', resource: 'StoreInstall/db', object: 'install/db', step });
+  const intent = await leftBehind(world, action, {
+    operation: 'install',
+    idempotence: 'duplicate-accepting',
+    preimage: { componentCount: 1, runningComponentCount: 0 },
+    outcome,
+  });
+  world.clock.advance(timing.settleInstallMs);
+  const counting = (componentCount: number) => ({
+    components: async () => ({ readable: false }) as const,
+    application: async () => ({ status: 'running', componentCount, runningComponentCount: 0 }),
+  });
+  const [held] = (await resolve(world, [intent], [counting(2)])).pending;
+  expect(held).toMatchObject({ state: 'held', evidence: expect.stringContaining('and yet the application had 1') });
+  const [now] = world.intents();
+  expect(now).toMatchObject({ state: 'unknown', outcome: { status: 403, code: 403, message: 'no' } });
+  expect(now?.outcome).not.toHaveProperty('refused');
+  // Somebody deletes a component: the number is as before.
+  const again = await resolve(world, now === undefined ? [] : [now], [counting(1), counting(1)]);
+  expect(again.pending).toMatchObject([{ state: 'held' }]);
+  expect(world.intents()).toMatchObject([{ state: 'unknown' }]);
+});
+
 test('a refusal counts against what the manifest says now, even if another wish failed before', async () => {
   const world = new ScriptedWorld();
   const other = { ...web, spec: { port: 9090 } } as Resource;

@@ -6,6 +6,7 @@ import type { Chance } from './chance.ts';
 import type { Server } from './server.ts';
 import { ADDRESS, ELSEWHERE, MODELS, STORE_KEY, type Wishes } from './shop.ts';
 import type { Timeline } from './timeline.ts';
+import type { World } from './world.ts';
 
 /** What somebody else sees and can reach. */
 export interface Surroundings {
@@ -271,4 +272,17 @@ function someRule({ state }: Server, chance: Chance): RuleRow | undefined {
 function ask(server: Server, method: 'POST' | 'PUT', path: string, body: WireObject): void {
   const request: PlatformRequest = { operation: 'by-hand', method, path, query: {}, body, isRead: false, timeoutMs: 0 };
   server.perform(request, 'extended');
+}
+
+/**
+ * Whether the number of components alone decides an install now. Nobody can tell an install from one that somebody's
+ * deletion hides at just that time: that much is not promised.
+ */
+export function hangsOnCount({ dialect, books }: Pick<World, 'dialect' | 'books'>): boolean {
+  if (dialect !== 'documented') return false;
+  return [...books.intents.values()].some(
+    ({ operation, state, outcome }) =>
+      operation === 'install' &&
+      (state === 'open' || (state === 'unknown' && JSON.stringify(outcome).includes('"refused"'))),
+  );
 }

@@ -8,6 +8,8 @@ import { isPending } from './books.ts';
 import { ADDRESS } from './shop.ts';
 import type { World } from './world.ts';
 
+const TO_CONFIRM = ['install/first-into-unknown', 'install/not-alone', 'install/unknown-components'];
+
 /**
  * What a person does about holds that only a person may release, with the functions behind the `ledger` commands: looks
  * at the platform and says what became of a request, lets a write be tried again, confirms installs.
@@ -20,7 +22,7 @@ export async function releaseHolds(world: World, plan: ScopePlan): Promise<boole
         (intent) => isPending(intent) && plan.holds.some((hold) => hold.message.includes(intent.id)),
       )
     : [];
-  const confirms = codes.has('install/first-into-unknown');
+  const confirms = TO_CONFIRM.some((code) => codes.has(code));
   const retries = codes.has('effect/not-taken') || codes.has('install/store-key-refused');
   if (doubtful.length === 0 && !confirms && !retries) return false;
   await world.withLedger(async (ledger, clock) => {

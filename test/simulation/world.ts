@@ -6,7 +6,7 @@ import type { ScopePlan } from '../../src/model/plan.ts';
 import type { GuardLimits } from '../../src/plan/guard.ts';
 import type { Seed } from '../../src/sandbox/seed.ts';
 import type { Dialect } from '../../src/sandbox/wire.ts';
-import { act, ByHand } from './actors.ts';
+import { act, ByHand, hangsOnCount } from './actors.ts';
 import { Books, type Violation } from './books.ts';
 import { Chance } from './chance.ts';
 import { hidesInstall, readFaults } from './faults.ts';
@@ -233,6 +233,7 @@ export class World {
         this.start();
         return step;
       case 'actor':
+        if (perturbation.actor === 'delete-component' && hangsOnCount(this)) return step;
         this.#disturbed = true;
         act(perturbation.actor, this, new Chance(perturbation.a));
         return step;

@@ -8,7 +8,7 @@ import { badId, refuseId } from '../told.ts';
 import { type CallContext, type ObserveContext, type Recording, remembered, type ScopeReading } from '../reconciled.ts';
 import { buildMark, isBuilding, readBuilds } from './builds.ts';
 import { isAwaiting } from './diff.ts';
-import { preimage, resolve } from './evidence.ts';
+import { obstacle, preimage, resolve, since } from './evidence.ts';
 import type { InstallLive } from './live.ts';
 import { groupsOf, recordInstall, recordUpgrade } from './recordings.ts';
 import type { StoreInstallSpec } from './spec.ts';
@@ -148,6 +148,8 @@ export const installCalls: KindCalls<StoreInstallSpec, InstallLive, InstallStep>
   observe,
   preimage,
   touches,
+  obstacle,
+  since,
   toWrite,
   applied,
   told,

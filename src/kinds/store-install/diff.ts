@@ -56,11 +56,12 @@ function knownInstall(context: Context, mine: OwnedObject): Difference<InstallSt
   if (version !== spec.model.version) return storeFailed(context) ?? upgrade(context, mine);
   const isUp = !isAwaiting(mine) || stateOf(live).status === 'running';
   const kept = isBuilding(mine) && !isBuilt(mine, live.builds, context.nowMs) ? mine : built(mine);
+  const standing = { ...awaiting(context, mine), ...buildStanding(context, isUp) };
   return {
     ...noDifference,
     unchangedFields: 3,
-    ...awaiting(context, mine),
-    ...buildStanding(context, isUp),
+    ...standing,
+    holds: [...beside(context), ...(standing.holds ?? [])],
     ...(isUp ? { settled: [settledInstall(kept)] } : {}),
   };
 }
@@ -76,6 +77,19 @@ function buildStanding({ resource, live: { builds } }: Context, isUp: boolean): 
   const isGoingOn = builds.some(({ event }) => event.state === 'running');
   if (!isUp || !isGoingOn) return {};
   return { notes: [{ code: 'install/building', message: `${resource.id}: ${progressOf(builds)}` }] };
+}
+
+/** Somebody else may have installed at the same time: it is said until a person has looked. */
+function beside({ memory, scope }: Context): readonly HoldProposal[] {
+  if (memory.besides === undefined) return [];
+  return [
+    {
+      code: 'install/not-alone',
+      message: `${memory.besides}: another ledger, or a person, may have installed at the same time`,
+      remedy: `Look in the console whether something is there twice, and remove what is too much. Then confirm it: portolan ledger confirm ${scope}.`,
+      changes: [],
+    },
+  ];
 }
 
 /** What is installed already cannot be seen while the platform's application store fails. Only installs need to know. */
@@ -246,8 +260,23 @@ function missingInstall(context: Context): Difference<InstallStep> {
       `Correct spec.appId of the Application, or spec.serviceId of ${absent.join(', ')}.`,
     );
   }
-  const isBlind = memory.known && !memory.scopeRecorded && !asked(live.installed) && stateOf(live).componentCount > 0;
-  if (!isBlind) return { ...noDifference, steps: [installStep(context, [])] };
+  if (memory.besides !== undefined) return { ...noDifference, holds: beside(context) };
+  if (!memory.known || asked(live.installed)) return { ...noDifference, steps: [installStep(context, [])] };
+  const { componentsSince } = memory;
+  const now = stateOf(live).componentCount;
+  if (
+    memory.scopeRecorded &&
+    componentsSince !== undefined &&
+    now > componentsSince &&
+    !permissions.firstInstall(context.scope)
+  ) {
+    return hold(
+      'install/unknown-components',
+      `the application had ${componentsSince} components after the last install of this ledger and has ${now} now, and this server cannot list what is installed: ${resource.id} may be there already`,
+      `Make sure that it is not, then confirm it: portolan ledger confirm ${context.scope}, or apply --first-install ${context.scope}.`,
+    );
+  }
+  if (memory.scopeRecorded || now === 0) return { ...noDifference, steps: [installStep(context, [])] };
   const unknown = `this ledger has never recorded the application, it has ${stateOf(live).componentCount} components, and this server cannot list what is installed: ${resource.id} may be there already`;
   if (!permissions.firstInstall(context.scope)) {
     return hold(

@@ -1,9 +1,10 @@
 import type { Json } from '../../model/json.ts';
 import type { ComponentRecord } from '../../model/observed.ts';
 import type { OwnedObject } from '../../model/owned.ts';
+import type { AppliedContext, KnownSince, ObstacleContext } from '../calls.ts';
 import type { InstalledComponent } from '../component/identity.ts';
 import { type InstalledCopy, type Memory, remembered, type Resolution, type ResolveContext } from '../reconciled.ts';
-import type { ApplicationState, InstallLive } from './live.ts';
+import { type ApplicationState, asked, type InstallLive } from './live.ts';
 import { buildMark } from './builds.ts';
 import { groupsOf, recordInstall, recordUpgrade } from './recordings.ts';
 import { installKey, type InstallStep } from './steps.ts';
@@ -11,6 +12,10 @@ import { installKey, type InstallStep } from './steps.ts';
 /** What an intent keeps of the application as it was before the request. */
 interface Before {
   readonly componentCount?: number;
+  /** Absent where the server does not list what is installed. */
+  readonly copies?: number;
+  /** Ids of all components; absent where the server cannot list them. */
+  readonly components?: readonly string[];
   /** Absent where the server cannot list components. */
   readonly groups?: readonly number[];
   /** Image by component of the install that is upgraded. */
@@ -28,9 +33,13 @@ export function preimage(step: InstallStep, live: InstallLive | undefined, memor
   const recorded = recordedComponents(memory);
   const { componentCount, runningComponentCount } = live.application;
   const components = live.components !== 'not-asked' && live.components.readable ? live.components.value : undefined;
+  const copies = asked(live.installed)
+    ? { copies: live.installed.value.filter(({ modelId }) => modelId === step.modelId).length }
+    : {};
   return {
     componentCount,
     runningComponentCount,
+    ...copies,
     ...(components === undefined
       ? {}
       : {
@@ -214,4 +223,52 @@ function isOfAnotherModel(
   if (ofModel.some((object) => object.remoteId === null)) return false;
   const there = ofModel.filter((object) => present.includes(Number(object.remoteId)));
   return installed.filter((copy) => copy.modelId === modelId).length <= there.length;
+}
+
+/**
+ * Why an install or upgrade must not leave: somebody else has changed the application since the plan was made, such as
+ * another ledger that installs the same at the same time.
+ */
+export async function obstacle(
+  step: InstallStep,
+  { preimage: before, reader }: ObstacleContext,
+): Promise<string | undefined> {
+  const { componentCount, components, copies } = (before ?? {}) as Before;
+  const [application, listed, installed] = await Promise.all([
+    reader.application(),
+    components === undefined ? undefined : reader.components(),
+    copies === undefined ? undefined : reader.installed(),
+  ]);
+  if (componentCount !== undefined && application.componentCount !== componentCount)
+    return `the application had ${componentCount} components when the plan was made, and has ${application.componentCount} now`;
+  const known = new Set(components);
+  const stranger = listed?.readable === true ? listed.value.find(({ serviceId }) => !known.has(serviceId)) : undefined;
+  if (stranger !== undefined) return `component ${stranger.serviceId} is new since the plan was made`;
+  const now =
+    installed?.readable === true ? installed.value.filter(({ modelId }) => modelId === step.modelId).length : copies;
+  return now === copies
+    ? undefined
+    : `the application had ${copies} installs of model ${step.modelId} when the plan was made, and has ${now} now`;
+}
+
+/** The answer to an install lists every component of the application: what is neither ours nor was there before came meanwhile. */
+export function since(
+  step: InstallStep,
+  { evidence, preimage: before }: Pick<AppliedContext, 'evidence' | 'preimage'>,
+): KnownSince {
+  if (step.type === 'upgrade' || evidence.type !== 'install') return {};
+  const { components } = evidence.install;
+  const { componentCount, components: known } = (before ?? {}) as Before;
+  const newest = Math.max(0, ...groupsOf(components));
+  const others = components.filter(({ installGroupId }) => installGroupId !== newest);
+  // A listing that contradicts the number of components says nothing about which of them are new.
+  const strangers =
+    known?.length !== componentCount || known === undefined
+      ? others.length - (componentCount ?? others.length)
+      : others.filter(({ serviceId }) => !known.includes(serviceId)).length;
+  if (newest === 0 || strangers <= 0) return { total: components.length };
+  return {
+    total: components.length,
+    besides: `while model ${step.modelId} was installed as install group ${newest}, ${strangers} components appeared that are not of it`,
+  };
 }

@@ -54,6 +54,10 @@ export const causesOfInstalls: Causes = {
     const refused = ['store-key-403-before', 'store-key-403-after'].some((fault) => world.counts.has(fault));
     return when(refused, 'the store refused the key');
   },
+  // Somebody installed between the last look and the answer.
+  'install/not-alone': (world) => when(foreignInstalls(world).length > 0, 'somebody else installed at the same time'),
+  'install/unknown-components': (world) =>
+    when(!world.firstInstall && world.dialect === 'documented', 'others have added components, and nobody confirmed'),
   'install/first-into-unknown': (world) => {
     const isUnknown = !world.firstInstall && world.dialect === 'documented';
     const components = world.server.state.components.in('application', String(ADDRESS.appId));
