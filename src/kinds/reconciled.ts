@@ -267,12 +267,21 @@ export interface KindDiff<Spec, Live, S extends Step> {
 
 export interface WithdrawContext {
   readonly rules: Readable<readonly RuleRecord[]>;
-  /** By component, of those with an object that is owed something; undefined: the component is gone. */
+  /** By component, of those with an object whose ports must be seen; undefined: the component is gone. */
   readonly ports: ReadonlyMap<string, readonly PortRecord[] | undefined>;
   readonly canDeleteRules: boolean;
+  readonly canDeletePorts: boolean;
   readonly permissions: Permissions;
+  readonly memory: Memory;
+  /** All resources that the source wants in the application. */
+  readonly resources: DesiredState;
+  readonly source: string;
+  readonly scope: ScopeKey;
   readonly nowMs: EpochMs;
 }
+
+/** What is observed for the sake of objects that git no longer names. */
+export type Withdrawal = Pick<WithdrawContext, 'rules' | 'ports' | 'canDeleteRules' | 'canDeletePorts'>;
 
 /** The intent of a step in doubt, with what its kind may look at to decide it. */
 export interface ResolveContext {

@@ -4,7 +4,7 @@ import {
   type Permissions,
   type Recording,
   remembered,
-  type WithdrawContext,
+  type Withdrawal,
 } from '../kinds/reconciled.ts';
 import type { ResourceId, Scope } from '../model/ids.ts';
 import type { Intent, OwnedObject } from '../model/owned.ts';
@@ -22,7 +22,7 @@ export interface PlanInput {
   readonly resources: DesiredState;
   /** What each kind observed; a resource that is missing here could not be observed and is left alone. */
   readonly live: ReadonlyMap<ResourceId, unknown>;
-  readonly withdrawal: Omit<WithdrawContext, 'permissions'>;
+  readonly withdrawal: Withdrawal;
   readonly memory: Memory;
   readonly permissions: Permissions;
   /** Only these resources; nothing is withdrawn then. */

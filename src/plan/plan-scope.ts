@@ -1,5 +1,12 @@
 import type { ReconciledKind } from '../kinds/define.ts';
-import { type DiffContext, type Difference, type HoldProposal, onRecord, remembered } from '../kinds/reconciled.ts';
+import {
+  type DiffContext,
+  type Difference,
+  type HoldProposal,
+  onRecord,
+  remembered,
+  type WithdrawContext,
+} from '../kinds/reconciled.ts';
 import { reconciledKinds } from '../kinds/registry.ts';
 import { type ResourceId, scopeKey } from '../model/ids.ts';
 import { objectUid } from '../model/owned.ts';
@@ -93,7 +100,8 @@ function draftResource(input: PlanInput, draft: Draft, resource: Resource): void
     live: input.live.get(resource.id),
     siblings: input.resources,
     memory: input.memory,
-    permissions: input.permissions,
+    // A run for some resources only never prunes.
+    permissions: { ...input.permissions, prune: input.permissions.prune && input.targets === undefined },
     source: input.source,
     scope: scopeKey(input.scope),
     nowMs: input.nowMs,
@@ -163,13 +171,7 @@ function draftWithdrawn(input: PlanInput, draft: Draft): void {
       continue;
     }
     draft.settledOwed.add(`${object.kind} ${object.naturalKey}`);
-    take(
-      input,
-      draft,
-      kind,
-      object.resource,
-      kind.withdraw(object, { ...input.withdrawal, permissions: input.permissions }),
-    );
+    take(input, draft, kind, object.resource, kind.withdraw(object, withdrawContext(input)));
   }
 }
 
@@ -179,9 +181,21 @@ function draftOwed(input: PlanInput, draft: Draft): void {
     const kind = reconciledKinds.get(object.kind);
     if (kind?.owed === undefined || object.obligation === null || object.source !== input.source) continue;
     if (draft.settledOwed.has(`${object.kind} ${object.naturalKey}`)) continue;
-    const difference = kind.owed(object, { ...input.withdrawal, permissions: input.permissions });
+    const difference = kind.owed(object, withdrawContext(input));
     if (difference !== undefined) take(input, draft, kind, object.resource, difference);
   }
+}
+
+function withdrawContext({
+  withdrawal,
+  permissions,
+  memory,
+  resources,
+  source,
+  scope,
+  nowMs,
+}: PlanInput): WithdrawContext {
+  return { ...withdrawal, permissions, memory, resources, source, scope: scopeKey(scope), nowMs };
 }
 
 function take(

@@ -35,7 +35,7 @@ export async function planExported(
     source,
     resources,
     live: new Map(observed),
-    withdrawal: { rules: live.rules, ports: new Map(), canDeleteRules: false, nowMs },
+    withdrawal: { rules: live.rules, ports: new Map(), canDeleteRules: false, canDeletePorts: false },
     memory: NOTHING,
     permissions: { adopt: () => true, prune: false, firstInstall: () => true },
     targets: undefined,

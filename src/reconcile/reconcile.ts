@@ -23,7 +23,7 @@ import { notTaken, runnable } from './runnable.ts';
 import { resolveScope } from './resolve-scope.ts';
 import { type CachingReader, createScopeReader, VANISHED } from './scope-reader.ts';
 import type { SharedReadings } from './shared-readings.ts';
-import { confirmedRules, owedPorts } from './withdrawn.ts';
+import { confirmedRules, removals, withdrawnPorts } from './withdrawn.ts';
 
 /** One application and everything the source wants of it. */
 export interface Work {
@@ -350,7 +350,7 @@ async function look(
       : [];
   const withdrawnRules = withdrawn.filter(({ kind }) => kind === 'HttpGatewayRule');
   const owing = memory.objects.filter(({ source, obligation }) => source === world.source && obligation !== null);
-  const ports = await owedPorts(reader, withdrawn, owing);
+  const ports = await withdrawnPorts(reader, withdrawn, owing);
   const needsRules = withdrawnRules.length + ports.size + live.size > 0;
   const listed = needsRules ? await reader.rules() : { readable: false as const };
   const rules = await confirmedRules(world.client, scope, listed, withdrawnRules);
@@ -360,12 +360,7 @@ async function look(
     source: world.source,
     resources: work.resources,
     live,
-    withdrawal: {
-      rules,
-      ports,
-      canDeleteRules: rules.readable && (await reader.can('deleteRule')),
-      nowMs: world.clock.now(),
-    },
+    withdrawal: { rules, ports, ...(await removals(reader, rules.readable, ports.size > 0)) },
     memory,
     permissions: options.permissions,
     targets: options.targets,

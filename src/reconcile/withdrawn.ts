@@ -25,14 +25,34 @@ export async function confirmedRules(
   return { readable: true, value: [...rules.value, ...present] };
 }
 
-/** Ports of components with something that we owe, a port or a rule on one: read, because only what is seen can be restored. Mostly none. */
-export async function owedPorts(
+/** What the server can remove, asked only where something may have to be. */
+export async function removals(reader: ScopeReader, ofRules: boolean, ofPorts: boolean) {
+  return {
+    canDeleteRules: ofRules && (await reader.can('deleteRule')),
+    canDeletePorts: ofPorts && (await reader.can('deletePort')),
+  };
+}
+
+/** Ports of components whose removal from git asks for more than letting go: only what is seen can be changed. Mostly none. */
+export async function withdrawnPorts(
   reader: ScopeReader,
   withdrawn: readonly OwnedObject[],
   owing: readonly OwnedObject[],
 ): Promise<ReadonlyMap<string, readonly PortRecord[] | undefined>> {
   const rules = owing.filter(({ kind }) => kind === 'HttpGatewayRule');
-  const components = withdrawn.filter(({ kind, obligation }) => kind === 'Component' && obligation !== null);
-  const services = new Set([...rules, ...components].map(({ naturalKey }) => naturalKey.split('/')[1] as string));
+  const services = new Set([...rules, ...withdrawn.filter(mustBeSeen)].map(serviceOf));
   return new Map(await Promise.all([...services].map(async (id) => [id, await reader.ports(id)] as const)));
+}
+
+/** Something is owed, Portolan made it, its former values are to come back, or it opened its port. */
+function mustBeSeen({ kind, origin, state, obligation, remoteAux }: OwnedObject): boolean {
+  if (kind === 'HttpGatewayRule') return remoteAux['opened'] === true;
+  if (kind !== 'Component') return false;
+  const listed = remoteAux['listed'] as { readonly onRemoval?: string } | undefined;
+  const isDeparting = listed !== undefined && (origin === 'created' || listed.onRemoval === 'restore');
+  return obligation !== null || state === 'deleting' || isDeparting;
+}
+
+function serviceOf({ naturalKey }: OwnedObject): string {
+  return naturalKey.split('/')[1] as string;
 }

@@ -66,7 +66,17 @@ test('a kind is told all it may know', () => {
       nowMs: 1_000_000,
     },
   ]);
-  expect(withdrawn).toStrictEqual([{ ...input.withdrawal, permissions: input.permissions }]);
+  expect(withdrawn).toStrictEqual([
+    {
+      ...input.withdrawal,
+      permissions: input.permissions,
+      memory: input.memory,
+      resources: input.resources,
+      source: input.source,
+      scope: 'default/team-a/region-1/42',
+      nowMs: input.nowMs,
+    },
+  ]);
 });
 
 test('a step becomes an action that says all of it', () => {

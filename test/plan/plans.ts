@@ -111,7 +111,7 @@ export function inputOf(parts: Partial<PlanInput> = {}): PlanInput {
     source: 'default',
     resources: new Map(),
     live: new Map(),
-    withdrawal: { rules: { readable: true, value: [] }, ports: new Map(), canDeleteRules: true, nowMs: 0 },
+    withdrawal: { rules: { readable: true, value: [] }, ports: new Map(), canDeleteRules: true, canDeletePorts: true },
     memory: memoryOf(),
     permissions: { adopt: () => false, prune: false, firstInstall: () => true },
     targets: undefined,

@@ -29,7 +29,7 @@ export function differences(world: World, plan: ScopePlan): string[] {
     if (kind === 'HttpGatewayRule') faults.push(...ruleFaults(world, name, spec as HttpGatewayRuleSpec));
     if (kind === 'StoreInstall') faults.push(...installFaults(world, name, spec as StoreInstallSpec));
   }
-  faults.push(...leftovers(world, held), ...lostRules(world, held));
+  faults.push(...leftovers(world, held), ...leftPorts(world, held), ...lostRules(world, held));
   return faults;
 }
 
@@ -64,7 +64,8 @@ function componentFaults(world: World, name: string, spec: ComponentSpec): strin
       faults.push(`port ${wanted.port} of ${name}: service name is ${live.serviceName}, wanted ${spec.serviceName}`);
     }
   }
-  if (spec.unlistedPorts === 'keep' || !world.wishes.prune) return faults;
+  const isKept = world.wishes.annotations.get(`Component/${name}`)?.['portolan/prune'] === 'keep';
+  if (spec.unlistedPorts === 'keep' || isKept || !world.wishes.prune) return faults;
   for (const row of rows.values()) {
     if (spec.ports.some((port) => port.port === row.port)) continue;
     if (spec.unlistedPorts === 'delete') faults.push(`unlisted port ${row.port} of ${name} is there`);
@@ -153,6 +154,29 @@ function leftovers(world: World, held: ReadonlySet<string>): string[] {
     .filter((object) => !wanted.has(object.naturalKey) && !held.has(object.resource))
     .filter((object) => !isUnidentified(world, object.resource))
     .map((object) => `${object.naturalKey} is no longer named and still on record as ${object.state}`);
+}
+
+/** Ports that Portolan made and that git no longer lists are deleted where that is allowed and possible. */
+function leftPorts(world: World, held: ReadonlySet<string>): string[] {
+  if (!world.wishes.prune || world.dialect === 'documented') return [];
+  const wanted = new Set(
+    [...world.wishes.components].flatMap(([name, { ports }]) =>
+      ports.map(({ port }) => `port/${world.truth.serviceOf(name, world.wishes)}/${port}`),
+    ),
+  );
+  return [...world.books.objects.values()].flatMap(({ kind, naturalKey, origin, remoteAux, resource }) => {
+    const listed = remoteAux['listed'] as { readonly prune?: string } | undefined;
+    const isOurs = kind === 'Component' && origin === 'created' && listed !== undefined && listed.prune !== 'keep';
+    if (!isOurs || wanted.has(naturalKey) || held.has(resource) || isKept(world, resource)) return [];
+    return [`${naturalKey} is no longer listed, was made by us, and is still on record`];
+  });
+}
+
+/** Its manifest says that it stays, or names a component that is not known yet. */
+function isKept({ wishes, truth }: World, resource: string): boolean {
+  const name = resource.slice('Component/'.length);
+  const isUnknown = wishes.components.has(name) && truth.serviceOf(name, wishes) === undefined;
+  return isUnknown || wishes.annotations.get(resource)?.['portolan/prune'] === 'keep';
 }
 
 /** Git names the rule, and its component comes with an install that is not there yet: nobody knows where the rule belongs. */

@@ -259,6 +259,17 @@ const edits = {
       serviceName: chance.pick(['front', 'back', 'side']),
     }));
   },
+  /** What becomes of its ports when git lets go of them. */
+  markComponent(wishes, chance) {
+    if (wishes.components.size === 0) return wishes;
+    const id = `Component/${chance.pick([...wishes.components.keys()])}`;
+    const marks: readonly Readonly<Record<string, string>>[] = [
+      {},
+      { 'portolan/on-removal': 'restore' },
+      { 'portolan/prune': 'keep' },
+    ];
+    return { ...wishes, annotations: new Map(wishes.annotations).set(id, chance.pick(marks)) };
+  },
   removeComponent(wishes, chance) {
     if (wishes.components.size === 0) return wishes;
     const name = chance.pick([...wishes.components.keys()]);

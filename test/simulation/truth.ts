@@ -229,8 +229,10 @@ export class Truth implements BooksListener {
       if (wanted) this.#violate('I-PRUNE', `${action.summary}, which a manifest wants`);
       return;
     }
+    const row = this.#books.objects.get(intent.uid);
+    const isMade = row?.remoteAux['opened'] === true || row?.origin === 'created';
     const component = `component/${step['serviceId'] as string}`;
-    if (!onRecord.has(component))
+    if (!onRecord.has(component) && !isMade)
       this.#violate('I-OWN', `${action.summary} of a component that the ledger has no record of`);
   }
 

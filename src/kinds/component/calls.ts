@@ -24,16 +24,18 @@ async function observe({ resource, memory, reader }: ObserveContext<ComponentSpe
   const identity = await findComponent(resource, memory, reader);
   if (identity.type !== 'known') return identity;
   const { serviceId } = identity;
-  const owes = memory.objects.some(
-    (object) =>
-      object.kind === 'Component' && object.naturalKey.startsWith(`port/${serviceId}/`) && owesEndpoint(object),
-  );
+  const owes = memory.objects.some((object) => isPortOf(object, serviceId) && owesEndpoint(object));
   const [ports, rules, endpoints] = await Promise.all([
     reader.ports(serviceId),
     reader.rules(),
     owes ? reader.endpoints() : undefined,
   ]);
-  const canDeletePorts = resource.spec.unlistedPorts === 'delete' && (await reader.can('deletePort'));
+  const listed = new Set(resource.spec.ports.map(({ port }) => portKey(serviceId, port)));
+  const departs = memory.objects.some(
+    (object) => object.origin === 'created' && isPortOf(object, serviceId) && !listed.has(object.naturalKey),
+  );
+  const mayDelete = resource.spec.unlistedPorts === 'delete' || departs;
+  const canDeletePorts = mayDelete && (await reader.can('deletePort'));
   return {
     type: 'observed',
     serviceId,
@@ -42,6 +44,10 @@ async function observe({ resource, memory, reader }: ObserveContext<ComponentSpe
     ...(endpoints === undefined ? {} : { endpoints }),
     canDeletePorts,
   };
+}
+
+function isPortOf({ kind, naturalKey }: OwnedObject, serviceId: string): boolean {
+  return kind === 'Component' && naturalKey.startsWith(`port/${serviceId}/`);
 }
 
 function toWrite(step: ComponentStep, { app }: CallContext): WriteRequest {
@@ -103,8 +109,13 @@ function applied(step: ComponentStep, { prior, preimage: before }: AppliedContex
   return {
     naturalKey: portKey(step.serviceId, step.port),
     remoteId: null,
-    remoteAux: prior?.remoteAux ?? (isNew ? {} : { former }),
-    origin: prior?.origin ?? (isNew ? 'created' : 'observed'),
+    remoteAux: {
+      ...(prior?.remoteAux ?? (isNew ? {} : { former })),
+      ...(step.type === 'open_outer' && step.temporary !== true ? { opened: true } : {}),
+      ...(isNew && step.listed !== undefined ? { listed: step.listed } : {}),
+    },
+    // The row of a creation that was refused before says nothing of the port that is there now.
+    origin: isNew && prior?.state === 'gone' ? 'created' : (prior?.origin ?? (isNew ? 'created' : 'observed')),
     state: 'present',
     lastApplied: { ...prior?.lastApplied, ...assertedBy(step) },
     // What is owed is paid when it is seen to be open, not when that was accepted.

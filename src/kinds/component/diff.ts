@@ -4,17 +4,19 @@ import type { OwnedObject } from '../../model/owned.ts';
 import {
   type Difference,
   type HoldProposal,
+  type Need,
   noDifference,
   type Recording,
   remembered,
-  type WithdrawContext,
 } from '../reconciled.ts';
 import { identifyComponent } from './identity.ts';
 import type { ComponentContext, ComponentProposal, ObservedComponent } from './live.ts';
+import { removalMarks } from '../http-gateway-rule/asserted.ts';
+import { departures, isAs, type Marks } from './departed.ts';
 import { endpointHold } from './endpoint.ts';
 import { nameSteps } from './names.ts';
 import { openingRule } from './opening-rule.ts';
-import { paidOff, restoration } from './owed.ts';
+import { paidOff } from './owed.ts';
 import { diffPort, type PortDifference } from './port-diff.ts';
 import { rulesAlong } from './port-rules.ts';
 import type { PortSpec } from './spec.ts';
@@ -34,58 +36,91 @@ export function diffComponent(context: ComponentContext): Difference<ComponentSt
   const twin = otherName(context, observed.serviceId);
   if (twin !== undefined) return { ...noDifference, holds: [twin] };
 
-  const ports = new Map(
-    context.resource.spec.ports.map((spec) => [spec.port, diffListedPort(context, observed, spec)]),
+  const { staying: _staying, ...difference } = diffPorts(context, observed, () => removalMarks(context.resource));
+  return {
+    ...difference,
+    settled: settledObjects(context, observed, difference),
+    claims: [componentKey(observed.serviceId), ...claimedPorts(context, observed), ...difference.forget],
+  };
+}
+
+export interface PortsDifference extends Difference<ComponentStep> {
+  /** Natural keys of ports that no manifest lists and that the ledger does not let go of. */
+  readonly staying: ReadonlySet<string>;
+}
+
+/** The ports of a component against what its manifest says, and against what a former one said of those it lists no more. */
+export function diffPorts(context: ComponentContext, observed: ObservedComponent, marks: Marks): PortsDifference {
+  const { spec } = context.resource;
+  const gone = departures(context, observed, marks);
+  const ports = new Map(spec.ports.map((wanted) => [wanted.port, diffListedPort(context, observed, wanted)]));
+  const restored = gone.restored.map(({ spec: former, needs }): [number, PortDifference] => [
+    former.port,
+    asRestoration(diffListedPort(context, observed, former), needs, former.port),
+  ]);
+  const isRestored = new Set(restored.map(([port]) => port));
+  // Aliases are ordered across all ports, those that get back their former ones too.
+  const all = { ...spec, ports: [...spec.ports, ...gone.restored.map(({ spec: former }) => former)] };
+  const naming = nameSteps({ ...context, resource: { ...context.resource, spec: all } }, observed, ports);
+  const isEmptied = spec.ports.length === 0 && spec.application === '';
+  const names = naming.steps.map((step) =>
+    isRestored.has(step.step.port) || isEmptied ? { ...step, prune: true } : step,
   );
-  const naming = nameSteps(context, observed, ports);
-  const unlisted = unlistedPorts(context, observed);
+  const unlisted = unlistedPorts(context, observed, gone.ports);
   // A new port that may not have its alias is not added at all: without it, it would take another.
-  const perPort = [...ports].flatMap(([port, difference]) => (naming.refused.has(port) ? [] : [difference]));
+  const perPort = [...ports, ...restored].flatMap(([port, difference]) =>
+    naming.refused.has(port) ? [] : [difference],
+  );
   const taken = new Set(observed.ports.map((port) => port.alias));
-  const steps = mergeSteps(perPort, naming.steps, taken).concat(unlisted.steps);
-  const holds = [
-    ...perPort.flatMap((port) => port.holds),
-    ...naming.holds,
-    ...unlisted.holds,
-    ...endpointHolds(context, observed, steps),
-  ];
+  const steps = mergeSteps(perPort, names, taken).concat(unlisted.steps, gone.steps);
+  const forget = [...gone.forget, ...vanishedPorts(context, observed)];
+  const keys = [...gone.ports].map((port) => portKey(observed.serviceId, port));
   return {
     ...noDifference,
     steps,
-    holds,
-    notes: unlisted.notes,
+    holds: [
+      ...perPort.flatMap((port) => port.holds),
+      ...naming.holds,
+      ...unlisted.holds,
+      ...gone.holds,
+      ...endpointHolds(context, observed, steps),
+    ],
+    notes: [...unlisted.notes, ...gone.notes],
     deferred: naming.deferred,
     expects: perPort.flatMap((port) => port.expects),
-    settled: settledObjects(context, observed, steps, holds),
-    claims: [componentKey(observed.serviceId), ...claimedPorts(context, observed)],
+    forget,
+    staying: new Set([...keys.filter((key) => !gone.forget.includes(key)), ...unlisted.owing]),
     unchangedFields: perPort.reduce((sum, port) => sum + port.unchangedFields, 0) + naming.unchangedFields,
   };
 }
 
-/**
- * A component that git no longer names: its ports stay as they are, and the ledger lets go of them; but first what was closed
- * for a moment is opened again, because nobody else knows of it.
- */
-export function withdrawComponent(object: OwnedObject, { ports, rules }: WithdrawContext): Difference<ComponentStep> {
-  // Deleted by us, and gone: nothing to say.
-  if (object.state === 'deleting') return { ...noDifference, forget: [object.naturalKey] };
-  const [, serviceId = '', port] = object.naturalKey.split('/');
-  const live = ports.get(serviceId)?.find((candidate) => candidate.port === Number(port));
-  const owed = restoration(object, serviceId, live, rules);
-  if (owed !== undefined) return { ...noDifference, ...owed };
-  const what = object.naturalKey.startsWith('port/')
-    ? `port ${object.naturalKey.split('/')[2]} of ${object.resource}`
-    : `${object.resource} (${object.remoteId})`;
+/** The steps of a port that gets back its former values count as removals; what closing it needs comes first. */
+function asRestoration(difference: PortDifference, needs: readonly Need[], port: number): PortDifference {
+  const [first, ...rest] = difference.steps.map((step) => ({ ...step, prune: true }));
+  const holds = difference.holds.map(
+    (hold): HoldProposal => ({
+      ...hold,
+      code: 'component/restore-impossible',
+      message: `port ${port} is no longer listed and cannot have its former values again: ${hold.message}`,
+      remedy: 'Set them in the console; the ledger lets go of the port then.',
+    }),
+  );
   return {
-    ...noDifference,
-    notes: [
-      {
-        code: 'component/withdrawn',
-        message: `${what} is no longer in the source; it stays on the platform as it is (a component's manifest decides about ports by unlistedPorts)`,
-      },
-    ],
-    forget: [object.naturalKey],
+    ...difference,
+    steps: first === undefined ? [] : [{ ...first, needs: [...first.needs, ...needs] }, ...rest],
+    holds,
+    unchangedFields: 0,
   };
+}
+
+/** Ports on record that no manifest lists and that are not on the platform either. */
+function vanishedPorts({ memory, source, resource }: ComponentContext, { serviceId, ports }: ObservedComponent) {
+  const prefix = portKey(serviceId, 0).slice(0, -1);
+  const there = new Set([...ports, ...resource.spec.ports].map(({ port }) => portKey(serviceId, port)));
+  return memory.objects.flatMap((object) => {
+    const isPort = object.kind === 'Component' && object.source === source && object.naturalKey.startsWith(prefix);
+    return isPort && !there.has(object.naturalKey) ? [object.naturalKey] : [];
+  });
 }
 
 /** Ports of ours whose endpoint did not follow a protocol change; one that still has steps is looked at after them. */
@@ -124,6 +159,7 @@ function diffListedPort(context: ComponentContext, observed: ObservedComponent, 
     rulesAlong: rulesAlong(rules, context.memory, serviceId, spec.port),
     openedBy,
     owesOuter,
+    listed: removalMarks(context.resource),
   });
 }
 
@@ -154,8 +190,7 @@ function mergeSteps(
 function settledObjects(
   context: ComponentContext,
   observed: ObservedComponent,
-  steps: readonly ComponentProposal[],
-  holds: readonly unknown[],
+  { steps, holds, forget }: Difference<ComponentStep>,
 ): Recording[] {
   const { spec } = context.resource;
   const busy = new Set(steps.map((step) => step.object));
@@ -172,7 +207,11 @@ function settledObjects(
     recordings.push({
       naturalKey: self,
       remoteId: observed.serviceId,
-      remoteAux: spec.from === undefined ? {} : { from: `${spec.from.install}/${spec.from.component}` },
+      remoteAux: {
+        ...(spec.from === undefined ? {} : { from: `${spec.from.install}/${spec.from.component}` }),
+        ...formerName(known, observed),
+        listed: removalMarks(context.resource),
+      },
       origin: 'observed',
       state: 'present',
       lastApplied: namesSettled
@@ -187,7 +226,7 @@ function settledObjects(
   for (const wanted of spec.ports) {
     const live = observed.ports.find((port) => port.port === wanted.port);
     const key = portKey(observed.serviceId, wanted.port);
-    if (live === undefined || busy.has(key) || !asWanted(wanted, live)) continue;
+    if (live === undefined || busy.has(key) || !isAs(wanted, live)) continue;
     const prior = remembered(context.memory, 'Component', key);
     // Still owed, and only held for the moment: the debt outlives every pass until it is paid.
     if (wanted.outer === undefined && prior?.obligation?.['outer'] === true && !live.outer) continue;
@@ -195,7 +234,11 @@ function settledObjects(
     recordings.push({
       naturalKey: key,
       remoteId: null,
-      remoteAux: prior?.remoteAux ?? { former: formerValues(live) },
+      remoteAux: {
+        ...(prior?.remoteAux ?? { former: formerValues(live) }),
+        ...(wanted.outer === true ? { opened: true } : {}),
+        listed: removalMarks(context.resource),
+      },
       origin: prior?.origin ?? 'observed',
       state: 'present',
       lastApplied: assertedFields(wanted),
@@ -204,6 +247,7 @@ function settledObjects(
   }
   const listed = new Set(spec.ports.map(({ port }) => port));
   for (const live of observed.ports.filter(({ port }) => !listed.has(port))) {
+    if (forget.includes(portKey(observed.serviceId, live.port))) continue;
     const paid = paidOff(
       remembered(context.memory, 'Component', portKey(observed.serviceId, live.port)),
       live,
@@ -212,6 +256,16 @@ function settledObjects(
     if (paid !== undefined) recordings.push(paid);
   }
   return recordings;
+}
+
+/** The service name of a component before its manifest set another: known where it was seen before the first write. */
+function formerName(known: OwnedObject | undefined, { ports }: ObservedComponent): JsonObject {
+  if (known !== undefined) {
+    const former = known.remoteAux['former'];
+    return former === undefined ? {} : { former };
+  }
+  const [name, second] = [...new Set(ports.map(({ serviceName }) => serviceName))];
+  return name === undefined || second !== undefined ? {} : { former: { serviceName: name } };
 }
 
 /** The values a port had before Portolan first touched it. */
@@ -223,15 +277,6 @@ export function formerValues(live: PortRecord): JsonObject {
     outer: live.outer,
     serviceName: live.serviceName,
   };
-}
-
-function asWanted(wanted: PortSpec, live: PortRecord): boolean {
-  return (
-    (wanted.protocol ?? live.protocol) === live.protocol &&
-    (wanted.alias ?? live.alias) === live.alias &&
-    (wanted.inner ?? live.inner) === live.inner &&
-    (wanted.outer ?? live.outer) === live.outer
-  );
 }
 
 function assertedFields({ port: _port, ...fields }: PortSpec): JsonObject {

@@ -1,7 +1,8 @@
 import { defineKind } from '../define.ts';
 import { componentCalls } from './calls.ts';
-import { diffComponent, withdrawComponent } from './diff.ts';
+import { diffComponent } from './diff.ts';
 import { exportComponents } from './export.ts';
+import { withdrawComponent } from './withdraw.ts';
 
 export const componentKind = defineKind({
   kind: 'Component',

@@ -18,6 +18,8 @@ export interface PortCase {
   readonly rulesAlong: readonly string[];
   /** A former pass closed outer for a moment and has not opened it again. */
   readonly owesOuter: boolean;
+  /** What the manifest says about removal. */
+  readonly listed: JsonObject;
   /** The rule that will open outer access by being created. */
   readonly openedBy: ResourceId | undefined;
 }
@@ -39,7 +41,7 @@ export function diffPort(portCase: PortCase): PortDifference {
   return portCase.live === undefined ? addPort(portCase) : changePort(portCase, portCase.live);
 }
 
-function addPort({ serviceId, spec, openedBy, rules }: PortCase): PortDifference {
+function addPort({ serviceId, spec, openedBy, rules, listed }: PortCase): PortDifference {
   const { port, protocol } = spec;
   if (protocol === undefined) {
     return held({
@@ -62,6 +64,7 @@ function addPort({ serviceId, spec, openedBy, rules }: PortCase): PortDifference
       protocol,
       ...(spec.alias === undefined ? {} : { alias: spec.alias }),
       inner,
+      listed,
     },
     verb: 'create',
     summary: `add port ${port} (${protocol}, inner ${inner ? 'open' : 'closed'})`,

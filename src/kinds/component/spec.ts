@@ -113,7 +113,7 @@ export const componentSchema = {
       enum: ['keep', 'close', 'delete'],
       default: 'keep',
       description:
-        'Ports that are not in `ports`: keep them as they are, close their outer and inner access, or delete them (extended dialect). Counted as prunes.',
+        'Ports that are not in `ports`: keep them as they are, close their outer and inner access, or delete them (extended dialect). Counted as prunes. Ports that Portolan made are removed with their entry, whatever this says.',
     },
   } satisfies PropertiesOf<ComponentSpec>,
 } as const;

@@ -1,4 +1,5 @@
 import type { PortProtocol } from '../../model/observed.ts';
+import type { JsonObject } from '../../model/json.ts';
 import type { Step } from '../reconciled.ts';
 
 interface OnPort {
@@ -14,6 +15,8 @@ export type ComponentStep = Step &
         readonly protocol: PortProtocol;
         readonly alias?: string;
         readonly inner: boolean;
+        /** What its manifest says about removal: recorded with the port that is made. */
+        readonly listed: JsonObject;
       })
     /** `temporary`: not what is wanted in the end, so not what was "last applied". */
     | (OnPort & {
@@ -41,3 +44,5 @@ export const portExists = (serviceId: string, port: number): string => `port ${s
 export const portInner = (serviceId: string, port: number): string => `port-inner ${serviceId} ${port}`;
 export const portOuter = (serviceId: string, port: number): string => `port-outer ${serviceId} ${port}`;
 export const portProtocol = (serviceId: string, port: number): string => `port-protocol ${serviceId} ${port}`;
+/** A rule is deleted by this plan. */
+export const ruleGone = (ruleId: string): string => `rule-gone ${ruleId}`;

@@ -8,37 +8,42 @@ import { change, proposal, ruleEffects, stepKey } from './port-diff.ts';
 import { rulesAlong, rulesOnRecord } from './port-rules.ts';
 import { componentKey, portKey } from './steps.ts';
 
-/** Ports that the manifest does not list: kept, or closed or deleted by the rules of pruning. */
-export function unlistedPorts(context: ComponentContext, observed: ObservedComponent) {
+/**
+ * Ports of others that the manifest does not list: kept, or closed or deleted by the rules of pruning.
+ * @param departed ports whose removal is decided by what their manifest said.
+ */
+export function unlistedPorts(context: ComponentContext, observed: ObservedComponent, departed: ReadonlySet<number>) {
   const { spec, annotations } = context.resource;
   const steps: ComponentProposal[] = [];
   const holds: HoldProposal[] = [];
   const notes: Omit<Note, 'resource'>[] = [];
   const listed = new Set(spec.ports.map((port) => port.port));
-  const extra = observed.ports.filter((port) => !listed.has(port.port));
+  const extra = observed.ports.filter((port) => !listed.has(port.port) && !departed.has(port.port));
+  const owing: string[] = [];
   const wanted = spec.unlistedPorts;
   for (const port of wanted === 'keep' ? extra : []) {
     const object = remembered(context.memory, 'Component', portKey(observed.serviceId, port.port));
     const owed = restoration(object, observed.serviceId, port, observed.rules);
+    if (owed !== undefined && object !== undefined) owing.push(object.naturalKey);
     steps.push(...(owed?.steps ?? []));
     holds.push(...(owed?.holds ?? []));
   }
   const concerned = wanted === 'keep' ? [] : extra.filter((port) => wanted === 'delete' || port.outer || port.inner);
-  if (concerned.length === 0) return { steps, holds, notes };
+  if (concerned.length === 0) return { steps, holds, notes, owing };
   const what = `${concerned.map((port) => port.port).join(', ')} (unlistedPorts: ${wanted})`;
   if (annotations['portolan/prune'] === 'keep') {
     notes.push({
       code: 'prune/kept',
       message: `unlisted ports ${what} are kept, because the manifest is annotated portolan/prune: keep`,
     });
-    return { steps, holds, notes };
+    return { steps, holds, notes, owing };
   }
   if (!context.permissions.prune) {
     notes.push({
       code: 'prune/not-asked',
       message: `unlisted ports ${what} are left as they are; apply --prune would ${wanted} them`,
     });
-    return { steps, holds, notes };
+    return { steps, holds, notes, owing };
   }
   if (remembered(context.memory, 'Component', componentKey(observed.serviceId)) === undefined) {
     holds.push({
@@ -47,7 +52,7 @@ export function unlistedPorts(context: ComponentContext, observed: ObservedCompo
       remedy: 'Look at them, then run the same command again; the component is on record after this run.',
       changes: [],
     });
-    return { steps, holds, notes };
+    return { steps, holds, notes, owing };
   }
   if (wanted === 'delete' && !observed.canDeletePorts) {
     holds.push({
@@ -56,14 +61,14 @@ export function unlistedPorts(context: ComponentContext, observed: ObservedCompo
       remedy: 'Write unlistedPorts: close, or delete them in the console.',
       changes: [],
     });
-    return { steps, holds, notes };
+    return { steps, holds, notes, owing };
   }
   for (const port of concerned) {
     const kept = wanted === 'delete' ? keptRules(context, observed.serviceId, port.port) : [];
     if (kept.length === 0) steps.push(...removalSteps(context, observed, port, wanted === 'delete'));
     else holds.push(keptHold(port.port, kept));
   }
-  return { steps, holds, notes };
+  return { steps, holds, notes, owing };
 }
 
 /** Rules of a port whose manifests said that they stay: deleting the port would take them along. */
@@ -83,7 +88,8 @@ function keptHold(port: number, kept: readonly string[]): HoldProposal {
   };
 }
 
-function removalSteps(
+/** Closes a port, and deletes it where that is asked for, in the one order that the platform accepts. */
+export function removalSteps(
   { memory }: ComponentContext,
   { serviceId, rules }: ObservedComponent,
   live: PortRecord,

@@ -24,7 +24,7 @@ export function recordingOf(
   return {
     naturalKey: key,
     remoteId: ruleId,
-    remoteAux: { serviceId, ...removalMarks(resource) },
+    remoteAux: { serviceId, ...removalMarks(resource), ...openedMark(mine) },
     origin: 'created',
     state: 'present',
     lastApplied: {
@@ -57,6 +57,11 @@ export function hiddenFields(fields: JsonObject): JsonObject {
       shownBy === 'never' && fields[name] !== undefined ? [[name, fields[name]]] : [],
     ),
   );
+}
+
+/** The rule opened outer access of its port by being created: closed again once it is gone and nothing else needs it. */
+export function openedMark(row: OwnedObject | undefined): JsonObject {
+  return row?.remoteAux['opened'] === true ? { opened: true } : {};
 }
 
 /** What the annotations say about removal; remembered, because they go with the manifest that carried them. */

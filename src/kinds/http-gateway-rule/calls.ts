@@ -23,7 +23,7 @@ import type {
   ScopeReader,
   ScopeReading,
 } from '../reconciled.ts';
-import { hiddenFields, plain, readableFields, removalMarks, unlikeSent } from './asserted.ts';
+import { hiddenFields, openedMark, plain, readableFields, removalMarks, unlikeSent } from './asserted.ts';
 import { type CertificateView, wantsCertificate } from './certificate.ts';
 import { ruleFields } from './fields.ts';
 import { ownerOf } from './identity.ts';
@@ -101,7 +101,11 @@ function preimage(step: RuleStep, live: RuleLive | undefined): Json {
   const former = step.type === 'create' && step.again !== undefined ? [step.again.former] : [];
   if (live?.type !== 'observed' || !live.rules.readable) return former.length === 0 ? null : { ids: former };
   const rules = live.rules.value;
-  if (step.type === 'create') return { ids: [...new Set([...rules.map((rule) => rule.ruleId), ...former])] };
+  if (step.type === 'create') {
+    const opens = step.open && live.port?.outer !== true;
+    return { ids: [...new Set([...rules.map((rule) => rule.ruleId), ...former])], ...(opens ? { opens } : {}) };
+  }
+  if (step.type === 'close_outer') return null;
   const present = rules.find((rule) => rule.ruleId === step.ruleId);
   return present === undefined ? null : (JSON.parse(JSON.stringify(present)) as JsonObject);
 }
@@ -122,6 +126,10 @@ function toWrite(step: RuleStep, { app }: CallContext): WriteRequest {
       return { operation: 'deleteRule', app, ruleId: step.ruleId };
     case 'delete':
       return { operation: 'deleteRule', app, ruleId: step.ruleId };
+    case 'close_outer': {
+      const { serviceId, port } = step;
+      return { operation: 'updatePort', app, serviceId, port, change: { action: 'close_outer' } };
+    }
     default:
       return unreachable(step);
   }
@@ -159,7 +167,7 @@ function applied(
   step: RuleStep,
   { evidence, prior, resource, preimage: before }: AppliedContext,
 ): Recording | 'gone' | 'released' {
-  if (step.type === 'delete') return 'gone';
+  if (step.type === 'delete' || step.type === 'close_outer') return 'gone';
   if (step.type === 'restore') return 'released';
   if (step.type === 'recreate') return deletedForNow(prior);
   if (step.type === 'create' && step.again !== undefined && prior !== undefined)
@@ -176,6 +184,7 @@ function applied(
     remoteAux: {
       serviceId: isCreate ? serviceId : step.rule.serviceId,
       ...removalMarks(resource),
+      ...(isCreate && opensPort(before) ? { opened: true } : openedMark(prior)),
       // An update of a rule we had not known: it is adopted with the values it had.
       ...(isCreate || prior?.origin === 'created'
         ? {}
@@ -186,6 +195,11 @@ function applied(
     lastApplied: isCreate ? lastApplied : { ...keptFields(prior), ...lastApplied },
     obligation: null,
   };
+}
+
+/** The port was closed when the request that opens it was made. */
+function opensPort(before: Json): boolean {
+  return (before as { readonly opens?: boolean } | null)?.opens === true;
 }
 
 /** Its row stays as it is, with what is owed. */
@@ -210,7 +224,7 @@ function createdAgain(
     naturalKey,
     ...(prior.naturalKey === naturalKey ? {} : { replaces: prior.naturalKey }),
     remoteId: evidence.type === 'rule' ? evidence.rule.ruleId : null,
-    remoteAux: plain({ serviceId: rule.serviceId, adopted, ...marks }),
+    remoteAux: plain({ serviceId: rule.serviceId, adopted, ...marks, ...openedMark(prior) }),
     origin: prior.origin,
     state: evidence.type === 'rule' ? 'present' : 'unverified',
     lastApplied: { ...hiddenFields(rule), ...asserted },
@@ -324,10 +338,12 @@ async function told(step: RuleStep, context: ToldContext): Promise<Told> {
 /** A rule may open its port. */
 function touches(step: RuleStep): readonly ScopeReading[] {
   const rules: readonly ScopeReading[] = ['rules', 'every-rule'];
+  if (step.type === 'close_outer') return [...rules, 'endpoints', `ports ${step.serviceId}`];
   return step.type === 'create' && step.open ? [...rules, `ports ${step.rule.serviceId}`] : rules;
 }
 
 function component(step: RuleStep): string {
+  if (step.type === 'close_outer') return step.serviceId;
   return step.type === 'delete' ? (step.key.split('/')[1] as string) : step.rule.serviceId;
 }
 

@@ -27,6 +27,8 @@ export type RuleStep = Step &
     /** An adopted rule gets back the values it had, and is let go. */
     | { readonly type: 'restore'; readonly ruleId: string; readonly rule: RuleWish }
     | { readonly type: 'delete'; readonly ruleId: string; readonly key: string }
+    /** Outer access that the rule opened, once it is deleted. */
+    | { readonly type: 'close_outer'; readonly serviceId: string; readonly port: number }
   );
 
 export type RuleProtocol = 'http' | 'https';

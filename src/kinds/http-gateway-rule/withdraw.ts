@@ -9,7 +9,9 @@ import {
   type StepProposal,
   type WithdrawContext,
 } from '../reconciled.ts';
+import { ruleGone } from '../component/steps.ts';
 import { changeOf, isOnRecord, plain, where } from './asserted.ts';
+import { closing } from './closing.ts';
 import { needsRecreation, ruleFields } from './fields.ts';
 import { hasKeyOf } from './identity.ts';
 import { fulfilOwed } from './owed.ts';
@@ -40,6 +42,10 @@ export function withdrawRule(object: OwnedObject, context: WithdrawContext): Dif
   const [present, second] = rules.value.filter((rule) =>
     object.remoteId === null ? hasKeyOf(rule, object) : rule.ruleId === object.remoteId,
   );
+  if (present === undefined) {
+    const close = closing(object, undefined, undefined, context);
+    if (close !== undefined) return permissions.prune ? { ...noDifference, steps: [close] } : notClosed(gone);
+  }
   if (present === undefined && object.state === 'deleting') return { ...noDifference, forget: [object.naturalKey] };
   if (present === undefined) return note('rule/gone', `${gone}, nor on the platform`, object);
   if (second !== undefined)
@@ -61,7 +67,12 @@ export function withdrawRule(object: OwnedObject, context: WithdrawContext): Dif
       'prune/not-asked',
       `${gone}; it stays, and apply --prune would ${step.verb === 'delete' ? 'delete it' : 'give it back its former values'}`,
     );
-  return { ...noDifference, steps: [step] };
+  const close = step.verb === 'delete' ? closing(object, present, step.key, context) : undefined;
+  return { ...noDifference, steps: close === undefined ? [step] : [step, close] };
+}
+
+function notClosed(gone: string): Difference<RuleStep> {
+  return note('prune/not-asked', `${gone}; outer access of its port stays open, and apply --prune would close it`);
 }
 
 function nameOf(key: string): string {
@@ -98,6 +109,7 @@ function changedSince(
 function deletion(object: OwnedObject, present: RuleRecord, name: string): StepProposal<RuleStep> {
   return {
     ...pruning(object),
+    provides: [ruleGone(present.ruleId)],
     key: `delete/${object.naturalKey}`,
     step: { type: 'delete', ruleId: present.ruleId, key: object.naturalKey },
     verb: 'delete',

@@ -64,6 +64,27 @@ export const causesOfComponents: Causes = {
     const [, rule = ''] = /by creating (HttpGatewayRule\/[a-z0-9-]+)/.exec(message) ?? [];
     return when(isHeld(rule), 'the rule that opens it is held');
   },
+  'prune/rule-on-port': (world, { message }) => {
+    const [, id = ''] = /\(([0-9a-f]+)\) is on it/.exec(message) ?? [];
+    const isOnRecord = [...world.books.objects.values()].some(({ remoteId }) => remoteId === id);
+    return when(world.server.state.rules.get(id) !== undefined || isOnRecord, 'there is a rule on the port');
+  },
+  'prune/port-wanted': (world, { message }) => {
+    const named = [...message.matchAll(/HttpGatewayRule\/([a-z0-9-]+)/g)].map(([, name = '']) => name);
+    return when(
+      named.some((name) => world.wishes.rules.has(name)),
+      'a rule in git leads to the port',
+    );
+  },
+  'component/restore-impossible': (_, { message }) =>
+    when(message.includes('inner'), 'the port cannot have its former values in any order'),
+  'component/endpoint-broken': (world, hold) => {
+    const rows = world.server.state.ports.in('component', serviceOf(world, hold));
+    return when(
+      rows.some((row) => world.byHand.ports.has(`${row.serviceId}/${row.port}`)),
+      'somebody changed the port while its endpoint was compared',
+    );
+  },
   'component/ambiguous-install-component': (world, hold) => {
     const { install = '', component = '' } = wishOf(world, hold)?.from ?? {};
     return (

@@ -5,11 +5,27 @@ import { componentStatus } from '../../../src/sandbox/records.ts';
 import { ADDRESS } from '../shop.ts';
 import { EPOCH_MS } from '../server.ts';
 import type { World } from '../world.ts';
-import { type Causes, doubtNamedBy, foreignInstalls, installWishOf, nameOfResource, onRecord, when } from './cause.ts';
+import {
+  type Causes,
+  doubtNamedBy,
+  foreignInstalls,
+  installWishOf,
+  isInApplication,
+  nameOfResource,
+  onRecord,
+  when,
+} from './cause.ts';
 import { isInstallInDoubt } from './doubts.ts';
 
 /** Holds of installs: each has its cause in what is installed of its own model, or in what is on record under its own name. */
 export const causesOfInstalls: Causes = {
+  'install/components-elsewhere': (world) =>
+    when(
+      [...world.wishes.components.values()].some(
+        ({ serviceId }) => serviceId !== undefined && !isInApplication(world, serviceId),
+      ),
+      'a component of the source is not in the application',
+    ),
   'install/not-ours': (world, hold) => when(foreignCopies(world, hold).length > 0, 'somebody else installed it'),
   // No listing says which group of components is of which model.
   'install/ambiguous-adoption': (world, hold) =>

@@ -1,0 +1,214 @@
+import type { JsonObject } from '../../model/json.ts';
+import type { PortProtocol, PortRecord, RuleRecord } from '../../model/observed.ts';
+import type { OwnedObject } from '../../model/owned.ts';
+import type { Note } from '../../model/plan.ts';
+import type { HttpGatewayRuleSpec } from '../http-gateway-rule/spec.ts';
+import { type HoldProposal, type Need, remembered } from '../reconciled.ts';
+import type { ComponentContext, ComponentProposal, ObservedComponent } from './live.ts';
+import { rulesOf, rulesOnRecord } from './port-rules.ts';
+import type { PortSpec } from './spec.ts';
+import { portKey, ruleGone } from './steps.ts';
+import { removalSteps } from './unlisted.ts';
+
+/** Ports that no manifest lists any more, and what the manifest that listed them said about that. */
+export interface Departures {
+  /** `unlistedPorts` says nothing about these: that is for ports of others. */
+  readonly ports: ReadonlySet<number>;
+  /** Former values of ports that get them back, compared like listed ports; with what closing them needs. */
+  readonly restored: readonly { readonly spec: PortSpec; readonly needs: readonly Need[] }[];
+  readonly steps: readonly ComponentProposal[];
+  readonly holds: readonly HoldProposal[];
+  readonly notes: readonly Omit<Note, 'resource'>[];
+  /** Natural keys of rows that are needed no more. */
+  readonly forget: readonly string[];
+}
+
+/** What a manifest says about removal: of its own ports, or as the ledger keeps it of one that is gone. */
+export type Marks = (row: OwnedObject) => JsonObject;
+
+interface Drafted {
+  readonly ports: Set<number>;
+  readonly restored: { readonly spec: PortSpec; readonly needs: readonly Need[] }[];
+  readonly steps: ComponentProposal[];
+  readonly holds: HoldProposal[];
+  readonly notes: Omit<Note, 'resource'>[];
+  readonly forget: string[];
+}
+
+/**
+ * Whether the ledger says that a manifest listed the port under a version that records it. Ports whose entry was removed
+ * before that are left as they are.
+ */
+export function wasListed(row: OwnedObject): boolean {
+  return row.remoteAux['listed'] !== undefined && row.state !== 'gone';
+}
+
+/**
+ * Ports of ours without an entry: one that Portolan made is deleted by the rules of pruning, one that was there before gets
+ * back its former values where its manifest says `portolan/on-removal: restore`.
+ */
+export function departures(context: ComponentContext, observed: ObservedComponent, marks: Marks): Departures {
+  const draft: Drafted = { ports: new Set(), restored: [], steps: [], holds: [], notes: [], forget: [] };
+  const listed = new Set(context.resource.spec.ports.map(({ port }) => port));
+  for (const live of observed.ports) {
+    const row = remembered(context.memory, 'Component', portKey(observed.serviceId, live.port));
+    if (listed.has(live.port) || row === undefined || row.source !== context.source || !wasListed(row)) continue;
+    const { onRemoval } = marks(row);
+    // Without a listing of rules nothing is removed on our own account; what the manifest says of all unlisted ports stands.
+    if (!observed.rules.readable && context.resource.spec.unlistedPorts === 'close') continue;
+    if (row.origin === 'created') remove({ context, observed, live, row, marks: marks(row), draft });
+    else if (onRemoval === 'restore' && context.resource.spec.unlistedPorts === 'keep')
+      restore({ context, observed, live, row, marks: marks(row), draft });
+  }
+  return draft;
+}
+
+interface Departure {
+  readonly context: ComponentContext;
+  readonly observed: ObservedComponent;
+  readonly live: PortRecord;
+  readonly row: OwnedObject;
+  readonly marks: JsonObject;
+  readonly draft: Drafted;
+}
+
+function remove(departure: Departure): void {
+  const { context, observed, live, draft } = departure;
+  const { port } = live;
+  const gone = `port ${port}, which Portolan made, is no longer listed`;
+  draft.ports.add(port);
+  if (isStopped(departure, gone, 'delete it', true)) return;
+  if (!observed.canDeletePorts) {
+    draft.notes.push({
+      code: 'prune/impossible',
+      message: `${gone}; this server cannot delete ports, so it stays as it is`,
+    });
+    return;
+  }
+  const [first, ...rest] = removalSteps(context, observed, live, true);
+  if (first !== undefined) draft.steps.push({ ...first, needs: closingNeeds(departure) }, ...rest);
+}
+
+function restore(departure: Departure): void {
+  const { live, row, draft } = departure;
+  const { port } = live;
+  const spec = formerSpec(row, port);
+  draft.ports.add(port);
+  const isPaid = row.obligation?.['outer'] !== true || live.outer;
+  if (isPaid && isAs(spec, live)) {
+    draft.notes.push({
+      code: 'component/restored',
+      message: `port ${port} is no longer listed and has its former values again`,
+    });
+    draft.forget.push(row.naturalKey);
+    return;
+  }
+  const closes = spec.outer === false && live.outer;
+  const { port: _port, ...values } = spec;
+  const shown = Object.entries(values).map(([field, value]) => `${field} ${String(value)}`);
+  const gone = `port ${port} is no longer listed`;
+  if (isStopped(departure, gone, `give it back its former values (${shown.join(', ')})`, closes)) return;
+  draft.restored.push({ spec, needs: closes ? closingNeeds(departure) : [] });
+}
+
+/** Why nothing is done to the port in this plan, said in a note or a hold. */
+function isStopped(departure: Departure, gone: string, deed: string, closes: boolean): boolean {
+  const { context, observed, live, row, marks, draft } = departure;
+  const note = (code: string, message: string): true => {
+    draft.notes.push({ code, message: `${gone}; ${message}` });
+    return true;
+  };
+  if (marks['prune'] === 'keep') return note('prune/kept', 'it stays, because its manifest said portolan/prune: keep');
+  if (closes && !observed.rules.readable) {
+    return note(
+      'prune/impossible',
+      `this server does not list rules, so nothing is closed or deleted (to let go of the port: portolan ledger forget ${row.uid} --reason "…")`,
+    );
+  }
+  const wanted = closes ? wantedRules(context, live.port) : [];
+  if (wanted.length > 0) {
+    draft.holds.push({
+      code: 'prune/port-wanted',
+      message: `${gone}, and ${wanted.join(', ')} still ${wanted.length === 1 ? 'leads' : 'lead'} to it`,
+      remedy: `List port ${live.port} again, or take ${wanted.join(', ')} out of the source.`,
+      changes: [],
+    });
+    return true;
+  }
+  if (!context.permissions.prune) return note('prune/not-asked', `it stays as it is, and apply --prune would ${deed}`);
+  return false;
+}
+
+function wantedRules({ resource, siblings }: ComponentContext, port: number): readonly string[] {
+  return [...siblings.values()]
+    .filter(({ kind, spec }) => {
+      const rule = spec as HttpGatewayRuleSpec;
+      return kind === 'HttpGatewayRule' && rule.component === resource.name && rule.port === port;
+    })
+    .map(({ id }) => id);
+}
+
+/**
+ * Every rule on the port, active or inactive, must be deleted first, by its own manifest's removal: the platform deletes
+ * rules together with their port, whoever made them.
+ */
+function closingNeeds({ context, observed, live, row }: Departure): Need[] {
+  const { serviceId, rules } = observed;
+  const present = rulesOf(rules, serviceId, live.port);
+  // Of a rule on record that is not listed now, one that is to be created again counts as well.
+  const prefix = `rule/${serviceId}/${live.port}/`;
+  const owed = context.memory.objects.filter(
+    ({ kind, naturalKey, obligation }) =>
+      kind === 'HttpGatewayRule' && naturalKey.startsWith(prefix) && obligation !== null,
+  );
+  const known = new Set([...rulesOnRecord(context.memory, serviceId, live.port), ...owed]);
+  const unseen = [...known].filter(
+    ({ remoteId, obligation }) =>
+      (remoteId !== null || obligation !== null) && !present.some(({ ruleId }) => ruleId === remoteId),
+  );
+  return [
+    ...present
+      .filter((rule) => !isOwnDefault(rule, row))
+      .map((rule) => ({ id: rule.ruleId, name: `${rule.domain}${rule.path || '/'}` })),
+    ...unseen.map(({ remoteId, naturalKey }) => ({
+      id: remoteId ?? '',
+      name: naturalKey.split('/').slice(3).join('/'),
+    })),
+  ].map(({ id, name }) => ({
+    condition: ruleGone(id),
+    met: false,
+    otherwise: {
+      code: 'prune/rule-on-port',
+      message: `port ${live.port} is no longer listed; it is not closed or deleted, because rule ${name} (${id}) is on it and this plan does not delete that rule`,
+      remedy: `Delete the rule if nobody needs it, or list port ${live.port} again.`,
+    },
+  }));
+}
+
+/** The default rule that the platform makes of a port that a manifest of ours keeps open, and that nobody has edited. */
+function isOwnDefault({ type, path, domain, componentAlias, port }: RuleRecord, row: OwnedObject): boolean {
+  const isDefault = type === 0 && path === '' && row.remoteAux['opened'] === true;
+  return isDefault && (componentAlias === null || domain.startsWith(`${componentAlias}-${port}-`));
+}
+
+/** The values that a port had before Portolan first touched it, of the fields that its manifests asserted. */
+function formerSpec({ remoteAux, lastApplied }: OwnedObject, port: number): PortSpec {
+  const former = (remoteAux['former'] ?? {}) as JsonObject;
+  const has = (field: string): boolean => lastApplied[field] !== undefined && former[field] !== undefined;
+  return {
+    port,
+    ...(has('protocol') ? { protocol: former['protocol'] as PortProtocol } : {}),
+    ...(has('alias') ? { alias: former['alias'] as string } : {}),
+    ...(has('inner') ? { inner: former['inner'] as boolean } : {}),
+    ...(has('outer') ? { outer: former['outer'] as boolean } : {}),
+  };
+}
+
+export function isAs(wanted: PortSpec, live: PortRecord): boolean {
+  return (
+    (wanted.protocol ?? live.protocol) === live.protocol &&
+    (wanted.alias ?? live.alias) === live.alias &&
+    (wanted.inner ?? live.inner) === live.inner &&
+    (wanted.outer ?? live.outer) === live.outer
+  );
+}

@@ -1,0 +1,148 @@
+import type { JsonObject } from '../../model/json.ts';
+import type { PortRecord } from '../../model/observed.ts';
+import type { OwnedObject } from '../../model/owned.ts';
+import type { Resource } from '../../model/resource.ts';
+import { type Difference, noDifference, remembered, type WithdrawContext } from '../reconciled.ts';
+import { diffPorts } from './diff.ts';
+import type { ObservedComponent } from './live.ts';
+import { restoration } from './owed.ts';
+import type { ComponentSpec } from './spec.ts';
+import { type ComponentStep, componentKey, portKey } from './steps.ts';
+
+/**
+ * A component that git no longer names. Ports that Portolan made are deleted by the rules of pruning; others get back their
+ * former values where the manifest said so, and outer access that was closed for a moment; all else stays as it is.
+ */
+export function withdrawComponent(object: OwnedObject, context: WithdrawContext): Difference<ComponentStep> {
+  const [type, serviceId = ''] = object.naturalKey.split('/');
+  if (isSpokenFor(serviceId, context)) return noDifference;
+  if (type === 'component') return withdrawDocument(object, serviceId, context);
+  const component = remembered(context.memory, 'Component', componentKey(serviceId));
+  // Its ports are decided together, with their component.
+  if (component !== undefined && component.source === object.source) return noDifference;
+  return letGo([object], serviceId, context);
+}
+
+/** A manifest names the component and was not compared: that is no proof that its ports are not wanted. */
+function isSpokenFor(serviceId: string, { resources, memory }: WithdrawContext): boolean {
+  const key = componentKey(serviceId);
+  return [...resources.values()].some((resource) => {
+    if (resource.kind !== 'Component') return false;
+    const { serviceId: named } = resource.spec as ComponentSpec;
+    if (named !== undefined) return named === serviceId;
+    return memory.objects.some((object) => object.resource === resource.id && object.naturalKey === key);
+  });
+}
+
+function withdrawDocument(
+  component: OwnedObject,
+  serviceId: string,
+  context: WithdrawContext,
+): Difference<ComponentStep> {
+  const prefix = `${portKey(serviceId, 0).slice(0, -1)}`;
+  const rows = context.memory.objects.filter(
+    ({ kind, source, naturalKey }) =>
+      kind === 'Component' && source === component.source && naturalKey.startsWith(prefix),
+  );
+  const ports = context.ports.get(serviceId);
+  if (ports === undefined) return letGo([component, ...rows], serviceId, context);
+  const { memory, permissions, source, scope, nowMs, resources, rules, canDeletePorts } = context;
+  const observed: ObservedComponent = { type: 'observed', serviceId, ports, rules, canDeletePorts };
+  const said = component.remoteAux['listed'] as JsonObject | undefined;
+  // The component's row is the newer one; what was to be kept under either stays.
+  const marks = (row: OwnedObject): JsonObject => {
+    const own = row.remoteAux['listed'] as JsonObject;
+    return { ...(said ?? own), ...(own['prune'] === 'keep' ? { prune: 'keep' } : {}) };
+  };
+  const formerName = formerServiceName(component, ports, said);
+  const resource = emptyDocument(component, serviceId, permissions.prune ? formerName : undefined);
+  const difference = diffPorts(
+    { resource, live: observed, siblings: resources, memory, permissions, source, scope, nowMs },
+    observed,
+    marks,
+  );
+  const rest = rows.filter(
+    (row) => !difference.staying.has(row.naturalKey) && !difference.forget.includes(row.naturalKey),
+  );
+  const isDone = rows.length === rest.length + difference.forget.length && formerName === undefined;
+  const left = letGo(isDone ? [component, ...rest] : rest, serviceId, context);
+  const nameNote = {
+    code: 'prune/not-asked',
+    message: `${component.resource} is no longer in the source; its service name stays as it is, and apply --prune would give it back its former one (${formerName})`,
+  };
+  return {
+    ...noDifference,
+    steps: difference.steps,
+    holds: difference.holds,
+    notes: [...difference.notes, ...(formerName === undefined || permissions.prune ? [] : [nameNote]), ...left.notes],
+    forget: [...difference.forget, ...left.forget],
+  };
+}
+
+/** The service name that a component had before its manifests set another, where it shall have it again and has not. */
+function formerServiceName(
+  { remoteAux, lastApplied }: OwnedObject,
+  ports: readonly PortRecord[],
+  marks: JsonObject | undefined,
+): string | undefined {
+  if (marks?.['onRemoval'] !== 'restore' || marks['prune'] === 'keep') return undefined;
+  const former = (remoteAux['former'] as JsonObject | undefined)?.['serviceName'];
+  if (lastApplied['serviceName'] === undefined || typeof former !== 'string' || former === '') return undefined;
+  return ports.every(({ serviceName }) => serviceName === former) ? undefined : former;
+}
+
+/** What a manifest would say that lists no port any more. */
+function emptyDocument(
+  component: OwnedObject,
+  serviceId: string,
+  serviceName: string | undefined,
+): Resource<ComponentSpec> {
+  return {
+    id: component.resource,
+    kind: 'Component',
+    name: component.resource.slice('Component/'.length),
+    labels: {},
+    annotations: {},
+    spec: {
+      application: '',
+      serviceId,
+      ports: [],
+      unlistedPorts: 'keep',
+      ...(serviceName === undefined ? {} : { serviceName }),
+    },
+    position: { file: '', line: 0, column: 0 },
+  };
+}
+
+/** The ledger lets go of rows; but first what was closed for a moment is opened again, because nothing else knows of it. */
+function letGo(rows: readonly OwnedObject[], serviceId: string, context: WithdrawContext): Difference<ComponentStep> {
+  const all = rows.map((row): Difference<ComponentStep> => {
+    // Deleted by us, and gone: nothing to say.
+    if (row.state === 'deleting') return { ...noDifference, forget: [row.naturalKey] };
+    const [, , port] = row.naturalKey.split('/');
+    const live = context.ports.get(serviceId)?.find((candidate) => candidate.port === Number(port));
+    const owed = restoration(row, serviceId, live, context.rules);
+    if (owed !== undefined) return { ...noDifference, ...owed };
+    const what = port === undefined ? `${row.resource} (${row.remoteId})` : `port ${port} of ${row.resource}`;
+    const message = `${what} is no longer in the source${fateOf(serviceId, port, live, context)}`;
+    return { ...noDifference, notes: [{ code: 'component/withdrawn', message }], forget: [row.naturalKey] };
+  });
+  return {
+    ...noDifference,
+    steps: all.flatMap(({ steps }) => steps),
+    holds: all.flatMap(({ holds }) => holds),
+    notes: all.flatMap(({ notes }) => notes),
+    forget: all.flatMap(({ forget }) => forget),
+  };
+}
+
+function fateOf(
+  serviceId: string,
+  port: string | undefined,
+  live: PortRecord | undefined,
+  { ports }: WithdrawContext,
+): string {
+  if (ports.has(serviceId) && ports.get(serviceId) === undefined) return ', nor is the component in this application';
+  if (ports.has(serviceId) && port !== undefined && live === undefined) return ', nor on the platform';
+  return "; it stays on the platform as it is (a component's manifest decides about ports by unlistedPorts)";
+}
