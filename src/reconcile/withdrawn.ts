@@ -46,7 +46,7 @@ export async function withdrawnPorts(
 
 /** Something is owed, Portolan made it, its former values are to come back, or it opened its port. */
 function mustBeSeen({ kind, origin, state, obligation, remoteAux }: OwnedObject): boolean {
-  if (kind === 'HttpGatewayRule') return remoteAux['opened'] === true;
+  if (kind === 'HttpGatewayRule') return remoteAux['opened'] !== undefined;
   if (kind !== 'Component') return false;
   const listed = remoteAux['listed'] as { readonly onRemoval?: string } | undefined;
   const isDeparting = listed !== undefined && (origin === 'created' || listed.onRemoval === 'restore');

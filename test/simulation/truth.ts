@@ -230,7 +230,7 @@ export class Truth implements BooksListener {
       return;
     }
     const row = this.#books.objects.get(intent.uid);
-    const isMade = row?.remoteAux['opened'] === true || row?.origin === 'created';
+    const isMade = row?.remoteAux['opened'] !== undefined || row?.origin === 'created';
     const component = `component/${step['serviceId'] as string}`;
     if (!onRecord.has(component) && !isMade)
       this.#violate('I-OWN', `${action.summary} of a component that the ledger has no record of`);

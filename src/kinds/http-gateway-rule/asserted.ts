@@ -61,7 +61,8 @@ export function hiddenFields(fields: JsonObject): JsonObject {
 
 /** The rule opened outer access of its port by being created: closed again once it is gone and nothing else needs it. */
 export function openedMark(row: OwnedObject | undefined): JsonObject {
-  return row?.remoteAux['opened'] === true ? { opened: true } : {};
+  const opened = row?.remoteAux['opened'];
+  return opened === undefined ? {} : { opened };
 }
 
 /** What the annotations say about removal; remembered, because they go with the manifest that carried them. */

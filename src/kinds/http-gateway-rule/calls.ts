@@ -184,7 +184,7 @@ function applied(
     remoteAux: {
       serviceId: isCreate ? serviceId : step.rule.serviceId,
       ...removalMarks(resource),
-      ...(isCreate && opensPort(before) ? { opened: true } : openedMark(prior)),
+      ...(isCreate && opensPort(before) ? { opened: `${step.rule.serviceId}/${step.rule.port}` } : openedMark(prior)),
       // An update of a rule we had not known: it is adopted with the values it had.
       ...(isCreate || prior?.origin === 'created'
         ? {}

@@ -17,8 +17,9 @@ export function closing(
   deletion: string | undefined,
   context: WithdrawContext,
 ): StepProposal<RuleStep> | undefined {
-  if (object.remoteAux['opened'] !== true || !context.rules.readable) return undefined;
-  const [, serviceId = '', number] = object.naturalKey.split('/');
+  const opened = object.remoteAux['opened'];
+  if (typeof opened !== 'string' || !context.rules.readable) return undefined;
+  const [serviceId = '', number] = opened.split('/');
   const port = Number(number);
   const live = context.ports.get(serviceId)?.find((candidate) => candidate.port === port);
   if (live?.outer !== true || isWanted(serviceId, port, context) || goesWithPort(serviceId, port, context))
