@@ -2,7 +2,7 @@ import type { ActionResult } from '../plan/result.ts';
 import type { LedgerOperation } from '../ledger/ledger.ts';
 import type { PortolanError } from '../model/errors.ts';
 import { type ResourceId, scopeKey } from '../model/ids.ts';
-import type { Hold, ScopePlan } from '../model/plan.ts';
+import type { Hold, ScopePlan, Wait } from '../model/plan.ts';
 import type { Drift, PendingWork, ResourceStatus, StatusError } from '../model/status.ts';
 import type { EpochMs } from '../model/time.ts';
 import { planDigest } from '../plan/digest.ts';
@@ -93,6 +93,7 @@ export function settle(input: AftermathInput): Aftermath {
   const lines: LedgerOperation[] = [];
   tellDrift(input, drift.news, results, events, lines);
   if (plan !== undefined) tellHolds(former.resources, plan.holds, events);
+  tellWaits(former.pending?.waits ?? [], findings.waits, events);
   if (passed.approval !== null && passed.approval.digest !== former.approval?.digest)
     events.push({
       type: 'approval.needed',
@@ -212,6 +213,14 @@ export function driftDetected(resource: ResourceId, drift: Drift, nowMs: EpochMs
     detail: driftDetail(drift, nowMs),
     message: `${resource} was changed on the platform: ${fields.join('; ')}`,
   };
+}
+
+/** Progress of an install that is waited for: the status of its application, and its builds. */
+function tellWaits(former: readonly Wait[], waits: readonly Wait[], events: EventDraft[]): void {
+  for (const { resource, message, untilMs } of waits) {
+    if (former.some((earlier) => earlier.resource === resource && earlier.message === message)) continue;
+    events.push({ type: 'wait.progress', severity: 'info', resource, message, detail: { untilMs } });
+  }
 }
 
 function tellHolds(former: readonly ResourceStatus[], holds: readonly Hold[], events: EventDraft[]): void {

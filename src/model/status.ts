@@ -160,6 +160,7 @@ export type EventType =
   | 'drift.detected'
   | 'drift.healed'
   | 'drift.gone'
+  | 'wait.progress'
   | 'hold.added'
   | 'hold.released'
   | 'approval.needed'

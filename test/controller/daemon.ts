@@ -1,3 +1,4 @@
+import type { StoreAccess } from '../../src/kinds/reconciled.ts';
 import { type Controller, createController } from '../../src/controller/controller.ts';
 import { nothingAllowed, type Allowances } from '../../src/controller/acceptance.ts';
 import { type ControllerConfiguration, silentObserver } from '../../src/controller/options.ts';
@@ -14,11 +15,18 @@ import { createPlatformClient } from '../../src/platform/platform-client.ts';
 import type { PlatformRequest, PlatformResponse, Transport } from '../../src/platform/transport.ts';
 import { silentLog } from '../../src/runtime/log.ts';
 import { type Seed, stateOf } from '../../src/sandbox/seed.ts';
-import { demoSeed } from '../../src/sandbox/seeds/demo.ts';
+import { demo, demoSeed } from '../../src/sandbox/seeds/demo.ts';
 import { inMemoryTransport } from '../../src/sandbox/transport.ts';
 import type { SourceFeed, SourceState } from '../../src/source/feed.ts';
 import type { Descent } from '../../src/source/revision.ts';
 import { seededRandom, VirtualClock } from '../support/virtual-clock.ts';
+
+const MAIN_STORE: StoreAccess = {
+  url: demo.storeUrl,
+  domain: demo.storeDomain,
+  type: demo.storeType,
+  accessKey: null,
+};
 
 /** A feed that says what a test tells it to. */
 export class HandFeed implements SourceFeed {
@@ -178,7 +186,7 @@ export class DaemonWorld {
       settings: this.settings,
       operator: { platforms: new Set(['default']), stores: new Set(['main']) },
       variables: new Map(),
-      stores: new Map(),
+      stores: new Map([['main', MAIN_STORE]]),
       client: () => client,
     };
   }
