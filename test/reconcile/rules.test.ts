@@ -120,6 +120,22 @@ test('the documented dialect can neither see nor delete: it says so and does not
   expect(platform.writes()).toHaveLength(writes);
 });
 
+test('a change that the documented dialect cannot make is recorded once a person made it and says so', async () => {
+  const platform = world([], 'documented');
+  await platform.pass(withRule({ weight: 50, configuration: { proxyBodySize: 1 } }));
+  const changed = withRule({ weight: 50, configuration: { proxyBodySize: 2 } });
+  const [hold] = ended(await platform.pass(changed)).plan.holds;
+  expect(hold).toMatchObject({ code: 'rule/cannot-update', remedy: expect.stringContaining('apply --adopt') });
+  expect(hold?.remedy).not.toMatch(/delete/i);
+  const writes = platform.writes().length;
+  expect(notesOf(await platform.pass(changed, adopting))).toEqual(['rule/adopted']);
+  expect(holdsOf(await platform.pass(changed))).toEqual([]);
+  expect(platform.writes()).toHaveLength(writes);
+  expect(ownedRules(platform)).toMatchObject([
+    { origin: 'created', lastApplied: { configuration: { proxyBodySize: 2 } } },
+  ]);
+});
+
 test('a rule that the documented dialect says exists is not ours by that, and is asked about once', async () => {
   const platform = world([WWW], 'documented');
   const first = ended(await platform.pass(withRule()));

@@ -163,8 +163,8 @@ const hidden = (a: number) => ({
   workload: 'two rules on one port',
   dialect: 'extended' as const,
   script: [
-    [7, { type: 'write', fault: 'reset-after', a: 1 }],
-    [10, { type: 'read', fault: 'read-empty', a }],
+    [8, { type: 'write', fault: 'reset-after', a: 1 }],
+    [17, { type: 'read', fault: 'read-empty', a }],
     // So long must it last that the rule is looked for amid it.
     [60, { type: 'clock', jumpMs: 0 }],
   ] as const,

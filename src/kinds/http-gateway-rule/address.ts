@@ -135,7 +135,7 @@ export function keyNeed(
       remedy:
         holder === undefined
           ? 'It follows when that rule has been removed or changed.'
-          : `Change or delete rule ${holder.ruleId} in the console, or change the domain or path in one of the manifests.`,
+          : `Change rule ${holder.ruleId} in the console, or change the domain or path in one of the manifests.`,
     },
   };
 }

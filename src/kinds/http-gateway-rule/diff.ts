@@ -142,7 +142,7 @@ function diffUnseen(context: RuleContext, live: ObservedRule, mine: OwnedObject 
     return hold({
       code: 'rule/exists-not-ours',
       message: `the platform says that a rule for ${where(resource.spec)} exists already${answer === undefined ? '' : ` (${answer})`}, and this ledger has no record of it`,
-      remedy: `Run apply --adopt ${resource.id} to treat it as ours (this server cannot show or change it), or delete it in the console.`,
+      remedy: `Run apply --adopt ${resource.id} to treat it as ours (this server cannot show or change it), or take it out of the manifests.`,
       changes: [],
     });
   }
@@ -181,10 +181,22 @@ function diffUnseen(context: RuleContext, live: ObservedRule, mine: OwnedObject 
           : [],
     };
   }
+  if (permissions.adopt(resource.id)) {
+    const message = `rule ${where(resource.spec)} is recorded as its manifest says, because --adopt says that it was changed so; this server cannot show what it holds`;
+    const { naturalKey, remoteId, origin, state } = mine;
+    const recording = recordingOf(context, live.serviceId, naturalKey, remoteId, mine);
+    const remoteAux = { ...mine.remoteAux, ...recording.remoteAux };
+    return {
+      ...noDifference,
+      unchangedFields: count,
+      notes: [{ code: 'rule/adopted', message }],
+      settled: [{ ...recording, remoteAux, origin, state }],
+    };
+  }
   return hold({
     code: 'rule/cannot-update',
     message: `rule ${where(resource.spec)} shall change in ${changed.map((change) => change.path).join(', ')}, and this server offers no way to change a rule`,
-    remedy: `Delete the rule in the console, then run \`portolan ledger forget ${resource.id} --reason "…"\` and apply again; or take the change back.`,
+    remedy: `Change the rule in the console, then record that: apply --adopt ${resource.id}; or take the change back.`,
     changes: changed,
   });
 }
@@ -270,7 +282,7 @@ function notOurs({ resource }: RuleContext, present: RuleRecord, mine: OwnedObje
   return {
     code: 'rule/not-ours',
     message: `rule ${where(resource.spec)} exists on port ${present.port} (${present.ruleId}${present.type === 0 ? ", the platform's default" : ''}), and ${known}`,
-    remedy: `Run apply --adopt ${resource.id} to take it over with its present values recorded, or delete it in the console.`,
+    remedy: `Run apply --adopt ${resource.id} to take it over with its present values recorded, or take it out of the manifests.`,
     changes: [],
   };
 }

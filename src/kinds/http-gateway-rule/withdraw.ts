@@ -99,7 +99,7 @@ function changedSince(
       {
         code: 'rule/changed',
         message,
-        remedy: `Delete rule ${ruleId} in the console, or change it back there and run apply --prune again. To keep it, run \`portolan ledger forget ${uid} --reason "…"\`; to manage it, put ${resource} back.`,
+        remedy: `If nothing needs the rule any more, delete rule ${ruleId} in the console, or change it back there and run apply --prune again. To keep it, run \`portolan ledger forget ${uid} --reason "…"\`; to manage it, put ${resource} back.`,
         changes: [],
       },
     ],
