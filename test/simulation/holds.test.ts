@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Hold } from '../../src/model/plan.ts';
 import { Controller } from './controller.ts';
-import { live } from './exhaustive.ts';
+import { effectsOf, live } from './exhaustive.ts';
 import { causes, explanationOf } from './holds.ts';
 import { memoryHost } from './ledgers.ts';
 import { unchanged } from './mutant.ts';
@@ -159,23 +159,29 @@ test.for(happenings)('%s: %o', ([, hold, happens, isCause]) => {
 });
 
 /** A creation whose answer is lost, and then a listing that is empty for a while. */
-const hidden = (a: number) => ({
+const hidden = (write: number, read: number, a: number) => ({
   workload: 'two rules on one port',
   dialect: 'extended' as const,
   script: [
-    [8, { type: 'write', fault: 'reset-after', a: 1 }],
-    [17, { type: 'read', fault: 'read-empty', a }],
+    [write, { type: 'write', fault: 'reset-after', a: 1 }],
+    [read, { type: 'read', fault: 'read-empty', a }],
     // So long must it last that the rule is looked for amid it.
     [60, { type: 'clock', jumpMs: 0 }],
   ] as const,
 });
 
 test('a rule of ours that two listings left out is rightly taken for somebody else’s; one listing is not enough', async () => {
-  const [twice, once] = [await live(hidden(1)), await live(hidden(7))];
+  const workload = workloads.find(({ name }) => name === 'two rules on one port');
+  if (workload === undefined) throw new Error('there is no such workload');
+  const write = (await effectsOf(workload, 'extended')).findIndex(({ operation }) => operation === 'createRule') + 1;
+  // How many steps lie between depends on how much a pass reads.
+  let read = write + 1;
+  while (read < write + 24 && (await live(hidden(write, read, 1))).holds.length === 0) read += 1;
+  const [twice, once] = [await live(hidden(write, read, 1)), await live(hidden(write, read, 7))];
   expect([twice.holds, twice.violation]).toEqual([['rule/not-ours'], undefined]);
   expect([once.holds, once.violation]).toEqual([[], undefined]);
   const hasty = mutants.find(({ name }) => name === 'a rule not seen once is taken for not done');
-  const { violation } = await live(hidden(7), { mutant: hasty });
+  const { violation } = await live(hidden(write, read, 7), { mutant: hasty });
   expect(violation?.message).toContain('held without cause: rule/not-ours');
 });
 

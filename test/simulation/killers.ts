@@ -79,8 +79,8 @@ export const killers: Readonly<Record<string, Killer>> = {
       workload: 'two rules on one port',
       dialect: 'extended',
       script: [
-        [8, { type: 'write', fault: 'reset-after', a: 1 }],
-        [17, { type: 'read', fault: 'read-empty', a: 7 }],
+        [9, { type: 'write', fault: 'reset-after', a: 1 }],
+        [21, { type: 'read', fault: 'read-empty', a: 7 }],
         [60, { type: 'clock', jumpMs: 0 }],
       ],
     },
@@ -125,8 +125,8 @@ export const killers: Readonly<Record<string, Killer>> = {
       workload: 'a rule that must be created again',
       dialect: 'extended',
       script: [
-        [8, { type: 'crash', when: 'after', downMs: 0, a: 5, reboots: false }],
-        [9, { type: 'git', edit: 'removeRule', a: 1 }],
+        [9, { type: 'crash', when: 'after', downMs: 0, a: 5, reboots: false }],
+        [10, { type: 'git', edit: 'removeRule', a: 1 }],
       ],
     },
   ],
