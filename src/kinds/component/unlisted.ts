@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../model/json.ts';
 import type { PortRecord } from '../../model/observed.ts';
 import type { Note } from '../../model/plan.ts';
+import { nameOfKey } from '../http-gateway-rule/asserted.ts';
 import { type HoldProposal, remembered } from '../reconciled.ts';
 import type { ComponentContext, ComponentProposal, ObservedComponent } from './live.ts';
 import { restoration } from './owed.ts';
@@ -75,7 +76,7 @@ export function unlistedPorts(context: ComponentContext, observed: ObservedCompo
 function keptRules({ memory }: ComponentContext, serviceId: string, port: number): string[] {
   return rulesOnRecord(memory, serviceId, port)
     .filter(({ remoteAux }) => remoteAux['prune'] === 'keep')
-    .map(({ naturalKey }) => naturalKey.slice(`rule/${serviceId}/${port}/`.length))
+    .map(({ naturalKey }) => nameOfKey(naturalKey))
     .sort();
 }
 

@@ -6,7 +6,7 @@ import type { RawChange, Recording } from '../reconciled.ts';
 import { type RuleField, ruleFields } from './fields.ts';
 import type { RuleContext } from './live.ts';
 import type { HttpGatewayRuleSpec } from './spec.ts';
-import { protocolOf, type RuleWish } from './steps.ts';
+import { addressOf, protocolOf, type RuleWish } from './steps.ts';
 
 /**
  * The row of a rule that is as its manifest says.
@@ -118,6 +118,12 @@ export function unlikeSent(sent: RuleWish | JsonObject, found: RuleRecord): read
  */
 export function isOnRecord({ remoteId, lastApplied }: OwnedObject, present: RuleRecord): boolean {
   return remoteId === null ? unlikeSent(lastApplied, present).length === 0 : remoteId === present.ruleId;
+}
+
+/** As `where`, of the natural key of a rule. */
+export function nameOfKey(key: string): string {
+  const address = addressOf(key);
+  return address === undefined ? key : where(address);
 }
 
 /** For people: `www.example.com/`, or `https://www.example.com/`. */

@@ -10,7 +10,7 @@ import {
   type WithdrawContext,
 } from '../reconciled.ts';
 import { ruleGone } from '../component/steps.ts';
-import { changeOf, isOnRecord, plain, where } from './asserted.ts';
+import { changeOf, isOnRecord, nameOfKey, plain, where } from './asserted.ts';
 import { closing } from './closing.ts';
 import { needsRecreation, ruleFields } from './fields.ts';
 import { hasKeyOf } from './identity.ts';
@@ -25,7 +25,7 @@ export function withdrawRule(object: OwnedObject, context: WithdrawContext): Dif
   const owed = fulfilOwed(object, context);
   if (owed !== undefined) return owed;
   const { rules, canDeleteRules, permissions } = context;
-  const name = nameOf(object.naturalKey);
+  const name = nameOfKey(object.naturalKey);
   const gone = `rule ${name} is no longer in the source`;
   if (object.origin === 'observed') return note('rule/withdrawn', `${gone}; it was never ours and stays`, object);
   if (object.origin === 'adopted' && object.remoteAux['onRemoval'] !== 'restore') {
@@ -73,11 +73,6 @@ export function withdrawRule(object: OwnedObject, context: WithdrawContext): Dif
 
 function notClosed(gone: string): Difference<RuleStep> {
   return note('prune/not-asked', `${gone}; outer access of its port stays open, and apply --prune would close it`);
-}
-
-function nameOf(key: string): string {
-  const address = addressOf(key);
-  return address === undefined ? key : where(address);
 }
 
 /** A rule that somebody gave another address may serve other traffic by now: it is not what git had, and not deleted. */
