@@ -34,14 +34,14 @@ export class ByHand {
   readonly ports = new Map<string, number>();
 
   /**
-   * The number of components tells of an install that the platform did and refused. A deletion in the same minute hides
-   * it from everybody, so one schedule has only one of the two.
+   * The number of components tells of an install that the platform did and refused. A component that is deleted or moved
+   * in the same minute hides it from everybody, so one schedule has only one of the two.
    */
   isCounted = false;
 
-  /** From now on the number must tell; false: somebody has deleted a component, and it cannot. */
+  /** From now on the number must tell; false: somebody has deleted or moved a component, and it cannot. */
   counts(): boolean {
-    this.isCounted ||= this.components.size === 0;
+    this.isCounted ||= this.components.size + this.movedMs.size === 0;
     return this.isCounted;
   }
 
@@ -181,7 +181,7 @@ const actors = {
   'move-component'({ server, byHand, timeline }, chance) {
     const moved = server.state.components.in('application', String(ELSEWHERE));
     const component = chance.happens(0.3) ? moved[0] : someComponent(server, chance);
-    if (component === undefined) return;
+    if (component === undefined || byHand.isCounted) return;
     const appId = component.appId === ELSEWHERE ? ADDRESS.appId : ELSEWHERE;
     byHand.movedMs.set(component.id, timeline.nowMs);
     server.change((state) => {
@@ -217,7 +217,7 @@ const actors = {
 export type ActorName = keyof typeof actors;
 
 /** What befalls few schedules, by a chance of its own, so that the others stay what they are. */
-const rare = ['resize-component'] as const satisfies readonly ActorName[];
+const rare = ['resize-component', 'move-component', 'move-rule'] as const satisfies readonly ActorName[];
 
 export const rareActors: readonly ActorName[] = rare;
 export const actorNames = (Object.keys(actors) as ActorName[]).filter((name) => !rareActors.includes(name));
