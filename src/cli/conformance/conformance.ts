@@ -142,7 +142,7 @@ async function conformance(options: ConformanceOptions, surroundings: Surroundin
       await checkArea(areas[area], createFindings(area, all, server.take), area);
     }
     proxy.lose(undefined);
-    await ground.cleanUp();
+    await cleanUp(ground);
     const report: ConformanceReport = {
       formatVersion: 1,
       portolan: packageFile.version,
@@ -174,6 +174,16 @@ function incomplete(): PortolanError {
     message: 'A server, a team and a region are needed. Nothing was sent.',
     remedy: 'Pass --url, --team and --region.',
   });
+}
+
+/** A server that fails in the end does not take the report with it. */
+async function cleanUp(ground: Ground): Promise<void> {
+  try {
+    await ground.cleanUp();
+  } catch (error) {
+    if (!(error instanceof PortolanError)) throw error;
+    ground.leave(`rules and ports of this run: they could not be removed (${error.message})`);
+  }
 }
 
 type AreaCheck = (findings: Findings) => Promise<void>;
