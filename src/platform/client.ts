@@ -1,6 +1,7 @@
 import type {
   ApplicationRecord,
   ApplicationSummary,
+  BuildEvent,
   CertificateRecord,
   ComponentMonitor,
   ComponentRecord,
@@ -14,7 +15,6 @@ import type {
 } from '../model/observed.ts';
 import type { PortolanError } from '../model/errors.ts';
 import type { MonotonicMs } from '../model/time.ts';
-import type { EventReads } from './events.ts';
 import type { Verdict } from './verdict.ts';
 import type { AppAddress, WriteRequest } from './writes.ts';
 
@@ -62,6 +62,14 @@ export interface RegionQuestion {
   readonly team?: string;
   /** An earlier answer will do when it is not older; by default none does. */
   readonly maxAgeMs?: number;
+}
+
+/** Reads of what components do (extended dialect). People read them, and no decision depends on them. */
+export interface EventReads {
+  /** The builds of a component, latest first. An answer that is some seconds old will do. */
+  builds(app: AppAddress, serviceId: string): Promise<Readable<readonly BuildEvent[]>>;
+  /** The last lines that an event has printed, each fit for a terminal and without secrets. */
+  eventLog(app: AppAddress, eventId: string): Promise<readonly string[]>;
 }
 
 /**

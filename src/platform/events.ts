@@ -2,20 +2,11 @@ import type { BuildEvent } from '../model/observed.ts';
 import type { MonotonicMs } from '../model/time.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type Redact, safeText } from './answer.ts';
-import type { Readable } from './client.ts';
+import type { EventReads } from './client.ts';
 import { Fields, isRecord, schemaDrift } from './fields.ts';
 import { paths } from './operations.ts';
 import type { Reader } from './reader.ts';
 import { recordReader, shown } from './record-fields.ts';
-import type { AppAddress } from './writes.ts';
-
-/** Reads of what components do (extended dialect). People read them, and no decision depends on them. */
-export interface EventReads {
-  /** The builds of a component, latest first. An answer that is some seconds old will do. */
-  builds(app: AppAddress, serviceId: string): Promise<Readable<readonly BuildEvent[]>>;
-  /** The last lines that an event has printed, each fit for a terminal and without secrets. */
-  eventLog(app: AppAddress, eventId: string): Promise<readonly string[]>;
-}
 
 /** Whoever waits for an install looks every two seconds: a build takes minutes, so it need not be asked as often. */
 const GOOD_FOR_MS = 10_000;

@@ -15,7 +15,7 @@ spec:
 
 test('the daemon tells that a component is being built, and that its build failed', async () => {
   const world = started();
-  for (const model of [...world.state.models.all()]) {
+  for (const model of world.state.models.all()) {
     const failing = { buildFailure: 'no space left on device' };
     const versions = model.versions.map((version) => ({
       ...version,
