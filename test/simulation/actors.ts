@@ -1,6 +1,6 @@
 import type { PlatformRequest, WireObject } from '../../src/platform/transport.ts';
 import { paths } from '../../src/platform/operations.ts';
-import type { ComponentRow, PortRow, RuleRow } from '../../src/sandbox/state.ts';
+import type { ComponentRow, PortRow, RuleRow, SandboxState } from '../../src/sandbox/state.ts';
 import { Secret } from '../../src/model/secret.ts';
 import type { Chance } from './chance.ts';
 import type { Server } from './server.ts';
@@ -169,19 +169,14 @@ const actors = {
         state.ports.delete(`${port.serviceId}/${port.port}`);
       }
       state.components.delete(component.id);
-      const left = state.components.in('application', String(ADDRESS.appId));
-      // Without components nothing of an install is left, and the platform does not list it any more.
-      if (component.groupId !== 0 && !left.some((other) => other.groupId === component.groupId)) {
-        byHand.installs.add(String(component.groupId));
-        state.installs.delete(String(component.groupId));
-      }
+      forgetInstall(state, byHand, component);
     });
   },
   /** To another application; or back, because that was a mistake. */
   'move-component'({ server, byHand, timeline }, chance) {
     const moved = server.state.components.in('application', String(ELSEWHERE));
     const component = chance.happens(0.3) ? moved[0] : someComponent(server, chance);
-    if (component === undefined || byHand.isCounted) return;
+    if (component === undefined || byHand.isCounted || byHand.installs.has(String(component.groupId))) return;
     const appId = component.appId === ELSEWHERE ? ADDRESS.appId : ELSEWHERE;
     byHand.movedMs.set(component.id, timeline.nowMs);
     server.change((state) => {
@@ -192,6 +187,7 @@ const actors = {
           state.rules.put({ ...rule, appId });
         }
       }
+      forgetInstall(state, byHand, component);
     });
   },
   maintenance({ server }, chance) {
@@ -246,6 +242,14 @@ export function nameOf(rule: {
 }): string {
   const protocol = rule.protocol ?? ((rule.certificateId ?? 0) > 0 ? 'https' : 'http');
   return `${protocol}://${rule.domain.toLowerCase()}${rule.path}`;
+}
+
+/** Without components nothing of an install is left, and the platform does not list it any more. */
+function forgetInstall(state: SandboxState, byHand: ByHand, { groupId }: ComponentRow): void {
+  const left = state.components.in('application', String(ADDRESS.appId));
+  if (groupId === 0 || left.some((other) => other.groupId === groupId)) return;
+  byHand.installs.add(String(groupId));
+  state.installs.delete(String(groupId));
 }
 
 function region(server: Server, change: { readonly status?: string; readonly reachable?: boolean }): void {
