@@ -55,7 +55,7 @@ export function departures(context: ComponentContext, observed: ObservedComponen
     if (listed.has(live.port) || row === undefined || row.source !== context.source || !wasListed(row)) continue;
     const { onRemoval } = marks(row);
     // Without a listing of rules nothing is removed on our own account; what the manifest says of all unlisted ports stands.
-    if (!observed.rules.readable && context.resource.spec.unlistedPorts === 'close') continue;
+    if (!observed.rules.readable && context.resource.spec.unlistedPorts !== 'keep') continue;
     if (row.origin === 'created') remove({ context, observed, live, row, marks: marks(row), draft });
     else if (onRemoval === 'restore' && context.resource.spec.unlistedPorts === 'keep')
       restore({ context, observed, live, row, marks: marks(row), draft });
