@@ -124,7 +124,7 @@ test.for([
 ] as const)('what was adopted and is removed from git is %s', async ([, metadata, writes, weight]) => {
   const scene = await foreignShop('extended', metadata);
   expect((await adopting(scene, '--yes')).code).toBe(0);
-  const hidden = 'configuration: {}\nextensions: []\n';
+  const hidden = 'extensions: []\n';
   scene.write(
     'a.yaml',
     shop(web(PORTS), rule('www', 'www.example.com', `weight: 90\n${hidden}`, metadata), install('db')),

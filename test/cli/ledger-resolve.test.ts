@@ -29,7 +29,7 @@ const lost = (when: 'before' | 'after'): FaultRule => ({
 
 test('an install whose answer was lost is settled by a word, and never sent a second time', async () => {
   const place = await Workplace.open('documented', [lost('after')]);
-  expect(await place.apply()).toMatchObject({ code: 4 });
+  expect(await place.apply('--first-install', shop)).toMatchObject({ code: 4 });
   const [id = ''] = await place.doubts();
   const early = await place.resolve(id, '--applied', '--reason', 'seen in the console');
   expect(early).toMatchObject({ code: 4, out: '' });
@@ -72,7 +72,7 @@ test('an install whose answer was lost is settled by a word, and never sent a se
 
 test('an install that never arrived is sent once more after a person said so', async () => {
   const place = await Workplace.open('documented', [lost('before')]);
-  expect(await place.apply()).toMatchObject({ code: 4 });
+  expect(await place.apply('--first-install', shop)).toMatchObject({ code: 4 });
   const [id = ''] = await place.doubts();
   place.clock.push(21 * MINUTE_MS);
   expect(await place.resolve(id, '--not-applied', '--reason', 'nothing there')).toMatchObject({
@@ -81,7 +81,8 @@ test('an install that never arrived is sent once more after a person said so', a
     err: '',
   });
   expect(await place.list()).toEqual(expect.objectContaining({ objects: [], intents: [] }));
-  expect(await place.apply()).toMatchObject({ code: 0 });
+  // Nothing of the application is on record yet, so the install is confirmed again.
+  expect(await place.apply('--first-install', shop)).toMatchObject({ code: 0 });
   expect([place.installRequests(), place.installs()]).toEqual([2, 1]);
   expect(await place.apply()).toMatchObject({ code: 0, out: expect.stringContaining('No changes') });
   expect(place.installRequests()).toBe(2);
@@ -147,7 +148,7 @@ test('a platform that is named and silent is no platform without components', as
 
 test('an upgrade that only the console can do is recorded as the hold says, and installs nothing', async () => {
   const place = await Workplace.open('documented', []);
-  expect(await place.apply()).toMatchObject({ code: 0 });
+  expect(await place.apply('--first-install', shop)).toMatchObject({ code: 0 });
   writeFileSync(join(place.folder, 'shop.yaml'), shopWithInstall.replace('8.0.36', '8.0.37'));
   const held = await place.apply();
   expect(held).toMatchObject({ code: 4, out: expect.stringContaining('apply --adopt StoreInstall/shop-db') });
@@ -159,7 +160,7 @@ test('an upgrade that only the console can do is recorded as the hold says, and 
 
 test('an install that was forgotten is not sent again before somebody confirms that it is safe', async () => {
   const place = await Workplace.open('documented', []);
-  expect(await place.apply()).toMatchObject({ code: 0 });
+  expect(await place.apply('--first-install', shop)).toMatchObject({ code: 0 });
   const forgotten = await place.run(['ledger', 'forget', 'StoreInstall/shop-db', '--reason', 'deleted in the console']);
   expect(forgotten).toMatchObject({ code: 0, err: expect.stringContaining(`portolan ledger confirm ${shop}`) });
   expect(await place.apply()).toMatchObject({

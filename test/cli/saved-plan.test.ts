@@ -89,7 +89,7 @@ test('permissions are those it was made with: adoption, pruning, targets', async
   expect(scene.traffic().writes.toSorted()).toEqual(['deleteRule', 'updateRule']);
 
   const other = join(scene.folder, 'other.db');
-  const whole = 'weight: 70\nextensions: []\nconfiguration: { proxyBodySize: 10 }';
+  const whole = 'weight: 70\nextensions: []';
   scene.write('a.yaml', shop(web(PORTS), rule('www', 'www.example.com', whole), rule('more', 'more.example.com')));
   const adopting = await savePlan(scene, ['--ledger', other, '--adopt', '--target', 'HttpGatewayRule/www']);
   const run = await adopting.apply(['--ledger', other]);

@@ -76,7 +76,12 @@ test('a tree of a controller has the ports and rules that are on record, for ope
     { ...row, naturalKey: 'port/abc/8080', lastApplied: { protocol: 'http', alias: 'WEB', inner: true } },
     { ...row, naturalKey: 'port/abc/9000' },
     { ...row, naturalKey: 'port/abc/9999', state: 'gone' },
-    { ...row, kind: 'HttpGatewayRule', resource: 'HttpGatewayRule/www', naturalKey: 'rule/abc/8080/www.example.com/' },
+    {
+      ...row,
+      kind: 'HttpGatewayRule',
+      resource: 'HttpGatewayRule/www',
+      naturalKey: 'rule/abc/8080/http://www.example.com/',
+    },
   ];
   const { code, out } = await run(serving, ['tree', 'shop']);
   expect(code).toBe(0);

@@ -54,6 +54,7 @@ test('defaults are filled in, fields that are absent stay absent', async () => {
   });
   expect(desired.get('HttpGatewayRule/shop-api')?.spec).toEqual({
     application: 'shop',
+    onImmutableChange: 'hold',
     component: 'shop-api',
     port: 8000,
     domain: 'api.shop.example.com',
