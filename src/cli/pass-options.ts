@@ -137,6 +137,7 @@ export function passOptions(
   return {
     permissions: {
       adopt: (resource) => adopted === true || adopted?.has(resource) === true,
+      adoptNamed: (resource) => adopted !== true && adopted?.has(resource) === true,
       prune: flags.prune === true,
       // Every job passes --yes, so that says nothing about installs.
       firstInstall: (scope) => firstInstall === 'asked' || firstInstall?.includes(scope) === true,

@@ -51,6 +51,7 @@ export function passOptions({ settings }: ControllerConfiguration): PassOptions 
     permissions: {
       // Taking over what is not ours is a person's decision, and a person is at the command line.
       adopt: () => false,
+      adoptNamed: () => false,
       prune: settings.prune.enabled,
       firstInstall: () => settings.controller.firstInstalls === 'allow',
     },

@@ -74,7 +74,12 @@ export async function planFiles(
     options: {
       ...options,
       readOnly: true,
-      permissions: { ...options.permissions, adopt: (id) => adopted === 'all' || adopted.has(id), prune },
+      permissions: {
+        ...options.permissions,
+        adopt: (id) => adopted === 'all' || adopted.has(id),
+        adoptNamed: (id) => adopted !== 'all' && adopted.has(id),
+        prune,
+      },
       targets: targets === undefined ? undefined : new Set(targets),
     },
     ledger,

@@ -49,6 +49,8 @@ export function onRecord(memory: Memory, kind: string, naturalKey: string): Owne
 export interface Permissions {
   /** `--adopt`: may this resource take over what exists and is not ours? */
   adopt(resource: ResourceId): boolean;
+  /** `--adopt Kind/name`: did a person name this very resource? Only that says anything about what no server shows. */
+  adoptNamed(resource: ResourceId): boolean;
   /** `--prune`, or `prune.enabled` in the daemon. */
   readonly prune: boolean;
   /** A person confirmed the first install into this application, which the ledger has never recorded. */

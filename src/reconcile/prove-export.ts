@@ -37,7 +37,7 @@ export async function planExported(
     live: new Map(observed),
     withdrawal: { rules: live.rules, ports: new Map(), canDeleteRules: false, canDeletePorts: false },
     memory: NOTHING,
-    permissions: { adopt: () => true, prune: false, firstInstall: () => true },
+    permissions: { adopt: () => true, adoptNamed: () => false, prune: false, firstInstall: () => true },
     targets: undefined,
     inDoubt: [],
     nowMs,

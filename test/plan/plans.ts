@@ -113,7 +113,7 @@ export function inputOf(parts: Partial<PlanInput> = {}): PlanInput {
     live: new Map(),
     withdrawal: { rules: { readable: true, value: [] }, ports: new Map(), canDeleteRules: true, canDeletePorts: true },
     memory: memoryOf(),
-    permissions: { adopt: () => false, prune: false, firstInstall: () => true },
+    permissions: { adopt: () => false, adoptNamed: () => false, prune: false, firstInstall: () => true },
     targets: undefined,
     inDoubt: [],
     nowMs: 1_000_000,

@@ -140,6 +140,19 @@ test('a rule in doubt that git names anew is no less in doubt under its new name
   expect(plan.inSync).toEqual(['Component/web']);
 });
 
+test('an application that lacks a component of the source stays without installs, whatever else of it is recorded', async () => {
+  const ports = [{ port: 8080, inner: true }];
+  const world = new ScopeWorld(seedWith({ id: WEB, name: 'web', ports }), 'extended');
+  const web = component('web', WEB, ports);
+  const absent = component('api', 'b'.repeat(32), ports);
+  const both = workOf(ADDRESS, [web, absent, install('one')]);
+  for (const pass of [1, 2, 3])
+    expect(codes(await world.pass(both)), `pass ${pass}`).toContain('install/components-elsewhere');
+  expect(world.state.installs.size).toBe(0);
+  expect(codes(await world.pass(workOf(ADDRESS, [web, install('one')])))).toEqual([]);
+  expect(world.state.installs.size).toBe(1);
+});
+
 test('a new install group proves nothing while the server lists no install of its model', async () => {
   const world = new ScopeWorld(seedWith(), 'extended');
   const work = workOf(ADDRESS, [install('one')]);

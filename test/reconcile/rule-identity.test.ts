@@ -289,6 +289,30 @@ test('a rule that was edited to the wanted domain is no sign that a lost request
   expect(rowsOf(platform).filter(({ remoteId }) => remoteId !== null)).toMatchObject([{ remoteId: row.id }]);
 });
 
+test('a rule whose address was edited before its lost request was settled is not created a second time', async () => {
+  const platform = world();
+  ended(await platform.pass(rules({})));
+  platform.crash = { atWrite: 1, when: 'after' };
+  expect(await platform.pass(two)).toBe('died');
+  platform.crash = undefined;
+  const [row] = made(platform);
+  if (row === undefined) throw new Error('no rule was created');
+  edit(platform, row, { domain: 'moved.example.com' });
+  await platform.pass(two);
+  platform.clock.advance(20 * 60_000);
+  const outcome = ended(await platform.pass(two));
+  expect(outcome.plan.holds).toMatchObject([
+    { code: 'intent/in-doubt', message: expect.stringContaining(`${row.id} (moved.example.com/)`) },
+  ]);
+  expect(made(platform).map(({ id }) => id)).toEqual([row.id]);
+  // A stranger's rule of another port says nothing about the request.
+  platform.state.rules.delete(row.id);
+  platform.state.rules.put({ ...row, id: 'f'.repeat(32), port: 9090 });
+  await platform.settle(two);
+  expect(rowsOf(platform)).toMatchObject([{ naturalKey: expect.stringContaining('two.example.com') }]);
+  expect(made(platform).map(({ domain, port }) => `${domain} ${port}`)).toContain('two.example.com 8080');
+});
+
 test('a manifest with another name keeps its rule', async () => {
   const [platform, row] = await created(two);
   const renamed = rules({ other: { domain: 'two.example.com', certificateId: 7 } });

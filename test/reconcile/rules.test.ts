@@ -14,6 +14,10 @@ const adopting: PassOptions = {
   ...allowEverything,
   permissions: { ...allowEverything.permissions, adopt: () => true },
 };
+const adoptingNamed: PassOptions = {
+  ...adopting,
+  permissions: { ...adopting.permissions, adoptNamed: (id) => id === 'HttpGatewayRule/www' },
+};
 
 function world(rules: readonly SeedRule[], dialect: Dialect = 'extended'): ScopeWorld {
   return new ScopeWorld(smallShop({ ports: [{ port: 8080, inner: true, outer: true }] }, rules), dialect);
@@ -128,7 +132,10 @@ test('a change that the documented dialect cannot make is recorded once a person
   expect(hold).toMatchObject({ code: 'rule/cannot-update', remedy: expect.stringContaining('apply --adopt') });
   expect(hold?.remedy).not.toMatch(/delete/i);
   const writes = platform.writes().length;
-  expect(notesOf(await platform.pass(changed, adopting))).toEqual(['rule/adopted']);
+  expect(holdsOf(await platform.pass(changed, adopting)), 'adopting everything says nothing of it').toEqual([
+    'rule/cannot-update',
+  ]);
+  expect(notesOf(await platform.pass(changed, adoptingNamed))).toEqual(['rule/adopted']);
   expect(holdsOf(await platform.pass(changed))).toEqual([]);
   expect(platform.writes()).toHaveLength(writes);
   expect(ownedRules(platform)).toMatchObject([

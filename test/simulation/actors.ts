@@ -1,6 +1,7 @@
 import type { PlatformRequest, WireObject } from '../../src/platform/transport.ts';
 import { paths } from '../../src/platform/operations.ts';
 import type { ComponentRow, PortRow, RuleRow, SandboxState } from '../../src/sandbox/state.ts';
+import type { OwnedObject } from '../../src/model/owned.ts';
 import { Secret } from '../../src/model/secret.ts';
 import type { Chance } from './chance.ts';
 import type { Server } from './server.ts';
@@ -15,6 +16,7 @@ export interface Surroundings {
   readonly wishes: Wishes;
   /** Ports of which we owe something: an operator's hand ends that. */
   readonly truth: { readonly owed: Set<string> };
+  readonly books: { readonly objects: ReadonlyMap<string, OwnedObject> };
   /** What was done to rules and components by hand: convergence does not blame us for it. */
   readonly byHand: ByHand;
 }
@@ -25,6 +27,8 @@ export class ByHand {
   readonly rules = new Set<string>();
   /** Ids of rules that somebody gave another key. */
   readonly moved = new Set<string>();
+  /** Those of them that no ledger row had on record by then: without a listing, nobody can tell what became of them. */
+  readonly movedUnseen = new Set<string>();
   /** Components that somebody deleted, and installs of which nothing was left then. */
   readonly components = new Set<string>();
   readonly installs = new Set<string>();
@@ -112,7 +116,7 @@ const actors = {
     server.change((state) => state.rules.put({ ...rule, weight: chance.pick([1, 100]), autoSsl: chance.happens(0.5) }));
   },
   /** In place: its id stays, its old key is free, and the new one may be that of another rule. */
-  'move-rule'({ server, wishes, byHand }, chance) {
+  'move-rule'({ server, wishes, books, byHand }, chance) {
     const rule = someRule(server, chance);
     if (rule === undefined) return;
     const wish = wishes.rules.size === 0 ? undefined : chance.pick([...wishes.rules.values()]);
@@ -128,6 +132,7 @@ const actors = {
     };
     for (const place of [placeOf(rule), placeOf(moved)]) byHand.rules.add(place);
     byHand.moved.add(rule.id);
+    if (![...books.objects.values()].some(({ remoteId }) => remoteId === rule.id)) byHand.movedUnseen.add(rule.id);
     server.change((state) => state.rules.put(moved));
   },
   /** With a key that a manifest has. */

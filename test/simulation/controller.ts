@@ -102,7 +102,7 @@ export class Controller implements Process {
   #options(): PassOptions {
     const { prune, adopt } = this.wishes;
     return {
-      permissions: { adopt: () => adopt, prune, firstInstall: () => this.#world.firstInstall },
+      permissions: { adopt: () => adopt, adoptNamed: () => false, prune, firstInstall: () => this.#world.firstInstall },
       limits: this.#world.limits,
       targets: undefined,
       readOnly: this.readOnly,

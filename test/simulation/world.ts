@@ -136,7 +136,7 @@ export class World {
       () => this.timeline.nowMs,
       () => this.truth.adoptionAllowed || this.wishes.adopt,
     );
-    this.truth = new Truth(this.books, this.server.state, violate);
+    this.truth = new Truth(this.books, this.server.state, violate, this);
     this.truth.adoptionAllowed = settings.wishes.adopt;
     this.ledgers = settings.ledgers;
     this.mutant = settings.mutant;

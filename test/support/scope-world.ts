@@ -34,7 +34,7 @@ export interface Crash {
 }
 
 export const allowEverything: PassOptions = {
-  permissions: { adopt: () => false, prune: false, firstInstall: () => true },
+  permissions: { adopt: () => false, adoptNamed: () => false, prune: false, firstInstall: () => true },
   limits: { maxShare: 1, maxPrunes: 1000, allowedScopes: ['*/*/*'] },
   targets: undefined,
   readOnly: false,

@@ -23,7 +23,7 @@ import type {
   ScopeReader,
   ScopeReading,
 } from '../reconciled.ts';
-import { hiddenFields, openedMark, plain, readableFields, removalMarks, unlikeSent } from './asserted.ts';
+import { hiddenFields, openedMark, plain, readableFields, removalMarks, unlikeSent, where } from './asserted.ts';
 import { type CertificateView, wantsCertificate } from './certificate.ts';
 import { ruleFields } from './fields.ts';
 import { ownerOf } from './identity.ts';
@@ -293,10 +293,12 @@ function unrecorded(rules: readonly RuleRecord[], memory: Memory, uid: string): 
 /** Which of the rules with its key, and not there before it was sent, a request to create one has made. */
 function madeBy(sent: RuleWish, rules: readonly RuleRecord[], preimage: Json): Found {
   const key = ruleKey(sent);
-  const before = new Set((preimage as { ids?: readonly string[] } | null)?.ids ?? []);
+  const listed = (preimage as { ids?: readonly string[] } | null)?.ids;
+  const before = new Set(listed ?? []);
   const fresh = rules.filter((rule) => ruleKey(rule) === key && !before.has(rule.ruleId));
   const [rule, second] = fresh;
-  if (rule === undefined) return { type: 'none' };
+  // Without the ids from before, no rule is known to be new.
+  if (rule === undefined) return listed === undefined ? { type: 'none' } : movedSince(sent, rules, before);
   if (second !== undefined) {
     const ids = fresh.map(({ ruleId }) => ruleId).join(', ');
     return { type: 'duplicate', why: `${fresh.length} new rules have this key: ${ids}` };
@@ -306,6 +308,21 @@ function madeBy(sent: RuleWish, rules: readonly RuleRecord[], preimage: Json): F
   return {
     type: 'not-as-sent',
     why: `rule ${rule.ruleId} has this key and was not there before, but its ${otherwise.join(' and ')} ${otherwise.length > 1 ? 'are' : 'is'} not what was sent: another request made it, or it was changed since`,
+  };
+}
+
+/** A new rule of the same port may be the one that was created: its address can be edited in place, and its id stays. */
+function movedSince(sent: RuleWish, rules: readonly RuleRecord[], before: ReadonlySet<string>): Found {
+  // One that the platform made itself (type 0) was not sent.
+  const fresh = rules.filter(
+    ({ ruleId, serviceId, port, type }) =>
+      type !== 0 && serviceId === sent.serviceId && port === sent.port && !before.has(ruleId),
+  );
+  if (fresh.length === 0) return { type: 'none' };
+  const named = fresh.map((rule) => `${rule.ruleId} (${where(rule)})`).join(', ');
+  return {
+    type: 'not-as-sent',
+    why: `no rule has this key, but the port has ${fresh.length > 1 ? 'rules' : 'a rule'} that was not there before: ${named}. The request may have created it, with its address changed since`,
   };
 }
 

@@ -181,7 +181,8 @@ function diffUnseen(context: RuleContext, live: ObservedRule, mine: OwnedObject 
           : [],
     };
   }
-  if (permissions.adopt(resource.id)) {
+  // A bare --adopt takes over what exists; it does not say that somebody made this change.
+  if (permissions.adoptNamed(resource.id)) {
     const message = `rule ${where(resource.spec)} is recorded as its manifest says, because --adopt says that it was changed so; this server cannot show what it holds`;
     const { naturalKey, remoteId, origin, state } = mine;
     const recording = recordingOf(context, live.serviceId, naturalKey, remoteId, mine);

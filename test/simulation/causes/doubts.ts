@@ -66,11 +66,20 @@ function undecidable(world: World, intent: Intent): string | undefined {
       const { object } = intent.action as unknown as Action;
       const place = object.slice('rule/'.length);
       const isTouched = world.byHand.rules.has(place) || rulesAt(world, place).some((row) => isForeign(world, row));
-      return when(isTouched, 'somebody else made or changed a rule in its place');
+      return (
+        when(isTouched, 'somebody else made or changed a rule in its place') ??
+        when(hasStranger(world, place), 'somebody else made a rule of its port, which may be the one that was sent')
+      );
     }
     default:
       return undefined;
   }
+}
+
+function hasStranger(world: World, place: string): boolean {
+  const [serviceId, port] = place.split('/');
+  const rows = world.server.state.rules.in('port', `${serviceId}/${port}`);
+  return rows.some((row) => isForeign(world, row));
 }
 
 /** Somebody else installed while one of ours was: which group is whose nobody could tell. */
