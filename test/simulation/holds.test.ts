@@ -113,6 +113,13 @@ const happenings: readonly (readonly [
     true,
   ],
   [
+    'somebody installed at the same time, and deleted it again',
+    { ...DB, code: 'install/not-alone' },
+    (world) => void world.byHand.installs.add('7'),
+    true,
+  ],
+  ['nobody else installed', { ...DB, code: 'install/not-alone' }, () => {}, false],
+  [
     'somebody installed two others',
     { ...DB, code: 'install/ambiguous-adoption' },
     (world) => {

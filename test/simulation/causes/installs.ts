@@ -71,7 +71,10 @@ export const causesOfInstalls: Causes = {
     return when(refused, 'the store refused the key');
   },
   // Somebody installed between the last look and the answer.
-  'install/not-alone': (world) => when(foreignInstalls(world).length > 0, 'somebody else installed at the same time'),
+  'install/not-alone': (world) => {
+    const deleted = [...world.byHand.installs].filter((id) => world.truth.makerOf(`install ${id}`) === undefined);
+    return when(foreignInstalls(world).length + deleted.length > 0, 'somebody else installed at the same time');
+  },
   'install/unknown-components': (world) =>
     when(!world.firstInstall && world.dialect === 'documented', 'others have added components, and nobody confirmed'),
   'install/first-into-unknown': (world) => {
