@@ -230,6 +230,7 @@ export interface ObserveContext<Spec> {
   readonly siblings: DesiredState;
   readonly memory: Memory;
   readonly reader: ScopeReader;
+  readonly nowMs: EpochMs;
 }
 
 /** A store as the operator configured it. The key stays wrapped. */

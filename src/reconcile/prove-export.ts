@@ -26,7 +26,7 @@ export async function planExported(
     [...resources.values()].map(async (resource): Promise<[ResourceId, unknown]> => {
       const kind = reconciledKinds.get(resource.kind);
       if (kind === undefined) throw new Error(`${resource.id} is of a kind that is not reconciled`);
-      return [resource.id, await kind.calls.observe({ resource, siblings: resources, memory: NOTHING, reader })];
+      return [resource.id, await kind.calls.observe({ resource, siblings: resources, memory: NOTHING, reader, nowMs })];
     }),
   );
   const { plan } = planScope({

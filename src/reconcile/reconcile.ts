@@ -335,12 +335,13 @@ async function look(
   inDoubt: readonly DoubtfulIntent[],
 ): Promise<Looked> {
   const observedAtMs = world.clock.monotonic();
+  const nowMs = world.clock.now();
   const wanted = [...work.resources.values()].filter((resource) => isRead(resource, options));
   const observed = await Promise.all(
     wanted.map(async (resource): Promise<[ResourceId, unknown]> => {
       const kind = reconciledKinds.get(resource.kind);
       if (kind === undefined) throw new Error(`${resource.id} is of a kind that is not reconciled`);
-      return [resource.id, await kind.calls.observe({ resource, siblings: work.resources, memory, reader })];
+      return [resource.id, await kind.calls.observe({ resource, siblings: work.resources, memory, reader, nowMs })];
     }),
   );
   const live = new Map(observed);

@@ -35,7 +35,7 @@ function worldWith(buildFailure: string | undefined, dialect: Dialect = 'extende
   return new ScopeWorld(seed, dialect);
 }
 
-function work({ version = '1', wait = true, build = true } = {}) {
+function work({ version = '1', wait = true, build = true, name = 'db', annotations = {} } = {}) {
   const spec = {
     application: 'shop',
     store: 'main',
@@ -44,7 +44,7 @@ function work({ version = '1', wait = true, build = true } = {}) {
     allowSecondCopy: false,
     ...(wait ? { wait: { for: 'running', timeout: '10m' } } : {}),
   };
-  return workOf(ADDRESS, [manifest('StoreInstall', 'db', spec)]);
+  return workOf(ADDRESS, [manifest('StoreInstall', name, spec, annotations)]);
 }
 
 function ended(outcome: Outcome | 'died') {
@@ -147,6 +147,52 @@ test('the builds of an upgrade are told as well, and not those before it', async
   expect(upgraded.plan.holds).toEqual([]);
   const now = ended(await world.pass(work({ version: '2', wait: false })));
   expect(now.plan.notes).toMatchObject([{ code: 'install/building' }]);
+});
+
+/** One pass, and how often it told the ledger something. */
+async function told(world: ScopeWorld, wanted: ReturnType<typeof work>) {
+  const { serial } = world.store;
+  const outcome = ended(await world.pass(wanted));
+  return { outcome, commits: world.store.serial - serial };
+}
+
+test.each(['extended', 'documented'] as const)(
+  'time alone does not end a build on record: nothing is written an hour later (%s)',
+  async (dialect) => {
+    const world = worldWith(undefined, dialect);
+    world.answer = ({ operation }) =>
+      operation === 'listEvents'
+        ? { status: 400, contentType: 'application/json', retryAfter: null, body: '{"code":400,"msg":"no"}' }
+        : undefined;
+    await world.pass(work({ wait: false }));
+    expect((await told(world, work({ wait: false }))).commits).toBe(0);
+    world.clock.advance(61 * 60_000);
+    const before = asked(world).length;
+    expect((await told(world, work({ wait: false }))).commits).toBe(0);
+    expect(asked(world)).toHaveLength(before);
+  },
+);
+
+test('an install that is renamed once it is built leaves nothing for the next pass to write', async () => {
+  const world = worldWith(undefined);
+  await world.pass(work({ wait: false }));
+  world.clock.advance(61_000);
+  const renamed = work({ wait: false, name: 'database', annotations: { 'portolan/moved-from': 'db' } });
+  const first = await told(world, renamed);
+  expect(first.outcome.plan.notes).toMatchObject([{ code: 'install/renamed' }]);
+  expect(first.commits).toBe(1);
+  expect((await told(world, renamed)).commits).toBe(0);
+});
+
+test('an install that is renamed while it builds is looked after under its new name', async () => {
+  const world = worldWith('boom');
+  await world.pass(work({ wait: false }));
+  const renamed = work({ wait: false, name: 'database', annotations: { 'portolan/moved-from': 'db' } });
+  await world.pass(renamed);
+  world.clock.advance(61_000);
+  expect(ended(await world.pass(renamed)).plan.holds).toMatchObject([
+    { code: 'install/build-failed', resource: 'StoreInstall/database' },
+  ]);
 });
 
 test('an install that is not built costs no request, nor one on the documented dialect', async () => {

@@ -12,7 +12,10 @@ export interface ComponentBuild {
   readonly lines: readonly string[];
 }
 
-/** Name in `remoteAux` of when an install or upgrade of ours began to build; gone when nothing builds any more. */
+/**
+ * Name in `remoteAux` of when an install or upgrade of ours began to build; gone when all of it was seen built. The mark
+ * of a build that was not seen to end stays, and means nothing after `WATCH_MS`: time alone writes nothing.
+ */
 const BUILD_SINCE = 'buildSinceMs';
 /** A build that takes longer is looked after by nobody here. */
 const WATCH_MS = 60 * 60_000;
@@ -34,14 +37,13 @@ export function withoutBuildMark({
 }
 
 /** Whether builds of an install of ours are worth a request. */
-export function isBuilding({ remoteAux }: OwnedObject): boolean {
-  return typeof remoteAux[BUILD_SINCE] === 'number';
+export function isBuilding({ remoteAux }: OwnedObject, nowMs: number): boolean {
+  const sinceMs = remoteAux[BUILD_SINCE];
+  return typeof sinceMs === 'number' && nowMs >= sinceMs && nowMs - sinceMs <= WATCH_MS;
 }
 
-/** Whether nothing more is to be expected of its builds. */
-export function isBuilt({ remoteAux }: OwnedObject, builds: readonly ComponentBuild[], nowMs: number): boolean {
-  const sinceMs = remoteAux[BUILD_SINCE];
-  if (typeof sinceMs !== 'number' || nowMs < sinceMs || nowMs - sinceMs > WATCH_MS) return true;
+/** Whether all builds were seen done, so that nothing more is to be expected of them. */
+export function isBuilt(builds: readonly ComponentBuild[]): boolean {
   return builds.length > 0 && builds.every(({ event }) => event.state === 'done');
 }
 

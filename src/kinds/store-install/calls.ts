@@ -1,30 +1,44 @@
 import type { Json, JsonObject } from '../../model/json.ts';
 import type { ComponentRecord } from '../../model/observed.ts';
 import { PortolanError } from '../../model/errors.ts';
+import type { OwnedObject } from '../../model/owned.ts';
 import { unreachable } from '../../model/unreachable.ts';
 import type { WriteRequest } from '../../platform/writes.ts';
 import type { AppliedContext, KindCalls, Told, ToldContext } from '../calls.ts';
 import { badId, refuseId } from '../told.ts';
-import { type CallContext, type ObserveContext, type Recording, remembered, type ScopeReading } from '../reconciled.ts';
+import {
+  type CallContext,
+  type ObserveContext,
+  type Recording,
+  remembered,
+  type ScopeReader,
+  type ScopeReading,
+} from '../reconciled.ts';
 import { buildMark, isBuilding, readBuilds } from './builds.ts';
-import { isAwaiting } from './diff.ts';
+import { formerOf, isAwaiting } from './diff.ts';
 import { obstacle, preimage, resolve, since } from './evidence.ts';
 import type { InstallLive } from './live.ts';
 import { groupsOf, recordInstall, recordUpgrade } from './recordings.ts';
 import type { StoreInstallSpec } from './spec.ts';
 import { installKey, type InstallStep } from './steps.ts';
 
-async function observe({ resource, memory, reader }: ObserveContext<StoreInstallSpec>): Promise<InstallLive> {
+async function observe(context: ObserveContext<StoreInstallSpec>): Promise<InstallLive> {
+  const { resource, memory, reader, nowMs } = context;
   const mine = remembered(memory, 'StoreInstall', installKey(resource.name));
   const upToDate = mine !== undefined && mine.lastApplied['modelVersion'] === resource.spec.model.version;
   const application = upToDate && !isAwaiting(mine) ? 'not-asked' : await reader.application();
   if (upToDate) {
-    const builds = isBuilding(mine) ? await readBuilds(mine, reader) : [];
+    const builds = await buildsOf(mine, reader, nowMs);
     return { installed: 'not-asked', components: 'not-asked', application, canUpgrade: false, builds };
   }
   const [installed, components] = await Promise.all([reader.installed(), reader.components()]);
   const canUpgrade = mine !== undefined && (await reader.can('upgrade'));
-  return { installed, components, application, canUpgrade, builds: [] };
+  const builds = mine === undefined ? await buildsOf(formerOf(context), reader, nowMs) : [];
+  return { installed, components, application, canUpgrade, builds };
+}
+
+async function buildsOf(mine: OwnedObject | undefined, reader: ScopeReader, nowMs: number) {
+  return mine !== undefined && isBuilding(mine, nowMs) ? await readBuilds(mine, reader) : [];
 }
 
 function toWrite(step: InstallStep, { app, stores }: CallContext): WriteRequest {

@@ -11,7 +11,7 @@ import {
   type StepProposal,
   type WithdrawContext,
 } from '../reconciled.ts';
-import { failureOf, isBuilding, isBuilt, progressOf, withoutBuildMark } from './builds.ts';
+import { failureOf, isBuilt, progressOf, withoutBuildMark } from './builds.ts';
 import { foreignInstall, hold, presumedInstall } from './foreign.ts';
 import { type ApplicationState, asked, copiesOf, type InstallContext as Context, type InstallLive } from './live.ts';
 import { installDone, installKey, type InstallStep } from './steps.ts';
@@ -55,19 +55,14 @@ function knownInstall(context: Context, mine: OwnedObject): Difference<InstallSt
   }
   if (version !== spec.model.version) return storeFailed(context) ?? upgrade(context, mine);
   const isUp = !isAwaiting(mine) || stateOf(live).status === 'running';
-  const kept = isBuilding(mine) && !isBuilt(mine, live.builds, context.nowMs) ? mine : built(mine);
   const standing = { ...awaiting(context, mine), ...buildStanding(context, isUp) };
   return {
     ...noDifference,
     unchangedFields: 3,
     ...standing,
     holds: [...beside(context), ...(standing.holds ?? [])],
-    ...(isUp ? { settled: [settledInstall(kept)] } : {}),
+    ...(isUp ? { settled: [settledInstall(mine, live)] } : {}),
   };
-}
-
-function built(mine: OwnedObject): OwnedObject {
-  return { ...mine, remoteAux: withoutBuildMark(mine.remoteAux) };
 }
 
 /** A build that failed is left to a person, and ends the waiting for it; one that goes on is told. */
@@ -139,8 +134,8 @@ function awaiting(context: Context, mine: OwnedObject): Partial<Difference<Insta
   };
 }
 
-function settledInstall(mine: OwnedObject): Recording {
-  const { awaitingSinceMs: _done, ...remoteAux } = mine.remoteAux;
+function settledInstall(mine: OwnedObject, { builds }: InstallLive): Recording {
+  const { awaitingSinceMs: _done, ...remoteAux } = isBuilt(builds) ? withoutBuildMark(mine.remoteAux) : mine.remoteAux;
   return {
     naturalKey: mine.naturalKey,
     remoteId: mine.remoteId,
@@ -212,7 +207,7 @@ function upgrade(context: Context, mine: OwnedObject): Difference<InstallStep> {
 }
 
 /** A person adopts the version that the manifest names, where nothing else can tell: only the ledger changes. */
-function upgradedElsewhere({ resource }: Context, mine: OwnedObject): Difference<InstallStep> {
+function upgradedElsewhere({ resource, live }: Context, mine: OwnedObject): Difference<InstallStep> {
   const { version } = resource.spec.model;
   return {
     ...noDifference,
@@ -222,7 +217,7 @@ function upgradedElsewhere({ resource }: Context, mine: OwnedObject): Difference
         message: `${resource.id} is put on record as version ${version}, on the word of --adopt; nothing is sent`,
       },
     ],
-    settled: [{ ...settledInstall(mine), lastApplied: { ...mine.lastApplied, modelVersion: version } }],
+    settled: [{ ...settledInstall(mine, live), lastApplied: { ...mine.lastApplied, modelVersion: version } }],
     unchangedFields: 3,
   };
 }
@@ -331,10 +326,9 @@ function installStep({ resource }: Context, warnings: readonly string[]): StepPr
 }
 
 /** `portolan/moved-from`: the same install under a new name. Only the ledger changes. */
-function renamedFrom({ resource, memory, source, siblings }: Context): Difference<InstallStep> | undefined {
-  const former = resource.annotations['portolan/moved-from'];
-  if (former === undefined || siblings.has(resourceId('StoreInstall', former))) return undefined;
-  const old = onRecord(memory, 'StoreInstall', installKey(former));
+function renamedFrom(context: Context): Difference<InstallStep> | undefined {
+  const { resource, live, source } = context;
+  const old = formerOf(context);
   const { spec } = resource;
   if (
     old === undefined ||
@@ -346,9 +340,20 @@ function renamedFrom({ resource, memory, source, siblings }: Context): Differenc
   return {
     ...noDifference,
     notes: [{ code: 'install/renamed', message: `${old.resource} is on record under its new name ${resource.id}` }],
-    settled: [{ ...settledInstall(old), naturalKey: installKey(resource.name), replaces: old.naturalKey }],
-    claims: [installKey(former)],
+    settled: [{ ...settledInstall(old, live), naturalKey: installKey(resource.name), replaces: old.naturalKey }],
+    claims: [old.naturalKey],
   };
+}
+
+/** The install on record under the name that this one had before. */
+export function formerOf({
+  resource,
+  memory,
+  siblings,
+}: Pick<Context, 'resource' | 'memory' | 'siblings'>): OwnedObject | undefined {
+  const former = resource.annotations['portolan/moved-from'];
+  if (former === undefined || siblings.has(resourceId('StoreInstall', former))) return undefined;
+  return onRecord(memory, 'StoreInstall', installKey(former));
 }
 
 function restoredLedger(context: Context): Difference<InstallStep> {
