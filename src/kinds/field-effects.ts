@@ -1,5 +1,3 @@
-import type { Field } from './fields.ts';
-
 /** What Portolan does when a field of a manifest changes after its object exists. */
 export type ChangeEffect =
   /** The server changes it, and clears it where a manifest can say so. */
@@ -44,8 +42,8 @@ export function inBoth(path: string, effect: DialectEffect): FieldEffect {
 }
 
 /** Returns the fields that hold a value of their own: those with nothing below them. */
-export function leavesOf(field: Field): readonly Field[] {
-  return field.fields.length === 0 ? [field] : field.fields.flatMap(leavesOf);
+export function leavesOf<F extends { readonly fields: readonly F[] }>(field: F): readonly F[] {
+  return field.fields.length === 0 ? [field] : field.fields.flatMap((below) => leavesOf(below));
 }
 
 /** Returns the effect that is declared for a path, or for the nearest field above it. */

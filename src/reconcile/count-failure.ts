@@ -1,14 +1,19 @@
 import { transaction } from '../apply/journal.ts';
 import type { ApplyWorld } from '../apply/world.ts';
-import { remembered } from '../kinds/reconciled.ts';
+import { type Memory, remembered } from '../kinds/reconciled.ts';
+import type { Scope } from '../model/ids.ts';
 import type { Action } from '../model/plan.ts';
+import type { DesiredState } from '../model/resource.ts';
 import { withFailure } from '../plan/failures.ts';
-import type { Prepared } from './reconcile.ts';
 
 /** Counts that a change was accepted and did not take, so that it is not sent for ever. */
 export async function countFailure(
   world: ApplyWorld,
-  prepared: Pick<Prepared, 'work' | 'scope' | 'memory'>,
+  prepared: {
+    readonly work: { readonly resources: DesiredState };
+    readonly scope: Scope;
+    readonly memory: Memory;
+  },
   action: Action,
 ): Promise<void> {
   const kind = action.resource.slice(0, action.resource.indexOf('/'));

@@ -107,10 +107,10 @@ function load(database: DatabaseSync): SandboxState {
 
 /** Adds what versions before the second recording did not keep, as they behaved. */
 function complete(state: SandboxState): void {
-  for (const row of [...state.stores.all()]) {
+  for (const row of state.stores.all()) {
     if ((row as Partial<StoreRow>).answers === undefined) state.stores.put({ ...row, answers: 'keys' });
   }
-  for (const row of [...state.certificates.all()]) {
+  for (const row of state.certificates.all()) {
     const { issuedTo, expiresMs } = row as Partial<CertificateRow>;
     if (issuedTo !== undefined && expiresMs !== undefined) continue;
     state.certificates.put({ ...row, issuedTo: [row.alias], expiresMs: Date.UTC(2099, 0, 1) });

@@ -69,7 +69,7 @@ test('a person on a terminal is shown what is not known, and asked', async () =>
 test('an application without components needs no word', async () => {
   const scene = await documented();
   scene.sandbox.alter((state) => {
-    for (const row of [...state.components.all()]) state.components.delete(row.id);
+    for (const row of state.components.all()) state.components.delete(row.id);
   });
   expect((await scene.run('apply')).code).toBe(0);
   expect(installs(scene)).toBe(1);

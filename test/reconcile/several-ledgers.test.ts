@@ -183,7 +183,7 @@ test('an older ledger that lacks an install finds more components than it knows,
 test('components that went are no reason to hold (documented)', async () => {
   const world = new ScopeWorld(seed, 'documented');
   await world.pass(work('db'), job);
-  for (const { id } of [...world.state.components.all()]) world.state.components.delete(id);
+  for (const { id } of world.state.components.all()) world.state.components.delete(id);
   expect(codes(await world.pass(work('db', 'cache'), job))).toEqual([]);
   expect(world.writes()).toHaveLength(2);
 });

@@ -45,16 +45,16 @@ test('a directory of an older version gets what that version did not keep', asyn
   await ask(first, 'PUT', `${shopPath}/${webPorts}/8080`, { action: 'change_protocol', protocol: 'tcp' });
   await ask(first, 'PUT', `${shopPath}/${webPorts}/8080`, { action: 'open_outer' });
   first.alter((state) => {
-    for (const { answers: _new, ...store } of [...state.stores.all()]) state.stores.put(store as never);
-    for (const { issuedTo: _new, expiresMs: _newer, ...row } of [...state.certificates.all()]) {
+    for (const { answers: _new, ...store } of state.stores.all()) state.stores.put(store as never);
+    for (const { issuedTo: _new, expiresMs: _newer, ...row } of state.certificates.all()) {
       state.certificates.put(row as never);
     }
-    for (const { url, domain } of [...state.markets.all()]) state.markets.delete(storeKey(url, domain));
-    for (const { id } of [...state.tcpRules.all()]) state.tcpRules.delete(id);
+    for (const { url, domain } of state.markets.all()) state.markets.delete(storeKey(url, domain));
+    for (const { id } of state.tcpRules.all()) state.tcpRules.delete(id);
   });
   await first.close();
 
-  for (const _restart of ['the first', 'the second']) {
+  for (let restart = 0; restart < 2; restart += 1) {
     const later = await startTestSandbox({ dataDir });
     expect((await ask(later, 'GET', `${shopPath}/upgrade`)).body).toMatchObject([{ market_name: 'main' }]);
     expect((await ask(later, 'GET', `${shopPath}/domains?query=tcp`)).body.tcp).toMatchObject([

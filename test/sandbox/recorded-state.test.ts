@@ -168,7 +168,7 @@ function isNamed(table: string, name: string): boolean {
 function placeOf(state: SandboxState, { serviceId, port }: Readonly<Record<string, unknown>>): string {
   if (typeof serviceId !== 'string') return '';
   const component = state.components.get(serviceId)?.name ?? '';
-  return port === undefined ? component : `${component}/${String(port)}`;
+  return typeof port === 'number' ? `${component}/${port}` : component;
 }
 
 function nameOf({ domain, path, name, url, modelId }: Readonly<Record<string, unknown>>): string {

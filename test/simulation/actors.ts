@@ -1,13 +1,15 @@
 import type { PlatformRequest, WireObject } from '../../src/platform/transport.ts';
 import { paths } from '../../src/platform/operations.ts';
 import type { ComponentRow, PortRow, RuleRow, SandboxState } from '../../src/sandbox/state.ts';
+import type { Dialect } from '../../src/sandbox/wire.ts';
 import type { OwnedObject } from '../../src/model/owned.ts';
 import { Secret } from '../../src/model/secret.ts';
 import type { Chance } from './chance.ts';
 import type { Server } from './server.ts';
 import { ADDRESS, ELSEWHERE, MODELS, STORE_KEY, type Wishes } from './shop.ts';
 import type { Timeline } from './timeline.ts';
-import type { World } from './world.ts';
+import { placeOf } from './places.ts';
+import type { Books } from './books.ts';
 
 /** What somebody else sees and can reach. */
 export interface Surroundings {
@@ -227,28 +229,6 @@ export function act(name: ActorName, surroundings: Surroundings, chance: Chance)
   (actors[name] as Actor)(surroundings, chance);
 }
 
-/** What makes two rules one for the platform: component, port, protocol, domain and path. */
-export function placeOf(rule: {
-  readonly serviceId: string;
-  readonly port: number;
-  readonly protocol?: string;
-  readonly certificateId?: number;
-  readonly domain: string;
-  readonly path: string;
-}): string {
-  return `${rule.serviceId}/${rule.port}/${nameOf(rule)}`;
-}
-
-export function nameOf(rule: {
-  readonly protocol?: string;
-  readonly certificateId?: number;
-  readonly domain: string;
-  readonly path: string;
-}): string {
-  const protocol = rule.protocol ?? ((rule.certificateId ?? 0) > 0 ? 'https' : 'http');
-  return `${protocol}://${rule.domain.toLowerCase()}${rule.path}`;
-}
-
 /** Without components nothing of an install is left, and the platform does not list it any more. */
 function forgetInstall(state: SandboxState, byHand: ByHand, { groupId }: ComponentRow): void {
   const left = state.components.in('application', String(ADDRESS.appId));
@@ -287,7 +267,7 @@ function ask(server: Server, method: 'POST' | 'PUT', path: string, body: WireObj
  * Whether the number of components alone decides an install now. Nobody can tell an install from one that somebody's
  * deletion hides at just that time: that much is not promised.
  */
-export function hangsOnCount({ dialect, books }: Pick<World, 'dialect' | 'books'>): boolean {
+export function hangsOnCount({ dialect, books }: { readonly dialect: Dialect; readonly books: Books }): boolean {
   if (dialect !== 'documented') return false;
   return [...books.intents.values()].some(
     ({ operation, state, outcome }) =>

@@ -4,7 +4,7 @@ import type { StoreInstallSpec } from '../../src/kinds/store-install/spec.ts';
 import type { OwnedObject } from '../../src/model/owned.ts';
 import type { ScopePlan } from '../../src/model/plan.ts';
 import type { RuleRow } from '../../src/sandbox/state.ts';
-import { nameOf, placeOf } from './actors.ts';
+import { nameOf, placeOf } from './places.ts';
 import { explanationOf } from './holds.ts';
 import { ADDRESS, workFor } from './shop.ts';
 import type { World } from './world.ts';

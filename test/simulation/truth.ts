@@ -12,7 +12,7 @@ import type { Decision } from '../../src/sandbox/handle.ts';
 import type { InstallRow, PortRow, RuleRow, SandboxState } from '../../src/sandbox/state.ts';
 import type { Books, BooksListener, Violate } from './books.ts';
 import type { Wishes } from './shop.ts';
-import { nameOf, placeOf } from './actors.ts';
+import { nameOf, placeOf } from './places.ts';
 import { workFor } from './shop.ts';
 
 /** What became of a request that was sent: only the simulator knows. */

@@ -91,7 +91,7 @@ export interface RuleFieldExpectation {
   /** Fields that the value needs beside it. */
   readonly with?: Partial<RuleFields>;
   /** `certificate`: a certificate of the team, or none. */
-  readonly created: RuleFields[RuleFieldExpectation['field']] | 'certificate';
+  readonly created: RuleFields[RuleFieldExpectation['field']];
   readonly updated: RuleFields[RuleFieldExpectation['field']];
   /** Member of the record that shows it. */
   readonly member: string;

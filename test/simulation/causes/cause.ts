@@ -1,7 +1,7 @@
 import type { Hold } from '../../../src/model/plan.ts';
 import type { Intent, OwnedObject } from '../../../src/model/owned.ts';
 import type { InstallRow, RuleRow } from '../../../src/sandbox/state.ts';
-import { placeOf } from '../actors.ts';
+import { placeOf } from '../places.ts';
 import { ADDRESS } from '../shop.ts';
 import { isPending } from '../books.ts';
 import type { Sent } from '../truth.ts';
