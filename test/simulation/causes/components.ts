@@ -80,9 +80,15 @@ export const causesOfComponents: Causes = {
     when(message.includes('inner'), 'the port cannot have its former values in any order'),
   'component/endpoint-broken': (world, hold) => {
     const rows = world.server.state.ports.in('component', serviceOf(world, hold));
-    return when(
-      rows.some((row) => world.byHand.ports.has(`${row.serviceId}/${row.port}`)),
-      'somebody changed the port while its endpoint was compared',
+    return (
+      when(
+        rows.some((row) => world.byHand.ports.has(`${row.serviceId}/${row.port}`)),
+        'somebody changed the port while its endpoint was compared',
+      ) ??
+      when(
+        rows.some((row) => wasClosedInWordsOnly(world, row)),
+        'the platform said that it had closed the port before the change of its protocol, and had not',
+      )
     );
   },
   'component/ambiguous-install-component': (world, hold) => {
@@ -94,6 +100,15 @@ export const causesOfComponents: Causes = {
     );
   },
 };
+
+/** To close the port for a moment was accepted, and not done. */
+function wasClosedInWordsOnly({ truth, books }: World, { serviceId, port }: PortRow): boolean {
+  return truth.sent.some(({ action: { step }, intent, fate, isRefused }) => {
+    const isOfPort = step.type === 'close_outer' && step['serviceId'] === serviceId && step['port'] === port;
+    const isAccepted = books.intents.get(intent.id)?.state === 'applied';
+    return isOfPort && step['temporary'] === true && isAccepted && isRefused && fate === 'never';
+  });
+}
 
 function portsOf(world: World, hold: Hold): readonly Port[] {
   const serviceId = serviceOf(world, hold);
