@@ -101,12 +101,12 @@ export const causesOfComponents: Causes = {
   },
 };
 
-/** To close the port for a moment was accepted, and not done. */
+/** To close the port was accepted, and not done. */
 function wasClosedInWordsOnly({ truth, books }: World, { serviceId, port }: PortRow): boolean {
   return truth.sent.some(({ action: { step }, intent, fate, isRefused }) => {
     const isOfPort = step.type === 'close_outer' && step['serviceId'] === serviceId && step['port'] === port;
     const isAccepted = books.intents.get(intent.id)?.state === 'applied';
-    return isOfPort && step['temporary'] === true && isAccepted && isRefused && fate === 'never';
+    return isOfPort && isAccepted && isRefused && fate === 'never';
   });
 }
 
