@@ -58,16 +58,16 @@ export const killers: Readonly<Record<string, Killer>> = {
   'intents in doubt are not looked at': [['L-CONV', 'I-PRUNE'], 2],
   'the fence is ignored': [['I-MONO'], 26],
   'opening the ledger raises no epoch': [['I-MONO'], 1],
-  'an install not seen once is taken for not done': [
+  'an install not seen once is taken for not done, and sent without a look': [
     ['I-ONCE', 'L-CONV'],
     {
       workload: 'an install',
       dialect: 'extended',
       seed: 2,
       script: [
-        [7, { type: 'write', fault: 'reset-late', a: 10 }],
-        [18, { type: 'read', fault: 'read-stale', a: 1 }],
-        [19, { type: 'read', fault: 'read-stale', a: 1 }],
+        [8, { type: 'write', fault: 'reset-late', a: 10 }],
+        [23, { type: 'read', fault: 'read-stale', a: 1 }],
+        [24, { type: 'read', fault: 'read-stale', a: 1 }],
       ],
     },
   ],
@@ -105,7 +105,7 @@ export const killers: Readonly<Record<string, Killer>> = {
     {
       workload: 'a rule that git names no more',
       dialect: 'extended',
-      script: [[6, { type: 'write', fault: 'accepted-not-done', a: 3 }]],
+      script: [[8, { type: 'write', fault: 'accepted-not-done', a: 3 }]],
     },
   ],
   'the steps of ports come in the wrong order': [['I-ORDER', 'L-CONV'], 5],

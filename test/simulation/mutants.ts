@@ -210,9 +210,18 @@ export const mutants: readonly Mutant[] = [
   }),
   mutant({ what: 'the fence is ignored', ledgers: () => unfenced(true) }),
   mutant({ what: 'opening the ledger raises no epoch', ledgers: () => unfenced(false) }),
-  deciding('an install not seen once is taken for not done', 'StoreInstall', (resolution) =>
-    resolution.type === 'absent-so-far' ? { type: 'rejected', evidence: resolution.evidence } : resolution,
-  ),
+  // The reading before each install would save it from the second one: the two guard the same.
+  patching('an install not seen once is taken for not done, and sent without a look', 'StoreInstall', (kind) => ({
+    ...kind,
+    calls: {
+      ...kind.calls,
+      obstacle: async () => undefined,
+      resolve: async (step, context) => {
+        const resolution = await kind.calls.resolve(step, context);
+        return resolution.type === 'absent-so-far' ? { type: 'rejected', evidence: resolution.evidence } : resolution;
+      },
+    },
+  })),
   deciding('an install that cannot be decided is taken for not done', 'StoreInstall', (resolution) =>
     resolution.type === 'hold' ? { type: 'rejected', evidence: resolution.evidence } : resolution,
   ),
