@@ -103,7 +103,8 @@ function preimage(step: RuleStep, live: RuleLive | undefined): Json {
   const rules = live.rules.value;
   if (step.type === 'create') {
     const opens = step.open && live.port?.outer !== true;
-    return { ids: [...new Set([...rules.map((rule) => rule.ruleId), ...former])], ...(opens ? { opens } : {}) };
+    const ids = [...new Set([...rules.map((rule) => rule.ruleId), ...former])];
+    return { ids, isEvery: true, ...(opens ? { opens } : {}) };
   }
   if (step.type === 'close_outer') return null;
   const present = rules.find((rule) => rule.ruleId === step.ruleId);
@@ -293,12 +294,13 @@ function unrecorded(rules: readonly RuleRecord[], memory: Memory, uid: string): 
 /** Which of the rules with its key, and not there before it was sent, a request to create one has made. */
 function madeBy(sent: RuleWish, rules: readonly RuleRecord[], preimage: Json): Found {
   const key = ruleKey(sent);
-  const listed = (preimage as { ids?: readonly string[] } | null)?.ids;
-  const before = new Set(listed ?? []);
+  const { ids: listed = [], isEvery = false } =
+    (preimage as { readonly ids?: readonly string[]; readonly isEvery?: boolean } | null) ?? {};
+  const before = new Set(listed);
   const fresh = rules.filter((rule) => ruleKey(rule) === key && !before.has(rule.ruleId));
   const [rule, second] = fresh;
-  // Without the ids from before, no rule is known to be new.
-  if (rule === undefined) return listed === undefined ? { type: 'none' } : movedSince(sent, rules, before);
+  // Older intents name only the rules that had the key: of the others, none is known to be new.
+  if (rule === undefined) return isEvery ? movedSince(sent, rules, before) : { type: 'none' };
   if (second !== undefined) {
     const ids = fresh.map(({ ruleId }) => ruleId).join(', ');
     return { type: 'duplicate', why: `${fresh.length} new rules have this key: ${ids}` };
