@@ -147,6 +147,18 @@ const happenings: readonly (readonly [
     false,
   ],
   [
+    'somebody made a rule on a port of the component, which opens it',
+    { resource: 'Component/web', code: 'component/endpoint-broken' },
+    (world) => void world.byHand.rules.add(`${WEB}/8080/http://www.example.com/`),
+    true,
+  ],
+  [
+    'somebody made a rule on a port of another component',
+    { resource: 'Component/web', code: 'component/endpoint-broken' },
+    (world) => void world.byHand.rules.add(`${'b'.repeat(32)}/8080/http://www.example.com/`),
+    false,
+  ],
+  [
     'somebody deleted that component',
     { resource: 'Component/web', code: 'component/not-found' },
     (world) => world.server.change((state) => state.components.delete(WEB)),

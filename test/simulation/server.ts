@@ -71,12 +71,13 @@ export class Server {
     return this.#isBuilding();
   }
 
-  /** Something comes to run. */
+  /** Something comes to run, or is built while it runs. */
   #isBuilding(): boolean {
     const nowMs = EPOCH_MS + this.#timeline.nowMs;
     for (const { life } of this.state.components.all()) {
       if (life.type === 'building' && nowMs < life.readyAtMs) return true;
     }
+    for (const { endsMs } of this.state.events.all()) if (nowMs < endsMs) return true;
     return false;
   }
 

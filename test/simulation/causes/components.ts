@@ -80,10 +80,15 @@ export const causesOfComponents: Causes = {
     when(message.includes('inner'), 'the port cannot have its former values in any order'),
   'component/endpoint-broken': (world, hold) => {
     const rows = world.server.state.ports.in('component', serviceOf(world, hold));
+    const places = rows.map((row) => `${row.serviceId}/${row.port}`);
     return (
       when(
-        rows.some((row) => world.byHand.ports.has(`${row.serviceId}/${row.port}`)),
+        places.some((place) => world.byHand.ports.has(place)),
         'somebody changed the port while its endpoint was compared',
+      ) ??
+      when(
+        places.some((place) => [...world.byHand.rules].some((rule) => rule.startsWith(`${place}/`))),
+        'a rule that somebody made opened the port while its protocol was changed',
       ) ??
       when(
         rows.some((row) => wasClosedInWordsOnly(world, row)),
