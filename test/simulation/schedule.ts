@@ -1,4 +1,3 @@
-import { isBuilding, WATCH_MS } from '../../src/kinds/store-install/builds.ts';
 import type { Dialect } from '../../src/sandbox/wire.ts';
 import type { Violation } from './books.ts';
 import { Chance } from './chance.ts';
@@ -172,10 +171,7 @@ async function settle(world: World, holds: string[]): Promise<void> {
     rests = await converge(world);
   }
   if (world.violation !== undefined) return;
-  if (!rests) {
-    await endWatches(world);
-    await staysQuiet(world);
-  }
+  if (!rests) await staysQuiet(world);
   if (world.violation === undefined && world.comparesLedger) await world.compareLedger();
 }
 
@@ -212,15 +208,6 @@ async function converge(world: World): Promise<boolean> {
   }
   if (faults.length > 0) world.violate('L-CONV', `after ${ROUNDS_MAX} calm rounds: ${faults.join('; ')}`);
   return rests;
-}
-
-/** The ledger says which installs build; of a build that nobody can see, it stops saying so after a while, and that is all. */
-async function endWatches(world: World): Promise<void> {
-  if (![...world.books.objects.values()].some(isBuilding)) return;
-  const writes = world.truth.sent.length;
-  await world.letPass(WATCH_MS);
-  await world.pass();
-  if (world.truth.sent.length > writes) world.violate('L-QUIET', 'the end of a watch wrote to the platform');
 }
 
 async function staysQuiet(world: World): Promise<void> {

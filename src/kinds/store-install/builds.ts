@@ -18,7 +18,7 @@ export interface ComponentBuild {
  */
 const BUILD_SINCE = 'buildSinceMs';
 /** A build that takes longer is looked after by nobody here. */
-export const WATCH_MS = 60 * 60_000;
+const WATCH_MS = 60 * 60_000;
 /** Requests are scarce: of a model with many components, the first ones are asked. */
 const COMPONENTS_MAX = 5;
 const LOGS_MAX = 2;
