@@ -6,7 +6,8 @@ import { safeLine } from '../model/text.ts';
 import { planDocument } from '../plan/document.ts';
 import { renderPlanText } from '../plan/render/text.ts';
 import { bookings, keepBooks } from '../reconcile/books.ts';
-import { prepare, type Prepared } from '../reconcile/reconcile.ts';
+import { look } from '../reconcile/policies/looking.ts';
+import type { Prepared } from '../reconcile/reconcile.ts';
 import type { CommandDefinition, Surroundings } from './command.ts';
 import { confirm } from './confirm.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
@@ -160,7 +161,7 @@ async function record(prepared: Prepared, session: Session): Promise<void> {
   const world = session.world(prepared.work, silentHooks);
   await keepBooks(world, onlyFound(prepared));
   if (prepared.plan.deferred.length === 0) return;
-  const next = await prepare(prepared.work, world, session.options);
+  const next = await look(prepared.work, world, session.options);
   if (!(await takingOf(next, session, false)).differs) await keepBooks(world, onlyFound(next));
 }
 

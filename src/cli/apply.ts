@@ -4,13 +4,12 @@ import { scopeKey } from '../model/ids.ts';
 import { renderAccount, renderVerdict } from '../plan/render/account.ts';
 import { renderPlanText } from '../plan/render/text.ts';
 import type { Outcome } from '../reconcile/outcome.ts';
-import { exactApprovalOf } from '../reconcile/exact-approval.ts';
-import { approvalOf } from '../reconcile/reconcile.ts';
+import { agreedPlan, interactive } from '../reconcile/policies/interactive.ts';
+import { reconcile } from '../reconcile/reconcile.ts';
 import type { Survey } from '../reconcile/survey.ts';
 import { applyHooks, renderEffort } from './apply-progress.ts';
 import { applyExitCode, scopeResult } from './apply-report.ts';
 import { type Ending, endWithout } from './apply-result.ts';
-import { untilDone } from './apply-waiting.ts';
 import type { CommandDefinition, Surroundings } from './command.ts';
 import { confirm } from './confirm.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
@@ -231,8 +230,7 @@ async function apply(
   }
   await acceptInput(session, surroundings.clock);
   const isAgreed = agreement.expect !== undefined || agreement.opened !== undefined;
-  const approval = isAgreed ? exactApprovalOf : approvalOf;
-  const passes = await carryOutAll(options, session, survey, { approval, progress, actions, lines }, surroundings);
+  const passes = await carryOutAll(options, session, survey, { isAgreed, progress, actions, lines }, surroundings);
   const outcomes = passes.map(scopeResult);
   const exitCode = applyExitCode(outcomes, signal.aborted);
   if (isText) {
@@ -277,7 +275,8 @@ async function settledSurvey(
 
 /** What goes with one carrying out. */
 interface Running {
-  readonly approval: typeof approvalOf;
+  /** The plan was agreed to as a whole, saved or by its digest. */
+  readonly isAgreed: boolean;
   readonly progress: Progress;
   /** How many were agreed to. */
   readonly actions: number;
@@ -288,7 +287,7 @@ async function carryOutAll(
   options: ApplyOptions,
   session: Session,
   survey: Survey,
-  { approval, progress, actions, lines }: Running,
+  { isAgreed, progress, actions, lines }: Running,
   surroundings: Surroundings,
 ): Promise<readonly Outcome[]> {
   const lanes = new Map(survey.prepared.map(({ scope, work }) => [scopeKey(scope), work.application.name]));
@@ -302,12 +301,14 @@ async function carryOutAll(
     application: application as Outcome['application'],
     error,
   }));
+  const policyOf = isAgreed ? agreedPlan : interactive;
+  const waiting = { clock: surroundings.clock, signal: surroundings.signal, forSettling: options.wait === true };
   const queue = new PQueue({ concurrency: session.parallelism });
   await queue.addAll(
     survey.prepared.map((prepared) => async () => {
-      outcomes.push(
-        await untilDone(options.wait === true, prepared, approval(prepared.plan), session, hooks, surroundings),
-      );
+      const { work } = prepared;
+      const policy = policyOf({ limits: session.options.limits, waiting });
+      outcomes.push(await reconcile(work, session.world(work, hooks), session.options, policy, prepared));
       progress.rest(laneOf(scopeKey(prepared.scope)));
     }),
   );

@@ -3,6 +3,7 @@ import type { PortolanError } from '../model/errors.ts';
 import type { ResourceId } from '../model/ids.ts';
 import type { ScopePlan, Wait } from '../model/plan.ts';
 import type { Refusal } from '../plan/guard.ts';
+import type { Prepared } from './work.ts';
 
 /** How one scope stands after a pass. */
 export type Outcome =
@@ -26,3 +27,14 @@ export type Outcome =
       /** The ledger could not be written, or the platform not be read, in the middle. */
       readonly error?: PortolanError;
     };
+
+/** What a pass says that sends nothing. */
+export function untouched(prepared: Prepared): Outcome {
+  const { work, plan, waits, refusals } = prepared;
+  if (refusals.length > 0) return refusedBy(refusals, prepared);
+  return { type: 'ended', application: work.application.id, plan, results: [], waits, rounds: 0 };
+}
+
+export function refusedBy(refusals: readonly Refusal[], { work, plan }: Prepared): Outcome {
+  return { type: 'refused', application: work.application.id, plan, refusals };
+}

@@ -7,7 +7,8 @@ import type { OwnedObject } from '../model/owned.ts';
 import { planDocument, type PlanDocument, type UnobservedScope } from '../plan/document.ts';
 import type { Refusal } from '../plan/guard.ts';
 import { orphanNotes, type UnresolvedApplication } from '../plan/orphans.ts';
-import { prepare, type PassOptions, type Prepared, type Work } from './reconcile.ts';
+import { look } from './policies/looking.ts';
+import type { PassOptions, Prepared, Work } from './work.ts';
 
 /** How every application stands, and the plan of all of them. */
 export interface Survey {
@@ -40,7 +41,7 @@ export async function survey(input: SurveyInput): Promise<Survey> {
   await queue.addAll(
     input.works.map((work) => async () => {
       try {
-        prepared.push(await prepare(work, input.world(work), input.options));
+        prepared.push(await look(work, input.world(work), input.options));
       } catch (error) {
         // Interrupted while it only reads: nothing was sent, and what is known so far is no plan.
         if (!(error instanceof PortolanError) || error.code === 'platform/stopped') throw error;

@@ -6,6 +6,7 @@ import { createRequestBudget } from '../../src/platform/budget.ts';
 import { createPlatformClient } from '../../src/platform/platform-client.ts';
 import { defaultTiming } from '../../src/reconcile/timing.ts';
 import type { Outcome } from '../../src/reconcile/outcome.ts';
+import { interactive } from '../../src/reconcile/policies/interactive.ts';
 import { type PassOptions, reconcile } from '../../src/reconcile/reconcile.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 import { silentLog } from '../../src/runtime/log.ts';
@@ -83,7 +84,8 @@ export class Controller implements Process {
     world.passes += 1;
     const { happened, perturbed } = world;
     const isRestless = world.server.isRestless();
-    const outcome = await reconcile(workFor(this.wishes), applyWorld, this.#options());
+    const options = this.#options();
+    const outcome = await reconcile(workFor(this.wishes), applyWorld, options, interactive(options));
     if (!this.alive) return;
     this.last = outcome;
     const isIdle = happened === world.happened;

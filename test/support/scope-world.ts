@@ -1,4 +1,5 @@
 import { defaultTiming } from '../../src/reconcile/timing.ts';
+import { interactive } from '../../src/reconcile/policies/interactive.ts';
 import { type PassOptions, reconcile, type Work } from '../../src/reconcile/reconcile.ts';
 import type { Outcome } from '../../src/reconcile/outcome.ts';
 import type { ApplyWorld } from '../../src/apply/world.ts';
@@ -79,7 +80,7 @@ export class ScopeWorld {
   async pass(work: Work, options: PassOptions = allowEverything): Promise<Outcome | 'died'> {
     const death = Promise.withResolvers<'died'>();
     const world = this.#process(() => death.resolve('died'));
-    return Promise.race([reconcile(work, world, options), death.promise]);
+    return Promise.race([reconcile(work, world, options, interactive(options)), death.promise]);
   }
 
   /** The client of a new process. */

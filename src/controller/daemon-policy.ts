@@ -1,0 +1,173 @@
+import type { ApplyWorld } from '../apply/world.ts';
+import { type ResourceId, type Scope, type ScopeKey, scopeKey } from '../model/ids.ts';
+import type { Action } from '../model/plan.ts';
+import type { ApprovalNeeded, Pause } from '../model/status.ts';
+import type { EpochMs } from '../model/time.ts';
+import { planDigest } from '../plan/digest.ts';
+import { isApprovable, type Refusal } from '../plan/guard.ts';
+import { approvalOf } from '../reconcile/approval.ts';
+import { refusalsOf } from '../reconcile/guards.ts';
+import type { Outcome } from '../reconcile/outcome.ts';
+import { type Admission, type Next, type PassPolicy, type Reservation, unlimited } from '../reconcile/policy.ts';
+import type { PassOptions, Prepared } from '../reconcile/reconcile.ts';
+import { sharedScope } from '../reconcile/survey.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Account } from './account.ts';
+import { type Keeping, keepRecord } from './keeping.ts';
+import type { AppRecord } from './record.ts';
+
+/** What a pass needs of the controller around it. */
+export interface PassEnvironment {
+  readonly clock: Clock;
+  readonly keeping: Keeping;
+  readonly options: PassOptions;
+  readonly pruneAfterMs: number;
+  readonly account: Account;
+  /** Writes down what of the allowance is spent, while the snapshot is still the accepted one. */
+  keepAccount(account: Account): Promise<void>;
+  /** The accepted snapshot is what the source says right now, as far as anybody can tell. */
+  isStanding(): boolean;
+  /** Why what the snapshot no longer names stays all the same. */
+  keeps(prunes: number): readonly Refusal[];
+  /** Which applications mean a scope: several that do are all in the wrong. */
+  readonly claims: Map<ScopeKey, Set<ResourceId>>;
+  recordOf(id: ResourceId): AppRecord | undefined;
+  /** Why nothing is written for it now, by its resolved scope. */
+  pauseOf(scope: Scope): Pause | null;
+  /** Called once the plan is made. */
+  planned(prepared: Prepared): void;
+}
+
+/** What a pass found out beside its outcome. */
+export interface PassFindings {
+  readonly prepared: Prepared | undefined;
+  /** Why nothing was written. */
+  readonly pause: Pause | null;
+  readonly approval: ApprovalNeeded | null;
+  /** When something that is to be removed has been gone for long enough. */
+  readonly ripeMs: EpochMs | undefined;
+}
+
+/** Lets through what the settings, the source and an operator's approvals let through. */
+export class DaemonPolicy implements PassPolicy {
+  readonly #record: AppRecord;
+  readonly #environment: PassEnvironment;
+  #prepared: Prepared | undefined;
+  #pause: Pause | null = null;
+  /** A person let exactly this plan through. */
+  #isApproved: boolean | undefined;
+  #digest = '';
+  #nowMs: EpochMs = 0;
+  #keeps: readonly Refusal[] = [];
+  #named: (action: Action) => boolean = () => false;
+  #mayRemove = false;
+
+  constructor(record: AppRecord, environment: PassEnvironment) {
+    this.#record = record;
+    this.#environment = environment;
+  }
+
+  refusals({ plan, memory }: Omit<Prepared, 'refusals'>, world: ApplyWorld): Promise<readonly Refusal[]> {
+    this.#digest ||= planDigest([plan]);
+    this.#isApproved ??= this.#record.kept.approved?.digest === this.#digest;
+    const { limits } = this.#environment.options;
+    const overruled = { ...limits, maxShare: 1, maxPrunes: Number.MAX_SAFE_INTEGER };
+    return refusalsOf(plan, memory, this.#isApproved ? overruled : limits, world);
+  }
+
+  admit(prepared: Prepared): Admission {
+    const record = this.#record;
+    const { clock, pauseOf, planned, keeps, isStanding } = this.#environment;
+    claim(record, prepared, this.#environment);
+    this.#prepared = prepared;
+    planned(prepared);
+    this.#pause = pauseOf(prepared.scope);
+    if (this.#pause !== null) return this.#pause;
+    this.#nowMs = clock.now();
+    const removals = prepared.plan.actions.filter((action) => action.prune);
+    const since = ({ object }: Action): EpochMs => record.kept.goneSince[object] ?? this.#nowMs;
+    record.kept = {
+      ...record.kept,
+      goneSince: Object.fromEntries(removals.map((action) => [action.object, since(action)] as const)),
+    };
+    this.#named = approvalOf(prepared.plan);
+    this.#keeps = this.#isApproved === true || removals.length === 0 ? [] : keeps(removals.length);
+    // Nothing is removed in the first pass of a process, nor while nobody can tell what the source says.
+    this.#mayRemove = record.passes > 1 && isStanding() && this.#keeps.length === 0;
+    return 'go';
+  }
+
+  permits(action: Action): boolean {
+    if (!this.#named(action)) return false;
+    return !action.prune || this.#isApproved === true || (this.#mayRemove && this.#dueMs(action) <= this.#nowMs);
+  }
+
+  async reserve(actions: readonly Action[], { scope }: Prepared): Promise<Reservation | readonly Refusal[]> {
+    const { account, keepAccount, options, keeping } = this.#environment;
+    if (this.#isApproved === true) {
+      // Let through once: what is left of it afterwards is another plan.
+      this.#record.kept = { ...this.#record.kept, approved: null };
+      await keepRecord(keeping, this.#record);
+      return unlimited;
+    }
+    const reserved = account.reserve(scopeKey(scope), actions, options.limits);
+    if (!('settle' in reserved)) return reserved;
+    try {
+      // Before anything is sent: a process that dies on the way has spent what it may have sent.
+      await keepAccount(account);
+    } catch (error) {
+      reserved.settle(new Set());
+      throw error;
+    }
+    return {
+      async settle(outcome) {
+        const results = outcome.type === 'ended' ? outcome.results : [];
+        const sent = results.filter(({ status }) => status === 'done' || status === 'in-doubt');
+        reserved.settle(new Set(sent.map(({ action }) => action.id)));
+        await keepAccount(account);
+      },
+    };
+  }
+
+  /** The work queue calls again when there is something to do. */
+  next(): Next {
+    return 'end';
+  }
+
+  /** What is to be told of the pass. */
+  findings(outcome: Outcome): PassFindings {
+    const found = { prepared: this.#prepared, pause: this.#pause, approval: null, ripeMs: undefined };
+    if (outcome.type === 'unobserved') return { ...found, prepared: undefined, pause: null };
+    if (this.#pause !== null) return found;
+    if (outcome.type === 'refused') {
+      const waits = outcome.refusals.every(isApprovable);
+      return { ...found, approval: waits ? this.#approval(this.#digest, outcome.refusals) : null };
+    }
+    const kept = outcome.plan.actions.filter((action) => action.prune);
+    if (kept.length === 0) return found;
+    if (this.#keeps.length > 0) return { ...found, approval: this.#approval(planDigest([outcome.plan]), this.#keeps) };
+    if (!this.#environment.isStanding()) return found;
+    const dueMs = Math.min(...kept.map((action) => this.#dueMs(action)));
+    return { ...found, ripeMs: Math.max(this.#nowMs + 1000, dueMs) };
+  }
+
+  #dueMs({ object }: Action): EpochMs {
+    return (this.#record.kept.goneSince[object] ?? this.#nowMs) + this.#environment.pruneAfterMs;
+  }
+
+  #approval(digest: string, refusals: readonly Refusal[]): ApprovalNeeded {
+    const { approval } = this.#record.status;
+    const sinceMs = approval?.digest === digest ? approval.sinceMs : this.#nowMs;
+    return { digest, refusals, sinceMs };
+  }
+}
+
+/** Two documents that mean one application would undo each other: neither is touched. */
+function claim(record: AppRecord, { scope }: Prepared, { claims, recordOf }: PassEnvironment): void {
+  const key = scopeKey(scope);
+  const claimants = claims.get(key) ?? new Set();
+  claims.set(key, claimants.add(record.id));
+  const others = [...claimants].filter((id) => id !== record.id).map((id) => recordOf(id)?.work);
+  const works = others.filter((work) => work !== undefined);
+  if (works.length > 0) throw sharedScope(key, [record.work, ...works]);
+}

@@ -1,0 +1,171 @@
+import { resolveIntents, startWindows, unresolvedIntents } from '../apply/resolve.ts';
+import type { ApplyWorld } from '../apply/world.ts';
+import type { Memory, ScopeReader, ScopeReading } from '../kinds/reconciled.ts';
+import { reconciledKinds } from '../kinds/registry.ts';
+import { PortolanError } from '../model/errors.ts';
+import { type ResourceId, type Scope, scopeKey } from '../model/ids.ts';
+import type { ApplicationRecord } from '../model/observed.ts';
+import type { Resource } from '../model/resource.ts';
+import type { DoubtfulIntent } from '../plan/draft.ts';
+import { planScope } from '../plan/plan-scope.ts';
+import { bookings, readMemory } from './books.ts';
+import { resolveScope } from './resolve-scope.ts';
+import { type CachingReader, createScopeReader, VANISHED } from './scope-reader.ts';
+import { confirmedRules, removals, withdrawnPorts } from './withdrawn.ts';
+import type { PassOptions, Seen, Work } from './work.ts';
+
+/** Observes and plans. Decides intents in doubt first, unless nothing may be written. */
+export async function observe(work: Work, world: ApplyWorld, options: PassOptions): Promise<Seen> {
+  const glanced = await glance(work, world, options);
+  if (glanced !== undefined && (await isInSync(glanced, world))) return glanced;
+  const { scope, record } = await resolveScope(work.application, world).catch(async (error: unknown) => {
+    if (!options.readOnly) await startWindows(world, work.application.spec);
+    throw error;
+  });
+  const reader = readerAfter(glanced, world, scope, record);
+  const intents = await world.ledger.intents({ scope: scopeKey(scope), states: ['open', 'unknown'] });
+  const memory = await readMemory(world, scope, options);
+  if (options.readOnly) {
+    return look(work, world, options, scope, reader, memory, unresolvedIntents(intents, world.timing, world.clock));
+  }
+  const doubts = await resolveIntents(world, scope, intents, memory, work.resources, () => reader.without());
+  // What was looked at to decide them is fresh enough to plan upon only if nothing was decided.
+  const next = doubts.decided ? reader.without() : reader;
+  return look(
+    work,
+    world,
+    options,
+    scope,
+    next,
+    doubts.decided ? await readMemory(world, scope, options) : memory,
+    doubts.pending,
+  );
+}
+
+/**
+ * An observation by what is shared with other applications. Good enough to say that all is as it should be, and for
+ * nothing else. undefined where what is shared does not say it.
+ */
+async function glance(work: Work, world: ApplyWorld, options: PassOptions): Promise<Seen | undefined> {
+  const { shared, isAlone = false } = options;
+  const { platform, team, region, appId, app } = work.application.spec;
+  if (shared === undefined || isAlone) return undefined;
+  const listed = await shared.applications(world.client, team, region);
+  if (!listed.readable) return undefined;
+  const named = listed.value.filter((one) => (appId === undefined ? one.name === app : one.appId === appId));
+  const [only, second] = named;
+  if (only === undefined || second !== undefined) return undefined;
+  const scope = { platform, team, region, appId: only.appId };
+  const inDoubt = await world.ledger.intents({ scope: scopeKey(scope), states: ['open', 'unknown'] });
+  if (inDoubt.length > 0) return undefined;
+  const rules = await shared.rules(world.client, scope);
+  const reader = createScopeReader(
+    world.client,
+    scope,
+    rules.readable ? { rules, 'every-rule': { readable: false } } : {},
+    { clock: world.clock, shared: { certificates: () => shared.certificates(world.client, team) } },
+  );
+  const memory = await readMemory(world, scope, options);
+  try {
+    // What a server can do matters only where something differs, and is found out then: nothing is asked for it here.
+    const can: ScopeReader['can'] = async (ability) => world.client.capability(ability) === 'yes';
+    return { ...(await look(work, world, options, scope, { ...reader, can }, memory, [])), reader };
+  } catch (error) {
+    // Whoever asks for the application itself says best what is wrong with it.
+    if (error instanceof PortolanError && error.code === VANISHED) return undefined;
+    throw error;
+  }
+}
+
+/** Drift that is only told counts as well: what is told of it is what the application itself says. */
+async function isInSync(seen: Seen, world: ApplyWorld): Promise<boolean> {
+  const { actions, deferred, holds, notes } = seen.plan;
+  const isOpen = actions.length + deferred.length + holds.length + seen.waits.length > 0;
+  if (isOpen || notes.some((note) => note.changes !== undefined)) return false;
+  // Without a ledger there is nothing to keep.
+  return !seen.memory.known || (await bookings(world, seen)).length === 0;
+}
+
+/** What a glance has asked for this application alone is as fresh as anything; what it shared is asked anew. */
+function readerAfter(
+  glanced: Seen | undefined,
+  { client, clock }: ApplyWorld,
+  scope: Scope,
+  application: ApplicationRecord,
+): CachingReader {
+  if (glanced === undefined || scopeKey(glanced.scope) !== scopeKey(scope))
+    return createScopeReader(client, scope, { application }, { clock });
+  return glanced.reader
+    .without(new Set(['rules', 'every-rule', 'application', 'certificates']))
+    .knowing({ application });
+}
+
+/** A new observation, of everything or only of what was touched, and a new plan. */
+export async function observeAgain(
+  current: Seen,
+  world: ApplyWorld,
+  options: PassOptions,
+  touched: ReadonlySet<ScopeReading> | undefined,
+): Promise<Seen> {
+  const { work, scope, reader } = current;
+  const memory = await readMemory(world, scope, options);
+  const intents = await world.ledger.intents({ scope: scopeKey(scope), states: ['open', 'unknown'] });
+  // What this pass has looked at already and could not decide stays as it was found.
+  const pending = unresolvedIntents(intents, world.timing, world.clock).map((doubt) =>
+    doubt.state === 'due'
+      ? (current.inDoubt.find(({ intent, state }) => state === 'held' && intent.id === doubt.intent.id) ?? doubt)
+      : doubt,
+  );
+  return look(work, world, options, scope, reader.without(touched), memory, pending);
+}
+
+async function look(
+  work: Work,
+  world: ApplyWorld,
+  options: PassOptions,
+  scope: Scope,
+  reader: CachingReader,
+  memory: Memory,
+  inDoubt: readonly DoubtfulIntent[],
+): Promise<Seen> {
+  const observedAtMs = world.clock.monotonic();
+  const nowMs = world.clock.now();
+  const wanted = [...work.resources.values()].filter((resource) => isRead(resource, options));
+  const observed = await Promise.all(
+    wanted.map(async (resource): Promise<[ResourceId, unknown]> => {
+      const kind = reconciledKinds.get(resource.kind);
+      if (kind === undefined) throw new Error(`${resource.id} is of a kind that is not reconciled`);
+      return [resource.id, await kind.calls.observe({ resource, siblings: work.resources, memory, reader, nowMs })];
+    }),
+  );
+  const live = new Map(observed);
+  const withdrawn =
+    options.targets === undefined
+      ? memory.objects.filter(({ source, resource }) => source === world.source && !work.resources.has(resource))
+      : [];
+  const withdrawnRules = withdrawn.filter(({ kind }) => kind === 'HttpGatewayRule');
+  const owing = memory.objects.filter(({ source, obligation }) => source === world.source && obligation !== null);
+  const ports = await withdrawnPorts(reader, withdrawn, owing);
+  const needsRules = withdrawnRules.length + ports.size + live.size > 0;
+  const listed = needsRules ? await reader.rules() : { readable: false as const };
+  const rules = await confirmedRules(world.client, scope, listed, withdrawnRules);
+  const { plan, bookkeeping, waits } = planScope({
+    application: work.application.id,
+    scope,
+    source: world.source,
+    resources: work.resources,
+    live,
+    withdrawal: { rules, ports, ...(await removals(reader, rules.readable, ports.size > 0)) },
+    memory,
+    permissions: options.permissions,
+    targets: options.targets,
+    inDoubt,
+    nowMs: world.clock.now(),
+  });
+  return { work, scope, reader, live, memory, plan, bookkeeping, waits, inDoubt, observedAtMs };
+}
+
+function isRead(resource: Resource, { targets }: PassOptions): boolean {
+  if (!reconciledKinds.has(resource.kind) || resource.annotations['portolan/reconcile'] === 'suspend') return false;
+  return targets === undefined || targets.has(resource.id);
+}

@@ -1,0 +1,84 @@
+import type { Action, ScopePlan } from '../../model/plan.ts';
+import type { GuardLimits } from '../../plan/guard.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { approvalOf, exactApprovalOf } from '../approval.ts';
+import { refusalsOf } from '../guards.ts';
+import type { Outcome } from '../outcome.ts';
+import { type Next, type PassPolicy, unlimited } from '../policy.ts';
+
+/** How often an install that must come to run is looked at. */
+const LOOK_EVERY_MS = 2_000;
+
+/** What makes another pass worth its while. */
+export interface Waiting {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** For writes in doubt, too. */
+  readonly forSettling: boolean;
+}
+
+export interface InteractiveOptions {
+  readonly limits: GuardLimits;
+  /** undefined: one pass. */
+  readonly waiting?: Waiting;
+}
+
+/**
+ * Of a person who sees a plan and says yes: what the first plan named is done, and what its deferred actions become. What
+ * was seen and agreed to bounds all passes of the call.
+ */
+export function interactive({ limits, waiting }: InteractiveOptions): PassPolicy {
+  return agreeing(limits, waiting, approvalOf);
+}
+
+/** Of a plan that was agreed to as a whole, saved or by its digest: every action must still be the one that was agreed to. */
+export function agreedPlan({ limits, waiting }: InteractiveOptions): PassPolicy {
+  return agreeing(limits, waiting, exactApprovalOf);
+}
+
+function agreeing(
+  limits: GuardLimits,
+  waiting: Waiting | undefined,
+  approval: (plan: ScopePlan) => (action: Action) => boolean,
+): PassPolicy {
+  let approved: ((action: Action) => boolean) | undefined;
+  let earlier: Outcome | undefined;
+  return {
+    refusals: ({ plan, memory }, world) => refusalsOf(plan, memory, limits, world),
+    admit({ plan }) {
+      approved ??= approval(plan);
+      return 'go';
+    },
+    permits: (action) => approved?.(action) === true && !hasFailed(earlier, action),
+    reserve: async () => unlimited,
+    next(outcome) {
+      earlier = outcome;
+      return waiting === undefined ? 'end' : nextOf(outcome, waiting);
+    },
+  };
+}
+
+/** What is worth waiting for, and when to look again. */
+function nextOf(outcome: Outcome, { clock, signal, forSettling }: Waiting): Next {
+  if (outcome.type !== 'ended' || outcome.error !== undefined || signal.aborted) return 'end';
+  const nowMs = clock.now();
+  const [wait] = outcome.waits;
+  if (wait !== undefined) return { message: wait.message, untilMs: wait.untilMs, sleepMs: LOOK_EVERY_MS, signal };
+  if (!forSettling) return 'end';
+  const held = outcome.plan.holds.flatMap((hold) => (hold.untilMs === undefined ? [] : [hold.untilMs]));
+  // One whose time is over was looked at: a person decides it.
+  const doubtful = outcome.results.flatMap((result) =>
+    result.status === 'in-doubt' && result.untilMs > nowMs ? [result.untilMs] : [],
+  );
+  const untilMs = Math.max(...held, ...doubtful);
+  if (!Number.isFinite(untilMs)) return 'end';
+  const sleepMs = Math.max(1000, untilMs - nowMs + 100);
+  return { message: 'a write in doubt may still arrive', untilMs, sleepMs, signal };
+}
+
+/** Waiting is for something else: what was refused once is not sent again by the same command. */
+function hasFailed(outcome: Outcome | undefined, { id }: Action): boolean {
+  return (
+    outcome?.type === 'ended' && outcome.results.some((result) => result.action.id === id && result.status === 'failed')
+  );
+}

@@ -1,0 +1,30 @@
+import type { ApplyWorld } from '../../apply/world.ts';
+import { refusalsOf } from '../guards.ts';
+import { type PassPolicy, unlimited } from '../policy.ts';
+import { reconcile } from '../reconcile.ts';
+import type { PassOptions, Prepared, Work } from '../work.ts';
+
+/**
+ * How one application stands and what would be done; nothing is sent for it.
+ * @throws PortolanError where that cannot be told.
+ */
+export async function look(work: Work, world: ApplyWorld, options: PassOptions): Promise<Prepared> {
+  let seen: Prepared | undefined;
+  const outcome = await reconcile(work, world, options, {
+    ...nothing,
+    refusals: ({ plan, memory }) => refusalsOf(plan, memory, options.limits, world),
+    admit(prepared) {
+      seen = prepared;
+      return 'look';
+    },
+  });
+  if (outcome.type === 'unobserved') throw outcome.error;
+  if (seen === undefined) throw new Error(`${work.application.id} was looked at and not seen`);
+  return seen;
+}
+
+const nothing: Pick<PassPolicy, 'permits' | 'reserve' | 'next'> = {
+  permits: () => false,
+  reserve: async () => unlimited,
+  next: () => 'end',
+};

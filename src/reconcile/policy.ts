@@ -1,0 +1,51 @@
+import type { ApplyWorld } from '../apply/world.ts';
+import type { Action } from '../model/plan.ts';
+import type { Pause } from '../model/status.ts';
+import type { EpochMs } from '../model/time.ts';
+import type { Refusal } from '../plan/guard.ts';
+import type { Outcome } from './outcome.ts';
+import type { Prepared, Seen } from './work.ts';
+
+/**
+ * What a driver lets one application do. It is all that the command line, the daemon and the simulator differ by. A policy
+ * is made for one call of `reconcile`, and may remember what it was told in it.
+ */
+export interface PassPolicy {
+  /** Why nothing of a plan may be sent. Asked of every plan of a call, and the only place that evaluates guards. */
+  refusals(seen: Seen, world: ApplyWorld): Promise<readonly Refusal[]>;
+  /**
+   * Whether anything is carried out at all. Told of the first plan of each pass, refused or not.
+   * @throws PortolanError when the application is at fault: then nothing is known of it.
+   */
+  admit(prepared: Prepared): Admission | Promise<Admission>;
+  /** Which actions may be sent. Asked after `admit`, in every round. */
+  permits(action: Action): boolean;
+  /** Takes from an allowance what these actions may need, durably, before anything is sent. */
+  reserve(actions: readonly Action[], prepared: Prepared): Promise<Reservation | readonly Refusal[]>;
+  /** Whether to go on with another pass. @param outcome of all passes of the call. */
+  next(outcome: Outcome): Next;
+}
+
+/** `look`: nothing is carried out, and nobody has to say why. */
+export type Admission = 'go' | 'look' | Pause;
+
+export interface Reservation {
+  /** Gives back what was not needed. */
+  settle(outcome: Outcome): Promise<void>;
+}
+
+export type Next =
+  | 'end'
+  | { readonly untilMs: EpochMs; readonly sleepMs: number; readonly message: string; readonly signal: AbortSignal };
+
+/** For those who need no allowance. */
+export const unlimited: Reservation = { async settle() {} };
+
+export function isReserved(answer: Reservation | readonly Refusal[]): answer is Reservation {
+  return 'settle' in answer;
+}
+
+/** An observation with what the guards say to it. */
+export async function judged(seen: Seen, world: ApplyWorld, policy: PassPolicy): Promise<Prepared> {
+  return { ...seen, refusals: await policy.refusals(seen, world) };
+}

@@ -1,0 +1,49 @@
+import type { Applied } from '../apply/apply-plan.ts';
+import type { ApplyWorld } from '../apply/world.ts';
+import type { ScopePlan } from '../model/plan.ts';
+import type { ActionResult } from '../plan/result.ts';
+import { countFailure } from './count-failure.ts';
+import { observeAgain } from './observation.ts';
+import { judged, type PassPolicy } from './policy.ts';
+import { notTaken } from './runnable.ts';
+import type { PassOptions, Prepared } from './work.ts';
+
+/** What was read back, and what the platform accepted and does not show: that is not done. */
+export interface ReadBack {
+  readonly prepared: Prepared;
+  readonly untaken: readonly ActionResult[];
+}
+
+/** Reads back what was touched, and counts what was accepted and did not take. */
+export async function readBack(
+  current: Prepared,
+  world: ApplyWorld,
+  options: PassOptions,
+  policy: PassPolicy,
+  applied: Applied,
+): Promise<ReadBack> {
+  // With a write still in the air, or a platform that refuses us, reading proves nothing and costs a request.
+  if (applied.stopped !== undefined) {
+    const prepared = { ...current, plan: remainder(current.plan, applied.results), waits: [] };
+    return { prepared, untaken: [] };
+  }
+  const next = await judged(await observeAgain(current, world, options, applied.touched), world, policy);
+  // One without a change of its own took, and comes once more only because a step before it undoes it for a moment.
+  const untaken = new Set(next.plan.actions.flatMap(({ id, changes }) => (changes.length > 0 ? [id] : [])));
+  const repeated = applied.results.flatMap((result) =>
+    result.status === 'done' && untaken.has(result.action.id) ? [notTaken(result)] : [],
+  );
+  if (repeated.length === 0) return { prepared: next, untaken: [] };
+  for (const { action } of repeated) {
+    // Done, it may have given its object another natural key.
+    const current = next.plan.actions.find(({ id }) => id === action.id) ?? action;
+    await countFailure(world, next, current);
+  }
+  const prepared = await judged(await observeAgain(next, world, options, new Set()), world, policy);
+  return { prepared, untaken: repeated };
+}
+
+function remainder(plan: ScopePlan, results: readonly ActionResult[]): ScopePlan {
+  const done = new Set(results.flatMap((result) => (result.status === 'done' ? [result.action.id] : [])));
+  return { ...plan, actions: plan.actions.filter((action) => !done.has(action.id)) };
+}

@@ -1,0 +1,96 @@
+import { applyPlan } from '../apply/apply-plan.ts';
+import type { ApplyWorld } from '../apply/world.ts';
+import { PortolanError } from '../model/errors.ts';
+import { scopeKey } from '../model/ids.ts';
+import type { ActionResult } from '../plan/result.ts';
+import { keepBooks } from './books.ts';
+import { createFreshReadings } from './freshness.ts';
+import { createMembership } from './membership.ts';
+import { observeAgain } from './observation.ts';
+import type { Outcome } from './outcome.ts';
+import { judged, type PassPolicy } from './policy.ts';
+import { readBack } from './read-back.ts';
+import { runnable } from './runnable.ts';
+import type { PassOptions, Prepared } from './work.ts';
+
+/** Rounds of observing and applying in one pass that do nothing new, one after another: a platform that keeps moving. */
+const IDLE_ROUNDS_MAX = 12;
+
+/**
+ * Carries a prepared plan out, in rounds. Later ones do only what the policy permits, which knows the plan that was named:
+ * whatever else has come up meanwhile waits for the next pass and its approval.
+ */
+export async function rounds(
+  first: Prepared,
+  world: ApplyWorld,
+  options: PassOptions,
+  policy: PassPolicy,
+): Promise<Outcome> {
+  const results = new Map<string, ActionResult>();
+  let current = first;
+  const members = createMembership(world, first.scope);
+  let rounds = 0;
+  try {
+    const tooOld = world.clock.monotonic() - current.observedAtMs > world.timing.observationMaxAgeMs;
+    // What an action changes is read again before it; the ledger and the guards are asked here.
+    if (tooOld && current.plan.actions.length > 0)
+      current = await judged(await observeAgain(current, world, options, new Set()), world, policy);
+    for (let idle = 0; idle < IDLE_ROUNDS_MAX; rounds += 1) {
+      if (current.refusals.length > 0) break;
+      let learned = options.ledgerKnown && (await keepBooks(world, current));
+      while (learned && current.plan.deferred.length > 0) {
+        // What was waited for may have just been recorded: an install that runs now. What follows is recorded as well.
+        current = await judged(await observeAgain(current, world, options, new Set()), world, policy);
+        learned = await keepBooks(world, current);
+      }
+      const actions = runnable(current.plan, (action) => policy.permits(action), results);
+      if (actions.length === 0) break;
+      const fresh = createFreshReadings(world, current.reader);
+      const applied = await applyPlan(world, {
+        plan: current.plan,
+        actions,
+        resources: current.work.resources,
+        live: current.live,
+        memory: current.memory,
+        members,
+        freshen: fresh.freshen,
+        freshReader: () => fresh.reader().without(),
+      });
+      idle = isNewlyDone(applied.results, results) ? 0 : idle + 1;
+      for (const result of applied.results) results.set(result.action.id, result);
+      options.shared?.changed(current.scope);
+      const touched = { ...current, reader: members.tell(fresh.reader()) };
+      const back = await readBack(touched, world, options, policy, applied);
+      current = back.prepared;
+      for (const result of back.untaken) {
+        results.set(result.action.id, result);
+        world.emit({ type: 'finished', action: result.action, scope: scopeKey(current.scope), result });
+      }
+      if (applied.error !== undefined) throw applied.error;
+      if (applied.stopped !== undefined) break;
+    }
+    return {
+      type: 'ended',
+      application: first.work.application.id,
+      plan: current.plan,
+      results: [...results.values()],
+      waits: current.waits,
+      rounds,
+    };
+  } catch (error) {
+    if (!(error instanceof PortolanError)) throw error;
+    return {
+      type: 'ended',
+      application: first.work.application.id,
+      plan: current.plan,
+      results: [...results.values()],
+      waits: [],
+      rounds,
+      error,
+    };
+  }
+}
+
+function isNewlyDone(results: readonly ActionResult[], former: ReadonlyMap<string, ActionResult>): boolean {
+  return results.some(({ status, action }) => status === 'done' && former.get(action.id)?.status !== 'done');
+}

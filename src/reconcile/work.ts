@@ -1,0 +1,50 @@
+import type { ApplicationSpec } from '../kinds/application/spec.ts';
+import type { Memory, Permissions } from '../kinds/reconciled.ts';
+import type { ResourceId, Scope } from '../model/ids.ts';
+import type { ScopePlan, Wait } from '../model/plan.ts';
+import type { DesiredState, Resource } from '../model/resource.ts';
+import type { Bookkeeping, DoubtfulIntent } from '../plan/draft.ts';
+import type { GuardLimits, Refusal } from '../plan/guard.ts';
+import type { CachingReader } from './scope-reader.ts';
+import type { SharedReadings } from './shared-readings.ts';
+
+/** One application and everything the source wants of it. */
+export interface Work {
+  readonly application: Resource<ApplicationSpec>;
+  readonly resources: DesiredState;
+}
+
+export interface PassOptions {
+  readonly permissions: Permissions;
+  readonly limits: GuardLimits;
+  readonly targets: ReadonlySet<ResourceId> | undefined;
+  /** Nothing is written, not even to the ledger. */
+  readonly readOnly: boolean;
+  /** false with `--ledger none`. */
+  readonly ledgerKnown: boolean;
+  /** What a round over several applications reads once for all of them. */
+  readonly shared?: SharedReadings;
+  /** Few others are looked at with it: what is shared would be asked for its sake, and it is smaller to ask for itself. */
+  readonly isAlone?: boolean;
+}
+
+/** One observation of a scope and the plan that follows from it; no guard has looked at it yet. */
+export interface Seen {
+  readonly work: Work;
+  readonly scope: Scope;
+  readonly reader: CachingReader;
+  readonly live: ReadonlyMap<ResourceId, unknown>;
+  readonly memory: Memory;
+  readonly plan: ScopePlan;
+  readonly bookkeeping: Bookkeeping;
+  readonly waits: readonly Wait[];
+  /** Intents that nobody could decide yet, as far as this pass looked. */
+  readonly inDoubt: readonly DoubtfulIntent[];
+  /** Monotonic. */
+  readonly observedAtMs: number;
+}
+
+/** The same with what the guards say to it. */
+export interface Prepared extends Seen {
+  readonly refusals: readonly Refusal[];
+}
