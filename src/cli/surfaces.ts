@@ -46,7 +46,7 @@ export async function openSurfaces(options: SurfacesOptions): Promise<Surfaces> 
     settings: options.settings.server,
     openSecret: sender.openSecret,
     log,
-    metrics: () => metrics.render(),
+    metrics: (run) => metrics.render(run),
     clock: sender.clock,
     redact: sender.redact,
   });

@@ -1,6 +1,7 @@
 import type { ResourceId } from '../model/ids.ts';
 import type { HistoryRow, Intent, OwnedObject } from '../model/owned.ts';
 import type { Problem } from '../model/problem.ts';
+import type { EpochMs } from '../model/time.ts';
 import type { ApplicationStatus, ControllerEvent, ControllerStatus } from '../model/status.ts';
 import type { SourceFile } from '../manifest/text.ts';
 import type { PlanDocument } from '../plan/document.ts';
@@ -10,6 +11,8 @@ export type { RequestFacts };
 
 /** What surfaces may see of the controller and ask of it. The HTTP server, notifications and metrics know nothing else. */
 export interface ControllerApi {
+  /** When this process began; the same as in its status, which costs more. */
+  readonly startedMs: EpochMs;
   status(): ControllerStatus;
   /** By id. */
   applications(): readonly ApplicationStatus[];

@@ -17,6 +17,7 @@ export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
     return record;
   };
   return {
+    startedMs,
     status: () => statusOf(core, startedMs),
     applications: () => [...records.values()].map((record) => shown(core, record)).sort(byId),
     application: (id) => {

@@ -12,9 +12,12 @@ import { following } from './following.ts';
 import { isOurHost } from './hosts.ts';
 import type { ServerLimits } from './limits.ts';
 import { type ProblemDetails, problem, problemOf, RequestProblem } from './problem.ts';
+import type { Pace, RunPiece } from './pace.ts';
 import * as refusals from './refusals.ts';
 import type { Call, Desk, Reply, Route } from './route.ts';
+import { jsonPieces } from './serialize.ts';
 import type { Caller } from './tokens.ts';
+import type { Unsent } from './unsent.ts';
 
 /** What may change while the server runs: a reload puts another in its place. */
 export interface Gate {
@@ -27,6 +30,8 @@ export interface AppOptions {
   readonly routes: readonly Route[];
   readonly desk: Desk;
   readonly limits: ServerLimits;
+  readonly pace: Pace;
+  readonly unsent: Unsent;
   readonly gate: () => Gate;
   readonly log: Log;
   /** Masks secrets that got into an answer by mistake. */
@@ -180,11 +185,13 @@ class Strangers {
   }
 }
 
+const CLIENT_GONE = new Error('the client is gone');
+
 async function answer(route: Route, request: FastifyRequest, reply: FastifyReply, options: AppOptions): Promise<void> {
   const { desk, limits } = options;
   const stop = following(options.signal);
   const { signal } = stop;
-  const gone = (): void => stop.abort(new Error('the client is gone'));
+  const gone = (): void => stop.abort(CLIENT_GONE);
   reply.raw.once('close', gone);
   desk.clock.sleep(limits.planMs, signal).then(
     () => stop.abort(refusals.tookTooLong()),
@@ -201,12 +208,19 @@ async function answer(route: Route, request: FastifyRequest, reply: FastifyReply
   try {
     // While it is worked on, nothing need move on the socket.
     request.raw.socket.setTimeout(limits.planMs + limits.idleSocketMs);
-    const said = await route.handle(call, desk);
+    const run: RunPiece = takesTurns(route)
+      ? (piece) => options.pace.run(call.by, signal, piece)
+      : async (piece) => piece();
+    const said = route.waits === true ? await route.handle(call, desk) : await run(() => route.handle(call, desk));
     request.raw.socket.setTimeout(limits.idleSocketMs);
-    await sendReply(said, reply, options);
+    await sendReply(said, reply, run, options);
   } catch (error) {
     // Whatever is broken off because of us fails in words of its own; ours say why.
     const why = signal.reason as unknown;
+    if (why === CLIENT_GONE) {
+      reply.hijack();
+      return;
+    }
     throw why instanceof RequestProblem ? why : error;
   } finally {
     reply.raw.off('close', gone);
@@ -215,18 +229,43 @@ async function answer(route: Route, request: FastifyRequest, reply: FastifyReply
   }
 }
 
-async function sendReply(reply: Reply, to: FastifyReply, options: AppOptions): Promise<void> {
+/** Whether answers of the route take turns: they read, and may be long. Commands and probes never wait behind them. */
+function takesTurns({ method, access, waits }: Route): boolean {
+  return (method === 'GET' && access !== 'anyone') || waits === true;
+}
+
+/** How much of an answer a millisecond of the event loop sends, as measured: a megabyte takes about one. */
+const SENT_BYTES_PER_MS = 1024 * 1024;
+
+async function sendReply(reply: Reply, to: FastifyReply, run: RunPiece, options: AppOptions): Promise<void> {
+  const { redact, unsent, pace, desk, limits } = options;
+  const send = (status: number, contentType: string, bytes: Uint8Array): Promise<void> =>
+    run(() => {
+      unsent.add(to.raw, bytes.length);
+      pace.charge(bytes.length / SENT_BYTES_PER_MS);
+      void to.code(status).type(contentType).send(bytes);
+    });
   switch (reply.type) {
-    case 'json':
+    case 'json': {
       if (reply.status >= 400 && isProblem(reply.body)) return sendProblem(to, reply.body, options);
-      await to
-        .code(reply.status)
-        .type(JSON_TYPE)
-        .send(options.redact(JSON.stringify(reply.body)));
-      return;
+      const parts: Buffer[] = [];
+      const pieces = jsonPieces(reply.body);
+      const serializeSome = (): boolean => {
+        const untilMs = desk.clock.monotonic() + limits.pieceMs;
+        do {
+          const { value, done } = pieces.next();
+          if (done === true) return false;
+          parts.push(Buffer.from(redact(value)));
+        } while (desk.clock.monotonic() < untilMs);
+        return true;
+      };
+      while (await run(serializeSome));
+      return send(reply.status, JSON_TYPE, Buffer.concat(parts));
+    }
     case 'text':
-      void to.code(reply.status).type(reply.contentType).send(options.redact(reply.text));
-      return;
+      return send(reply.status, reply.contentType, Buffer.from(redact(reply.text)));
+    case 'bytes':
+      return send(reply.status, reply.contentType, reply.bytes);
     case 'stream': {
       to.hijack();
       await reply.open(to.raw, headersOfAll(options)).catch((error: unknown) => {

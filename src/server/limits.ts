@@ -22,6 +22,18 @@ export interface ServerLimits {
   readonly plansWaiting: number;
   /** From the request to the answer, waiting included. */
   readonly planMs: number;
+  /** Share of the event loop, 0 to 1, that answers to reads may take in the long run. */
+  readonly readShare: number;
+  /** Time of the event loop that answers may take at once, before the share counts. */
+  readonly readBurstMs: number;
+  /** So long the event loop makes one answer before it does something else. */
+  readonly pieceMs: number;
+  /** Parts of answers that wait for their turn. */
+  readonly readsWaiting: number;
+  /** Scrapes of the metrics within so long get the same text. */
+  readonly metricsReuseMs: number;
+  /** Of answers that their readers have not taken yet, all together. */
+  readonly unsentBytes: number;
   /** Between two signs of life on an event stream. */
   readonly heartbeatMs: number;
   /** A reader of a stream who takes nothing for so long is cut off. */
@@ -51,6 +63,12 @@ export const defaultLimits: ServerLimits = {
   plans: 2,
   plansWaiting: 8,
   planMs: 120_000,
+  readShare: 0.25,
+  readBurstMs: 50,
+  pieceMs: 5,
+  readsWaiting: 256,
+  metricsReuseMs: 1_000,
+  unsentBytes: 64 * 1024 * 1024,
   heartbeatMs: 15_000,
   slowReaderMs: 20_000,
   webhooksUnread: 32,

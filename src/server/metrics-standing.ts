@@ -1,18 +1,30 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { ControllerApi } from '../controller/api.ts';
+import type { Intent } from '../model/owned.ts';
 import type { ApplicationStatus, Condition, ControllerStatus } from '../model/status.ts';
 import type { Clock } from '../runtime/clock.ts';
 
 type Labels = Readonly<Record<string, string>>;
 type Sample = readonly [labels: Labels, value: number];
 
+/** What one scrape reads of the controller. */
+export interface StandingView {
+  readonly status: ControllerStatus;
+  readonly applications: readonly ApplicationStatus[];
+  readonly intents: () => Promise<readonly Intent[]>;
+}
+
+export function viewOf(api: ControllerApi): StandingView {
+  return { status: api.status(), applications: api.applications(), intents: () => api.intents('all') };
+}
+
 /** Gauges that are read off the controller whenever somebody asks: how it stands, not what it did. */
-export function registerStanding(registry: Registry, api: () => ControllerApi | undefined, clock: Clock): void {
+export function registerStanding(registry: Registry, view: () => StandingView | undefined, clock: Clock): void {
   const standing = (
     name: string,
     help: string,
     labelNames: string[],
-    samples: (api: ControllerApi) => readonly Sample[] | Promise<readonly Sample[]>,
+    samples: (view: StandingView) => readonly Sample[] | Promise<readonly Sample[]>,
   ): void => {
     new Gauge({
       name,
@@ -22,7 +34,7 @@ export function registerStanding(registry: Registry, api: () => ControllerApi | 
       async collect() {
         // What is gone must not be shown as it was.
         this.reset();
-        const now = api();
+        const now = view();
         if (now === undefined) return;
         for (const [labels, value] of await samples(now)) this.set(labels, value);
       },
@@ -30,7 +42,7 @@ export function registerStanding(registry: Registry, api: () => ControllerApi | 
   };
   const perApplication = (name: string, help: string, value: (one: ApplicationStatus) => number | null): void =>
     standing(name, help, ['application'], (now) =>
-      now.applications().flatMap((one): Sample[] => {
+      now.applications.flatMap((one): Sample[] => {
         const found = value(one);
         return found === null ? [] : [[{ application: one.id }, found]];
       }),
@@ -41,11 +53,9 @@ export function registerStanding(registry: Registry, api: () => ControllerApi | 
     'Conditions of applications: 1 true, 0 false, -1 unknown.',
     ['application', 'type'],
     (now) =>
-      now
-        .applications()
-        .flatMap(({ id, conditions }) =>
-          conditions.map((one): Sample => [{ application: id, type: one.type }, conditionValue(one)]),
-        ),
+      now.applications.flatMap(({ id, conditions }) =>
+        conditions.map((one): Sample => [{ application: id, type: one.type }, conditionValue(one)]),
+      ),
   );
   registerController(standing);
   registerSource(standing);
@@ -59,7 +69,7 @@ export function registerStanding(registry: Registry, api: () => ControllerApi | 
         ['unknown', 0],
       ]);
       // The ledger may be unreadable just now; the other figures are wanted all the more then.
-      const intents = await now.intents('all').catch(() => undefined);
+      const intents = await now.intents().catch(() => undefined);
       if (intents === undefined) return [];
       for (const { state } of intents) counts.set(state, (counts.get(state) ?? 0) + 1);
       return [...counts].map(([state, count]): Sample => [{ state }, count]);
@@ -106,21 +116,24 @@ type Standing = (
   name: string,
   help: string,
   labelNames: string[],
-  samples: (api: ControllerApi) => readonly Sample[],
+  samples: (view: StandingView) => readonly Sample[],
 ) => void;
 
 const PHASES: readonly ControllerStatus['phase'][] = ['starting', 'running', 'draining'];
 
 function registerController(standing: Standing): void {
-  standing('portolan_phase', '1 for the phase the controller is in.', ['phase'], (api) => {
-    const { phase } = api.status();
+  standing('portolan_phase', '1 for the phase the controller is in.', ['phase'], ({ status }) => {
+    const { phase } = status;
     return PHASES.map((one): Sample => [{ phase: one }, one === phase ? 1 : 0]);
   });
-  standing('portolan_applications', 'Applications, by how they stand; one may count several times.', ['state'], (api) =>
-    Object.entries(api.status().counts).map(([state, count]): Sample => [{ state }, count]),
+  standing(
+    'portolan_applications',
+    'Applications, by how they stand; one may count several times.',
+    ['state'],
+    ({ status }) => Object.entries(status.counts).map(([state, count]): Sample => [{ state }, count]),
   );
-  standing('portolan_region_open', 'Whether a region takes changes.', ['platform', 'region'], (api) =>
-    api.status().regions.map(({ platform, region, state }): Sample => [{ platform, region }, state === 'open' ? 1 : 0]),
+  standing('portolan_region_open', 'Whether a region takes changes.', ['platform', 'region'], ({ status }) =>
+    status.regions.map(({ platform, region, state }): Sample => [{ platform, region }, state === 'open' ? 1 : 0]),
   );
 }
 
@@ -129,14 +142,14 @@ function registerSource(standing: Standing): void {
     'portolan_source_info',
     'Always 1; the revisions are in the labels.',
     ['source', 'observed', 'accepted'],
-    (api) => {
-      const { name, observedRevision, acceptedRevision } = api.status().source;
+    ({ status }) => {
+      const { name, observedRevision, acceptedRevision } = status.source;
       return [[{ source: name, observed: observedRevision ?? '', accepted: acceptedRevision ?? '' }, 1]];
     },
   );
   const ofSource = (name: string, help: string, value: (status: ControllerStatus['source']) => number | null): void =>
-    standing(name, help, ['source'], (api) => {
-      const { source } = api.status();
+    standing(name, help, ['source'], ({ status }) => {
+      const { source } = status;
       const found = value(source);
       return found === null ? [] : [[{ source: source.name }, found]];
     });

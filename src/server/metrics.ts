@@ -5,7 +5,9 @@ import type { ResourceId } from '../model/ids.ts';
 import type { ControllerEvent } from '../model/status.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { registerProcess } from './metrics-process.ts';
-import { registerStanding } from './metrics-standing.ts';
+import { registerStanding, type StandingView, viewOf } from './metrics-standing.ts';
+import type { RunPiece } from './pace.ts';
+import type { RenderMetrics } from './route.ts';
 
 export interface MetricsOptions {
   readonly clock: Clock;
@@ -24,8 +26,11 @@ export interface Metrics {
   readonly deliveries: DeliveryCounts;
   /** From now on, how this controller stands is shown too. @returns how to let go of it. */
   attach(api: ControllerApi): () => void;
-  /** Everything as it is now, in the text format of Prometheus, 0.0.4. */
-  render(): Promise<{ readonly contentType: string; readonly text: string }>;
+  /**
+   * Returns everything as it is now, in the text format of Prometheus, 0.0.4. One call at a time.
+   * @param run runs each part, so that other work may be done in between. Default: all at once.
+   */
+  render(run?: RunPiece): ReturnType<RenderMetrics>;
 }
 
 /** The only name there is: there is one controller. The other names are those of Kubernetes controllers, for their dashboards. */
@@ -43,6 +48,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
   // A registry of its own: two controllers in one process would otherwise count into each other.
   const registry = new Registry();
   let api: ControllerApi | undefined;
+  /** What the controller said at the beginning of a scrape: all families are of one moment. */
+  let view: StandingView | undefined;
   if (options.process) registerProcess(registry);
   const registers = [registry];
   new Gauge({
@@ -57,8 +64,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
     labelNames: ['type', 'severity'],
     registers,
   });
-  registerStanding(registry, () => api, options.clock);
-  const queue = queueMetrics(registry, options, () => api);
+  registerStanding(registry, () => view, options.clock);
+  const queue = queueMetrics(registry, options, () => view);
   const requests = requestMetrics(registry);
   return {
     observer: { ...queue, ...requests },
@@ -67,11 +74,17 @@ export function createMetrics(options: MetricsOptions): Metrics {
       api = next;
       return next.events.subscribe(({ type, severity }: ControllerEvent) => events.inc({ type, severity }));
     },
-    render: async () => ({
-      contentType: registry.contentType,
-      // prom-client writes `Nan` for the lag before the first turn of the loop; the format wants NaN.
-      text: (await registry.metrics()).replaceAll(/^([^#].*) Nan$/gm, '$1 NaN'),
-    }),
+    render: async (run = async (piece) => piece()) => {
+      await run(() => void (view = api && viewOf(api)));
+      const families: string[] = [];
+      for (const { name } of registry.getMetricsAsArray()) {
+        const text = await run(() => registry.getSingleMetricAsString(name));
+        // prom-client writes `Nan` for the lag before the first turn of the loop; the format wants NaN.
+        families.push(text.includes(' Nan') ? text.replaceAll(/^([^#].*) Nan$/gm, '$1 NaN') : text);
+      }
+      view = undefined;
+      return { contentType: registry.contentType, text: `${families.join('\n\n')}\n` };
+    },
   };
 }
 
@@ -80,7 +93,7 @@ type QueueObserver = Pick<ControllerObserver, 'queued' | 'began' | 'ended' | 're
 function queueMetrics(
   registry: Registry,
   { clock, concurrency }: MetricsOptions,
-  api: () => ControllerApi | undefined,
+  view: () => StandingView | undefined,
 ): QueueObserver {
   const registers = [registry];
   /** Key → when its pass began. */
@@ -140,7 +153,7 @@ function queueMetrics(
   });
   adds.inc(QUEUE, 0);
   retries.inc(QUEUE, 0);
-  gauge('workqueue_depth', 'Applications that are due and wait.', QUEUE, () => api()?.status().counts.queued ?? 0);
+  gauge('workqueue_depth', 'Applications that are due and wait.', QUEUE, () => view()?.status.counts.queued ?? 0);
   gauge('controller_runtime_active_workers', 'Passes that run.', CONTROLLER, () => running.size);
   gauge('controller_runtime_max_concurrent_reconciles', 'Passes that may run at once.', CONTROLLER, concurrency);
   gauge('workqueue_unfinished_work_seconds', 'Age of all passes that run, together.', QUEUE, () =>

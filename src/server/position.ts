@@ -6,7 +6,7 @@ import { problem, RequestProblem } from './problem.ts';
  * process: after a restart nobody goes on in the middle of other events.
  */
 export function positionAt(api: ControllerApi, sequence: number): string {
-  return `${api.status().startedMs}-${sequence}`;
+  return `${api.startedMs}-${sequence}`;
 }
 
 /**
@@ -19,7 +19,7 @@ export function sequenceAt(
 ): { readonly sequence: number; readonly isOfThisProcess: boolean } {
   const [, started, sequence] = /^([0-9]{1,16})-([0-9]{1,15})$/.exec(position) ?? [];
   if (started === undefined || sequence === undefined) throw badPosition();
-  if (Number(started) !== api.status().startedMs) return { sequence: 0, isOfThisProcess: false };
+  if (Number(started) !== api.startedMs) return { sequence: 0, isOfThisProcess: false };
   return { sequence: Math.min(Number(sequence), api.events.newest), isOfThisProcess: true };
 }
 

@@ -77,6 +77,15 @@ export function busy(plans: number, waiting: number): RequestProblem {
   return new RequestProblem(details, 5);
 }
 
+export function tooManyReads(waiting: number): RequestProblem {
+  const details = problem(503, {
+    code: 'server/busy',
+    detail: `${waiting} requests wait for their turn, and no more may. Nothing was done.`,
+    remedy: 'Try again in some seconds, and send fewer requests at once.',
+  });
+  return new RequestProblem(details, 5);
+}
+
 export function closing(): RequestProblem {
   const details = problem(503, {
     code: 'server/closing',

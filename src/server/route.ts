@@ -4,6 +4,7 @@ import type { JsonObject } from '../model/json.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Access } from './access.ts';
 import type { Health } from './health.ts';
+import type { RunPiece } from './pace.ts';
 import type { ServerLimits } from './limits.ts';
 import type { Streams } from './streams.ts';
 import type { Webhooks } from './webhooks.ts';
@@ -25,6 +26,8 @@ export interface Call {
 export type Reply =
   | { readonly type: 'json'; readonly status: number; readonly body: unknown }
   | { readonly type: 'text'; readonly status: number; readonly contentType: string; readonly text: string }
+  /** @param bytes redacted by whoever made them. */
+  | { readonly type: 'bytes'; readonly status: number; readonly contentType: string; readonly bytes: Uint8Array }
   | { readonly type: 'stream'; readonly open: OpenStream };
 
 /** Resolves when the stream has ended. @param headers those that every answer has. */
@@ -38,12 +41,18 @@ export interface Desk {
   readonly health: Health;
   readonly streams: Streams;
   readonly webhooks: Webhooks;
-  readonly metrics: MetricsText;
+  readonly metrics: () => Promise<MetricsText>;
   readonly plans: PlanGate;
 }
 
-/** The metrics as they are now, and their media type. */
-export type MetricsText = () => Promise<{ readonly contentType: string; readonly text: string }>;
+/** Renders the metrics as they are now. @param run runs each part of that. */
+export type RenderMetrics = (run: RunPiece) => Promise<{ readonly contentType: string; readonly text: string }>;
+
+/** The metrics, redacted, and their media type. */
+export interface MetricsText {
+  readonly contentType: string;
+  readonly bytes: Uint8Array;
+}
 
 /** Lets a few plans be made at once, has some wait for their turn, and refuses the others. */
 export interface PlanGate {
@@ -68,6 +77,8 @@ export interface Route {
   /** By name. */
   readonly query?: Readonly<Record<string, JsonObject>>;
   readonly body?: { readonly type: 'json'; readonly schema: JsonObject } | { readonly type: 'bytes' };
+  /** `handle` waits, for the platform say: only its answer is made when it is the caller's turn (`pace.ts`). */
+  readonly waits?: boolean;
   readonly bodyBytes?: keyof ServerLimits & `${string}BodyBytes`;
   /** By status; those of errors are the same everywhere. */
   readonly answers: Readonly<Record<number, Answer>>;

@@ -14,10 +14,13 @@ import { watchHealth } from './health.ts';
 import { type Address, isLoopback, parseListen } from './hosts.ts';
 import { defaultLimits, type ServerLimits } from './limits.ts';
 import * as refusals from './refusals.ts';
-import type { MetricsText, PlanGate } from './route.ts';
+import { createPace } from './pace.ts';
+import type { PlanGate, RenderMetrics } from './route.ts';
 import { routes } from './routes/table.ts';
+import { createScrapes } from './scrapes.ts';
 import { createStreams } from './streams.ts';
 import { type OpenSecret, Tokens } from './tokens.ts';
+import { createUnsent } from './unsent.ts';
 import { createWebhooks } from './webhooks.ts';
 
 export interface ServerOptions {
@@ -25,7 +28,7 @@ export interface ServerOptions {
   readonly settings: ServerSettings;
   readonly openSecret: OpenSecret;
   readonly log: Log;
-  readonly metrics: MetricsText;
+  readonly metrics: RenderMetrics;
   readonly clock: Clock;
   /** Masks secrets that got into an answer by mistake. */
   readonly redact: (text: string) => string;
@@ -57,7 +60,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const address = parseListen(settings.listen);
   let gate = openGate(settings, openSecret);
   checkExposure(address, settings, log);
-  const streams = createStreams({ api, clock, limits, redact }, settings.maxStreams);
+  const pace = createPace(clock, limits);
+  const streams = createStreams({ api, clock, limits, pace, redact }, settings.maxStreams);
   const webhooks = createWebhooks(settings.webhooks, {
     clock,
     limits,
@@ -67,10 +71,20 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   const health = watchHealth(api, clock, stop.signal);
   const plans = createPlanGate(limits);
+  const scrapes = createScrapes({
+    render: metrics,
+    clock,
+    pace,
+    redact,
+    reuseMs: limits.metricsReuseMs,
+    signal: stop.signal,
+  });
   const app = createApp({
     routes,
-    desk: { api, clock, limits, health, streams, webhooks, metrics, plans },
+    desk: { api, clock, limits, health, streams, webhooks, metrics: scrapes, plans },
     limits,
+    pace,
+    unsent: createUnsent(limits.unsentBytes),
     gate: () => gate,
     log,
     redact,

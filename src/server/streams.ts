@@ -4,6 +4,7 @@ import type { ControllerEvent } from '../model/status.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { following } from './following.ts';
 import type { ServerLimits } from './limits.ts';
+import type { Pace } from './pace.ts';
 import { positionAt } from './position.ts';
 import { problem, RequestProblem } from './problem.ts';
 
@@ -14,6 +15,8 @@ export interface StreamRequest {
   /** The reader was told of events that are not at hand any more. */
   readonly hasGap: boolean;
   readonly wants: (event: ControllerEvent) => boolean;
+  /** Whose token it came with. */
+  readonly by: string;
 }
 
 /** Server-sent events. A reader gets what is at hand as fast as it takes it; nothing is kept for anyone. */
@@ -33,6 +36,7 @@ interface Around {
   readonly api: ControllerApi;
   readonly clock: Clock;
   readonly limits: ServerLimits;
+  readonly pace: Pace;
   readonly redact: (text: string) => string;
 }
 
@@ -99,8 +103,8 @@ class Pump {
     this.#signal = signal;
   }
 
-  async run({ sequence: start, hasGap, wants }: StreamRequest): Promise<void> {
-    const { api, limits } = this.#around;
+  async run({ sequence: start, hasGap, wants, by }: StreamRequest): Promise<void> {
+    const { api, limits, pace } = this.#around;
     const bell = new Bell();
     const silence = api.events.subscribe(() => bell.ring());
     try {
@@ -110,7 +114,8 @@ class Pump {
       while (!this.#signal.aborted) {
         const { events, isComplete } = api.events.since(sequence, BATCH);
         if (!isComplete) await this.#writeGap();
-        for (const event of events) if (wants(event)) await this.#write(this.#eventText(event));
+        const texts = (): string[] => events.filter(wants).map((event) => this.#eventText(event));
+        if (events.length > 0) for (const text of await pace.run(by, this.#signal, texts)) await this.#write(text);
         sequence = events.at(-1)?.sequence ?? sequence;
         if (events.length > 0) continue;
         if (await bell.wait(this.#around.clock, limits.heartbeatMs, this.#signal)) continue;

@@ -25,7 +25,7 @@ import {
   startSandboxProcess,
 } from './processes.ts';
 
-const API_TOKEN = 'bench-api-token-of-32-characters';
+export const API_TOKEN = 'bench-api-token-of-32-characters';
 const IDLE_MS = 60_000;
 
 /** A daemon that has found a fleet in sync, with its platform and its API. */
@@ -34,6 +34,8 @@ interface Daemon {
   readonly source: string;
   readonly sandbox: SandboxProcess;
   readonly running: Running;
+  /** Of its API, without a slash at the end. */
+  readonly url: string;
   status(): Promise<ControllerStatus>;
   syncAll(): Promise<void>;
   /** Until all are ready and nothing is under way. */
@@ -41,15 +43,16 @@ interface Daemon {
   end(): Promise<void>;
 }
 
-export async function startDaemon(size: FleetSize): Promise<Daemon> {
+/** @param more settings beside those of controller and server, as YAML in flow style. */
+export async function startDaemon(size: FleetSize, more = ''): Promise<Daemon> {
   const folder = mkdtempSync(join(tmpdir(), 'portolan-bench-'));
   const sandbox = await startSandboxProcess(folder, fleetSeed(size, { withRules: true }));
   const server = '{ listen: "127.0.0.1:0", tokens: [{ name: bench, role: admin, value: { env: BENCH_API_TOKEN } }] }';
-  const settings = `{ controller: { concurrency: 32 }, server: ${server} }`;
+  const settings = `{ controller: { concurrency: 32 }, server: ${server}${more} }`;
   const { source, flags } = checkout(folder, fleetManifests(size), sandbox.url, settings);
   await portolan(['apply', ...flags, '--yes', '--adopt', '--parallelism', '32']);
   const running = new Running(['run', ...flags, '--log-format', 'json'], { BENCH_API_TOKEN: API_TOKEN });
-  const [, url] = await running.says(/(http:\/\/127\.0\.0\.1:\d+)/);
+  const [, url = ''] = await running.says(/(http:\/\/127\.0\.0\.1:\d+)/);
   const call = async (method: string, path: string): Promise<Response> => {
     // A connection of its own: the server may end an idle one just when it would be used again.
     const headers = { authorization: `Bearer ${API_TOKEN}`, connection: 'close' };
@@ -64,6 +67,7 @@ export async function startDaemon(size: FleetSize): Promise<Daemon> {
     source,
     sandbox,
     running,
+    url,
     status,
     syncAll: async () => void (await call('POST', 'sync')),
     rests: async () => {

@@ -12,6 +12,7 @@ import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { byHand } from './by-hand.ts';
+import { busyApi } from './busy-api.ts';
 import { coldPlan, growth } from './cold-plan.ts';
 import { daemonFleet, oneFileOfMany } from './daemon-fleet.ts';
 import { daemonLatency } from './daemon-latency.ts';
@@ -28,6 +29,7 @@ import { transport } from './transport.ts';
 const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<readonly Figure[]>>> = {
   'daemon-latency': () => daemonLatency(),
   'daemon-fleet': daemonFleet,
+  'busy-api': busyApi,
   'one-file': oneFileOfMany,
   isolation,
   startup,

@@ -114,6 +114,7 @@ export function handMadeApi(applications: readonly ApplicationStatus[] = []): Ha
     },
   };
   const api: HandMadeApi = {
+    startedMs: NOON_MS,
     applicationsNow: [...applications],
     sourceNow: sourceStatus,
     statusFacts: {},

@@ -294,6 +294,10 @@ export class HandMadeController implements ControllerApi {
     };
   }
 
+  get startedMs(): number {
+    return this.state.startedMs;
+  }
+
   status(): ControllerStatus {
     return this.state;
   }

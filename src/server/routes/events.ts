@@ -57,7 +57,7 @@ export const eventRoutes: readonly Route[] = [
       after: { type: 'string', maxLength: 64, description: 'Events after this position; absent: from now on.' },
     },
     answers: { 200: { description: 'The stream; data of each event is an Event.', contentType: 'text/event-stream' } },
-    handle: ({ query, headers }, { api, streams }) => {
+    handle: ({ query, headers, by }, { api, streams }) => {
       const { application, after } = query as StreamQuery;
       const last = headers['last-event-id'];
       const position = typeof last === 'string' ? last : after;
@@ -66,6 +66,7 @@ export const eventRoutes: readonly Route[] = [
         sequence: start?.sequence ?? api.events.newest,
         hasGap: start?.isOfThisProcess === false,
         wants: isOf(application),
+        by,
       };
       const leave = streams.enter();
       return {

@@ -68,6 +68,7 @@ export const planRoutes: readonly Route[] = [
     operationId: 'planApplication',
     summary: 'A fresh plan of one application. Reads only.',
     access: 'viewer',
+    waits: true,
     answers: plan,
     handle: async ({ params, signal }, { api, plans }) => {
       const { id } = applicationNamed(api, params['name']);
@@ -80,6 +81,7 @@ export const planRoutes: readonly Route[] = [
     operationId: 'planAll',
     summary: 'A fresh plan of all applications. Reads only.',
     access: 'viewer',
+    waits: true,
     answers: plan,
     handle: async ({ signal }, { api, plans }) => json(await plans.run(signal, () => api.plan('all', signal))),
   },
@@ -89,6 +91,7 @@ export const planRoutes: readonly Route[] = [
     operationId: 'planManifests',
     summary: 'What these manifests would do in place of those of the source. Reads only, and nothing of them is kept.',
     access: 'viewer',
+    waits: true,
     body: { type: 'json', schema: planBody },
     bodyBytes: 'planBodyBytes',
     answers: plan,

@@ -53,8 +53,9 @@ export const processRoutes: readonly Route[] = [
     operationId: 'getMetrics',
     summary: 'Metrics for Prometheus.',
     access: 'metrics',
+    waits: true,
     answers: { 200: { description: 'The metrics.', contentType: 'text/plain' } },
-    handle: async (_, { metrics }) => ({ type: 'text', status: 200, ...(await metrics()) }),
+    handle: async (_, { metrics }) => ({ type: 'bytes', status: 200, ...(await metrics()) }),
   },
   {
     method: 'POST',

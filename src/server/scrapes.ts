@@ -1,0 +1,46 @@
+import type { Clock } from '../runtime/clock.ts';
+import type { Pace, RunPiece } from './pace.ts';
+import type { MetricsText, RenderMetrics } from './route.ts';
+
+interface ScrapesOptions {
+  readonly render: RenderMetrics;
+  readonly clock: Clock;
+  readonly pace: Pace;
+  readonly redact: (text: string) => string;
+  /** How long a text answers later scrapes. */
+  readonly reuseMs: number;
+  /** Aborted when the server closes. */
+  readonly signal: AbortSignal;
+}
+
+const CALLER = '/metrics';
+
+/**
+ * Returns the metrics for any number of scrapes: those that come while a text is rendered, or shortly after, get that one. The text
+ * is rendered in pieces, between which the process does its work.
+ */
+export function createScrapes({
+  render,
+  clock,
+  pace,
+  redact,
+  reuseMs,
+  signal,
+}: ScrapesOptions): () => Promise<MetricsText> {
+  let shared: { readonly text: Promise<MetricsText>; endedMs: number } | undefined;
+  const rendered = async (): Promise<MetricsText> => {
+    const run: RunPiece = (piece) => pace.run(CALLER, signal, piece);
+    const { contentType, text } = await render(run);
+    return run(() => ({ contentType, bytes: Buffer.from(redact(text)) }));
+  };
+  return () => {
+    if (shared !== undefined && clock.monotonic() - shared.endedMs < reuseMs) return shared.text;
+    const next = { text: rendered(), endedMs: Number.POSITIVE_INFINITY };
+    shared = next;
+    next.text.then(
+      () => (next.endedMs = clock.monotonic()),
+      () => (next.endedMs = Number.NEGATIVE_INFINITY), // The next scrape tries again.
+    );
+    return next.text;
+  };
+}

@@ -1,0 +1,34 @@
+import type { ServerResponse } from 'node:http';
+
+/** Answers that their readers have not taken yet, oldest first. */
+export interface Unsent {
+  /** Counts an answer until its reader has it. Closes the oldest ones while all together are over the limit. */
+  add(response: ServerResponse, bytes: number): void;
+  /** Of all answers on their way. */
+  readonly bytes: number;
+}
+
+/** @param maxBytes of memory that slow readers may hold together. One answer alone may be larger. */
+export function createUnsent(maxBytes: number): Unsent {
+  const open = new Map<ServerResponse, number>();
+  let sum = 0;
+  const forget = (response: ServerResponse): void => {
+    sum -= open.get(response) ?? 0;
+    open.delete(response);
+  };
+  return {
+    get bytes() {
+      return sum;
+    },
+    add(response, bytes) {
+      open.set(response, bytes);
+      sum += bytes;
+      for (const end of ['finish', 'close'] as const) response.once(end, () => forget(response));
+      for (const oldest of open.keys()) {
+        if (sum <= maxBytes || oldest === response) return;
+        forget(oldest);
+        oldest.destroy();
+      }
+    },
+  };
+}
