@@ -57,6 +57,11 @@ const LEDGER_COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./ledger/confirm.ts')).confirmCommand,
   },
   {
+    name: 'rebind',
+    summary: 'Confirm that a platform with another URL or other regions is the same platform.',
+    load: async () => (await import('./ledger/rebind.ts')).rebindCommand,
+  },
+  {
     name: 'retry',
     summary: 'Try again what was held because it did not take.',
     load: async () => (await import('./ledger/retry.ts')).retryCommand,

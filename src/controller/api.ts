@@ -33,6 +33,16 @@ export interface ControllerApi {
    */
   approve(id: ResourceId, digest: string, by: string): Promise<void>;
 
+  /**
+   * Binds the ledger to the present URL of a platform. @returns the former binding's URL; null: there was none.
+   * @throws PortolanError `configuration/missing`.
+   */
+  rebind(
+    platform: string,
+    by: string,
+    reason: string,
+  ): Promise<{ readonly url: string; readonly before: string | null }>;
+
   /** A fresh plan of one application, or of all. Reads only. */
   plan(id: ResourceId | 'all', signal: AbortSignal): Promise<PlanDocument>;
   /** What these manifests would do in place of the source's. Reads only; nothing of them is kept. */

@@ -2,6 +2,8 @@ import { PortolanError } from '../model/errors.ts';
 import type { ResourceId } from '../model/ids.ts';
 import type { ApplicationStatus, Condition, ControllerStatus } from '../model/status.ts';
 import type { EpochMs } from '../model/time.ts';
+import { canonicalUrl } from '../platform/url.ts';
+import { rebindByHand } from '../reconcile/books-by-hand.ts';
 import { silentWorldHooks, type Core, passOptions, publish, worldOf } from './core.ts';
 import type { ControllerApi } from './api.ts';
 import { keepRecord, line } from './keeping.ts';
@@ -84,6 +86,20 @@ export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
       ]);
       queue.forget(id);
       queue.add(id, `approved by ${by}`);
+    },
+    async rebind(platform, by, reason) {
+      const url = canonicalUrl(core.configuration.client(platform).url);
+      const former = await rebindByHand(keeping, platform, url, { reason, by });
+      options.log.warn(`Platform/${platform} was rebound to ${url} by ${by}: ${reason}`, {
+        before: former?.url ?? '',
+      });
+      core.shared?.forget();
+      for (const record of records.values()) {
+        if (record.work.application.spec.platform !== platform) continue;
+        queue.forget(record.id);
+        queue.add(record.id, `rebound by ${by}`);
+      }
+      return { url, before: former?.url ?? null };
     },
     plan: (id, signal) => {
       const works = id === 'all' ? [...records.values()].map(({ work }) => work) : [known(id).work];

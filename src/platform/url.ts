@@ -52,3 +52,18 @@ export function checkPlatformUrl(text: string, allowPlainHttp = false): CheckedU
   const warning = isClear ? `${url.origin} is plain http: the token is readable on the way` : null;
   return { url: `${url.origin}${path}`, warning };
 }
+
+/**
+ * Returns the one spelling of a base URL, by which two of them are compared: case of the scheme and the host, a dot at
+ * the end of the host, the default port, slashes at the end and needless percent-encoding make no difference. The
+ * scheme, the port and the path do.
+ */
+export function canonicalUrl(text: string): string {
+  const url = new URL(text);
+  url.hostname = url.hostname.replace(/\.$/, '');
+  const path = url.pathname.replace(/\/+$/, '').replace(/%[0-9a-f]{2}/gi, (encoded) => {
+    const char = String.fromCharCode(Number.parseInt(encoded.slice(1), 16));
+    return /[\w.~-]/.test(char) ? char : encoded.toUpperCase();
+  });
+  return `${url.origin}${path}`;
+}

@@ -1,5 +1,6 @@
 import { transaction } from '../apply/journal.ts';
 import type { ApplyWorld } from '../apply/world.ts';
+import { type Binding, changeBinding } from '../ledger/binding.ts';
 import { awaitsConfirmation, confirmScope, forgetSince, knownSince } from '../ledger/confirmation.ts';
 import type { LedgerOperation } from '../ledger/ledger.ts';
 import { PortolanError } from '../model/errors.ts';
@@ -202,4 +203,35 @@ function refusedAdoption(what: string, remedy: string): PortolanError {
     message: `Nothing was adopted: ${what}.`,
     remedy,
   });
+}
+
+/**
+ * A person says that a platform is the one that the ledger was written for, although its URL or the ids of its regions
+ * have changed. The ids are bound again at their next use.
+ * @param url of the platform now, in the spelling of `canonicalUrl`.
+ * @param by who says so.
+ * @returns the former binding; undefined where the ledger had none.
+ */
+export async function rebindByHand(
+  { ledger, clock, actor }: HandWorld,
+  platform: string,
+  url: string,
+  { reason, by = actor }: { readonly reason: string; readonly by?: string },
+): Promise<Binding | undefined> {
+  let former: Binding | undefined;
+  await changeBinding(ledger, {
+    platform,
+    actor,
+    atMs: clock.now(),
+    next: (known) => {
+      former = known;
+      const before = known === undefined ? null : { url: known.url, regions: Object.fromEntries(known.regions) };
+      return {
+        binding: { url, regions: new Map() },
+        event: 'platform.rebound',
+        detail: { url, before, reason, by },
+      };
+    },
+  });
+  return former;
 }

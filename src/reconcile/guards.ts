@@ -4,7 +4,7 @@ import type { ScopePlan } from '../model/plan.ts';
 import { type GuardLimits, guardRegion, guardScope, guardShare, type Refusal } from '../plan/guard.ts';
 
 /** The platform refuses writes to a region that is not enabled, so this guard may know of it a little later. */
-const REGIONS_MAX_AGE_MS = 30_000;
+export const REGIONS_MAX_AGE_MS = 30_000;
 
 /** What the guards of one scope say to its plan. */
 export async function refusalsOf(

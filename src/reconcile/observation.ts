@@ -8,6 +8,7 @@ import type { ApplicationRecord } from '../model/observed.ts';
 import type { Resource } from '../model/resource.ts';
 import type { DoubtfulIntent } from '../plan/draft.ts';
 import { planScope } from '../plan/plan-scope.ts';
+import { bindAtFirstUse, mustBeBoundRegion, mustBeBoundUrl } from './binding.ts';
 import { bookings, readMemory } from './books.ts';
 import { resolveScope } from './resolve-scope.ts';
 import { type CachingReader, createScopeReader, VANISHED } from './scope-reader.ts';
@@ -16,8 +17,9 @@ import type { PassOptions, Seen, Work } from './work.ts';
 
 /** Observes and plans. Decides intents in doubt first, unless nothing may be written. */
 export async function observe(work: Work, world: ApplyWorld, options: PassOptions): Promise<Seen> {
+  if (options.ledgerKnown) await mustBeBoundUrl(world.client, world.ledger);
   const glanced = await glance(work, world, options);
-  if (glanced !== undefined && (await isInSync(glanced, world))) return glanced;
+  if (glanced !== undefined && (await isInSync(glanced, world))) return bound(glanced, world, options);
   const { scope, record } = await resolveScope(work.application, world).catch(async (error: unknown) => {
     if (!options.readOnly) await startWindows(world, work.application.spec);
     throw error;
@@ -26,20 +28,28 @@ export async function observe(work: Work, world: ApplyWorld, options: PassOption
   const intents = await world.ledger.intents({ scope: scopeKey(scope), states: ['open', 'unknown'] });
   const memory = await readMemory(world, scope, options);
   if (options.readOnly) {
-    return look(work, world, options, scope, reader, memory, unresolvedIntents(intents, world.timing, world.clock));
+    const pending = unresolvedIntents(intents, world.timing, world.clock);
+    return bound(await look(work, world, options, scope, reader, memory, pending), world, options);
   }
+  // What is read of another platform would decide them wrongly.
+  if (intents.length > 0) await mustBeBoundRegion(world.client, world.ledger, scope);
   const doubts = await resolveIntents(world, scope, intents, memory, work.resources, () => reader.without());
   // What was looked at to decide them is fresh enough to plan upon only if nothing was decided.
   const next = doubts.decided ? reader.without() : reader;
-  return look(
-    work,
-    world,
-    options,
-    scope,
-    next,
-    doubts.decided ? await readMemory(world, scope, options) : memory,
-    doubts.pending,
-  );
+  const known = doubts.decided ? await readMemory(world, scope, options) : memory;
+  return bound(await look(work, world, options, scope, next, known, doubts.pending), world, options);
+}
+
+/**
+ * The same, once it is certain that nothing will be written to another region, or recorded of it, than the ledger knows.
+ * @throws PortolanError `ledger/other-platform`
+ */
+async function bound(seen: Seen, world: ApplyWorld, { ledgerKnown, readOnly }: PassOptions): Promise<Seen> {
+  if (!ledgerKnown) return seen;
+  const isNews = async (): Promise<boolean> => !readOnly && (await bookings(world, seen)).length > 0;
+  if (seen.plan.actions.length > 0 || (await isNews())) await mustBeBoundRegion(world.client, world.ledger, seen.scope);
+  if (!readOnly) await bindAtFirstUse(world, seen.scope);
+  return seen;
 }
 
 /**
@@ -116,7 +126,7 @@ export async function observeAgain(
       ? (current.inDoubt.find(({ intent, state }) => state === 'held' && intent.id === doubt.intent.id) ?? doubt)
       : doubt,
   );
-  return look(work, world, options, scope, reader.without(touched), memory, pending);
+  return bound(await look(work, world, options, scope, reader.without(touched), memory, pending), world, options);
 }
 
 async function look(

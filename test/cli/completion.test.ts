@@ -24,7 +24,7 @@ async function completed(words: readonly string[], folder: string, more: Record<
 test.for([
   ['commands', ['pl'], ['plan']],
   ['commands behind help', ['help', 'val'], ['validate']],
-  ['commands of a group', ['ledger', 're'], ['resolve', 'retry', 'restore']],
+  ['commands of a group', ['ledger', 're'], ['resolve', 'rebind', 'retry', 'restore']],
   ['flags', ['plan', '--allow'], ['--allow-empty', '--allow-shrunk', '--allow-rewind']],
   ['no flag that is there already', ['plan', '--prune', '--pr'], []],
   ['a flag that may be repeated', ['plan', '--target', 'A/b', '--targ'], ['--target']],

@@ -15,6 +15,7 @@ Application/shop        InSync   team-a/region-1/42
   HttpGatewayRule/b     InSync   -
   HttpGatewayRule/www   InSync   -
 
+Ledger bound to Platform/default: ${scene.sandbox.url}, region ${demo.region}.
 1 application, 3 resources: 3 in sync.
 `);
 

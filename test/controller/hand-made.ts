@@ -151,6 +151,7 @@ export function handMadeApi(applications: readonly ApplicationStatus[] = []): Ha
     suspend: never,
     resume: never,
     approve: never,
+    rebind: never,
     plan: never,
     planManifests: never,
     history: never,

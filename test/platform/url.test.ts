@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkPlatformUrl } from '../../src/platform/url.ts';
+import { canonicalUrl, checkPlatformUrl } from '../../src/platform/url.ts';
 
 test.for([
   ['https://console.example.com', 'https://console.example.com'],
@@ -42,4 +42,29 @@ test('plain http is allowed on the operator’s word, with a warning', () => {
     warning: 'http://console.example.com is plain http: the token is readable on the way',
   });
   expect(checkPlatformUrl('http://localhost', true).warning).toBeNull();
+});
+
+test.for([
+  ['https://console.example.com/', 'https://console.example.com'],
+  ['https://Console.Example.COM', 'https://console.example.com'],
+  ['HTTPS://console.example.com:443', 'https://console.example.com'],
+  ['http://console.example.com:80/', 'http://console.example.com'],
+  ['https://console.example.com./', 'https://console.example.com'],
+  ['https://console.example.com/base//', 'https://console.example.com/base'],
+  ['https://console.example.com/a/../base', 'https://console.example.com/base'],
+  ['https://console.example.com/%7Euser/%c3%a4', 'https://console.example.com/~user/%C3%A4'],
+  ['https://m\u00fcnchen.example.com', 'https://xn--mnchen-3ya.example.com'],
+] as const)('%s is the same platform as %s', ([text, same]) => {
+  expect(canonicalUrl(text)).toBe(same);
+  expect(canonicalUrl(same)).toBe(same);
+});
+
+test.for([
+  ['http://console.example.com', 'https://console.example.com'],
+  ['https://console.example.com:8443', 'https://console.example.com'],
+  ['https://console.example.com/base', 'https://console.example.com/Base'],
+  ['https://console.example.com/base', 'https://console.example.com'],
+  ['http://localhost', 'http://127.0.0.1'],
+] as const)('%s is another platform than %s', ([one, other]) => {
+  expect(canonicalUrl(one)).not.toBe(canonicalUrl(other));
 });

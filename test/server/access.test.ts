@@ -12,6 +12,7 @@ async function call(serving: Serving, route: Route, authorization: string | unde
     planManifests: { files: [] },
     suspendApplication: { reason: 'x' },
     approvePlan: { digest: 'abcdef0123' },
+    rebindPlatform: { reason: 'x' },
   };
   const body = bodies[route.operationId];
   const response = await fetch(serving.url + path, {

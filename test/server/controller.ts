@@ -322,6 +322,11 @@ export class HandMadeController implements ControllerApi {
     this.asked.push(`suspend ${id} by ${by}: ${reason}`);
   }
 
+  async rebind(platform: string, by: string, reason: string) {
+    this.asked.push(`rebind ${platform} by ${by}: ${reason}`);
+    return { url: 'https://console.example.com', before: null };
+  }
+
   async resume(id: ResourceId, by: string): Promise<void> {
     this.asked.push(`resume ${id} by ${by}`);
   }

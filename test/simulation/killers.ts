@@ -65,9 +65,9 @@ export const killers: Readonly<Record<string, Killer>> = {
       dialect: 'extended',
       seed: 2,
       script: [
-        [8, { type: 'write', fault: 'reset-late', a: 10 }],
-        [23, { type: 'read', fault: 'read-stale', a: 1 }],
-        [24, { type: 'read', fault: 'read-stale', a: 1 }],
+        [9, { type: 'write', fault: 'reset-late', a: 10 }],
+        [25, { type: 'read', fault: 'read-stale', a: 1 }],
+        [26, { type: 'read', fault: 'read-stale', a: 1 }],
       ],
     },
   ],
@@ -79,8 +79,8 @@ export const killers: Readonly<Record<string, Killer>> = {
       workload: 'two rules on one port',
       dialect: 'extended',
       script: [
-        [9, { type: 'write', fault: 'reset-after', a: 1 }],
-        [21, { type: 'read', fault: 'read-empty', a: 7 }],
+        [10, { type: 'write', fault: 'reset-after', a: 1 }],
+        [20, { type: 'read', fault: 'read-empty', a: 7 }],
         [60, { type: 'clock', jumpMs: 0 }],
       ],
     },

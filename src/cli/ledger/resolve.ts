@@ -1,8 +1,10 @@
 import { Option } from '@commander-js/extra-typings';
 import type { ScopeReader } from '../../kinds/reconciled.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
 import type { Configuration } from '../../manifest/configuration.ts';
 import { PortolanError } from '../../model/errors.ts';
 import type { Scope } from '../../model/ids.ts';
+import { mustBeBoundRegion, mustBeBoundUrl } from '../../reconcile/binding.ts';
 import { type Decision, type HandResolved, resolveByHand } from '../../reconcile/resolve-by-hand.ts';
 import { createScopeReader } from '../../reconcile/scope-reader.ts';
 import { safeText } from '../../model/text.ts';
@@ -91,7 +93,9 @@ async function resolve(intent: string, options: ResolveOptions, surroundings: Su
           reason,
           force: options.force === true,
           platform: (scope) =>
-            options.offline === true ? Promise.resolve(undefined) : readerOf(scope, platforms, configuration),
+            options.offline === true
+              ? Promise.resolve(undefined)
+              : readerOf(scope, platforms, configuration, world.ledger),
         },
       ),
     );
@@ -132,11 +136,14 @@ async function readerOf(
   scope: Scope,
   platforms: Platforms,
   configuration: Configuration,
+  ledger: Ledger,
 ): Promise<ScopeReader | undefined> {
   if (!configuration.platforms.has(scope.platform)) return undefined;
   const offline = 'Or add --offline: it is then recorded without what only the platform can tell.';
   try {
     const client = platforms.client(scope.platform);
+    await mustBeBoundUrl(client, ledger);
+    await mustBeBoundRegion(client, ledger, scope);
     const application = await client.application(scope);
     if (application !== undefined) return createScopeReader(client, scope, { application });
   } catch (error) {

@@ -1,4 +1,5 @@
 import type { Ledger } from '../../ledger/ledger.ts';
+import { type BoundPlatform, boundPlatforms } from '../../ledger/binding.ts';
 import { isPending } from '../../ledger/rules.ts';
 import { didYouMean } from '../../manifest/suggest.ts';
 import { PortolanError } from '../../model/errors.ts';
@@ -21,7 +22,8 @@ const EXAMPLES = `
 Examples:
   portolan ledger show StoreInstall/shop-db
   portolan ledger show default:default/team-a/region-1/42:StoreInstall:install/shop-db
-  portolan ledger show 3f9c21a07b54          # an intent`;
+  portolan ledger show 3f9c21a07b54          # an intent
+  portolan ledger show Platform/default      # the URL and the regions that the ledger is bound to`;
 
 export const showCommand: CommandDefinition = {
   help: {
@@ -54,6 +56,8 @@ interface Found {
   readonly intents: readonly Intent[];
   /** Newest first. */
   readonly history: readonly HistoryRow[];
+  /** Of the platforms of the objects, or of the one that is named. */
+  readonly platforms: readonly BoundPlatform[];
 }
 
 async function show(name: string, options: ShowOptions, surroundings: Surroundings): Promise<ExitCode> {
@@ -62,14 +66,17 @@ async function show(name: string, options: ShowOptions, surroundings: Surroundin
   const found = await readingLedger(options, surroundings, (ledger) => find(ledger, name, options.source));
   if (options.output === 'json') {
     const intents = found.intents.map((intent) => (isPending(intent.state) ? doubtJson(intent, view) : intent));
-    writeJson({ objects: found.objects, intents, history: found.history }, terminal);
+    writeJson({ objects: found.objects, intents, history: found.history, platforms: found.platforms }, terminal);
     return EXIT.ok;
   }
-  const { objects, intents, history } = found;
+  const { objects, intents, history, platforms } = found;
   const parts = [
-    ...(objects.length + intents.length === 0 ? [`${safeLine(name)} is no longer on record.\n`] : []),
+    ...(objects.length + intents.length + platforms.length === 0
+      ? [`${safeLine(name)} is no longer on record.\n`]
+      : []),
     ...objects.map(objectText),
     ...intents.map((intent) => intentText(intent, view)),
+    ...platforms.map(platformText),
     `History, newest first\n${history.length === 0 ? '  none\n' : historyTable(history, new Set(history.map((row) => row.scope)).size > 1)}`,
   ];
   terminal.out.write(parts.join('\n'));
@@ -77,11 +84,17 @@ async function show(name: string, options: ShowOptions, surroundings: Surroundin
 }
 
 async function find(ledger: Ledger, name: string, source: string | undefined): Promise<Found> {
+  const platforms = await boundPlatforms(ledger);
+  const platform = platforms.find((one) => `Platform/${one.name}` === name);
+  if (platform !== undefined) {
+    const history = await ledger.history({ scope: `platform:${platform.name}`, limit: HISTORY_LIMIT });
+    return { objects: [], intents: [], history, platforms: [platform] };
+  }
   const allIntents = await ledger.intents({});
   const intent = allIntents.find(({ id }) => id === name);
   if (intent !== undefined) {
     const rows = await ledger.history({ uid: intent.uid, limit: Number.POSITIVE_INFINITY });
-    return { objects: [], intents: [intent], history: rows.filter((row) => isAbout(row, intent.id)) };
+    return { objects: [], intents: [intent], history: rows.filter((row) => isAbout(row, intent.id)), platforms: [] };
   }
   const allObjects = await ledger.objects(source === undefined ? {} : { source });
   const isNamed = ({ uid, resource }: { readonly uid: string; readonly resource: string }): boolean =>
@@ -96,7 +109,8 @@ async function find(ledger: Ledger, name: string, source: string | undefined): P
   );
   const history = lines.flat().sort((left, right) => right.serial - left.serial);
   if (uids.size === 0 && history.length === 0) throw nothingFound(ledger, name, allObjects, allIntents);
-  return { objects, intents, history };
+  const ofObjects = new Set(objects.map((object) => object.platform));
+  return { objects, intents, history, platforms: platforms.filter((one) => ofObjects.has(one.name)) };
 }
 
 function isAbout({ detail }: HistoryRow, intent: string): boolean {
@@ -136,6 +150,20 @@ function objectText(object: OwnedObject): string {
       ['also kept', jsonOrNone(object.remoteAux)],
       ['must restore', object.obligation === null ? null : pairs(object.obligation)],
       ['snapshot', object.lastSnapshot],
+    ])
+  );
+}
+
+function platformText({ name, url, regions }: BoundPlatform): string {
+  const bound = regions.map((region) => `${region.name} with the id ${region.id}`);
+  return (
+    `${safeLine(`Platform/${name}`)}\n` +
+    fields([
+      ['bound to', url],
+      [
+        'regions',
+        bound.length === 0 ? 'no region is bound: their ids were not read yet, or are not shown' : bound.join(', '),
+      ],
     ])
   );
 }

@@ -1,3 +1,5 @@
+import { type BoundPlatform, boundPlatforms } from '../../ledger/binding.ts';
+import { safeLine } from '../../model/text.ts';
 import type { Survey } from '../../reconcile/survey.ts';
 import type { CommandDefinition, Surroundings } from '../command.ts';
 import { asciiOption } from '../drawing/glyphs.ts';
@@ -90,8 +92,14 @@ function status(options: StatusOptions, surroundings: Surroundings): Promise<Exi
       const survey = await surveyAll(session, silentHooks);
       out.write(
         options.output === 'json'
-          ? `${JSON.stringify(documentOf(survey), null, 2)}\n`
-          : linesText(reportLines(survey, readerOf(surroundings, options.ascii))),
+          ? `${JSON.stringify({ ...documentOf(survey), platforms: await boundPlatforms(session.ledger) }, null, 2)}\n`
+          : linesText(
+              reportLines(
+                survey,
+                readerOf(surroundings, options.ascii),
+                boundLines(await boundPlatforms(session.ledger)),
+              ),
+            ),
       );
       return planExitCode(survey.document, false);
     }
@@ -116,6 +124,14 @@ async function look(session: Session): Promise<{ readonly survey: Survey; readon
   return { survey, requests: session.traffic.reads - before };
 }
 
+/** The platforms that the ledger belongs to; those without an id of a region say so. */
+function boundLines(platforms: readonly BoundPlatform[]): readonly string[] {
+  return platforms.map(({ name, url, regions }) => {
+    const names = regions.map((region) => region.name).join(', ');
+    return safeLine(`Ledger bound to Platform/${name}: ${url}${names === '' ? ', no region' : `, region ${names}`}.`);
+  });
+}
+
 function documentOf(survey: Survey): object {
   const { revision, digest } = survey.document;
   const rows = rowsOf(survey);
@@ -127,7 +143,7 @@ function linesText(lines: readonly string[]): string {
 }
 
 /** The table, what to do, and how many of what: the last line, as that of a plan. */
-function reportLines(survey: Survey, reader: Reader): readonly string[] {
+function reportLines(survey: Survey, reader: Reader, more: readonly string[] = []): readonly string[] {
   const rows = rowsOf(survey);
   if (rows.length === 0) return ['The manifests name no application.'];
   const remedies = remedyLines(remediesOf(survey), reader);
@@ -135,6 +151,7 @@ function reportLines(survey: Survey, reader: Reader): readonly string[] {
     ...tableOf(survey, reader),
     '',
     ...(remedies.length === 0 ? [] : [...remedies, '']),
+    ...more,
     reader.paint('title', summaryText(summaryOf(rows))),
   ];
 }

@@ -108,4 +108,35 @@ export const commandRoutes: readonly Route[] = [
       return statusOf(api, id);
     },
   },
+  {
+    method: 'POST',
+    path: '/api/v1/platforms/{name}/rebind',
+    operationId: 'rebindPlatform',
+    summary: 'Binds the ledger to the present URL of a platform, and to its regions at their next use.',
+    access: 'admin',
+    body: bodyOf({
+      reason: {
+        type: 'string',
+        minLength: 1,
+        maxLength: 1000,
+        pattern: ONE_LINE_PATTERN,
+        description: 'Why the platform is the same one, for the history.',
+      },
+    }),
+    answers: {
+      200: {
+        description: 'The ledger is bound to this URL now.',
+        schema: objectOf('The binding.', {
+          platform: text,
+          url: text,
+          before: { type: ['string', 'null'], description: 'The former URL; null: there was none.' },
+        }),
+      },
+    },
+    handle: async ({ params, body, by }, { api }) => {
+      const platform = params['name'] ?? '';
+      const { url, before } = await api.rebind(platform, by, (body as { readonly reason: string }).reason);
+      return json({ platform, url, before });
+    },
+  },
 ];
