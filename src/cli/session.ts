@@ -5,12 +5,11 @@ import type { ApplicationGroup } from '../manifest/group.ts';
 import { groupByApplication } from '../manifest/group.ts';
 import { PortolanError } from '../model/errors.ts';
 import { canonicalJson } from '../model/json.ts';
-import type { OwnedObject } from '../model/owned.ts';
 import type { Problem } from '../model/problem.ts';
-import { guardEmpty, guardShare, guardShrunk, guardSuccession, type Refusal } from '../plan/guard.ts';
 import type { Capability } from '../platform/client.ts';
 import { operations } from '../platform/operations.ts';
-import type { PassOptions, Prepared, Work } from '../reconcile/reconcile.ts';
+import { ofCommand, ofUnknown, type RunPolicy } from '../reconcile/policies/run.ts';
+import type { PassOptions, Work } from '../reconcile/reconcile.ts';
 import { createSharedReadings, type SharedReadings } from '../reconcile/shared-readings.ts';
 import { survey, type Survey } from '../reconcile/survey.ts';
 import { timingOf } from '../reconcile/timing.ts';
@@ -273,34 +272,26 @@ export async function surveyAll(session: Session, hooks: SessionHooks): Promise<
         reading.at('', `look ${begun}/${works.length}  ${work.application.id}`);
         return session.world(work, hooks);
       },
-      guard: (prepared, owned) => guardRun(session, prepared, owned),
+      policy: runPolicy(session),
     });
   } finally {
     reading.clear();
   }
 }
 
-/** The limits of all applications together, and of a source that says nothing, or much less than before. */
-async function guardRun(
-  session: Session,
-  prepared: readonly Prepared[],
-  owned: readonly OwnedObject[],
-): Promise<readonly Refusal[]> {
-  if (!session.options.ledgerKnown) return [];
-  const { source, input, options } = session;
-  const empty = session.allowEmpty ? undefined : guardEmpty(source, input.desired.size, owned.length);
-  // What is refused by itself changes nothing, so it does not count against the others.
-  const plans = prepared.filter(({ refusals }) => refusals.length === 0).map(({ plan }) => plan);
-  const together = plans.length > 1 ? guardShare(plans, owned, options.limits) : [];
-  const prunes = plans.reduce((sum, plan) => sum + plan.actions.filter((action) => action.prune).length, 0);
-  const last = await session.ledger.lastSnapshot(source);
-  const shrunk = session.allowShrunk
-    ? undefined
-    : guardShrunk(source, input.desired.size, await largestSince(session), prunes);
-  // Asked only where something hangs on it: git reads a whole history for the answer.
-  const succession = session.allowRewind || prunes === 0 ? undefined : await successionOf(input.commit, last);
-  const rewound = succession && guardSuccession(source, succession, prunes);
-  return [...together, ...[empty, shrunk, rewound].filter((refusal) => refusal !== undefined)];
+function runPolicy(session: Session): RunPolicy {
+  if (!session.options.ledgerKnown) return ofUnknown;
+  const { source, input, options, ledger, allowEmpty, allowShrunk, allowRewind } = session;
+  return ofCommand(
+    {
+      source,
+      resources: input.desired.size,
+      isEmptyAllowed: allowEmpty,
+      largest: async () => (allowShrunk ? undefined : largestSince(session)),
+      succession: async () => (allowRewind ? undefined : successionOf(input.commit, await ledger.lastSnapshot(source))),
+    },
+    options.limits,
+  );
 }
 
 /** A source is accepted when its guards let it through, and before the first intent that refers to it. */

@@ -6,7 +6,8 @@ import type { Variables } from '../manifest/substitute.ts';
 import type { Problem } from '../model/problem.ts';
 import type { DesiredState } from '../model/resource.ts';
 import type { StatusError } from '../model/status.ts';
-import { guardEmpty, guardShrunk, guardSuccession, mayPrune, type Refusal } from '../plan/guard.ts';
+import type { Refusal } from '../plan/guard.ts';
+import { guardRemovals, guardSource, type SourceFacts } from '../reconcile/guards.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { SourceReading } from '../source/feed.ts';
 import { acceptSnapshot, largestSince, successionOf } from '../source/snapshot.ts';
@@ -62,7 +63,8 @@ export async function accept(reading: SourceReading, input: AcceptanceInput): Pr
   });
   if (problems.length > 0) return { type: 'refused', problems, error: faulty(reading, problems, clock) };
   const owned = await ledger.objectCount({ source });
-  const empty = allow.empty ? undefined : guardEmpty(source, desired.size, owned);
+  const size = { source, resources: desired.size, isEmptyAllowed: allow.empty };
+  const [empty] = guardSource({ ...size, largest: undefined, succession: undefined }, owned);
   if (empty !== undefined) {
     const remedy = `Put the manifests back; if nothing is really wanted any more, start the daemon once with ${empty.override}.`;
     return {
@@ -76,25 +78,21 @@ export async function accept(reading: SourceReading, input: AcceptanceInput): Pr
       ? undefined
       : { id: reading.commit.id, descentFrom: (ancestor: string) => reading.descentFrom(ancestor) };
   const succession = allow.rewind ? undefined : await successionOf(commit, await ledger.lastSnapshot(source));
-  const before = await largestSince({ ledger, source });
-  const isShrunk = !allow.shrunk && guardShrunk(source, desired.size, before, 1) !== undefined;
+  const largest = allow.shrunk ? undefined : await largestSince({ ledger, source });
+  const facts: SourceFacts = { ...size, largest, succession };
+  const keeps = (prunes: number): readonly Refusal[] => guardRemovals(facts, prunes);
   const { id } = await acceptSnapshot(
     {
       ledger,
       source,
       desired,
       commit,
-      prunes: !isShrunk && (succession === undefined || mayPrune(succession)),
+      prunes: keeps(1).length === 0,
       allowRewind: allow.rewind,
       actor: input.actor,
     },
     clock,
   );
-  const keeps = (prunes: number): readonly Refusal[] =>
-    [
-      isShrunk ? guardShrunk(source, desired.size, before, prunes) : undefined,
-      succession && guardSuccession(source, succession, prunes),
-    ].filter((refusal) => refusal !== undefined);
   return { type: 'accepted', accepted: { desired, revision: reading.revision, snapshot: id, owned, keeps } };
 }
 

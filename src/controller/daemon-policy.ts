@@ -4,12 +4,12 @@ import type { Action } from '../model/plan.ts';
 import type { ApprovalNeeded, Pause } from '../model/status.ts';
 import type { EpochMs } from '../model/time.ts';
 import { planDigest } from '../plan/digest.ts';
-import { isApprovable, type Refusal } from '../plan/guard.ts';
+import { type GuardLimits, isApprovable, type Refusal } from '../plan/guard.ts';
 import { approvalOf } from '../reconcile/approval.ts';
-import { refusalsOf } from '../reconcile/guards.ts';
+import { guardPlan } from '../reconcile/guards.ts';
 import type { Outcome } from '../reconcile/outcome.ts';
 import { type Admission, type Next, type PassPolicy, type Reservation, unlimited } from '../reconcile/policy.ts';
-import type { PassOptions, Prepared } from '../reconcile/reconcile.ts';
+import type { PassOptions, Prepared, Seen } from '../reconcile/reconcile.ts';
 import { sharedScope } from '../reconcile/survey.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Account } from './account.ts';
@@ -61,18 +61,19 @@ export class DaemonPolicy implements PassPolicy {
   #keeps: readonly Refusal[] = [];
   #named: (action: Action) => boolean = () => false;
   #mayRemove = false;
+  readonly #limits: GuardLimits;
 
   constructor(record: AppRecord, environment: PassEnvironment) {
+    this.#limits = { ...environment.options.limits, isDaemon: true };
     this.#record = record;
     this.#environment = environment;
   }
 
-  refusals({ plan, memory }: Omit<Prepared, 'refusals'>, world: ApplyWorld): Promise<readonly Refusal[]> {
-    this.#digest ||= planDigest([plan]);
+  refusals(seen: Seen, world: ApplyWorld): Promise<readonly Refusal[]> {
+    this.#digest ||= planDigest([seen.plan]);
     this.#isApproved ??= this.#record.kept.approved?.digest === this.#digest;
-    const { limits } = this.#environment.options;
-    const overruled = { ...limits, maxShare: 1, maxPrunes: Number.MAX_SAFE_INTEGER };
-    return refusalsOf(plan, memory, this.#isApproved ? overruled : limits, world);
+    const overruled = { ...this.#limits, maxShare: 1, maxPrunes: Number.MAX_SAFE_INTEGER };
+    return guardPlan(seen, this.#isApproved ? overruled : this.#limits, world);
   }
 
   admit(prepared: Prepared): Admission {
@@ -103,14 +104,14 @@ export class DaemonPolicy implements PassPolicy {
   }
 
   async reserve(actions: readonly Action[], { scope }: Prepared): Promise<Reservation | readonly Refusal[]> {
-    const { account, keepAccount, options, keeping } = this.#environment;
+    const { account, keepAccount, keeping } = this.#environment;
     if (this.#isApproved === true) {
       // Let through once: what is left of it afterwards is another plan.
       this.#record.kept = { ...this.#record.kept, approved: null };
       await keepRecord(keeping, this.#record);
       return unlimited;
     }
-    const reserved = account.reserve(scopeKey(scope), actions, options.limits);
+    const reserved = account.reserve(scope, actions, this.#limits);
     if (!('settle' in reserved)) return reserved;
     try {
       // Before anything is sent: a process that dies on the way has spent what it may have sent.

@@ -5,12 +5,12 @@ import type { SourceFile } from '../manifest/text.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { ResourceId } from '../model/ids.ts';
 import type { PlanDocument } from '../plan/document.ts';
-import { guardEmpty, guardShare, type Refusal } from '../plan/guard.ts';
+import type { Refusal } from '../plan/guard.ts';
 import type { ApplyWorld } from '../apply/world.ts';
-import type { PassOptions, Prepared, Work } from '../reconcile/reconcile.ts';
+import { ofAccepted, ofCommand } from '../reconcile/policies/run.ts';
+import type { PassOptions, Work } from '../reconcile/reconcile.ts';
 import { survey } from '../reconcile/survey.ts';
 import type { Clock } from '../runtime/clock.ts';
-import type { OwnedObject } from '../model/owned.ts';
 import type { PlannedManifests, PlanRequest } from './api.ts';
 import type { ControllerConfiguration } from './options.ts';
 
@@ -41,10 +41,7 @@ export async function planWorks(
     revision,
     parallelism: configuration.settings.controller.concurrency,
     world,
-    guard: async (prepared) => {
-      const removals = removalsOf(prepared);
-      return removals === 0 ? [] : environment.keeps(removals);
-    },
+    policy: ofAccepted(environment.keeps),
   });
   return (await orAborted(surveyed, signal)).document;
 }
@@ -87,21 +84,18 @@ export async function planFiles(
     revision: null,
     parallelism: configuration.settings.controller.concurrency,
     world,
-    guard: async (prepared, owned) => ofRun(prepared, owned, desired.size, environment),
+    policy: ofCommand(
+      {
+        source,
+        resources: desired.size,
+        isEmptyAllowed: false,
+        largest: async () => undefined,
+        succession: async () => undefined,
+      },
+      options.limits,
+    ),
   });
   return { type: 'planned', document: (await orAborted(surveyed, signal)).document };
-}
-
-function ofRun(
-  prepared: readonly Prepared[],
-  owned: readonly OwnedObject[],
-  size: number,
-  { source, options }: ViewEnvironment,
-): readonly Refusal[] {
-  const empty = guardEmpty(source, size, owned.length);
-  const plans = prepared.filter(({ refusals }) => refusals.length === 0).map(({ plan }) => plan);
-  const together = plans.length > 1 ? guardShare(plans, owned, options.limits) : [];
-  return empty === undefined ? together : [...together, empty];
 }
 
 const works = new WeakMap<ApplicationGroup, Work>();
@@ -114,10 +108,6 @@ export function workOf(group: ApplicationGroup): Work {
   const work: Work = { application, resources: new Map(resources.map((resource) => [resource.id, resource])) };
   works.set(group, work);
   return work;
-}
-
-function removalsOf(prepared: readonly Prepared[]): number {
-  return prepared.reduce((sum, { plan }) => sum + plan.actions.filter((action) => action.prune).length, 0);
 }
 
 function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -1,5 +1,4 @@
 import { scopeKey } from '../model/ids.ts';
-import type { OwnedObject } from '../model/owned.ts';
 import type { Action, ScopePlan } from '../model/plan.ts';
 
 /** How much one run may change or remove before a person is asked. */
@@ -10,6 +9,8 @@ export interface GuardLimits {
   readonly maxPrunes: number;
   /** `team/region/app` patterns, `*` for any. */
   readonly allowedScopes: readonly string[];
+  /** The daemon has no flags: a person approves the plan, or the operator changes the settings. */
+  readonly isDaemon?: true;
 }
 
 /** Below this many objects a share says nothing: one of three is a third. */
@@ -36,43 +37,94 @@ export function isApprovable({ code }: Refusal): boolean {
   return APPROVABLE.has(code);
 }
 
-/** Looks at one scope, or at all scopes of a run together. Creations never count. */
-export function guardShare(
-  plans: readonly ScopePlan[],
-  owned: readonly OwnedObject[],
-  limits: GuardLimits,
-): readonly Refusal[] {
+/** What plans take: objects by scope and natural key, each once, however many actions touch it. */
+export interface Toll {
+  /** Changed or removed because somebody wants it otherwise. */
+  readonly changed: ReadonlySet<string>;
+  /** Put back: what moved away from what was applied, and what was changed only for a moment. */
+  readonly healed: ReadonlySet<string>;
+  /** Of `changed`: removed or closed by the rules of pruning. */
+  readonly removed: ReadonlySet<string>;
+}
+
+/**
+ * Says once what counts. What an action takes along counts as well. A creation never does, nor does the first change of an
+ * object that was never ours, unless that closes it: an application that is taken on is changed as a whole.
+ */
+export function tollOf(plans: readonly Pick<ScopePlan, 'scope' | 'actions'>[]): Toll {
+  const changed = new Set<string>();
+  const healed = new Set<string>();
+  const removed = new Set<string>();
+  for (const { scope, actions } of plans)
+    for (const action of actions) {
+      const isCounted = action.verb !== 'create' && !isOfFirstApply(action);
+      const into = isCounted ? (isHealing(action) ? healed : changed) : undefined;
+      for (const object of [action.object, ...(action.takesAlong ?? [])]) {
+        const key = `${scopeKey(scope)} ${object}`;
+        into?.add(key);
+        if (action.prune) removed.add(key);
+      }
+    }
+  return { changed, healed, removed };
+}
+
+function isHealing({ cause }: Action): boolean {
+  return cause === 'drift' || cause === 'obligation';
+}
+
+function isOfFirstApply({ cause, prune, step }: Action): boolean {
+  return cause === 'first-apply' && !prune && step.type !== CLOSING;
+}
+
+/** Type of the step that closes a port's outer access. */
+const CLOSING = 'close_outer';
+
+/** How much may be taken, and what was before. */
+export interface Allowance {
+  /** Of whom: `scope a/b/c/1`, `this run`, `this revision of the source`. */
+  readonly of: string;
+  /** Objects on record: what a share is a share of. */
+  readonly owned: number;
+  /** What earlier plans of the same revision took. */
+  readonly spent: { readonly changed: number; readonly removed: number };
+}
+
+export const NOTHING_SPENT = { changed: 0, removed: 0 };
+
+/**
+ * Whether a scope, a run or a revision may take so much. What heals drift counts for the plan at hand, and never uses up
+ * what a revision may change: over months it would use up any allowance.
+ */
+export function guardToll(toll: Toll, { of, owned, spent }: Allowance, limits: GuardLimits): readonly Refusal[] {
   const refusals: Refusal[] = [];
-  const where = plans.length === 1 && plans[0] !== undefined ? `scope ${scopeKey(plans[0].scope)}` : 'this run';
-  const touched = countObjects(plans, (action) => action.verb !== 'create');
-  const pruned = countObjects(plans, (action) => action.prune);
+  const alone = new Set([...toll.changed, ...toll.healed]).size;
+  const together = toll.changed.size === 0 ? 0 : spent.changed + toll.changed.size;
+  const touched = Math.max(alone, together);
+  const earlier = (count: number, isTold: boolean): string =>
+    isTold && count > 0 ? `, ${count} of them by earlier plans` : '';
   // What is changed need not be on record: ports are asserted without adoption.
-  const share = Math.min(1, touched / owned.length);
-  if (owned.length >= SHARE_FROM_OBJECTS && share > limits.maxShare) {
+  const share = Math.min(1, touched / owned);
+  if (owned >= SHARE_FROM_OBJECTS && share > limits.maxShare) {
+    const raised = Math.ceil(share * 100) / 100;
     refusals.push({
       code: 'guard/share',
-      message: `${where} would change or remove ${touched} objects, with ${owned.length} on record (${percent(share)}), more than the limit of ${percent(limits.maxShare)}; nothing was sent`,
-      override: `--max-share ${Math.ceil(share * 100) / 100}`,
+      message: `${of} would change or remove ${touched} objects${earlier(spent.changed, together >= alone)}, with ${owned} on record (${percent(share)}), more than the limit of ${percent(limits.maxShare)}; nothing was sent`,
+      override: limits.isDaemon
+        ? `approve this plan, or raise spec.prune.maxShare of Settings to ${raised}`
+        : `--max-share ${raised}`,
     });
   }
-  if (pruned > limits.maxPrunes) {
+  const removals = spent.removed + toll.removed.size;
+  if (toll.removed.size > 0 && removals > limits.maxPrunes) {
     refusals.push({
       code: 'guard/prunes',
-      message: `${where} would remove or close ${pruned} objects that git no longer names, more than the limit of ${limits.maxPrunes}; nothing was sent`,
-      override: `--max-prunes ${pruned}`,
+      message: `${of} would remove or close ${removals} objects that git no longer names${earlier(spent.removed, true)}, more than the limit of ${limits.maxPrunes}; nothing was sent`,
+      override: limits.isDaemon
+        ? `approve this plan, or raise spec.prune.maxObjects of Settings to ${removals}`
+        : `--max-prunes ${removals}`,
     });
   }
   return refusals;
-}
-
-/** Objects that actions change or remove, with what they take along: each once, however many actions touch it. */
-function countObjects(plans: readonly ScopePlan[], counts: (action: Action) => boolean): number {
-  const objects = plans.flatMap(({ scope, actions }) =>
-    actions
-      .filter(counts)
-      .flatMap(({ object, takesAlong = [] }) => [object, ...takesAlong].map((key) => `${scopeKey(scope)} ${key}`)),
-  );
-  return new Set(objects).size;
 }
 
 /** Resolved values are matched, never what a manifest calls itself. */

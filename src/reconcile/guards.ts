@@ -1,23 +1,35 @@
 import type { ApplyWorld } from '../apply/world.ts';
-import type { Memory } from '../kinds/reconciled.ts';
-import type { ScopePlan } from '../model/plan.ts';
-import { type GuardLimits, guardRegion, guardScope, guardShare, type Refusal } from '../plan/guard.ts';
+import { scopeKey } from '../model/ids.ts';
+import type { OwnedObject } from '../model/owned.ts';
+import {
+  guardEmpty,
+  type GuardLimits,
+  guardRegion,
+  guardScope,
+  guardShrunk,
+  guardSuccession,
+  guardToll,
+  NOTHING_SPENT,
+  type Refusal,
+  type Succession,
+  tollOf,
+} from '../plan/guard.ts';
+import type { Prepared, Seen } from './work.ts';
 
 /** The platform refuses writes to a region that is not enabled, so this guard may know of it a little later. */
 export const REGIONS_MAX_AGE_MS = 30_000;
 
 /** What the guards of one scope say to its plan. */
-export async function refusalsOf(
-  plan: ScopePlan,
-  memory: Memory,
+export async function guardPlan(
+  { plan, memory }: Pick<Seen, 'plan' | 'memory'>,
   limits: GuardLimits,
   world: Pick<ApplyWorld, 'client' | 'source'>,
 ): Promise<readonly Refusal[]> {
   const scopeRefusal = guardScope(plan, limits);
   if (scopeRefusal !== undefined) return [scopeRefusal];
   if (plan.actions.length === 0) return [];
-  const owned = memory.objects.filter((object) => object.source === world.source && object.state !== 'gone');
-  const share = guardShare([plan], owned, limits);
+  const owned = memory.objects.filter((object) => object.source === world.source && object.state !== 'gone').length;
+  const share = guardToll(tollOf([plan]), { of: `scope ${scopeKey(plan.scope)}`, owned, spent: NOTHING_SPENT }, limits);
   // Read only where something would be written, and for all applications of a run: one in sync costs no such request.
   const { team } = plan.scope;
   const region = (await world.client.regions({ team, maxAgeMs: REGIONS_MAX_AGE_MS })).find(
@@ -25,4 +37,56 @@ export async function refusalsOf(
   );
   const refusal = guardRegion(plan, region?.status);
   return refusal === undefined ? share : [refusal, ...share];
+}
+
+/** What is known of a source as a whole. What is undefined was let through by a person, or cannot be told of it. */
+export interface SourceFacts {
+  readonly source: string;
+  /** Resources that it names. */
+  readonly resources: number;
+  readonly isEmptyAllowed: boolean;
+  /** How many it named at most since it last removed anything. */
+  readonly largest: number | undefined;
+  readonly succession: Succession | undefined;
+}
+
+/** Whether a source may be taken as it is. */
+export function guardSource({ source, resources, isEmptyAllowed }: SourceFacts, owned: number): readonly Refusal[] {
+  return present(isEmptyAllowed ? undefined : guardEmpty(source, resources, owned));
+}
+
+/** Why what a source no longer names stays all the same. */
+export function guardRemovals(
+  { source, resources, largest, succession }: SourceFacts,
+  prunes: number,
+): readonly Refusal[] {
+  return present(
+    largest === undefined ? undefined : guardShrunk(source, resources, largest, prunes),
+    succession === undefined ? undefined : guardSuccession(source, succession, prunes),
+  );
+}
+
+/**
+ * What is refused to all applications of a run together. What is refused by itself changes nothing, so it does not count
+ * against the others.
+ */
+export function guardRun(
+  prepared: readonly Prepared[],
+  owned: readonly OwnedObject[],
+  limits: GuardLimits,
+): readonly Refusal[] {
+  const plans = prepared.filter(({ refusals }) => refusals.length === 0).map(({ plan }) => plan);
+  if (plans.length < 2) return [];
+  return guardToll(tollOf(plans), { of: 'this run', owned: owned.length, spent: NOTHING_SPENT }, limits);
+}
+
+/** Removals of all applications that are not refused. */
+export function removalsOf(prepared: readonly Prepared[]): number {
+  return prepared
+    .filter(({ refusals }) => refusals.length === 0)
+    .reduce((sum, { plan }) => sum + plan.actions.filter((action) => action.prune).length, 0);
+}
+
+function present(...refusals: readonly (Refusal | undefined)[]): readonly Refusal[] {
+  return refusals.filter((refusal) => refusal !== undefined);
 }

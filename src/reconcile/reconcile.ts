@@ -7,7 +7,7 @@ import { isReserved, judged, type PassPolicy } from './policy.ts';
 import { rounds } from './rounds.ts';
 import type { PassOptions, Prepared, Work } from './work.ts';
 
-export type { PassOptions, Prepared, Work } from './work.ts';
+export type { PassOptions, Prepared, Seen, Work } from './work.ts';
 
 /**
  * Reconciles one application, pass after pass until its policy says that it is the end. The command line, the daemon and

@@ -3,11 +3,10 @@ import type { ApplyWorld } from '../apply/world.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { PortolanError } from '../model/errors.ts';
 import { scopeKey } from '../model/ids.ts';
-import type { OwnedObject } from '../model/owned.ts';
 import { planDocument, type PlanDocument, type UnobservedScope } from '../plan/document.ts';
-import type { Refusal } from '../plan/guard.ts';
 import { orphanNotes, type UnresolvedApplication } from '../plan/orphans.ts';
 import { look } from './policies/looking.ts';
+import type { RunPolicy } from './policies/run.ts';
 import type { PassOptions, Prepared, Work } from './work.ts';
 
 /** How every application stands, and the plan of all of them. */
@@ -29,8 +28,7 @@ export interface SurveyInput {
   /** Applications looked at side by side. */
   readonly parallelism: number;
   world(work: Work): ApplyWorld;
-  /** The limits of all applications together. `owned`: what the ledger holds of the source. */
-  guard(prepared: readonly Prepared[], owned: readonly OwnedObject[]): Promise<readonly Refusal[]>;
+  readonly policy: RunPolicy;
 }
 
 /** Observes and plans every application, several at once; one that fails is reported and delays no other. */
@@ -55,7 +53,7 @@ export async function survey(input: SurveyInput): Promise<Survey> {
   const owned = input.options.ledgerKnown
     ? (await input.ledger.objects({ source: input.source })).filter((object) => object.state !== 'gone')
     : [];
-  const ofRun = await input.guard(sound, owned);
+  const ofRun = await input.policy(sound, owned);
   const refusals = [...sound.flatMap((one) => one.refusals), ...ofRun];
   const notes = orphanNotes(owned, new Set(sound.map(({ scope }) => scopeKey(scope))), unresolved(input, errors));
   return {

@@ -119,34 +119,35 @@ function action(object: string, facts: Partial<Action> = {}): Action {
   };
 }
 
+const SCOPE = { platform: 'default', team: 't', region: 'r', appId: 1 };
 const LIMITS = { maxShare: 0.3, maxPrunes: 2, allowedScopes: [] };
 
 test('an allowance is used up by what was sent, once for each object, and by nothing else', () => {
   const account = createAccount({ snapshot: 's', owned: 10, changed: 0, removed: 0 });
-  const take = (scope: string, ...actions: Action[]) => account.reserve(scope, actions, LIMITS);
-  const first = take('a', action('1'), action('2'));
+  const take = (appId: number, ...actions: Action[]) => account.reserve({ ...SCOPE, appId }, actions, LIMITS);
+  const first = take(1, action('1'), action('2'));
   if (!('settle' in first)) throw new Error('it fits');
   first.settle(new Set(['1#x']));
   expect(account.state).toMatchObject({ changed: 1, removed: 0 });
   // The same object again, drift and creations use up nothing.
   for (const again of [action('1'), action('7', { cause: 'drift' }), action('8', { verb: 'create' })]) {
-    const result = take('a', again);
+    const result = take(1, again);
     if (!('settle' in result)) throw new Error('it fits');
     result.settle(new Set([again.id]));
   }
   expect(account.state).toMatchObject({ changed: 1 });
   // Another scope's object of the same name is another one.
-  expect('settle' in take('b', action('1'), action('2'))).toBe(true);
-  const fourth = take('b', action('3'));
+  expect('settle' in take(2, action('1'), action('2'))).toBe(true);
+  const fourth = take(2, action('3'));
   expect('settle' in fourth).toBe(false);
 });
 
 test('what an action takes along counts as well, and a former process counts too', () => {
   const account = createAccount({ snapshot: 's', owned: 100, changed: 0, removed: 1 });
   const prune = { prune: true, verb: 'delete', cause: 'prune' } as const;
-  const result = account.reserve('a', [action('1', { ...prune, takesAlong: ['2'] })], LIMITS);
+  const result = account.reserve(SCOPE, [action('1', { ...prune, takesAlong: ['2'] })], LIMITS);
   expect(Array.isArray(result) ? result.map(({ code }) => code) : []).toEqual(['guard/prunes']);
-  expect('settle' in account.reserve('a', [action('1', prune)], LIMITS)).toBe(true);
+  expect('settle' in account.reserve(SCOPE, [action('1', prune)], LIMITS)).toBe(true);
 });
 
 test('an application of which nothing changed keeps its work, and one that changed, gained or lost something does not', () => {

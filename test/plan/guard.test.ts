@@ -5,13 +5,17 @@ import {
   guardEmpty,
   guardRegion,
   guardScope,
-  guardShare,
   guardShrunk,
   guardSuccession,
+  guardToll,
   isApprovable,
   mayPrune,
+  NOTHING_SPENT,
   regionState,
+  tollOf,
 } from '../../src/plan/guard.ts';
+import { scopeKey } from '../../src/model/ids.ts';
+import type { ScopePlan } from '../../src/model/plan.ts';
 import { actionOf, objectOf, planOf, scope } from './plans.ts';
 
 const limits: GuardLimits = { maxShare: 0.3, maxPrunes: 10, allowedScopes: ['*/*/*'] };
@@ -19,6 +23,11 @@ const owned = (count: number) => Array.from({ length: count }, (_, at) => object
 /** That many actions, each on an object of its own. */
 const changing = (count: number, changes: object = {}) =>
   planOf({ actions: Array.from({ length: count }, (_, at) => actionOf({ object: `port/s/${at}`, ...changes })) });
+const guardShare = (plans: readonly ScopePlan[], { length }: { readonly length: number }, limited: GuardLimits) => {
+  const [only, second] = plans;
+  const of = only === undefined || second !== undefined ? 'this run' : `scope ${scopeKey(only.scope)}`;
+  return guardToll(tollOf(plans), { of, owned: length, spent: NOTHING_SPENT }, limited);
+};
 const codesOf = (refusals: readonly { code: string }[]) => refusals.map(({ code }) => code);
 
 test.for([

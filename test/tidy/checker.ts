@@ -11,7 +11,9 @@ import {
   FUNCTION_LINES_MAX,
   INSTEAD,
   LAYERS,
+  POLICIES,
   REVEALED_IN,
+  SPINE,
   TEST_TIME_LIMIT_MS_MIN,
 } from './rules.ts';
 
@@ -28,6 +30,7 @@ export type Rule =
   | 'layer'
   | 'folder-name'
   | 'kind-is-pure'
+  | 'spine'
   | 'sandbox-stands-alone'
   | 'ambient'
   | 'stale-allowance'
@@ -69,7 +72,12 @@ export function checkFiles(
     if (parsed === undefined) continue;
     findings.push(...folderNames(parsed), ...fileSize(parsed), ...unexplained(parsed), ...shortTimeLimits(parsed));
     if (!path.startsWith('src/')) continue;
-    findings.push(...importDirection(parsed), ...functionSizes(parsed), ...revealedSecrets(parsed));
+    findings.push(
+      ...importDirection(parsed),
+      ...besideTheSpine(parsed),
+      ...functionSizes(parsed),
+      ...revealedSecrets(parsed),
+    );
     const uses = ambientUses(parsed);
     used.set(path, new Set(uses.map((use) => use.ambient)));
     for (const use of uses) {
@@ -181,6 +189,20 @@ function importDirection({ path, text, imports }: Parsed): Finding[] {
     }
   }
   return findings;
+}
+
+function besideTheSpine({ path, text, imports }: Parsed): Finding[] {
+  if (layerOf(path) === 'reconcile' || POLICIES.has(path)) return [];
+  return imports.flatMap(({ specifier, names, typesOnly, start }): Finding[] => {
+    const target = posix.join(posix.dirname(path), specifier);
+    const kept = SPINE[target];
+    // A part calls its neighbours; only types are nobody's business.
+    if (kept === undefined || typesOnly || posix.dirname(target) === posix.dirname(path)) return [];
+    const called = kept === 'all' ? names : names.filter((name) => name === '*' || kept.test(name));
+    if (called.length === 0) return [];
+    const message = `${called.join(', ')} of ${target}: call reconcile() with a policy`;
+    return [{ file: path, line: lineAt(text, start), rule: 'spine', message }];
+  });
 }
 
 /** `src/kinds/x/y.ts` → `kinds`; `src/main.ts` → `main.ts`. */

@@ -20,6 +20,29 @@ export const LAYERS: readonly string[] = [
   'main.ts',
 ];
 
+/**
+ * Parts of the spine that nobody but reconcile/ and the policies may call: whoever has a loop or a guard of his own is
+ * not what the simulator runs. A list: these names alone.
+ */
+export const SPINE: Readonly<Record<string, 'all' | RegExp>> = {
+  'src/apply/apply-plan.ts': 'all',
+  'src/apply/resolve.ts': 'all',
+  'src/plan/plan-scope.ts': 'all',
+  'src/plan/guard.ts': /^(?:guard[A-Z]|tollOf$)/,
+  'src/reconcile/going-on.ts': 'all',
+  'src/reconcile/guards.ts': 'all',
+  'src/reconcile/observation.ts': 'all',
+  'src/reconcile/read-back.ts': 'all',
+  'src/reconcile/rounds.ts': 'all',
+};
+
+/** Outside of reconcile/, what a driver lets an application or a source do. */
+export const POLICIES: ReadonlySet<string> = new Set([
+  'src/controller/acceptance.ts',
+  'src/controller/account.ts',
+  'src/controller/daemon-policy.ts',
+]);
+
 /** Names that say nothing, and so collect everything. */
 export const FORBIDDEN_FOLDERS: ReadonlySet<string> = new Set(['util', 'utils', 'lib', 'common', 'helpers']);
 

@@ -24,6 +24,24 @@ test('the whole project keeps to the rules', () => {
   expect(findings.map(({ file, line, rule, message }) => `${file}:${line} ${rule}: ${message}`)).toEqual([]);
 });
 
+/** Functions that the architecture names as calls: `reconcile(work, …)`. */
+test('whatever src/README.md says is called has a caller in src', () => {
+  const files = [...projectFiles()].filter(([path]) => path.startsWith('src/'));
+  const readme = readFileSync(join(root, 'src/README.md'), 'utf8');
+  const named = [...readme.matchAll(/`(\w+)\([^`]*\)`/g)].map(([, name = '']) => name);
+  expect(named).toContain('reconcile');
+  for (const name of named) {
+    const callers = files.filter(
+      ([, text]) =>
+        new RegExp(`^import [^;]*\\b${name}\\b[^;]* from `, 'm').test(text) && new RegExp(`\\b${name}\\(`).test(text),
+    );
+    expect(
+      callers.map(([path]) => path),
+      `${name} has no caller`,
+    ).not.toEqual([]);
+  }
+});
+
 const long = (lines: number): string => `${'  a();\n'.repeat(lines)}`;
 
 /** One planted fault per rule, and what looks like it and is none. */
@@ -47,6 +65,15 @@ const FAULTS: readonly (readonly [what: string, path: string, text: string, rule
   ['a short limit in options', 'test/a.test.ts', "test('a', { timeout: 60_000 }, () => {});", 'short-time-limit'],
   ['a short poll', 'test/a.test.ts', 'await expect.poll(() => 1, { timeout: 10_000 }).toBe(1);', 'short-time-limit'],
   ['a long time limit', 'test/a.test.ts', "test('a', () => {}, 3_600_000);", undefined],
+  ['a loop of its own', 'src/cli/a.ts', "import { rounds } from '../reconcile/rounds.ts';\nrounds();", 'spine'],
+  ['a guard of its own', 'src/cli/a.ts', "import { guardScope } from '../plan/guard.ts';\nguardScope();", 'spine'],
+  ['a word of the guards', 'src/cli/a.ts', "import { mayPrune } from '../plan/guard.ts';\nmayPrune();", undefined],
+  [
+    'a guard in a policy',
+    'src/controller/account.ts',
+    "import { tollOf } from '../plan/guard.ts';\ntollOf();",
+    undefined,
+  ],
   ['a dumping ground', 'src/plan/utils/a.ts', 'export const a = 1;', 'folder-name'],
   ['a dumping ground of tests', 'test/helpers/a.ts', 'export const a = 1;', 'folder-name'],
   [

@@ -2,7 +2,7 @@ import type { Action, ScopePlan } from '../../model/plan.ts';
 import type { GuardLimits } from '../../plan/guard.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { approvalOf, exactApprovalOf } from '../approval.ts';
-import { refusalsOf } from '../guards.ts';
+import { guardPlan } from '../guards.ts';
 import type { Outcome } from '../outcome.ts';
 import { type Next, type PassPolicy, unlimited } from '../policy.ts';
 
@@ -44,7 +44,7 @@ function agreeing(
   let approved: ((action: Action) => boolean) | undefined;
   let earlier: Outcome | undefined;
   return {
-    refusals: ({ plan, memory }, world) => refusalsOf(plan, memory, limits, world),
+    refusals: (seen, world) => guardPlan(seen, limits, world),
     admit({ plan }) {
       approved ??= approval(plan);
       return 'go';

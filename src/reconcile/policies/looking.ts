@@ -1,5 +1,5 @@
 import type { ApplyWorld } from '../../apply/world.ts';
-import { refusalsOf } from '../guards.ts';
+import { guardPlan } from '../guards.ts';
 import { type PassPolicy, unlimited } from '../policy.ts';
 import { reconcile } from '../reconcile.ts';
 import type { PassOptions, Prepared, Work } from '../work.ts';
@@ -12,7 +12,7 @@ export async function look(work: Work, world: ApplyWorld, options: PassOptions):
   let seen: Prepared | undefined;
   const outcome = await reconcile(work, world, options, {
     ...nothing,
-    refusals: ({ plan, memory }) => refusalsOf(plan, memory, options.limits, world),
+    refusals: (seen) => guardPlan(seen, options.limits, world),
     admit(prepared) {
       seen = prepared;
       return 'look';

@@ -1,0 +1,36 @@
+import type { OwnedObject } from '../../model/owned.ts';
+import type { GuardLimits, Refusal, Succession } from '../../plan/guard.ts';
+import { guardRemovals, guardRun, guardSource, removalsOf, type SourceFacts } from '../guards.ts';
+import type { Prepared } from '../work.ts';
+
+/** What several applications of a source may change together. `owned`: what the ledger holds of the source. */
+export type RunPolicy = (prepared: readonly Prepared[], owned: readonly OwnedObject[]) => Promise<readonly Refusal[]>;
+
+/** A source that is read for this run; what costs a look at the ledger or at git is asked for. */
+export interface SourceOfRun extends Pick<SourceFacts, 'source' | 'resources' | 'isEmptyAllowed'> {
+  largest(): Promise<number | undefined>;
+  succession(): Promise<Succession | undefined>;
+}
+
+/** Of a command: the limits of all applications together, and of a source that says nothing, or much less than before. */
+export function ofCommand(source: SourceOfRun, limits: GuardLimits): RunPolicy {
+  return async (prepared, owned) => {
+    const prunes = removalsOf(prepared);
+    const largest = await source.largest();
+    // Asked only where something hangs on it: git reads a whole history for the answer.
+    const succession = prunes === 0 ? undefined : await source.succession();
+    const facts: SourceFacts = { ...source, largest, succession };
+    return [...guardRun(prepared, owned, limits), ...guardSource(facts, owned.length), ...guardRemovals(facts, prunes)];
+  };
+}
+
+/** Without a ledger nobody knows what a source had before. */
+export const ofUnknown: RunPolicy = async () => [];
+
+/** Of the daemon's accepted source. @param keeps why what it no longer names stays, by how many removals there would be. */
+export function ofAccepted(keeps: (prunes: number) => readonly Refusal[]): RunPolicy {
+  return async (prepared) => {
+    const prunes = prepared.reduce((sum, { plan }) => sum + plan.actions.filter((action) => action.prune).length, 0);
+    return prunes === 0 ? [] : keeps(prunes);
+  };
+}
