@@ -1,6 +1,4 @@
-import type { Scope } from '../model/ids.ts';
-import type { Action } from '../model/plan.ts';
-import { type GuardLimits, guardToll, type Refusal, tollOf } from '../plan/guard.ts';
+import { type Counted, type GuardLimits, guardToll, type Refusal, tollOf } from '../plan/guard.ts';
 
 /**
  * What one accepted snapshot may change and remove over all applications together. A run of a command sees all plans at
@@ -11,7 +9,7 @@ export interface Account {
    * Whether these actions fit, and then their places are taken, until `settle`.
    * @returns refusals: none of them may be sent.
    */
-  reserve(scope: Scope, actions: readonly Action[], limits: GuardLimits): Reservation | readonly Refusal[];
+  reserve(plan: Counted, limits: GuardLimits): Reservation | readonly Refusal[];
   /** For the ledger. */
   readonly state: AccountState;
 }
@@ -44,8 +42,8 @@ export function createAccount(spent: AccountState): Account {
     get state() {
       return count();
     },
-    reserve(scope, actions, limits) {
-      const toll = tollOf([{ scope, actions }]);
+    reserve(plan, limits) {
+      const toll = tollOf([plan]);
       const news = { changed: fresh(toll.changed, changed), removed: fresh(toll.removed, removed) };
       const { owned, ...before } = count();
       const refusals = guardToll(
@@ -58,7 +56,7 @@ export function createAccount(spent: AccountState): Account {
       for (const key of news.removed) removed.add(key);
       return {
         settle(sent) {
-          const kept = tollOf([{ scope, actions: actions.filter((action) => sent.has(action.id)) }]);
+          const kept = tollOf([{ ...plan, actions: plan.actions.filter((action) => sent.has(action.id)) }]);
           for (const key of news.changed) if (!kept.changed.has(key)) changed.delete(key);
           for (const key of news.removed) if (!kept.removed.has(key)) removed.delete(key);
         },

@@ -103,7 +103,7 @@ export class DaemonPolicy implements PassPolicy {
     return !action.prune || this.#isApproved === true || (this.#mayRemove && this.#dueMs(action) <= this.#nowMs);
   }
 
-  async reserve(actions: readonly Action[], { scope }: Prepared): Promise<Reservation | readonly Refusal[]> {
+  async reserve(actions: readonly Action[], { scope, ours }: Prepared): Promise<Reservation | readonly Refusal[]> {
     const { account, keepAccount, keeping } = this.#environment;
     if (this.#isApproved === true) {
       // Let through once: what is left of it afterwards is another plan.
@@ -111,7 +111,7 @@ export class DaemonPolicy implements PassPolicy {
       await keepRecord(keeping, this.#record);
       return unlimited;
     }
-    const reserved = account.reserve(scope, actions, this.#limits);
+    const reserved = account.reserve({ scope, actions, ours }, this.#limits);
     if (!('settle' in reserved)) return reserved;
     try {
       // Before anything is sent: a process that dies on the way has spent what it may have sent.

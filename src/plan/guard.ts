@@ -47,17 +47,26 @@ export interface Toll {
   readonly removed: ReadonlySet<string>;
 }
 
+/** A plan as the guards count it. */
+export interface Counted extends Pick<ScopePlan, 'scope' | 'actions'> {
+  /**
+   * Natural keys of objects that were ours before the snapshot at hand. Others are new: what it wants of them is not done
+   * yet. undefined: all were.
+   */
+  readonly ours?: ReadonlySet<string>;
+}
+
 /**
  * Says once what counts. What an action takes along counts as well. A creation never does, nor does the first change of an
- * object that was never ours, unless that closes it: an application that is taken on is changed as a whole.
+ * object that is new to us, unless that closes it: an application that is taken on is changed as a whole.
  */
-export function tollOf(plans: readonly Pick<ScopePlan, 'scope' | 'actions'>[]): Toll {
+export function tollOf(plans: readonly Counted[]): Toll {
   const changed = new Set<string>();
   const healed = new Set<string>();
   const removed = new Set<string>();
-  for (const { scope, actions } of plans)
+  for (const { scope, actions, ours } of plans)
     for (const action of actions) {
-      const isCounted = action.verb !== 'create' && !isOfFirstApply(action);
+      const isCounted = action.verb !== 'create' && !isOfFirstApply(action, ours);
       const into = isCounted ? (isHealing(action) ? healed : changed) : undefined;
       for (const object of [action.object, ...(action.takesAlong ?? [])]) {
         const key = `${scopeKey(scope)} ${object}`;
@@ -72,12 +81,15 @@ function isHealing({ cause }: Action): boolean {
   return cause === 'drift' || cause === 'obligation';
 }
 
-function isOfFirstApply({ cause, prune, step }: Action): boolean {
-  return cause === 'first-apply' && !prune && step.type !== CLOSING;
+function isOfFirstApply(action: Action, ours: ReadonlySet<string> | undefined): boolean {
+  const { object, verb, prune, step, cause, changes } = action;
+  if (ours === undefined || ours.has(object) || cause === 'adopt') return false;
+  if (verb === 'delete' || prune || CLOSING.has(step.type)) return false;
+  return changes.every(({ lastApplied }) => lastApplied === undefined);
 }
 
-/** Type of the step that closes a port's outer access. */
-const CLOSING = 'close_outer';
+/** Types of steps that take access away. */
+const CLOSING: ReadonlySet<string> = new Set(['close_outer', 'close_inner']);
 
 /** How much may be taken, and what was before. */
 export interface Allowance {

@@ -21,7 +21,7 @@ export const REGIONS_MAX_AGE_MS = 30_000;
 
 /** What the guards of one scope say to its plan. */
 export async function guardPlan(
-  { plan, memory }: Pick<Seen, 'plan' | 'memory'>,
+  { plan, memory, ours }: Pick<Seen, 'plan' | 'memory' | 'ours'>,
   limits: GuardLimits,
   world: Pick<ApplyWorld, 'client' | 'source'>,
 ): Promise<readonly Refusal[]> {
@@ -29,7 +29,11 @@ export async function guardPlan(
   if (scopeRefusal !== undefined) return [scopeRefusal];
   if (plan.actions.length === 0) return [];
   const owned = memory.objects.filter((object) => object.source === world.source && object.state !== 'gone').length;
-  const share = guardToll(tollOf([plan]), { of: `scope ${scopeKey(plan.scope)}`, owned, spent: NOTHING_SPENT }, limits);
+  const share = guardToll(
+    tollOf([{ ...plan, ours }]),
+    { of: `scope ${scopeKey(plan.scope)}`, owned, spent: NOTHING_SPENT },
+    limits,
+  );
   // Read only where something would be written, and for all applications of a run: one in sync costs no such request.
   const { team } = plan.scope;
   const region = (await world.client.regions({ team, maxAgeMs: REGIONS_MAX_AGE_MS })).find(
@@ -75,7 +79,8 @@ export function guardRun(
   owned: readonly OwnedObject[],
   limits: GuardLimits,
 ): readonly Refusal[] {
-  const plans = prepared.filter(({ refusals }) => refusals.length === 0).map(({ plan }) => plan);
+  const going = prepared.filter(({ refusals }) => refusals.length === 0);
+  const plans = going.map(({ plan, ours }) => ({ ...plan, ours }));
   if (plans.length < 2) return [];
   return guardToll(tollOf(plans), { of: 'this run', owned: owned.length, spent: NOTHING_SPENT }, limits);
 }

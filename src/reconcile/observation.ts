@@ -5,6 +5,7 @@ import { reconciledKinds } from '../kinds/registry.ts';
 import { PortolanError } from '../model/errors.ts';
 import { type ResourceId, type Scope, scopeKey } from '../model/ids.ts';
 import type { ApplicationRecord } from '../model/observed.ts';
+import type { OwnedObject } from '../model/owned.ts';
 import type { Resource } from '../model/resource.ts';
 import type { DoubtfulIntent } from '../plan/draft.ts';
 import { planScope } from '../plan/plan-scope.ts';
@@ -172,7 +173,11 @@ async function look(
     inDoubt,
     nowMs: world.clock.now(),
   });
-  return { work, scope, reader, live, memory, plan, bookkeeping, waits, inDoubt, observedAtMs };
+  // A row keeps the snapshot that made it: what we created for this one is not finished before all of it is done.
+  const isNew = ({ origin, lastSnapshot }: OwnedObject): boolean =>
+    origin === 'created' && lastSnapshot === world.snapshot;
+  const ours = new Set(memory.objects.filter((object) => !isNew(object)).map(({ naturalKey }) => naturalKey));
+  return { work, scope, reader, live, memory, plan, bookkeeping, waits, ours, inDoubt, observedAtMs };
 }
 
 function isRead(resource: Resource, { targets }: PassOptions): boolean {

@@ -38,6 +38,8 @@ export interface Seen {
   readonly plan: ScopePlan;
   readonly bookkeeping: Bookkeeping;
   readonly waits: readonly Wait[];
+  /** Natural keys of objects that were on record before the snapshot at hand. */
+  readonly ours: ReadonlySet<string>;
   /** Intents that nobody could decide yet, as far as this pass looked. */
   readonly inDoubt: readonly DoubtfulIntent[];
   /** Monotonic. */

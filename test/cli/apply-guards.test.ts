@@ -151,6 +151,24 @@ test('a change of too large a share, and too many removals: 4, and the flags it 
   expect(scene.traffic().writes).toEqual(Array.from({ length: 11 }, () => 'deleteRule'));
 });
 
+test('a first apply that failed halfway goes on: objects that are still new do not count', async () => {
+  const ports = (outer: boolean): string =>
+    `ports: [${Array.from({ length: 14 }, (_, n) => `{ port: ${7000 + n}, protocol: http, inner: true, outer: ${outer} }`).join(', ')}]`;
+  const scene = await setScene({ manifests: { 'a.yaml': shop(web(ports(true))) } });
+  const body = { code: 10405, msg: 'token expired', msg_show: 'token expired' };
+  const expired = { type: 'status', when: 'before', status: 401, body } as const;
+  scene.sandbox.setFaults([{ operation: 'updatePort', skip: 2, times: 1, fault: expired }]);
+  expect((await scene.run('apply')).code).toBe(5);
+  const next = await scene.run('apply');
+  expect(next.out).not.toContain('guard/share');
+  expect(next.code).toBe(0);
+  // From now on they are ours: closing all of them is refused.
+  scene.write('a.yaml', shop(web(ports(false))));
+  const closing = await scene.run('apply');
+  expect(closing.code).toBe(4);
+  expect(closing.out).toContain('guard/share');
+});
+
 test('a source that names nothing any more, or much less than before, is taken for a mistake', async () => {
   const rules = Array.from({ length: 10 }, (_, n) => rule(`r${n}`, `r${n}.example.com`));
   const scene = await setScene({ manifests: { 'a.yaml': shop(web(PORTS), ...rules) } });

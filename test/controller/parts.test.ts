@@ -124,7 +124,8 @@ const LIMITS = { maxShare: 0.3, maxPrunes: 2, allowedScopes: [] };
 
 test('an allowance is used up by what was sent, once for each object, and by nothing else', () => {
   const account = createAccount({ snapshot: 's', owned: 10, changed: 0, removed: 0 });
-  const take = (appId: number, ...actions: Action[]) => account.reserve({ ...SCOPE, appId }, actions, LIMITS);
+  const take = (appId: number, ...actions: Action[]) =>
+    account.reserve({ scope: { ...SCOPE, appId }, actions }, LIMITS);
   const first = take(1, action('1'), action('2'));
   if (!('settle' in first)) throw new Error('it fits');
   first.settle(new Set(['1#x']));
@@ -145,9 +146,9 @@ test('an allowance is used up by what was sent, once for each object, and by not
 test('what an action takes along counts as well, and a former process counts too', () => {
   const account = createAccount({ snapshot: 's', owned: 100, changed: 0, removed: 1 });
   const prune = { prune: true, verb: 'delete', cause: 'prune' } as const;
-  const result = account.reserve(SCOPE, [action('1', { ...prune, takesAlong: ['2'] })], LIMITS);
+  const result = account.reserve({ scope: SCOPE, actions: [action('1', { ...prune, takesAlong: ['2'] })] }, LIMITS);
   expect(Array.isArray(result) ? result.map(({ code }) => code) : []).toEqual(['guard/prunes']);
-  expect('settle' in account.reserve(SCOPE, [action('1', prune)], LIMITS)).toBe(true);
+  expect('settle' in account.reserve({ scope: SCOPE, actions: [action('1', prune)] }, LIMITS)).toBe(true);
 });
 
 test('an application of which nothing changed keeps its work, and one that changed, gained or lost something does not', () => {

@@ -8,10 +8,7 @@ const SETTINGS = `{ server: { listen: "127.0.0.1:0", tokens: [{ name: ops, role:
 const RULES = 12;
 
 const manifests = (weight: number): string =>
-  shop(
-    web(PORTS),
-    ...Array.from({ length: RULES }, (_, n) => rule(`r${n}`, `r${n}.example.com`, `weight: ${weight}`)),
-  );
+  shop(web(PORTS), ...Array.from({ length: RULES }, (_, n) => rule(`r${n}`, `r${n}.example.com`, `weight: ${weight}`)));
 
 interface Refused {
   readonly code: string;
