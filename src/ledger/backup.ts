@@ -1,7 +1,7 @@
 import { markRestored } from './confirmation.ts';
-import { corrupt, explained, missing } from './errors.ts';
+import { corrupt, explained, missing, newer } from './errors.ts';
 import { createDirectoryFor, createEmpty, fileExists, keepUnder, moveInto, realPath, remove } from './files.ts';
-import { readStanding, type Standing } from './migrations.ts';
+import { migrations, newestSchema, readStanding, type Standing } from './migrations.ts';
 import { readSerialMark, type SerialMark, serialPath } from './serial-file.ts';
 import { lockOf, migrationBackup, openDatabase, openSqliteLedger, type SqliteLedgerOptions } from './sqlite.ts';
 import { sqliteFault } from './sqlite-faults.ts';
@@ -52,6 +52,7 @@ export async function restoreLedger(
   options: Omit<SqliteLedgerOptions, 'readOnly'>,
 ): Promise<RestoreReport> {
   if (!fileExists(backup)) throw missing(backup);
+  mustBeKnown(backup);
   const findings = verifySqliteLedger(backup);
   if (findings.length > 0) throw corrupt(backup, findings.map(({ message }) => message).join('; '));
   createDirectoryFor(given);
@@ -70,6 +71,13 @@ export async function restoreLedger(
   } finally {
     lock.release();
   }
+}
+
+/** @throws PortolanError `ledger/newer`. Whatever else may be wrong with it, its verification says. */
+function mustBeKnown(backup: string): void {
+  const schema = standingIfReadable(backup, true)?.schema ?? 0;
+  const known = newestSchema(migrations);
+  if (schema > known) throw newer(backup, schema, known);
 }
 
 /** The restored ledger, complete and closed, but not yet in its place. */
@@ -151,9 +159,9 @@ function standingOf(path: string): Standing {
 }
 
 /** The ledger about to be replaced may be the damaged one. Opened for writing, so that its log is merged into it. */
-function standingIfReadable(path: string): Standing | undefined {
+function standingIfReadable(path: string, readOnly = false): Standing | undefined {
   try {
-    const database = openDatabase(path, { readOnly: false });
+    const database = openDatabase(path, { readOnly });
     try {
       return readStanding(database);
     } finally {

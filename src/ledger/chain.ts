@@ -16,13 +16,14 @@ export interface ChainLine {
   readonly event: string;
   readonly uid: string | null;
   readonly detail: string;
+  /** Changes of objects, as `inventory.ts` stores them; null or absent for none. */
+  readonly objects?: string | null | undefined;
 }
 
 /** SHA-256, in hex, over the previous line's hash and this line: changing any line changes every later hash. */
 export function chainHash(previousHash: string, line: ChainLine): string {
-  const { scope, serial, atMs, actor, event, uid, detail } = line;
-  return hash(
-    'sha256',
-    `${previousHash}${JSON.stringify([scope, line.line, serial, atMs, actor, event, uid, detail])}`,
-  );
+  const { scope, serial, atMs, actor, event, uid, detail, objects = null } = line;
+  const fields = [scope, line.line, serial, atMs, actor, event, uid, detail];
+  // Lines from before objects were sealed keep their hash.
+  return hash('sha256', `${previousHash}${JSON.stringify(objects === null ? fields : [...fields, objects])}`);
 }

@@ -105,6 +105,15 @@ export async function removableBatches(
   );
 }
 
+/** Lines of a scope that seal objects, in order. */
+export async function sealingLines(
+  db: Kysely<LedgerTables>,
+  scope: ScopeKey,
+): Promise<readonly Pick<LedgerTables['history'], 'line' | 'objects'>[]> {
+  const query = db.selectFrom('history').select(['line', 'objects']).where('scope', '=', scope);
+  return query.where('objects', 'is not', null).orderBy('line').execute();
+}
+
 /** Removes one batch of lines, all of one scope. */
 export async function removeLines(
   db: Kysely<LedgerTables>,

@@ -8,6 +8,8 @@ import type {
   LedgerTransaction,
   ObjectFilter,
 } from './ledger.ts';
+import { changesText, inventoryEvent, objectHash } from './inventory.ts';
+import { objectRow } from './schema.ts';
 import { formerUid } from './rule-keys.ts';
 import { checkTransaction, isInstall, isPending } from './rules.ts';
 import type { ScopeKey } from '../model/ids.ts';
@@ -54,23 +56,34 @@ export class MemoryStore {
   }
 }
 
+/** Objects that a transaction wrote, and null for those that it dropped. */
+type Changed = ReadonlyMap<string, OwnedObject | null>;
+const UNCHANGED: Changed = new Map();
+
+interface MemoryLine extends Omit<ChainLine, 'detail' | 'objects'> {
+  readonly detail: Json;
+  readonly changed: Changed;
+}
+
 /** A scope's history. Hashing is the dear part and most simulated runs never read it, so it waits for a reader. */
 class MemoryChain {
-  readonly #lines: (Omit<ChainLine, 'detail'> & { readonly detail: Json })[] = [];
+  readonly #lines: MemoryLine[] = [];
   readonly #rows: HistoryRow[] = [];
 
-  append(transaction: LedgerTransaction, serial: number, record: RecordOperation): void {
+  append(transaction: LedgerTransaction, serial: number, record: RecordOperation, changed: Changed): void {
     const { scope, atMs, actor } = transaction;
     const { event, uid = null, detail } = record;
-    this.#lines.push({ scope, line: this.#lines.length + 1, serial, atMs, actor, event, uid, detail });
+    this.#lines.push({ scope, line: this.#lines.length + 1, serial, atMs, actor, event, uid, detail, changed });
   }
 
   /** Oldest first. */
   rows(): readonly HistoryRow[] {
     for (const line of this.#lines.slice(this.#rows.length)) {
       const previousHash = this.#rows.at(-1)?.hash ?? chainStart;
-      const hash = chainHash(previousHash, { ...line, detail: canonicalJson(line.detail) });
-      const { line: _, ...row } = line;
+      const { line: number, changed, ...row } = line;
+      const seals = new Map([...changed].map(([uid, object]) => [uid, object && objectHash(objectRow(object, 0))]));
+      const detail = canonicalJson(line.detail);
+      const hash = chainHash(previousHash, { ...row, line: number, detail, objects: changesText(seals) });
       this.#rows.push({ ...row, previousHash, hash });
     }
     return this.#rows;
@@ -145,6 +158,7 @@ class MemoryLedger implements Ledger {
       .filter(
         ({ uid }) => filter.uid === undefined || filter.uid === uid || (uid !== null && uid === formerUid(filter.uid)),
       )
+      .filter(({ event }) => event !== inventoryEvent)
       .filter(({ serial }) => filter.beforeSerial === undefined || serial < filter.beforeSerial)
       .sort((left, right) => right.serial - left.serial)
       .slice(0, filter.limit);
@@ -173,23 +187,36 @@ class MemoryLedger implements Ledger {
     if (store.epoch !== this.epoch) throw fenced(this.location, this.epoch, store.epoch);
     const serial = store.serial + 1;
     const undo: Undo[] = [];
+    const changed = new Map<string, OwnedObject | null>();
     try {
-      for (const operation of transaction.operations) apply(store, transaction.scope, serial, operation, undo);
+      for (const operation of transaction.operations) {
+        if (operation.op === 'put-object') changed.set(operation.object.uid, operation.object);
+        if (operation.op === 'drop-object' && store.objects.get(operation.uid)?.scope === transaction.scope)
+          changed.set(operation.uid, null);
+        apply(store, transaction.scope, serial, operation, undo);
+      }
     } catch (error) {
       for (const step of undo.reverse()) step();
       throw error;
     }
-    for (const operation of transaction.operations) {
-      if (operation.op !== 'record') continue;
-      let chain = store.chains.get(transaction.scope);
-      if (chain === undefined) store.chains.set(transaction.scope, (chain = new MemoryChain()));
-      chain.append(transaction, serial, operation);
-    }
+    append(store, transaction, serial, changed);
     store.serial = serial;
   }
 
   async close(): Promise<void> {
     this.#open = false;
+  }
+}
+
+/** Appends the lines of a transaction; the last one seals the objects that it changed. */
+function append(store: MemoryStore, transaction: LedgerTransaction, serial: number, changed: Changed): void {
+  const said = transaction.operations.filter((operation) => operation.op === 'record');
+  const isSilent = said.length === 0 && changed.size > 0;
+  const records: readonly RecordOperation[] = isSilent ? [{ op: 'record', event: inventoryEvent, detail: {} }] : said;
+  for (const [at, record] of records.entries()) {
+    let chain = store.chains.get(transaction.scope);
+    if (chain === undefined) store.chains.set(transaction.scope, (chain = new MemoryChain()));
+    chain.append(transaction, serial, record, at === records.length - 1 ? changed : UNCHANGED);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { coverObjects } from './inventory.ts';
 import { currentIntent, currentObject, type IntentKeys, type ObjectKeys } from './rule-keys.ts';
 
 /** One step of the schema; steps are applied in order, each in a transaction of its own, and never edited once released. */
@@ -59,6 +60,8 @@ CREATE INDEX history_uid ON history (uid, serial) WHERE uid IS NOT NULL;
   },
   // The schema is what it was; the number keeps versions out that would not find rules by these keys.
   { to: 2, sql: '', run: renameRules, readsBefore: true },
+  // A later step that changes rows of objects must cover them anew, as this one does.
+  { to: 3, sql: 'ALTER TABLE history ADD COLUMN objects TEXT', run: coverObjects, readsBefore: true },
 ];
 
 /** Keys of gateway rules name the protocol: see `rule-keys.ts`. */

@@ -171,4 +171,5 @@ const historyColumns = [
   'detail',
   'prev_hash',
   'hash',
+  'objects',
 ] as const satisfies readonly (keyof LedgerTables['history'])[];

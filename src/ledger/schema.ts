@@ -88,6 +88,8 @@ export interface HistoryTable {
   readonly detail: string;
   readonly prev_hash: string;
   readonly hash: string;
+  /** Changes of objects that the line seals: see `inventory.ts`. Rows of an older schema have no such column. */
+  readonly objects: string | null;
 }
 
 export function objectRow(object: OwnedObject, serial: number): ObjectTable {

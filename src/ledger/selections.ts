@@ -1,5 +1,6 @@
 import type { CompiledQuery, Kysely } from 'kysely';
 import type { HistoryFilter, IntentFilter, ObjectFilter } from './ledger.ts';
+import { inventoryEvent } from './inventory.ts';
 import { prepare } from './queries.ts';
 import { formerUid } from './rule-keys.ts';
 import { historyOf, intentOf, type LedgerTables, objectOf, snapshotOf } from './schema.ts';
@@ -70,7 +71,7 @@ export async function selectIntents(db: Kysely<LedgerTables>, filter: IntentFilt
 
 /** Newest first. A transaction belongs to one scope, so serial and line order the lines of all scopes. */
 export async function selectHistory(db: Kysely<LedgerTables>, filter: HistoryFilter): Promise<readonly HistoryRow[]> {
-  let query = db.selectFrom('history').selectAll();
+  let query = db.selectFrom('history').selectAll().where('event', '<>', inventoryEvent);
   if (filter.scope !== undefined) query = query.where('scope', '=', filter.scope);
   const { uid } = filter;
   if (uid !== undefined) query = query.where('uid', 'in', [uid, formerUid(uid) ?? uid]);

@@ -10,6 +10,7 @@ import {
   removedRanges,
   removeLines,
   removeSettled,
+  sealingLines,
 } from './compaction.ts';
 import {
   closed,
@@ -22,6 +23,7 @@ import {
   ownerConflict,
   readOnly,
 } from './errors.ts';
+import { carriedOver, changesText, inventoryEvent, objectHash, type ObjectChanges } from './inventory.ts';
 import type {
   HistoryFilter,
   IntentFilter,
@@ -48,6 +50,8 @@ import { canonicalJson } from '../model/json.ts';
 import type { HistoryRow, Intent, OwnedObject, Snapshot } from '../model/owned.ts';
 import { unreachable } from '../model/unreachable.ts';
 import type { Clock } from '../runtime/clock.ts';
+
+type RecordOperation = Extract<LedgerOperation, { op: 'record' }>;
 
 export interface SqlLedgerParts {
   readonly db: Kysely<LedgerTables>;
@@ -175,11 +179,12 @@ export class SqlLedger implements Ledger {
     begin: (operation: LedgerOperation) => void,
   ): Promise<number> {
     const serial = await this.#nextSerial(executor);
+    const changes = new Map<string, string | null>();
     for (const operation of transaction.operations) {
       begin(operation);
-      await this.#perform(executor, transaction.scope, operation, serial);
+      await this.#perform(executor, transaction.scope, operation, serial, changes);
     }
-    await this.#record(executor, transaction, serial);
+    await this.#record(executor, transaction, serial, changes);
     return serial;
   }
 
@@ -199,15 +204,21 @@ export class SqlLedger implements Ledger {
     scope: ScopeKey,
     operation: LedgerOperation,
     serial: number,
+    changes: Map<string, string | null>,
   ): Promise<void> {
     const queries = this.#queries;
     switch (operation.op) {
-      case 'put-object':
-        await queries.putObject(executor, objectRow(operation.object, serial));
+      case 'put-object': {
+        const row = objectRow(operation.object, serial);
+        await queries.putObject(executor, row);
+        changes.set(row.uid, objectHash(row));
         return;
-      case 'drop-object':
-        await queries.dropObject(executor, { uid: operation.uid, scope });
+      }
+      case 'drop-object': {
+        const dropped = await queries.dropObject(executor, { uid: operation.uid, scope });
+        if (dropped.numAffectedRows === 1n) changes.set(operation.uid, null);
         return;
+      }
       case 'open-intent':
         await queries.openIntent(executor, intentRow(operation.intent, serial));
         return;
@@ -239,21 +250,29 @@ export class SqlLedger implements Ledger {
     }
   }
 
-  /** Appends the transaction's lines to its scope's chain. */
-  async #record(executor: Transaction<LedgerTables>, transaction: LedgerTransaction, serial: number): Promise<void> {
-    const records = transaction.operations.filter((operation) => operation.op === 'record');
+  /** Appends the transaction's lines to its scope's chain; the last one seals the objects that it changed. */
+  async #record(
+    executor: Transaction<LedgerTables>,
+    transaction: LedgerTransaction,
+    serial: number,
+    changes: ObjectChanges,
+  ): Promise<void> {
+    const said = transaction.operations.filter((operation) => operation.op === 'record');
+    const isSilent = said.length === 0 && changes.size > 0;
+    const records = isSilent ? [{ op: 'record', event: inventoryEvent, detail: {} } as const] : said;
     if (records.length === 0) return;
     const { scope, atMs, actor } = transaction;
     const { rows } = await this.#queries.head(executor, { scope });
     let line = Number(rows[0]?.lines ?? 0);
     let hash = rows[0]?.hash ?? chainStart;
-    for (const { event, uid = null, detail } of records) {
+    for (const [at, { event, uid = null, detail }] of (records as readonly RecordOperation[]).entries()) {
       line += 1;
       const previous = hash;
       const text = canonicalJson(detail);
-      hash = chainHash(previous, { scope, line, serial, atMs, actor, event, uid, detail: text });
+      const objects = at === records.length - 1 ? changesText(changes) : null;
+      hash = chainHash(previous, { scope, line, serial, atMs, actor, event, uid, detail: text, objects });
       const row = { scope, line, serial, at_ms: atMs, actor, event, uid, detail: text, prev_hash: previous, hash };
-      await this.#queries.record(executor, row);
+      await this.#queries.record(executor, { ...row, objects });
     }
     await this.#queries.setHead(executor, { scope, lines: line, hash });
   }
@@ -281,9 +300,12 @@ export class SqlLedger implements Ledger {
     if (scope === undefined) return;
     const serial = await this.#nextSerial(db);
     const ranges = removedRanges(batch);
+    const removed = new Set(batch.map(({ line }) => line));
+    const carried = carriedOver(await sealingLines(db, scope), (line) => removed.has(line));
     await removeLines(db, scope, ranges);
     const record = { op: 'record', event: compactedEvent, detail: compactedDetail(ranges) } as const;
-    await this.#record(db, { scope, actor: policy.actor, atMs: policy.nowMs, operations: [record] }, serial);
+    const { actor, nowMs: atMs } = policy;
+    await this.#record(db, { scope, actor, atMs, operations: [record] }, serial, carried);
   }
 
   #mustBeWritable(): void {

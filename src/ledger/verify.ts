@@ -3,8 +3,9 @@ import { chainHash, chainStart } from './chain.ts';
 import { compactedEvent, type RemovedRange, rangesIn } from './compaction.ts';
 import { missing } from './errors.ts';
 import { fileExists } from './files.ts';
-import { readStanding } from './migrations.ts';
-import type { HistoryTable, LedgerTables } from './schema.ts';
+import { coveredSince, inventoryFaults } from './inventory.ts';
+import { migrate, migrations, newestSchema, readStanding, type Standing } from './migrations.ts';
+import type { HistoryTable, LedgerTables, ObjectTable } from './schema.ts';
 import { openDatabase } from './sqlite.ts';
 import { sqliteFault } from './sqlite-faults.ts';
 import type { ScopeKey } from '../model/ids.ts';
@@ -12,16 +13,42 @@ import type { Json } from '../model/json.ts';
 
 /** Something in a ledger that is not as it was written. */
 export interface LedgerFinding {
-  /** `structure`: what SQLite itself finds; `chain`: the history of one scope. */
-  readonly area: 'structure' | 'chain';
+  /**
+   * `structure`: what SQLite itself finds; `schema`: tables and indexes; `chain`: the history of one scope; `inventory`:
+   * the objects of one scope, which differ from its history.
+   */
+  readonly area: 'structure' | 'schema' | 'chain' | 'inventory';
   readonly scope?: ScopeKey;
   /** What, and where, in a sentence. */
   readonly message: string;
 }
 
+/** From where on the history covers the objects. `undefined`: not at all, for the schema is older than that. */
+export interface InventoryCoverage {
+  readonly objects: number;
+  /** Objects are as recorded since this serial; 0: since the ledger was made. */
+  readonly since: number | undefined;
+}
+
+/** Says how much `verifySqliteLedger` could check of the objects. */
+export function inventoryCoverage(path: string): InventoryCoverage | undefined {
+  const database = openDatabase(path, { readOnly: true });
+  try {
+    const { n } = database.prepare('SELECT count(*) AS n FROM object').get() as { readonly n: number };
+    const row = database.prepare('SELECT v FROM meta WHERE k = ?').get(coveredSince);
+    return { objects: n, since: row === undefined ? undefined : Number(row['v']) };
+  } catch (error) {
+    if (sqliteFault(error) === 'unknown' && !(error instanceof Error)) throw error;
+    return undefined; // The findings say what is wrong with it.
+  } finally {
+    database.close();
+  }
+}
+
 /**
- * Checks the file's structure and every scope's history. Reads only, and works beside a writer.
- * @returns findings; an empty list means that every line is the one that was written, in its place, and none is missing.
+ * Checks the file's structure, its schema, every scope's history, and its objects against the history. Reads only, and
+ * works beside a writer.
+ * @returns findings; an empty list means that every line and every object is the one that was written, and none is missing.
  * @throws PortolanError `ledger/missing`.
  */
 export function verifySqliteLedger(path: string): readonly LedgerFinding[] {
@@ -30,7 +57,7 @@ export function verifySqliteLedger(path: string): readonly LedgerFinding[] {
     const database = openDatabase(path, { readOnly: true });
     try {
       database.exec('PRAGMA trusted_schema = OFF; BEGIN'); // One view of all tables, whatever is written meanwhile.
-      return [...structureFindings(database), ...chainFindings(database)];
+      return [...structureFindings(database), ...contentFindings(database)];
     } finally {
       database.close();
     }
@@ -48,9 +75,67 @@ function structureFindings(database: DatabaseSync): readonly LedgerFinding[] {
     .map((message) => ({ area: 'structure', message }));
 }
 
-function chainFindings(database: DatabaseSync): readonly LedgerFinding[] {
+function contentFindings(database: DatabaseSync): readonly LedgerFinding[] {
   const standing = readStanding(database);
   if (standing === undefined) return [{ area: 'structure', message: 'it is a database, but not one of Portolan' }];
+  const known = newestSchema(migrations);
+  if (standing.schema > known) {
+    const message = `the ledger has schema ${standing.schema}, and this version of Portolan knows up to ${known}: nothing else could be checked`;
+    return [{ area: 'schema', message }];
+  }
+  const schema = schemaFindings(database, standing.schema);
+  // Without its tables, nothing else can be read.
+  if (schema.some(({ message }) => message.startsWith('the table'))) return schema;
+  return [...schema, ...chainFindings(database, standing), ...inventoryFindings(database)];
+}
+
+/** Tables and indexes as a new ledger has them: without its indexes, a ledger no longer refuses a second install. */
+function schemaFindings(database: DatabaseSync, schema: number): readonly LedgerFinding[] {
+  const fresh = openDatabase(':memory:', { readOnly: false });
+  try {
+    fresh.exec("CREATE TABLE meta (k TEXT PRIMARY KEY, v TEXT NOT NULL); INSERT INTO meta VALUES ('serial', '0')");
+    migrate(
+      fresh,
+      0,
+      migrations.filter(({ to }) => to <= schema),
+    );
+    const [expected, present] = [partsOf(fresh), partsOf(database)];
+    return [...new Set([...expected.keys(), ...present.keys()])].flatMap((name): LedgerFinding[] => {
+      if (expected.get(name) === present.get(name)) return [];
+      const fault = !present.has(name)
+        ? 'is missing'
+        : expected.has(name)
+          ? 'was changed'
+          : 'does not belong to a ledger';
+      return [{ area: 'schema', message: `the ${name} ${fault}` }];
+    });
+  } finally {
+    fresh.close();
+  }
+}
+
+/** Definitions by `table history`; `meta` comes before every schema. */
+function partsOf(database: DatabaseSync): ReadonlyMap<string, string> {
+  const query = "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'";
+  const rows = database.prepare(`${query} AND name <> 'meta'`).all();
+  return new Map(rows.map(({ type, name, sql }) => [`${String(type)} ${String(name)}`, String(sql)]));
+}
+
+function inventoryFindings(database: DatabaseSync): readonly LedgerFinding[] {
+  if (database.prepare('SELECT 1 FROM meta WHERE k = ?').get(coveredSince) === undefined) return [];
+  const objects = database.prepare('SELECT * FROM object ORDER BY scope, uid').all() as unknown as ObjectTable[];
+  const sealing = 'SELECT scope, line, objects FROM history WHERE objects IS NOT NULL ORDER BY scope, line';
+  const lines = database.prepare(sealing).all() as unknown as Pick<HistoryTable, 'scope' | 'line' | 'objects'>[];
+  const rowsOf = Map.groupBy(objects, ({ scope }) => scope);
+  const linesOf = Map.groupBy(lines, ({ scope }) => scope);
+  return [...new Set([...linesOf.keys(), ...rowsOf.keys()])].flatMap((scope) =>
+    inventoryFaults(linesOf.get(scope) ?? [], rowsOf.get(scope) ?? []).map(
+      (message): LedgerFinding => ({ area: 'inventory', scope, message }),
+    ),
+  );
+}
+
+function chainFindings(database: DatabaseSync, standing: Standing): readonly LedgerFinding[] {
   const heads = database.prepare('SELECT scope, lines, hash FROM chain').all() as LedgerTables['chain'][];
   const headOf = new Map(heads.map((head) => [head.scope, head]));
   const scopes = database.prepare('SELECT scope FROM chain UNION SELECT DISTINCT scope FROM history ORDER BY 1').all();
@@ -111,6 +196,7 @@ function hashOf(row: HistoryTable): string {
     event: row.event,
     uid: row.uid,
     detail: row.detail,
+    objects: row.objects,
   });
 }
 

@@ -158,7 +158,8 @@ test('compaction forgets what is old and settled, and keeps what is pending, rec
   await at(99, [record('new, of no object')]);
 
   const report = await ledger.compact({ nowMs: 100 * day, actor: 'test', keepMs: 20 * day });
-  expect(report).toEqual({ history: 1_251, intents: 1, snapshots: 1 });
+  // With the line that only sealed the object.
+  expect(report).toEqual({ history: 1_252, intents: 1, snapshots: 1 });
   expect((await ledger.intents({})).map(({ id }) => id)).toEqual(['open', 'recent', 'unknown']);
   expect((await ledger.lastSnapshot('default'))?.id).toBe('s3');
   const rows = await ledger.history({ limit: 5_000 });

@@ -91,7 +91,7 @@ for (const dialect of ['extended', 'documented'] as const) {
 
     expect((await upgrade.run('apply', ...SETTLED, '--yes', '--prune')).code).toBe(0);
     expect(upgrade.writes()).toBe(0);
-    expect(schema()).toBe('2');
+    expect(schema()).toBe('3');
     expect((await upgrade.run('plan', ...SETTLED, '--prune')).out).toMatch(/^No changes\. 8 resources in sync/m);
     expect(upgrade.domains()).toEqual(before);
     const rules = await upgrade.rules();

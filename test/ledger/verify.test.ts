@@ -47,7 +47,7 @@ test('flipping any byte of any row of the history is found', async () => {
     .all()
     .map(({ name }) => String(name));
   const rows = raw.prepare('SELECT * FROM history').all();
-  expect([columns.length, rows.length]).toEqual([10, 10]);
+  expect([columns.length, rows.length]).toEqual([11, 10]);
   let flips = 0;
   for (const row of rows) {
     for (const column of columns) {

@@ -1,4 +1,4 @@
-import type { LedgerFinding } from '../../ledger/verify.ts';
+import type { InventoryCoverage, LedgerFinding } from '../../ledger/verify.ts';
 import { safeLine } from '../../model/text.ts';
 import type { CommandDefinition, Surroundings } from '../command.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
@@ -8,7 +8,9 @@ import { existingLedgerPath, ledgerFileOption, type LedgerOptions } from './open
 import { writeJson } from './words.ts';
 
 const HELP = `
-Checks the file's structure, and that no line of the history was changed, moved or taken out since it was written.
+Checks the file's structure and schema, that no line of the history was changed, moved or taken out since it was written,
+and that the objects are those that the history recorded. A ledger from an earlier version is covered from the moment when
+this version first opened it for writing; the output says from which serial.
 Reads only, beside whoever writes. Ends with 1 when something is not as it was written.
 
 Examples:
@@ -17,7 +19,7 @@ Examples:
 export const verifyCommand: CommandDefinition = {
   help: {
     about:
-      'Checks the file of the ledger, its schema and the chain of its history, each line of which seals the one before it. Writes nothing.',
+      'Checks the file of the ledger, its schema, the chain of its history, each line of which seals the one before it, and the objects, which the history seals as well. Writes nothing.',
     exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid],
     seeAlso: ['ledger backup', 'ledger restore'],
   },
@@ -35,15 +37,17 @@ async function verify(
   { terminal }: Surroundings,
 ): Promise<ExitCode> {
   const path = existingLedgerPath(options);
-  const { verifySqliteLedger } = await import('../../ledger/verify.ts');
+  const { inventoryCoverage, verifySqliteLedger } = await import('../../ledger/verify.ts');
   const findings = verifySqliteLedger(path);
+  const inventory = inventoryCoverage(path);
   const exitCode = findings.length === 0 ? EXIT.ok : EXIT.failed;
   if (options.output === 'json') {
-    writeJson({ ledger: path, findings }, terminal);
+    writeJson({ ledger: path, findings, inventory: inventory ?? null }, terminal);
     return exitCode;
   }
   if (findings.length === 0) {
     terminal.out.write(`${safeLine(path)} is whole, and its history is as it was written\n`);
+    if (inventory !== undefined) terminal.out.write(`${coverageText(inventory)}\n`);
     return exitCode;
   }
   for (const finding of findings) terminal.out.write(`${safeLine(sentence(finding))}\n`);
@@ -51,6 +55,12 @@ async function verify(
     `${count(findings.length, 'finding')}. Keep a copy of ${safeLine(path)} and what stands beside it, and restore a backup: portolan ledger restore BACKUP.\n`,
   );
   return exitCode;
+}
+
+function coverageText({ objects, since }: InventoryCoverage): string {
+  if (since === undefined)
+    return 'Its objects could not be checked: an earlier version wrote it. They are covered once this version has opened it for writing.';
+  return `Its ${count(objects, 'object')} ${objects === 1 ? 'is' : 'are'} as recorded${since === 0 ? '' : ` since serial ${since}; what happened to them before is not covered`}.`;
 }
 
 function sentence({ area, scope, message }: LedgerFinding): string {
