@@ -47,7 +47,7 @@ async function verify(
   }
   if (findings.length === 0) {
     terminal.out.write(`${safeLine(path)} is whole, and its history is as it was written\n`);
-    if (inventory !== undefined) terminal.out.write(`${coverageText(inventory)}\n`);
+    if (inventory !== undefined && inventory.objects > 0) terminal.out.write(`${coverageText(inventory)}\n`);
     return exitCode;
   }
   for (const finding of findings) terminal.out.write(`${safeLine(sentence(finding))}\n`);
