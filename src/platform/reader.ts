@@ -54,6 +54,9 @@ export interface Reader {
   writeHappened(): void;
 }
 
+/** Why the waiting for an answer ends. Without a reason of ours, each abort makes an exception with a stack. */
+const ANSWERED = new Error('the read was answered');
+
 const NO_QUERY: Readonly<Record<string, string>> = {};
 
 /** Reads with retries; two equal reads under way at the same time are one request. */
@@ -83,7 +86,7 @@ export function createReader(world: ReaderWorld): Reader {
     try {
       return await sendUnlessLate(request);
     } finally {
-      answered.abort();
+      answered.abort(ANSWERED);
     }
   }
 

@@ -50,6 +50,8 @@ export function wasListed(row: OwnedObject): boolean {
 export function departures(context: ComponentContext, observed: ObservedComponent, marks: Marks): Departures {
   const draft: Drafted = { ports: new Set(), restored: [], steps: [], holds: [], notes: [], forget: [] };
   const listed = new Set(context.resource.spec.ports.map(({ port }) => port));
+  // Most components have no such port.
+  if (!context.memory.objects.some((row) => row.kind === 'Component' && wasListed(row))) return draft;
   for (const live of observed.ports) {
     const row = remembered(context.memory, 'Component', portKey(observed.serviceId, live.port));
     if (listed.has(live.port) || row === undefined || row.source !== context.source || !wasListed(row)) continue;
