@@ -132,12 +132,16 @@ export async function observeTwice(
 /** Answers of the cluster behind the platform and of its licence: they pass, and say nothing of the request. */
 const PASSING_CODES = [10_400, 10_411];
 
+/** The platform has two rules with one key: it answers every creation of another one with this error. */
+const SEVERAL = /returned more than one \w+/;
+
 /**
  * The platform's own logic said no, in words that no row of the classifier knows: it will say so again and again, and
  * a person must hear of it. That it is busy is no such no. Counted once the plan shows whether it was done all the same: what is as wanted counts anew.
  */
 function wasRefused({ outcome }: Intent): boolean {
   const { status = 0, code, message = '' } = (outcome ?? {}) as Partial<AnswerSummary>;
+  if (status === 500 && SEVERAL.test(message)) return true;
   if (status < 400 || status >= 500 || code === undefined || PASSING_CODES.includes(code)) return false;
   return !asksToWait({ status, message });
 }

@@ -270,6 +270,8 @@ export interface KindDiff<Spec, Live, S extends Step> {
 
 export interface WithdrawContext {
   readonly rules: Readable<readonly RuleRecord[]>;
+  /** Ids of rules that this application does not show, and that are not proved to be gone. */
+  readonly unproven: ReadonlySet<string>;
   /** By component, of those with an object whose ports must be seen; undefined: the component is gone. */
   readonly ports: ReadonlyMap<string, readonly PortRecord[] | undefined>;
   readonly canDeleteRules: boolean;
@@ -284,7 +286,7 @@ export interface WithdrawContext {
 }
 
 /** What is observed for the sake of objects that git no longer names. */
-export type Withdrawal = Pick<WithdrawContext, 'rules' | 'ports' | 'canDeleteRules' | 'canDeletePorts'>;
+export type Withdrawal = Pick<WithdrawContext, 'rules' | 'unproven' | 'ports' | 'canDeleteRules' | 'canDeletePorts'>;
 
 /** The intent of a step in doubt, with what its kind may look at to decide it. */
 export interface ResolveContext {

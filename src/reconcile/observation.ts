@@ -13,7 +13,7 @@ import { bindAtFirstUse, mustBeBoundRegion, mustBeBoundUrl } from './binding.ts'
 import { bookings, readMemory } from './books.ts';
 import { resolveScope } from './resolve-scope.ts';
 import { type CachingReader, createScopeReader, VANISHED } from './scope-reader.ts';
-import { confirmedRules, removals, withdrawnPorts } from './withdrawn.ts';
+import { confirmedRules, removals, withdrawnOf, withdrawnPorts } from './withdrawn.ts';
 import type { PassOptions, Seen, Work } from './work.ts';
 
 /** Observes and plans. Decides intents in doubt first, unless nothing may be written. */
@@ -151,22 +151,20 @@ async function look(
   );
   const live = new Map(observed);
   const withdrawn =
-    options.targets === undefined
-      ? memory.objects.filter(({ source, resource }) => source === world.source && !work.resources.has(resource))
-      : [];
+    options.targets === undefined ? withdrawnOf(memory.objects, world.source, work.resources, live) : [];
   const withdrawnRules = withdrawn.filter(({ kind }) => kind === 'HttpGatewayRule');
   const owing = memory.objects.filter(({ source, obligation }) => source === world.source && obligation !== null);
   const ports = await withdrawnPorts(reader, withdrawn, owing);
   const needsRules = withdrawnRules.length + ports.size + live.size > 0;
   const listed = needsRules ? await reader.rules() : { readable: false as const };
-  const rules = await confirmedRules(world.client, scope, listed, withdrawnRules);
+  const { rules, unproven } = await confirmedRules(world.client, scope, reader, listed, withdrawnRules);
   const { plan, bookkeeping, waits } = planScope({
     application: work.application.id,
     scope,
     source: world.source,
     resources: work.resources,
     live,
-    withdrawal: { rules, ports, ...(await removals(reader, rules.readable, ports.size > 0)) },
+    withdrawal: { rules, unproven, ports, ...(await removals(reader, rules.readable, ports.size > 0)) },
     memory,
     permissions: options.permissions,
     targets: options.targets,

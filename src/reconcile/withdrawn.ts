@@ -1,28 +1,76 @@
 import type { Readable, ScopeReader } from '../kinds/reconciled.ts';
+import type { ComponentLive } from '../kinds/component/live.ts';
+import type { ResourceId } from '../model/ids.ts';
 import type { PortRecord, RuleRecord } from '../model/observed.ts';
 import type { OwnedObject } from '../model/owned.ts';
+import type { DesiredState } from '../model/resource.ts';
 import type { PlatformClient } from '../platform/client.ts';
 import type { AppAddress } from '../platform/writes.ts';
 
+/** The rules of an application, as far as they say what became of rules that git no longer names. */
+export interface ConfirmedRules {
+  readonly rules: Readable<readonly RuleRecord[]>;
+  /** Ids of rules that this application does not show, and that are not proved to be gone. */
+  readonly unproven: ReadonlySet<string>;
+}
+
 /**
  * The rules, with those of ours that the listing lacks and the platform still has: an empty or old listing is no proof
- * that a rule is gone, and the ledger must not let go of it. Each is asked for by its id, which is rare.
+ * that a rule is gone, and the ledger must not let go of it. Each is asked for by its id, which is rare. The application
+ * shows no rule of a component that belongs to another one now.
  * @param withdrawn what git no longer names.
  */
 export async function confirmedRules(
   client: PlatformClient,
   app: AppAddress,
+  reader: ScopeReader,
   rules: Readable<readonly RuleRecord[]>,
   withdrawn: readonly OwnedObject[],
-): Promise<Readable<readonly RuleRecord[]>> {
-  if (!rules.readable) return rules;
+): Promise<ConfirmedRules> {
+  if (!rules.readable) return { rules, unproven: new Set() };
   const listed = new Set(rules.value.map((rule) => rule.ruleId));
-  const missing = withdrawn.flatMap(({ origin, remoteId }) =>
-    origin === 'observed' || remoteId === null || listed.has(remoteId) ? [] : [remoteId],
+  const missing = withdrawn.filter(
+    ({ origin, remoteId }) => origin !== 'observed' && remoteId !== null && !listed.has(remoteId),
   );
-  const found = await Promise.all(missing.map((ruleId) => client.rule(app, ruleId)));
+  const found = await Promise.all(missing.map(({ remoteId }) => client.rule(app, remoteId as string)));
   const present = found.flatMap((answer) => (answer.readable && answer.value !== undefined ? [answer.value] : []));
-  return { readable: true, value: [...rules.value, ...present] };
+  const there = new Set(present.map(({ ruleId }) => ruleId));
+  const lost = missing.filter(({ remoteId }) => !there.has(remoteId as string));
+  return {
+    rules: { readable: true, value: [...rules.value, ...present] },
+    unproven: lost.length === 0 ? new Set() : await elsewhere(reader, lost),
+  };
+}
+
+/** Returns the ids of those rules that may be in another application. */
+async function elsewhere(reader: ScopeReader, lost: readonly OwnedObject[]): Promise<ReadonlySet<string>> {
+  const every = await reader.everyRule();
+  const all = new Set(every.readable ? every.value.map(({ rule }) => rule.ruleId) : []);
+  const ids = await Promise.all(
+    lost.map(async (object) => {
+      const { remoteId } = object;
+      const isThere = every.readable
+        ? all.has(remoteId as string)
+        : (await reader.ports(serviceOf(object))) === undefined;
+      return isThere ? [remoteId as string] : [];
+    }),
+  );
+  return new Set(ids.flat());
+}
+
+/** Which of the objects of this source no manifest wants: its manifest is gone, or means another component by now. */
+export function withdrawnOf(
+  objects: readonly OwnedObject[],
+  source: string,
+  resources: DesiredState,
+  live: ReadonlyMap<ResourceId, unknown>,
+): readonly OwnedObject[] {
+  return objects.filter((object) => {
+    if (object.source !== source) return false;
+    if (!resources.has(object.resource)) return true;
+    const seen = live.get(object.resource) as ComponentLive | undefined;
+    return object.kind === 'Component' && seen?.type === 'observed' && seen.serviceId !== serviceOf(object);
+  });
 }
 
 /** What the server can remove, asked only where something may have to be. */

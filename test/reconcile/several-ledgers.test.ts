@@ -144,7 +144,7 @@ test.for(['documented', 'extended'] as const)(
     expect(first.plan.holds).toMatchObject([
       {
         code: 'install/not-alone',
-        message: expect.stringContaining('1 components appeared that are not of it'),
+        message: expect.stringContaining('1 component appeared that is not of it'),
         remedy: expect.stringContaining('portolan ledger confirm default/team-a/region-1/42'),
       },
     ]);

@@ -36,6 +36,8 @@ export class ByHand {
   readonly installs = new Set<string>();
   /** When somebody moved a component to another application, or back. */
   readonly movedMs = new Map<string, number>();
+  /** Those that came back: they appear in the application. */
+  readonly movedHere = new Set<string>();
   /** How often somebody edited or deleted a port, by `<component>/<port>`. */
   readonly ports = new Map<string, number>();
 
@@ -186,6 +188,7 @@ const actors = {
     if (component === undefined || byHand.isCounted || byHand.installs.has(String(component.groupId))) return;
     const appId = component.appId === ELSEWHERE ? ADDRESS.appId : ELSEWHERE;
     byHand.movedMs.set(component.id, timeline.nowMs);
+    if (appId === ADDRESS.appId) byHand.movedHere.add(component.id);
     server.change((state) => {
       state.components.put({ ...component, appId });
       for (const port of state.ports.in('component', component.id)) {

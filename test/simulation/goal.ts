@@ -101,10 +101,12 @@ function ruleFaults(world: World, name: string, spec: HttpGatewayRuleSpec): stri
   const object = objectOf(world, 'HttpGatewayRule', `rule/${place}`);
   if (object === undefined) return [`rule ${name} is not on record`];
   if (object.state === 'unverified') return [];
-  return fieldFaults(name, spec, row);
+  // Whose rule was found after a lost answer, nobody can tell if it is as it was sent; Portolan says what it assumes.
+  const isAssumed = object.remoteAux['assumed'] !== undefined && world.byHand.rules.has(place);
+  return fieldFaults(name, spec, row, isAssumed);
 }
 
-function fieldFaults(name: string, spec: HttpGatewayRuleSpec, row: RuleRow): string[] {
+function fieldFaults(name: string, spec: HttpGatewayRuleSpec, row: RuleRow, isAssumed: boolean): string[] {
   const faults: string[] = [];
   const check = (
     field: string,
@@ -118,7 +120,7 @@ function fieldFaults(name: string, spec: HttpGatewayRuleSpec, row: RuleRow): str
   check('header', spec.header, row.header);
   check('autoSsl', spec.autoSsl?.enabled, row.autoSsl);
   const { proxy_body_size: size } = (row.configuration ?? {}) as { readonly proxy_body_size?: number };
-  check('configuration', spec.configuration?.proxyBodySize, size ?? 0);
+  if (!isAssumed) check('configuration', spec.configuration?.proxyBodySize, size ?? 0);
   return faults;
 }
 

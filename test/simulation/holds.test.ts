@@ -177,19 +177,20 @@ test.for(happenings)('%s: %o', ([, hold, happens, isCause]) => {
   expect(explanationOf(world, { ...WWW, ...hold }, []) !== undefined).toBe(isCause);
 });
 
-/** A creation whose answer is lost, and then a listing that is empty for a while. */
+/** A creation whose answer is lost, and then listings (of the application's rules, and of all rules) that are empty for a while. */
 const hidden = (write: number, read: number, a: number) => ({
   workload: 'two rules on one port',
   dialect: 'extended' as const,
   script: [
     [write, { type: 'write', fault: 'reset-after', a: 1 }],
     [read, { type: 'read', fault: 'read-empty', a }],
+    [read + 1, { type: 'read', fault: 'read-empty', a }],
     // So long must it last that the rule is looked for amid it.
     [60, { type: 'clock', jumpMs: 0 }],
   ] as const,
 });
 
-test('a rule of ours that two listings left out is rightly taken for somebody else’s; one listing is not enough', async () => {
+test('a rule of ours that both listings left out twice is rightly taken for somebody else’s; once is not enough', async () => {
   const workload = workloads.find(({ name }) => name === 'two rules on one port');
   if (workload === undefined) throw new Error('there is no such workload');
   const write = (await effectsOf(workload, 'extended')).findIndex(({ operation }) => operation === 'createRule') + 1;

@@ -81,6 +81,7 @@ export const killers: Readonly<Record<string, Killer>> = {
       script: [
         [10, { type: 'write', fault: 'reset-after', a: 1 }],
         [20, { type: 'read', fault: 'read-empty', a: 7 }],
+        [21, { type: 'read', fault: 'read-empty', a: 7 }],
         [60, { type: 'clock', jumpMs: 0 }],
       ],
     },

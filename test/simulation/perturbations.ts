@@ -76,7 +76,7 @@ function fits(perturbation: Perturbation, effect: Effect): boolean {
   }
 }
 
-const LISTINGS = new Set(['listRegions', 'listPorts', 'listRules', 'listComponents', 'listInstalled']);
+const LISTINGS = new Set(['listRegions', 'listPorts', 'listRules', 'listAllRules', 'listComponents', 'listInstalled']);
 const byOperation = new Map<string, readonly string[]>();
 
 /** Names of the faults that can befall an effect. */

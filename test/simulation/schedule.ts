@@ -52,6 +52,8 @@ const SETTLED_MS = defaultTiming.settleInstallMs + 900_000 + 60_000;
 
 /** Between two rounds; longer than a scope waits after a write in doubt. */
 const ROUND_MS = defaultTiming.settleTargetStateMs + 10_000;
+/** Between two rounds while a creation is in doubt. */
+const ROUND_IN_DOUBT_MS = defaultTiming.settleCreationMs + 10_000;
 /** Longer than any `wait.timeout`. */
 const WAITED_MS = 11 * 60_000;
 
@@ -179,9 +181,11 @@ async function settle(world: World, holds: string[]): Promise<void> {
 async function converge(world: World): Promise<boolean> {
   let rests = false;
   let faults: string[] = ['nothing was tried'];
+  // What was recorded last, such as an adoption, may release what is held: the next round does it.
+  let isReleasing = false;
   // What the platform refuses for good is tried three times, and is then a hold; what waited for it, or becomes of it, is tried after that.
   world.refusedRequests.clear();
-  for (let round = 1, refusals = 0; round <= ROUNDS_MAX + refusals && faults.length > 0; round += 1) {
+  for (let round = 1, refusals = 0; round <= ROUNDS_MAX + refusals && (faults.length > 0 || isReleasing); round += 1) {
     if (world.violation !== undefined) return false;
     const { refused } = world;
     const done = world.truth.sent.length + world.books.commits;
@@ -204,7 +208,11 @@ async function converge(world: World): Promise<boolean> {
         ? [...(outcome.waits.length > 0 ? ['still waiting'] : []), ...differences(world, outcome.plan)]
         : [`the pass was ${outcome.type}: ${JSON.stringify(outcome)}`];
     if (world.refused > refused) refusals = Math.min(refusals + 1, FAILURES_MAX * world.refusedRequests.size);
-    if (!rests || faults.length > 0) await world.letPass(ROUND_MS);
+    const holds = outcome.type === 'ended' ? outcome.plan.holds : [];
+    isReleasing = !rests && holds.length > 0;
+    // A refusal that no row of the classifier knows is in doubt first.
+    const isSettling = [...world.books.intents.values()].some(isPending);
+    if (!rests || faults.length > 0) await world.letPass(isSettling ? ROUND_IN_DOUBT_MS : ROUND_MS);
   }
   if (faults.length > 0) world.violate('L-CONV', `after ${ROUNDS_MAX} calm rounds: ${faults.join('; ')}`);
   return rests;

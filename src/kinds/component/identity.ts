@@ -37,12 +37,8 @@ export function identifyComponent(
   if (spec.serviceId !== undefined) return { type: 'known', serviceId: spec.serviceId };
   const from = spec.from;
   if (from === undefined) throw new Error(`${resource.id} has neither serviceId nor from: the schema forbids that`);
-  const fixed = memory.objects.find(
-    (object) =>
-      object.kind === 'Component' && object.resource === resource.id && object.naturalKey.startsWith('component/'),
-  );
-  if (fixed?.remoteId && fixed.remoteAux['from'] === `${from.install}/${from.component}`)
-    return { type: 'known', serviceId: fixed.remoteId };
+  const fixed = memory.objects.find((object) => isFixedBy(object, resource));
+  if (fixed?.remoteId) return { type: 'known', serviceId: fixed.remoteId };
 
   const install = remembered(memory, 'StoreInstall', `install/${from.install}`);
   const waitsFor = resourceId('StoreInstall', from.install);
@@ -61,6 +57,15 @@ export function identifyComponent(
   const only = matches[0];
   if (only !== undefined && matches.length === 1) return { type: 'known', serviceId: only.serviceId };
   return { type: 'held', hold: noMatch(resource, waitsFor, from.component, components, matches) };
+}
+
+/** Whether a row is that of the component which a manifest with `from` means now: an earlier `from` may have meant another. */
+export function isFixedBy(
+  { kind, resource, naturalKey, remoteAux }: OwnedObject,
+  { id, spec: { from } }: Resource<ComponentSpec>,
+): boolean {
+  if (kind !== 'Component' || resource !== id || !naturalKey.startsWith('component/')) return false;
+  return from !== undefined && remoteAux['from'] === `${from.install}/${from.component}`;
 }
 
 /** As `identifyComponent`; asks the platform for the names only where those on record find no component. */

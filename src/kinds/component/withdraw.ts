@@ -4,6 +4,7 @@ import type { OwnedObject } from '../../model/owned.ts';
 import type { Resource } from '../../model/resource.ts';
 import { type Difference, noDifference, remembered, type WithdrawContext } from '../reconciled.ts';
 import { diffPorts } from './diff.ts';
+import { isFixedBy } from './identity.ts';
 import type { ObservedComponent } from './live.ts';
 import { restoration } from './owed.ts';
 import type { ComponentSpec } from './spec.ts';
@@ -30,7 +31,9 @@ function isSpokenFor(serviceId: string, { resources, memory }: WithdrawContext):
     if (resource.kind !== 'Component') return false;
     const { serviceId: named } = resource.spec as ComponentSpec;
     if (named !== undefined) return named === serviceId;
-    return memory.objects.some((object) => object.resource === resource.id && object.naturalKey === key);
+    return memory.objects.some(
+      (object) => object.naturalKey === key && isFixedBy(object, resource as Resource<ComponentSpec>),
+    );
   });
 }
 
@@ -124,7 +127,10 @@ function letGo(rows: readonly OwnedObject[], serviceId: string, context: Withdra
     const owed = restoration(row, serviceId, live, context.rules);
     if (owed !== undefined) return { ...noDifference, ...owed };
     const what = port === undefined ? `${row.resource} (${row.remoteId})` : `port ${port} of ${row.resource}`;
-    const message = `${what} is no longer in the source${fateOf(serviceId, port, live, context)}`;
+    const fate = fateOf(serviceId, port, live, context);
+    const message = context.resources.has(row.resource)
+      ? `the manifest of ${row.resource} no longer means component ${serviceId}${port === undefined ? '' : ` (port ${port})`}${fate}`
+      : `${what} is no longer in the source${fate}`;
     return { ...noDifference, notes: [{ code: 'component/withdrawn', message }], forget: [row.naturalKey] };
   });
   return {

@@ -24,7 +24,7 @@ export function recordingOf(
   return {
     naturalKey: key,
     remoteId: ruleId,
-    remoteAux: { serviceId, ...removalMarks(resource), ...openedMark(mine) },
+    remoteAux: { serviceId, ...removalMarks(resource), ...openedMark(mine), ...assumedMark(mine) },
     origin: 'created',
     state: 'present',
     lastApplied: {
@@ -63,6 +63,23 @@ export function hiddenFields(fields: JsonObject): JsonObject {
 export function openedMark(row: OwnedObject | undefined): JsonObject {
   const opened = row?.remoteAux['opened'];
   return opened === undefined ? {} : { opened };
+}
+
+/**
+ * Names of the fields that no answer shows, of a rule whose creation was in doubt: a rule like it exists, so they are
+ * assumed to be as sent.
+ */
+export function assumedMark(row: OwnedObject | undefined): JsonObject {
+  const assumed = row?.remoteAux[ASSUMED];
+  return assumed === undefined ? {} : { [ASSUMED]: assumed };
+}
+
+const ASSUMED = 'assumed';
+
+/** The mark of a rule that was found after its creation had been in doubt. */
+export function assuming(sent: RuleWish): JsonObject {
+  const hidden = Object.keys(hiddenFields(sent));
+  return hidden.length === 0 ? {} : { [ASSUMED]: hidden };
 }
 
 /** What the annotations say about removal; remembered, because they go with the manifest that carried them. */

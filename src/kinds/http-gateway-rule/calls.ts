@@ -15,7 +15,6 @@ import type {
   CallContext,
   HoldProposal,
   ObserveContext,
-  Memory,
   Readable,
   Recording,
   Resolution,
@@ -23,11 +22,11 @@ import type {
   ScopeReader,
   ScopeReading,
 } from '../reconciled.ts';
-import { hiddenFields, openedMark, plain, readableFields, removalMarks, unlikeSent, where } from './asserted.ts';
+import { assumedMark, assuming, hiddenFields, openedMark, plain, readableFields, removalMarks } from './asserted.ts';
 import { type CertificateView, wantsCertificate } from './certificate.ts';
 import { ruleFields } from './fields.ts';
-import { ownerOf } from './identity.ts';
 import type { RuleLive } from './live.ts';
+import { absence, madeBy, unrecorded } from './made-by.ts';
 import type { HttpGatewayRuleSpec } from './spec.ts';
 import { mayBeRecreated } from './recreate.ts';
 import { type CreatedAgain, ruleKey, type RuleStep, type RuleWish } from './steps.ts';
@@ -186,6 +185,7 @@ function applied(
       serviceId: isCreate ? serviceId : step.rule.serviceId,
       ...removalMarks(resource),
       ...(isCreate && opensPort(before) ? { opened: `${step.rule.serviceId}/${step.rule.port}` } : openedMark(prior)),
+      ...(isCreate ? {} : assumedMark(prior)),
       // An update of a rule we had not known: it is adopted with the values it had.
       ...(isCreate || prior?.origin === 'created'
         ? {}
@@ -247,7 +247,8 @@ function formerFields(before: Json): JsonObject {
   return before === null ? {} : plain(readableFields(before as unknown as RuleRecord));
 }
 
-async function resolve(step: RuleStep, { reader, memory, intent }: ResolveContext): Promise<Resolution> {
+async function resolve(step: RuleStep, context: ResolveContext): Promise<Resolution> {
+  const { reader, memory, intent } = context;
   if (step.type !== 'create')
     return { type: 'superseded', evidence: 'a repetition does no harm; the rules are read and compared again' };
   const rules = await reader.rules();
@@ -259,11 +260,7 @@ async function resolve(step: RuleStep, { reader, memory, intent }: ResolveContex
         'this server does not list rules; the same request is sent once more, which it refuses if the first one was done',
     };
   const found = madeBy(step.rule, unrecorded(rules.value, memory, intent.uid), intent.preimage);
-  if (found.type === 'none')
-    return {
-      type: 'absent-so-far',
-      evidence: `no rule for ${ruleKey(step.rule).slice('rule/'.length)} in the listing of ${rules.value.length} rules`,
-    };
+  if (found.type === 'none') return await absence(step, context, rules.value.length);
   if (found.type !== 'one') return { type: 'hold', code: `rule/${found.type}`, evidence: found.why };
   const { rule } = found;
   const prior = memory.objects.find((object) => object.uid === intent.uid);
@@ -275,56 +272,13 @@ async function resolve(step: RuleStep, { reader, memory, intent }: ResolveContex
     nowMs: 0,
   });
   if (typeof recording === 'string') throw new Error('creating a rule cannot remove it');
-  return { type: 'applied', recording, evidence: `rule ${rule.ruleId} is in the listing and was not before` };
-}
-
-type Found =
-  | { readonly type: 'one'; readonly rule: RuleRecord }
-  | { readonly type: 'none' }
-  | { readonly type: 'duplicate' | 'not-as-sent'; readonly why: string };
-
-/** Rules that are not on record as another object: of those nobody asks which request made them. */
-function unrecorded(rules: readonly RuleRecord[], memory: Memory, uid: string): readonly RuleRecord[] {
-  return rules.filter((rule) => {
-    const owner = ownerOf(rule, memory);
-    return owner === undefined || owner.uid === uid;
-  });
-}
-
-/** Which of the rules with its key, and not there before it was sent, a request to create one has made. */
-function madeBy(sent: RuleWish, rules: readonly RuleRecord[], preimage: Json): Found {
-  const key = ruleKey(sent);
-  const { ids: listed = [], isEvery = false } =
-    (preimage as { readonly ids?: readonly string[]; readonly isEvery?: boolean } | null) ?? {};
-  const before = new Set(listed);
-  const fresh = rules.filter((rule) => ruleKey(rule) === key && !before.has(rule.ruleId));
-  const [rule, second] = fresh;
-  // Older intents name only the rules that had the key: of the others, none is known to be new.
-  if (rule === undefined) return isEvery ? movedSince(sent, rules, before) : { type: 'none' };
-  if (second !== undefined) {
-    const ids = fresh.map(({ ruleId }) => ruleId).join(', ');
-    return { type: 'duplicate', why: `${fresh.length} new rules have this key: ${ids}` };
-  }
-  const otherwise = unlikeSent(sent, rule);
-  if (otherwise.length === 0) return { type: 'one', rule };
+  const assumed = assuming(step.rule);
+  const unread =
+    Object.keys(assumed).length === 0 ? '' : '; no answer shows its configuration, which is assumed as sent';
   return {
-    type: 'not-as-sent',
-    why: `rule ${rule.ruleId} has this key and was not there before, but its ${otherwise.join(' and ')} ${otherwise.length > 1 ? 'are' : 'is'} not what was sent: another request made it, or it was changed since`,
-  };
-}
-
-/** A new rule of the same port may be the one that was created: its address can be edited in place, and its id stays. */
-function movedSince(sent: RuleWish, rules: readonly RuleRecord[], before: ReadonlySet<string>): Found {
-  // One that the platform made itself (type 0) was not sent.
-  const fresh = rules.filter(
-    ({ ruleId, serviceId, port, type }) =>
-      type !== 0 && serviceId === sent.serviceId && port === sent.port && !before.has(ruleId),
-  );
-  if (fresh.length === 0) return { type: 'none' };
-  const named = fresh.map((rule) => `${rule.ruleId} (${where(rule)})`).join(', ');
-  return {
-    type: 'not-as-sent',
-    why: `no rule has this key, but the port has ${fresh.length > 1 ? 'rules' : 'a rule'} that was not there before: ${named}. The request may have created it, with its address changed since`,
+    type: 'applied',
+    recording: { ...recording, remoteAux: { ...recording.remoteAux, ...assumed } },
+    evidence: `rule ${rule.ruleId} is in the listing and was not before${unread}`,
   };
 }
 

@@ -4,7 +4,16 @@ import type { OwnedObject } from '../../model/owned.ts';
 import type { Note } from '../../model/plan.ts';
 import { type Difference, type HoldProposal, noDifference, type RawChange, type StepProposal } from '../reconciled.ts';
 import { keyNeed, type WantedAddress, wantedAddress, withRecorded } from './address.ts';
-import { asserted, assertedChanges, assertedFields, plain, readableFields, recordingOf, where } from './asserted.ts';
+import {
+  asserted,
+  assertedChanges,
+  assumedMark,
+  assertedFields,
+  plain,
+  readableFields,
+  recordingOf,
+  where,
+} from './asserted.ts';
 import { isMasked, presentValue, ruleFields } from './fields.ts';
 import { keyFree } from './identity.ts';
 import type { ObservedRule, RuleContext } from './live.ts';
@@ -36,7 +45,7 @@ export function updateRule(
   const origin = ours ? (mine?.origin ?? 'created') : 'adopted';
   const aux = { ...recording.remoteAux, ...formerValues(ours ? mine?.remoteAux['adopted'] : readableFields(present)) };
   const unchangedFields = asserted(spec).length - changed.length;
-  const notes = ours || !context.memory.known ? [] : [adoption(context, present)];
+  const notes = ours || !context.memory.known ? assumption(context, mine) : [adoption(context, present)];
   const isMoved = ruleKey(present) !== ruleKey(target.address);
   // A rule that is created with another address would stand beside the present one: the rule gets the address first.
   const isFirst = changes.length > 0 && (isMoved || target.changes.length > 0);
@@ -108,6 +117,19 @@ export function updateRule(
 
 function adoption({ resource: { spec } }: RuleContext, { ruleId }: RuleRecord): Omit<Note, 'resource'> {
   return { code: 'rule/adopted', message: `rule ${where(spec)} (${ruleId}) is adopted as it is` };
+}
+
+/** What Portolan believes of the rule and nobody has seen. */
+function assumption({ resource: { spec } }: RuleContext, mine: OwnedObject | undefined): Omit<Note, 'resource'>[] {
+  const assumed = assumedMark(mine)['assumed'] as readonly string[] | undefined;
+  const named = assumed?.filter((name) => spec[name as keyof HttpGatewayRuleSpec] !== undefined) ?? [];
+  if (named.length === 0) return [];
+  return [
+    {
+      code: 'rule/assumed',
+      message: `the answer to the creation of rule ${where(spec)} was lost, and no answer of the platform shows its ${named.join(' and ')}: Portolan assumes that the platform has it as sent`,
+    },
+  ];
 }
 
 function formerValues(adopted: Json | undefined): { readonly adopted?: Json } {

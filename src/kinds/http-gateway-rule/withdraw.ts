@@ -42,6 +42,12 @@ export function withdrawRule(object: OwnedObject, context: WithdrawContext): Dif
   const [present, second] = rules.value.filter((rule) =>
     object.remoteId === null ? hasKeyOf(rule, object) : rule.ruleId === object.remoteId,
   );
+  if (present === undefined && object.remoteId !== null && context.unproven.has(object.remoteId)) {
+    return note(
+      'rule/elsewhere',
+      `${gone}, and this application does not show it, because its component is not in this application: the rule stays, and stays on record (to let go of it: portolan ledger forget ${object.uid} --reason "…")`,
+    );
+  }
   if (present === undefined) {
     const close = closing(object, undefined, undefined, context);
     if (close !== undefined) return permissions.prune ? { ...noDifference, steps: [close] } : notClosed(gone);

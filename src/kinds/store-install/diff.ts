@@ -80,7 +80,7 @@ function beside({ memory, scope }: Context): readonly HoldProposal[] {
   return [
     {
       code: 'install/not-alone',
-      message: `${memory.besides}: another ledger, or a person, may have installed at the same time`,
+      message: `${memory.besides}: another ledger, or a person, may have installed something or moved a component here at the same time`,
       remedy: `Look in the console whether something is there twice, and remove what is too much. Then confirm it: portolan ledger confirm ${scope}.`,
       changes: [],
     },

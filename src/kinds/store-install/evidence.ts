@@ -269,6 +269,6 @@ export function since(
   if (newest === 0 || strangers <= 0) return { total: components.length };
   return {
     total: components.length,
-    besides: `while model ${step.modelId} was installed as install group ${newest}, ${strangers} components appeared that are not of it`,
+    besides: `while model ${step.modelId} was installed as install group ${newest}, ${strangers === 1 ? '1 component appeared that is' : `${strangers} components appeared that are`} not of it`,
   };
 }

@@ -73,7 +73,10 @@ export const causesOfInstalls: Causes = {
   // Somebody installed between the last look and the answer.
   'install/not-alone': (world) => {
     const deleted = [...world.byHand.installs].filter((id) => world.truth.makerOf(`install ${id}`) === undefined);
-    return when(foreignInstalls(world).length + deleted.length > 0, 'somebody else installed at the same time');
+    return (
+      when(foreignInstalls(world).length + deleted.length > 0, 'somebody else installed at the same time') ??
+      when(world.byHand.movedHere.size > 0, 'somebody moved a component into the application at the same time')
+    );
   },
   'install/unknown-components': (world) =>
     when(!world.firstInstall && world.dialect === 'documented', 'others have added components, and nobody confirmed'),

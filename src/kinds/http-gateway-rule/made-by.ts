@@ -1,0 +1,88 @@
+import { parseScopeKey } from '../../model/ids.ts';
+import type { Json } from '../../model/json.ts';
+import type { RuleRecord } from '../../model/observed.ts';
+import type { Memory, Resolution, ResolveContext } from '../reconciled.ts';
+import { unlikeSent, where } from './asserted.ts';
+import { ownerOf } from './identity.ts';
+import { ruleKey, type RuleStep, type RuleWish } from './steps.ts';
+
+/**
+ * What it means that the listing of the application lacks the rule: nothing, while its component, and the rule with it,
+ * belongs to another application. The listing of all rules decides that; without it, the component's place.
+ */
+export async function absence(
+  step: Extract<RuleStep, { type: 'create' }>,
+  { reader, memory, intent }: ResolveContext,
+  listed: number,
+): Promise<Resolution> {
+  const name = ruleKey(step.rule).slice('rule/'.length);
+  const every = await reader.everyRule();
+  if (!every.readable) {
+    if ((await reader.ports(step.rule.serviceId)) !== undefined)
+      return { type: 'absent-so-far', evidence: `no rule for ${name} in the listing of ${listed} rules` };
+    const evidence = `component ${step.rule.serviceId} is not in this application, so the rules of this application say nothing about its rules`;
+    return { type: 'hold', code: 'rule/component-missing', evidence };
+  }
+  const rules = every.value.map(({ rule }) => rule);
+  const found = madeBy(step.rule, unrecorded(rules, memory, intent.uid), intent.preimage);
+  if (found.type === 'none')
+    return { type: 'absent-so-far', evidence: `no rule for ${name} in the listing of all ${rules.length} rules` };
+  if (found.type !== 'one') return { type: 'hold', code: `rule/${found.type}`, evidence: found.why };
+  const { ruleId } = found.rule;
+  const appId = every.value.find(({ rule }) => rule.ruleId === ruleId)?.appId;
+  const place =
+    appId === parseScopeKey(intent.scope)?.appId
+      ? 'is in the listing of all rules and not in that of its application, so one of the two is old'
+      : `belongs to application ${appId} now, with its component`;
+  return { type: 'hold', code: 'rule/elsewhere', evidence: `rule ${ruleId}, which was not there before, ${place}` };
+}
+
+type Found =
+  | { readonly type: 'one'; readonly rule: RuleRecord }
+  | { readonly type: 'none' }
+  | { readonly type: 'duplicate' | 'not-as-sent'; readonly why: string };
+
+/** Rules that are not on record as another object: of those nobody asks which request made them. */
+export function unrecorded(rules: readonly RuleRecord[], memory: Memory, uid: string): readonly RuleRecord[] {
+  return rules.filter((rule) => {
+    const owner = ownerOf(rule, memory);
+    return owner === undefined || owner.uid === uid;
+  });
+}
+
+/** Which of the rules with its key, and not there before it was sent, a request to create one has made. */
+export function madeBy(sent: RuleWish, rules: readonly RuleRecord[], preimage: Json): Found {
+  const key = ruleKey(sent);
+  const { ids: listed = [], isEvery = false } =
+    (preimage as { readonly ids?: readonly string[]; readonly isEvery?: boolean } | null) ?? {};
+  const before = new Set(listed);
+  const fresh = rules.filter((rule) => ruleKey(rule) === key && !before.has(rule.ruleId));
+  const [rule, second] = fresh;
+  // Older intents name only the rules that had the key: of the others, none is known to be new.
+  if (rule === undefined) return isEvery ? movedSince(sent, rules, before) : { type: 'none' };
+  if (second !== undefined) {
+    const ids = fresh.map(({ ruleId }) => ruleId).join(', ');
+    return { type: 'duplicate', why: `${fresh.length} new rules have this key: ${ids}` };
+  }
+  const otherwise = unlikeSent(sent, rule);
+  if (otherwise.length === 0) return { type: 'one', rule };
+  return {
+    type: 'not-as-sent',
+    why: `rule ${rule.ruleId} has this key and was not there before, but its ${otherwise.join(' and ')} ${otherwise.length > 1 ? 'are' : 'is'} not what was sent: another request made it, or it was changed since`,
+  };
+}
+
+/** A new rule of the same port may be the one that was created: its address can be edited in place, and its id stays. */
+function movedSince(sent: RuleWish, rules: readonly RuleRecord[], before: ReadonlySet<string>): Found {
+  // One that the platform made itself (type 0) was not sent.
+  const fresh = rules.filter(
+    ({ ruleId, serviceId, port, type }) =>
+      type !== 0 && serviceId === sent.serviceId && port === sent.port && !before.has(ruleId),
+  );
+  if (fresh.length === 0) return { type: 'none' };
+  const named = fresh.map((rule) => `${rule.ruleId} (${where(rule)})`).join(', ');
+  return {
+    type: 'not-as-sent',
+    why: `no rule has this key, but the port has ${fresh.length > 1 ? 'rules' : 'a rule'} that was not there before: ${named}. The request may have created it, with its address changed since`,
+  };
+}
