@@ -32,8 +32,10 @@ import {
   allowShrunkOption,
   askingFlags,
   firstInstallOption,
+  ignoreWindowsOption,
   maxPrunesOption,
   maxShareOption,
+  overrideReasonOption,
   parallelismOption,
   pruneOption,
   targetOption,
@@ -113,6 +115,8 @@ export const applyCommand: CommandDefinition = {
       .addOption(allowEmptyOption())
       .addOption(allowShrunkOption())
       .addOption(allowRewindOption())
+      .addOption(ignoreWindowsOption())
+      .addOption(overrideReasonOption())
       .addOption(firstInstallOption())
       .addOption(parallelismOption())
       .addOption(logLevelOption())

@@ -23,6 +23,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   'allow-empty': 'Limits to override:',
   'allow-shrunk': 'Limits to override:',
   'allow-rewind': 'Limits to override:',
+  'ignore-windows': 'Limits to override:',
   output: 'Output:',
   'detailed-exitcode': 'Output:',
   'log-level': 'Output:',

@@ -3,7 +3,9 @@ import type { Configuration } from '../manifest/configuration.ts';
 import { PortolanError } from '../model/errors.ts';
 import { parseScopeKey, type ResourceId, type ScopeKey, scopeKey } from '../model/ids.ts';
 import type { DesiredState } from '../model/resource.ts';
+import type { Windows } from '../plan/window-guard.ts';
 import type { PassOptions } from '../reconcile/reconcile.ts';
+import { requiredReason } from './ledger/words.ts';
 import { collect, collectOrAll, integerArgument } from './options.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -17,6 +19,9 @@ export interface ScopeFlags {
   readonly allowEmpty?: boolean | undefined;
   readonly allowShrunk?: boolean | undefined;
   readonly allowRewind?: boolean | undefined;
+  readonly ignoreWindows?: boolean | undefined;
+  /** Why a limit is overridden, for the history. */
+  readonly reason?: string | undefined;
   /** Scopes that a first install may go into; `asked`: all of them, because a person is asked before anything is sent. */
   readonly firstInstall?: readonly string[] | 'asked' | undefined;
   readonly parallelism: number;
@@ -73,6 +78,17 @@ export function allowRewindOption() {
   );
 }
 
+export function ignoreWindowsOption() {
+  return new Option(
+    '--ignore-windows',
+    'override: go on outside of the windows of Settings; needs --reason, which the history keeps',
+  );
+}
+
+export function overrideReasonOption() {
+  return new Option('--reason <text>', 'why a limit is overridden, for the history');
+}
+
 export function firstInstallOption() {
   return new Option(
     '--first-install <scope>',
@@ -125,9 +141,12 @@ export function passOptions(
     readonly desired: DesiredState;
     readonly readOnly: boolean;
     readonly ledgerKnown: boolean;
+    /** undefined: Settings have none. */
+    readonly windowsAt: Windows['at'] | undefined;
   },
 ): PassOptions {
   const { settings } = facts.configuration;
+  const ignoredBecause = flags.ignoreWindows === true ? requiredReason(flags.reason) : undefined;
   const adopted =
     flags.adopt === true || flags.adopt === undefined
       ? flags.adopt
@@ -146,6 +165,7 @@ export function passOptions(
       maxShare: flags.maxShare ?? settings.prune.maxShare,
       maxPrunes: flags.maxPrunes ?? settings.prune.maxObjects,
       allowedScopes: settings.scopes.allow,
+      ...(facts.windowsAt === undefined ? {} : { windows: { at: facts.windowsAt, ignoredBecause } }),
     },
     targets,
     readOnly: facts.readOnly,

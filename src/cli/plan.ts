@@ -18,8 +18,10 @@ import {
   allowRewindOption,
   allowShrunkOption,
   firstInstallOption,
+  ignoreWindowsOption,
   maxPrunesOption,
   maxShareOption,
+  overrideReasonOption,
   parallelismOption,
   pruneOption,
   targetOption,
@@ -72,6 +74,8 @@ export const planCommand: CommandDefinition = {
       .addOption(allowEmptyOption())
       .addOption(allowShrunkOption())
       .addOption(allowRewindOption())
+      .addOption(ignoreWindowsOption())
+      .addOption(overrideReasonOption())
       .addOption(firstInstallOption())
       .addOption(parallelismOption())
       .addOption(logLevelOption())

@@ -6,6 +6,7 @@ import { groupByApplication } from '../manifest/group.ts';
 import { PortolanError } from '../model/errors.ts';
 import { canonicalJson } from '../model/json.ts';
 import type { Problem } from '../model/problem.ts';
+import type { Windows } from '../plan/window-guard.ts';
 import type { Capability } from '../platform/client.ts';
 import { operations } from '../platform/operations.ts';
 import { ofCommand, ofUnknown, type RunPolicy } from '../reconcile/policies/run.ts';
@@ -116,6 +117,7 @@ export async function withInput(
   const remembered = await rememberedCapabilities(ledger, input);
   const traffic = { reads: 0, writes: 0 };
   const reading = createProgress(surroundings);
+  const windowsAt = await windowsOf(input, surroundings.clock);
   const platforms = openPlatforms({
     configuration: input.configuration,
     file: input.file,
@@ -144,6 +146,7 @@ export async function withInput(
       actor,
       traffic,
       reading,
+      windowsAt,
     });
     const exitCode = await work(session);
     if (!readOnly) {
@@ -169,6 +172,15 @@ interface Opened {
   readonly actor: string;
   readonly traffic: Traffic;
   readonly reading: Progress;
+  readonly windowsAt: Windows['at'] | undefined;
+}
+
+/** What it takes to work windows out is loaded only where there are some. */
+async function windowsOf({ configuration }: Input, clock: Clock): Promise<Windows['at'] | undefined> {
+  const { windows } = configuration.settings;
+  if (windows.length === 0) return undefined;
+  const { windowsAt } = await import('../plan/windows.ts');
+  return windowsAt(windows, clock);
 }
 
 /** What standard input said was read and is gone: it stays as it was. */
@@ -192,7 +204,20 @@ function atFault(problems: Input['problems']): PortolanError {
 }
 
 function openedSession(opened: Opened): Session {
-  const { options, input, surroundings, log, ledger, isKnown, platforms, readOnly, actor, traffic, reading } = opened;
+  const {
+    options,
+    input,
+    surroundings,
+    log,
+    ledger,
+    isKnown,
+    platforms,
+    readOnly,
+    actor,
+    traffic,
+    reading,
+    windowsAt,
+  } = opened;
   const { configuration, desired } = input;
   const timing = timingOf(configuration.settings);
   const stores = lazyStores(platforms);
@@ -209,7 +234,7 @@ function openedSession(opened: Opened): Session {
     works,
     surveyReadings: () => shared(Number.POSITIVE_INFINITY),
     options: {
-      ...passOptions(options, { configuration, desired, readOnly, ledgerKnown: isKnown }),
+      ...passOptions(options, { configuration, desired, readOnly, ledgerKnown: isKnown, windowsAt }),
       shared: shared(SHARED_READINGS_AGE_MS),
     },
     ledger,

@@ -10,7 +10,8 @@ import type { ControllerConfiguration } from './options.ts';
 import type { WorkQueue } from './queue.ts';
 import type { AppRecord } from './record.ts';
 import { createRegions, type SeenRegion } from './regions.ts';
-import { type SyncWindow, syncWindows, windowAt } from './windows.ts';
+import type { Windows } from '../plan/window-guard.ts';
+import { type SyncWindow, syncWindows, windowAt } from '../plan/windows.ts';
 
 /** What may keep an application from being worked on: a person, the time of day, its region, a platform that fails. */
 export interface Gates {
@@ -21,6 +22,7 @@ export interface Gates {
   /** @returns the pause of its region, where that is why nothing could be done. */
   after(record: AppRecord, outcome: Outcome): Promise<Pause | null>;
   forget(record: AppRecord): void;
+  readonly windowAt: Windows['at'];
   regions(): readonly RegionStatus[];
 }
 
@@ -96,7 +98,10 @@ export function createGates({ clock, log, events, records, queue, configuration 
     return windows.ready;
   }
 
+  const windowOf: Windows['at'] = (scope, labels) => windowAt(readyWindows(), scope, labels, clock.now());
+
   return {
+    windowAt: windowOf,
     async before(record) {
       const place = placeOf(record);
       if (isKnownPaused(place)) {
@@ -113,7 +118,7 @@ export function createGates({ clock, log, events, records, queue, configuration 
     },
     pauseOf({ kept, work }, scope) {
       if (kept.suspended !== null) return { type: 'suspended', ...kept.suspended };
-      const window = windowAt(readyWindows(), scope, work.application.labels, clock.now());
+      const window = windowOf(scope, work.application.labels);
       return window.type === 'open' ? null : { type: 'window', window: window.window, untilMs: window.untilMs };
     },
     async after(record, outcome) {

@@ -139,6 +139,7 @@ function viewsOf(core: Core): ViewEnvironment {
     options: passOptions(configuration),
     world: (work) => worldOf(core, work, snapshot, silentWorldHooks),
     keeps: (prunes) => intake.keeps(prunes),
+    windowAt: core.gates.windowAt,
   };
 }
 

@@ -6,6 +6,7 @@ import { PortolanError } from '../model/errors.ts';
 import type { ResourceId } from '../model/ids.ts';
 import type { PlanDocument } from '../plan/document.ts';
 import type { Refusal } from '../plan/guard.ts';
+import type { Windows } from '../plan/window-guard.ts';
 import type { ApplyWorld } from '../apply/world.ts';
 import { ofAccepted, ofCommand } from '../reconcile/policies/run.ts';
 import type { PassOptions, Work } from '../reconcile/reconcile.ts';
@@ -23,6 +24,7 @@ export interface ViewEnvironment {
   readonly options: PassOptions;
   world(work: Work): ApplyWorld;
   keeps(prunes: number): readonly Refusal[];
+  readonly windowAt: Windows['at'];
 }
 
 /** The plan of these applications as they are wanted now. @throws the signal's reason. */
@@ -66,11 +68,14 @@ export async function planFiles(
   const adopted = adopt === 'all' ? adopt : new Set(adopt);
   const missing = [...(targets ?? []), ...(adopt === 'all' ? [] : adopt)].find((id) => !desired.has(id));
   if (missing !== undefined) throw unknownResource(missing);
+  // Whoever asks would apply it: that keeps to the windows as the daemon does.
+  const limits = { ...options.limits, windows: { at: environment.windowAt, ignoredBecause: undefined } };
   const surveyed = survey({
     works: groupByApplication(desired).map(workOf),
     options: {
       ...options,
       readOnly: true,
+      limits,
       permissions: {
         ...options.permissions,
         adopt: (id) => adopted === 'all' || adopted.has(id),
@@ -92,7 +97,7 @@ export async function planFiles(
         largest: async () => undefined,
         succession: async () => undefined,
       },
-      options.limits,
+      limits,
     ),
   });
   return { type: 'planned', document: (await orAborted(surveyed, signal)).document };

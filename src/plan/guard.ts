@@ -1,5 +1,6 @@
 import { scopeKey } from '../model/ids.ts';
 import type { Action, ScopePlan } from '../model/plan.ts';
+import type { Windows } from './window-guard.ts';
 
 /** How much one run may change or remove before a person is asked. */
 export interface GuardLimits {
@@ -11,6 +12,8 @@ export interface GuardLimits {
   readonly allowedScopes: readonly string[];
   /** The daemon has no flags: a person approves the plan, or the operator changes the settings. */
   readonly isDaemon?: true;
+  /** undefined: there are none, or the daemon waits for them. */
+  readonly windows?: Windows;
 }
 
 /** Below this many objects a share says nothing: one of three is a third. */

@@ -14,6 +14,7 @@ import {
   type Succession,
   tollOf,
 } from '../plan/guard.ts';
+import { guardWindow } from '../plan/window-guard.ts';
 import type { Prepared, Seen } from './work.ts';
 
 /** The platform refuses writes to a region that is not enabled, so this guard may know of it a little later. */
@@ -21,12 +22,17 @@ export const REGIONS_MAX_AGE_MS = 30_000;
 
 /** What the guards of one scope say to its plan. */
 export async function guardPlan(
-  { plan, memory, ours }: Pick<Seen, 'plan' | 'memory' | 'ours'>,
+  { work, plan, memory, ours }: Seen,
   limits: GuardLimits,
   world: Pick<ApplyWorld, 'client' | 'source'>,
 ): Promise<readonly Refusal[]> {
   const scopeRefusal = guardScope(plan, limits);
   if (scopeRefusal !== undefined) return [scopeRefusal];
+  const { windows } = limits;
+  if (windows !== undefined && windows.ignoredBecause === undefined) {
+    const refusal = guardWindow(plan, windows.at(plan.scope, work.application.labels));
+    if (refusal !== undefined) return [refusal];
+  }
   if (plan.actions.length === 0) return [];
   const owned = memory.objects.filter((object) => object.source === world.source && object.state !== 'gone').length;
   const share = guardToll(

@@ -21,7 +21,7 @@ export interface PassPolicy {
   /** Which actions may be sent. Asked after `admit`, in every round. */
   permits(action: Action): boolean;
   /** Takes from an allowance what these actions may need, durably, before anything is sent. */
-  reserve(actions: readonly Action[], prepared: Prepared): Promise<Reservation | readonly Refusal[]>;
+  reserve(actions: readonly Action[], prepared: Prepared, world: ApplyWorld): Promise<Reservation | readonly Refusal[]>;
   /** Whether to go on with another pass. @param outcome of all passes of the call. */
   next(outcome: Outcome): Next;
 }

@@ -43,7 +43,7 @@ async function pass(
     if (options.readOnly || admission !== 'go' || prepared.refusals.length > 0) return untouched(prepared);
 
     const permitted = prepared.plan.actions.filter((action) => policy.permits(action));
-    const reservation = await policy.reserve(permitted, prepared);
+    const reservation = await policy.reserve(permitted, prepared, world);
     if (!isReserved(reservation)) return refusedBy(reservation, prepared);
 
     const outcome = await rounds(prepared, world, options, policy);

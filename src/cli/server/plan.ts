@@ -19,6 +19,7 @@ const OF_THE_SERVER = {
   allowEmpty: '--allow-empty',
   allowShrunk: '--allow-shrunk',
   allowRewind: '--allow-rewind',
+  ignoreWindows: '--ignore-windows',
   firstInstall: '--first-install',
 } as const;
 

@@ -1,3 +1,5 @@
+import { transaction } from '../../apply/journal.ts';
+import type { ApplyWorld } from '../../apply/world.ts';
 import type { Action, ScopePlan } from '../../model/plan.ts';
 import type { GuardLimits } from '../../plan/guard.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -5,6 +7,7 @@ import { approvalOf, exactApprovalOf } from '../approval.ts';
 import { guardPlan } from '../guards.ts';
 import type { Outcome } from '../outcome.ts';
 import { type Next, type PassPolicy, unlimited } from '../policy.ts';
+import type { Prepared } from '../work.ts';
 
 /** How often an install that must come to run is looked at. */
 const LOOK_EVERY_MS = 2_000;
@@ -50,12 +53,28 @@ function agreeing(
       return 'go';
     },
     permits: (action) => approved?.(action) === true && !hasFailed(earlier, action),
-    reserve: async () => unlimited,
+    async reserve(actions, prepared, world) {
+      if (actions.length > 0) await recordIgnoredWindow(prepared, limits, world);
+      return unlimited;
+    },
     next(outcome) {
       earlier = outcome;
       return waiting === undefined ? 'end' : nextOf(outcome, waiting);
     },
   };
+}
+
+/** Who goes on outside of a window says why, and the history keeps it. */
+async function recordIgnoredWindow(
+  { scope, work: { application } }: Prepared,
+  { windows }: GuardLimits,
+  world: ApplyWorld,
+): Promise<void> {
+  if (windows?.ignoredBecause === undefined) return;
+  const state = windows.at(scope, application.labels);
+  if (state.type === 'open') return;
+  const detail = { application: application.id, window: state.window, reason: windows.ignoredBecause };
+  await world.ledger.commit(transaction(world, scope, [{ op: 'record', event: 'window-ignored', detail }]));
 }
 
 /** What is worth waiting for, and when to look again. */

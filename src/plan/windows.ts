@@ -3,7 +3,9 @@ import type { WindowSpec } from '../kinds/settings/windows-spec.ts';
 import { parseDuration } from '../model/duration.ts';
 import type { Scope } from '../model/ids.ts';
 import type { EpochMs } from '../model/time.ts';
-import { scopeMatches } from '../plan/guard.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { scopeMatches } from './guard.ts';
+import type { Windows, WindowState } from './window-guard.ts';
 
 /** A window that is ready to be asked; made from a checked `WindowSpec`. */
 export interface SyncWindow {
@@ -11,18 +13,6 @@ export interface SyncWindow {
   readonly durationMs: number;
   readonly cron: Cron;
 }
-
-/** Whether an application may be changed. */
-export type WindowState =
-  | { readonly type: 'open' }
-  | {
-      readonly type: 'closed';
-      /** `denied`: a deny window lasts. `not-allowed`: no allow window lasts, `window` is the one that comes next. */
-      readonly why: 'denied' | 'not-allowed';
-      readonly window: string;
-      /** When it may be changed again; null: not in any time that is worth waiting for. */
-      readonly untilMs: EpochMs | null;
-    };
 
 const OPEN: WindowState = { type: 'open' };
 /** Windows that follow one another without a gap; so many of them are as good as for ever. */
@@ -54,6 +44,12 @@ export function windowAt(
   const closed = closedAt(meant, nowMs);
   if (closed === undefined) return OPEN;
   return { type: 'closed', why: closed.why, window: closed.window, untilMs: opensAt(meant, closed) };
+}
+
+/** What `guardWindow` is asked with, for the windows of Settings. */
+export function windowsAt(specs: readonly WindowSpec[], clock: Clock): Windows['at'] {
+  const windows = syncWindows(specs);
+  return (scope, labels) => windowAt(windows, scope, labels, clock.now());
 }
 
 interface Closed {

@@ -1,7 +1,8 @@
 import { Cron } from 'croner';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { syncWindows, windowAt, type WindowState } from '../../src/controller/windows.ts';
+import type { WindowState } from '../../src/plan/window-guard.ts';
+import { syncWindows, windowAt } from '../../src/plan/windows.ts';
 import type { WindowSpec } from '../../src/kinds/settings/windows-spec.ts';
 import { loadConfiguration } from '../../src/manifest/configuration.ts';
 
