@@ -1,3 +1,4 @@
+import type { ApplicationSpec } from '../kinds/application/spec.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { ResourceId } from '../model/ids.ts';
 import type { ApplicationStatus, Condition, ControllerStatus } from '../model/status.ts';
@@ -131,6 +132,7 @@ export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
 function viewsOf(core: Core): ViewEnvironment {
   const { keeping, options, configuration, intake } = core;
   const snapshot = intake.accepted?.snapshot ?? '';
+  let ofSource: ReadonlySet<string> | undefined;
   return {
     clock: options.clock,
     ledger: keeping.ledger,
@@ -140,7 +142,15 @@ function viewsOf(core: Core): ViewEnvironment {
     world: (work) => worldOf(core, work, snapshot, silentWorldHooks),
     keeps: (prunes) => intake.keeps(prunes),
     windowAt: core.gates.windowAt,
+    isOfSource: (spec) => {
+      ofSource ??= new Set([...core.records.values()].map(({ work }) => applicationKey(work.application.spec)));
+      return ofSource.has(applicationKey(spec));
+    },
   };
+}
+
+function applicationKey({ platform, team, region, appId, app }: ApplicationSpec): string {
+  return JSON.stringify([platform, team, region, appId, app]);
 }
 
 function shown({ queue }: Core, { status, isRunning, id }: AppRecord): ApplicationStatus {

@@ -1,4 +1,5 @@
 import type { Ledger } from '../ledger/ledger.ts';
+import type { ApplicationSpec } from '../kinds/application/spec.ts';
 import { type ApplicationGroup, groupByApplication } from '../manifest/group.ts';
 import { loadManifestsPatiently } from '../manifest/load.ts';
 import type { SourceFile } from '../manifest/text.ts';
@@ -14,6 +15,7 @@ import { survey } from '../reconcile/survey.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { PlannedManifests, PlanRequest } from './api.ts';
 import type { ControllerConfiguration } from './options.ts';
+import { createAllowance, type PlanAllowance, requireAllowedScope } from './plan-bounds.ts';
 
 /** What plans for surfaces are made from; nothing of them is written anywhere. */
 export interface ViewEnvironment {
@@ -23,6 +25,8 @@ export interface ViewEnvironment {
   readonly configuration: ControllerConfiguration;
   readonly options: PassOptions;
   world(work: Work): ApplyWorld;
+  /** Whether the accepted source means this application. */
+  isOfSource(application: ApplicationSpec): boolean;
   keeps(prunes: number): readonly Refusal[];
   readonly windowAt: Windows['at'];
 }
@@ -34,7 +38,8 @@ export async function planWorks(
   environment: ViewEnvironment,
   signal: AbortSignal,
 ): Promise<PlanDocument> {
-  const { ledger, source, options, world, configuration } = environment;
+  const { ledger, source, options, configuration } = environment;
+  const allowance = allowanceOf(environment, signal);
   const surveyed = survey({
     works,
     options: { ...options, readOnly: true },
@@ -42,10 +47,10 @@ export async function planWorks(
     source,
     revision,
     parallelism: configuration.settings.controller.concurrency,
-    world,
+    world: (work) => allowedWorld(work, environment, allowance),
     policy: ofAccepted(environment.keeps),
   });
-  return (await orAborted(surveyed, signal)).document;
+  return (await orAborted(surveyed, allowance.signal)).document;
 }
 
 /** What other manifests would do in place of the source's. */
@@ -55,7 +60,8 @@ export async function planFiles(
   environment: ViewEnvironment,
   signal: AbortSignal,
 ): Promise<PlannedManifests> {
-  const { ledger, source, options, configuration, world } = environment;
+  const { ledger, source, options, configuration, isOfSource } = environment;
+  const allowance = allowanceOf(environment, signal);
   const sent = {
     files,
     variables: new Map([...configuration.variables, ...request.variables]),
@@ -88,7 +94,11 @@ export async function planFiles(
     source,
     revision: null,
     parallelism: configuration.settings.controller.concurrency,
-    world,
+    world: (work) => {
+      const { application } = work;
+      requireAllowedScope(application, options.limits.allowedScopes, isOfSource(application.spec));
+      return allowedWorld(work, environment, allowance);
+    },
     policy: ofCommand(
       {
         source,
@@ -100,7 +110,16 @@ export async function planFiles(
       limits,
     ),
   });
-  return { type: 'planned', document: (await orAborted(surveyed, signal)).document };
+  return { type: 'planned', document: (await orAborted(surveyed, allowance.signal)).document };
+}
+
+function allowanceOf({ configuration }: ViewEnvironment, signal: AbortSignal): PlanAllowance {
+  return createAllowance(configuration.settings.server.planRequests, signal);
+}
+
+function allowedWorld(work: Work, { world }: ViewEnvironment, allowance: PlanAllowance): ApplyWorld {
+  const unbounded = world(work);
+  return { ...unbounded, client: allowance.client(unbounded.client) };
 }
 
 const works = new WeakMap<ApplicationGroup, Work>();

@@ -78,6 +78,8 @@ export interface EventReads {
  * credentials refused), `give-up` or `retry`.
  */
 export interface PlatformClient extends EventReads {
+  /** Returns a client of the same platform that calls `permit` before each request to read; what it throws, the read throws. */
+  withPermit(permit: () => void): PlatformClient;
   /** Name of the operator's `Platform` document. */
   readonly name: string;
   /** The base URL, for messages. */

@@ -93,8 +93,25 @@ export function createPlatformClient(options: PlatformClientOptions): PlatformCl
     ...(options.redact === undefined ? {} : { redact: options.redact }),
     ...(options.onSlow === undefined ? {} : { onSlow: options.onSlow }),
   });
+  return clientOf(reader, gate, dialect, options);
+}
+
+function clientOf(
+  reader: Reader,
+  gate: RequestGate,
+  dialect: DialectKnowledge,
+  options: PlatformClientOptions,
+): PlatformClient {
+  const { name, url, clock, log } = options;
   const listings = createListings(createReadable(reader, dialect, options));
   return {
+    withPermit: (permit) => {
+      const read: Reader['read'] = async (call) => {
+        permit();
+        return await reader.read(call);
+      };
+      return clientOf({ ...reader, read }, gate, dialect, options);
+    },
     name,
     url,
     capability: dialect.state,

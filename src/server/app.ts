@@ -70,6 +70,9 @@ export function createApp(options: AppOptions): FastifyInstance {
   app.addHook('onRequest', async (request, reply) => {
     for (const [name, value] of Object.entries(headersOfAll(options))) reply.header(name, value);
     admit(request, options, strangers);
+    const { caller } = request;
+    if (request.routeOptions.config.route?.isPlan === true && caller !== undefined)
+      reply.raw.once('close', options.desk.plans.enter(caller.name));
   });
   app.addHook('onResponse', async (request, reply) => note(request, reply, options));
   // Signed bodies are checked byte by byte, so nothing may parse them before.

@@ -18,8 +18,11 @@ export interface ServerLimits {
   readonly webhookBodyBytes: number;
   /** Plans made at once; each reads from the platform. */
   readonly plans: number;
-  /** Requests for plans that wait for their turn. */
+  /** Requests for plans that wait for their turn, each with a body of up to `planBodyBytes` in memory. */
   readonly plansWaiting: number;
+  /** The same of one token. */
+  readonly plansOfCaller: number;
+  readonly plansWaitingOfCaller: number;
   /** From the request to the answer, waiting included. */
   readonly planMs: number;
   /** Share of the event loop, 0 to 1, that answers to reads may take in the long run. */
@@ -60,8 +63,10 @@ export const defaultLimits: ServerLimits = {
   bodyBytes: 16 * 1024,
   planBodyBytes: 8 * 1024 * 1024,
   webhookBodyBytes: 1024 * 1024,
-  plans: 2,
-  plansWaiting: 8,
+  plans: 3,
+  plansWaiting: 5,
+  plansOfCaller: 2,
+  plansWaitingOfCaller: 3,
   planMs: 120_000,
   readShare: 0.25,
   readBurstMs: 50,

@@ -77,6 +77,15 @@ export function busy(plans: number, waiting: number): RequestProblem {
   return new RequestProblem(details, 5);
 }
 
+export function busyForCaller(plans: number, waiting: number): RequestProblem {
+  const details = problem(503, {
+    code: 'server/busy',
+    detail: `${plans + waiting} plans for this token are being made or wait for their turn, and no more may. Nothing was done.`,
+    remedy: 'Try again when one of them is there, or use another token.',
+  });
+  return new RequestProblem(details, 5);
+}
+
 export function tooManyReads(waiting: number): RequestProblem {
   const details = problem(503, {
     code: 'server/busy',

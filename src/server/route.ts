@@ -5,6 +5,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Access } from './access.ts';
 import type { Health } from './health.ts';
 import type { RunPiece } from './pace.ts';
+import type { PlanGate } from './plan-gate.ts';
 import type { ServerLimits } from './limits.ts';
 import type { Streams } from './streams.ts';
 import type { Webhooks } from './webhooks.ts';
@@ -54,12 +55,6 @@ export interface MetricsText {
   readonly bytes: Uint8Array;
 }
 
-/** Lets a few plans be made at once, has some wait for their turn, and refuses the others. */
-export interface PlanGate {
-  /** @throws RequestProblem 503 when as many wait as may; the signal's reason when it is aborted. */
-  run<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result>;
-}
-
 interface Answer {
   readonly description: string;
   readonly contentType?: string;
@@ -79,6 +74,8 @@ export interface Route {
   readonly body?: { readonly type: 'json'; readonly schema: JsonObject } | { readonly type: 'bytes' };
   /** `handle` waits, for the platform say: only its answer is made when it is the caller's turn (`pace.ts`). */
   readonly waits?: boolean;
+  /** It makes a plan: it needs a place among those that may (`plan-gate.ts`). */
+  readonly isPlan?: boolean;
   readonly bodyBytes?: keyof ServerLimits & `${string}BodyBytes`;
   /** By status; those of errors are the same everywhere. */
   readonly answers: Readonly<Record<number, Answer>>;

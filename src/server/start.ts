@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import type { Server as TlsServer } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
-import PQueue from 'p-queue';
 import type { ControllerApi } from '../controller/api.ts';
 import type { ServerSettings } from '../kinds/settings/server-spec.ts';
 import { PortolanError } from '../model/errors.ts';
@@ -15,7 +14,8 @@ import { type Address, isLoopback, parseListen } from './hosts.ts';
 import { defaultLimits, type ServerLimits } from './limits.ts';
 import * as refusals from './refusals.ts';
 import { createPace } from './pace.ts';
-import type { PlanGate, RenderMetrics } from './route.ts';
+import { createPlanGate } from './plan-gate.ts';
+import type { RenderMetrics } from './route.ts';
 import { routes } from './routes/table.ts';
 import { createScrapes } from './scrapes.ts';
 import { createStreams } from './streams.ts';
@@ -168,16 +168,6 @@ function readTls({ tls }: ServerSettings): { readonly cert: string; readonly key
     }
   };
   return { cert: read(tls.certFile, 'the certificate'), key: read(tls.keyFile, 'the key') };
-}
-
-function createPlanGate({ plans, plansWaiting }: ServerLimits): PlanGate {
-  const queue = new PQueue({ concurrency: plans });
-  return {
-    run: async (signal, work) => {
-      if (queue.pending >= plans && queue.size >= plansWaiting) throw refusals.busy(plans, plansWaiting);
-      return await queue.add(work, { signal });
-    },
-  };
 }
 
 function cannotListen(listen: string, cause: unknown): PortolanError {

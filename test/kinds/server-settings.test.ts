@@ -10,6 +10,7 @@ test('by default it listens on this machine only, and opens to nobody', () => {
   expect(defaultSettings().server).toEqual({
     listen: '127.0.0.1:7780',
     connectionsPerAddress: 256,
+    planRequests: 6_000,
     trustedProxies: [],
     hosts: [],
     tokens: [],

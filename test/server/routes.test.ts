@@ -1,10 +1,11 @@
+import { connect } from 'node:net';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { PlanRequest } from '../../src/controller/api.ts';
 import { openApiDocument } from '../../src/server/openapi.ts';
 import { routes } from '../../src/server/routes/table.ts';
 import { application, planOf, troubled } from './controller.ts';
-import { serve } from './serving.ts';
+import { serve, TOKENS } from './serving.ts';
 
 interface Listed {
   readonly items: readonly { readonly id: string; readonly sequence: number; readonly serial: number }[];
@@ -189,7 +190,9 @@ test('manifests with faults are 422, with each fault and its place', async () =>
 });
 
 test('plans wait for their turn; no more than may, and none for ever', async () => {
-  const { ask, api } = await serve({ limits: { plans: 1, plansWaiting: 1, planMs: 400 } });
+  const { ask, api } = await serve({
+    limits: { plans: 1, plansWaiting: 1, plansOfCaller: 1, plansWaitingOfCaller: 1, planMs: 400 },
+  });
   let running = 0;
   let most = 0;
   api.planned = (_files, _options, signal) => {
@@ -245,4 +248,34 @@ test('readiness tells the three obstacles apart; health is told without a token'
       reasons: ['the ledger does not answer'],
     });
   expect(await ask('/healthz', { role: null })).toMatchObject({ status: 200, body: { status: 'ok' } });
+});
+
+test('one token has neither all plans nor all places, and is refused before its manifests are read', async () => {
+  const { ask, api, url } = await serve({
+    limits: { plans: 3, plansWaiting: 2, plansOfCaller: 2, plansWaitingOfCaller: 1 },
+  });
+  const release: (() => void)[] = [];
+  api.planned = () => new Promise((resolve) => release.push(() => resolve(planOf())));
+  const ofViewer = Array.from({ length: 3 }, () => ask('/api/v1/plan'));
+  await expect.poll(() => release.length).toBe(2);
+  const { status, code } = (await ask('/api/v1/plan')).body as { status: number; code: string };
+  expect([status, code]).toEqual([503, 'server/busy']);
+  const head = await new Promise<string>((resolve) => {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    socket.write(
+      `POST /api/v1/plan HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${TOKENS.viewer}\r\nContent-Type: application/json\r\nContent-Length: 8000000\r\n\r\n`,
+    );
+    socket.once('data', (data) => resolve(String(data)));
+    onTestFinished(() => void socket.destroy());
+  });
+  expect(head).toContain('HTTP/1.1 503');
+  const ofOperator = ask('/api/v1/plan', { role: 'operator' });
+  await expect.poll(() => release.length).toBe(3);
+  for (const go of release) go();
+  await expect.poll(() => release.length).toBe(4);
+  release[3]?.();
+  const answers = await Promise.all([...ofViewer, ofOperator]);
+  expect(answers.map((answer) => answer.status)).toEqual([200, 200, 200, 200]);
+  api.planned = async () => planOf();
+  expect((await ask('/api/v1/plan')).status).toBe(200);
 });

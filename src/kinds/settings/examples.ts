@@ -37,6 +37,7 @@ export const settingsExamples: readonly JsonObject[] = [
         metrics: { public: false },
         maxStreams: 32,
         connectionsPerAddress: 256,
+        planRequests: 6_000,
         trustedProxies: ['10.0.0.0/8'],
       },
       notifications: {

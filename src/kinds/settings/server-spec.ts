@@ -47,6 +47,8 @@ export interface ServerSettings {
   readonly maxStreams: number;
   /** Connections of one address that is not among `trustedProxies`. Default 256. */
   readonly connectionsPerAddress: number;
+  /** Requests to platforms that one plan of the API may make. Default 6,000. */
+  readonly planRequests: number;
   /** Addresses and networks of proxies, from which many clients connect: `10.0.0.0/8`, `::1`. */
   readonly trustedProxies: readonly string[];
 }
@@ -176,6 +178,14 @@ export const serverSchema = {
       default: 256,
       description:
         'Connections of one address. Over it, a new connection replaces the oldest one without a whole request. A quarter of the 1024 connections of the server, so that one address cannot take them all.',
+    },
+    planRequests: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 1_000_000,
+      default: 6_000,
+      description:
+        'Requests to platforms that one plan of the API may make. The default is what a platform with the default of 50 requests a second answers before a plan is ended, after 2 minutes.',
     },
     trustedProxies: {
       type: 'array',

@@ -69,10 +69,11 @@ export const planRoutes: readonly Route[] = [
     summary: 'A fresh plan of one application. Reads only.',
     access: 'viewer',
     waits: true,
+    isPlan: true,
     answers: plan,
-    handle: async ({ params, signal }, { api, plans }) => {
+    handle: async ({ params, by, signal }, { api, plans }) => {
       const { id } = applicationNamed(api, params['name']);
-      return json(await plans.run(signal, () => api.plan(id, signal)));
+      return json(await plans.run(by, signal, () => api.plan(id, signal)));
     },
   },
   {
@@ -82,8 +83,9 @@ export const planRoutes: readonly Route[] = [
     summary: 'A fresh plan of all applications. Reads only.',
     access: 'viewer',
     waits: true,
+    isPlan: true,
     answers: plan,
-    handle: async ({ signal }, { api, plans }) => json(await plans.run(signal, () => api.plan('all', signal))),
+    handle: async ({ by, signal }, { api, plans }) => json(await plans.run(by, signal, () => api.plan('all', signal))),
   },
   {
     method: 'POST',
@@ -92,13 +94,14 @@ export const planRoutes: readonly Route[] = [
     summary: 'What these manifests would do in place of those of the source. Reads only, and nothing of them is kept.',
     access: 'viewer',
     waits: true,
+    isPlan: true,
     body: { type: 'json', schema: planBody },
     bodyBytes: 'planBodyBytes',
     answers: plan,
-    handle: async ({ body, signal }, { api, plans }) => {
+    handle: async ({ body, by, signal }, { api, plans }) => {
       const { files, variables, prune, adopt, targets } = body as PlanBody;
       const options = { variables: new Map(Object.entries(variables)), prune, adopt, targets };
-      const planned = await plans.run(signal, () => api.planManifests(files, options, signal));
+      const planned = await plans.run(by, signal, () => api.planManifests(files, options, signal));
       if (planned.type === 'planned') return json(planned.document);
       const { problems } = planned;
       const details = problem(422, {
