@@ -244,7 +244,7 @@ function checkDuplicates(call: ApplicationCall, wanted: Omit<RuleRow, 'id' | 'ro
 
 /**
  * Outer access must be open; `whether_open` opens it, with inner closed too and without a default rule, and it stays
- * open when the rule then fails.
+ * open when the rule then fails. It activates every rule of the port, of a port that is open already too.
  */
 function openForRule(
   call: ApplicationCall,
@@ -259,8 +259,7 @@ function openForRule(
       'AttributeError',
     );
   }
-  if (port.outer) return undefined;
-  if (!open) return plainRefusal('没有开启对外端口');
+  if (!open) return port.outer ? undefined : plainRefusal('没有开启对外端口');
   if (!region.reachable) return clusterFailed();
   openOuterForRule(state, port);
   return undefined;

@@ -86,3 +86,45 @@ test('one kind can be asked for, and a component lists its addresses', () => {
   ]);
   expect(bench.ask('GET', 'services').body[0].access_infos).toEqual([]);
 });
+
+test('a rule with whether_open activates the rules of a port that is open already, and opening a tcp port does not', () => {
+  const bench = new Bench();
+  put(bench, 'open_outer');
+  put(bench, 'close_outer');
+  put(bench, 'change_protocol', 'tcp');
+  put(bench, 'open_outer');
+  put(bench, 'open_outer');
+  expect(rules(bench)).toEqual([`${http} false`, `tcp ${node} true`]);
+  const rule = { service_id: demo.webServiceId, container_port: 8080, domain_name: 'b.example.com' };
+  expect(bench.ask('POST', 'httpdomains', rule).status).toBe(201);
+  expect(rules(bench)).toEqual([`${http} false`, 'http b.example.com true', `tcp ${node} true`]);
+  bench.ask('POST', 'httpdomains', { ...rule, domain_name: 'c.example.com', whether_open: true });
+  expect(rules(bench)).toEqual([
+    `${http} true`,
+    'http b.example.com true',
+    'http c.example.com true',
+    `tcp ${node} true`,
+  ]);
+});
+
+test('closing a tcp port leaves its http rules active, and opening an open http port activates them', () => {
+  const bench = new Bench();
+  put(bench, 'change_protocol', 'tcp');
+  put(bench, 'open_outer');
+  bench.ask('POST', 'httpdomains', {
+    service_id: demo.webServiceId,
+    container_port: 8080,
+    domain_name: 'b.example.com',
+  });
+  put(bench, 'close_outer');
+  expect(rules(bench)).toEqual(['http b.example.com true', `tcp ${node} false`]);
+  put(bench, 'change_protocol', 'http');
+  put(bench, 'open_outer');
+  put(bench, 'close_outer');
+  put(bench, 'change_protocol', 'tcp');
+  put(bench, 'open_outer');
+  put(bench, 'change_protocol', 'http');
+  expect(rules(bench)).toEqual(['http b.example.com false', `tcp ${node} true`]);
+  put(bench, 'open_outer');
+  expect(rules(bench)).toEqual(['http b.example.com true', `tcp ${node} true`]);
+});

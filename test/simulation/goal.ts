@@ -103,7 +103,13 @@ function ruleFaults(world: World, name: string, spec: HttpGatewayRuleSpec): stri
   if (object.state === 'unverified') return [];
   // Whose rule was found after a lost answer, nobody can tell if it is as it was sent; Portolan says what it assumes.
   const isAssumed = object.remoteAux['assumed'] !== undefined && world.byHand.rules.has(place);
-  return fieldFaults(name, spec, row, isAssumed);
+  // Without a listing, nobody sees that a rule is inactive.
+  const isOpen = world.server.state.ports.get(`${serviceId}/${spec.port}`)?.outer === true;
+  const isSilent = world.dialect === 'extended' && isOpen && !row.outer;
+  return [
+    ...(isSilent ? [`rule ${name} is inactive, and its port is open`] : []),
+    ...fieldFaults(name, spec, row, isAssumed),
+  ];
 }
 
 function fieldFaults(name: string, spec: HttpGatewayRuleSpec, row: RuleRow, isAssumed: boolean): string[] {

@@ -1,3 +1,4 @@
+import { createsOnTcp, followsActivity } from './activity-workflows.ts';
 import type { Findings } from './findings.ts';
 import type { Ground } from './ground.ts';
 import { holdsUnconfirmed, refusesInstall, upgrades } from './install-workflows.ts';
@@ -46,6 +47,13 @@ const WORKFLOWS: readonly Workflow[] = [
     needsRules: true,
     run: holdsEditedRemoval,
   },
+  {
+    id: 'activity',
+    title: 'an http rule whose port becomes tcp and http again',
+    needsRules: true,
+    run: followsActivity,
+  },
+  { id: 'on-tcp', title: 'an http rule that is created on a tcp port', needsRules: true, run: createsOnTcp },
   { id: 'prune', title: 'prune removes a rule and nothing else', needsRules: true, run: prunes },
   { id: 'adopt', title: 'a rule that exists is adopted', needsRules: true, run: adopts },
   {

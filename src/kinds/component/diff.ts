@@ -13,12 +13,12 @@ import { identifyComponent } from './identity.ts';
 import type { ComponentContext, ComponentProposal, ObservedComponent } from './live.ts';
 import { removalMarks } from '../http-gateway-rule/asserted.ts';
 import { departures, isAs, type Marks } from './departed.ts';
-import { endpointHold } from './endpoint.ts';
+import { endpointHold, owesEndpoint } from './endpoint.ts';
 import { nameSteps } from './names.ts';
 import { openingRule } from './opening-rule.ts';
 import { paidOff } from './owed.ts';
 import { diffPort, type PortDifference } from './port-diff.ts';
-import { rulesAlong } from './port-rules.ts';
+import { rulesAlong, silentRules, wantedRules } from './port-rules.ts';
 import type { PortSpec } from './spec.ts';
 import { type ComponentStep, componentKey, portKey } from './steps.ts';
 import { unlistedPorts } from './unlisted.ts';
@@ -157,6 +157,9 @@ function diffListedPort(context: ComponentContext, observed: ObservedComponent, 
     live,
     rules,
     rulesAlong: rulesAlong(rules, context.memory, serviceId, spec.port),
+    rulesWanted: wantedRules(context, rules, serviceId, spec.port),
+    // Opened for that once, and not followed: whoever compares the endpoint reports it.
+    rulesSilent: owesEndpoint(object) ? [] : silentRules(context, rules, serviceId, spec.port),
     openedBy,
     owesOuter,
     listed: removalMarks(context.resource),

@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../model/json.ts';
-import type { PortRecord, RuleRecord } from '../../model/observed.ts';
+import type { PortProtocol, PortRecord, RuleRecord } from '../../model/observed.ts';
 import type { ResourceId } from '../../model/ids.ts';
 import type { HoldProposal, Need, RawChange, Readable, StepProposal } from '../reconciled.ts';
-import { rulesOf } from './port-rules.ts';
+import { closingEffects, openingEffects } from './rule-effects.ts';
 import type { PortSpec } from './spec.ts';
-import { type ComponentStep, portExists, portInner, portKey, portOuter, portProtocol } from './steps.ts';
+import { type ComponentStep, portExists, portInner, portKey, portOuter, portProtocol, rulesEnabled } from './steps.ts';
 
 type Proposal = StepProposal<ComponentStep>;
 
@@ -16,6 +16,10 @@ export interface PortCase {
   readonly rules: Readable<readonly RuleRecord[]>;
   /** Natural keys of the rules that go with the port. */
   readonly rulesAlong: readonly string[];
+  /** Rules in the manifests that lead to the port and exist there, as a person names them. */
+  readonly rulesWanted: readonly string[];
+  /** Rules of ours that the platform shows as inactive, and that opening the port is to activate. */
+  readonly rulesSilent: readonly string[];
   /** A former pass closed outer for a moment and has not opened it again. */
   readonly owesOuter: boolean;
   /** What the manifest says about removal. */
@@ -74,7 +78,7 @@ function addPort({ serviceId, spec, openedBy, rules, listed }: PortCase): PortDi
   if (spec.outer !== true) return { steps: [add], holds: [], expects: [], unchangedFields: 0 };
   if (openedBy !== undefined)
     return { steps: [add], holds: [], expects: [expectation(serviceId, port, openedBy)], unchangedFields: 0 };
-  const open = openOuter({ serviceId, port, protocol, rules, after: [add.key] });
+  const open = openOuter({ serviceId, port, protocol, rules, live: undefined, after: [add.key] });
   return { steps: [add, open], holds: [], expects: [], unchangedFields: 0 };
 }
 
@@ -101,24 +105,16 @@ function changePort(portCase: PortCase, live: PortRecord): PortDifference {
       step: { type: 'close_outer', serviceId, port, ...(temporary ? { temporary: true } : {}) },
       summary: `close outer access of port ${port}${temporary ? ' for the protocol change' : ''}`,
       changes: temporary ? [] : [change(port, 'outer', true, false)],
-      effects: ruleEffects(rules, serviceId, port, 'disables'),
+      effects: closingEffects(rules, serviceId, live),
       // For a moment too: it is opened again, but rules do not answer on a port that is not http any more.
       takesAlong: portCase.rulesAlong,
       ...(temporary ? { obligation: { outer: true } } : {}),
     });
   }
   if (protocolChanges && spec.protocol !== undefined) {
-    steps.push({
-      ...proposal(serviceId, port),
-      key: stepKey(port, 'change_protocol'),
-      step: { type: 'change_protocol', serviceId, port, protocol: spec.protocol },
-      summary: `change protocol of port ${port} from ${live.protocol} to ${spec.protocol}`,
-      changes: [change(port, 'protocol', live.protocol, spec.protocol)],
-      effects: rules.readable ? [] : ['this server cannot show whether the endpoint of the port follows the protocol'],
-      obligation: { endpoint: true, ...(outer !== false && (live.outer || portCase.owesOuter) ? { outer: true } : {}) },
-      after: closesForProtocol || closesForGood ? [stepKey(port, 'close_outer')] : [],
-      provides: [portProtocol(serviceId, port)],
-    });
+    const isOwed = outer !== false && (live.outer || portCase.owesOuter);
+    const closes = closesForProtocol || closesForGood;
+    steps.push(changeProtocol(portCase, live, spec.protocol, { isOwed, closes }));
   }
   if (spec.inner === true && !live.inner) {
     steps.push({
@@ -132,7 +128,8 @@ function changePort(portCase: PortCase, live: PortRecord): PortDifference {
     });
   }
   const expects: Omit<Need, 'met'>[] = [];
-  const opens = closesForProtocol || (outer === true && !live.outer);
+  const activates = !protocolChanges && activatesRules(portCase, live, innerAtEnd);
+  const opens = closesForProtocol || activates || (outer === true && !live.outer);
   if (opens && openedBy !== undefined) expects.push(expectation(serviceId, port, openedBy));
   if (opens && openedBy === undefined) {
     // Restoring does not depend on the protocol change having worked: it is reopened either way.
@@ -146,11 +143,18 @@ function changePort(portCase: PortCase, live: PortRecord): PortDifference {
         port,
         protocol: spec.protocol ?? live.protocol,
         rules,
+        live,
         after: after.map((type) => stepKey(port, type)),
       }),
-      step: { type: 'open_outer', serviceId, port, ...(closesForProtocol && live.outer ? { temporary: true } : {}) },
-      summary: closesForProtocol ? `open outer access of port ${port} again` : `open outer access of port ${port}`,
-      changes: closesForProtocol ? [] : [change(port, 'outer', false, true)],
+      // Open as it is wanted, or only closed for a moment.
+      ...(live.outer
+        ? {
+            step: { type: 'open_outer', serviceId, port, temporary: true },
+            summary: `open outer access of port ${port} again`,
+            changes: activates ? [activation(port)] : [],
+          }
+        : {}),
+      ...(activates ? { obligation: { endpoint: true } } : {}),
       ...(owes ? { cause: 'obligation' as const } : {}),
     });
   }
@@ -167,14 +171,55 @@ function changePort(portCase: PortCase, live: PortRecord): PortDifference {
   return { steps, holds: [], expects, unchangedFields: countUnchanged(spec, live) };
 }
 
+function changeProtocol(
+  { serviceId, rules }: PortCase,
+  { port, protocol: before }: PortRecord,
+  protocol: PortProtocol,
+  { isOwed, closes }: { readonly isOwed: boolean; readonly closes: boolean },
+): Proposal {
+  return {
+    ...proposal(serviceId, port),
+    key: stepKey(port, 'change_protocol'),
+    step: { type: 'change_protocol', serviceId, port, protocol },
+    summary: `change protocol of port ${port} from ${before} to ${protocol}`,
+    changes: [change(port, 'protocol', before, protocol)],
+    effects: rules.readable ? [] : ['this server cannot show whether the endpoint of the port follows the protocol'],
+    obligation: { endpoint: true, ...(isOwed ? { outer: true } : {}) },
+    after: closes ? [stepKey(port, 'close_outer')] : [],
+    provides: [portProtocol(serviceId, port)],
+  };
+}
+
+/**
+ * Whether opening an open port once more activates rules of ours: a protocol that becomes http while the port is open
+ * leaves them inactive. Only where the manifest manages outer access.
+ */
+function activatesRules({ spec, rulesSilent }: PortCase, live: PortRecord, innerAtEnd: boolean): boolean {
+  return spec.outer === true && live.outer && live.protocol === 'http' && innerAtEnd && rulesSilent.length > 0;
+}
+
+/** Git cannot change whether a rule is active: the platform did. */
+function activation(port: number): RawChange {
+  return { ...change(port, 'rules', 'inactive', 'active'), identifies: true };
+}
+
 /** What no order of allowed steps can reach without touching a field that the manifest does not manage. */
 function impossible(
-  { spec }: PortCase,
+  { spec, rulesWanted }: PortCase,
   live: PortRecord,
   goal: { readonly outer: boolean | undefined; readonly closesForProtocol: boolean; readonly innerAtEnd: boolean },
 ): HoldProposal | undefined {
   const { port } = spec;
   const at = `spec.ports[${port}]`;
+  const wanted = spec.protocol ?? live.protocol;
+  if (live.protocol === 'http' && wanted !== 'http' && rulesWanted.length > 0) {
+    return {
+      code: 'component/protocol-in-use',
+      message: `Port ${port} should change from http to ${wanted}, but ${rulesWanted.join(' and ')} in the manifests ${rulesWanted.length === 1 ? 'leads' : 'lead'} to it. Closing the port for the change would disable ${rulesWanted.length === 1 ? 'the rule, and opening a' : 'the rules, and opening a'} ${wanted} port enables no rule.`,
+      remedy: `Remove ${rulesWanted.length === 1 ? 'the rule' : 'the rules'} from the manifests first, or write protocol: http in ${at}.`,
+      changes: [change(port, 'protocol', live.protocol, wanted)],
+    };
+  }
   if (spec.inner === false && goal.outer === undefined && live.outer) {
     return {
       code: 'component/outer-unmanaged',
@@ -212,6 +257,8 @@ function openOuter(port: {
   readonly port: number;
   readonly protocol: string;
   readonly rules: Readable<readonly RuleRecord[]>;
+  /** The port before the steps of this plan; undefined: it is added. */
+  readonly live: PortRecord | undefined;
   readonly after: readonly string[];
 }): Proposal {
   return {
@@ -222,7 +269,10 @@ function openOuter(port: {
     changes: [change(port.port, 'outer', false, true)],
     effects: openingEffects(port),
     after: port.after,
-    provides: [portOuter(port.serviceId, port.port)],
+    provides: [
+      portOuter(port.serviceId, port.port),
+      ...(port.protocol === 'http' ? [rulesEnabled(port.serviceId, port.port)] : []),
+    ],
   };
 }
 
@@ -230,32 +280,11 @@ function openOuter(port: {
 export function reopening(serviceId: string, live: PortRecord, rules: Readable<readonly RuleRecord[]>): Proposal {
   const { port, protocol } = live;
   return {
-    ...openOuter({ serviceId, port, protocol, rules, after: [] }),
+    ...openOuter({ serviceId, port, protocol, rules, live, after: [] }),
     step: { type: 'open_outer', serviceId, port, temporary: true },
     summary: `open outer access of port ${port} again`,
     cause: 'obligation',
   };
-}
-
-function openingEffects({ rules, serviceId, port, protocol }: Parameters<typeof openOuter>[0]): readonly string[] {
-  const existing = ruleEffects(rules, serviceId, port, 'enables');
-  if (existing.length > 0) return existing;
-  if (protocol !== 'http') return [];
-  if (rules.readable) return ['the platform creates a default rule on a domain of its own'];
-  return ['the platform may create a default rule on a domain of its own; this server does not list rules'];
-}
-
-/** `disables 2 rules: a.example.com/, b.example.com/api`; nothing where rules cannot be read or there are none. */
-export function ruleEffects(
-  rules: Readable<readonly RuleRecord[]>,
-  serviceId: string,
-  port: number,
-  verb: string,
-): readonly string[] {
-  const concerned = rulesOf(rules, serviceId, port);
-  if (concerned.length === 0) return [];
-  const names = concerned.map((rule) => `${rule.domain}${rule.path || '/'}`).sort();
-  return [`${verb} ${concerned.length} ${concerned.length === 1 ? 'rule' : 'rules'}: ${names.join(', ')}`];
 }
 
 function expectation(serviceId: string, port: number, rule: ResourceId): Omit<Need, 'met'> {

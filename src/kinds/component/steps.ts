@@ -44,5 +44,7 @@ export const portExists = (serviceId: string, port: number): string => `port ${s
 export const portInner = (serviceId: string, port: number): string => `port-inner ${serviceId} ${port}`;
 export const portOuter = (serviceId: string, port: number): string => `port-outer ${serviceId} ${port}`;
 export const portProtocol = (serviceId: string, port: number): string => `port-protocol ${serviceId} ${port}`;
+/** Every rule of the port is active: opening an http port does that, and creating a rule that opens its port. */
+export const rulesEnabled = (serviceId: string, port: number): string => `rules-enabled ${serviceId} ${port}`;
 /** A rule is deleted by this plan. */
 export const ruleGone = (ruleId: string): string => `rule-gone ${ruleId}`;

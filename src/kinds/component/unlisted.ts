@@ -5,8 +5,9 @@ import { nameOfKey } from '../http-gateway-rule/asserted.ts';
 import { type HoldProposal, remembered } from '../reconciled.ts';
 import type { ComponentContext, ComponentProposal, ObservedComponent } from './live.ts';
 import { restoration } from './owed.ts';
-import { change, proposal, ruleEffects, stepKey } from './port-diff.ts';
-import { rulesAlong, rulesOnRecord } from './port-rules.ts';
+import { change, proposal, stepKey } from './port-diff.ts';
+import { rulesAlong, rulesOf, rulesOnRecord } from './port-rules.ts';
+import { closingEffects, ruleEffect } from './rule-effects.ts';
 import { componentKey, portKey } from './steps.ts';
 
 /**
@@ -107,7 +108,7 @@ export function removalSteps(
       step: { type: 'close_outer', serviceId, port },
       summary: `close outer access of unlisted port ${port}`,
       changes: [change(port, 'outer', true, false)],
-      effects: ruleEffects(rules, serviceId, port, 'disables'),
+      effects: closingEffects(rules, serviceId, live),
       takesAlong,
     });
   }
@@ -130,7 +131,7 @@ export function removalSteps(
       step: { type: 'delete_port', serviceId, port },
       summary: `delete unlisted port ${port}`,
       changes: Object.entries(former).map(([field, before]) => change(port, field, before, undefined)),
-      effects: ruleEffects(rules, serviceId, port, 'deletes'),
+      effects: ruleEffect(rulesOf(rules, serviceId, port), 'deletes'),
       takesAlong,
       after: steps.map((step) => step.key),
     });

@@ -4,7 +4,9 @@ import { type OwnedObject, refusalOf } from '../../model/owned.ts';
 import type { Resource } from '../../model/resource.ts';
 import { openingRule } from '../component/opening-rule.ts';
 import type { ComponentSpec } from '../component/spec.ts';
-import { portKey, portOuter } from '../component/steps.ts';
+import { rulesOf } from '../component/port-rules.ts';
+import { ruleEffect } from '../component/rule-effects.ts';
+import { portKey, portOuter, rulesEnabled } from '../component/steps.ts';
 import {
   type Difference,
   type HoldProposal,
@@ -13,6 +15,7 @@ import {
   type RawChange,
   type StepProposal,
 } from '../reconciled.ts';
+import { activityOf, portSpecOf } from './activity.ts';
 import { keyNeed } from './address.ts';
 import { asserted, assertedChanges, assertedFields, plain, recordingOf, where } from './asserted.ts';
 import { chooseCertificate, notTaken } from './certificate.ts';
@@ -101,7 +104,9 @@ function diffReadable(
     const isOther = (rule: RuleRecord): boolean => rule !== recorded && ownerOf(rule, memory) === undefined;
     const equal = rules.filter((rule) => ruleKey(rule) === key && (rule === recorded || isOther(rule)));
     const isOne = equal.length < 2 || !equal.includes(recorded);
-    const outcome = isOne ? updateRule(context, live, recorded, mine, true) : hold(duplicateRule(context, equal));
+    const outcome = isOne
+      ? watched(context, live, recorded, updateRule(context, live, recorded, mine, true))
+      : hold(duplicateRule(context, equal));
     return { ...outcome, claims: [...new Set([key, mine.naturalKey, ...outcome.claims])] };
   }
   const matches = rules.filter((rule) => ruleKey(rule) === key);
@@ -111,7 +116,19 @@ function diffReadable(
   if (present === undefined) return claiming(createRule(context, live, mine), key, mine);
   if (second !== undefined) return hold(duplicateRule(context, matches));
   if (memory.known && !permissions.adopt(resource.id)) return hold(notOurs(context, present, mine));
-  return updateRule(context, live, present, mine?.naturalKey === key ? mine : undefined, false);
+  const former = mine?.naturalKey === key ? mine : undefined;
+  return watched(context, live, present, updateRule(context, live, present, former, false));
+}
+
+/** Adds what the rule relies on to answer requests. */
+function watched(
+  context: RuleContext,
+  live: ObservedRule,
+  present: RuleRecord,
+  outcome: Difference<RuleStep>,
+): Difference<RuleStep> {
+  const { expects, notes } = activityOf(context, live, present);
+  return { ...outcome, expects: [...outcome.expects, ...expects], notes: [...outcome.notes, ...notes] };
 }
 
 /** What is owed stays with its manifest, whatever key that wants by now. */
@@ -206,7 +223,11 @@ function diffUnseen(context: RuleContext, live: ObservedRule, mine: OwnedObject 
 function createRule(context: RuleContext, live: ObservedRule, mine?: OwnedObject): Difference<RuleStep> {
   const { resource } = context;
   const { spec } = resource;
-  const opens = spec.openOuter === true || opensPort(context, live);
+  const entry = portSpecOf(context);
+  const protocol = entry?.protocol ?? live.port?.protocol;
+  // A rule opens a port without a TCP endpoint: where the component opens it, that comes first.
+  const isLeft = protocol !== 'http' && entry?.outer === true;
+  const opens = (spec.openOuter === true && !isLeft) || opensPort(context, live);
   const owed = owedBy(mine);
   const rule: RuleWish = {
     ...owed?.rule,
@@ -235,17 +256,24 @@ function createRule(context: RuleContext, live: ObservedRule, mine?: OwnedObject
       ),
       ...assertedChanges(spec, () => undefined),
     ],
-    effects:
-      opens && live.port?.outer !== true ? [`opens outer access of port ${spec.port}; no default rule appears`] : [],
+    effects: opens ? openingEffects(live, spec.port, protocol) : [],
     after: [],
     needs: [
       ...(live.rules.readable ? [keyNeed(context, live.rules.value, ruleKey(rule), taken)] : []),
       ...portNeeds(spec, live, opens),
     ],
-    provides: opens ? [portOuter(live.serviceId, spec.port)] : [],
+    provides: opens ? [portOuter(live.serviceId, spec.port), rulesEnabled(live.serviceId, spec.port)] : [],
     prune: false,
   };
   return { ...noDifference, steps: [step] };
+}
+
+/** A creation that opens its port enables every rule there, whatever the protocol, and makes nothing else. */
+function openingEffects(live: ObservedRule, port: number, protocol: string | undefined): readonly string[] {
+  const others = rulesOf(live.rules, live.serviceId, port).filter((rule) => !rule.outer);
+  const missing = protocol === undefined || protocol === 'http' ? 'default rule' : 'TCP endpoint';
+  const opening = live.port?.outer === true ? [] : [`opens outer access of port ${port}; no ${missing} appears`];
+  return [...opening, ...ruleEffect(others, 'enables')];
 }
 
 /** Whether this rule is the one that opens its port by being created; see `openingRule`. */

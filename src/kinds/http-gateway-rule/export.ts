@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../model/json.ts';
-import type { RuleRecord } from '../../model/observed.ts';
+import type { PortRecord, RuleRecord } from '../../model/observed.ts';
 import { isDefault } from '../component/export.ts';
 import type { ExportContext, Exported, ExportedDocument, Remark } from '../export.ts';
 import { where } from './asserted.ts';
@@ -56,6 +56,12 @@ function whyNot(
     return 'a manifest cannot hold this domain';
   if (path === '') return 'it has no path, and that of a manifest starts with /';
   if (!context.fits(properties.path, path)) return 'a manifest cannot hold this path';
+  const port = portOf(context, rule);
+  // A manifest asks for a rule that answers: Portolan would enable this one, or report it in every plan.
+  if (!rule.outer && port?.outer === true)
+    return port.protocol === 'http'
+      ? 'it is inactive although outer access of its port is open; close and open it in the console, which enables the rule'
+      : `it is inactive: the protocol of its port is ${port.protocol}, and the platform enables rules only while that is http`;
   if (copies.length > 1) return `the platform has ${copies.length} of them, and it is not clear which one is meant`;
   const written = rule.certificateId === null ? {} : certificateOf(context, rule.certificateId).written;
   if (protocolOf(written) !== protocolOf(rule))
@@ -65,11 +71,17 @@ function whyNot(
   return undefined;
 }
 
+function portOf({ live }: ExportContext, { serviceId, port }: RuleRecord): PortRecord | undefined {
+  const component = live.components.find((candidate) => candidate.serviceId === serviceId);
+  return component?.ports.find((candidate) => candidate.port === port);
+}
+
 function documentOf(context: ExportContext, component: string, rule: RuleRecord): ExportedDocument {
   const remarks: Remark[] = [];
   if (rule.type === 0)
     remarks.push({ at: [], text: "The platform's default rule, made when outer access was opened." });
-  if (!rule.outer) remarks.push({ at: [], text: 'Outer access of its port is closed: it answers nobody now.' });
+  if (portOf(context, rule)?.outer !== true)
+    remarks.push({ at: [], text: 'Outer access of its port is closed: it answers nobody now.' });
   if (!isNothing(rule.rewrites))
     remarks.push({ at: [], text: 'It has rewrites, which a manifest cannot say; they stay as they are.' });
   const { path } = rule;

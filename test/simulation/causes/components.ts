@@ -28,6 +28,14 @@ export const causesOfComponents: Causes = {
     'a new port, and no manifest says its protocol',
     ({ wish, row }) => row === undefined && wish.protocol === undefined,
   ),
+  'component/protocol-in-use': (world, hold) =>
+    when(
+      portsOf(world, hold).some(
+        ({ wish: { port, protocol }, row }) =>
+          row?.protocol === 'http' && protocol !== undefined && protocol !== 'http' && hasWantedRule(world, hold, port),
+      ),
+      'the port is http, git wants another protocol for it, and a rule that git wants is there',
+    ),
   'component/outer-unmanaged': causeOfPort(
     'outer is open, and no manifest closes it',
     ({ wish, row }) => wish.inner === false && wish.outer === undefined && row?.outer === true,
@@ -105,6 +113,18 @@ export const causesOfComponents: Causes = {
     );
   },
 };
+
+/** A rule in git leads to the port, and the platform or the ledger has a rule there. */
+function hasWantedRule(world: World, hold: Hold, port: number): boolean {
+  const place = `${serviceOf(world, hold)}/${port}`;
+  const isWanted = [...world.wishes.rules.values()].some(
+    (rule) => rule.port === port && `Component/${rule.component}` === hold.resource,
+  );
+  const isRecorded = [...world.books.objects.values()].some(({ naturalKey }) =>
+    naturalKey.startsWith(`rule/${place}/`),
+  );
+  return isWanted && (isRecorded || world.server.state.rules.in('port', place).length > 0);
+}
 
 /** To close the port was accepted, and not done. */
 function wasClosedInWordsOnly({ truth, books }: World, { serviceId, port }: PortRow): boolean {

@@ -30,6 +30,16 @@ export const causesOfRules: Causes = {
     const isLeft = wish?.outer !== true || isHeld(component);
     return when(row?.outer !== true && isLeft, 'the port is closed, and nothing will open it');
   },
+  'rule/inactive': (world, hold, isHeld) => {
+    const { row, wish, component } = portOf(world, hold);
+    const isInactive = rulesAt(world, placeOfWish(world, hold)).some(({ outer }) => !outer);
+    const isHttp = row?.protocol === 'http';
+    const isLeft = wish?.outer !== true || (wish.inner ?? row?.inner) !== true || isHeld(component);
+    return (
+      when(isInactive && !isHttp, 'the port enables no rule, because it is not http') ??
+      when(isInactive && row?.outer === true && isLeft, 'it is inactive, and nothing will open its open port again')
+    );
+  },
   'rule/inner-closed': (world, hold, isHeld) => {
     const { row, wish, component } = portOf(world, hold);
     const isLeft = wish?.inner !== true || isHeld(component);

@@ -1,0 +1,67 @@
+import { resourceId } from '../../model/ids.ts';
+import type { RuleRecord } from '../../model/observed.ts';
+import type { Resource } from '../../model/resource.ts';
+import type { ComponentSpec, PortSpec } from '../component/spec.ts';
+import { rulesEnabled } from '../component/steps.ts';
+import type { Difference, Need } from '../reconciled.ts';
+import { where } from './asserted.ts';
+import type { ObservedRule, RuleContext } from './live.ts';
+import { portNeeds } from './port-needs.ts';
+
+/** The manifest's entry for the port that a rule leads to; undefined: no manifest manages the port. */
+export function portSpecOf({ resource: { spec }, siblings }: RuleContext): PortSpec | undefined {
+  const component = siblings.get(resourceId('Component', spec.component)) as Resource<ComponentSpec> | undefined;
+  return component?.spec.ports.find(({ port }) => port === spec.port);
+}
+
+/**
+ * Returns what a rule that exists relies on to answer requests: its port is open, and the rule is active. A rule that gets
+ * another port in this plan is compared afterwards.
+ */
+export function activityOf(
+  context: RuleContext,
+  live: ObservedRule,
+  present: RuleRecord,
+): Pick<Difference, 'expects' | 'notes'> {
+  const { spec } = context.resource;
+  const { serviceId, port } = live;
+  if (present.serviceId !== serviceId || present.port !== spec.port || (present.outer && port?.outer === true))
+    return { expects: [], notes: [] };
+  if (port?.outer !== true) {
+    // What no manifest manages stays as it is.
+    if (portSpecOf(context)?.outer !== true) return { expects: [], notes: [closed(context, live)] };
+    const [unmet] = portNeeds(spec, live, false).filter(({ met }) => !met);
+    const isEnabledWithPort = port === undefined || port.protocol === 'http' || present.outer;
+    if (unmet !== undefined && isEnabledWithPort)
+      return { expects: [{ condition: unmet.condition, otherwise: unmet.otherwise }], notes: [] };
+  }
+  const otherwise = inactive(context, live);
+  if (context.resource.annotations['portolan/reconcile'] === 'report') {
+    const message = `${otherwise.message} It is only reported, by its annotation portolan/reconcile: report.`;
+    return { expects: [], notes: [{ code: 'reconcile/report-only', message }] };
+  }
+  return { expects: [{ condition: rulesEnabled(serviceId, spec.port), otherwise }], notes: [] };
+}
+
+function closed({ resource: { spec } }: RuleContext, { port }: ObservedRule): Difference['notes'][number] {
+  const what = `port ${spec.port} of Component/${spec.component}`;
+  const why =
+    port === undefined ? `${what} does not exist` : `outer access of ${what} is closed, and no manifest manages it`;
+  return { code: 'rule/closed', message: `Rule ${where(spec)} answers no request: ${why}.` };
+}
+
+function inactive({ resource: { spec } }: RuleContext, { port }: ObservedRule): Need['otherwise'] {
+  const name = `Rule ${where(spec)}`;
+  if (port !== undefined && port.protocol !== 'http') {
+    return {
+      code: 'rule/inactive',
+      message: `${name} is inactive, so it answers no request: the protocol of the port is ${port.protocol}, and the platform enables the rules of a port only while its protocol is http.`,
+      remedy: `Write protocol: http and outer: true for port ${spec.port} in Component/${spec.component}, or remove the rule from the manifests.`,
+    };
+  }
+  return {
+    code: 'rule/inactive',
+    message: `${name} is inactive, so it answers no request, although outer access of port ${spec.port} is open. A change of the protocol to http while the port is open causes that, and so does an edit that leads an inactive rule here.`,
+    remedy: `Write inner: true and outer: true for port ${spec.port} in Component/${spec.component}, so that Portolan opens it again, or close and open it in the console.`,
+  };
+}
