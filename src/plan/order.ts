@@ -43,18 +43,49 @@ export function orderSteps(steps: readonly PlacedStep[], held: readonly PlacedSt
     );
     return { steps: rest.steps, blocked: [...blocked, ...circle, ...rest.blocked] };
   }
-  const pending = [...runnable].sort(byPlace).map((step) => ({ step, after: dependenciesOf(step, runnable) }));
-  const done = new Set<string>();
-  const ordered: Waiting[] = [];
-  while (pending.length > 0) {
-    const next = pending.findIndex((waiting) => isReady(waiting, pending, done));
-    const [ready] = pending.splice(next, next === -1 ? 0 : 1);
-    if (ready === undefined)
-      throw new Error(`steps wait for each other in a circle: ${pending.map(({ step }) => step.id).join(', ')}`);
-    done.add(ready.step.id);
-    ordered.push(ready);
+  const providers = new Providers(runnable);
+  const waiting = [...runnable].sort(byPlace).map((step) => ({ step, after: dependenciesOf(step, providers) }));
+  return { steps: inTurn(waiting), blocked };
+}
+
+/** Of the steps that are ready the first in the order given, again and again. A step is ready after those that come first. */
+function inTurn(waiting: readonly Waiting[]): Waiting[] {
+  const followers = new Map<string, number[]>();
+  const open: number[] = [];
+  const lastOf = new Map<string, string>();
+  for (const [place, { step, after }] of waiting.entries()) {
+    // Steps of one resource keep the order of its kind: each follows the one before.
+    const line = `${step.resource} ${step.proposal.prune}`;
+    const before = lastOf.get(line);
+    lastOf.set(line, step.id);
+    const first = new Set(before === undefined ? after : [...after, before]);
+    open.push(first.size);
+    for (const id of first) followers.set(id, [...(followers.get(id) ?? []), place]);
   }
-  return { steps: ordered, blocked };
+  const ready = waiting.flatMap((_, place) => (open[place] === 0 ? [place] : []));
+  const ordered: Waiting[] = [];
+  for (let place = ready.shift(); place !== undefined; place = ready.shift()) {
+    const next = waiting[place] as Waiting;
+    ordered.push(next);
+    for (const follower of followers.get(next.step.id) ?? []) {
+      open[follower] = (open[follower] as number) - 1;
+      if (open[follower] === 0) ready.splice(placeIn(ready, follower), 0, follower);
+    }
+  }
+  if (ordered.length === waiting.length) return ordered;
+  const left = new Set(waiting).difference(new Set(ordered));
+  throw new Error(`steps wait for each other in a circle: ${[...left].map(({ step }) => step.id).join(', ')}`);
+}
+
+/** Where a number belongs in ascending ones. */
+function placeIn(sorted: readonly number[], value: number): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle] as number) < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** Steps of which each waits for another one's effect, so that none can be first: two rules that have each other's domain. */
@@ -65,11 +96,13 @@ function circleOf(steps: readonly PlacedStep[]): OrderedSteps['blocked'] {
       return needs.length === 0 ? [] : [[step.id, { step, needs }] as const];
     }),
   );
+  if (unmet.size === 0) return [];
+  const providers = new Providers(steps);
   // Whoever waits for a step that waits for nothing is in no circle; what is left after that is.
   for (let before = -1; before !== unmet.size; ) {
     before = unmet.size;
     for (const [id, { step, needs }] of unmet) {
-      const waits = needs.some((need) => providersOf(need.condition, step, steps).some((other) => unmet.has(other.id)));
+      const waits = needs.some((need) => providers.of(need.condition, step).some((other) => unmet.has(other.id)));
       if (!waits) unmet.delete(id);
     }
   }
@@ -78,24 +111,31 @@ function circleOf(steps: readonly PlacedStep[]): OrderedSteps['blocked'] {
   );
 }
 
-function isReady({ step, after }: Waiting, pending: readonly Waiting[], done: ReadonlySet<string>): boolean {
-  // `pending` keeps the kind's own order within a resource, so the first one of the resource is the next one.
-  const next = pending.find(
-    (other) => other.step.resource === step.resource && other.step.proposal.prune === step.proposal.prune,
-  );
-  return next?.step === step && after.every((id) => done.has(id));
-}
-
-function dependenciesOf(step: PlacedStep, all: readonly PlacedStep[]): string[] {
+function dependenciesOf(step: PlacedStep, providers: Providers): string[] {
   const within = step.proposal.after.map((key) => stepId(step.resource, key));
   const across = step.proposal.needs.flatMap((need) =>
-    providersOf(need.condition, step, all).map((provider) => provider.id),
+    providers.of(need.condition, step).map((provider) => provider.id),
   );
   return [...new Set([...within, ...across])];
 }
 
-function providersOf(condition: string, step: PlacedStep, all: readonly PlacedStep[]): PlacedStep[] {
-  return all.filter((other) => other.id !== step.id && other.proposal.provides.includes(condition));
+/** Which of some steps bring about a condition, in their order. */
+class Providers {
+  readonly #byCondition = new Map<string, PlacedStep[]>();
+
+  constructor(steps: readonly PlacedStep[]) {
+    for (const step of steps)
+      for (const condition of new Set(step.proposal.provides)) {
+        const known = this.#byCondition.get(condition);
+        if (known === undefined) this.#byCondition.set(condition, [step]);
+        else known.push(step);
+      }
+  }
+
+  /** Steps other than this one. */
+  of(condition: string, { id }: PlacedStep): readonly PlacedStep[] {
+    return (this.#byCondition.get(condition) ?? []).filter((other) => other.id !== id);
+  }
 }
 
 /** Takes out steps whose needs nothing meets, and then whatever depended on those, until nothing changes. */
@@ -110,12 +150,12 @@ function withoutBlocked(
   const blocked: { step: PlacedStep; by: Blocker }[] = [];
   for (;;) {
     const ids = new Set(runnable.map((step) => step.id));
+    const providers = new Providers(runnable);
+    const heldBack = new Providers([...held, ...blocked.map((entry) => entry.step)]);
     const stopped = runnable.flatMap((step): { step: PlacedStep; by: Blocker }[] => {
-      const unmet = step.proposal.needs.find(
-        (need) => !need.met && providersOf(need.condition, step, runnable).length === 0,
-      );
+      const unmet = step.proposal.needs.find((need) => !need.met && providers.of(need.condition, step).length === 0);
       if (unmet !== undefined) {
-        const [provider] = providersOf(unmet.condition, step, [...held, ...blocked.map((entry) => entry.step)]);
+        const [provider] = heldBack.of(unmet.condition, step);
         return [{ step, by: provider === undefined ? unmet.otherwise : { step: provider.id } }];
       }
       const missing = step.proposal.after.map((key) => stepId(step.resource, key)).find((id) => !ids.has(id));
