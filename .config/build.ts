@@ -20,7 +20,7 @@ rmSync(dist, { recursive: true, force: true });
 const bundle = await rolldown({
   // Packages are found from here, wherever it is started.
   cwd: root,
-  input: { main: join(root, 'src', 'main.ts') },
+  input: { main: join(root, 'src', 'main.ts'), worker: join(root, 'src', 'worker.ts') },
   platform: 'node',
   tsconfig: join(root, 'tsconfig.json'),
   plugins: [compiledValidators(root), slimPackages(), leanBuiltins()],

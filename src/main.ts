@@ -8,6 +8,7 @@ import { runProgram } from './cli/program.ts';
 import type { Output, Terminal } from './cli/terminal.ts';
 import { systemClock } from './runtime/clock.ts';
 import { systemRandom } from './runtime/random.ts';
+import type { Thread, ThreadLimits } from './runtime/thread.ts';
 
 /** A terminal's Ctrl-C may arrive twice, from it and from npm; only a second one after this is meant as such. */
 const ECHO_MS = 500;
@@ -38,11 +39,20 @@ const exitCode = await runProgram(process.argv.slice(2), {
   },
   // Where V8 would let the old part of the heap grow by up to 300 % before it is looked at again.
   spareMemory: () => setFlag('--heap-growing-percent=100'),
+  openThread: openSourceThread,
   runtimeVersions: { node: process.versions.node, platform: `${process.platform}-${process.arch}` },
 });
 // A socket that is kept alive would hold the process; text on its way into a pipe must not be cut off.
 await Promise.all([drained(process.stdout), drained(process.stderr)]);
 process.exit(withLostOutput(exitCode));
+
+/** Only the daemon has threads, and others should not load what makes them. */
+async function openSourceThread(limits: ThreadLimits): Promise<Thread> {
+  const { threadsOf } = await import('./runtime/thread.ts');
+  // Beside this file in `src` and in `dist`.
+  const file = import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js';
+  return threadsOf(new URL(file, import.meta.url), { path: process.env.PATH })(limits);
+}
 
 /** Of V8. Most commands need none, and it takes some milliseconds to load what sets them. */
 function setFlag(flag: string): void {

@@ -2,6 +2,7 @@ import type { Command, CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Override } from '../manifest/overrides.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
+import type { OpenThread } from '../runtime/thread.ts';
 import type { ExitCode } from './exit-codes.ts';
 import type { LiveRegion } from './live-region.ts';
 import type { Redaction } from './redaction.ts';
@@ -27,6 +28,8 @@ export interface ProcessSurroundings {
   readonly onHangup?: (listener: () => void) => () => void;
   /** From now on rather take more time than more memory. Code that is loaded after it is compiled anew. */
   readonly spareMemory?: () => void;
+  /** Starts a thread that reads and parses sources. Absent: they are read and parsed in this one. */
+  readonly openThread?: OpenThread;
   /** `process.versions.node`, and so on: what `version` prints. */
   readonly runtimeVersions: { readonly node: string; readonly platform: string };
 }

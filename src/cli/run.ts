@@ -36,6 +36,7 @@ import { reportProblems } from './problems.ts';
 import { reportError } from './report.ts';
 import { openSecret } from './secrets.ts';
 import { rememberCapabilities, rememberedCapabilities } from './session.ts';
+import { openWorkbenches } from './workbenches.ts';
 import { openSurfaces, type Surfaces } from './surfaces.ts';
 
 const HELP = `
@@ -145,7 +146,14 @@ async function withLedger(
     onRequest: observation.observer.request,
   });
   if ('problems' in opened) return reportProblems(opened.problems, surroundings.terminal) ?? EXIT.invalid;
+  const actorOfSource = { ledger, clock: surroundings.clock, source: options.source, actor };
+  const { workbench, planWorkbench } = openWorkbenches(
+    surroundings,
+    () => current.settings.source.limits,
+    actorOfSource,
+  );
   const feed = openSourceFeed({
+    workbench,
     paths: options.filename ?? [],
     ref: options.ref,
     exclude: opened.file === undefined ? [] : [opened.file],
@@ -165,6 +173,8 @@ async function withLedger(
     log,
     ledger,
     feed,
+    workbench,
+    planWorkbench,
     source: options.source,
     actor,
     version: packageFile.version,
@@ -196,6 +206,7 @@ async function withLedger(
   log.info(lost === undefined ? 'ending: what is under way is finished first' : 'ending: the ledger is no longer ours');
   const isWhole = await controller.drain();
   await surfaces.close();
+  await planWorkbench.close();
   await observation.close();
   await reloading;
   await rememberCapabilities(ledger, held.opened, surroundings.clock).catch((error: unknown) => {

@@ -326,7 +326,8 @@ export async function acceptInput(session: Session, clock: Clock, command = 'app
     {
       ledger,
       source,
-      desired: input.desired,
+      snapshot: snapshotId(input.desired),
+      objects: input.desired.size,
       commit: input.commit,
       prunes: options.permissions.prune,
       allowRewind,

@@ -1,14 +1,11 @@
 import type { Ledger } from '../ledger/ledger.ts';
-import type { OperatorNames } from '../manifest/relations.ts';
-import type { FileCache } from '../manifest/file-cache.ts';
-import { loadManifests } from '../manifest/load.ts';
-import type { Variables } from '../manifest/substitute.ts';
 import type { Problem } from '../model/problem.ts';
 import type { DesiredState } from '../model/resource.ts';
 import type { StatusError } from '../model/status.ts';
 import type { Refusal } from '../plan/guard.ts';
 import { guardRemovals, guardSource, type SourceFacts } from '../reconcile/guards.ts';
 import type { Clock } from '../runtime/clock.ts';
+import type { LoadedSource } from '../source/contents.ts';
 import type { SourceReading } from '../source/feed.ts';
 import { acceptSnapshot, largestSince, successionOf } from '../source/snapshot.ts';
 
@@ -26,9 +23,6 @@ export interface AcceptanceInput {
   readonly clock: Clock;
   readonly source: string;
   readonly actor: string;
-  readonly cache: FileCache;
-  readonly variables: Variables;
-  readonly operator: OperatorNames;
   readonly allow: Allowances;
 }
 
@@ -52,15 +46,12 @@ export type Acceptance =
  * Takes a whole reading, or none of it. A commit that does not descend from the one before, or a source that lost much
  * of what it named, is taken for what it adds and changes, and removes nothing.
  */
-export async function accept(reading: SourceReading, input: AcceptanceInput): Promise<Acceptance> {
+export async function accept(
+  reading: SourceReading,
+  { desired, problems, snapshot }: LoadedSource,
+  input: AcceptanceInput,
+): Promise<Acceptance> {
   const { ledger, source, clock, allow } = input;
-  const { desired, problems } = loadManifests({
-    files: reading.files,
-    variables: input.variables,
-    operator: input.operator,
-    problems: reading.problems,
-    cache: input.cache,
-  });
   if (problems.length > 0) return { type: 'refused', problems, error: faulty(reading, problems, clock) };
   const owned = await ledger.objectCount({ source });
   const size = { source, resources: desired.size, isEmptyAllowed: allow.empty };
@@ -85,7 +76,8 @@ export async function accept(reading: SourceReading, input: AcceptanceInput): Pr
     {
       ledger,
       source,
-      desired,
+      snapshot,
+      objects: desired.size,
       commit,
       prunes: keeps(1).length === 0,
       allowRewind: allow.rewind,

@@ -30,6 +30,8 @@ export interface Controller {
 
 /** How long the first reading may take before what an earlier process accepted is gone on with. */
 const FIRST_READING_MS = 5_000;
+/** Passes that may begin before the event loop turns. */
+const BURST_MAX = 8;
 /** When what could not be taken in is tried again. */
 const AGAIN_MS = 5_000;
 
@@ -44,6 +46,9 @@ export function createController(options: ControllerOptions): Controller {
   /** One change of the source or of the configuration at a time. */
   let turn: Promise<void> = Promise.resolve();
   let isAgainDue = false;
+  /** Passes that began since the event loop turned. */
+  let burst = 0;
+  let turned: Promise<void> | undefined;
 
   const slots = createSlots(() => core.configuration.settings.controller.concurrency);
   const records: Core['records'] = new Map();
@@ -68,9 +73,25 @@ export function createController(options: ControllerOptions): Controller {
     configuration: options.configuration,
     account: createAccount({ snapshot: '', owned: 0, changed: 0, removed: 0 }),
     shared: undefined,
+    retrySource: () =>
+      void inTurn(async () => {
+        if (!(await options.workbench.forgetFailures())) return;
+        feed.poke();
+        await follow(core, await intake.retry());
+      }),
     lose: lost.resolve,
   };
   const { intake } = core;
+
+  /** Passes that find everything in shared readings wait for nothing: after a few of them the event loop turns. */
+  async function breathe(): Promise<void> {
+    burst += 1;
+    turned ??= clock.sleep(0).then(() => {
+      burst = 0;
+      turned = undefined;
+    });
+    if (burst > BURST_MAX) await turned;
+  }
 
   /** The ledger could not be written, say: the feed tells nothing twice, so the last reading is taken in again by ourselves. */
   function againSoon(): void {
@@ -92,6 +113,7 @@ export function createController(options: ControllerOptions): Controller {
       try {
         await change();
       } catch (error) {
+        if (stop.signal.aborted && error instanceof PortolanError) return;
         if (error instanceof PortolanError) {
           expected(core, error);
           againSoon();
@@ -127,6 +149,7 @@ export function createController(options: ControllerOptions): Controller {
         detail: { version, source },
       });
       queue.start(async (id, because) => {
+        await breathe();
         const pass = work(core, id, because);
         passes.add(pass);
         await pass.finally(() => passes.delete(pass));

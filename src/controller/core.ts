@@ -34,6 +34,8 @@ export interface Core {
   account: Account;
   /** Listings that answer for many applications at once. */
   shared: SharedReadings | undefined;
+  /** Reads again what exceeded the limits of the source before. */
+  retrySource(): void;
   /** The ledger is no longer ours. */
   lose(error: PortolanError): void;
 }

@@ -1,10 +1,9 @@
-import { FileCache } from '../manifest/file-cache.ts';
-import { loadManifests } from '../manifest/load.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { SourceStatus, StatusError } from '../model/status.ts';
 import type { Refusal } from '../plan/guard.ts';
 import type { SourceReading, SourceState } from '../source/feed.ts';
-import { snapshotId } from '../source/snapshot.ts';
+import type { LoadContext, LoadedSource } from '../source/contents.ts';
+import { isUnreadable } from '../source/unreadable.ts';
 import { type AcceptedSource, accept, type Allowances, nothingAllowed } from './acceptance.ts';
 import type { EventLog } from './events.ts';
 import type { Keeping } from './keeping.ts';
@@ -24,6 +23,8 @@ export interface Intake {
   again(): Promise<Taken | undefined>;
   /** What an earlier process accepted, while nothing can be read. */
   restore(): Promise<Taken | undefined>;
+  /** The last reading again, if it could not be loaded. Somebody asks for it. */
+  retry(): Promise<Taken | undefined>;
   /** Resolves when what was accepted is kept for the next process. */
   settled(): Promise<void>;
 }
@@ -34,7 +35,7 @@ export interface Taken {
 }
 
 export interface IntakeOptions
-  extends Pick<ControllerOptions, 'clock' | 'log' | 'feed' | 'source' | 'actor' | 'allow'> {
+  extends Pick<ControllerOptions, 'clock' | 'log' | 'feed' | 'workbench' | 'source' | 'actor' | 'allow'> {
   readonly keeping: Keeping;
   readonly events: EventLog;
   configuration(): ControllerConfiguration;
@@ -46,7 +47,6 @@ export function createIntake(options: IntakeOptions): Intake {
 
 class SourceIntake implements Intake {
   readonly #options: IntakeOptions;
-  readonly #cache = new FileCache();
   readonly #keeper: SourceKeeper;
   #allow: Allowances;
   #accepted: AcceptedSource | undefined;
@@ -56,6 +56,10 @@ class SourceIntake implements Intake {
   #standing = false;
   /** Why the source could not be read last, while it cannot. */
   #failure: StatusError | null = null;
+  /** The last reading was read and exceeded a limit when it was parsed. */
+  #isUnloadable = false;
+  /** What an earlier process accepted did not exceed a limit in this one. */
+  #isRestorable = true;
   #kept: Promise<void> = Promise.resolve();
 
   constructor(options: IntakeOptions) {
@@ -111,13 +115,27 @@ class SourceIntake implements Intake {
     return this.#last === undefined ? this.restore() : this.#consider(this.#last);
   }
 
+  async retry(): Promise<Taken | undefined> {
+    return this.#isUnloadable ? this.again() : undefined;
+  }
+
   settled(): Promise<void> {
     return this.#kept;
   }
 
   async #consider(reading: SourceReading): Promise<Taken | undefined> {
     const { clock, events, log } = this.#options;
-    const acceptance = await this.#accept(reading, this.#allow);
+    this.#isUnloadable = false;
+    let loaded: LoadedSource;
+    try {
+      loaded = await reading.contents.load(this.#context());
+    } catch (error) {
+      if (!isUnreadable(error)) throw error;
+      this.#isUnloadable = true;
+      this.#failed(error);
+      return undefined;
+    }
+    const acceptance = await this.#accept(reading, loaded, this.#allow);
     if (acceptance.type === 'refused') {
       this.#standing = false;
       if (this.#error?.message !== acceptance.error.message) {
@@ -153,9 +171,7 @@ class SourceIntake implements Intake {
     if (isNews) {
       this.#acceptedMs = clock.now();
       this.#kept = this.#kept
-        .then(() =>
-          this.#keeper.keep({ snapshot: accepted.snapshot, revision: accepted.revision, files: reading.files }),
-        )
+        .then(() => this.#keeper.keep(accepted.snapshot, accepted.revision, reading.contents))
         .catch((error: unknown) => {
           if (!(error instanceof PortolanError)) throw error;
           log.warn('the accepted source could not be kept for a restart', { why: error.message });
@@ -164,19 +180,14 @@ class SourceIntake implements Intake {
     return { accepted, reading };
   }
 
-  #accept(reading: SourceReading, allow: Allowances) {
-    const { keeping, clock, source, actor } = this.#options;
+  #context(): LoadContext {
     const { variables, operator } = this.#options.configuration();
-    return accept(reading, {
-      ledger: keeping.ledger,
-      clock,
-      source,
-      actor,
-      cache: this.#cache,
-      variables,
-      operator,
-      allow,
-    });
+    return { variables, operator };
+  }
+
+  #accept(reading: SourceReading, loaded: LoadedSource, allow: Allowances) {
+    const { keeping, clock, source, actor } = this.#options;
+    return accept(reading, loaded, { ledger: keeping.ledger, clock, source, actor, allow });
   }
 
   #failed({ code, message, remedy }: PortolanError): void {
@@ -192,23 +203,25 @@ class SourceIntake implements Intake {
 
   /** The files are read again as they were; what they mean must be what was accepted, or nothing is done. */
   async restore(): Promise<Taken | undefined> {
-    if (this.#accepted !== undefined) return undefined;
-    const { keeping, source, clock, log, events } = this.#options;
+    if (this.#accepted !== undefined || !this.#isRestorable) return undefined;
+    const { keeping, source, clock, log, events, workbench } = this.#options;
     const kept = await restoreSource(keeping);
     const last = await keeping.ledger.lastSnapshot(source);
     if (kept === undefined || last?.id !== kept.snapshot) {
       log.warn('nothing of an earlier process can be gone on with; waiting for the source', { source });
       return undefined;
     }
-    const reading: SourceReading = {
-      revision: kept.revision,
-      commit: null,
-      files: kept.files,
-      problems: [],
-      observedMs: clock.now(),
-      descentFrom: async () => 'unknown',
-    };
-    const restored = await restoreAccepted(reading, this.#options, this.#cache);
+    const reading = { revision: kept.revision, commit: null, observedMs: clock.now() };
+    let loaded: LoadedSource;
+    try {
+      loaded = await (await workbench.unpack(kept.parts)).load(this.#context());
+    } catch (error) {
+      if (!isUnreadable(error)) throw error;
+      log.error(error.message, { code: error.code, remedy: error.remedy });
+      this.#isRestorable = false;
+      return undefined;
+    }
+    const restored = await restoreAccepted(reading.revision, loaded, this.#options);
     // The source may have answered meanwhile.
     if (restored === undefined || this.#accepted !== undefined) return undefined;
     this.#accepted = restored;
@@ -225,15 +238,13 @@ class SourceIntake implements Intake {
 }
 
 async function restoreAccepted(
-  reading: SourceReading,
-  { keeping, source, configuration, log }: IntakeOptions,
-  cache: FileCache,
+  revision: string,
+  { desired, problems, snapshot }: LoadedSource,
+  { keeping, source, log }: IntakeOptions,
 ): Promise<AcceptedSource | undefined> {
-  const { variables, operator } = configuration();
-  const { desired, problems } = loadManifests({ files: reading.files, variables, operator, cache });
   const last = await keeping.ledger.lastSnapshot(source);
   const [problem] = problems;
-  if (problem !== undefined || last === undefined || snapshotId(desired) !== last.id) {
+  if (problem !== undefined || last === undefined || snapshot !== last.id) {
     log.warn(
       'what was accepted before the restart means something else now (variables, configuration); waiting for the source',
       {
@@ -244,5 +255,5 @@ async function restoreAccepted(
     return undefined;
   }
   const owned = await keeping.ledger.objectCount({ source });
-  return { desired, revision: reading.revision, snapshot: last.id, owned, keeps: () => [] };
+  return { desired, revision, snapshot: last.id, owned, keeps: () => [] };
 }

@@ -36,6 +36,7 @@ export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
         queue.forget(record.id);
         queue.add(record.id, `asked for by ${by}`);
       }
+      core.retrySource();
     },
     pokeSource: (because) => {
       options.log.debug('the source may have changed', { because });
@@ -134,7 +135,7 @@ function viewsOf(core: Core): ViewEnvironment {
   const snapshot = intake.accepted?.snapshot ?? '';
   let ofSource: ReadonlySet<string> | undefined;
   return {
-    clock: options.clock,
+    workbench: options.planWorkbench,
     ledger: keeping.ledger,
     source: options.source,
     configuration,

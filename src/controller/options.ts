@@ -8,6 +8,7 @@ import type { PlatformClient } from '../platform/client.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Random } from '../runtime/random.ts';
+import type { Workbench } from '../source/contents.ts';
 import type { SourceFeed } from '../source/feed.ts';
 import type { Allowances } from './acceptance.ts';
 import type { ControllerObserver } from './api.ts';
@@ -29,6 +30,10 @@ export interface ControllerOptions {
   readonly log: Log;
   readonly ledger: Ledger;
   readonly feed: SourceFeed;
+  /** Reads and parses the source. It is closed with the feed. */
+  readonly workbench: Workbench;
+  /** Parses manifests that surfaces send: what they cost must not be the source's. Whoever opened it closes it. */
+  readonly planWorkbench: Workbench;
   /** Name of the source: objects in the ledger belong to it. */
   readonly source: string;
   /** Who acts, for the history. */

@@ -1,7 +1,6 @@
 import type { Ledger } from '../ledger/ledger.ts';
 import type { ApplicationSpec } from '../kinds/application/spec.ts';
 import { type ApplicationGroup, groupByApplication } from '../manifest/group.ts';
-import { loadManifestsPatiently } from '../manifest/load.ts';
 import type { SourceFile } from '../manifest/text.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { ResourceId } from '../model/ids.ts';
@@ -12,14 +11,14 @@ import type { ApplyWorld } from '../apply/world.ts';
 import { ofAccepted, ofCommand } from '../reconcile/policies/run.ts';
 import type { PassOptions, Work } from '../reconcile/reconcile.ts';
 import { survey } from '../reconcile/survey.ts';
-import type { Clock } from '../runtime/clock.ts';
+import type { Workbench } from '../source/contents.ts';
 import type { PlannedManifests, PlanRequest } from './api.ts';
 import type { ControllerConfiguration } from './options.ts';
 import { createAllowance, type PlanAllowance, requireAllowedScope } from './plan-bounds.ts';
 
 /** What plans for surfaces are made from; nothing of them is written anywhere. */
 export interface ViewEnvironment {
-  readonly clock: Clock;
+  readonly workbench: Workbench;
   readonly ledger: Ledger;
   readonly source: string;
   readonly configuration: ControllerConfiguration;
@@ -62,13 +61,9 @@ export async function planFiles(
 ): Promise<PlannedManifests> {
   const { ledger, source, options, configuration, isOfSource } = environment;
   const allowance = allowanceOf(environment, signal);
-  const sent = {
-    files,
-    variables: new Map([...configuration.variables, ...request.variables]),
-    operator: configuration.operator,
-  };
-  // Reconciling goes on meanwhile.
-  const { desired, problems } = await loadManifestsPatiently(sent, () => environment.clock.sleep(0, signal));
+  const variables = new Map([...configuration.variables, ...request.variables]);
+  const contents = await environment.workbench.files(files, signal);
+  const { desired, problems } = await contents.load({ variables, operator: configuration.operator }, signal);
   if (problems.length > 0) return { type: 'invalid', problems };
   const { adopt, prune, targets } = request;
   const adopted = adopt === 'all' ? adopt : new Set(adopt);

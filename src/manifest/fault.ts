@@ -1,3 +1,4 @@
+import { LIMITS } from './limits.ts';
 import type { Problem } from '../model/problem.ts';
 
 /** A `Problem` before its file is known: positions are offsets into the text, in UTF-16 code units. */
@@ -55,10 +56,10 @@ export class FileText {
       code,
       position: this.position(offset),
       ...(resource === undefined ? {} : { resource }),
-      path,
-      message,
-      ...(expected === undefined ? {} : { expected }),
-      ...(hint === undefined ? {} : { hint }),
+      path: cut(path),
+      message: cut(message),
+      ...(expected === undefined ? {} : { expected: cut(expected) }),
+      ...(hint === undefined ? {} : { hint: cut(hint) }),
       ...(excerpt === undefined ? {} : { excerpt }),
     };
   }
@@ -101,6 +102,11 @@ export class FileText {
     }
     return line;
   }
+}
+
+/** Names in a file may be as long as the file, and stand in many faults. */
+function cut(text: string): string {
+  return text.length <= LIMITS.problemTextLength ? text : `${text.slice(0, LIMITS.problemTextLength - 1)}…`;
 }
 
 /** By file, then line, then column: the order in which a person works through them. */

@@ -46,8 +46,17 @@ export class FileCache {
     return this.#resumed;
   }
 
-  /** `read` for what is new; the rest is kept, and what no file asks for any more is forgotten. */
-  readAll(files: readonly SourceFile[], variables: Variables, read: (file: SourceFile) => FileReading): FileReading[] {
+  /**
+   * `read` for what is new; the rest is kept, and what no file asks for any more is forgotten.
+   * @param faultsMax no file is read after one with which there are more faults.
+   * @returns readings of the first files: of all of them, unless there are too many faults.
+   */
+  readAll(
+    files: readonly SourceFile[],
+    variables: Variables,
+    faultsMax: number,
+    read: (file: SourceFile) => FileReading,
+  ): FileReading[] {
     // What was read since is no longer what it was put together from.
     this.#standing = undefined;
     const said = textOf(variables);
@@ -56,7 +65,7 @@ export class FileCache {
     const kept = new Map<string, KeptFile>();
     /** Made for the first file that is not as it was. */
     let byContent: Map<string, FileReading> | undefined;
-    const readings = files.map((file) => {
+    const readingOf = (file: SourceFile): FileReading => {
       const { path, contentId } = file;
       const known = this.#files.get(path);
       if (known !== undefined && contentId !== undefined && known.contentId === contentId) {
@@ -70,7 +79,15 @@ export class FileCache {
       if (contentId !== undefined) byContent.set(contentId, reading);
       kept.set(path, { contentId, reading });
       return reading;
-    });
+    };
+    const readings: FileReading[] = [];
+    let faults = 0;
+    for (const file of files) {
+      if (faults > faultsMax) break;
+      const reading = readingOf(file);
+      faults += reading.faults.length;
+      readings.push(reading);
+    }
     this.#files = kept;
     return readings;
   }

@@ -13,4 +13,10 @@ export const LIMITS = {
   keysPerMap: 5_000,
   /** UTF-16 code units of one scalar, before and after substitution. */
   scalarLength: 64 * 1024,
+  /** UTF-16 code units that variables put into one document. A few variables could stand in it fifty thousand times. */
+  substitutedLength: 1024 * 1024,
+  /** Faults of one source that are kept. After so many no further file is read. */
+  problems: 1_000,
+  /** UTF-16 code units of each text of a fault: its path, message, what was expected and the hint. */
+  problemTextLength: 1_000,
 } as const;

@@ -29,7 +29,7 @@ export interface ManifestInput {
 export interface LoadedManifests {
   /** Everything that the files want. Empty as soon as there is one problem: no part of a faulty set may be applied. */
   readonly desired: DesiredState;
-  /** Every fault of every file, by file, line and column. */
+  /** Faults by file, line and column; after `LIMITS.problems` of them one that says how many more there are. */
   readonly problems: readonly Problem[];
 }
 
@@ -46,45 +46,37 @@ export function loadManifests(input: ManifestInput): LoadedManifests {
     const desired = cache.resume(files, variables, operator, read, declaredBy('manifest'));
     if (desired !== undefined) return { desired, problems: [] };
   }
-  const loaded = loadWith(input, cache, (sorted) => cache.readAll(sorted, variables, read));
+  const loaded = loadAll(input, cache, read);
   if (input.cache !== undefined && loaded.problems.length === 0) cache.stand(files, operator, loaded.desired);
   return loaded;
 }
 
-/**
- * As `loadManifests`, for a process that has other work and manifests of strangers: between two files it waits for `pause`,
- * so that nothing else stands still for longer than the largest file takes.
- * @throws what `pause` throws: how it is broken off.
- */
-export async function loadManifestsPatiently(
-  input: Omit<ManifestInput, 'cache'>,
-  pause: () => Promise<void>,
-): Promise<LoadedManifests> {
-  const variables = input.variables ?? NO_VARIABLES;
-  const readings = new Map<SourceFile, FileReading>();
-  // Too much of it is refused unread.
-  if (sourceLimits(input.files) === undefined) {
-    for (const file of input.files) {
-      await pause();
-      readings.set(file, readFile(file.content, 'manifest', variables));
-    }
-  }
-  await pause();
-  return loadWith(input, new FileCache(), (files) => files.flatMap((file) => readings.get(file) ?? []));
-}
-
-function loadWith(
-  input: ManifestInput,
-  cache: FileCache,
-  readAll: (files: readonly SourceFile[], variables: Variables) => readonly FileReading[],
-): LoadedManifests {
+function loadAll(input: ManifestInput, cache: FileCache, read: (file: SourceFile) => FileReading): LoadedManifests {
   const files = input.files.toSorted((left, right) => compareText(left.path, right.path));
   const excess = sourceLimits(files);
-  if (excess !== undefined) return { desired: new Map(), problems: sortProblems([...(input.problems ?? []), excess]) };
-  const readings = readAll(files, input.variables ?? NO_VARIABLES);
+  if (excess !== undefined) return faulty([...(input.problems ?? []), excess]);
+  const readings = cache.readAll(files, input.variables ?? NO_VARIABLES, LIMITS.problems, read);
   const { set, problems } = combine(files, readings, 'manifest', input.operator, cache);
-  const all = sortProblems([...(input.problems ?? []), ...problems]);
-  return { desired: all.length === 0 ? set : new Map(), problems: all };
+  const all = [...(input.problems ?? []), ...problems];
+  if (all.length > 0) return faulty(all, files[readings.length]?.path, files.length - readings.length);
+  return { desired: set, problems: [] };
+}
+
+/** As many faults as anybody reads: each costs memory, and time wherever it is shown. */
+function faulty(problems: readonly Problem[], unread?: string, unreadCount = 0): LoadedManifests {
+  const sorted = sortProblems(problems);
+  const shown = sorted.slice(0, LIMITS.problems);
+  const rest = sorted.slice(LIMITS.problems);
+  const file = unread ?? rest.at(0)?.position.file;
+  if (file === undefined) return { desired: new Map(), problems: sorted };
+  const more = rest.length === 0 ? [] : [`${rest.length} more ${rest.length === 1 ? 'fault' : 'faults'}`];
+  const others = unreadCount === 0 ? [] : [`${unreadCount} ${unreadCount === 1 ? 'file' : 'files'} from this one on`];
+  const message = [
+    ...more.map((text) => `${text} of the source are not shown`),
+    ...others.map((text) => `${text} were not read`),
+  ].join(', and ');
+  const last = { code: 'limit/faults', position: { file, line: 1, column: 1 }, path: '', message };
+  return { desired: new Map(), problems: [...shown, last] };
 }
 
 function sourceLimits(files: readonly SourceFile[]): Problem | undefined {
@@ -116,7 +108,10 @@ function originsOf(documents: readonly DeclaredDocuments[]): ReadonlyMap<Declare
   return origins;
 }
 
-/** Puts the readings of all files together. Shared by manifests and configuration. */
+/**
+ * Puts the readings of all files together. Shared by manifests and configuration.
+ * @param readings of the first files, in their order; where there are fewer than files, the rest was not read.
+ */
 export function combine(
   files: readonly SourceFile[],
   readings: readonly FileReading[],
@@ -136,7 +131,7 @@ export function combine(
     documents.push(ofFile);
     for (const { declared } of ofFile) all.push(declared);
   }
-  const incomplete = readings.some((reading) => reading.incomplete);
+  const incomplete = readings.length < files.length || readings.some((reading) => reading.incomplete);
   const { set, faults } = relate(all, operator, incomplete);
   const origins = faults.length === 0 ? NO_ORIGINS : originsOf(documents);
   const shown = new Map<number, number>();

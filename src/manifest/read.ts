@@ -29,6 +29,8 @@ export interface ManifestFileSystem {
 export interface ReadOptions {
   /** Files to leave out wherever they are met: the configuration file, which may lie among the manifests. */
   readonly exclude?: readonly string[];
+  /** MiB that are read at most. Default: as many as any source may have. */
+  readonly sizeMib?: number;
 }
 
 export interface ReadSources {
@@ -46,7 +48,7 @@ export async function readSources(
   fs: ManifestFileSystem,
   options: ReadOptions = {},
 ): Promise<ReadSources> {
-  const walk = new Walk(fs);
+  const walk = new Walk(fs, options.sizeMib ?? LIMITS.totalBytes / MIB);
   for (const path of options.exclude ?? []) await walk.exclude(path);
   for (const path of paths) {
     if (path === '-') await walk.standardInput();
@@ -55,16 +57,20 @@ export async function readSources(
   return { files: walk.files, problems: walk.problems };
 }
 
+const MIB = 1024 * 1024;
+
 class Walk {
   readonly files: SourceFile[] = [];
   readonly problems: Problem[] = [];
   readonly #fs: ManifestFileSystem;
   readonly #seen = new Set<string>();
+  readonly #sizeMib: number;
   #bytes = 0;
   #full = false;
 
-  constructor(fs: ManifestFileSystem) {
+  constructor(fs: ManifestFileSystem, sizeMib: number) {
     this.#fs = fs;
+    this.#sizeMib = sizeMib;
   }
 
   async exclude(path: string): Promise<void> {
@@ -143,12 +149,9 @@ class Walk {
 
   #keep(shown: string, content: Uint8Array): void {
     this.#bytes += content.byteLength;
-    if (this.#bytes > LIMITS.totalBytes) {
-      this.#stop(
-        shown,
-        'limit/total-size',
-        'with this file there are more than 256 MiB; it and the rest were not read',
-      );
+    if (this.#bytes > this.#sizeMib * MIB) {
+      const message = `with this file there are more than ${this.#sizeMib} MiB; it and the rest were not read`;
+      this.#stop(shown, 'limit/total-size', message);
       return;
     }
     this.files.push({ path: shown, content });

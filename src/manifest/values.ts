@@ -16,6 +16,15 @@ export type Value = string | number | boolean | null | Value[] | { [key: string]
 const BareMap = function () {} as unknown as new () => object;
 BareMap.prototype = Object.freeze(Object.create(null) as object);
 
+/** The same value made of maps that inherit nothing: for values that came as JSON. */
+export function bareValue(value: Value): Value {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(bareValue);
+  const result = new BareMap() as { [key: string]: Value };
+  for (const key of Object.keys(value)) result[key] = bareValue(value[key] as Value);
+  return result;
+}
+
 /** What one document says, and which parts of it cannot be trusted. */
 export interface DocumentValue {
   readonly value: Value;
@@ -49,6 +58,7 @@ class Reader {
   substituted: Map<string, string> | undefined;
   readonly #variables: Variables | undefined;
   readonly #damaged: boolean;
+  #substitutedLength = 0;
 
   constructor(variables: Variables | undefined, damaged: boolean) {
     this.#variables = variables;
@@ -167,6 +177,15 @@ class Reader {
     const { text, faults } = substitute(raw, this.#variables ?? NONE);
     for (const fault of faults) this.#poison(node, path, fault);
     if (faults.length > 0) return undefined;
+    this.#substitutedLength += text.length;
+    if (this.#substitutedLength > LIMITS.substitutedLength) {
+      this.#poison(node, path, {
+        code: 'limit/substituted',
+        message: 'with this value, the values with variables have too many characters',
+        expected: `at most ${LIMITS.substitutedLength} (1 Mi) in one document`,
+      });
+      return undefined;
+    }
     if (isExactReference(raw)) {
       this.substituted ??= new Map();
       this.substituted.set(formatPointer(path), text);

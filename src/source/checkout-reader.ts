@@ -1,6 +1,7 @@
-import type { SignaturePolicy, SourceLimits } from '../kinds/settings/source-spec.ts';
+import type { SignaturePolicy } from '../kinds/settings/source-spec.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { locatePaths, placeInCheckout } from './checkout.ts';
+import type { Workbench } from './contents.ts';
 import type { SourceReading } from './feed.ts';
 import { Git } from './git.ts';
 import type { SourceReader } from './level-feed.ts';
@@ -14,7 +15,7 @@ export interface CheckoutOptions {
   /** Files of the disk that are no manifests, wherever the commit has them. */
   readonly exclude: readonly string[];
   readonly signatures: SignaturePolicy;
-  readonly limits: SourceLimits;
+  readonly workbench: Workbench;
   readonly clock: Clock;
   /** The process's PATH. */
   readonly path: string | undefined;
@@ -36,7 +37,7 @@ export class CheckoutReader implements SourceReader {
     this.location = `${options.paths.join(', ')} at ${options.ref}`;
     this.#commits = new CommitReader({
       signatures: options.signatures,
-      limits: options.limits,
+      workbench: options.workbench,
       now: () => options.clock.now(),
     });
   }
@@ -72,7 +73,7 @@ export class CheckoutReader implements SourceReader {
 
   async close(): Promise<void> {
     this.#closing.abort(new Error('the source was closed'));
-    await this.#commits.restart();
+    await this.#commits.close();
   }
 
   /** Where the paths lead now. */

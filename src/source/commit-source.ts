@@ -63,7 +63,7 @@ export async function readCommit(reading: CommitReading): Promise<ReadCommit> {
   if (listing.isTooMany) return { ...none, problems: [tooMany(listing.files, first)] };
   const contents = new Contents(git, objects);
   const total = listing.bytes + (await contents.sizes(listing.candidates, known));
-  if (total > LIMITS.totalBytes) return { ...none, problems: [tooMuch(total, first)] };
+  if (total > limits.sizeMib * MIB) return { ...none, problems: [tooMuch(total, limits.sizeMib, first)] };
   await contents.read();
   const folders = new Map<string, Folder>();
   for (const [key, folder] of found)
@@ -196,9 +196,13 @@ function tooMany(files: number, first: Candidate | undefined): Problem {
   return fileProblem(first?.shown ?? '', 'limit/files', message, `at most ${LIMITS.files}`);
 }
 
-function tooMuch(total: number, first: Candidate | undefined): Problem {
+const MIB = 1024 * 1024;
+
+function tooMuch(total: number, sizeMib: number, first: Candidate | undefined): Problem {
   const message = `the manifests of the commit have ${total} bytes together; none was read`;
-  return fileProblem(first?.shown ?? '', 'limit/total-size', message, `at most ${LIMITS.totalBytes} (256 MiB)`);
+  const expected = `at most ${sizeMib} MiB`;
+  const problem = fileProblem(first?.shown ?? '', 'limit/total-size', message, expected);
+  return { ...problem, hint: 'name fewer folders, or raise spec.source.limits.sizeMib of Settings' };
 }
 
 const LARGE_FILE = 'it is the pointer of a file that Git LFS keeps elsewhere';

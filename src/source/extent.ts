@@ -1,4 +1,4 @@
-import type { SourceLimits } from '../kinds/settings/source-spec.ts';
+import type { FolderLimits } from '../kinds/settings/source-spec.ts';
 import { isHiddenName, SKIP_MARKER } from '../manifest/source-rules.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { TreeEntry } from './trees.ts';
@@ -19,6 +19,9 @@ export interface MeasuredFolder {
   readonly extent: Extent;
 }
 
+/** Of an entry in a tree: mode, a name of 255 bytes, and an id of SHA-256. */
+const ENTRY_BYTES_MAX = 295;
+
 type Trees = (ids: readonly string[]) => Promise<ReadonlyMap<string, readonly TreeEntry[]>>;
 
 /**
@@ -26,7 +29,7 @@ type Trees = (ids: readonly string[]) => Promise<ReadonlyMap<string, readonly Tr
  * trees that name each other cost as much as they are, and not as much as they unfold to.
  */
 export class Extents {
-  readonly #limits: SourceLimits;
+  readonly #limits: FolderLimits;
   readonly #read: Trees;
   readonly #trees = new Map<string, readonly TreeEntry[]>();
   /** Trees below which everything was read. */
@@ -35,8 +38,9 @@ export class Extents {
   readonly #extents = new Map<string, Extent>();
   #folders = 0;
   #entries = 0;
+  #treeBytes = 0;
 
-  constructor(limits: SourceLimits, read: Trees) {
+  constructor(limits: FolderLimits, read: Trees) {
     this.#limits = limits;
     this.#read = read;
   }
@@ -57,6 +61,12 @@ export class Extents {
     const extent = this.#extentOf(tree, before, 1);
     this.add(extent);
     return extent;
+  }
+
+  /** Counts a tree that is about to be read. */
+  addTree(bytes: number): void {
+    this.#treeBytes += bytes;
+    this.#check(this.#treeBytes / ENTRY_BYTES_MAX, 'entries');
   }
 
   /** Counts a folder that is as it was in another commit. */
@@ -118,7 +128,7 @@ export class Extents {
     );
   }
 
-  #check(found: number, what: keyof SourceLimits): void {
+  #check(found: number, what: keyof FolderLimits): void {
     const limit = this.#limits[what];
     if (found > limit) throw tooLarge(what, limit);
   }
@@ -133,7 +143,7 @@ function isChanged({ tree, before }: Place): boolean {
   return before?.tree !== tree;
 }
 
-function tooLarge(what: keyof SourceLimits, limit: number): PortolanError {
+function tooLarge(what: keyof FolderLimits, limit: number): PortolanError {
   const found = {
     folders: `more than ${limit} folders`,
     entries: `more than ${limit} files and folders`,

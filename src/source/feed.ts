@@ -1,7 +1,6 @@
-import type { SourceFile } from '../manifest/text.ts';
 import type { PortolanError } from '../model/errors.ts';
-import type { Problem } from '../model/problem.ts';
 import type { EpochMs } from '../model/time.ts';
+import type { Contents } from './contents.ts';
 import type { Descent } from './revision.ts';
 
 /** One whole reading of a source: of one commit, or of plain files that held still. Never a mixture. */
@@ -10,9 +9,7 @@ export interface SourceReading {
   readonly revision: string;
   /** null for plain files. */
   readonly commit: { readonly id: string; readonly committedMs: EpochMs } | null;
-  readonly files: readonly SourceFile[];
-  /** Faults of files that could not be read; they count like faults in manifests. */
-  readonly problems: readonly Problem[];
+  readonly contents: Contents;
   readonly observedMs: EpochMs;
   /** How this commit stands to another; `unknown` for plain files and histories that do not reach far enough. */
   descentFrom(ancestor: string): Promise<Descent>;

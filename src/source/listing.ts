@@ -206,6 +206,7 @@ export class Listing {
 
   async #trees(ids: readonly string[]): Promise<ReadonlyMap<string, readonly TreeEntry[]>> {
     const unique = [...new Set(ids)];
+    for (const facts of await this.#objects.facts(unique)) if (facts.found === 'one') this.#extents.addTree(facts.size);
     const contents = await this.#objects.read(unique.map((id) => ({ id, type: 'tree' })));
     const trees = new Map<string, readonly TreeEntry[]>();
     for (const [index, content] of contents.entries()) {

@@ -6,6 +6,7 @@ import type { Secret } from '../model/secret.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Random } from '../runtime/random.ts';
+import type { Workbench } from './contents.ts';
 import type { SourceFeed } from './feed.ts';
 import { LevelFeed, type SourceReader } from './level-feed.ts';
 import { LocalReader } from './local-reader.ts';
@@ -22,6 +23,8 @@ export interface SourceFeedOptions {
   /** Files that are no manifests wherever they are met: the configuration, which may lie among them. */
   readonly exclude: readonly string[];
   readonly settings: SourceSpec;
+  /** Reads and parses. It is closed with the feed. */
+  readonly workbench: Workbench;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -55,7 +58,7 @@ export function openSourceFeed(options: SourceFeedOptions): SourceFeed {
 }
 
 function localReader(options: SourceFeedOptions, settleMs: number): SourceReader {
-  const { settings, exclude, clock, path } = options;
+  const { settings, exclude, clock, path, workbench } = options;
   const paths = options.paths.length === 0 ? settings.paths : options.paths;
   if (paths.length === 0) throw nothingNamed();
   if (paths.includes('-')) throw standardInput();
@@ -64,7 +67,7 @@ function localReader(options: SourceFeedOptions, settleMs: number): SourceReader
     ref: options.ref ?? settings.ref,
     exclude,
     signatures: settings.signatures,
-    limits: settings.limits,
+    workbench,
     // Else whoever removes .git would get round the policy.
     isRepository: options.isRepository || settings.signatures.by !== 'nobody',
     settleMs,
@@ -74,14 +77,14 @@ function localReader(options: SourceFeedOptions, settleMs: number): SourceReader
 }
 
 function remoteReader(options: SourceFeedOptions, url: string): SourceReader {
-  const { settings, clock, path, secret, cacheFolder } = options;
+  const { settings, clock, path, secret, cacheFolder, workbench } = options;
   if (options.paths.length > 0) throw twoSources(url);
   return new RemoteReader({
     url,
     ref: options.ref ?? settings.ref ?? 'HEAD',
     paths: settings.paths,
     signatures: settings.signatures,
-    limits: settings.limits,
+    workbench,
     credentials: settings.credentials,
     caFile: settings.tls?.caFile,
     cacheFolder,

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
-import type { SignaturePolicy, SourceLimits } from '../kinds/settings/source-spec.ts';
+import type { SignaturePolicy } from '../kinds/settings/source-spec.ts';
 import type { PathInCommit } from './checkout.ts';
+import type { Workbench } from './contents.ts';
 import type { SourceReading } from './feed.ts';
 import { Git } from './git.ts';
 import type { SourceReader } from './level-feed.ts';
@@ -13,7 +14,7 @@ export interface RemoteOptions extends Omit<MirrorOptions, 'signal'> {
   /** Within the repository; none: all of it. */
   readonly paths: readonly string[];
   readonly signatures: SignaturePolicy;
-  readonly limits: SourceLimits;
+  readonly workbench: Workbench;
 }
 
 /** A repository of another machine: it is asked what the ref is, and fetched when that is new. */
@@ -36,7 +37,7 @@ export class RemoteReader implements SourceReader {
     this.#paths = named.map((path) => ({ named: path, within: join('/', path).replace(/^\/|\/$/g, '') }));
     this.#commits = new CommitReader({
       signatures: options.signatures,
-      limits: options.limits,
+      workbench: options.workbench,
       now: () => options.clock.now(),
       descent: (git, commit, ancestor) => this.#descent(git, commit, ancestor),
     });
@@ -67,7 +68,7 @@ export class RemoteReader implements SourceReader {
 
   async close(): Promise<void> {
     this.#closing.abort(new Error('the source was closed'));
-    await this.#commits.restart();
+    await this.#commits.close();
   }
 
   async #read(remote: RemoteRef): Promise<SourceReading> {

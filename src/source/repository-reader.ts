@@ -1,7 +1,7 @@
-import type { SignaturePolicy, SourceLimits } from '../kinds/settings/source-spec.ts';
+import type { SignaturePolicy } from '../kinds/settings/source-spec.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { PathInCommit } from './checkout.ts';
-import { type CommitMemory, readCommit } from './commit-source.ts';
+import type { Workbench } from './contents.ts';
 import type { SourceReading } from './feed.ts';
 import type { Git } from './git.ts';
 import { ObjectReader } from './objects.ts';
@@ -20,7 +20,7 @@ export interface RepositoryView {
 
 export interface CommitReaderOptions {
   readonly signatures: SignaturePolicy;
-  readonly limits: SourceLimits;
+  readonly workbench: Workbench;
   readonly now: () => EpochMs;
   /** Goes before what the repository at hand says: one that is fetched in parts may get more of its history. */
   readonly descent?: (git: Git, commit: string, ancestor: string) => Promise<Descent>;
@@ -31,7 +31,6 @@ export class CommitReader {
   filesRead = 0;
   readonly #options: CommitReaderOptions;
   #open: { readonly view: RepositoryView; readonly objects: ObjectReader } | undefined;
-  #memory: CommitMemory | undefined;
   #last: { readonly key: string; readonly reading: SourceReading } | undefined;
 
   constructor(options: CommitReaderOptions) {
@@ -45,7 +44,13 @@ export class CommitReader {
   async readRef(view: RepositoryView, ref: string, name: string): Promise<SourceReading> {
     const objects = await this.#objectsOf(view);
     const id = await resolveRevision(view.git, objects, ref);
-    return this.#read(view, objects, id, name);
+    return this.#read(view, id, name);
+  }
+
+  /** Ends everything that reads. */
+  async close(): Promise<void> {
+    await this.restart();
+    await this.#options.workbench.close();
   }
 
   /** Ends the process that answers, so that the next question starts a new one. */
@@ -63,23 +68,21 @@ export class CommitReader {
     return objects;
   }
 
-  async #read(view: RepositoryView, objects: ObjectReader, id: string, name: string): Promise<SourceReading> {
+  async #read(view: RepositoryView, id: string, name: string): Promise<SourceReading> {
     const { git, paths, exclude } = view;
     await requireSignature(git, id, this.#options.signatures);
     const key = JSON.stringify([id, name, paths, exclude]);
     if (this.#last?.key === key) return this.#last.reading;
-    const known = this.#memory === undefined ? {} : { known: this.#memory };
-    const { limits } = this.#options;
-    const found = await readCommit({ git, objects, commit: id, paths, exclude, limits, ...known });
+    const place = { root: git.root, identity: view.identity, commit: id, paths, exclude };
+    const revision = revisionName(name, id);
+    const found = await this.#options.workbench.commit(place, revision);
     this.filesRead += found.blobsRead;
-    this.#memory = found.memory;
     const reading: SourceReading = {
-      revision: revisionName(name, id),
-      commit: { id, committedMs: found.object.committedMs },
-      files: found.files,
-      problems: found.problems,
+      revision,
+      commit: { id, committedMs: found.committedMs },
+      contents: found.contents,
       observedMs: this.#options.now(),
-      descentFrom: (ancestor) => this.#descent(git, id, found.object.parents, ancestor),
+      descentFrom: (ancestor) => this.#descent(git, id, found.parents, ancestor),
     };
     this.#last = { key, reading };
     return reading;

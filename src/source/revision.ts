@@ -48,7 +48,21 @@ async function commitOf(git: Git, objects: ObjectReader, ref: string): Promise<s
   if (meant.length > 1) throw ambiguous(git.root, ref);
   const [facts] = await objects.facts([`${meant[0] ?? name}${steps}^{commit}`]);
   if (facts?.found === 'several') throw ambiguous(git.root, ref);
-  return facts?.found === 'one' ? facts.id : undefined;
+  if (facts?.found !== 'one') return undefined;
+  if (facts.size > COMMIT_BYTES_MAX) throw tooLarge(facts.id, facts.size);
+  return facts.id;
+}
+
+/** A message of a thousand pages. Git compresses one of a gigabyte to almost nothing. */
+const COMMIT_BYTES_MAX = 4 * 1024 * 1024;
+
+function tooLarge(id: string, size: number): PortolanError {
+  return new PortolanError({
+    code: 'source/too-large',
+    disposition: 'invalid',
+    message: `The commit ${id.slice(0, 12)} has a message of ${size} bytes. It was not read.`,
+    remedy: `Commit with a message of at most ${COMMIT_BYTES_MAX} bytes.`,
+  });
 }
 
 function ambiguous(root: string, ref: string): PortolanError {

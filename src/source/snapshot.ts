@@ -23,7 +23,10 @@ export interface SnapshotCommit {
 export interface AcceptedSource {
   readonly ledger: Ledger;
   readonly source: string;
-  readonly desired: DesiredState;
+  /** `snapshotId` of what was accepted. */
+  readonly snapshot: string;
+  /** Resources in it. */
+  readonly objects: number;
   /** undefined for plain files. */
   readonly commit: SnapshotCommit | undefined;
   /** Whether whoever accepts it also removes what it no longer names: the bar for a shrunk source follows then. */
@@ -117,15 +120,13 @@ export async function successionOf(
  * @returns what the ledger says of it now.
  */
 export async function acceptSnapshot(
-  { ledger, source, desired, commit, prunes, allowRewind, actor }: AcceptedSource,
+  { ledger, source, snapshot: id, objects: size, commit, prunes, allowRewind, actor }: AcceptedSource,
   clock: Clock,
 ): Promise<Snapshot> {
-  const id = snapshotId(desired);
   const commitId = commit?.id ?? NO_COMMIT;
   const last = await ledger.lastSnapshot(source);
   const succession = allowRewind ? undefined : await successionOf(commit, last);
   const pruneOk = succession === undefined || mayPrune(succession);
-  const size = desired.size;
   const named = String(prunes ? size : Math.max(size, await largestSince({ ledger, source })));
   const isKnown = last?.id === id && last.commit === commitId && last.pruneOk === pruneOk;
   if (isKnown && (await ledger.fact(sizeFact(source))) === named) return last;

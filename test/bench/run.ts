@@ -12,6 +12,7 @@ import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { byHand } from './by-hand.ts';
+import { blocking, blockingPlans } from './blocking.ts';
 import { busyApi } from './busy-api.ts';
 import { coldPlan, growth } from './cold-plan.ts';
 import { daemonFleet, oneFileOfMany } from './daemon-fleet.ts';
@@ -27,6 +28,8 @@ import { startup } from './startup.ts';
 import { transport } from './transport.ts';
 
 const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<readonly Figure[]>>> = {
+  blocking,
+  'blocking-plans': blockingPlans,
   'daemon-latency': () => daemonLatency(),
   'daemon-fleet': daemonFleet,
   'busy-api': busyApi,

@@ -17,6 +17,8 @@ import { silentLog } from '../../src/runtime/log.ts';
 import { type Seed, stateOf } from '../../src/sandbox/seed.ts';
 import { demo, demoSeed } from '../../src/sandbox/seeds/demo.ts';
 import { inMemoryTransport } from '../../src/sandbox/transport.ts';
+import type { Workbench } from '../../src/source/contents.ts';
+import { LocalWorkbench } from '../../src/source/workbench.ts';
 import type { SourceFeed, SourceState } from '../../src/source/feed.ts';
 import type { Descent } from '../../src/source/revision.ts';
 import { seededRandom, VirtualClock } from '../support/virtual-clock.ts';
@@ -74,6 +76,7 @@ export class DaemonWorld {
   /** Answers in place of the platform, which then never hears of the request. */
   answer: (request: PlatformRequest) => PlatformResponse | undefined | Promise<PlatformResponse | undefined> = () =>
     undefined;
+  workbench: Workbench;
   readonly #random = seededRandom(7);
   readonly #sandbox: Transport;
   #commits = 0;
@@ -81,6 +84,7 @@ export class DaemonWorld {
   /** @param settings YAML of the spec of Settings. */
   constructor(settings = '{}', seed: Seed = demoSeed) {
     this.settings = settingsOf(settings);
+    this.workbench = this.#openWorkbench();
     this.state = stateOf(seed);
     this.#sandbox = inMemoryTransport(this.state, () => ({
       nowMs: this.clock.now(),
@@ -94,6 +98,7 @@ export class DaemonWorld {
   /** A process ends in whatever way, and another one begins. */
   restart(allow: Allowances = nothingAllowed): void {
     this.feed = new HandFeed();
+    this.workbench = this.#openWorkbench();
     this.controller = this.#open(allow);
   }
 
@@ -119,8 +124,7 @@ export class DaemonWorld {
       reading: {
         revision: `main@sha1:${id}`,
         commit: { id, committedMs: clock.now() },
-        files: Object.entries(files).map(([path, content]) => ({ path, content })),
-        problems: [],
+        contents: await this.workbench.files(Object.entries(files).map(([path, content]) => ({ path, content }))),
         observedMs: clock.now(),
         descentFrom: async (ancestor) => feed.descents.get(`${id}..${ancestor}`) ?? feed.descents.get(id) ?? 'descends',
       },
@@ -207,6 +211,10 @@ export class DaemonWorld {
     });
   }
 
+  #openWorkbench(): Workbench {
+    return new LocalWorkbench({ clock: this.clock, path: undefined, limits: () => this.settings.source.limits });
+  }
+
   #open(allow: Allowances): Controller {
     const controller = createController({
       clock: this.clock,
@@ -214,6 +222,8 @@ export class DaemonWorld {
       log: silentLog,
       ledger: this.#ledger(),
       feed: this.feed,
+      workbench: this.workbench,
+      planWorkbench: this.workbench,
       source: 'default',
       actor: 'daemon',
       version: '0.0.0',

@@ -1,9 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type KeptSource, restoreSource, SourceKeeper } from '../../src/controller/kept-source.ts';
+import { restoreSource, SourceKeeper } from '../../src/controller/kept-source.ts';
 import type { LedgerTransaction } from '../../src/ledger/ledger.ts';
 import { MemoryStore, openMemoryLedger } from '../../src/ledger/memory.ts';
+import { FileCache } from '../../src/manifest/file-cache.ts';
 import type { SourceFile } from '../../src/manifest/text.ts';
+import { Packer, unpack } from '../../src/source/packing.ts';
+import { HeldContents } from '../../src/source/workbench.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
 test('whatever was kept before, what is kept now comes back byte by byte', async () => {
@@ -29,7 +32,7 @@ test('whatever was kept before, what is kept now comes back byte by byte', async
     fc.asyncProperty(sourceFiles, fc.array(step, { maxLength: 6 }), async (first, steps) => {
       const { keeping } = kept();
       expect(await restoreSource(keeping)).toBeUndefined();
-      let keeper = new SourceKeeper(keeping);
+      let [keeper, packer] = [new SourceKeeper(keeping), new Packer()];
       let files = first;
       for (const [number, { files: others, changed, isRestarted }] of [NOTHING, ...steps].entries()) {
         files = others ?? files;
@@ -39,10 +42,9 @@ test('whatever was kept before, what is kept now comes back byte by byte', async
           const contentId = `id:${content.toString('hex')}`;
           if (old !== undefined) files = files.with(files.indexOf(old), { path: old.path, content, contentId });
         }
-        if (isRestarted) keeper = new SourceKeeper(keeping);
-        const source: KeptSource = { snapshot: `s${number}`, revision: `r${number}`, files };
-        await keeper.keep(source);
-        const { files: restored = [], ...rest } = (await restoreSource(keeping)) ?? {};
+        if (isRestarted) [keeper, packer] = [new SourceKeeper(keeping), new Packer()];
+        await keeper.keep(`s${number}`, `r${number}`, contentsOf(files, packer));
+        const { files: restored, ...rest } = await allOf(keeping);
         expect(rest).toEqual({ snapshot: `s${number}`, revision: `r${number}` });
         expect(restored.toSorted(byPath)).toEqual(files.toSorted(byPath));
       }
@@ -60,11 +62,11 @@ test('one changed file of a thousand is written with a few others', async () => 
     content: Buffer.from(`name: ${number}`),
     contentId: `${number}`,
   }));
-  const keeper = new SourceKeeper(keeping);
-  await keeper.keep({ snapshot: 's1', revision: 'r1', files });
+  const [keeper, packer] = [new SourceKeeper(keeping), new Packer()];
+  await keeper.keep('s1', 'r1', contentsOf(files, packer));
   expect(commits.at(-1)?.operations).toHaveLength(33);
   const changed = files.with(500, { ...(files[500] as (typeof files)[0]), contentId: 'another' });
-  await keeper.keep({ snapshot: 's2', revision: 'r2', files: changed });
+  await keeper.keep('s2', 'r2', contentsOf(changed, packer));
   expect(commits.at(-1)?.operations).toHaveLength(2);
 });
 
@@ -73,10 +75,22 @@ test('what an earlier build kept is no ground to go on from, nor to stop', async
   const operations = [{ op: 'set-fact', key: 'files default', value: 'H4sIAAAAAAAAA4uOBQApu0wNAgAAAA==' }] as const;
   await keeping.ledger.commit({ scope: 'source:default', actor: 'test', atMs: 1_000, operations });
   expect(await restoreSource(keeping)).toBeUndefined();
-  const source: KeptSource = { snapshot: 's', revision: 'r', files: [{ path: 'a.yaml', content: Buffer.from('a') }] };
-  await new SourceKeeper(keeping).keep(source);
-  expect(await restoreSource(keeping)).toEqual(source);
+  const files = [{ path: 'a.yaml', content: Buffer.from('a') }];
+  await new SourceKeeper(keeping).keep('s', 'r', contentsOf(files, new Packer()));
+  expect(await allOf(keeping)).toEqual({ snapshot: 's', revision: 'r', files });
 });
+
+function contentsOf(files: readonly SourceFile[], packer: Packer): HeldContents {
+  return new HeldContents(files, [], new FileCache(), packer);
+}
+
+async function allOf(keeping: Parameters<typeof restoreSource>[0]) {
+  const kept = await restoreSource(keeping);
+  if (kept === undefined) throw new Error('nothing was kept');
+  const files: SourceFile[] = [];
+  for await (const text of kept.parts()) files.push(...(await unpack(text)));
+  return { snapshot: kept.snapshot, revision: kept.revision, files };
+}
 
 function kept() {
   const ledger = openMemoryLedger(new MemoryStore('kept'));

@@ -1,34 +1,13 @@
-import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { readRevision } from '../../src/cli/revision.ts';
 import { defaultSettings } from '../../src/manifest/configuration.ts';
 import { PortolanError } from '../../src/model/errors.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { git, repository } from '../source/repositories.ts';
+import { nestedTrees, treeOf } from './floods.ts';
 
 const { limits: defaults } = defaultSettings().source;
 const around = { clock: systemClock, env: { PATH: process.env.PATH }, signal: new AbortController().signal };
-
-function tree(root: string, entries: readonly string[]): string {
-  return execFileSync('git', ['-C', root, 'mktree'], { input: entries.join('\n'), encoding: 'utf8' }).trim();
-}
-
-/** A tree whose entries all name the tree of the level below, at the lowest level a blob. @returns its id. */
-function bomb(root: string, levels: number, width: number, leaf: string): string {
-  const blob = execFileSync('git', ['-C', root, 'hash-object', '-w', '--stdin'], {
-    input: '',
-    encoding: 'utf8',
-  }).trim();
-  let id = blob;
-  for (let level = 0; level < levels; level += 1) {
-    const [mode, type, name] = level === 0 ? ['100644', 'blob', leaf] : ['040000', 'tree', 'f'];
-    id = tree(
-      root,
-      Array.from({ length: width }, (_, at) => `${mode} ${type} ${id}\t${String(at).padStart(6, '0')}-${name}`),
-    );
-  }
-  return id;
-}
 
 async function read(root: string, treeId: string, limits = defaults): Promise<string> {
   const commit = git(root, 'commit-tree', '-m', 'x', treeId);
@@ -51,24 +30,24 @@ test.for([
   ['two hundred levels of two', 200, 2, 'a.yaml', /^source\/too-large: .* nested more than 100 deep/],
 ] as const)('a commit of small trees that unfold to %s', async ([, levels, width, leaf, said], context) => {
   const root = repository();
-  context.expect(await read(root, bomb(root, levels, width, leaf))).toMatch(said);
+  context.expect(await read(root, nestedTrees(root, levels, width, leaf))).toMatch(said);
 });
 
 test('a chain of trees that each name all below is as deep as its longest path', async () => {
   const root = repository();
-  const chain = [bomb(root, 1, 1, 'a.yaml')];
+  const chain = [nestedTrees(root, 1, 1, 'a.yaml')];
   for (let level = 0; level < 150; level += 1)
-    chain.push(tree(root, chain.map((id, at) => `040000 tree ${id}\t${String(at).padStart(4, '0')}`).toReversed()));
+    chain.push(treeOf(root, chain.map((id, at) => `040000 tree ${id}\t${String(at).padStart(4, '0')}`).toReversed()));
   expect(await read(root, chain.at(-1) as string)).toMatch(/^source\/too-large: /);
 });
 
 test('hidden folders and those with a skip marker do not count', async () => {
   const root = repository();
-  const large = bomb(root, 9, 20, 'a.txt');
-  const [marker = ''] = git(root, 'ls-tree', bomb(root, 1, 1, 'x')).split('\t');
-  const skipped = tree(root, [`${marker}\t.portolan-skip`, `040000 tree ${large}\tlarge`]);
+  const large = nestedTrees(root, 9, 20, 'a.txt');
+  const [marker = ''] = git(root, 'ls-tree', nestedTrees(root, 1, 1, 'x')).split('\t');
+  const skipped = treeOf(root, [`${marker}\t.portolan-skip`, `040000 tree ${large}\tlarge`]);
   const top = [`040000 tree ${large}\t.hidden`, `040000 tree ${skipped}\tskipped`, `${marker}\ta.yaml`];
-  expect(await read(root, tree(root, top))).toBe('1 files, ');
+  expect(await read(root, treeOf(root, top))).toBe('1 files, ');
 });
 
 test.for([
@@ -78,7 +57,7 @@ test.for([
 ] as const)('one more than limits.%s is refused, and the error names the setting', async ([name, limits, width]) => {
   const root = repository();
   // Three folders, two of them below the first, two entries in each of the three: six.
-  const id = bomb(root, 2, width, 'a.yaml');
+  const id = nestedTrees(root, 2, width, 'a.yaml');
   expect(await read(root, id, name === 'entries' ? { ...limits, entries: 6 } : limits)).toBe('4 files, ');
   const tight = { ...limits, [name]: limits[name] - (name === 'entries' ? 0 : 1) };
   expect(await read(root, id, tight)).toContain(`raise spec.source.limits.${name}`);

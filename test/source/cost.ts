@@ -4,7 +4,7 @@ import { FileCache } from '../../src/manifest/file-cache.ts';
 import { loadManifests } from '../../src/manifest/load.ts';
 import type { Resource } from '../../src/model/resource.ts';
 import type { SourceReading } from '../../src/source/feed.ts';
-import { type Listening, listen } from './feeds.ts';
+import { contentsOf, type Listening, listen } from './feeds.ts';
 import { git, repository } from './repositories.ts';
 
 const FILES_PER_APPLICATION = 10;
@@ -48,14 +48,14 @@ export async function holdToItsCost(applications: number): Promise<void> {
   const root = manyManifests(applications);
   const listening = listen([root], { ref: 'main', settings: { interval: '3600s' } });
   const cache = new FileCache();
-  const before = loadManifests({ files: (await readingOf(listening)).files, cache });
+  const before = loadManifests({ files: contentsOf(await readingOf(listening)).files, cache });
   expect(before.problems).toEqual([]);
   expect(before.desired.size).toBe(files);
   expect([listening.feed.counts.filesRead, cache.parsed]).toEqual([files, files]);
 
   const [application, file] = [Math.floor(applications / 2), 5];
   fastImport(root, [change(pathOf(application, file), manifest(application, file, 7))], 'from refs/heads/main^0\n');
-  const after = loadManifests({ files: (await readingOf(listening)).files, cache });
+  const after = loadManifests({ files: contentsOf(await readingOf(listening)).files, cache });
   expect([listening.feed.counts.filesRead, cache.parsed]).toEqual([files + 1, files + 1]);
   const changed = [...after.desired.values()].filter((resource) => before.desired.get(resource.id) !== resource);
   expect(changed.map((resource: Resource) => resource.id)).toEqual([`HttpGatewayRule/app-${application}-${file}`]);

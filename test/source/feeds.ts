@@ -4,7 +4,8 @@ import { defaultSettings } from '../../src/manifest/configuration.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { silentLog } from '../../src/runtime/log.ts';
 import { systemRandom } from '../../src/runtime/random.ts';
-import type { SourceFeed, SourceState } from '../../src/source/feed.ts';
+import type { SourceFeed, SourceReading, SourceState } from '../../src/source/feed.ts';
+import { HeldContents, LocalWorkbench } from '../../src/source/workbench.ts';
 import { openSourceFeed, type SourceFeedOptions } from '../../src/source/open-feed.ts';
 
 /** A feed that was started, and what it has told. */
@@ -20,12 +21,18 @@ export interface Listening {
 export type FeedChanges = Partial<Omit<SourceFeedOptions, 'settings'>> & { readonly settings?: Partial<SourceSpec> };
 
 export function openFeed(paths: readonly string[], changes: FeedChanges = {}): SourceFeed {
-  const { settings, ...others } = changes;
+  const { settings: changed, ...others } = changes;
+  const settings = { ...defaultSettings().source, debounce: '20ms', ...changed };
   return openSourceFeed({
+    workbench: new LocalWorkbench({
+      clock: others.clock ?? systemClock,
+      path: others.path ?? process.env.PATH,
+      limits: () => settings.limits,
+    }),
     paths,
     exclude: [],
     isRepository: false,
-    settings: { ...defaultSettings().source, debounce: '20ms', ...settings },
+    settings,
     clock: systemClock,
     random: systemRandom,
     log: silentLog,
@@ -75,9 +82,16 @@ export function listen(paths: readonly string[], changes: FeedChanges = {}): Lis
 /** `read main@sha1:<id> a.yaml=content …` or `failed <code>`. */
 export function shown(state: SourceState): string {
   if (state.type === 'failed') return `failed ${state.error.code}`;
-  const { revision, files, problems } = state.reading;
+  const { revision } = state.reading;
+  const { files, problems } = contentsOf(state.reading);
   const contents = files.map(({ path, content }) => `${path.split('/').at(-1)}=${textOf(content)}`);
   return ['read', revision, ...contents.sort(), ...problems.map(({ code }) => `!${code}`)].join(' ');
+}
+
+/** What was read, where it was read in this thread. */
+export function contentsOf({ contents }: SourceReading): HeldContents {
+  if (contents instanceof HeldContents) return contents;
+  throw new Error('it was read in another thread');
 }
 
 export function textOf(content: string | Uint8Array): string {

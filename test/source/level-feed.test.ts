@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { PortolanError } from '../../src/model/errors.ts';
 import { silentLog } from '../../src/runtime/log.ts';
 import type { SourceReading } from '../../src/source/feed.ts';
+import { HeldContents } from '../../src/source/workbench.ts';
 import { LevelFeed, type SourceReader } from '../../src/source/level-feed.ts';
 import type { WatchPlan } from '../../src/source/watch-plan.ts';
 import type { WatchListener } from '../../src/source/watcher.ts';
@@ -68,7 +69,13 @@ function scene({ chance = 0.5 } = {}) {
 }
 
 function reading(revision: string): SourceReading {
-  return { revision, commit: null, files: [], problems: [], observedMs: 0, descentFrom: async () => 'unknown' };
+  return {
+    revision,
+    commit: null,
+    contents: new HeldContents([]),
+    observedMs: 0,
+    descentFrom: async () => 'unknown',
+  };
 }
 
 function failure(message: string): never {

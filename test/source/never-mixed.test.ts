@@ -3,7 +3,7 @@ import { renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { seededRandom } from '../support/virtual-clock.ts';
-import { type Listening, listen, textOf } from './feeds.ts';
+import { contentsOf, type Listening, listen, textOf } from './feeds.ts';
 import { follow, remote } from './remotes.ts';
 import { commit, git, repository, write } from './repositories.ts';
 
@@ -16,7 +16,8 @@ const filesOf = (n: number) => Object.fromEntries(['a', 'b/c', 'b/d/e', 'f'].map
 function lies({ told }: Listening, numbers: ReadonlyMap<string, number>): readonly string[] {
   return told.flatMap((state) => {
     if (state.type === 'failed') return [];
-    const { commit: at, files, problems } = state.reading;
+    const { commit: at } = state.reading;
+    const { files, problems } = contentsOf(state.reading);
     const number = numbers.get(at?.id ?? '');
     const said = files.map(({ content }) => textOf(content));
     const isWhole = said.length === 4 && problems.length === 0 && said.every((text) => text === `${number}`);

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:
 import { join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 import { follow, remote } from './remotes.ts';
+import { contentsOf } from './feeds.ts';
 import { commit, git, temporaryFolder, write } from './repositories.ts';
 
 test('a remote repository is fetched, and again when something was pushed', async () => {
@@ -11,7 +12,7 @@ test('a remote repository is fetched, and again when something was pushed', asyn
   expect(await next()).toBe(`read main@sha1:${first} a.yaml=one`);
   expect(feed.location).toBe(`file://${bare} at main`);
   const [state] = told;
-  expect(state?.type === 'read' && state.reading.files.map(({ path }) => path)).toEqual(['m/a.yaml']);
+  expect(state?.type === 'read' && contentsOf(state.reading).files.map(({ path }) => path)).toEqual(['m/a.yaml']);
   const second = push({ 'm/a.yaml': 'two' });
   feed.poke();
   expect(await next()).toBe(`read main@sha1:${second} a.yaml=two`);

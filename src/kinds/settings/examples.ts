@@ -26,7 +26,14 @@ export const settingsExamples: readonly JsonObject[] = [
         credentials: { username: 'portolan', password: { env: 'GIT_TOKEN' } },
         tls: { caFile: '/etc/portolan/git-ca.pem' },
         signatures: { by: 'ssh', keys: '/etc/portolan/allowed-signers' },
-        limits: { folders: 20_000, entries: 200_000, depth: 100 },
+        limits: {
+          folders: 20_000,
+          entries: 200_000,
+          depth: 100,
+          sizeMib: 64,
+          heapMib: 192,
+          timeout: '2m',
+        },
       },
       server: {
         listen: '0.0.0.0:7780',

@@ -7,13 +7,14 @@ const DEBOUNCE_MAX_MS = 60_000;
 
 /** What the schema of `spec.source` cannot say. */
 export function sourceProblems(source: SourceSpec): readonly SpecProblem[] {
-  const { url, paths, interval, debounce, credentials, signatures } = source;
+  const { url, paths, interval, debounce, credentials, signatures, limits } = source;
   return [
     ...(url === undefined || !url.startsWith('http')
       ? []
       : addressProblems(url, false, 'spec.source.url').map(withoutFlag)),
     ...(url === undefined ? [] : paths.flatMap(pathProblems)),
     ...durationProblems(interval, 'spec.source.interval'),
+    ...durationProblems(limits.timeout, 'spec.source.limits.timeout'),
     ...debounceProblems(debounce),
     ...credentialProblems(credentials ?? {}, url, credentials !== undefined),
     ...signatureProblems(signatures),

@@ -27,8 +27,18 @@ export interface SourceSpec {
   readonly limits: SourceLimits;
 }
 
+/** What a source may cost at most. A commit beyond a limit is not applied; the one before stays in force. */
+export interface SourceLimits extends FolderLimits {
+  /** MiB of all manifests together. Default 64. */
+  readonly sizeMib: number;
+  /** MiB of heap for the thread that reads and parses. Default 192. */
+  readonly heapMib: number;
+  /** For reading, and again for parsing. Default 2m. */
+  readonly timeout: string;
+}
+
 /** What the folders of a commit may be at most, before anything is made of them. */
-export interface SourceLimits {
+export interface FolderLimits {
   /** Folders in all. Default 20000. */
   readonly folders: number;
   /** Files and folders in all, manifests or not. Default 200000. */
@@ -93,7 +103,7 @@ const limitsSchema = {
   additionalProperties: false,
   default: {},
   description:
-    'Limits for the folders of a commit. A few small trees can unfold to more folders than any machine holds; a commit over a limit is rejected unread.',
+    'What a source may cost. A few small trees can unfold to more folders than any machine holds, and a small file can take hundreds of times its size to parse. The daemon reads and parses in a thread with these limits; a commit over a limit is not applied, and the one before stays in force. After heapMib or timeout was exceeded, the same commit is read again only on `portolan sync`, with other limits or with another version of Portolan.',
   properties: {
     folders: {
       type: 'integer',
@@ -118,6 +128,26 @@ const limitsSchema = {
       default: 100,
       description: 'Folders nested within each other. Paths of most systems end below it.',
     },
+    sizeMib: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 256,
+      default: 64,
+      description:
+        'MiB of all manifests together; kept in memory beside the heap. 10000 documents of usual size are 4 MiB.',
+    },
+    heapMib: {
+      type: 'integer',
+      minimum: 32,
+      maximum: 65_536,
+      default: 192,
+      description:
+        'MiB of heap for the thread of the daemon that reads and parses the source, and as much for the one that parses manifests sent to POST /api/v1/plan. 10000 documents take about 60 MiB. Both and 160 MiB for the rest of the daemon should fit into the memory of its container.',
+    },
+    timeout: durationOr(
+      '2m',
+      'Time to read a commit in the thread of the daemon, and as much to parse it. 10000 documents take about 5s.',
+    ),
   },
 } as const;
 

@@ -1,0 +1,137 @@
+import { createHash } from 'node:crypto';
+import type { BigIntStats } from 'node:fs';
+import { lstat } from 'node:fs/promises';
+import type { SourceLimits } from '../kinds/settings/source-spec.ts';
+import { compareText } from '../manifest/fault.ts';
+import { type Entry, type ManifestFileSystem, nodeFileSystem, readSources } from '../manifest/read.ts';
+import type { SourceFile } from '../manifest/text.ts';
+import { PortolanError } from '../model/errors.ts';
+import type { Problem } from '../model/problem.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { FolderPlace } from './contents.ts';
+
+/** Files that never hold still for so long are given up for now. */
+const PATIENCE_MS = 30_000;
+
+/** Everything that one walk found. Equal ones, some time apart, are a state that held still. */
+export interface Scan {
+  /** Digest of names, sizes, times and inodes of all that was met, in order. */
+  readonly stats: string;
+  readonly files: readonly SourceFile[];
+  readonly problems: readonly Problem[];
+  /** Names and contents, and what could not be read. */
+  readonly digest: string;
+}
+
+/**
+ * What two equal scans some time apart have found.
+ * @throws PortolanError when nothing is there, or it does not hold still.
+ */
+export async function settledFolder(
+  place: FolderPlace,
+  limits: Pick<SourceLimits, 'sizeMib'>,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<Scan> {
+  const untilMs = clock.monotonic() + PATIENCE_MS;
+  let before = await scan(place, limits);
+  for (;;) {
+    await clock.sleep(place.settleMs, signal);
+    const now = await scan(place, limits);
+    if (now.stats === before.stats && now.digest === before.digest) return now;
+    if (clock.monotonic() > untilMs) throw unsettled(place.paths.join(', '));
+    before = now;
+  }
+}
+
+/** The `stats` of a scan, without opening a file. */
+export async function folderStats({ paths, exclude }: FolderPlace): Promise<string> {
+  const seen: string[] = [];
+  await readSources(paths, glancing(seen), { exclude });
+  return sha256(seen.join('\n'));
+}
+
+async function scan({ paths, exclude }: FolderPlace, { sizeMib }: Pick<SourceLimits, 'sizeMib'>): Promise<Scan> {
+  const seen: string[] = [];
+  const found = await readSources(paths, recording(seen), { exclude, sizeMib });
+  if (isNothingThere(found.problems, paths)) throw notThere(paths.join(', '));
+  const files = found.files.map((file) => ({ ...file, contentId: `sha256:${sha256(file.content)}` }));
+  const lines = [
+    ...files.map(({ path, contentId }) => `${path}\0${contentId}`),
+    ...found.problems.map(({ position, code, message }) => `${position.file}\0${code}\0${message}`),
+  ].sort(compareText);
+  return { stats: sha256(seen.join('\n')), files, problems: found.problems, digest: sha256(lines.join('\n')) };
+}
+
+/** The real files, noting what was met. */
+function recording(seen: string[]): ManifestFileSystem {
+  const fs = realFiles();
+  return {
+    ...fs,
+    list: (folder) => listing(fs, folder, seen),
+    async read(path, bytesMax) {
+      const content = await fs.read(path, bytesMax);
+      // Afterwards: what is written meanwhile then shows in the other scan, by its time or by its content.
+      seen.push(lineOf(path, await lstat(path, { bigint: true })));
+      return content;
+    },
+  };
+}
+
+/** Notes the same as `recording`, and opens nothing. */
+function glancing(seen: string[]): ManifestFileSystem {
+  const fs = realFiles();
+  return {
+    ...fs,
+    list: (folder) => listing(fs, folder, seen),
+    async read(path) {
+      seen.push(lineOf(path, await lstat(path, { bigint: true })));
+      return new Uint8Array();
+    },
+  };
+}
+
+function realFiles(): ManifestFileSystem {
+  return nodeFileSystem(async function* () {});
+}
+
+async function listing(fs: ManifestFileSystem, folder: string, seen: string[]): Promise<readonly Entry[]> {
+  const entries = await fs.list(folder);
+  seen.push(`${folder}/ ${entries.length}`);
+  return entries;
+}
+
+function lineOf(path: string, { dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
+  return `${path} ${dev} ${ino} ${size} ${mtimeNs} ${ctimeNs}`;
+}
+
+function sha256(content: string | Uint8Array): string {
+  return createHash('sha256').update(content).digest('hex');
+}
+
+/** A folder that is away altogether is no source that names nothing. */
+function isNothingThere(problems: readonly Problem[], paths: readonly string[]): boolean {
+  const missing = new Set(
+    problems.filter(({ code }) => code === 'source/not-found').map(({ position }) => position.file),
+  );
+  return paths.every((path) => missing.has(path));
+}
+
+function notThere(location: string): PortolanError {
+  return new PortolanError({
+    code: 'source/not-found',
+    disposition: 'give-up',
+    message: `${location} is not there. What was read before stands.`,
+    remedy: 'Bring it back, or correct -f; it is looked for by itself.',
+  });
+}
+
+function unsettled(location: string): PortolanError {
+  return new PortolanError({
+    code: 'source/unsettled',
+    disposition: 'give-up',
+    message: `The files of ${location} have not held still for ${PATIENCE_MS / 1000} s, so none of what they said was taken. What was read before stands.`,
+    remedy:
+      'Find what keeps writing there; a folder that is written often belongs in git, or behind a link that is flipped.',
+  });
+}

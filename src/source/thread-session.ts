@@ -1,0 +1,84 @@
+import { PortolanError } from '../model/errors.ts';
+import type { DesiredState } from '../model/resource.ts';
+import type { Thread, ThreadEnd } from '../runtime/thread.ts';
+import { type CallName, type Calls, CONTENTS_MAX, type Reply } from './thread-messages.ts';
+
+/** The thread was gone before it answered. */
+export class ThreadGone extends Error {
+  readonly end: ThreadEnd;
+
+  constructor(end: ThreadEnd) {
+    super(`the thread ended: ${end.type}`);
+    this.end = end;
+  }
+}
+
+type Waiting = PromiseWithResolvers<unknown>;
+
+/** One thread from its start to its end, seen from outside. */
+export class ThreadSession {
+  /** The set that both sides have: what is loaded next comes as what it changes. */
+  base: DesiredState = new Map();
+  isGone = false;
+  readonly #thread: Thread;
+  readonly #waiting = new Map<number, Waiting>();
+  #questions = 0;
+  #readings = 0;
+
+  constructor(thread: Thread) {
+    this.#thread = thread;
+    thread.onMessage((message) => this.#hear(message as Reply));
+    void thread.ended.then((end) => {
+      this.isGone = true;
+      for (const { reject } of this.#waiting.values()) reject(new ThreadGone(end));
+      this.#waiting.clear();
+    });
+  }
+
+  /** @throws PortolanError what the thread threw on purpose. @throws ThreadGone when it ends before it answers. */
+  async call<Name extends CallName>(call: Name, input: Calls[Name]['input']): Promise<Calls[Name]['output']> {
+    if (this.isGone) throw new ThreadGone(await this.#thread.ended);
+    this.#questions += 1;
+    const waiting: Waiting = Promise.withResolvers();
+    this.#waiting.set(this.#questions, waiting);
+    this.#thread.send({ id: this.#questions, call, input });
+    return (await waiting.promise) as Calls[Name]['output'];
+  }
+
+  /** As `call`, for files that the thread then holds. */
+  async open<Name extends 'commit' | 'folder' | 'files' | 'unpack'>(
+    call: Name,
+    input: Calls[Name]['input'],
+  ): Promise<Calls[Name]['output']> {
+    const output = await this.call(call, input);
+    this.#readings = output.contents;
+    return output;
+  }
+
+  /** Whether the thread still has what it read. */
+  holds(contents: number): boolean {
+    return !this.isGone && contents > this.#readings - CONTENTS_MAX;
+  }
+
+  /** The items of a long answer, some at a time: the event loop turns between two pieces. */
+  async *items(stream: number): AsyncGenerator<readonly unknown[]> {
+    for (;;) {
+      const piece = await this.call('next', { stream });
+      if (piece === undefined) return;
+      yield JSON.parse(piece) as readonly unknown[];
+    }
+  }
+
+  /** Ends the thread wherever it is. */
+  end(): Promise<void> {
+    return this.#thread.end();
+  }
+
+  #hear(reply: Reply): void {
+    const waiting = this.#waiting.get(reply.id);
+    this.#waiting.delete(reply.id);
+    if (reply.type === 'answer') waiting?.resolve(reply.output);
+    else if (reply.type === 'error') waiting?.reject(new PortolanError(reply));
+    else waiting?.reject(new Error(`in the thread of a source: ${reply.reason}`));
+  }
+}

@@ -1,0 +1,302 @@
+import PQueue from 'p-queue';
+import { amend } from '../manifest/amended-set.ts';
+import type { SourceFile } from '../manifest/text.ts';
+import { bareValue, type Value } from '../manifest/values.ts';
+import { parseDuration } from '../model/duration.ts';
+import { PortolanError } from '../model/errors.ts';
+import type { ResourceId } from '../model/ids.ts';
+import type { Problem } from '../model/problem.ts';
+import type { DesiredState, Resource } from '../model/resource.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { OpenThread } from '../runtime/thread.ts';
+import type {
+  CommitContents,
+  CommitPlace,
+  Contents,
+  FolderContents,
+  FolderPlace,
+  Limits,
+  LoadContext,
+  LoadedSource,
+  Workbench,
+} from './contents.ts';
+import { interrupted } from './git.ts';
+import type { Packed, PackedPart } from './packing.ts';
+import { ThreadGone, ThreadSession } from './thread-session.ts';
+import type { Attempt, Unreadable } from './unreadable.ts';
+
+export interface ThreadWorkbenchOptions {
+  readonly openThread: OpenThread;
+  readonly clock: Clock;
+  readonly limits: Limits;
+  /** What exceeded the limits before. Absent: everything is tried. */
+  readonly unreadable?: Unreadable;
+  /** The thread ends when it had nothing to do for so long. Absent: it stays, so that a commit costs what it changes. */
+  readonly idleMs?: number;
+  /** What is said of work that ended the thread. */
+  failure(why: ThreadFailure, label: string): PortolanError;
+}
+
+export type ThreadFailure =
+  | { readonly type: 'out-of-memory' | 'too-slow' }
+  | { readonly type: 'failed'; readonly reason: string };
+
+/** After so long an attempt is written down. Most commits take less, and cost no write. */
+const ATTEMPT_MS = 200;
+
+interface Task {
+  readonly attempt?: Attempt | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** It only hands out what was read, and is finished when the workbench closes. */
+  readonly isHandOut?: boolean;
+}
+
+/**
+ * Reads and parses in a thread that starts with the first task, with limits for its heap and for the time of each task. A
+ * task that exceeds one ends the thread, and the next task starts another.
+ */
+export class ThreadWorkbench implements Workbench {
+  readonly #options: ThreadWorkbenchOptions;
+  readonly #turns = new PQueue({ concurrency: 1 });
+  #session: ThreadSession | undefined;
+  #task: Task | undefined;
+  #isClosing = false;
+  #idle = new AbortController();
+
+  constructor(options: ThreadWorkbenchOptions) {
+    this.#options = options;
+  }
+
+  async commit(place: CommitPlace, label: string): Promise<CommitContents> {
+    const limits = this.#options.limits();
+    const attempt = this.#options.unreadable?.attempt(place, label, limits);
+    return this.run({ attempt }, async (session) => {
+      const { contents, ...facts } = await session.open('commit', { place, limits });
+      const reopen = async (other: ThreadSession): Promise<number> =>
+        (await other.open('commit', { place, limits: this.#options.limits() })).contents;
+      return { ...facts, contents: new ThreadContents(this, { session, contents }, reopen, attempt) };
+    });
+  }
+
+  async folder(place: FolderPlace, label: string): Promise<FolderContents> {
+    const limits = this.#options.limits();
+    const attempt = this.#options.unreadable?.attempt(place, label, limits);
+    return this.run({ attempt }, async (session) => {
+      const { contents, ...facts } = await session.open('folder', { place, limits });
+      const reopen = async (other: ThreadSession): Promise<number> => {
+        const now = await other.open('folder', { place, limits: this.#options.limits() });
+        if (now.digest !== facts.digest) throw changed(place);
+        return now.contents;
+      };
+      return { ...facts, contents: new ThreadContents(this, { session, contents }, reopen, attempt) };
+    });
+  }
+
+  async unpack(parts: () => AsyncIterable<string>): Promise<Contents> {
+    const open = async (session: ThreadSession): Promise<number> => {
+      for await (const text of parts()) await session.call('part', { text });
+      return (await session.open('unpack', undefined)).contents;
+    };
+    return this.run({}, async (session) => {
+      const contents = await open(session);
+      return new ThreadContents(this, { session, contents }, open);
+    });
+  }
+
+  async files(files: readonly SourceFile[], signal?: AbortSignal): Promise<Contents> {
+    const open = async (session: ThreadSession): Promise<number> => (await session.open('files', { files })).contents;
+    return this.run({ signal }, async (session) => {
+      const contents = await open(session);
+      return new ThreadContents(this, { session, contents }, open);
+    });
+  }
+
+  async forgetFailures(): Promise<boolean> {
+    return (await this.#options.unreadable?.forget()) ?? false;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    this.#idle.abort();
+    if (this.#task?.isHandOut !== true) await this.#session?.end();
+    await this.#turns.onIdle();
+    await this.#session?.end();
+  }
+
+  /**
+   * One task after another.
+   * @throws PortolanError `failure` when it ended the thread, or did so before.
+   */
+  run<T>(task: Task, work: (session: ThreadSession) => Promise<T>): Promise<T> {
+    return this.#turns.add(async () => {
+      this.#idle.abort();
+      if (this.#isClosing && task.isHandOut !== true) throw interrupted();
+      task.signal?.throwIfAborted();
+      if (task.attempt !== undefined) await this.#options.unreadable?.check(task.attempt);
+      this.#task = task;
+      try {
+        return await this.#watched(task, work);
+      } finally {
+        this.#task = undefined;
+        this.#endWhenIdle();
+      }
+    });
+  }
+
+  async #watched<T>(task: Task, work: (session: ThreadSession) => Promise<T>): Promise<T> {
+    const { clock, limits, failure } = this.#options;
+    const session = await this.#open();
+    const done = new AbortController();
+    let isLate = false;
+    const end = (): void => void session.end();
+    task.signal?.addEventListener('abort', end, { once: true });
+    clock.sleep(parseDuration(limits().timeout) ?? 0, done.signal).then(
+      () => {
+        isLate = true;
+        end();
+      },
+      () => {},
+    );
+    const isBegun = this.#begin(task, done.signal);
+    try {
+      return await work(session);
+    } catch (error) {
+      if (!(error instanceof ThreadGone)) throw error;
+      task.signal?.throwIfAborted();
+      if (this.#isClosing) throw interrupted();
+      const failed = failure(reasonOf(error, isLate), task.attempt?.label ?? '');
+      if (task.attempt !== undefined) await this.#options.unreadable?.remember(task.attempt, failed);
+      throw failed;
+    } finally {
+      done.abort();
+      task.signal?.removeEventListener('abort', end);
+      if (task.attempt !== undefined && (await isBegun)) await this.#options.unreadable?.end(task.attempt);
+    }
+  }
+
+  /** @returns whether it was written down that this is tried. */
+  async #begin({ attempt }: Task, done: AbortSignal): Promise<boolean> {
+    const { clock, unreadable } = this.#options;
+    if (attempt === undefined || unreadable === undefined) return false;
+    try {
+      await clock.sleep(ATTEMPT_MS, done);
+      await unreadable.begin(attempt);
+      return true;
+    } catch {
+      return false; // It took less, or the ledger takes nothing now: what waits for that says so.
+    }
+  }
+
+  async #open(): Promise<ThreadSession> {
+    if (this.#session === undefined || this.#session.isGone) {
+      const { openThread, limits } = this.#options;
+      this.#session = new ThreadSession(await openThread({ heapMib: limits().heapMib }));
+    }
+    return this.#session;
+  }
+
+  #endWhenIdle(): void {
+    const { clock, idleMs } = this.#options;
+    if (idleMs === undefined || this.#isClosing || this.#turns.size > 0) return;
+    this.#idle = new AbortController();
+    clock.sleep(idleMs, this.#idle.signal).then(
+      () => void this.#session?.end(),
+      () => {},
+    );
+  }
+}
+
+/** Files that a thread has, or had: then they are read again. */
+class ThreadContents implements Contents {
+  readonly #workbench: ThreadWorkbench;
+  readonly #reopen: (session: ThreadSession) => Promise<number>;
+  readonly #attempt: Attempt | undefined;
+  #at: { readonly session: ThreadSession; readonly contents: number };
+
+  constructor(
+    workbench: ThreadWorkbench,
+    at: { readonly session: ThreadSession; readonly contents: number },
+    reopen: (session: ThreadSession) => Promise<number>,
+    attempt?: Attempt,
+  ) {
+    this.#workbench = workbench;
+    this.#at = at;
+    this.#reopen = reopen;
+    this.#attempt = attempt;
+  }
+
+  load({ variables, operator: { platforms, stores } }: LoadContext, signal?: AbortSignal): Promise<LoadedSource> {
+    return this.#workbench.run({ attempt: this.#attempt, signal }, async (session) => {
+      const contents = await this.#in(session);
+      const { type, stream, snapshot } = await session.call('load', { contents, variables, platforms, stores });
+      if (type === 'faulty') {
+        const problems: Problem[] = [];
+        for await (const piece of session.items(stream)) problems.push(...(piece as readonly Problem[]));
+        return { desired: new Map(), problems, snapshot };
+      }
+      const desired = await receive(session, type, stream);
+      session.base = desired;
+      return { desired, problems: [], snapshot };
+    });
+  }
+
+  async pack(known: readonly string[]): Promise<Packed> {
+    return this.#workbench.run({ isHandOut: true }, async (session) => {
+      const { digests, stream } = await session.call('pack', { contents: await this.#in(session), known });
+      const parts: PackedPart[] = [];
+      for await (const piece of session.items(stream)) parts.push(...(piece as readonly PackedPart[]));
+      return {
+        digests,
+        parts: (async function* () {
+          yield* parts;
+        })(),
+      };
+    });
+  }
+
+  async #in(session: ThreadSession): Promise<number> {
+    if (this.#at.session !== session || !session.holds(this.#at.contents))
+      this.#at = { session, contents: await this.#reopen(session) };
+    return this.#at.contents;
+  }
+}
+
+async function receive(session: ThreadSession, type: 'amended' | 'whole', stream: number): Promise<DesiredState> {
+  const { base } = session;
+  const received = new Map<ResourceId, Resource>();
+  for await (const piece of session.items(stream))
+    for (const item of piece) {
+      if (typeof item === 'string') received.set(item as ResourceId, base.get(item as ResourceId) as Resource);
+      else {
+        const resource = bareResource(item as Resource);
+        received.set(resource.id, resource);
+      }
+    }
+  if (type === 'whole') return received;
+  return received.size === 0 ? base : amend(base, received);
+}
+
+/** As it is when it was parsed here: maps inherit nothing, so no key of a manifest means a member of all objects. */
+function bareResource({ labels, annotations, spec, ...others }: Resource): Resource {
+  return {
+    ...others,
+    labels: bareValue(labels as Value) as Resource['labels'],
+    annotations: bareValue(annotations as Value) as Resource['annotations'],
+    spec: bareValue(spec as Value),
+  };
+}
+
+function reasonOf({ end }: ThreadGone, isLate: boolean): ThreadFailure {
+  if (isLate) return { type: 'too-slow' };
+  if (end.type === 'out-of-memory') return { type: 'out-of-memory' };
+  return { type: 'failed', reason: end.type === 'failed' ? end.reason : 'it ended by itself' };
+}
+
+function changed({ paths }: FolderPlace): PortolanError {
+  return new PortolanError({
+    code: 'source/changed',
+    disposition: 'retry',
+    message: `The files of ${paths.join(', ')} changed after they were read, and the thread that had read them ended. Nothing was applied.`,
+    remedy: 'Nothing is to be done: they are read again.',
+  });
+}

@@ -1,0 +1,12 @@
+/**
+ * The thread that reads and parses sources, so that neither its memory nor its time is the daemon's. It gets no
+ * environment and no arguments: only places of files, and the variables of manifests.
+ */
+import { parentPort, workerData } from 'node:worker_threads';
+import { systemClock } from './runtime/clock.ts';
+import type { Question } from './source/thread-messages.ts';
+import { serveWorkbench } from './source/thread-server.ts';
+
+const { path } = workerData as { readonly path: string | undefined };
+const answer = serveWorkbench({ clock: systemClock, path, reply: (reply) => parentPort?.postMessage(reply) });
+parentPort?.on('message', (question: Question) => void answer(question));

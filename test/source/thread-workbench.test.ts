@@ -1,0 +1,111 @@
+import { performance } from 'node:perf_hooks';
+import { expect, test } from 'vitest';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { LocalWorkbench } from '../../src/source/workbench.ts';
+import { faultyFlood, treeBomb } from '../redteam/floods.ts';
+import { commit, repository } from './repositories.ts';
+import { applications, Bench, CONTEXT, largeFiles, placeOf } from './threads.ts';
+
+test('what a thread reads is what this thread reads', async () => {
+  const root = repository(applications(300));
+  const bench = new Bench();
+  const place = placeOf(root);
+  const { contents, ...facts } = await bench.workbench.commit(place, 'main');
+  const loaded = await contents.load(CONTEXT);
+  const local = new LocalWorkbench({ clock: systemClock, path: process.env['PATH'], limits: () => bench.limits });
+  const { contents: ofLocal, ...localFacts } = await local.commit(place);
+  const expected = await ofLocal.load(CONTEXT);
+  await local.close();
+  expect(facts).toEqual(localFacts);
+  expect(loaded.snapshot).toBe(expected.snapshot);
+  expect([...loaded.desired]).toEqual([...expected.desired]);
+  const { spec, labels } = loaded.desired.get('Application/app-7') as { spec: object; labels: object };
+  expect('hasOwnProperty' in spec || 'valueOf' in labels).toBe(false);
+  const packed = await contents.pack([]);
+  expect(packed.digests).toEqual((await ofLocal.pack([])).digests);
+});
+
+test('a commit that changes one file brings one other resource, and a commit that removes one the same others', async () => {
+  const root = repository(applications(50));
+  const bench = new Bench();
+  const load = async () => (await bench.workbench.commit(placeOf(root), 'main')).contents.load(CONTEXT);
+  const first = await load();
+  commit(root, { 'a/7.yaml': applications(8, 'u')['a/7.yaml'] ?? '' });
+  const second = await load();
+  const changed = [...second.desired.values()].filter((resource) => first.desired.get(resource.id) !== resource);
+  expect(changed.map(({ id }) => id)).toEqual(['Application/app-7']);
+  commit(root, { 'a/9.yaml': undefined });
+  const third = await load();
+  expect(third.desired.size).toBe(49);
+  expect([...third.desired.values()].every((resource) => second.desired.get(resource.id) === resource)).toBe(true);
+  expect(bench.threads).toBe(1);
+});
+
+test('the event loop rests while a thread goes through a flood of faulty files, and gets a bounded number of faults', async () => {
+  const root = repository(Object.fromEntries(faultyFlood()));
+  const { contents } = await new Bench().workbench.commit(placeOf(root), 'main');
+  const before = performance.eventLoopUtilization();
+  const { problems } = await contents.load(CONTEXT);
+  const { utilization } = performance.eventLoopUtilization(before);
+  expect(utilization).toBeLessThan(0.5);
+  expect(problems.length).toBeLessThanOrEqual(1_001);
+  expect(problems.at(-1)?.message).toMatch(/[0-9]+ files from this one on were not read$/);
+  expect(JSON.stringify(problems).length).toBeLessThan(1_000_000);
+});
+
+test('a tree bomb is rejected in the smallest heap there is', async () => {
+  const root = repository({ 'a.yaml': '' });
+  const bench = new Bench({ heapMib: 32 });
+  expect(await bench.ends(root, treeBomb(root))).toBe('source/too-large');
+  expect(await bench.ends(root)).toBe('0 resources');
+  expect(bench.threads).toBe(1);
+});
+
+test('a commit that exceeds the heap ends its thread and is remembered; other commits are read', async () => {
+  const root = repository(applications(3));
+  const bench = new Bench({ heapMib: 32 });
+  expect(await bench.ends(root)).toBe('3 resources');
+  const large = commit(root, largeFiles(80));
+  expect(await bench.ends(root, large)).toBe('source/out-of-memory');
+  expect(bench.threads).toBe(1);
+  expect(await bench.ends(root, large), 'remembered').toBe('source/out-of-memory');
+  expect(bench.threads, 'no thread is started for it').toBe(1);
+  expect(await bench.ends(root, 'HEAD~1'), 'another commit').toBe('3 resources');
+  await bench.restart();
+  expect(await bench.ends(root, large), 'after a restart').toBe('source/out-of-memory');
+  expect(bench.threads).toBe(2);
+});
+
+/** Its deadlines pass at once. */
+const hastyClock = {
+  ...systemClock,
+  sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(ms === 120_000 ? 0 : ms, signal),
+};
+
+const changes: readonly (readonly [string, (bench: Bench) => Promise<void> | void])[] = [
+  ['somebody asks for it', async (bench) => expect(await bench.workbench.forgetFailures()).toBe(true)],
+  ['a limit changed', (bench) => void (bench.limits = { ...bench.limits, heapMib: 200 })],
+  ['another version was started', (bench) => void (bench.version = '1.0.1')],
+];
+
+test.for(changes)('a commit that took too long is read again when %s', async ([, change]) => {
+  const root = repository(applications(3));
+  const bench = new Bench({}, hastyClock);
+  expect(await bench.ends(root)).toBe('source/too-slow');
+  expect(await bench.ends(root)).toBe('source/too-slow');
+  await bench.restart();
+  expect(await bench.ends(root)).toBe('source/too-slow');
+  expect(bench.threads).toBe(1);
+  await change(bench);
+  await bench.restart();
+  expect(await bench.ends(root)).toBe('source/too-slow');
+  expect(bench.threads).toBe(2);
+});
+
+test('closing breaks off what is read, and hands out what was read', async () => {
+  const root = repository(largeFiles(60));
+  const bench = new Bench();
+  const reading = bench.ends(root);
+  await bench.workbench.close();
+  expect(await reading).toBe('source/interrupted');
+});
