@@ -9,7 +9,10 @@ import { createGates } from './gates.ts';
 import { createIntake } from './intake.ts';
 import { type ControllerConfiguration, type ControllerOptions, durationsOf } from './options.ts';
 import { createApi } from './operations.ts';
+import { keepRecord } from './keeping.ts';
 import { createWorkQueue } from './queue.ts';
+import type { AppRecord } from './record.ts';
+import { AGE_EVERY_MS, watch } from './removal-age.ts';
 import { createSlots } from './slots.ts';
 import { work } from './worker.ts';
 
@@ -126,12 +129,33 @@ export function createController(options: ControllerOptions): Controller {
   /** What waited to be removed waited for a source that can be read, too. */
   function goOnRemoving(): void {
     for (const { id, kept } of records.values())
-      if (Object.keys(kept.goneSince).length > 0) queue.add(id, 'the source can be read again', 'routine');
+      if (Object.keys(kept.goneForMs).length > 0) queue.add(id, 'the source can be read again', 'routine');
+  }
+
+  /** What is to be removed grows older. */
+  function growOlder(): readonly AppRecord[] {
+    const { pruneAfterMs } = durationsOf(core.configuration.settings);
+    const waiting = [...records.values()].filter(({ kept }) => Object.keys(kept.goneForMs).length > 0);
+    for (const record of waiting) watch(record, clock.monotonic(), intake.isStanding, pruneAfterMs);
+    return waiting;
+  }
+
+  /** Looks at the time for as long as the controller is there. */
+  async function keepTime(): Promise<void> {
+    while (!stop.signal.aborted) {
+      await clock.sleep(AGE_EVERY_MS, stop.signal);
+      try {
+        for (const record of growOlder()) await keepRecord(keeping, record);
+      } catch (error) {
+        expected(core, error);
+      }
+    }
   }
 
   const tell = (state: SourceState): Promise<void> =>
     inTurn(async () => {
       const wasStanding = intake.isStanding;
+      growOlder();
       const taken = await intake.take(state);
       if (intake.isStanding && !wasStanding) goOnRemoving();
       // A process that has just begun may find nothing it can take.
@@ -155,6 +179,9 @@ export function createController(options: ControllerOptions): Controller {
         await pass.finally(() => passes.delete(pass));
       });
       feed.start(tell);
+      keepTime().catch((error: unknown) => {
+        if (!stop.signal.aborted) log.error(`a fault of Portolan itself: ${faultOf(error)}`);
+      });
       clock.sleep(FIRST_READING_MS, stop.signal).then(
         () => inTurn(async () => follow(core, await intake.restore())),
         () => {},

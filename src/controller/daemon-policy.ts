@@ -15,6 +15,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Account } from './account.ts';
 import { type Keeping, keepRecord } from './keeping.ts';
 import type { AppRecord } from './record.ts';
+import { keepGone, remainingMs, watch } from './removal-age.ts';
 
 /** What a pass needs of the controller around it. */
 export interface PassEnvironment {
@@ -78,19 +79,19 @@ export class DaemonPolicy implements PassPolicy {
 
   admit(prepared: Prepared): Admission {
     const record = this.#record;
-    const { clock, pauseOf, planned, keeps, isStanding } = this.#environment;
+    const { clock, pauseOf, planned, keeps, isStanding, pruneAfterMs } = this.#environment;
     claim(record, prepared, this.#environment);
     this.#prepared = prepared;
     planned(prepared);
+    const removals = prepared.plan.actions.filter((action) => action.prune);
+    watch(record, clock.monotonic(), isStanding(), pruneAfterMs);
+    keepGone(
+      record,
+      removals.map(({ object }) => object),
+    );
     this.#pause = pauseOf(prepared.scope);
     if (this.#pause !== null) return this.#pause;
     this.#nowMs = clock.now();
-    const removals = prepared.plan.actions.filter((action) => action.prune);
-    const since = ({ object }: Action): EpochMs => record.kept.goneSince[object] ?? this.#nowMs;
-    record.kept = {
-      ...record.kept,
-      goneSince: Object.fromEntries(removals.map((action) => [action.object, since(action)] as const)),
-    };
     this.#named = approvalOf(prepared.plan);
     this.#keeps = this.#isApproved === true || removals.length === 0 ? [] : keeps(removals.length);
     // Nothing is removed in the first pass of a process, nor while nobody can tell what the source says.
@@ -100,7 +101,7 @@ export class DaemonPolicy implements PassPolicy {
 
   permits(action: Action): boolean {
     if (!this.#named(action)) return false;
-    return !action.prune || this.#isApproved === true || (this.#mayRemove && this.#dueMs(action) <= this.#nowMs);
+    return !action.prune || this.#isApproved === true || (this.#mayRemove && this.#remainingMs(action) <= 0);
   }
 
   async reserve(actions: readonly Action[], { scope, ours }: Prepared): Promise<Reservation | readonly Refusal[]> {
@@ -148,12 +149,12 @@ export class DaemonPolicy implements PassPolicy {
     if (kept.length === 0) return found;
     if (this.#keeps.length > 0) return { ...found, approval: this.#approval(planDigest([outcome.plan]), this.#keeps) };
     if (!this.#environment.isStanding()) return found;
-    const dueMs = Math.min(...kept.map((action) => this.#dueMs(action)));
-    return { ...found, ripeMs: Math.max(this.#nowMs + 1000, dueMs) };
+    const leftMs = Math.min(...kept.map((action) => this.#remainingMs(action)));
+    return { ...found, ripeMs: this.#environment.clock.now() + Math.max(1000, leftMs) };
   }
 
-  #dueMs({ object }: Action): EpochMs {
-    return (this.#record.kept.goneSince[object] ?? this.#nowMs) + this.#environment.pruneAfterMs;
+  #remainingMs({ object }: Action): number {
+    return remainingMs(this.#record, object, this.#environment.pruneAfterMs);
   }
 
   #approval(digest: string, refusals: readonly Refusal[]): ApprovalNeeded {

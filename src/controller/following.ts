@@ -164,6 +164,7 @@ async function newRecord({ keeping, records, options }: Core, work: Work): Promi
     status,
     kept,
     written: stored === undefined ? '' : standing(status, kept),
+    watchedMs: undefined,
     passes: 0,
     isRunning: false,
     isFresh: true,

@@ -1,6 +1,6 @@
 import type { ResourceId } from '../model/ids.ts';
 import type { ApplicationStatus } from '../model/status.ts';
-import type { EpochMs } from '../model/time.ts';
+import type { EpochMs, MonotonicMs } from '../model/time.ts';
 import type { Work } from '../reconcile/reconcile.ts';
 
 /** What of an application outlives the process, beside its status. */
@@ -9,8 +9,8 @@ export interface Kept {
   readonly suspended: { readonly by: string; readonly reason: string; readonly sinceMs: EpochMs } | null;
   /** A plan that a person let through, until a pass takes it up. */
   readonly approved: { readonly digest: string; readonly by: string; readonly atMs: EpochMs } | null;
-  /** What is to be removed, by natural key, and since when it has been gone from the source without a break. */
-  readonly goneSince: Readonly<Record<string, EpochMs>>;
+  /** What is to be removed, by natural key, and how long it was watched being gone from the source without a break. */
+  readonly goneForMs: Readonly<Record<string, number>>;
   /** Resources suspended by annotation, and since when. */
   readonly asideSince: Readonly<Record<ResourceId, EpochMs>>;
   /** When somebody was last told that something here is suspended for long. */
@@ -22,7 +22,7 @@ export interface Kept {
 export const nothingKept: Kept = {
   suspended: null,
   approved: null,
-  goneSince: {},
+  goneForMs: {},
   asideSince: {},
   remindedMs: null,
   changedMs: null,
@@ -43,6 +43,8 @@ export interface AppRecord {
   kept: Kept;
   /** What the ledger holds of status and `kept`, without times. */
   written: string;
+  /** Until when this process has counted `goneForMs`. */
+  watchedMs: MonotonicMs | undefined;
   /** Passes begun by this process. */
   passes: number;
   isRunning: boolean;

@@ -1,6 +1,9 @@
 import { scopeKey } from '../model/ids.ts';
 import type { Action, ScopePlan } from '../model/plan.ts';
+import type { Refusal } from './refusal.ts';
 import type { Windows } from './window-guard.ts';
+
+export type { Refusal } from './refusal.ts';
 
 /** How much one run may change or remove before a person is asked. */
 export interface GuardLimits {
@@ -18,15 +21,6 @@ export interface GuardLimits {
 
 /** Below this many objects a share says nothing: one of three is a third. */
 export const SHARE_FROM_OBJECTS = 10;
-
-/** Why nothing of a plan is sent. */
-export interface Refusal {
-  /** Stable, `guard/what`. */
-  readonly code: string;
-  readonly message: string;
-  /** The exact flag or setting that lets it through. */
-  readonly override: string;
-}
 
 const APPROVABLE: ReadonlySet<string> = new Set([
   'guard/share',

@@ -1,7 +1,7 @@
 import type { Scope } from '../model/ids.ts';
 import type { ScopePlan } from '../model/plan.ts';
 import type { EpochMs } from '../model/time.ts';
-import type { Refusal } from './guard.ts';
+import type { Refusal } from './refusal.ts';
 
 /** Whether an application may be changed. */
 export type WindowState =

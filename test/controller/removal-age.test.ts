@@ -1,0 +1,76 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { demo } from '../../src/sandbox/seeds/demo.ts';
+import { DaemonWorld } from './daemon.ts';
+
+const SHOP = 'Application/shop';
+const MINUTE_MS = 60_000;
+
+function filesOf(rules: number): Record<string, string> {
+  const documents = [
+    `kind: Application\nmetadata: { name: shop }\nspec: { team: ${demo.team}, region: ${demo.region}, appId: ${demo.appId} }\n`,
+    `kind: Component\nmetadata: { name: shop-web }\nspec: { application: shop, serviceId: ${demo.webServiceId}, ports: [ { port: 8080, protocol: http, inner: true, outer: true } ] }\n`,
+    ...Array.from(
+      { length: rules },
+      (_, at) =>
+        `kind: HttpGatewayRule\nmetadata: { name: rule-${at} }\nspec: { application: shop, component: shop-web, port: 8080, domain: r${at}.example.com }\n`,
+    ),
+  ];
+  return { 'a.yaml': documents.map((document) => `apiVersion: portolan/v1\n${document}`).join('---\n') };
+}
+
+/** Three rules on the platform, of which the source names one since just now; two are to go after ten minutes. */
+async function twoGone(): Promise<DaemonWorld> {
+  const world = new DaemonWorld('{ controller: { pruneAfter: 10m } }');
+  onTestFinished(async () => void (await world.controller.drain()));
+  world.start();
+  await world.commit(filesOf(3));
+  await world.until(() => world.ready(SHOP) === 'True InSync', 'shop is in sync');
+  await world.commit(filesOf(1));
+  await world.pass(1000);
+  return world;
+}
+
+const rules = (world: DaemonWorld): number => [...world.state.rules.all()].filter(({ type }) => type === 1).length;
+
+const DAY_MS = 86_400_000;
+
+test.for([
+  ['11 minutes ahead', 11 * MINUTE_MS],
+  ['400 days back', -400 * DAY_MS],
+  ['40 years ahead', 40 * 365 * DAY_MS],
+] as const)('a clock that is set %s removes nothing early, and nothing much later', async ([, stepMs]) => {
+  const world = await twoGone();
+  world.clock.jump(stepMs);
+  world.controller.api.sync(SHOP, 'a test');
+  await world.pass(9 * MINUTE_MS);
+  expect(rules(world)).toBe(3);
+  world.controller.api.sync(SHOP, 'a test');
+  await world.pass(2 * MINUTE_MS);
+  expect(rules(world)).toBe(1);
+});
+
+test('after a restart only what nobody watched is waited for again', async () => {
+  const world = await twoGone();
+  await world.pass(6 * MINUTE_MS);
+  await world.controller.drain();
+  world.clock.advance(60 * MINUTE_MS);
+  world.restart();
+  world.start();
+  await world.commit(filesOf(1));
+  await world.pass(2 * MINUTE_MS);
+  expect(rules(world)).toBe(3);
+  await world.pass(4 * MINUTE_MS);
+  expect(rules(world)).toBe(1);
+});
+
+test('what is named again begins anew', async () => {
+  const world = await twoGone();
+  await world.pass(8 * MINUTE_MS);
+  await world.commit(filesOf(3));
+  await world.pass(1000);
+  await world.commit(filesOf(1));
+  await world.pass(9 * MINUTE_MS);
+  expect(rules(world)).toBe(3);
+  await world.pass(2 * MINUTE_MS);
+  expect(rules(world)).toBe(1);
+});
