@@ -29,7 +29,7 @@ export function differences(world: World, plan: ScopePlan): string[] {
     if (kind === 'HttpGatewayRule') faults.push(...ruleFaults(world, name, spec as HttpGatewayRuleSpec));
     if (kind === 'StoreInstall') faults.push(...installFaults(world, name, spec as StoreInstallSpec));
   }
-  faults.push(...leftovers(world, held), ...leftPorts(world, held), ...lostRules(world, held));
+  faults.push(...leftovers(world, held, plan), ...leftPorts(world, held), ...lostRules(world, held));
   return faults;
 }
 
@@ -150,7 +150,7 @@ function wasDeletedByHand({ truth, byHand }: World, { uid, remoteId }: OwnedObje
 }
 
 /** Rules of ours that git no longer names are deleted where that is allowed and possible. */
-function leftovers(world: World, held: ReadonlySet<string>): string[] {
+function leftovers(world: World, held: ReadonlySet<string>, plan: ScopePlan): string[] {
   if (!world.wishes.prune || world.dialect === 'documented') return [];
   const wanted = new Set(
     [...world.wishes.rules.values()].map(
@@ -160,8 +160,15 @@ function leftovers(world: World, held: ReadonlySet<string>): string[] {
   return [...world.books.objects.values()]
     .filter((object) => object.kind === 'HttpGatewayRule' && object.origin !== 'observed')
     .filter((object) => !wanted.has(object.naturalKey) && !held.has(object.resource))
-    .filter((object) => !isUnidentified(world, object.resource))
+    .filter((object) => !isUnidentified(world, object.resource) && !isElsewhere(world, object, plan))
     .map((object) => `${object.naturalKey} is no longer named and still on record as ${object.state}`);
+}
+
+/** Its component belongs to another application now, and Portolan says so. */
+function isElsewhere({ server }: World, { resource, remoteId }: OwnedObject, { notes }: ScopePlan): boolean {
+  const row = server.state.rules.get(remoteId ?? '');
+  const isSaid = notes.some((note) => note.code === 'rule/elsewhere' && note.resource === resource);
+  return isSaid && row !== undefined && row.appId !== ADDRESS.appId;
 }
 
 /** Ports that Portolan made and that git no longer lists are deleted where that is allowed and possible. */
