@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fastify, {
   type FastifyInstance,
@@ -57,6 +58,7 @@ const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 export function createApp(options: AppOptions): FastifyInstance {
   const app = fastify(serverOptions(options));
   app.decorateRequest('caller', undefined);
+  app.server.on('checkExpectation', (_, response: ServerResponse) => refusals.expectation(response));
   app.removeContentTypeParser('text/plain');
   const validators = createValidators();
   app.setValidatorCompiler(({ schema, httpPart }) => {
@@ -92,7 +94,8 @@ function serverOptions({ limits, tls }: AppOptions): FastifyServerOptions {
     requestTimeout: limits.requestMs,
     connectionsCheckingInterval: limits.checkMs,
     keepAliveTimeout: limits.keepAliveMs,
-    requireHostHeader: true,
+    // Node would answer without a body; `admit` answers instead.
+    requireHostHeader: false,
   };
   return {
     bodyLimit: limits.bodyBytes,
@@ -142,7 +145,9 @@ function addRoute(app: FastifyInstance, route: Route, options: AppOptions): void
 /** @throws RequestProblem for whoever is not let in. Before the body is read. */
 function admit(request: FastifyRequest, { gate, desk }: AppOptions, strangers: Strangers): void {
   const { identify, hostNames, metricsArePublic } = gate();
-  if (hasTwoHosts(request.raw.rawHeaders)) throw refusals.twoHosts();
+  const hosts = hostHeaders(request.raw.rawHeaders);
+  if (hosts === 0) throw refusals.noHost();
+  if (hosts > 1) throw refusals.twoHosts();
   if (!isOurHost(request.headers.host, hostNames)) throw refusals.wrongHost();
   const route = request.routeOptions.config.route;
   // What does not exist is for those who may look.
@@ -161,8 +166,8 @@ function admit(request: FastifyRequest, { gate, desk }: AppOptions, strangers: S
 }
 
 /** Node keeps the first one only; a proxy in front may have looked at the other. */
-function hasTwoHosts(rawHeaders: readonly string[]): boolean {
-  return rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length > 1;
+function hostHeaders(rawHeaders: readonly string[]): number {
+  return rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length;
 }
 
 const STRANGERS_SAID_MS = 10_000;

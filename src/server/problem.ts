@@ -26,6 +26,7 @@ const TITLES: Readonly<Record<number, string>> = {
   409: 'Not as things stand',
   413: 'Too large',
   415: 'Not JSON',
+  417: 'Expectation not met',
   421: 'Wrong host',
   422: 'Invalid input',
   429: 'Too many requests',

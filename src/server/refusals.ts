@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Role } from '../kinds/settings/server-spec.ts';
 import { type ProblemDetails, problem, RequestProblem } from './problem.ts';
@@ -28,6 +29,16 @@ export function wrongHost(): RequestProblem {
       code: 'server/wrong-host',
       detail: 'The server is not known by the name in Host. Nothing was done.',
       remedy: 'Use its address, or add the name to spec.server.hosts of Settings.',
+    }),
+  );
+}
+
+export function noHost(): RequestProblem {
+  return new RequestProblem(
+    problem(400, {
+      code: 'server/no-host',
+      detail: 'The request has no Host header. Nothing was done.',
+      remedy: 'Send one Host header, with the name or the address of the server.',
     }),
   );
 }
@@ -150,6 +161,22 @@ export function ofFramework(error: unknown, bodyBytes: number | undefined): Prob
     detail: `The request cannot be read (${message ?? code ?? 'no reason given'}). Nothing was done.`,
     remedy: 'GET /api/v1/openapi.json says what it takes.',
   });
+}
+
+/** Answers a request that expects what the server does not do. */
+export function expectation(response: ServerResponse): void {
+  const details = problem(417, {
+    code: 'server/expectation',
+    detail: 'The request has an Expect header that the server does not meet. Nothing was done.',
+    remedy: 'Send no Expect header, or 100-continue.',
+  });
+  const body = JSON.stringify(details);
+  response.writeHead(417, {
+    'content-type': 'application/problem+json',
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+  });
+  response.end(body);
 }
 
 /** Answers whoever never came to be a request, and ends the connection. */
