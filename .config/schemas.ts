@@ -1,5 +1,5 @@
 /**
- * Writes `schemas/<kind>.schema.json` from the kinds' declarations, which editors use by a `$schema` modeline, and the schemas
+ * Writes `schemas/<kind>.schema.json` from the kinds' declarations, which editors use by a `$schema` modeline, one schema of all kinds, and the schemas
  * of what `plan`, `apply` and `conformance` write for programs.
  *
  *   --check   writes nothing; exit code 1 if a file is missing, stale, or belongs to nothing
@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { conformanceSchema } from '../src/cli/conformance/report.ts';
 import { kindDeclarations } from '../src/kinds/declarations.ts';
-import { documentSchema, schemaFileName } from '../src/kinds/schema.ts';
+import { COMBINED_SCHEMA_FILE, combinedSchema, documentSchema, schemaFileName } from '../src/kinds/schema.ts';
 import { reportSchemas } from '../src/plan/report-schema.ts';
 
 const folder = fileURLToPath(new URL('../schemas', import.meta.url));
@@ -20,9 +20,12 @@ const ofKinds = [...kindDeclarations.values()].map(
   (declaration) => [schemaFileName(declaration.kind), documentSchema(declaration)] as const,
 );
 const wanted = new Map(
-  [...ofKinds, ...Object.entries(reportSchemas), ['conformance.schema.json', conformanceSchema] as const].map(
-    ([file, schema]) => [file, `${JSON.stringify(schema, null, 2)}\n`],
-  ),
+  [
+    ...ofKinds,
+    [COMBINED_SCHEMA_FILE, combinedSchema([...kindDeclarations.values()])] as const,
+    ...Object.entries(reportSchemas),
+    ['conformance.schema.json', conformanceSchema] as const,
+  ].map(([file, schema]) => [file, `${JSON.stringify(schema, null, 2)}\n`]),
 );
 const present = existsSync(folder) ? readdirSync(folder) : [];
 const stale = [...wanted].filter(

@@ -109,7 +109,7 @@ function outputOf(stream: NodeJS.WriteStream, onError: (error: NodeJS.ErrnoExcep
     get rows() {
       return stream.rows || 24;
     },
-    color: isTerminal && (process.env.NO_COLOR ?? '') === '',
+    color: isTerminal,
   };
 }
 

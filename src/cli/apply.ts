@@ -13,10 +13,12 @@ import { type Ending, endWithout } from './apply-result.ts';
 import type { CommandDefinition, Surroundings } from './command.ts';
 import { confirm } from './confirm.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
+import { isFolder } from './files.ts';
 import { type LiveLines, openLiveLines } from './live-lines.ts';
 import {
   configOption,
   filenameOption,
+  filesNamed,
   ledgerOption,
   logFormatOption,
   logLevelOption,
@@ -91,7 +93,7 @@ export const applyCommand: CommandDefinition = {
   },
   define(command, invoke) {
     command
-      .argument('[plan]', 'a file of plan --save, in place of -f: exactly that plan')
+      .argument('[plan]', 'a file of plan --save, in place of -f: exactly that plan; a folder counts as -f')
       .addOption(filenameOption())
       .addOption(revisionOption())
       .addOption(configOption())
@@ -125,6 +127,7 @@ export const applyCommand: CommandDefinition = {
       .action((file, options, self) =>
         invoke(async (surroundings) => {
           if (file === undefined) return runApply(options, undefined, surroundings);
+          if (isFolder(file)) return runApply(filesNamed([file], options, self), undefined, surroundings);
           // What it takes to check one is loaded only where there is one.
           const { openSavedPlan } = await import('./saved/open.ts');
           const opened = openSavedPlan(file, options, surroundings);

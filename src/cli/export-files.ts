@@ -5,6 +5,7 @@ import { LIMITS } from '../manifest/limits.ts';
 import { lossesBetween } from '../manifest/losses.ts';
 import type { SourceFile } from '../manifest/text.ts';
 import { writeManifest } from '../manifest/write.ts';
+import { SCHEMA } from './init/content.ts';
 import { schemaFileName } from '../kinds/schema.ts';
 import { scopeKey } from '../model/ids.ts';
 import { PortolanError } from '../model/errors.ts';
@@ -19,8 +20,8 @@ export interface ManifestFile extends SourceFile {
 export interface Layout {
   /** undefined: to standard output. */
   readonly to: string | undefined;
-  /** Folder, or address. */
-  readonly schemas: string;
+  /** Folder or address of the schemas of each kind; undefined: the schema of all kinds that `init` wrote, if it is there. */
+  readonly schemas: string | undefined;
   /** Masks secrets. */
   readonly redact: (text: string) => string;
 }
@@ -33,11 +34,10 @@ export const FILE_BYTES_MAX = LIMITS.lexemes * 1.2;
 
 /** The files of one application: one, unless it is too large. */
 export function filesOf(application: ExportedApplication, { to, schemas, redact }: Layout): readonly ManifestFile[] {
-  const place = schemaPlace(schemas, to);
+  const schemaOf = schemaPlaces(schemas, to);
   const texts: string[] = [];
   for (const [index, document] of application.documents.entries()) {
-    const schema = `${place}/${schemaFileName(document.kind)}`;
-    const text = redact(writeManifest(document, schema, index === 0 ? headOf(application) : []));
+    const text = redact(writeManifest(document, schemaOf(document.kind), index === 0 ? headOf(application) : []));
     const last = texts.at(-1);
     if (last === undefined || Buffer.byteLength(last) + Buffer.byteLength(text) > FILE_BYTES_MAX) texts.push(text);
     else texts[texts.length - 1] = `${last}---\n${text}`;
@@ -60,6 +60,18 @@ function headOf({ live, left, unseen }: ExportedApplication): readonly string[] 
     ...unseen.map((sentence) => `Not shown: ${sentence}`),
     ...left.map((sentence) => `Not written, and so not managed: ${sentence}`),
   ];
+}
+
+/** Returns where an editor finds the schema of a kind. No line names a file that is not there: undefined then. */
+function schemaPlaces(schemas: string | undefined, to: string | undefined): (kind: string) => string | undefined {
+  if (schemas !== undefined) {
+    const place = schemaPlace(schemas, to);
+    return (kind) => `${place}/${schemaFileName(kind)}`;
+  }
+  // Nobody knows where standard output will be kept.
+  if (to === undefined || readFileIfThere(SCHEMA, 'the JSON Schema for editors') === undefined) return () => undefined;
+  const place = schemaPlace(SCHEMA, to);
+  return () => place;
 }
 
 /** As a file in `to` names it: relative to itself, unless it is an address or absolute. */

@@ -89,7 +89,10 @@ export const exportCommand: CommandDefinition = {
         new Option('--store <name>', 'Store of the configuration that installs came from, where they do not say it'),
       )
       .addOption(
-        new Option('--schemas <place>', 'folder or address of the JSON Schemas, for editors').default('schemas'),
+        new Option(
+          '--schemas <place>',
+          'folder or address of the JSON Schemas of each kind, for editors (default: the schema that init wrote)',
+        ),
       )
       .addOption(varOption())
       .addOption(varFileOption())
@@ -105,7 +108,7 @@ interface ExportOptions extends ExportNaming, InputOptions, LogOptions {
   readonly to?: string | undefined;
   readonly force?: true | undefined;
   readonly store?: string | undefined;
-  readonly schemas: string;
+  readonly schemas?: string | undefined;
   readonly parallelism: number;
 }
 

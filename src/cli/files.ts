@@ -55,6 +55,11 @@ function unreadable(path: string, what: string, why: string, cause?: unknown): P
   });
 }
 
+/** Whether there is a folder at a path that the command line names. */
+export function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
 /** Makes a folder of its own that only this user can enter. @param prefix path and first characters of its name. */
 export function makeFolder(prefix: string): string {
   return mkdtempSync(prefix);

@@ -1,6 +1,7 @@
 import { type CommandUnknownOpts, Help, type HelpConfiguration } from '@commander-js/extra-typings';
 import { nearest } from '../manifest/suggest.ts';
 import { safeText } from '../model/text.ts';
+import { habitOf } from './habits.ts';
 import type { CommandHelp } from './command.ts';
 import { EXIT_MEANINGS } from './exit-codes.ts';
 import { HELP_COLUMNS_MAX, layOut, wrapped } from './help-layout.ts';
@@ -73,5 +74,10 @@ export function usageError(text: string): string {
   const [, typed, choices] =
     /(?:argument|value) '(.*)' is invalid(?: for argument '[^']*')?\. Allowed choices are (.*)\.\n/s.exec(text) ?? [];
   const meant = typed === undefined || choices === undefined ? undefined : nearest(typed, choices.split(', '));
-  return safeText(meant === undefined ? text : `${text.trimEnd()}\n(Did you mean ${meant}?)\n`);
+  if (meant !== undefined) return safeText(`${text.trimEnd()}\n(Did you mean ${meant}?)\n`);
+  const [, word = ''] = /unknown (?:option|command) '(.*?)'/.exec(text) ?? [];
+  // `-out=FILE` reads as `-o ut=FILE`.
+  const habit = habitOf(/argument 'ut(?:=|')/.test(text) ? '-out' : word);
+  if (habit !== undefined) return safeText(`${(text.split('\n')[0] ?? '').trimEnd()}\n(${habit})\n`);
+  return safeText(text);
 }

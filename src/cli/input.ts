@@ -43,8 +43,8 @@ const VARIABLE_PREFIX = 'PORTOLAN_VAR_';
  * @throws PortolanError `invalid` when nothing is named, or a named file cannot be read.
  */
 export async function loadInput(options: InputOptions, surroundings: Surroundings): Promise<Input> {
-  const paths = namedPaths(options);
   const operator = readConfiguration(options.config, surroundings);
+  const paths = namedPaths(options, () => operator);
   const { variables, problems } = readVariables(options, surroundings);
   const exclude = operator.file === undefined ? [] : [operator.file];
   const { source } = operator.configuration.settings;
@@ -75,22 +75,34 @@ export interface InputFiles {
  * @throws PortolanError `invalid`, as `loadInput`.
  */
 export async function readInputFiles(options: InputOptions, surroundings: Surroundings): Promise<InputFiles> {
-  const paths = namedPaths(options);
+  const operator = (): OperatorConfiguration => readConfiguration(options.config, surroundings);
+  const paths = namedPaths(options, operator);
   const { variables, problems } = readVariables(options, surroundings);
   // A configuration may lie among the manifests, and is none.
   const exclude = [options.config ?? DEFAULT_CONFIGURATION];
   const policy = { signatures: { by: 'nobody' }, limits: defaultSettings().source.limits } as const;
   const { sources, commit } = await readManifests(paths, exclude, options.revision, policy, surroundings);
-  return { files: sources.files, variables, commit, problems: [...problems, ...sources.problems] };
+  const ofConfiguration = paths.length === 0 ? operator().problems : [];
+  return { files: sources.files, variables, commit, problems: [...ofConfiguration, ...problems, ...sources.problems] };
 }
 
-function namedPaths({ filename = [] }: InputOptions): readonly string[] {
+/**
+ * What `-f` names; without it, `spec.source.paths` of Settings. With a `url` those are paths of another repository.
+ * @throws PortolanError `invalid` when neither names anything.
+ */
+function namedPaths({ filename = [] }: InputOptions, operator: () => OperatorConfiguration): readonly string[] {
   if (filename.length > 0) return filename;
+  const { configuration, problems } = operator();
+  const { url, paths } = configuration.settings.source;
+  if (url === undefined && paths.length > 0) return paths;
+  // Faults of the configuration are reported: they may be why it names nothing.
+  if (problems.length > 0) return [];
   throw new PortolanError({
     code: 'cli/no-manifests',
     disposition: 'invalid',
-    message: 'No manifests are named, so nothing was read.',
-    remedy: 'Pass -f with a file or folder, or -f - for standard input; it may be repeated.',
+    message: 'No manifests are named: there is neither -f nor spec.source.paths in the configuration.',
+    remedy:
+      'Pass -f with a file or folder (-f - for standard input), or set spec.source.paths in portolan.yaml, as portolan init does.',
   });
 }
 

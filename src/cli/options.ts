@@ -14,8 +14,22 @@ export function outputOption<const Formats extends readonly [string, ...string[]
 export function filenameOption() {
   return new Option(
     '-f, --filename <path>',
-    'manifest file or folder, - for standard input; may be repeated',
+    'manifest file or folder, - for standard input; may be repeated (default: spec.source.paths of the configuration)',
   ).argParser(collect);
+}
+
+/** As arguments, for those who expect them there: `portolan plan manifests/`. */
+export const PATHS_ARGUMENT = ['[paths...]', 'manifest files and folders, as with -f'] as const;
+
+/** What arguments and `-f` name together; the variable of `-f` counts where there is no argument. */
+export function filesNamed<Options extends { readonly filename?: readonly string[] | undefined }>(
+  paths: readonly string[],
+  options: Options,
+  command: { getOptionValueSource(name: 'filename'): string | undefined },
+): Options {
+  if (paths.length === 0) return options;
+  const flagged = command.getOptionValueSource('filename') === 'cli' ? (options.filename ?? []) : [];
+  return { ...options, filename: [...paths, ...flagged] };
 }
 
 /** `--revision REF`: manifests from a commit. */

@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { Configuration } from '../manifest/configuration.ts';
+import { nearest } from '../manifest/suggest.ts';
 import { PortolanError } from '../model/errors.ts';
 import { parseScopeKey, type ResourceId, type ScopeKey, scopeKey } from '../model/ids.ts';
 import type { DesiredState } from '../model/resource.ts';
@@ -173,6 +174,16 @@ export function passOptions(
   };
 }
 
+/** `Did you mean Component/shop-web? `: case does not count, and neither does a kind that is left out; '' for nothing near. */
+function suggestion(name: string, all: readonly string[]): string {
+  const folded = name.toLowerCase();
+  const named = all.filter(
+    (id) => id.toLowerCase() === folded || id.slice(id.indexOf('/') + 1).toLowerCase() === folded,
+  );
+  const meant = named.length > 0 ? named.slice(0, 3).join(' or ') : nearest(name, all);
+  return meant === undefined ? '' : `Did you mean ${meant}? `;
+}
+
 /** Resources that a command line names. @throws PortolanError `invalid` for one that the manifests do not have. */
 export function known(names: readonly string[], desired: DesiredState, flag: string): ResourceId[] {
   return names.map((name) => {
@@ -182,7 +193,7 @@ export function known(names: readonly string[], desired: DesiredState, flag: str
       code: 'cli/unknown-resource',
       disposition: 'invalid',
       message: `${flag} names ${name}, which is not among the manifests. Nothing was done.`,
-      remedy: `Name one of: ${all.slice(0, 20).join(', ')}${all.length > 20 ? `, … (${all.length} in all)` : ''}.`,
+      remedy: `${suggestion(name, all)}Name one of: ${all.slice(0, 20).join(', ')}${all.length > 20 ? `, … (${all.length} in all)` : ''}.`,
     });
   });
 }

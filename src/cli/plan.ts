@@ -4,6 +4,8 @@ import { EXIT, type ExitCode } from './exit-codes.ts';
 import {
   configOption,
   filenameOption,
+  filesNamed,
+  PATHS_ARGUMENT,
   ledgerOption,
   logFormatOption,
   logLevelOption,
@@ -52,6 +54,7 @@ export const planCommand: CommandDefinition = {
   },
   define(command, invoke) {
     command
+      .argument(...PATHS_ARGUMENT)
       .addOption(filenameOption())
       .addOption(revisionOption())
       .addOption(configOption())
@@ -81,7 +84,7 @@ export const planCommand: CommandDefinition = {
       .addOption(logLevelOption())
       .addOption(logFormatOption())
       .addHelpText('after', EXAMPLES)
-      .action((options) => invoke((surroundings) => plan(options, surroundings)));
+      .action((paths, options, self) => invoke((surroundings) => plan(filesNamed(paths, options, self), surroundings)));
   },
 };
 

@@ -1,5 +1,6 @@
 import { Command, CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { CommandDefinition, CommandTree, Invoke, ProcessSurroundings, Surroundings } from './command.ts';
+import { colorOption, takeColor, withColor } from './color.ts';
 import { ASKED } from './completion/asked.ts';
 import { inAscii, speaksUtf8 } from './drawing/glyphs.ts';
 import { applyEnvironment, describeEnvironment } from './env-options.ts';
@@ -259,10 +260,22 @@ before a file.`;
 
 /**
  * Runs one command line.
- * @param args what stands behind the program's name.
+ * @param words what stands behind the program's name.
  * @returns the exit code; nothing is thrown for anything that a user, the network or a file does.
  */
-export async function runProgram(args: readonly string[], around: ProcessSurroundings): Promise<ExitCode> {
+export async function runProgram(words: readonly string[], around: ProcessSurroundings): Promise<ExitCode> {
+  const { color, rest } = takeColor(words);
+  // As every other program has them.
+  const args = rest[0] === '-V' || rest[0] === '--version' ? ['version', ...rest.slice(1)] : rest;
+  try {
+    return await runCommand(args, { ...around, terminal: withColor(around.terminal, color, around.env) });
+  } catch (error) {
+    return reportError(error, around);
+  }
+}
+
+/** Runs a command line without the options of the program itself. */
+async function runCommand(args: readonly string[], around: ProcessSurroundings): Promise<ExitCode> {
   const redaction = createRedaction();
   const surroundings: Surroundings = {
     ...around,
@@ -328,6 +341,8 @@ async function buildProgram(
 ): Promise<CommandUnknownOpts> {
   const program = new Command('portolan')
     .description("Keeps an application platform's ports, gateway rules and store installs as a git repository says.")
+    .addOption(colorOption())
+    .option('-V, --version', 'print the version')
     .helpCommand('help [command]', 'Show the help of a command.')
     .addHelpText('after', EXIT_CODE_HELP);
   bindOutput(program, surroundings);

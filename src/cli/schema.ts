@@ -1,4 +1,5 @@
-import { documentSchema } from '../kinds/schema.ts';
+import { kindDeclarations } from '../kinds/declarations.ts';
+import { combinedSchema, documentSchema } from '../kinds/schema.ts';
 import type { JsonObject } from '../model/json.ts';
 import { reportSchemas } from '../plan/report-schema.ts';
 import type { CommandDefinition, Surroundings } from './command.ts';
@@ -11,10 +12,11 @@ Examples:
   portolan schema                   the kinds there are
   portolan schema Component         the JSON Schema (2020-12) of one kind
   portolan schema Component > component.schema.json
+  portolan schema all > portolan.schema.json   one schema for documents of every kind
   portolan schema plan              of plan -o json; apply: of apply -o json; plan-line: of a line of -o jsonl
 
 In an editor with yaml-language-server, the first line of a manifest names its schema:
-  # yaml-language-server: $schema=./component.schema.json`;
+  # yaml-language-server: $schema=./portolan.schema.json`;
 
 export const schemaCommand: CommandDefinition = {
   isData: true,
@@ -28,7 +30,7 @@ export const schemaCommand: CommandDefinition = {
     command
       .argument(
         '[kind]',
-        'kind of manifest; or plan, apply, plan-line or conformance: what these write as -o json and jsonl',
+        'kind of manifest; or all, for every kind; or plan, apply, plan-line or conformance: what these write as -o json and jsonl',
       )
       .addHelpText('after', EXAMPLES)
       .action((kind) => invoke((surroundings) => schema(kind, surroundings)));
@@ -42,6 +44,7 @@ async function schema(kind: string | undefined, { terminal }: Surroundings): Pro
 
 /** Of a kind, or of what a command writes for programs. */
 function schemaOf(word: string): JsonObject {
+  if (word.toLowerCase() === 'all') return combinedSchema([...kindDeclarations.values()]);
   if (word.toLowerCase() === 'conformance') return conformanceSchema;
   return reportSchemas[`${word.toLowerCase()}.schema.json`] ?? documentSchema(kindCalled(word));
 }

@@ -7,7 +7,7 @@ export interface Output {
   readonly columns: number;
   /** Height in lines, as it is now; 24 where there is no terminal. */
   readonly rows: number;
-  /** A terminal, and `NO_COLOR` is not set. */
+  /** Text may be coloured: it is a terminal, or a flag or variable asks for it. */
   readonly color: boolean;
 }
 
@@ -22,11 +22,11 @@ export interface Terminal {
 }
 
 /** The same output, written to in another way. Its size is read when it is asked for: windows change. */
-export function writingTo(output: Output, write: (text: string) => void): Output {
+export function writingTo(output: Output, write: (text: string) => void, color = output.color): Output {
   return {
     write,
     isTerminal: output.isTerminal,
-    color: output.color,
+    color,
     get columns() {
       return output.columns;
     },

@@ -11,6 +11,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Variables that no flag has: secrets by their usual names, and what the steps under `examples/` set for their own shells. */
 export const OTHER_VARIABLES: readonly string[] = [
+  'PORTOLAN_COLOR',
   'PORTOLAN_SERVER_TOKEN',
   'PORTOLAN_TOKEN',
   'PORTOLAN_PACKAGE',
@@ -81,7 +82,8 @@ export async function checkVariables({
 }
 
 function* allVariables(command: CommandUnknownOpts, path: readonly string[]): Iterable<string> {
-  yield* variablesOf(path.join('-'), command);
+  // Options of the program itself have no variable but PORTOLAN_COLOR.
+  if (path.length > 0) yield* variablesOf(path.join('-'), command);
   for (const child of command.commands) yield* allVariables(child, [...path, child.name()]);
 }
 

@@ -2,7 +2,16 @@ import { weightWarnings } from '../kinds/http-gateway-rule/weights.ts';
 import type { CommandDefinition, Surroundings } from './command.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Input, type InputOptions, loadInput } from './input.ts';
-import { configOption, filenameOption, outputOption, revisionOption, varFileOption, varOption } from './options.ts';
+import {
+  configOption,
+  filenameOption,
+  filesNamed,
+  PATHS_ARGUMENT,
+  outputOption,
+  revisionOption,
+  varFileOption,
+  varOption,
+} from './options.ts';
 import { atCheckout } from './outputs.ts';
 import { PROBLEM_FORMATS, type ProblemFormat, renderProblemsAs } from './problems.ts';
 import { count } from './text.ts';
@@ -25,6 +34,7 @@ export const validateCommand: CommandDefinition = {
   },
   define(command, invoke) {
     command
+      .argument(...PATHS_ARGUMENT)
       .addOption(filenameOption())
       .addOption(revisionOption())
       .addOption(configOption())
@@ -32,7 +42,9 @@ export const validateCommand: CommandDefinition = {
       .addOption(varFileOption())
       .addOption(outputOption(PROBLEM_FORMATS))
       .addHelpText('after', EXAMPLES)
-      .action((options) => invoke((surroundings) => validate(options, surroundings)));
+      .action((paths, options, self) =>
+        invoke((surroundings) => validate(filesNamed(paths, options, self), surroundings)),
+      );
   },
 };
 

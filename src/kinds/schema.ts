@@ -197,6 +197,38 @@ export function schemaFileName(kind: string): string {
   return `${kind.replace(/(?!^)([A-Z])/g, '-$1').toLowerCase()}.schema.json`;
 }
 
+/** Name of the schema that all kinds share: an editor needs no other, whatever documents a file has. */
+export const COMBINED_SCHEMA_FILE = 'portolan.schema.json';
+
+/**
+ * Returns one JSON Schema for documents of any kind: `kind` decides which rules apply. `if` and `then` instead of `oneOf`, so that an
+ * editor shows the faults of that kind and not those of all others.
+ */
+export function combinedSchema(declarations: readonly DocumentSchemaInput[]): JsonObject {
+  const kinds = declarations.map(({ kind }) => kind);
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Portolan document',
+    description: "A manifest or a document of the operator's configuration. Its kind decides which fields it has.",
+    type: 'object',
+    required: ['apiVersion', 'kind'],
+    properties: {
+      apiVersion: { type: 'string', enum: [API_VERSION], description: 'Version of this format.' },
+      kind: { type: 'string', enum: kinds, description: 'Kind of the document.' },
+    },
+    allOf: kinds.map((kind) => ({
+      if: { required: ['kind'], properties: { kind: { const: kind } } },
+      then: { $ref: `#/$defs/${kind}` },
+    })),
+    $defs: Object.fromEntries(
+      declarations.map((declaration) => {
+        const { $schema: _, ...schema } = documentSchema(declaration);
+        return [declaration.kind, schema];
+      }),
+    ),
+  };
+}
+
 /** What `documentSchema` needs of a `KindDeclaration`. */
 export interface DocumentSchemaInput {
   readonly kind: string;

@@ -31,12 +31,12 @@ export function isWritable(schema: JsonObject, value: Json): boolean {
 
 /**
  * A document as YAML that the loader reads back as it is, with its comments.
- * @param schema where the JSON Schema of its kind is, for the first line.
+ * @param schema where its JSON Schema is, for the first line; undefined: no such line.
  * @param head what else is said above it: a paragraph each.
  */
 export function writeManifest(
   { kind, name, spec, remarks }: ExportedDocument,
-  schema: string,
+  schema: string | undefined,
   head: readonly string[] = [],
 ): string {
   const document = new Document({ apiVersion: API_VERSION, kind, metadata: { name }, spec });
@@ -54,8 +54,11 @@ export function writeManifest(
     if (isScalar(node) || isMap(node) || isSeq(node)) (node as Node).comment = ` ${oneLine(text)}`;
   }
   const own = remarks.filter(({ at }) => at.length === 0).map(({ text }) => text);
-  const comments = [`# yaml-language-server: $schema=${oneLine(schema)}`, ...[...head, ...own].flatMap(wrapped)];
-  return `${comments.join('\n')}\n${document.toString({ lineWidth: 0 })}`;
+  const comments = [
+    ...(schema === undefined ? [] : [`# yaml-language-server: $schema=${oneLine(schema)}`]),
+    ...[...head, ...own].flatMap(wrapped),
+  ];
+  return `${comments.map((line) => `${line}\n`).join('')}${document.toString({ lineWidth: 0 })}`;
 
   function isOutermost(node: unknown): boolean {
     return node === document.get('spec', true) || node === document.get('metadata', true);

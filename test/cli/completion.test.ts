@@ -44,7 +44,7 @@ test.for([
   ['platforms', ['regions', '--platform', ''], ['west']],
   ['nothing where nobody knows', ['plan', '--parallelism', ''], []],
   ['nothing behind the last argument', ['sync', 'shop', ''], []],
-  ['no flag behind --', ['plan', '--', '--al'], []],
+  ['no flag behind --', ['status', '--', '--al'], []],
   ['nothing for a command that is not there', ['nothing', ''], []],
 ] as const)('completes %s', async ([, words, expected]) => {
   const cwd = folderOf(MANIFESTS);

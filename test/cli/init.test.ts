@@ -1,11 +1,15 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { documentName } from '../../src/cli/init/answers.ts';
 import { demoSeed } from '../../src/sandbox/seeds/demo.ts';
 import { startOnTerminal } from '../support/pty.ts';
-import { folderOf, sandboxFor } from './platform.ts';
-import { collectingTerminal, projectRoot, runHere, runProcess } from './running.ts';
+import { APPLICATION } from '../controller/shop.ts';
+import { configurationFor, folderOf, sandboxFor } from './platform.ts';
+import { collectingTerminal, projectRoot, runHere, runProcess, startProgram } from './running.ts';
+import { until } from './scene.ts';
 
 const TOKEN = { PORTOLAN_TOKEN: 'sandbox-token' };
 const GIVEN = ['--team', 'team-a', '--region', 'region-1', '--app-id', '42'];
@@ -32,31 +36,69 @@ test('with flags, a working folder is written that is valid, laid out, and can b
   const sandbox = await sandboxFor();
   const cwd = folderOf({});
   const run = await runProcess(['init', 'shop', '--url', `${sandbox.url}/`, ...GIVEN], { cwd });
-  expect(run).toEqual({
+  expect(run).toMatchObject({
     code: 0,
-    err: '',
     out: `wrote, in shop:
   portolan.yaml
   manifests/app-42.yaml
-  schemas/ (7 JSON Schemas, for editors)
+  .portolan/portolan.schema.json (for editors)
   .gitignore
 
 PORTOLAN_TOKEN is not set here: set it to the token of the platform first.
 
 next:
-  cd shop && portolan validate -f manifests
-  portolan plan -f manifests
+  cd shop
+  portolan validate
+  portolan plan
   portolan export -f manifests --to manifests --force    # writes down what is there already
 `,
   });
+  expect(run.err).toMatch(/^note: team, region and application were not checked, .*PORTOLAN_TOKEN.*\n$/);
   expect(sandbox.requests()).toEqual([]);
   const shop = join(cwd, 'shop');
-  expect(await runProcess(['validate', '-f', 'manifests'], { cwd: shop })).toEqual({
-    code: 0,
-    out: 'valid: 1 resource in 1 file (1 Application), and portolan.yaml\n',
-    err: '',
-  });
+  for (const named of [[], ['-f', 'manifests'], ['-f', '.']])
+    expect(await runProcess(['validate', ...named], { cwd: shop })).toEqual({
+      code: 0,
+      out: 'valid: 1 resource in 1 file (1 Application), and portolan.yaml\n',
+      err: '',
+    });
+  const plan = await runProcess(['plan', '--detailed-exitcode'], { cwd: shop, env: TOKEN });
+  expect(plan).toMatchObject({ code: 0, out: expect.stringContaining('No changes') });
   expect(await runProcess(['fmt', '--check'], { cwd: shop })).toEqual({ code: 0, out: '', err: '' });
+});
+
+test.for([
+  ['a folder', []],
+  ['what the configuration names', undefined],
+] as const)('run takes what init wrote: %s', async ([, named]) => {
+  const sandbox = await sandboxFor();
+  const cwd = folderOf({});
+  await runHere(['init', cwd, '--url', sandbox.url, ...GIVEN], { env: TOKEN });
+  const args = ['run', ...(named === undefined ? [] : ['-f', '.']), '--listen', '127.0.0.1:0'];
+  const { child, ended, outputSoFar } = startProgram(args, { cwd, env: TOKEN });
+  await until(() => /applications changed|faults/.test(outputSoFar().err));
+  child.kill('SIGTERM');
+  const run = await ended;
+  expect(run.code, run.err).toBe(0);
+  expect(run.err).not.toContain('fault');
+});
+
+test('what -f names takes precedence over spec.source.paths, and neither is an error', async () => {
+  const cwd = folderOf({ 'portolan.yaml': configurationFor('https://a.example.com'), 'shop.yaml': APPLICATION });
+  const none = await runProcess(['validate'], { cwd });
+  expect(none).toMatchObject({ code: 3, out: '' });
+  expect(none.err).toContain('spec.source.paths');
+  const paths = '---\napiVersion: portolan/v1\nkind: Settings\nspec: { source: { paths: [ nowhere ] } }\n';
+  writeFileSync(join(cwd, 'portolan.yaml'), configurationFor('https://a.example.com') + paths);
+  const named = await runProcess(['validate'], { cwd });
+  expect(named).toMatchObject({ code: 3, out: expect.stringContaining('--> nowhere:1:1') });
+  expect(await runProcess(['validate', '-f', 'shop.yaml'], { cwd })).toMatchObject({ code: 0 });
+});
+
+test('a configuration that is at fault is reported, and not the manifests that it does not name', async () => {
+  const cwd = folderOf({ 'portolan.yaml': 'apiVersion: portolan/v1\nkind: Settings\nspec: { nonsense: 1 }\n' });
+  const run = await runProcess(['validate'], { cwd });
+  expect(run).toMatchObject({ code: 3, out: expect.stringContaining('nonsense') });
 });
 
 test('what is there already comes by the command that init names, and its plan is empty', async () => {
@@ -74,7 +116,7 @@ test('what is there already comes by the command that init names, and its plan i
   expect(await plan()).toMatchObject({ code: 0, out: expect.stringContaining('No changes') });
 });
 
-test('the first line of every document leads an editor to its schema', async () => {
+test('the first line of every document leads an editor to one schema, which knows every kind', async () => {
   const folder = folderOf({});
   await runHere(['init', folder, '--url', 'https://console.example.com', ...GIVEN]);
   const modelines = Object.entries(contentsOf(folder))
@@ -83,9 +125,72 @@ test('the first line of every document leads an editor to its schema', async () 
   expect(modelines).toHaveLength(3);
   for (const [path, document] of modelines) {
     const [, schema = ''] = /^# yaml-language-server: \$schema=(\S+)\n/.exec(document) ?? [];
-    const text = readFileSync(join(folder, dirname(path), schema), 'utf8');
-    expect(document).toContain(`\nkind: ${(JSON.parse(text) as { title: string }).title}\n`);
+    const valid = new Ajv2020({ strict: false }).compile(
+      JSON.parse(readFileSync(join(folder, dirname(path), schema), 'utf8')),
+    );
+    expect(valid(parse(document)), document).toBe(true);
+    expect(valid({ ...parse(document), spec: { nonsense: 1 } })).toBe(false);
+    // The faults of its own kind, and of no other.
+    const kinds = new Set(valid.errors?.map(({ schemaPath }) => /\$defs\/(\w+)/.exec(schemaPath)?.[1] ?? ''));
+    expect([...kinds].filter((kind) => kind !== '')).toEqual([(parse(document) as { kind: string }).kind]);
   }
+});
+
+test.for([
+  ['--region', 'region-9', 'the platform lists region-1, region-maint'],
+  ['--app-id', '99', 'the platform lists 42 (shop), 43 (blog)'],
+  ['--team', 'team-z', 'the platform has no team of that name'],
+] as const)('without a terminal, %s %s is refused as on one: %s', async ([flag, value, fault]) => {
+  const sandbox = await sandboxFor();
+  const folder = join(folderOf({}), 'new');
+  const args = ['init', folder, '--url', sandbox.url, ...GIVEN, flag, value];
+  const run = await runHere(args, { env: TOKEN });
+  expect(run).toMatchObject({ code: 3, out: '' });
+  expect(run.err).toContain(`${flag} cannot be used: ${fault}`);
+  expect(existsSync(folder)).toBe(false);
+  expect((await runHere([...args, '--offline'], { env: TOKEN })).code).toBe(0);
+});
+
+test('without a terminal, the name of the application is the one that the platform shows', async () => {
+  const sandbox = await sandboxFor();
+  const folder = folderOf({});
+  const run = await runHere(['init', folder, '--url', sandbox.url, ...GIVEN], { env: TOKEN });
+  expect(run).toMatchObject({ code: 0, err: '' });
+  expect(contentsOf(folder)['manifests/shop.yaml']).toContain('  name: shop #');
+});
+
+test('< returns to the question before, with the former answer as the proposal', async () => {
+  const sandbox = await sandboxFor();
+  const folder = folderOf({});
+  const answers = [
+    '<',
+    sandbox.url,
+    '',
+    'team-b',
+    '<',
+    'team-a',
+    'region-1',
+    '43',
+    '',
+    '<',
+    '<',
+    '42',
+    'the-shop',
+    'yes',
+  ];
+  const run = await interviewed(folder, answers);
+  expect(run).toMatchObject({ code: 0, unused: 0 });
+  expect(run.err).toContain('this is the first question');
+  expect(run.err).toContain('Team [team-b]: ');
+  expect(run.err).toContain('application  team-a/region-1/42, called the-shop\n');
+  expect(Object.keys(contentsOf(folder))).toContain('manifests/the-shop.yaml');
+});
+
+test('a team that the platform does not have is asked for again', async () => {
+  const sandbox = await sandboxFor();
+  const run = await interviewed(folderOf({}), [sandbox.url, '', 'team-z', '', 'team-a', '', '42', '', '']);
+  expect(run).toMatchObject({ code: 0, unused: 0 });
+  expect(run.err).toContain('the platform has no team of that name\nTeam [team-z]: ');
 });
 
 test('without a terminal, what is missing is named as flags, and nothing is written', async () => {
@@ -219,11 +324,11 @@ test('a manifest of the same name is left alone, too', async () => {
 });
 
 test('where a folder cannot be made, nothing is left behind', async () => {
-  const cwd = folderOf({ schemas: 'a file\n' });
+  const cwd = folderOf({ '.portolan': 'a file\n' });
   const run = await runProcess(['init', '--url', 'https://console.example.com', ...GIVEN], { cwd });
   expect(run).toMatchObject({ code: 1, out: '' });
   expect(run.err).toContain('something else is there');
-  expect(readdirSync(cwd)).toEqual(['schemas']);
+  expect(readdirSync(cwd)).toEqual(['.portolan']);
 });
 
 test.for([

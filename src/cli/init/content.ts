@@ -1,5 +1,5 @@
 import { kindDeclarations } from '../../kinds/declarations.ts';
-import { documentSchema, schemaFileName } from '../../kinds/schema.ts';
+import { COMBINED_SCHEMA_FILE, combinedSchema } from '../../kinds/schema.ts';
 import { DEFAULT_CONFIGURATION } from '../configuration.ts';
 import type { Answers } from './answers.ts';
 
@@ -11,41 +11,43 @@ export interface FolderFile {
 }
 
 export const MANIFESTS = 'manifests';
-const SCHEMAS = 'schemas';
+/** In a hidden folder: readers of manifests leave those out, so `-f .` works. */
+export const SCHEMA = `.portolan/${COMBINED_SCHEMA_FILE}`;
 export const IGNORE_FILE = '.gitignore';
 
 /** What git need not keep: the ledger is of one machine, and a plan is of one moment. */
 const IGNORED: readonly string[] = ['portolan.db*', 'plan.json', '*.plan.json'];
 
-/** Everything that `init` writes as a file of its own: configuration, manifests, and the schemas that both name. */
+/** Everything that `init` writes as a file of its own: configuration, a manifest, and the schema that both name. */
 export function folderFiles(answers: Answers): readonly FolderFile[] {
   return [
     { path: DEFAULT_CONFIGURATION, content: configurationText(answers) },
     // Called as `export` calls it, which can then put all that is there in its place.
     { path: manifestPath(answers), content: applicationText(answers) },
-    ...schemaFiles(),
+    schemaFile(),
   ];
 }
 
 /** Paths of those that do not depend on any answer. */
 export function fixedPaths(): readonly string[] {
-  return [DEFAULT_CONFIGURATION, ...schemaFiles().map(({ path }) => path)];
+  return [DEFAULT_CONFIGURATION, SCHEMA];
 }
 
 function manifestPath({ name }: Answers): string {
   return `${MANIFESTS}/${name}.yaml`;
 }
 
-function schemaFiles(): readonly FolderFile[] {
-  return [...kindDeclarations.values()].map((declaration) => ({
-    path: `${SCHEMAS}/${schemaFileName(declaration.kind)}`,
-    content: `${JSON.stringify(documentSchema(declaration), null, 2)}\n`,
-  }));
+function schemaFile(): FolderFile {
+  return {
+    path: SCHEMA,
+    content: `${JSON.stringify(combinedSchema([...kindDeclarations.values()]), null, 2)}
+`,
+  };
 }
 
 export function configurationText({ url, allowPlainHttp, header, token, team, region }: Answers): string {
   const reference = 'env' in token ? `env: ${scalar(token.env)}` : `file: ${scalar(token.file)}`;
-  return `# yaml-language-server: $schema=${SCHEMAS}/${schemaFileName('Platform')}
+  return `# yaml-language-server: $schema=${SCHEMA}
 # The operator's configuration: where the platform is, and what manifests may touch. A secret stands here only by
 # reference. What each field means: portolan explain Platform, portolan explain Settings.
 apiVersion: portolan/v1
@@ -58,17 +60,19 @@ spec:
     header: ${scalar(header)}
     value: { ${reference} } # the token stands there, and nowhere else
 ${allowPlainHttp ? '  allowPlainHttp: true # the token travels in clear\n' : ''}---
-# yaml-language-server: $schema=${SCHEMAS}/${schemaFileName('Settings')}
+# yaml-language-server: $schema=${SCHEMA}
 apiVersion: portolan/v1
 kind: Settings
 spec:
   scopes:
     allow: [ ${JSON.stringify(`${team}/${region}/*`)} ] # team/region/app: manifests may touch no other application
+  source:
+    paths: [ ${MANIFESTS} ] # what commands read without -f, from the folder in which they run
 `;
 }
 
 function applicationText({ team, region, appId, name }: Answers): string {
-  return `# yaml-language-server: $schema=../${SCHEMAS}/${schemaFileName('Application')}
+  return `# yaml-language-server: $schema=../${SCHEMA}
 # Which application of the platform the other documents mean. It creates nothing.
 # Documents of other kinds stand below, behind a line of ---, or in files of their own beside this one:
 # portolan explain Component and portolan explain HttpGatewayRule show some to begin with.

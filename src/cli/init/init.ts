@@ -6,16 +6,18 @@ import { safeLine } from '../../model/text.ts';
 import type { CommandDefinition, Surroundings } from '../command.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { integerArgument } from '../options.ts';
-import { count } from '../text.ts';
 import type { Answers } from './answers.ts';
-import { type FolderFile, fixedPaths, folderFiles, IGNORE_FILE, MANIFESTS, missingIgnores } from './content.ts';
+import { type FolderFile, fixedPaths, folderFiles, IGNORE_FILE, MANIFESTS, missingIgnores, SCHEMA } from './content.ts';
 import { addToFile, existingOf, writeFiles } from './folder.ts';
-import { gatherAnswers, type GivenAnswers } from './gather.ts';
+import type { GivenAnswers } from './flags.ts';
+import { gatherAnswers } from './gather.ts';
 
 const HELP = `
-Asks what it is not told, on a terminal; what the platform lists is offered to choose from. It writes portolan.yaml,
-a first file in manifests/, the JSON Schemas that editors read, and what .gitignore lacks. Of the token it writes down
-only where it stands. What exists is not replaced, and nothing is sent to the platform but questions.
+On a terminal it asks for everything that no flag says, and offers what the platform lists; < returns to the question
+before. Flags are checked against the same lists. The platform is only read, and not at all with --offline.
+
+It writes portolan.yaml, a first file in manifests/, the JSON Schema for editors in .portolan/, and the lines that
+.gitignore lacks. The configuration refers to the token and does not contain it. Existing files are not replaced.
 
 Examples:
   portolan init
@@ -26,8 +28,8 @@ Examples:
 export const initCommand: CommandDefinition = {
   help: {
     about:
-      "Writes what a new working folder needs: the operator's configuration, a first application and the JSON Schemas that editors check manifests with. A file that is there already is left as it is. Nothing is asked of any platform.",
-    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid],
+      "Initializes a project: writes the operator's configuration, a first application and the JSON Schema that editors check manifests with. Existing files are not replaced. Reads the platform to offer and check names, and changes nothing on it.",
+    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.interrupted],
     seeAlso: ['validate', 'plan', 'explain'],
   },
   define(command, invoke) {
@@ -44,14 +46,12 @@ export const initCommand: CommandDefinition = {
       )
       .addOption(new Option('--name <name>', 'what other documents call the application (default: made of its name)'))
       .addOption(new Option('--allow-plain-http', 'allow http:// to another machine: the token travels in clear'))
-      .addOption(new Option('--offline', 'do not ask the platform what there is'))
+      .addOption(new Option('--offline', 'do not read the platform: names are neither offered nor checked'))
       .addOption(new Option('--force', 'replace the files of an earlier init'))
       .addHelpText('after', HELP)
       .action((folder, options) => invoke((surroundings) => init(folder ?? '.', options, surroundings)));
   },
 };
-
-const SCHEMAS = 'schemas/';
 
 interface InitOptions extends GivenAnswers {
   readonly force?: true | undefined;
@@ -79,13 +79,10 @@ async function init(folder: string, options: InitOptions, surroundings: Surround
 function refuseExisting(folder: string, paths: readonly string[]): void {
   const existing = existingOf(folder, paths);
   if (existing.length === 0) return;
-  const named = existing.filter((path) => !path.startsWith(SCHEMAS));
-  const schemas = existing.length - named.length;
-  const listed = schemas === 0 ? named : [...named, `${SCHEMAS} (${count(schemas, 'file')})`];
   throw new PortolanError({
     code: 'cli/already-there',
     disposition: 'invalid',
-    message: `${safeLine(folder)} has these already: ${listed.join(', ')}. Nothing was written.`,
+    message: `${safeLine(folder)} has these already: ${existing.join(', ')}. Nothing was written.`,
     remedy: 'Name another folder, or pass --force to replace these files and no others.',
   });
 }
@@ -110,10 +107,9 @@ function report(
   { token }: Answers,
   env: Surroundings['env'],
 ): string {
-  const schemas = files.filter(({ path }) => path.startsWith(SCHEMAS)).length;
-  const written = files.filter(({ path }) => !path.startsWith(SCHEMAS)).map(({ path }) => path);
+  const written = files.map(({ path }) => (path === SCHEMA ? `${path} (for editors)` : path));
   const ignored = { written: [IGNORE_FILE], added: [`${IGNORE_FILE} (lines added)`], kept: [] }[ignores];
-  const lines = [...written, `${SCHEMAS} (${schemas} JSON Schemas, for editors)`, ...ignored];
+  const lines = [...written, ...ignored];
   const unset = 'env' in token && (env[token.env] ?? '') === '';
   const where = folder === '.' ? '' : `, in ${safeLine(folder)}`;
   return [
@@ -122,8 +118,9 @@ function report(
     '',
     ...(unset ? [`${token.env} is not set here: set it to the token of the platform first.`, ''] : []),
     'next:',
-    `  ${folder === '.' ? '' : `cd ${quoted(folder)} && `}portolan validate -f ${MANIFESTS}`,
-    `  portolan plan -f ${MANIFESTS}`,
+    ...(folder === '.' ? [] : [`  cd ${quoted(folder)}`]),
+    '  portolan validate',
+    '  portolan plan',
     `  portolan export -f ${MANIFESTS} --to ${MANIFESTS} --force    # writes down what is there already`,
     '',
   ].join('\n');

@@ -13,6 +13,11 @@ const SHOWN_MAX = 30;
 /** What an answer comes to, or what is wrong with it. */
 export type Reading<T> = { readonly value: T } | { readonly fault: string };
 
+/** What a person types to return to the question before, and what `ask` answers then. */
+const BACK_SIGN = '<';
+export const BACK = Symbol('back');
+export type Back = typeof BACK;
+
 /** Something that can be chosen: what is typed for it, and what is shown beside it. */
 export interface Choice {
   readonly word: string;
@@ -24,11 +29,12 @@ export interface Interview {
   /**
    * Asks until the answer can be read.
    * @param fallback what an empty answer means; undefined: there must be one.
+   * @returns the reading, or `BACK` for `<`.
    * @throws PortolanError `invalid` after five answers that cannot.
    */
-  ask<T>(question: string, fallback: string | undefined, read: (text: string) => Reading<T>): Promise<T>;
+  ask<T>(question: string, fallback: string | undefined, read: (text: string) => Reading<T>): Promise<T | Back>;
   /** Shows what there is, and asks for one of it. An empty answer is the first. */
-  choose(question: string, choices: readonly Choice[]): Promise<string>;
+  choose(question: string, choices: readonly Choice[]): Promise<string | Back>;
   say(line: string): void;
 }
 
@@ -42,6 +48,7 @@ export function interviewOn({ ask, err }: Terminal): Interview | undefined {
       for (let left = TRIES_MAX; left > 0; left -= 1) {
         const shown = fallback === undefined ? '' : ` [${safeLine(fallback)}]`;
         const answer = (await ask(`${question}${shown}: `)).trim();
+        if (answer === BACK_SIGN) return BACK;
         const reading = read(answer === '' ? (fallback ?? '') : answer);
         if ('value' in reading) return reading.value;
         say(`  ${safeLine(reading.fault)}`);

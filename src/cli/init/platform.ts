@@ -6,15 +6,15 @@ import type { Surroundings } from '../command.ts';
 import { createLog } from '../logging.ts';
 import { openPlatforms } from '../platforms.ts';
 import { regionStatusWord, takesChanges } from '../region-status.ts';
-import type { Answers } from './answers.ts';
+import type { Reach } from './flags.ts';
 import { configurationText } from './content.ts';
 import type { Choice } from './interview.ts';
 
 /** What the platform has to choose from. Whatever cannot be asked is undefined, and must be typed. */
 export interface PlatformAtHand {
   regions(team: string): Promise<readonly Choice[] | undefined>;
-  /** `word` is the number, `about` the name. */
-  applications(team: string, region: string): Promise<readonly Choice[] | undefined>;
+  /** `word` is the number, `about` the name; `{ fault }` where the platform has no such team. */
+  applications(team: string, region: string): Promise<readonly Choice[] | { readonly fault: string } | undefined>;
   close(): Promise<void>;
 }
 
@@ -23,7 +23,7 @@ export interface PlatformAtHand {
  * @param tell hears why the platform cannot be asked, in one line.
  */
 export async function reachPlatform(
-  answers: Pick<Answers, 'url' | 'allowPlainHttp' | 'header' | 'token'>,
+  answers: Reach,
   surroundings: Surroundings,
   tell: (why: string) => void,
 ): Promise<PlatformAtHand> {
@@ -56,10 +56,16 @@ export async function reachPlatform(
       }),
     applications: (team, region) =>
       asked(async (client) => {
-        const found = await client.applications(team, region);
-        return found.readable
-          ? found.value.map(({ appId, name }) => ({ word: String(appId), about: name }))
-          : undefined;
+        try {
+          const found = await client.applications(team, region);
+          return found.readable
+            ? found.value.map(({ appId, name }) => ({ word: String(appId), about: name }))
+            : undefined;
+        } catch (error) {
+          if (error instanceof PortolanError && error.code === 'platform/unknown-team')
+            return { fault: 'the platform has no team of that name' };
+          throw error;
+        }
       }),
     close: () => platforms.close(),
   };

@@ -13,7 +13,7 @@ export interface SourceSpec {
   readonly url?: string;
   /** Branch, tag or commit. Absent: `HEAD`; files that are in no repository are then read as they are. */
   readonly ref?: string;
-  /** With `url`: folders and files within the repository. Without: what `-f` names, for the daemon. */
+  /** With `url`: folders and files within the repository. Without: what commands read where no `-f` names anything. */
   readonly paths: readonly string[];
   /** How often the source is looked at whatever is heard of it; ± 10 %. Default 60s. */
   readonly interval: string;
@@ -204,7 +204,7 @@ export const sourceSchema = {
       maxItems: 1000,
       default: [],
       description:
-        'With url: folders and files within the repository; none: all of it. Without url: as -f of the daemon.',
+        'With url: folders and files within the repository; none: all of it. Without url: what every command reads without -f, from the folder in which it runs.',
       items: {
         type: 'string',
         minLength: 1,
