@@ -35,6 +35,21 @@ export const EXIT_MEANINGS: Readonly<Record<ExitCode, string>> = {
   130: 'interrupted; what was in flight is recorded',
 };
 
+/** Below the list of commands. */
+export const EXIT_CODE_HELP = `
+Exit codes:
+  0  done, or in sync, or a dry run that found changes
+  1  something failed
+  2  changes pending, only with --detailed-exitcode
+  3  manifests, configuration or arguments invalid
+  4  held: a guard or an unresolved intent needs a person
+  5  the platform cannot be reached or refuses the credentials
+  6  another controller holds the ledger
+  130  interrupted; what was in flight is recorded
+
+Every option has a twin in the environment, named in its help. A flag goes before the environment, and the environment
+before a file.`;
+
 /** The exit code of an error that ends a command. */
 export function exitCodeOf(disposition: Disposition): ExitCode {
   switch (disposition) {

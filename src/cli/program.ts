@@ -4,7 +4,7 @@ import { colorOption, takeColor, withColor } from './color.ts';
 import { ASKED } from './completion/asked.ts';
 import { inAscii, speaksUtf8 } from './drawing/glyphs.ts';
 import { applyEnvironment, describeEnvironment } from './env-options.ts';
-import { EXIT, type ExitCode } from './exit-codes.ts';
+import { EXIT, EXIT_CODE_HELP, type ExitCode } from './exit-codes.ts';
 import { withLiveRegion } from './live-region.ts';
 import { describeCommand, helpConfiguration, helpText, usageError } from './help.ts';
 import { setOption } from './options.ts';
@@ -243,20 +243,6 @@ export const COMMANDS: readonly (CommandEntry | CommandGroup)[] = [
     load: async () => (await import('./version.ts')).versionCommand,
   },
 ];
-
-const EXIT_CODE_HELP = `
-Exit codes:
-  0  done, or in sync, or a dry run that found changes
-  1  something failed
-  2  changes pending, only with --detailed-exitcode
-  3  manifests, configuration or arguments invalid
-  4  held: a guard or an unresolved intent needs a person
-  5  the platform cannot be reached or refuses the credentials
-  6  another controller holds the ledger
-  130  interrupted; what was in flight is recorded
-
-Every option has a twin in the environment, named in its help. A flag goes before the environment, and the environment
-before a file.`;
 
 /**
  * Runs one command line.

@@ -316,17 +316,7 @@ test('files that are there and differ are replaced only with --force, and none i
   expect((await exporting(scene, ...both, '--force')).code).toBe(0);
   expect(readFileSync(file, 'utf8')).toBe(whole);
   expect(readdirSync(to).sort()).toEqual(['every-port.yaml', 'shop.yaml']);
-  // No line names a file that is not there.
   expect(whole).not.toContain('yaml-language-server');
-});
-
-test('--schemas says where editors find the JSON Schema of each kind', async () => {
-  const scene = await variedScene('extended');
-  const to = join(scene.folder, 'exported');
-  await exporting(scene, '--app', `${team}/${region}/116`, '--to', to, '--schemas', join(scene.folder, 'schemas'));
-  expect(readFileSync(join(to, 'shop.yaml'), 'utf8')).toMatch(
-    /^# yaml-language-server: \$schema=\S*schemas\/application\.schema\.json\n/,
-  );
 });
 
 test('a file that is replaced says which annotations, labels and comments went with it', async () => {

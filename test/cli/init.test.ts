@@ -116,6 +116,20 @@ test('what is there already comes by the command that init names, and its plan i
   expect(await plan()).toMatchObject({ code: 0, out: expect.stringContaining('No changes') });
 });
 
+test('export names the schema that init wrote, and with --schemas those of each kind', async () => {
+  const sandbox = await sandboxFor();
+  const cwd = folderOf({});
+  await runHere(['init', cwd, '--url', sandbox.url, ...GIVEN]);
+  const line = async (...flags: string[]): Promise<string> => {
+    const args = ['export', '--app', 'team-a/region-1/42', '--to', 'exported', '--force', ...flags];
+    const run = await runProcess(args, { cwd, env: TOKEN });
+    expect(run.code, run.err).toBe(0);
+    return readFileSync(join(cwd, 'exported', 'shop.yaml'), 'utf8').split('\n')[0] ?? '';
+  };
+  expect(await line()).toBe('# yaml-language-server: $schema=../.portolan/portolan.schema.json');
+  expect(await line('--schemas', 'schemas')).toBe('# yaml-language-server: $schema=../schemas/application.schema.json');
+});
+
 test('the first line of every document leads an editor to one schema, which knows every kind', async () => {
   const folder = folderOf({});
   await runHere(['init', folder, '--url', 'https://console.example.com', ...GIVEN]);
