@@ -91,6 +91,7 @@ function terminalOfProcess(): Terminal {
     // There is nobody left to tell.
     err: outputOf(process.stderr, () => {}),
     input: () => process.stdin,
+    mark: [1, 2, 3].map(() => 1000 + (Number.parseInt(systemRandom.hex(4), 16) % 9000)).join(';'),
     ...(canAsk ? { ask } : {}),
   };
 }

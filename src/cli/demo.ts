@@ -6,6 +6,7 @@ import { Secret } from '../model/secret.ts';
 import { createHttpTransport, type HttpTransport } from '../platform/http.ts';
 import { demo } from '../sandbox/seeds/demo.ts';
 import { SANDBOX_TOKEN, type Sandbox, startSandbox } from '../sandbox/server.ts';
+import { own } from './guarded.ts';
 import type { CommandDefinition, Surroundings } from './command.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { makeFolder, readNamedFile, writeTextFile } from './files.ts';
@@ -116,7 +117,7 @@ function stageOf(surroundings: Surroundings, folder: string, sandbox: Sandbox): 
     STORE_ACCESS_KEY: 'demo-store-key',
   };
   const bold = (text: string): string =>
-    terminal.out.color ? styleText('bold', text, { validateStream: false }) : text;
+    terminal.out.color ? own(terminal.out, styleText('bold', text, { validateStream: false })) : text;
   return {
     manifests: ['-f', join(examples, 'shop'), '-f', join(examples, 'blog')],
     ledger: ['--ledger', join(folder, 'portolan.db')],

@@ -13,6 +13,7 @@ import {
   type ExportTarget,
   type ReadApplication,
 } from '../reconcile/read-application.ts';
+import { own } from './guarded.ts';
 import type { CommandDefinition, Surroundings } from './command.ts';
 import { readConfiguration } from './configuration.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
@@ -260,7 +261,7 @@ function tellProof({ holds, problems, plan }: Proof, { err }: Terminal): void {
     return;
   }
   err.write('not proved: what was written is not what is there. This is left:\n');
-  err.write(problems.length > 0 ? renderProblems(problems, { color: err.color }) : renderPlanText(plan));
+  err.write(problems.length > 0 ? own(err, renderProblems(problems, { color: err.color })) : renderPlanText(plan));
 }
 
 /** Where the platform's words mean fields of a manifest, and it was a command line that said them. */

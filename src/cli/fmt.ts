@@ -6,6 +6,7 @@ import { directCalls } from '../manifest/system-calls.ts';
 import type { SourceFile } from '../manifest/text.ts';
 import type { Problem } from '../model/problem.ts';
 import { safeLine, safeText } from '../model/text.ts';
+import { own } from './guarded.ts';
 import type { CommandDefinition, Surroundings } from './command.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { replaceTextFile } from './files.ts';
@@ -73,7 +74,7 @@ async function format(paths: readonly string[], options: FormatOptions, { termin
     else if (await handle(file, formatting, options, terminal)) amiss += 1;
   }
   if (problems.length > 0) {
-    terminal.err.write(renderProblems(problems, { color: terminal.err.color }));
+    terminal.err.write(own(terminal.err, renderProblems(problems, { color: terminal.err.color })));
     terminal.err.write('Files with faults were left as they are.\n');
     return EXIT.invalid;
   }

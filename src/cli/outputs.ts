@@ -9,6 +9,7 @@ import type { PositionOf } from '../plan/render/findings.ts';
 import { PLAN_FORMATS, type PlanFormat, renderReport } from '../plan/render/formats.ts';
 import { plainPaint } from '../plan/render/text.ts';
 import type { PlanReport } from '../plan/report.ts';
+import { safeOutput } from './guarded.ts';
 import type { Surroundings } from './command.ts';
 import type { ExitCode } from './exit-codes.ts';
 import { collect, outputOption } from './options.ts';
@@ -107,7 +108,7 @@ export function openOutputs({ output, out = [], save }: OutputOptions, surroundi
       let failed: ExitCode | undefined;
       for (const { path, format } of files) {
         try {
-          writeWholeFile(path, redaction.redact(await rendered(masked, format, positionOf)));
+          writeWholeFile(path, safeOutput(redaction.redact(await rendered(masked, format, positionOf))));
         } catch (error) {
           if (!(error instanceof PortolanError)) throw error;
           failed = reportError(error, surroundings);
@@ -122,7 +123,7 @@ export function openOutputs({ output, out = [], save }: OutputOptions, surroundi
       for (const { path, format: wanted } of files) {
         const known = problemFormat(wanted);
         if (known === undefined) terminal.err.write(`${path} was not written: there is no plan.\n`);
-        else writeWholeFile(path, redaction.redact(await renderProblemsAs(known, shown, [])));
+        else writeWholeFile(path, safeOutput(redaction.redact(await renderProblemsAs(known, shown, []))));
       }
     },
   };

@@ -2,6 +2,7 @@ import { styleText } from 'node:util';
 import { hasChanges, type PlanDocument } from '../plan/document.ts';
 import type { Paint, TextRole } from '../plan/render/text.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
+import { own } from './guarded.ts';
 import type { Output } from './terminal.ts';
 
 const STYLES: Readonly<Record<TextRole, Parameters<typeof styleText>[0]>> = {
@@ -14,10 +15,16 @@ const STYLES: Readonly<Record<TextRole, Parameters<typeof styleText>[0]>> = {
   title: 'bold',
 };
 
+/** Stands for the text between the sequences of a style. */
+const TEXT = 'text';
+
 /** Colours of a plan, on outputs that have them. */
 export function paintFor(output: Output): Paint {
   if (!output.color) return (_role, text) => text;
-  return (role, text) => styleText(STYLES[role], text, { validateStream: false });
+  return (role, text) => {
+    const [begin = '', end = ''] = styleText(STYLES[role], TEXT, { validateStream: false }).split(TEXT);
+    return `${own(output, begin)}${text}${own(output, end)}`;
+  };
 }
 
 /** What a plan that nobody carries out ends with. */

@@ -2,6 +2,7 @@ import packageFile from '../../package.json' with { type: 'json' };
 import { renderProblems, renderProblemsJson } from '../manifest/render.ts';
 import type { Problem } from '../model/problem.ts';
 import { unreachable } from '../model/unreachable.ts';
+import { own } from './guarded.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import type { Terminal } from './terminal.ts';
 import { count } from './text.ts';
@@ -17,7 +18,7 @@ export type ProblemFormat = (typeof PROBLEM_FORMATS)[number];
 export function reportProblems(problems: readonly Problem[], terminal: Terminal): ExitCode | undefined {
   if (problems.length === 0) return undefined;
   const { err } = terminal;
-  err.write(`${renderProblems(problems, { color: err.color })}Nothing was done.\n`);
+  err.write(`${own(err, renderProblems(problems, { color: err.color }))}Nothing was done.\n`);
   return EXIT.invalid;
 }
 

@@ -5,6 +5,7 @@ import { ASKED } from './completion/asked.ts';
 import { inAscii, speaksUtf8 } from './drawing/glyphs.ts';
 import { applyEnvironment, describeEnvironment } from './env-options.ts';
 import { EXIT, EXIT_CODE_HELP, type ExitCode } from './exit-codes.ts';
+import { guarded } from './guarded.ts';
 import { withLiveRegion } from './live-region.ts';
 import { describeCommand, helpConfiguration, helpText, usageError } from './help.ts';
 import { setOption } from './options.ts';
@@ -266,7 +267,7 @@ async function runCommand(args: readonly string[], around: ProcessSurroundings):
   const surroundings: Surroundings = {
     ...around,
     redaction,
-    ...withLiveRegion(showable(redacting(around.terminal, redaction), around.env)),
+    ...guarded(withLiveRegion(showable(redacting(around.terminal, redaction), around.env)), around.env),
     overrides: [],
   };
   let exitCode: ExitCode = EXIT.ok;

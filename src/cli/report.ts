@@ -1,7 +1,7 @@
 import { PortolanError } from '../model/errors.ts';
 import type { Surroundings } from './command.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
-import { safeText } from '../model/text.ts';
+import { safeLine } from '../model/text.ts';
 
 /**
  * Says on stderr why a command ended, and what to do next.
@@ -10,12 +10,12 @@ import { safeText } from '../model/text.ts';
 export function reportError(error: unknown, { terminal, signal }: Pick<Surroundings, 'terminal' | 'signal'>): ExitCode {
   // Whatever fails once we were told to stop fails because of it: waits and reads are broken off.
   if (signal.aborted) {
-    const where = error instanceof PortolanError ? `: ${safeText(error.message)}` : '';
+    const where = error instanceof PortolanError ? `: ${safeLine(error.message)}` : '';
     terminal.err.write(`interrupted${where}\n`);
     return EXIT.interrupted;
   }
   if (error instanceof PortolanError) {
-    terminal.err.write(`error: ${safeText(error.message)}\n  ${safeText(error.remedy)}\n  [${error.code}]\n`);
+    terminal.err.write(`error: ${safeLine(error.message)}\n  ${safeLine(error.remedy)}\n  [${error.code}]\n`);
     return exitCodeOf(error.disposition);
   }
   // Anything else is a fault of this program, and only its stack says where.

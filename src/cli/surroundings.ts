@@ -2,6 +2,7 @@ import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { CommandDefinition, ProcessSurroundings, Surroundings } from './command.ts';
 import { inAscii, speaksUtf8 } from './drawing/glyphs.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
+import { withoutCommands } from './guarded.ts';
 import { type Terminal, writingTo } from './terminal.ts';
 
 /** What a command gets of what is around the program, once its options are known. */
@@ -49,8 +50,10 @@ function asText(
   { terminal, env }: Surroundings,
 ): Pick<Surroundings, 'terminal'> {
   const format: unknown = command.opts()['output'] ?? 'text';
-  if (speaksUtf8(env) || isData === true || format !== 'text') return { terminal };
-  return { terminal: { ...terminal, out: writingTo(terminal.out, (text) => terminal.out.write(inAscii(text))) } };
+  if (isData === true || format !== 'text') return { terminal };
+  const shown = speaksUtf8(env) ? (text: string) => text : inAscii;
+  const write = (text: string): void => terminal.out.write(withoutCommands(shown(text), env));
+  return { terminal: { ...terminal, out: writingTo(terminal.out, write) } };
 }
 
 /** Settings that flags and variables give, for a command that reads the operator's configuration. */

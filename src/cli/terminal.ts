@@ -9,6 +9,8 @@ export interface Output {
   readonly rows: number;
   /** Text may be coloured: it is a terminal, or a flag or variable asks for it. */
   readonly color: boolean;
+  /** What our own control sequences bear; undefined: this output passes all of them. See `guarded`. */
+  readonly mark?: string;
 }
 
 /** What a command knows of the terminal. Tests give one that collects text. */
@@ -19,12 +21,20 @@ export interface Terminal {
   input(): AsyncIterable<Uint8Array>;
   /** Asks for one line, with the question on `err`; undefined where nobody can answer. */
   ask?(question: string): Promise<string>;
+  /** For `guarded`: three numbers of four digits that nobody can guess. */
+  readonly mark?: string;
 }
 
 /** The same output, written to in another way. Its size is read when it is asked for: windows change. */
-export function writingTo(output: Output, write: (text: string) => void, color = output.color): Output {
+export function writingTo(
+  output: Output,
+  write: (text: string) => void,
+  color = output.color,
+  mark = output.mark,
+): Output {
   return {
     write,
+    ...(mark === undefined ? {} : { mark }),
     isTerminal: output.isTerminal,
     color,
     get columns() {

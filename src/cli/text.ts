@@ -5,8 +5,9 @@ export function displayWidth(text: string): number {
   return measure(text).width;
 }
 
-const RESET = '\u001b[0m';
 const COLOUR = /(\u001b\[[0-9;]*m)/;
+/** The mark of a sequence of ours; see `guarded`. */
+const MARK = /\u001b\[((?:\d{4};){3})/;
 /** Made when something has to be cut: it loads tables that most commands never need. */
 let graphemes: Intl.Segmenter | undefined;
 
@@ -26,7 +27,7 @@ export function fit(text: string, width: number, ellipsis = '…'): string {
     }
     for (const { segment } of graphemes.segment(part)) {
       used += displayWidth(segment);
-      if (used > room) return `${kept}${kept.includes('\u001b') ? RESET : ''}${end}`;
+      if (used > room) return `${kept}${kept.includes('\u001b') ? `\u001b[${MARK.exec(kept)?.[1] ?? ''}0m` : ''}${end}`;
       kept += segment;
     }
   }

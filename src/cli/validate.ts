@@ -1,4 +1,5 @@
 import { weightWarnings } from '../kinds/http-gateway-rule/weights.ts';
+import { own } from './guarded.ts';
 import type { CommandDefinition, Surroundings } from './command.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Input, type InputOptions, loadInput } from './input.ts';
@@ -59,7 +60,9 @@ async function validate(
     // What reads these two knows files by their place in the checkout.
     const isOfCheckout = options.output === 'github' || options.output === 'sarif';
     const problems = isOfCheckout ? input.problems.map(atCheckout) : input.problems;
-    terminal.out.write(await renderProblemsAs(options.output, problems, [...input.desired.keys()], terminal.out.color));
+    const { out } = terminal;
+    const text = await renderProblemsAs(options.output, problems, [...input.desired.keys()], out.color);
+    out.write(options.output === 'text' ? own(out, text) : text);
   }
   if (input.problems.length > 0) return EXIT.invalid;
   if (options.output === 'text') terminal.out.write(summary(input));

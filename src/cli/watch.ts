@@ -1,5 +1,6 @@
 import { PortolanError } from '../model/errors.ts';
 import { safeLine } from '../model/text.ts';
+import { own } from './guarded.ts';
 import { clockTime, relativeTime, shortDuration } from './age.ts';
 import type { Surroundings } from './command.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
@@ -95,6 +96,8 @@ const ENTER = '\u001b[?1049h\u001b[?25l';
 const LEAVE = '\u001b[?25h\u001b[?1049l';
 /** Terminals that know it show the frame only when it is whole. */
 const FRAME_BEGINS = '\u001b[?2026h\u001b[H';
+/** What is behind the end of a line. */
+const CLEAR = '\u001b[K';
 const FRAME_ENDS = '\u001b[J\u001b[?2026l';
 
 async function watchOnScreen<T>(watched: Watched<T>, first: T, surroundings: Surroundings): Promise<void> {
@@ -106,7 +109,7 @@ async function watchOnScreen<T>(watched: Watched<T>, first: T, surroundings: Sur
   const stop = new AbortController();
   let isLeft = false;
   const leave = (): void => {
-    if (!isLeft) out.write(LEAVE);
+    if (!isLeft) out.write(own(out, LEAVE));
     isLeft = true;
   };
   // At once, whatever is still being looked at: a second signal ends the process where it stands.
@@ -145,7 +148,7 @@ async function watchOnScreen<T>(watched: Watched<T>, first: T, surroundings: Sur
   };
 
   const giveBack = live.yield();
-  out.write(ENTER);
+  out.write(own(out, ENTER));
   signal.addEventListener('abort', end, { once: true });
   if (signal.aborted) end();
   try {
@@ -162,10 +165,12 @@ async function watchOnScreen<T>(watched: Watched<T>, first: T, surroundings: Sur
 }
 
 /** A whole frame over the one before: each line clears what is behind it, so nothing flickers. */
-function frame(lines: readonly string[], { columns, rows }: Surroundings['terminal']['out']): string {
+function frame(lines: readonly string[], out: Surroundings['terminal']['out']): string {
+  const { columns, rows } = out;
   const room = Math.max(1, rows);
   const shown = lines.length > room ? lines.slice(0, room - 1) : lines;
   const more = lines.length - shown.length;
   const all = more > 0 ? [...shown, `and ${more} lines more; make the window higher to see them`] : shown;
-  return `${FRAME_BEGINS}${all.map((line) => `${fit(line, columns)}\u001b[K`).join('\r\n')}${FRAME_ENDS}`;
+  const text = all.map((line) => `${fit(line, columns)}${own(out, CLEAR)}`).join('\r\n');
+  return `${own(out, FRAME_BEGINS)}${text}${own(out, FRAME_ENDS)}`;
 }

@@ -122,7 +122,7 @@ function faultsOf(fieldFaults: unknown): readonly string[] {
 
 const MESSAGE_CHARACTERS_MAX = 300;
 // C0, DEL, C1, separators that break lines, and the marks that reorder text on a screen.
-const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u061c\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /**
  * Text of someone else made fit for a log line and a terminal: a trace is cut off, anything like a key is removed,
