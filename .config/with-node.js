@@ -33,6 +33,10 @@ function ensurePackages() {
     .digest('hex');
   const found = existsSync(stamp) ? readFileSync(stamp, 'utf8').trim() : undefined;
   if (found === wanted) return;
+  if (found === undefined && isInstalled()) {
+    writeFileSync(stamp, `${wanted}\n`);
+    return;
+  }
   // A linked folder is shared with another checkout, and `npm ci` would empty it under that one's feet.
   if (existsSync(modules) && lstatSync(modules).isSymbolicLink()) return;
   const why = found === undefined ? 'no packages are installed yet' : 'package-lock.json has changed';
@@ -53,6 +57,22 @@ function ensurePackages() {
     );
   }
   writeFileSync(stamp, `${wanted}\n`);
+}
+
+/**
+ * Whether `npm ci` was run by hand: npm keeps a copy of the lock file of what it has installed. Optional packages of other machines
+ * are not in it.
+ */
+function isInstalled() {
+  const copy = join(modules, '.package-lock.json');
+  if (!existsSync(copy) || !existsSync(bundledNode)) return false;
+  const wanted = Object.entries(JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages ?? {});
+  const present = JSON.parse(readFileSync(copy, 'utf8')).packages;
+  return wanted.every(([path, { version, integrity, optional, devOptional }]) => {
+    const found = present[path];
+    if (path === '' || (found === undefined && (optional || devOptional))) return true;
+    return found !== undefined && found.version === version && found.integrity === integrity;
+  });
 }
 
 /** The npm that runs this script, if one does; else the one on PATH. */

@@ -12,6 +12,7 @@ import { applyExitCode, scopeResult } from './apply-report.ts';
 import { type Ending, endWithout } from './apply-result.ts';
 import type { CommandDefinition, Surroundings } from './command.ts';
 import { confirm } from './confirm.ts';
+import { checkEmpty, type EmptyFlags, ifEmptyOption } from './empty-input.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { isFolder } from './files.ts';
 import { type LiveLines, openLiveLines } from './live-lines.ts';
@@ -95,6 +96,7 @@ export const applyCommand: CommandDefinition = {
     command
       .argument('[plan]', 'a file of plan --save, in place of -f: exactly that plan; a folder counts as -f')
       .addOption(filenameOption())
+      .addOption(ifEmptyOption())
       .addOption(revisionOption())
       .addOption(configOption())
       .addOption(ledgerOption())
@@ -142,7 +144,7 @@ export const applyCommand: CommandDefinition = {
   },
 };
 
-export interface ApplyOptions extends SessionOptions, OutputOptions {
+export interface ApplyOptions extends SessionOptions, OutputOptions, EmptyFlags {
   readonly dryRun?: boolean | undefined;
   readonly detailedExitcode?: boolean | undefined;
   readonly expect?: string | undefined;
@@ -173,6 +175,17 @@ async function runApply(
   );
 }
 
+/** A saved plan was looked at when it was made. */
+async function refuseEmpty(
+  options: ApplyOptions,
+  { opened }: Agreement,
+  session: Session,
+  { terminal }: Surroundings,
+): Promise<void> {
+  const { input } = session;
+  if (opened === undefined) await checkEmpty({ ...input, resources: input.desired.size }, options, terminal, session);
+}
+
 /** Observes and plans, and writes nothing anywhere: not to the platform, not to the ledger. */
 async function dryRun(
   options: ApplyOptions,
@@ -181,6 +194,7 @@ async function dryRun(
   outputs: Outputs,
   surroundings: Surroundings,
 ): Promise<ExitCode> {
+  await refuseEmpty(options, agreement, session, surroundings);
   const { document } = await surveyAll(session, silentHooks);
   const report = { plan: document, applied: undefined };
   const positionOf = positionsOf(session.input.desired);
@@ -201,6 +215,7 @@ async function apply(
   surroundings: Surroundings,
 ): Promise<ExitCode> {
   const { terminal, signal } = surroundings;
+  await refuseEmpty(options, agreement, session, surroundings);
   const progress = createProgress(surroundings);
   const startedMs = surroundings.clock.monotonic();
   const lines = outputs.format === 'jsonl' ? openLiveLines(surroundings) : undefined;

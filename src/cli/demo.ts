@@ -9,16 +9,17 @@ import { SANDBOX_TOKEN, type Sandbox, startSandbox } from '../sandbox/server.ts'
 import { own } from './guarded.ts';
 import type { CommandDefinition, Surroundings } from './command.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
-import { makeFolder, readNamedFile, writeTextFile } from './files.ts';
+import { makeFolder, readNamedFile, removeFolder, writeTextFile } from './files.ts';
 import { runProgram } from './program.ts';
 
 const HELP = `
 Starts the sandbox with a small team, and lets the real commands manage it: a plan, an apply, an empty second plan, drift made
-through the API, the plan that shows it, and the apply that heals it. Needs no account and no network.
+through the API, the plan that shows it, and the apply that corrects it. Needs no account and no network.
 
 Examples:
   portolan demo
-  portolan demo --dialect documented   # where rules cannot be listed`;
+  portolan demo --dialect documented   # where rules cannot be listed
+  portolan demo --keep                 # leaves its configuration and ledger`;
 
 export const demoCommand: CommandDefinition = {
   help: {
@@ -34,12 +35,18 @@ export const demoCommand: CommandDefinition = {
           .choices(['documented', 'extended'])
           .default('extended' as const),
       )
+      .addOption(new Option('--keep', 'leave the configuration and the ledger of the demo in their folder'))
       .addHelpText('after', HELP)
-      .action((options) => invoke((surroundings) => runDemo(options.dialect, surroundings)));
+      .action((options) => invoke((surroundings) => runDemo(options, surroundings)));
   },
 };
 
-async function runDemo(dialect: 'documented' | 'extended', surroundings: Surroundings): Promise<ExitCode> {
+interface DemoOptions {
+  readonly dialect: 'documented' | 'extended';
+  readonly keep?: true | undefined;
+}
+
+async function runDemo({ dialect, keep }: DemoOptions, surroundings: Surroundings): Promise<ExitCode> {
   const { clock, random, terminal } = surroundings;
   const startedMs = clock.monotonic();
   const folder = makeFolder(join(surroundings.temporaryFolder, 'portolan-demo-'));
@@ -58,14 +65,12 @@ async function runDemo(dialect: 'documented' | 'extended', surroundings: Surroun
     );
     await stage.run(['regions'], EXIT.ok);
     stage.title(
-      'What would change',
-      'The manifests under examples/ name two applications of team-a. Nothing of them is applied yet.',
+      'What would change, and the change',
+      'The manifests under examples/ name two applications of team-a. apply shows the plan first, and on a terminal asks. Each write is preceded by an intent in the ledger, and followed by its outcome.',
     );
     // Without a list of what is installed, the first install into an application with components is confirmed once.
     const first =
       dialect === 'documented' ? ['--first-install', `default/${demo.team}/${demo.region}/${demo.appId}`] : [];
-    await stage.run(['plan', ...stage.manifests, ...stage.ledger, ...first], EXIT.ok);
-    stage.title('Apply', 'Each write is preceded by an intent in the ledger, and followed by its outcome.');
     await stage.run(['apply', ...stage.manifests, ...stage.ledger, '--yes', ...first], EXIT.ok);
     stage.title('Nothing left to do', 'A second plan is empty, and exits with 0 even with --detailed-exitcode.');
     await stage.run(['plan', ...stage.manifests, ...stage.ledger, '--detailed-exitcode'], EXIT.ok);
@@ -87,8 +92,11 @@ async function runDemo(dialect: 'documented' | 'extended', surroundings: Surroun
         seconds,
         requests: sandbox.requests().length,
         packageRoot: surroundings.packageRoot,
+        isKept: keep === true,
       }),
     );
+    // After a failure the folder stays: its message names it.
+    if (keep !== true) removeFolder(folder);
     return EXIT.ok;
   } finally {
     await transport.close();
@@ -165,14 +173,18 @@ function whereabouts(facts: {
   readonly seconds: number;
   readonly requests: number;
   readonly packageRoot: string;
+  readonly isKept: boolean;
 }): string {
-  const { folder, sandbox, seconds, requests, packageRoot } = facts;
+  const { folder, sandbox, seconds, requests, packageRoot, isKept } = facts;
+  const files = isKept
+    ? `  configuration  ${join(folder, 'portolan.yaml')}
+  ledger         ${join(folder, 'portolan.db')}`
+    : '  ledger         a file that is removed now; portolan demo --keep leaves it, with its configuration';
   return `
 ── Where everything was
   platform       ${sandbox.url}, a sandbox in memory: it ends with this demo (${requests} requests in ${seconds} s)
   manifests      ${join(packageRoot, 'examples')}
-  configuration  ${join(folder, 'portolan.yaml')}
-  ledger         ${join(folder, 'portolan.db')}, kept until you delete the folder
+${files}
 
 To go on by yourself:
   portolan sandbox                            a platform that stays, at http://127.0.0.1:7070

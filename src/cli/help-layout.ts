@@ -30,7 +30,8 @@ export function layOut(text: string, columns: number): string {
     if (!isOfBlock) flush();
     if (line.trim() === '') laid.push('');
     else block.push(line);
-    if (line === 'Examples:') {
+    // A file that a person copies from the help stays as it is, too.
+    if (line === 'Examples:' || /^Example .*:$/.test(line)) {
       flush();
       isExample = true;
     }

@@ -10,6 +10,7 @@ import { HELP_COLUMNS_MAX, layOut, wrapped } from './help-layout.ts';
 const GROUPS: Readonly<Record<string, string>> = {
   filename: 'Input:',
   revision: 'Input:',
+  'if-empty': 'Input:',
   var: 'Input:',
   'var-file': 'Input:',
   source: 'Input:',

@@ -29,6 +29,10 @@ export interface Input extends OperatorConfiguration {
   readonly commit: CommitAtHand | undefined;
   /** How many files were read as manifests. */
   readonly files: number;
+  /** What was named: by `-f`, or by the configuration. */
+  readonly paths: readonly string[];
+  /** Files that were not read, whose names are nearly those of manifests. */
+  readonly misnamed: readonly string[];
   /** Of configuration, variables files and manifests together. */
   readonly problems: readonly Problem[];
 }
@@ -58,13 +62,23 @@ export async function loadInput(options: InputOptions, surroundings: Surrounding
     ...(isUsable ? { operator: operatorNames(operator.configuration) } : {}),
     problems: [...operator.problems, ...problems, ...sources.problems],
   });
-  return { ...operator, desired, problems: all, files: sources.files.length, commit };
+  return {
+    ...operator,
+    desired,
+    problems: all,
+    files: sources.files.length,
+    paths,
+    misnamed: sources.misnamed ?? [],
+    commit,
+  };
 }
 
 /** Manifests as they stand in their files, for somebody else to understand. */
 export interface InputFiles {
   readonly files: readonly SourceFile[];
   readonly variables: Variables;
+  readonly paths: readonly string[];
+  readonly misnamed: readonly string[];
   readonly commit: CommitAtHand | undefined;
   /** Of files that cannot be read, and of variables files. */
   readonly problems: readonly Problem[];
@@ -83,7 +97,15 @@ export async function readInputFiles(options: InputOptions, surroundings: Surrou
   const policy = { signatures: { by: 'nobody' }, limits: defaultSettings().source.limits } as const;
   const { sources, commit } = await readManifests(paths, exclude, options.revision, policy, surroundings);
   const ofConfiguration = paths.length === 0 ? operator().problems : [];
-  return { files: sources.files, variables, commit, problems: [...ofConfiguration, ...problems, ...sources.problems] };
+  const { files, misnamed = [] } = sources;
+  return {
+    files,
+    variables,
+    paths,
+    misnamed,
+    commit,
+    problems: [...ofConfiguration, ...problems, ...sources.problems],
+  };
 }
 
 /**

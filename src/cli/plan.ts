@@ -1,5 +1,6 @@
 import { Option } from '@commander-js/extra-typings';
 import type { CommandDefinition, Surroundings } from './command.ts';
+import { checkEmpty, type EmptyFlags, ifEmptyOption } from './empty-input.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import {
   configOption,
@@ -56,6 +57,7 @@ export const planCommand: CommandDefinition = {
     command
       .argument(...PATHS_ARGUMENT)
       .addOption(filenameOption())
+      .addOption(ifEmptyOption())
       .addOption(revisionOption())
       .addOption(configOption())
       .addOption(ledgerOption())
@@ -88,7 +90,7 @@ export const planCommand: CommandDefinition = {
   },
 };
 
-export interface PlanOptions extends SessionOptions, OutputOptions {
+export interface PlanOptions extends SessionOptions, OutputOptions, EmptyFlags {
   readonly detailedExitcode?: boolean | undefined;
   /** Digest of the one plan that is expected. */
   readonly expect?: string | undefined;
@@ -106,6 +108,12 @@ async function plan(options: PlanOptions & ServerFlags, surroundings: Surroundin
   // Observes and plans, and writes nothing anywhere but into the file that is named: not to the platform, not to the ledger.
   const outputs = openOutputs(options, surroundings);
   return withSession({ ...options, refuse: outputs.refuse }, surroundings, true, async (session) => {
+    await checkEmpty(
+      { ...session.input, resources: session.input.desired.size },
+      options,
+      surroundings.terminal,
+      session,
+    );
     const { document } = await surveyAll(session, silentHooks);
     const report = { plan: document, applied: undefined };
     const positionOf = positionsOf(session.input.desired);

@@ -25,12 +25,44 @@ POST regions/NAME, POST components/ID, POST stores.
 Examples:
   portolan sandbox
   portolan sandbox --port 0 --data ./sandbox-data --dialect documented
-  portolan sandbox --faults faults.yaml
+  portolan sandbox --seed seed.yaml --faults faults.yaml
 
-A faults file is a list:
-  - { operation: addPort, times: 1, fault: { type: drop, when: after } }     # it happens, and the answer is lost
-  - { operation: listRules, times: 1, fault: { type: edit-rule } }          # someone gives a rule another domain
-  - { path: "**/ports", probability: 0.1, fault: { type: status, when: before, status: 503 } }`;
+The JSON Schema of a seed is printed by portolan schema seed, that of faults by portolan schema faults.
+
+Example of a seed:
+  enterprise: { id: e1 }
+  regions:
+  - { id: r1, name: region-1 }
+  teams:
+  - { id: t1, name: team-a }
+  applications:
+  - id: 42
+    team: team-a
+    region: region-1
+    name: shop
+    components:
+    - name: shop-web
+      id:
+        6f3c1d5e8a9b40c7a2e4d6f8091b3c5d
+      ports:
+      - { port: 8080, outer: true }
+
+Example of a faults file:
+  # The change is made, the answer lost.
+  - operation: addPort
+    times: 1
+    fault: { type: drop, when: after }
+  # Someone edits a rule.
+  - operation: listRules
+    times: 1
+    fault: { type: edit-rule }
+  # One of ten requests fails.
+  - path: "**/ports"
+    probability: 0.1
+    fault:
+      type: status
+      when: before
+      status: 503`;
 
 export const sandboxCommand: CommandDefinition = {
   help: {

@@ -2,6 +2,8 @@ import { kindDeclarations } from '../kinds/declarations.ts';
 import { combinedSchema, documentSchema } from '../kinds/schema.ts';
 import type { JsonObject } from '../model/json.ts';
 import { reportSchemas } from '../plan/report-schema.ts';
+import { faultRulesSchema } from '../sandbox/faults.ts';
+import { seedSchema } from '../sandbox/seed-check.ts';
 import type { CommandDefinition, Surroundings } from './command.ts';
 import { conformanceSchema } from './conformance/report.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
@@ -30,7 +32,7 @@ export const schemaCommand: CommandDefinition = {
     command
       .argument(
         '[kind]',
-        'kind of manifest; or all, for every kind; or plan, apply, plan-line or conformance: what these write as -o json and jsonl',
+        'kind of manifest; or all, for every kind; or plan, apply, plan-line or conformance: what these write as -o json and jsonl; or seed or faults, for files of the sandbox',
       )
       .addHelpText('after', EXAMPLES)
       .action((kind) => invoke((surroundings) => schema(kind, surroundings)));
@@ -46,5 +48,7 @@ async function schema(kind: string | undefined, { terminal }: Surroundings): Pro
 function schemaOf(word: string): JsonObject {
   if (word.toLowerCase() === 'all') return combinedSchema([...kindDeclarations.values()]);
   if (word.toLowerCase() === 'conformance') return conformanceSchema;
+  if (word.toLowerCase() === 'seed') return seedSchema as JsonObject;
+  if (word.toLowerCase() === 'faults') return faultRulesSchema as JsonObject;
   return reportSchemas[`${word.toLowerCase()}.schema.json`] ?? documentSchema(kindCalled(word));
 }

@@ -17,6 +17,7 @@ import { timingOf } from '../reconcile/timing.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Surroundings } from './command.ts';
+import { warnMisnamed } from './empty-input.ts';
 import { type Input, type InputOptions, loadInput } from './input.ts';
 import { createLog, type LogOptions } from './logging.ts';
 import { openLedger } from './open-ledger.ts';
@@ -93,6 +94,7 @@ export async function withSession(
   command?: string,
 ): Promise<ExitCode> {
   const input = await loadInput(options, surroundings);
+  warnMisnamed(input.misnamed, surroundings.terminal);
   const invalid = reportProblems(input.problems, surroundings.terminal);
   if (invalid !== undefined) {
     await options.refuse?.(input.problems);

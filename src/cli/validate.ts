@@ -1,6 +1,7 @@
 import { weightWarnings } from '../kinds/http-gateway-rule/weights.ts';
 import { own } from './guarded.ts';
 import type { CommandDefinition, Surroundings } from './command.ts';
+import { checkEmpty, type EmptyFlags, ifEmptyOption, warnMisnamed } from './empty-input.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Input, type InputOptions, loadInput } from './input.ts';
 import {
@@ -37,6 +38,7 @@ export const validateCommand: CommandDefinition = {
     command
       .argument(...PATHS_ARGUMENT)
       .addOption(filenameOption())
+      .addOption(ifEmptyOption())
       .addOption(revisionOption())
       .addOption(configOption())
       .addOption(varOption())
@@ -51,7 +53,7 @@ export const validateCommand: CommandDefinition = {
 
 /** Reads files only: no platform, no ledger. */
 async function validate(
-  options: InputOptions & { readonly output: ProblemFormat },
+  options: InputOptions & EmptyFlags & { readonly output: ProblemFormat },
   surroundings: Surroundings,
 ): Promise<ExitCode> {
   const { terminal } = surroundings;
@@ -64,7 +66,9 @@ async function validate(
     const text = await renderProblemsAs(options.output, problems, [...input.desired.keys()], out.color);
     out.write(options.output === 'text' ? own(out, text) : text);
   }
+  warnMisnamed(input.misnamed, terminal);
   if (input.problems.length > 0) return EXIT.invalid;
+  await checkEmpty({ ...input, resources: input.desired.size }, options, terminal);
   if (options.output === 'text') terminal.out.write(summary(input));
   for (const message of weightWarnings(input.desired).values()) terminal.err.write(`warning: ${message}.\n`);
   if (input.file === undefined) {

@@ -3,7 +3,7 @@ import { join, sep } from 'node:path';
 import type { Problem } from '../model/problem.ts';
 import { compareText } from './fault.ts';
 import { LIMITS } from './limits.ts';
-import { fileProblem, isHiddenName, isManifestName, SKIP_MARKER } from './source-rules.ts';
+import { fileProblem, isHiddenName, isManifestName, isMisnamed, SKIP_MARKER } from './source-rules.ts';
 import { type OpenFile, patientCalls, type SystemCalls } from './system-calls.ts';
 import type { SourceFile } from './text.ts';
 
@@ -36,6 +36,8 @@ export interface ReadOptions {
 export interface ReadSources {
   readonly files: readonly SourceFile[];
   readonly problems: readonly Problem[];
+  /** Files that were not read, whose names are nearly those of manifests. */
+  readonly misnamed?: readonly string[];
 }
 
 /**
@@ -54,7 +56,7 @@ export async function readSources(
     if (path === '-') await walk.standardInput();
     else await walk.named(path);
   }
-  return { files: walk.files, problems: walk.problems };
+  return { files: walk.files, problems: walk.problems, misnamed: walk.misnamed };
 }
 
 const MIB = 1024 * 1024;
@@ -62,6 +64,7 @@ const MIB = 1024 * 1024;
 class Walk {
   readonly files: SourceFile[] = [];
   readonly problems: Problem[] = [];
+  readonly misnamed: string[] = [];
   readonly #fs: ManifestFileSystem;
   readonly #seen = new Set<string>();
   readonly #sizeMib: number;
@@ -118,8 +121,9 @@ class Walk {
   async #entry(kind: EntryKind, shown: string, real: string, root: string): Promise<void> {
     try {
       if (kind === 'folder') await this.#folder(shown, real, root);
-      else if (!isManifestName(shown)) return;
-      else if (kind === 'link') await this.#link(shown, real, root);
+      else if (!isManifestName(shown)) {
+        if (isMisnamed(shown)) this.misnamed.push(shown);
+      } else if (kind === 'link') await this.#link(shown, real, root);
       else await this.#file(shown, real);
     } catch (error) {
       this.#problem(shown, 'source/unreadable', `it cannot be read: ${reason(error)}`);

@@ -2,6 +2,7 @@ import { type Disposition, PortolanError } from '../model/errors.ts';
 import { type Answer, safeText } from './answer.ts';
 import { isForeignRefusal, notTheApi } from './foreign.ts';
 import type { ReadOperation } from './operations.ts';
+import { isNotTls } from './tls-words.ts';
 import type { TransportError } from './transport.ts';
 
 interface Words {
@@ -176,6 +177,9 @@ const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [/^TOO_LARGE$/, 'The answer is larger than any real one; check that spec.url of the Platform is the API’s base URL.'],
 ];
 
+const PLAIN_HTTP_REMEDY =
+  'If the platform has no TLS there, write http:// in spec.url of the Platform (another machine needs allowPlainHttp: true). Else correct its port.';
+
 /** The error of a read that got no whole answer. */
 export function unanswered(where: string, error: TransportError): PortolanError {
   const known = REMEDIES.find(([pattern]) => pattern.test(error.code));
@@ -183,7 +187,9 @@ export function unanswered(where: string, error: TransportError): PortolanError 
     code: error.code === 'TOO_LARGE' ? 'platform/too-large' : 'platform/unreachable',
     disposition: error.code === 'TOO_LARGE' ? 'give-up' : 'unreachable',
     message: `${where}: no whole answer: ${safeText(error.message)} (${error.code})`,
-    remedy: known?.[1] ?? 'Check the network between here and the platform.',
+    remedy: isNotTls(error.code)
+      ? PLAIN_HTTP_REMEDY
+      : (known?.[1] ?? 'Check the network between here and the platform.'),
     cause: error,
   });
 }

@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { PortolanError } from '../model/errors.ts';
+import { tlsWords } from './tls-words.ts';
 import { type PlatformRequest, type PlatformResponse, TransportError, type TransportFailure } from './transport.ts';
 
 /** How far an exchange came. */
@@ -104,7 +105,8 @@ export function transportError(
   }
   if (isLate) return new TransportError(failure, 'ETIMEDOUT', `no whole answer within ${request.timeoutMs} ms`);
   const code = codeOf(error);
-  const message = error instanceof Error ? error.message : 'failed without an error';
+  const raw = error instanceof Error ? error.message : 'failed without an error';
+  const message = tlsWords(code, raw) ?? raw;
   // Once the headers are here, whatever ends the body early has cut it off.
   if (progress.hasHeaders)
     return new TransportError('ambiguous', 'TRUNCATED', `the answer was cut off: ${message || code}`);

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { folderOf, sandboxFor, temporaryFolder } from './platform.ts';
@@ -106,6 +106,22 @@ test('the bootstrap installs once, again when the lock file changes, and keeps i
   writeFileSync(join(folder, 'package-lock.json'), '{ "changed": true }');
   expect((await run('say.ts', [], env)).err).toContain('package-lock.json has changed');
   expect(log()).toEqual(['ci --no-audit --no-fund', 'ci --no-audit --no-fund']);
+});
+
+test('what npm ci has installed by hand is not installed again, unless the lock file is another one', async () => {
+  const { folder, run } = checkout(installs);
+  const one = { version: '1.0.0', integrity: 'sha512-a' };
+  const lock = { packages: { '': {}, 'node_modules/a': one, 'node_modules/b': { ...one, optional: true } } };
+  writeFileSync(join(folder, 'package-lock.json'), JSON.stringify(lock));
+  mkdirSync(join(folder, 'node_modules', 'node', 'bin'), { recursive: true });
+  writeFileSync(join(folder, 'node_modules', 'node', 'bin', 'node'), '');
+  const installed = join(folder, 'node_modules', '.package-lock.json');
+  writeFileSync(installed, JSON.stringify({ packages: { 'node_modules/a': one } }));
+  writeFileSync(join(folder, 'say.ts'), "console.log('ran');\n");
+  expect(await run('say.ts')).toEqual({ code: 0, out: 'ran\n', err: '' });
+  rmSync(join(folder, 'node_modules', '.installed-for'));
+  writeFileSync(installed, JSON.stringify({ packages: { 'node_modules/a': { ...one, integrity: 'sha512-b' } } }));
+  expect((await run('say.ts')).err).toContain('running npm ci');
 });
 
 test.for(['this process', 'a child'] as const)('the exit code of %s is passed on', async (where) => {

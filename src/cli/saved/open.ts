@@ -38,7 +38,15 @@ export function openSavedPlan(
   return {
     file,
     saved,
-    input: { ...operator, desired, commit, files: 0, problems: [...operator.problems, ...problems] },
+    input: {
+      ...operator,
+      desired,
+      commit,
+      files: 0,
+      paths: [],
+      misnamed: [],
+      problems: [...operator.problems, ...problems],
+    },
   };
 }
 

@@ -1,3 +1,4 @@
+import { isNotTls, tlsWords } from '../../platform/tls-words.ts';
 import { type Disposition, PortolanError } from '../../model/errors.ts';
 import type { Problem } from '../../model/problem.ts';
 
@@ -82,10 +83,12 @@ function reasonOf(error: unknown): string {
     CERT_HAS_EXPIRED: 'its certificate has expired',
   };
   const inner = innermost(error);
-  return words[code] ?? (inner instanceof Error ? inner.message : 'no reason is known');
+  const text = inner instanceof Error ? inner.message : 'no reason is known';
+  return words[code] ?? tlsWords(code, text) ?? text;
 }
 
 function remedyOf(code: string): string {
+  if (isNotTls(code)) return 'Write http:// in --server, or give spec.server.tls to the controller.';
   if (/CERT|SIGN|VERIFY|ISSUER/.test(code)) {
     return 'Set NODE_EXTRA_CA_CERTS to the file with the certificate of your authority, and use the name the certificate is for.';
   }

@@ -1,6 +1,7 @@
 import { PortolanError } from '../../model/errors.ts';
 import type { PlanDocument } from '../../plan/document.ts';
 import type { Surroundings } from '../command.ts';
+import { checkEmpty, warnMisnamed } from '../empty-input.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { loadManifests } from '../../manifest/load.ts';
 import { readInputFiles } from '../input.ts';
@@ -35,6 +36,7 @@ export async function planOnServer(options: PlanOptions & ServerFlags, surroundi
   const server = openServer(options, surroundings);
   const input = await readInputFiles(options, surroundings);
   const { terminal } = surroundings;
+  warnMisnamed(input.misnamed, terminal);
   const unreadable = reportProblems(input.problems, terminal);
   if (unreadable !== undefined) {
     await outputs.refuse(input.problems);
@@ -57,6 +59,8 @@ export async function planOnServer(options: PlanOptions & ServerFlags, surroundi
     const document = { ...planned, revision: input.commit?.name ?? planned.revision };
     // The server knows no places: they are those of the files here.
     const { desired } = loadManifests({ files: input.files, variables: input.variables });
+    if (document.refusals.length === 0)
+      await checkEmpty({ paths: input.paths, files: input.files.length, resources: desired.size }, options, terminal);
     const report = { plan: document, applied: undefined };
     await outputs.show(report, positionsOf(desired));
     const unwritten = await outputs.keep(report, positionsOf(desired));
