@@ -303,3 +303,14 @@ test('a rule that is only reported keeps its port as it is', async () => {
   ]);
   expect(found.inSync).toEqual(['Component/web']);
 });
+
+test('a rule that moves to a new port in one plan: the opening took, and what is left is in the plan that follows', async () => {
+  const world = await published();
+  const http = { port: 81, protocol: 'http', inner: true, outer: true };
+  const work = wanting({ protocol: 'tcp', outer: true, inner: true }, { www: { port: 81 } }, [http]);
+  const outcome = ended(await world.pass(work));
+  expect(outcome.results.filter(({ status }) => status !== 'done')).toEqual([]);
+  expect(outcome.plan.actions.map(({ id }) => id)).toEqual(['Component/web#ports/81/activate_rules']);
+  ended(await world.settle(work));
+  expect(activity(world)).toMatchObject({ 'www.example.com': true });
+});

@@ -154,7 +154,8 @@ function changePort(portCase: PortCase, live: PortRecord): PortDifference {
             changes: activates ? [activation(port)] : [],
           }
         : {}),
-      ...(activates ? { obligation: { endpoint: true } } : {}),
+      // Another key: it is no repetition of an opening in the same run that took.
+      ...(activates ? { key: stepKey(port, 'activate_rules'), obligation: { endpoint: true } } : {}),
       ...(owes ? { cause: 'obligation' as const } : {}),
     });
   }
