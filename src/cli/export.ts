@@ -18,6 +18,7 @@ import type { CommandDefinition, Surroundings } from './command.ts';
 import { readConfiguration } from './configuration.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
 import { FILE_BYTES_MAX, filesOf, type ManifestFile, writeFiles } from './export-files.ts';
+import { refuseClashes } from './export-clashes.ts';
 import { type Proof, prove } from './export-proof.ts';
 import { type ExportNaming, exportTargets } from './export-targets.ts';
 import { type Input, type InputOptions, loadInput } from './input.ts';
@@ -141,6 +142,8 @@ async function runExport(options: ExportOptions, surroundings: Surroundings): Pr
       operatorNames(input.configuration),
       surroundings.clock.now(),
     );
+    if (options.to !== undefined)
+      await refuseClashes(files.flat(), options.to, options.filename !== undefined, surroundings);
     output(options, files.flat(), terminal);
     account(options, written, files, terminal);
     if (written.length > 0) tellProof(proof, terminal);
