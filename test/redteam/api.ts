@@ -69,7 +69,9 @@ export async function daemonUnderAttack(nodeOptions: readonly string[] = []) {
   );
   const url = found() ?? '';
   const ask = async (path: string): Promise<unknown> => {
-    const response = await fetch(url + path, { headers: { authorization: `Bearer ${SECRETS.tokens.admin}` } });
+    // A connection of its own: the server may close an idle one just when it would be used again.
+    const headers = { authorization: `Bearer ${SECRETS.tokens.admin}`, connection: 'close' };
+    const response = await fetch(url + path, { headers });
     if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
     return await response.json();
   };
