@@ -66,7 +66,8 @@ test('-o json: one document on stdout, whatever happened, and progress on stderr
   const refused = await json();
   expect([refused.run.code, refused.result.exitCode]).toEqual([4, 4]);
   scene.configure({ settings: '{}', url: 'http://127.0.0.1:1' });
-  const lost = await json();
+  // The ledger belongs to the platform at the address it was used with: another address needs another ledger.
+  const lost = await json(['--ledger', join(scene.folder, 'other.db')]);
   expect([lost.run.code, lost.result.exitCode]).toEqual([5, 5]);
   expect(lost.result.outcomes.map((outcome) => outcome.type)).toEqual(['unobserved', 'unobserved']);
 });

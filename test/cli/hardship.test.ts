@@ -38,6 +38,7 @@ const ARGUMENTS: Readonly<Record<string, (folder: string) => string>> = {
   digest: () => 'a'.repeat(64),
   intent: () => 'nothing',
   scope: () => 'default/team-a/region-1/42',
+  platform: () => 'default',
   shell: () => 'bash',
   file: (folder) => join(folder, 'backup.db'),
 };
@@ -79,7 +80,8 @@ async function callOf(words: readonly string[], folder: string): Promise<Call> {
   );
   const decision = options.has('--not-applied') ? ['--not-applied'] : [];
   // Commands that can do without a controller are tried without.
-  const server = options.has('--server') && !options.has('--filename') ? ['--server', NOWHERE] : [];
+  const server =
+    options.has('--server') && !options.has('--filename') && !options.has('--config') ? ['--server', NOWHERE] : [];
   const codes = /^Exit codes:\n((?: .*\n)+)/m.exec(out)?.[1] ?? '';
   return {
     words,
