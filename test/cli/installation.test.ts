@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { folderOf, sandboxFor, temporaryFolder } from './platform.ts';
 import { projectRoot, runHere, runProcess } from './running.ts';
@@ -16,9 +16,32 @@ function unpackedPackage(): string {
   return join(folder, 'package');
 }
 
+/** Pages and folders that the pages of a package link to, from its README.md on, and that are not in it. */
+function missingPages(folder: string): readonly string[] {
+  const seen = new Set(['README.md']);
+  const missing: string[] = [];
+  for (const page of seen) {
+    const links = [...readFileSync(join(folder, page), 'utf8').matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)];
+    for (const [, link = ''] of links.filter(([, target = '']) => !/^[a-z]+:/.test(target))) {
+      const path = join(dirname(page), link);
+      if (!existsSync(join(folder, path))) missing.push(`${page}: ${link}`);
+      else if (path.endsWith('.md')) seen.add(path);
+    }
+  }
+  expect(seen.size).toBeGreaterThan(5);
+  return missing;
+}
+
 test('the package holds what it needs and nothing else, and runs alone', async () => {
   const folder = unpackedPackage();
-  expect(readdirSync(folder).sort()).toEqual(['LICENSE', 'README.md', 'dist', 'examples', 'package.json', 'schemas']);
+  expect(readdirSync(folder).sort()).toEqual(
+    'CHANGELOG.md CONTRIBUTING.md LICENSE README.md SECURITY.md dist examples package.json schemas src test'.split(' '),
+  );
+  expect(missingPages(folder)).toEqual([]);
+  const { engines } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { engines: { node: string } };
+  expect(readFileSync(join(folder, 'README.md'), 'utf8')).toMatch(
+    new RegExp(`installed package needs Node ${engines.node.replace('>=', '')} or newer`),
+  );
   expect(existsSync(join(folder, 'dist', 'portolan.js'))).toBe(true);
 
   const program = join(folder, 'dist', 'portolan.js');

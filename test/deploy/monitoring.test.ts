@@ -1,0 +1,165 @@
+/** Files for operators: each is read, and held against what the program really has. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv } from 'ajv';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { createMetrics } from '../../src/server/metrics.ts';
+import { commandPaths } from '../cli/command-tree.ts';
+import { runHere } from '../cli/running.ts';
+import { parseExposition } from '../server/exposition.ts';
+import { renderTemplate } from './helm.ts';
+import type { Part } from './kubernetes.ts';
+
+const DEPLOY = 'examples/deploy';
+const read = (...path: string[]): string => readFileSync(join(DEPLOY, ...path), 'utf8');
+const RULES = 'monitoring/prometheus-rules.yaml';
+
+const alerts = (parse(read(RULES)) as Part).groups.flatMap(({ rules }: Part) => rules) as readonly Part[];
+const dashboard = JSON.parse(read('monitoring/grafana-dashboard.json')) as Part;
+
+/** Every name of a series that the daemon has, with those of a histogram. */
+async function seriesNames(): Promise<ReadonlySet<string>> {
+  const metrics = createMetrics({ clock: systemClock, concurrency: () => 8, version: '1', node: '24', process: true });
+  const { text } = await metrics.render();
+  return new Set(
+    [...parseExposition(text)].flatMap(([name]) => [name, `${name}_bucket`, `${name}_sum`, `${name}_count`]),
+  );
+}
+
+/** Names of series in an expression: words that neither call, nor are labels, nor stand in quotes or braces. */
+function namesIn(expression: string): readonly string[] {
+  const plain = expression
+    .replaceAll(/\{[^}]*\}|\[[^\]]*\]/g, '')
+    .replaceAll(/\b(?:by|without|on|ignoring) *\([^)]*\)/g, '');
+  return [...plain.matchAll(/\b[a-z_]+\b(?! *\()/g)].map(([name]) => name).filter((name) => name.includes('_'));
+}
+
+test('every series of the alerts and of the dashboard is one that the daemon has', async () => {
+  const known = await seriesNames();
+  const expressions = [
+    ...alerts.map(({ expr }) => expr as string),
+    ...dashboard.panels.flatMap(({ targets }: Part) => targets.map(({ expr }: Part) => expr as string)),
+  ];
+  expect(expressions.length).toBeGreaterThan(20);
+  for (const expression of expressions) {
+    const names = namesIn(expression);
+    expect(names.length, expression).toBeGreaterThan(0);
+    expect(
+      names.filter((name) => !known.has(name)),
+      expression,
+    ).toEqual([]);
+  }
+  expect(namesIn('sum by (no_label) (rate(portolan_nothing{a="b_c"}[5m]))')).toEqual(['portolan_nothing']);
+});
+
+test('every alert says what is wrong, and its runbook starts with commands that there are', async () => {
+  expect(alerts.length).toBeGreaterThan(8);
+  const commands = commandPaths().map((path) => path.join(' '));
+  for (const { alert, for: lasting, labels, annotations } of alerts) {
+    expect(alert).toMatch(/^Portolan[A-Za-z]+$/);
+    expect(lasting).toMatch(/^\d+[mh]$/);
+    expect(['critical', 'warning', 'info']).toContain(labels.severity);
+    expect(annotations.summary, alert).toMatch(/\.$/);
+    expect(annotations.runbook, alert).toMatch(/\.$/);
+    for (const [, words = ''] of annotations.runbook.matchAll(/\bportolan ((?:ledger )?[a-z]+)/g))
+      expect(commands, `${alert}: portolan ${words}`).toContain(words);
+  }
+  expect(new Set(alerts.map(({ alert }) => alert)).size).toBe(alerts.length);
+});
+
+const hasPromtool = spawnSync('promtool', ['--version']).error === undefined;
+
+test.runIf(hasPromtool)('promtool takes the alert rules', () => {
+  expect(execFileSync('promtool', ['check', 'rules', join(DEPLOY, RULES)]).toString()).toContain('SUCCESS');
+});
+
+test('panels of the dashboard do not overlap, and take their data source from its variable', () => {
+  const taken = new Set<string>();
+  for (const { gridPos, title, datasource, targets } of dashboard.panels as readonly Part[]) {
+    expect(datasource, title).toEqual({ type: 'prometheus', uid: '${datasource}' });
+    expect(targets.every((target: Part) => target.datasource.uid === '${datasource}')).toBe(true);
+    expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24);
+    for (let x = gridPos.x; x < gridPos.x + gridPos.w; x += 1)
+      for (let y = gridPos.y; y < gridPos.y + gridPos.h; y += 1) {
+        expect(taken.has(`${x},${y}`), title).toBe(false);
+        taken.add(`${x},${y}`);
+      }
+  }
+  const ids = (dashboard.panels as readonly Part[]).map(({ id }) => id as number);
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
+/** Values of the chart with what an operator must give. */
+function values(): Part {
+  const given = parse(read('helm/values.yaml')) as Part;
+  given.image.repository = 'registry.example.com/portolan';
+  given.git.repo = 'https://git.example.com/acme/shop.git';
+  return given;
+}
+
+test('the ServiceMonitors scrape the service, with a token of the secret', () => {
+  const service = parse(read('kubernetes/service.yaml')) as Part;
+  const plain = parse(read('monitoring/servicemonitor.yaml')) as Part;
+  const given = values();
+  const template = read('helm/templates/servicemonitor.yaml');
+  const context = { Values: given, Release: { Name: 'portolan', Namespace: 'apps' } };
+  expect(renderTemplate(template, context).trim()).toBe('');
+  given.serviceMonitor.enabled = true;
+  const charted = parse(renderTemplate(template, context)) as Part;
+  for (const { spec } of [plain, charted]) {
+    const { [`app.kubernetes.io/name`]: name } = spec.selector.matchLabels;
+    expect(service.metadata.labels['app.kubernetes.io/name']).toBe(name);
+    expect(service.spec.ports.map((port: Part) => port.name)).toContain(spec.endpoints[0].port);
+    expect(spec.endpoints[0]).toMatchObject({ path: '/metrics', authorization: { credentials: { key: 'api-token' } } });
+  }
+});
+
+test('the schema of the chart takes its values, and refuses each mistake', () => {
+  const valid = new Ajv({ strict: false }).compile(JSON.parse(read('helm/values.schema.json')));
+  expect(valid(values()), JSON.stringify(valid.errors)).toBe(true);
+  const mistakes: readonly ((given: Part) => void)[] = [
+    (given) => (given.replicas = 2),
+    (given) => (given.git.repo = 'git@example.com:shop'),
+    (given) => (given.git.path = '/manifests'),
+    (given) => delete given.secretName,
+    (given) => (given.ledger.size = '2 GB'),
+    (given) => (given.networkPolicy.enabled = 'yes'),
+    (given) => (given.networkPolicy.egressPorts[0].port = 70_000),
+    (given) => (given.serviceMonitor.interval = '30'),
+    (given) => (given.configuration = {}),
+  ];
+  for (const mistake of mistakes) {
+    const given = values();
+    mistake(given);
+    expect(valid(given), mistake.toString()).toBe(false);
+  }
+});
+
+test('the unit of systemd starts a command that there is, and gives it no rights', async () => {
+  const unit = read('systemd/portolan.service');
+  const setting = (name: string): string | undefined => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1];
+  const { out: help } = await runHere(['run', '--help']);
+  for (const [flag] of (setting('ExecStart') ?? '').matchAll(/--[a-z-]+/g)) expect(help).toContain(flag);
+  expect(setting('CapabilityBoundingSet')).toBe('');
+  for (const name of ['NoNewPrivileges', 'PrivateTmp', 'PrivateDevices', 'ProtectHome', 'DynamicUser'])
+    expect(setting(name), name).toBe('yes');
+  expect(setting('ProtectSystem')).toBe('strict');
+  expect(Number(setting('TimeoutStopSec'))).toBeGreaterThan(30);
+  // V8 compiles code while it runs.
+  expect(setting('MemoryDenyWriteExecute')).toBeUndefined();
+});
+
+const hasSystemd = spawnSync('systemd-analyze', ['--version']).error === undefined;
+
+test.runIf(hasSystemd)('systemd takes the unit, and finds it hardened', () => {
+  const unit = join(DEPLOY, 'systemd', 'portolan.service');
+  const verified = spawnSync('systemd-analyze', ['verify', unit], { encoding: 'utf8' });
+  expect(verified.stderr).not.toMatch(/portolan\.service/);
+  const { stdout } = spawnSync('systemd-analyze', ['security', '--offline=true', '--no-pager', unit], {
+    encoding: 'utf8',
+  });
+  expect(Number(/exposure level for \S+: ([\d.]+)/.exec(stdout)?.[1])).toBeLessThan(2);
+});
