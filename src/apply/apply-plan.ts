@@ -89,6 +89,15 @@ export async function applyPlan(world: ApplyWorld, input: ApplyInput): Promise<A
     // Read after the last write to it, a reading need not be read back as well.
     for (const reading of seen.read) touched.delete(reading);
     if (!seen.isAsPlanned) return { results, touched, stale: true, stopped };
+    // Whoever asked to stop while that was read asked before anything was begun.
+    const askedMeanwhile = completes ? undefined : world.stopRequested();
+    if (askedMeanwhile !== undefined) {
+      const because = { type: askedMeanwhile } as const;
+      stopped = because;
+      notDone.add(action.id);
+      results.push({ status: 'skipped', action, because });
+      continue;
+    }
     const { result, error } = await attempt(world, input, action, sent === 0);
     sent += 1;
     hasInstalled ||= kindOf(action).calls.obstacle !== undefined;

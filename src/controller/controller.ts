@@ -52,6 +52,8 @@ export function createController(options: ControllerOptions): Controller {
   /** Passes that began since the event loop turned. */
   let burst = 0;
   let turned: Promise<void> | undefined;
+  /** The source could not be read, or taken, since anybody was last told to go on removing. */
+  let hasWaited = false;
 
   const slots = createSlots(() => core.configuration.settings.controller.concurrency);
   const records: Core['records'] = new Map();
@@ -103,7 +105,10 @@ export function createController(options: ControllerOptions): Controller {
     clock.sleep(AGAIN_MS, stop.signal).then(
       () => {
         isAgainDue = false;
-        return inTurn(async () => follow(core, await intake.again()));
+        return inTurn(async () => {
+          await follow(core, await intake.again());
+          goOnRemoving();
+        });
       },
       () => {},
     );
@@ -126,8 +131,10 @@ export function createController(options: ControllerOptions): Controller {
     return turn;
   }
 
-  /** What waited to be removed waited for a source that can be read, too. */
+  /** What waited to be removed waited for a source that can be read, too; by what is wanted and allowed now, not before. */
   function goOnRemoving(): void {
+    if (!hasWaited || !intake.isStanding) return;
+    hasWaited = false;
     for (const { id, kept } of records.values())
       if (Object.keys(kept.goneForMs).length > 0) queue.add(id, 'the source can be read again', 'routine');
   }
@@ -154,12 +161,12 @@ export function createController(options: ControllerOptions): Controller {
 
   const tell = (state: SourceState): Promise<void> =>
     inTurn(async () => {
-      const wasStanding = intake.isStanding;
       growOlder();
       const taken = await intake.take(state);
-      if (intake.isStanding && !wasStanding) goOnRemoving();
+      hasWaited ||= !intake.isStanding;
       // A process that has just begun may find nothing it can take.
       await follow(core, taken ?? (intake.accepted === undefined ? await intake.restore() : undefined));
+      goOnRemoving();
     });
 
   return {
