@@ -207,7 +207,8 @@ async function dryRun(
   return orUnwritten(unwritten, reportRefusal(verdict.refusal, agreement, surroundings));
 }
 
-async function apply(
+/** Shows the plan of an opened session, asks, and carries out what was agreed to. */
+export async function apply(
   options: ApplyOptions,
   agreement: Agreement,
   session: Session,

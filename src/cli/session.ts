@@ -103,6 +103,14 @@ export async function withSession(
   return withInput(input, options, surroundings, readOnly, work, command);
 }
 
+/** What a session opens. The simulator opens a ledger and a platform of its own. */
+export interface Opening {
+  readonly openLedger: typeof openLedger;
+  readonly openPlatforms: typeof openPlatforms;
+}
+
+const genuine: Opening = { openLedger, openPlatforms };
+
 /** As `withSession`, for input that is at hand and without faults. */
 export async function withInput(
   input: Input,
@@ -111,16 +119,17 @@ export async function withInput(
   readOnly: boolean,
   work: (session: Session) => Promise<ExitCode>,
   command = readOnly ? 'plan' : 'apply',
+  opening = genuine,
 ): Promise<ExitCode> {
   if (input.configuration.platforms.size === 0) throw noPlatform(input.file);
   const log = await createLog(options, surroundings);
   const actor = `portolan ${command} by ${surroundings.who}`;
-  const { ledger, isKnown } = await openLedger({ ledger: options.ledger, actor, readOnly }, surroundings);
+  const { ledger, isKnown } = await opening.openLedger({ ledger: options.ledger, actor, readOnly }, surroundings);
   const remembered = await rememberedCapabilities(ledger, input);
   const traffic = { reads: 0, writes: 0 };
   const reading = createProgress(surroundings);
   const windowsAt = await windowsOf(input, surroundings.clock);
-  const platforms = openPlatforms({
+  const platforms = opening.openPlatforms({
     configuration: input.configuration,
     file: input.file,
     surroundings,

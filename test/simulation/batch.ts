@@ -1,4 +1,6 @@
 import { hostOf, type LedgerKind } from './ledgers.ts';
+import { allDrivers, type DriversReport, explainDrivers, isOfDrivers, noDrivers, withDrivers } from './drivers/mix.ts';
+import { runDrivers } from './drivers/schedule.ts';
 import { minimise } from './minimise.ts';
 import { inWords, type Script } from './perturbations.ts';
 import { runSchedule, type ScheduleResult, type Tally } from './schedule.ts';
@@ -7,6 +9,8 @@ export interface BatchTask {
   readonly firstSeed: number;
   readonly schedules: number;
   readonly ledger: LedgerKind;
+  /** How many of them run whole drivers in place of one application; 0 to 1. */
+  readonly driversShare: number;
   /** Stops after so many failures. */
   readonly failuresMax: number;
 }
@@ -28,6 +32,7 @@ export interface BatchReport {
   readonly counts: Readonly<Record<string, number>>;
   readonly holds: Readonly<Record<string, number>>;
   readonly repeated: number;
+  readonly drivers: DriversReport;
   readonly failures: readonly Failure[];
 }
 
@@ -43,22 +48,27 @@ export async function runBatch(task: BatchTask): Promise<BatchReport> {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
   let tally = nothing;
+  let drivers = noDrivers;
   let [schedules, steps, virtualMs, repeated] = [0, 0, 0, 0];
   const add = (to: Record<string, number>, key: string, count: number): void => {
     to[key] = (to[key] ?? 0) + count;
   };
   for (let seed = task.firstSeed; seed < task.firstSeed + task.schedules; seed += 1) {
-    const result = await runSchedule(seed, { ledgers: hostOf(task.ledger) });
+    const ofDrivers = isOfDrivers(seed, task.driversShare);
+    const beganCpu = process.cpuUsage();
+    const run = ofDrivers ? runDrivers : runSchedule;
+    const result = await run(seed, { ledgers: hostOf(task.ledger) });
     schedules += 1;
     steps += result.steps;
-    tally = added(tally, result.tally);
+    if ('tally' in result) tally = added(tally, result.tally);
+    else drivers = withDrivers(drivers, result, cpuMsSince(beganCpu));
     virtualMs += result.virtualMs;
     for (const [kind, count] of result.counts) add(counts, kind, count);
-    for (const code of result.holds) add(holds, code, 1);
+    for (const code of 'holds' in result ? result.holds : []) add(holds, code, 1);
     if (result.violation !== undefined) failures.push({ seed, ...result.violation });
     if (seed % REPEAT_EACH === 0) {
       repeated += 1;
-      const again = await runSchedule(seed, { ledgers: hostOf(task.ledger) });
+      const again = await run(seed, { ledgers: hostOf(task.ledger) });
       if (again.traceHash !== result.traceHash) {
         failures.push({ seed, invariant: 'DETERMINISM', message: 'the same seed left two traces' });
       }
@@ -66,9 +76,13 @@ export async function runBatch(task: BatchTask): Promise<BatchReport> {
     if (failures.length >= task.failuresMax) break;
   }
   Error.stackTraceLimit = stackTraceLimit;
-  const cpu = process.cpuUsage(startedCpu);
-  const cpuMs = (cpu.user + cpu.system) / 1000;
-  return { schedules, steps, tally, virtualMs, cpuMs, counts, holds, repeated, failures };
+  const cpuMs = cpuMsSince(startedCpu);
+  return { schedules, steps, tally, virtualMs, cpuMs, counts, holds, repeated, drivers, failures };
+}
+
+function cpuMsSince(started: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(started);
+  return (user + system) / 1000;
 }
 
 const nothing: Tally = { writes: 0, commits: 0, passes: 0, idlePasses: 0, effects: 0 };
@@ -101,12 +115,14 @@ export function merged(reports: readonly BatchReport[]): BatchReport {
     counts: counted((report) => report.counts),
     holds: counted((report) => report.holds),
     repeated: sum((report) => report.repeated),
+    drivers: allDrivers(reports.map((report) => report.drivers)),
     failures: reports.flatMap((report) => report.failures),
   };
 }
 
 /** Everything a person needs of a failure: the least that goes wrong, what happens then, and how to see it again. */
-export async function explain(seed: number, ledger: LedgerKind): Promise<string> {
+export async function explain(seed: number, ledger: LedgerKind, driversShare: number): Promise<string> {
+  if (isOfDrivers(seed, driversShare)) return explainDrivers(seed, ledger);
   const first = await runSchedule(seed, { ledgers: hostOf(ledger) });
   if (first.violation === undefined) return `seed ${seed}: nothing is wrong\n`;
   const { invariant } = first.violation;

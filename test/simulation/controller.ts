@@ -119,7 +119,7 @@ export class Controller implements Process {
       client: createPlatformClient({
         name: 'default',
         url: 'http://platform',
-        transport: transportOf(world, this),
+        transport: transportOf<Process>(world, this),
         clock,
         random: this.chance,
         log: silentLog,

@@ -4,6 +4,7 @@
  *   --schedules N   how many (default 10000)
  *   --seed S        of the first one; the others follow (default: by the clock)
  *   --ledger KIND   memory (default) or sqlite
+ *   --drivers SHARE how many of them run the daemon and the commands, 0 to 1 (default 0.02)
  *   --workers N     processes (default 2)
  *   --replay SEED   one schedule only: the least that makes it fail, with its trace
  *   --mutants       protocols with one thing wrong in them, each with the seed or case that kills it
@@ -13,6 +14,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type BatchReport, type BatchTask, explain, merged, runBatch } from './batch.ts';
 import { type Death, deathOf } from './killers.ts';
+import { driversText } from './drivers/mix.ts';
 import type { LedgerKind } from './ledgers.ts';
 import { mutants } from './mutants.ts';
 import type { Tally } from './schedule.ts';
@@ -47,6 +49,7 @@ async function main(): Promise<number> {
       schedules: { type: 'string', default: '10000' },
       seed: { type: 'string' },
       ledger: { type: 'string', default: 'memory' },
+      drivers: { type: 'string', default: '0.02' },
       workers: { type: 'string', default: '2' },
       replay: { type: 'string' },
       mutants: { type: 'boolean', default: false },
@@ -54,19 +57,25 @@ async function main(): Promise<number> {
   });
   const ledger = values.ledger as LedgerKind;
   if (ledger !== 'memory' && ledger !== 'sqlite') throw new Error(`--ledger is memory or sqlite, not ${values.ledger}`);
+  const driversShare = Number(values.drivers);
+  if (!(driversShare >= 0 && driversShare <= 1))
+    throw new Error(`--drivers is a share of 0 to 1, not ${values.drivers}`);
   if (values.mutants) return await listMutants();
   if (values.replay !== undefined) {
-    process.stdout.write(await explain(Number(values.replay), ledger));
+    process.stdout.write(await explain(Number(values.replay), ledger, driversShare));
     return 0;
   }
   const firstSeed = values.seed === undefined ? Date.now() % 1_000_000_000 : Number(values.seed);
   const workers = Number(values.workers);
   const startedMs = performance.now();
-  const report = await inProcesses(tasksOf(firstSeed, Number(values.schedules), ledger, workers), workers);
+  const report = await inProcesses(
+    tasksOf({ firstSeed, ledger, driversShare, failuresMax: FAILURES_MAX }, Number(values.schedules), workers),
+    workers,
+  );
   const seconds = (performance.now() - startedMs) / 1000;
   print(report, { firstSeed, seconds, workers, ledger });
   for (const { seed } of report.failures.slice(0, FAILURES_EXPLAINED)) {
-    process.stdout.write(`\n${await explain(seed, ledger)}`);
+    process.stdout.write(`\n${await explain(seed, ledger, driversShare)}`);
   }
   return report.failures.length === 0 ? 0 : 1;
 }
@@ -91,12 +100,12 @@ function howText(death: Death | undefined): string {
   return typeof death.how === 'number' ? `seed ${death.how}` : JSON.stringify(death.how);
 }
 
-function tasksOf(firstSeed: number, schedules: number, ledger: LedgerKind, workers: number): BatchTask[] {
+function tasksOf(whole: Omit<BatchTask, 'schedules'>, schedules: number, workers: number): BatchTask[] {
   const tasks: BatchTask[] = [];
   const most = Math.min(SCHEDULES_PER_TASK_MAX, Math.ceil(schedules / workers / TASKS_PER_WORKER_MIN));
   for (let done = 0; done < schedules; done += most) {
     const count = Math.min(most, schedules - done);
-    tasks.push({ firstSeed: firstSeed + done, schedules: count, ledger, failuresMax: FAILURES_MAX });
+    tasks.push({ ...whole, firstSeed: whole.firstSeed + done, schedules: count });
   }
   return tasks;
 }
@@ -158,6 +167,7 @@ function print(
       `${schedules} schedules from seed ${run.firstSeed}, ${run.ledger} ledger, ${run.workers} workers, ${run.seconds.toFixed(1)} s`,
       `${perSecond.toFixed(0)} schedules/s/core, ${(schedules / (report.cpuMs / 1000)).toFixed(0)} in a second of processor time; ${(steps / schedules).toFixed(0)} steps and ${(virtualMs / schedules / 60_000).toFixed(0)} virtual minutes each; ${Math.round(virtualMs / 1000 / run.seconds)} times real time`,
       `each: ${worthOf(report.tally, schedules)}`,
+      driversText(report.drivers, schedules),
       `${repeated} seeds run twice`,
       `${injected} faults injected, ${(injected / schedules).toFixed(2)} in each:`,
       table(report.counts),

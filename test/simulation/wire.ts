@@ -6,7 +6,11 @@ import { type Answer, type ReadFault, readFaults, type WriteFault, writeFaults }
 import { classOf } from './perturbations.ts';
 import { responseOf, STALE_MS_MAX } from './server.ts';
 import { isRefusedForOrder, type Sent } from './truth.ts';
-import type { Process, Step, World } from './world.ts';
+import type { Effect } from './perturbations.ts';
+import type { Server } from './server.ts';
+import type { Timeline } from './timeline.ts';
+import type { Decision } from '../../src/sandbox/handle.ts';
+import type { Step } from './world.ts';
 
 /** A promise of its own each time: a shared one would keep everybody who ever waited for it. */
 export const never = (): Promise<never> => new Promise(() => {});
@@ -22,8 +26,41 @@ const SETTLE_MS = {
 
 type Reply = PlatformResponse | TransportError;
 
+/** A process that sends. */
+interface Sending {
+  readonly number: number;
+  readonly alive: boolean;
+}
+
+/** The world, as far as what is sent has to do with it. */
+export interface WiredWorld<P extends Sending> {
+  readonly timeline: Timeline;
+  readonly server: Server;
+  readonly answersAsValues: boolean;
+  readonly truth: {
+    /** A write leaves. undefined: it must not, and does not. */
+    sends(request: PlatformRequest, process: P): Sent | undefined;
+    acted(sent: Sent, outcome: Decision): void;
+  };
+  /** Writes that the platform itself refused, and which. */
+  refused: number;
+  readonly refusedRequests: Set<string>;
+  begin(process: P, effect: Effect): Step | 'dead';
+  diesAfter(process: P, step: Step): boolean;
+  crash(process: P, crash: NonNullable<Step['crash']>): void;
+  isUndisturbed(): boolean;
+  latencyMs(): number;
+  note(text: string): void;
+  violate(invariant: string, message: string): void;
+}
+
+/** What everything that happens on the way needs, whoever sends. */
+type Wired = Omit<WiredWorld<never>, 'begin' | 'diesAfter' | 'crash' | 'truth'> & {
+  readonly truth: Pick<WiredWorld<never>['truth'], 'acted'>;
+};
+
 /** The way from a controller to the platform, and everything that goes wrong on it. */
-export function transportOf(world: World, controller: Process): Transport {
+export function transportOf<P extends Sending>(world: WiredWorld<P>, controller: P): Transport {
   return (request) => {
     const kind = request.isRead ? 'read' : 'write';
     const step = world.begin(controller, { kind, operation: request.operation });
@@ -44,7 +81,7 @@ export function transportOf(world: World, controller: Process): Transport {
   };
 }
 
-function read(world: World, request: PlatformRequest, step: Step, reply: (answer: Reply) => void): void {
+function read(world: Wired, request: PlatformRequest, step: Step, reply: (answer: Reply) => void): void {
   const { timeline, server } = world;
   const fault = step.fault === undefined ? undefined : readsByName.get(step.fault);
   const chance = new Chance(step.a);
@@ -66,7 +103,7 @@ function read(world: World, request: PlatformRequest, step: Step, reply: (answer
 
 /** Something else answers in place of the platform, or nobody. */
 function answerWrongly(
-  world: World,
+  world: Wired,
   request: PlatformRequest,
   answer: Answer,
   chance: Chance,
@@ -94,9 +131,9 @@ function answerWrongly(
   }
 }
 
-function write(
-  world: World,
-  controller: Process,
+function write<P extends Sending>(
+  world: WiredWorld<P>,
+  controller: P,
   request: PlatformRequest,
   step: Step,
   reply: (answer: Reply) => void,
@@ -130,7 +167,7 @@ function write(
   });
 }
 
-function act(world: World, sent: Sent, fault?: WriteFault): PlatformResponse {
+function act(world: Wired, sent: Sent, fault?: WriteFault): PlatformResponse {
   const outcome = world.server.perform(sent.request);
   world.truth.acted(sent, outcome);
   world.note(`platform ${sent.intent.operation} ${sent.intent.resource} ${sent.intent.id} ${outcome.answer.status}`);
@@ -143,14 +180,14 @@ function act(world: World, sent: Sent, fault?: WriteFault): PlatformResponse {
 }
 
 /** Where nobody interferes, the platform never refuses a write for the order of things. */
-function checkOrder(world: World, sent: Sent, response: PlatformResponse): void {
+function checkOrder(world: Wired, sent: Sent, response: PlatformResponse): void {
   if (world.isUndisturbed() && isRefusedForOrder(response)) {
     world.violate('I-ORDER', `${sent.action.summary} was refused: ${response.status} ${response.body.slice(0, 300)}`);
   }
 }
 
 function answerWrite(
-  world: World,
+  world: Wired,
   sent: Sent,
   fault: WriteFault | undefined,
   genuine: PlatformResponse | undefined,

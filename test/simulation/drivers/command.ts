@@ -1,0 +1,247 @@
+import { apply, type ApplyOptions } from '../../../src/cli/apply.ts';
+import type { Surroundings } from '../../../src/cli/command.ts';
+import type { Input } from '../../../src/cli/input.ts';
+import { openOutputs } from '../../../src/cli/outputs.ts';
+import { surveyAll, silentHooks, withInput } from '../../../src/cli/session.ts';
+import type { Terminal } from '../../../src/cli/terminal.ts';
+import { loadConfiguration } from '../../../src/manifest/configuration.ts';
+import { PortolanError } from '../../../src/model/errors.ts';
+import type { Action } from '../../../src/model/plan.ts';
+import { SHARE_FROM_OBJECTS } from '../../../src/plan/guard.ts';
+import type { PlanLine } from '../../../src/plan/render/jsonl.ts';
+import { nameOfPath, nameOfScope, sizeOf } from './estate.ts';
+import { type Commit, readingOf } from './git.ts';
+import { DriverProcess } from './process.ts';
+import type { PlatformRequest } from '../../../src/platform/transport.ts';
+
+/** How a person or a job calls it. */
+interface Call {
+  readonly prune: boolean;
+  /** `--yes`; else somebody looks at the plan for a while, and says so or not. */
+  readonly yes: boolean;
+  readonly answer: boolean;
+  /** `--expect`, with the digest of a plan that was made a while ago. */
+  readonly expects: boolean;
+  readonly wait: boolean;
+  /** `--allow-shrunk --allow-rewind`. */
+  readonly allows: boolean;
+  readonly maxPrunes: number;
+  readonly maxShare: number;
+}
+
+/** `portolan apply`: its real session and its real policy, over the branch as it is, on virtual time. */
+export class Command extends DriverProcess {
+  readonly kind = 'command';
+  readonly #stop = new AbortController();
+  readonly #call: Call;
+  readonly #hasRead = new Set<string>();
+  /** What it has shown before it began. */
+  readonly #shown = new Map<string, Action>();
+  readonly #deferred = new Set<string>();
+  readonly #removed = new Set<string>();
+  readonly #changed = new Set<string>();
+  #owned = 0;
+  #mayRemove = false;
+
+  constructor(...[world, number]: ConstructorParameters<typeof DriverProcess>) {
+    super(world, number);
+    const { chance } = this;
+    this.#call = {
+      prune: world.isCalm || chance.happens(0.6),
+      yes: world.isCalm || chance.happens(0.6),
+      answer: chance.happens(0.8),
+      expects: !world.isCalm && chance.happens(0.2),
+      wait: world.isCalm || chance.happens(0.3),
+      allows: world.isCalm || chance.happens(0.1),
+      maxPrunes: world.isCalm ? 1000 : chance.pick([0, 1, 3, 10]),
+      maxShare: world.isCalm ? 1 : chance.pick([0.1, 0.3, 1]),
+    };
+  }
+
+  get isAgreed(): boolean {
+    return this.#call.prune;
+  }
+
+  stop(): void {
+    this.drainMs ??= this.world.timeline.nowMs;
+    this.#stop.abort(new Error('SIGTERM'));
+  }
+
+  async live(): Promise<void> {
+    const { world } = this;
+    const commit = world.git.head;
+    const input = world.git.isAway ? undefined : await inputOf(commit);
+    try {
+      if (input !== undefined && input.problems.length === 0 && sizeOf(commit.content) > 0) {
+        world.permissions.told(commit, world.timeline.nowMs);
+        await this.#run(commit, input);
+      }
+    } catch (error) {
+      // Reported by the program, with an exit code.
+      if (!(error instanceof PortolanError)) throw error;
+      world.note(`p${this.number} ${error.code}`);
+    }
+    if (!this.alive) return;
+    this.kill();
+    world.ended(this);
+  }
+
+  async #run(commit: Commit, input: Input): Promise<void> {
+    const { world } = this;
+    const surroundings = this.#surroundings();
+    const digest = this.#call.expects ? await this.#digest(input, surroundings) : undefined;
+    if (digest !== undefined) await this.clock.sleep(20_000);
+    const options = this.#options(digest);
+    await this.#within(input, options, surroundings, false, async (session) => {
+      this.#owned = world.books.objects.size;
+      this.#mayRemove = this.#call.allows || (world.permissions.follows(commit) && !world.permissions.isShrunk(commit));
+      return apply(options, { expect: digest }, session, openOutputs(options, surroundings), surroundings);
+    });
+  }
+
+  /** `portolan plan`, by whoever will say that this is the plan that is wanted. */
+  async #digest(input: Input, surroundings: Surroundings): Promise<string> {
+    let digest = '';
+    await this.#within(input, this.#options(undefined), surroundings, true, async (session) => {
+      ({ digest } = (await surveyAll(session, silentHooks)).document);
+      return 0;
+    });
+    return digest;
+  }
+
+  #within(
+    input: Input,
+    options: ApplyOptions,
+    surroundings: Surroundings,
+    readOnly: boolean,
+    work: Parameters<typeof withInput>[4],
+  ): Promise<unknown> {
+    const client = this.openClient();
+    return withInput(input, options, surroundings, readOnly, work, undefined, {
+      openLedger: async () => ({ ledger: await this.openLedger(readOnly), isKnown: true }),
+      openPlatforms: () => ({
+        names: ['default'],
+        client: () => client,
+        opened: () => [client],
+        store: () => {
+          throw new Error('there are no stores');
+        },
+        close: async () => {},
+      }),
+    });
+  }
+
+  #options(expect: string | undefined): ApplyOptions {
+    const { prune, yes, wait, allows, maxPrunes, maxShare } = this.#call;
+    return {
+      source: 'default',
+      output: 'jsonl',
+      logLevel: 'error',
+      logFormat: 'text',
+      parallelism: 3,
+      prune,
+      yes: yes || expect !== undefined,
+      wait,
+      allowShrunk: allows,
+      allowRewind: allows,
+      maxPrunes,
+      maxShare,
+      expect,
+    };
+  }
+
+  check(action: Action, scope: string): boolean {
+    const { world } = this;
+    const { prune, maxPrunes, maxShare } = this.#call;
+    const name = nameOfScope(scope) ?? scope;
+    if (action.object.startsWith('rule/') && !this.#hasRead.has(name) && world.server.dialect === 'extended')
+      world.violate('I-SHARED', `${action.summary} upon what only a shared listing has said`);
+    const shown = this.#shown.get(`${name} ${action.id}`);
+    const isNamed = shown?.object === action.object || (this.#deferred.has(action.resource) && !action.prune);
+    if (!isNamed) world.violate('I-PERMIT', `${action.summary} for ${name}, which was not in the plan that was shown`);
+    const keys = [action.object, ...(action.takesAlong ?? [])].map((key) => `${name} ${key}`);
+    if (action.prune) {
+      for (const key of keys) this.#removed.add(key);
+      if (!prune) world.violate('I-PERMIT', `${action.summary} without --prune`);
+      if (!this.#mayRemove) world.violate('I-PERMIT', `${action.summary} for a source that was rewound or has shrunk`);
+      if (this.#removed.size > maxPrunes)
+        world.violate('I-PERMIT', `${this.#removed.size} removals in one run, of ${maxPrunes}`);
+    }
+    const isChange = action.verb !== 'create' && action.cause !== 'first-apply';
+    if (isChange) for (const key of keys) this.#changed.add(key);
+    const share = this.#changed.size / this.#owned;
+    if (this.#owned >= SHARE_FROM_OBJECTS && share > maxShare)
+      world.violate(
+        'I-PERMIT',
+        `${this.#changed.size} of ${this.#owned} objects changed in one run, of a share of ${maxShare}`,
+      );
+    return true;
+  }
+
+  hasRead({ path, operation }: PlatformRequest): void {
+    const name = nameOfPath(path);
+    if (name !== undefined && operation === 'listRules') this.#hasRead.add(name);
+  }
+
+  #surroundings(): Surroundings {
+    const output = { isTerminal: false, columns: 80, rows: 24, color: false };
+    const terminal: Terminal = {
+      out: { ...output, write: (text) => this.#reads(text) },
+      err: { ...output, write: () => {} },
+      input: () => {
+        throw new Error('nobody writes to standard input');
+      },
+      ask: async () => {
+        await this.clock.sleep(this.chance.pick([2_000, 60_000]));
+        return this.#call.answer ? 'y' : 'n';
+      },
+    };
+    return {
+      terminal,
+      env: {},
+      packageRoot: '',
+      who: `command ${this.number}`,
+      temporaryFolder: '',
+      clock: this.clock,
+      random: this.chance,
+      signal: this.#stop.signal,
+      runtimeVersions: { node: '', platform: '' },
+      redaction: { add() {}, redact: (text) => text },
+      live: { isVisible: false, rows: 1, show() {}, yield: () => () => {} },
+      overrides: [],
+    };
+  }
+
+  /** What a job reads of it: the plan stands there before anything is done. */
+  #reads(text: string): void {
+    for (const line of text.split('\n')) {
+      if (line === '') continue;
+      const said = JSON.parse(line) as PlanLine;
+      if (said.type === 'action')
+        this.#shown.set(`${said.application.slice('Application/'.length)} ${said.action.id}`, said.action);
+      if (said.type === 'deferred') this.#deferred.add(said.deferred.resource);
+      if (said.type === 'end') this.world.note(`p${this.number} exit code ${said.exitCode}`);
+    }
+  }
+}
+
+const { configuration: configurationOfCommands } = loadConfiguration(
+  'apiVersion: portolan/v1\nkind: Platform\nmetadata: { name: default }\nspec: { url: "http://127.0.0.1" }\n',
+  'portolan.yaml',
+);
+
+async function inputOf(commit: Commit): Promise<Input> {
+  const reading = readingOf(commit, 0);
+  const operator = { platforms: new Set(['default']), stores: new Set<string>() };
+  const { desired, problems } = await reading.contents.load({ variables: new Map(), operator });
+  return {
+    file: 'portolan.yaml',
+    configuration: configurationOfCommands,
+    desired,
+    problems,
+    files: 1,
+    paths: [],
+    misnamed: [],
+    commit: { id: commit.id, name: reading.revision, descentFrom: reading.descentFrom },
+  };
+}

@@ -1,0 +1,268 @@
+import { nothingAllowed } from '../../../src/controller/acceptance.ts';
+import type { ControllerApi } from '../../../src/controller/api.ts';
+import { type Controller, createController } from '../../../src/controller/controller.ts';
+import type { Kept } from '../../../src/controller/record.ts';
+import { type ControllerConfiguration, silentObserver } from '../../../src/controller/options.ts';
+import type { LedgerTransaction } from '../../../src/ledger/ledger.ts';
+import { PortolanError } from '../../../src/model/errors.ts';
+import type { Action } from '../../../src/model/plan.ts';
+import type { ResourceId } from '../../../src/model/ids.ts';
+import type { PlatformRequest } from '../../../src/platform/transport.ts';
+import type { Log } from '../../../src/runtime/log.ts';
+import { type AppName, appNames, nameOfPath, nameOfScope, sizeOf } from './estate.ts';
+import { SimulatedFeed } from './feed.ts';
+import type { Commit } from './git.ts';
+import { EPOCH_MS } from '../server.ts';
+import type { Pass } from './permissions.ts';
+import { DriverProcess } from './process.ts';
+import { workbench } from './workbench.ts';
+import { anySettings, type DriverSettings } from './settings.ts';
+
+/** Settings and from when to when they may be in force. */
+interface Term {
+  readonly settings: DriverSettings;
+  /** When no pass uses it any more. */
+  endMs: number;
+}
+
+/** How the facts begin in which the controller keeps what it knows of an application. */
+const STATUS = 'status default ';
+
+export const idOf = (name: AppName): ResourceId => `Application/${name}`;
+export const nameOfId = (id: ResourceId): AppName => id.slice('Application/'.length) as AppName;
+
+/** `portolan run`: the real controller, as `src/cli/run.ts` wires it, on virtual time. */
+export class Daemon extends DriverProcess {
+  readonly kind = 'daemon';
+  readonly isAgreed = false;
+  readonly #terms: Term[];
+  readonly #passes = new Map<AppName, Pass>();
+  readonly #running = new Set<AppName>();
+  #controller: Controller | undefined;
+  #commit: Commit | undefined;
+  #unreadableSinceMs: number | undefined;
+  /** When work on each application began last. */
+  readonly beganMs = new Map<AppName, number>();
+
+  constructor(...[world, number]: ConstructorParameters<typeof DriverProcess>) {
+    super(world, number);
+    this.#terms = [{ settings: world.settings, endMs: Number.POSITIVE_INFINITY }];
+  }
+
+  async live(): Promise<void> {
+    const { world } = this;
+    const ledger = await this.openLedger();
+    const controller = createController({
+      clock: this.clock,
+      random: this.chance,
+      log: this.#log(),
+      ledger,
+      feed: new SimulatedFeed(world.git, world.timeline, {
+        told: (commit) => this.#told(commit),
+        wallMs: () => this.wallMs(),
+        isAlive: () => this.alive,
+      }),
+      source: 'default',
+      actor: `daemon ${this.number}`,
+      version: '0.0.0',
+      configuration: this.#configuration(world.settings),
+      observer: {
+        ...silentObserver,
+        began: (id) => this.#began(nameOfId(id)),
+        ended: (id) => void this.#running.delete(nameOfId(id)),
+      },
+      allow: nothingAllowed,
+      workbench,
+      planWorkbench: workbench,
+    });
+    this.#controller = controller;
+    controller.start();
+    void controller.lost.then(() => {
+      world.note(`p${this.number} has lost the ledger`);
+      this.stop();
+    });
+  }
+
+  /** What an operator reaches; undefined: it has not begun, or is dead. */
+  get api(): ControllerApi | undefined {
+    return this.alive && this.drainMs === undefined ? this.#controller?.api : undefined;
+  }
+
+  stop(): void {
+    if (this.drainMs !== undefined || this.#controller === undefined) return this.kill();
+    this.drainMs = this.world.timeline.nowMs;
+    void this.#controller.drain().then(() => this.kill());
+  }
+
+  reload(settings: DriverSettings): void {
+    const former = this.#terms.at(-1);
+    this.#terms.push({ settings, endMs: Number.POSITIVE_INFINITY });
+    const done = this.#controller?.reload(this.#configuration(settings));
+    void done?.then(() => {
+      if (former !== undefined) former.endMs = Math.min(former.endMs, this.world.timeline.nowMs);
+    });
+  }
+
+  isAtWorkOn(name: AppName): boolean {
+    return this.#running.has(name);
+  }
+
+  check(action: Action, scope: string, atMs: number): boolean {
+    const { world } = this;
+    const name = nameOfScope(scope);
+    const pass = name === undefined ? undefined : this.#passes.get(name);
+    if (pass === undefined || !this.#running.has(pass.application)) {
+      world.violate('I-PASS', `${action.summary} was sent outside of any pass`);
+      return false;
+    }
+    if (action.object.startsWith('rule/') && !pass.hasReadRules && world.server.dialect === 'extended')
+      world.violate('I-SHARED', `${action.summary} upon what only a shared listing has said`);
+    const authority = {
+      number: this.number,
+      pass,
+      settings: this.#terms.filter(({ endMs }) => endMs >= pass.beganMs).map(({ settings }) => settings),
+      unreadableSinceMs: this.#unreadableSinceMs,
+      commit: this.#commit,
+    };
+    return world.permissions.sends(action, authority, atMs, EPOCH_MS + atMs + world.wallOffsetMs);
+  }
+
+  override hasCommitted({ operations }: LedgerTransaction): void {
+    for (const operation of operations) {
+      if (operation.op !== 'set-fact' || !operation.key.startsWith(STATUS)) continue;
+      const { kept } = JSON.parse(operation.value) as { readonly kept: Kept };
+      const { approved } = this.world;
+      const name = nameOfId(operation.key.slice(STATUS.length) as ResourceId);
+      const digest = approved.get(name);
+      const pass = this.#passes.get(name);
+      if (digest !== undefined && kept.approved === null && pass !== undefined)
+        this.world.permissions.takesUp(digest, { number: this.number, pass });
+      if (kept.approved === null) approved.delete(name);
+      else approved.set(name, kept.approved.digest);
+    }
+  }
+
+  hasRead({ path, operation }: PlatformRequest): void {
+    const name = nameOfPath(path);
+    const pass = name === undefined ? undefined : this.#passes.get(name);
+    if (pass !== undefined && operation === 'listRules') pass.hasReadRules = true;
+  }
+
+  #began(name: AppName): void {
+    const { nowMs } = this.world.timeline;
+    if (this.#running.has(name)) this.world.violate('I-QUEUE', `two passes of ${name} at once`);
+    this.#running.add(name);
+    this.beganMs.set(name, nowMs);
+    const number = (this.#passes.get(name)?.number ?? 0) + 1;
+    this.#passes.set(name, { application: name, number, beganMs: nowMs, hasReadRules: false });
+    this.world.passes += 1;
+    this.world.note(`p${this.number} pass of ${name}`);
+  }
+
+  #told(commit: Commit | undefined): void {
+    const { world } = this;
+    // A source that names nothing is a mistake, unless nothing of it is on record.
+    const isSound = commit !== undefined && (sizeOf(commit.content) > 0 || world.books.objects.size === 0);
+    const isTaken = isSound && !commit.content.isFaulty;
+    world.note(`p${this.number} is told ${commit === undefined ? 'nothing' : `commit ${commit.number}`}`);
+    if (!isTaken) {
+      this.#unreadableSinceMs ??= world.timeline.nowMs;
+      return;
+    }
+    this.#unreadableSinceMs = undefined;
+    if (this.#commit !== undefined && this.#commit !== commit) world.sourceChanges += 1;
+    this.#commit = commit;
+    world.permissions.told(commit, world.timeline.nowMs);
+  }
+
+  #configuration(settings: DriverSettings): ControllerConfiguration {
+    const client = this.openClient();
+    return {
+      settings: settings.spec,
+      operator: { platforms: new Set(['default']), stores: new Set() },
+      variables: new Map(),
+      stores: new Map(),
+      client: () => client,
+    };
+  }
+
+  /** A fault of Portolan itself is only logged by the controller: here it fails the schedule. */
+  #log(): Log {
+    const { world } = this;
+    return {
+      debug() {},
+      info() {},
+      warn() {},
+      error: (message) => {
+        if (message.includes('a fault of Portolan itself')) world.violate('BUG', message);
+      },
+    };
+  }
+
+  /** What an operator does. What is refused on purpose is an answer like any other. */
+  async operate(act: 'approve' | 'approve-late' | 'suspend' | 'resume' | 'sync' | 'reload' | 'poke'): Promise<void> {
+    const { api, world, chance } = this;
+    if (api === undefined) return;
+    const name = chance.pick(appNames);
+    try {
+      switch (act) {
+        case 'approve':
+        case 'approve-late':
+          return void (await this.approve(chance.int(appNames.length), act === 'approve-late'));
+        case 'suspend':
+          await api.suspend(idOf(name), 'a person', '');
+          return world.permissions.suspended(name, world.timeline.nowMs);
+        case 'resume':
+          return await this.resume(name);
+        case 'sync':
+          return api.sync(chance.happens(0.5) ? 'all' : idOf(name), 'a person');
+        case 'poke':
+          return api.pokeSource('a person');
+        case 'reload':
+          return this.reload((world.settings = anySettings(chance)));
+      }
+    } catch (error) {
+      if (!(error instanceof PortolanError)) throw error;
+    }
+  }
+
+  /** Applications that it knows. */
+  applications(): readonly AppName[] {
+    return appNames.filter((name) => this.api?.application(idOf(name)) !== undefined);
+  }
+
+  async resume(name: AppName): Promise<void> {
+    const { permissions } = this.world;
+    const sinceMs = permissions.resumed(name);
+    try {
+      await this.api?.resume(idOf(name), 'a person');
+    } catch (error) {
+      if (sinceMs !== undefined) permissions.suspended(name, sinceMs);
+      throw error;
+    }
+  }
+
+  /** Looks at a plan that waits for a word, and lets it through by the digest that is shown. */
+  async approve(from: number, isLate: boolean): Promise<boolean> {
+    const { api, world } = this;
+    if (api === undefined) return false;
+    const names = appNames.map((_, at) => appNames[(from + at) % appNames.length] as AppName);
+    const name = names.find((one) => (api.application(idOf(one))?.approval ?? null) !== null);
+    if (name === undefined) return false;
+    const digest = api.application(idOf(name))?.approval?.digest ?? '';
+    const document = await api.plan(idOf(name), new AbortController().signal);
+    if (isLate) await this.clock.sleep(30_000);
+    // A person agrees to what is shown; the digest holds it to that.
+    const [plan] = document.scopes;
+    if (plan === undefined || document.digest !== digest) return false;
+    const takeBack = world.permissions.approved(name, digest, plan.actions);
+    try {
+      await api.approve(idOf(name), digest, 'a person');
+      world.approvals += 1;
+      return true;
+    } catch (error) {
+      takeBack();
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import { PortolanError } from '../../../src/model/errors.ts';
+import type { SourceFeed, SourceState } from '../../../src/source/feed.ts';
+import type { Timeline } from '../timeline.ts';
+import { type Commit, type Git, readingOf } from './git.ts';
+
+const LOOK_EVERY_MS = 7_000;
+const READING_MS = 300;
+
+/** What hears of each state before the controller does. */
+export interface FeedListener {
+  isAlive(): boolean;
+  wallMs(): number;
+  told(commit: Commit | undefined): void;
+}
+
+/** Watches the simulated branch as a real feed watches a repository: level-triggered, one state at a time. */
+export class SimulatedFeed implements SourceFeed {
+  readonly location = 'a simulated branch';
+  readonly counts = { looks: 0, readings: 0, filesRead: 0 };
+  readonly #git: Git;
+  readonly #timeline: Timeline;
+  readonly #listener: FeedListener;
+  #tell: ((state: SourceState) => Promise<void>) | undefined;
+  #last: Commit | 'away' | undefined;
+  #isBusy = false;
+  #isClosed = false;
+
+  constructor(git: Git, timeline: Timeline, listener: FeedListener) {
+    this.#git = git;
+    this.#timeline = timeline;
+    this.#listener = listener;
+  }
+
+  start(tell: (state: SourceState) => Promise<void>): void {
+    this.#tell = tell;
+    this.#lookAfter(READING_MS);
+    this.#every();
+  }
+
+  poke(): void {
+    this.#lookAfter(READING_MS);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+  }
+
+  #every(): void {
+    this.#timeline.after(LOOK_EVERY_MS, () => {
+      if (this.#isClosed || !this.#listener.isAlive()) return;
+      void this.#look();
+      this.#every();
+    });
+  }
+
+  #lookAfter(ms: number): void {
+    this.#timeline.after(ms, () => void this.#look());
+  }
+
+  async #look(): Promise<void> {
+    if (this.#isClosed || this.#isBusy || !this.#listener.isAlive() || this.#tell === undefined) return;
+    const now = this.#git.isAway ? 'away' : this.#git.head;
+    if (now === this.#last) return;
+    this.#last = now;
+    this.#isBusy = true;
+    this.#listener.told(now === 'away' ? undefined : now);
+    const atMs = this.#listener.wallMs();
+    await this.#tell(
+      now === 'away' ? { type: 'failed', error: away(), atMs } : { type: 'read', reading: readingOf(now, atMs) },
+    );
+    this.#isBusy = false;
+  }
+}
+
+function away(): PortolanError {
+  return new PortolanError({
+    code: 'source/unreachable',
+    disposition: 'retry',
+    message: 'The branch cannot be read.',
+    remedy: 'It is tried again.',
+  });
+}

@@ -1,0 +1,82 @@
+import { Chance } from '../chance.ts';
+import { hostOf, type LedgerKind } from '../ledgers.ts';
+import { minimise } from '../minimise.ts';
+import { driverInWords } from './perturbations.ts';
+import { type DriversResult, type Ran, runDrivers } from './schedule.ts';
+
+/** Whether a seed means a schedule of whole drivers, where so large a share does; else it means one of one application. */
+export function isOfDrivers(seed: number, share: number): boolean {
+  return share > 0 && new Chance(seed, 20).happens(share);
+}
+
+/** What schedules of drivers came to; plain data, so that it crosses processes. */
+export interface DriversReport {
+  readonly schedules: number;
+  readonly cpuMs: number;
+  readonly ran: Readonly<Record<keyof Ran, number>>;
+}
+
+export const noDrivers: DriversReport = {
+  schedules: 0,
+  cpuMs: 0,
+  ran: { daemon: 0, command: 0, approvals: 0, shared: 0, source: 0 },
+};
+
+export function withDrivers(report: DriversReport, { ran }: DriversResult, cpuMs: number): DriversReport {
+  return {
+    schedules: report.schedules + 1,
+    cpuMs: report.cpuMs + cpuMs,
+    ran: together(report.ran, (name) => Number(ran[name])),
+  };
+}
+
+export function allDrivers(reports: readonly DriversReport[]): DriversReport {
+  return reports.reduce(
+    (total, one) => ({
+      schedules: total.schedules + one.schedules,
+      cpuMs: total.cpuMs + one.cpuMs,
+      ran: together(total.ran, (name) => one.ran[name]),
+    }),
+    noDrivers,
+  );
+}
+
+function together(left: DriversReport['ran'], right: (name: keyof Ran) => number): DriversReport['ran'] {
+  return {
+    daemon: left.daemon + right('daemon'),
+    command: left.command + right('command'),
+    approvals: left.approvals + right('approvals'),
+    shared: left.shared + right('shared'),
+    source: left.source + right('source'),
+  };
+}
+
+/** @param all schedules of the run. */
+export function driversText({ schedules, ran, cpuMs }: DriversReport, all: number): string {
+  const share = (count: number): string => `${((count / Math.max(1, all)) * 100).toFixed(2)} %`;
+  const perHour = schedules === 0 ? 0 : Math.round((schedules / cpuMs) * 3_600_000);
+  return `of all: ${share(ran.daemon)} ran the daemon, ${share(ran.command)} the command, ${share(ran.approvals)} approvals, ${share(ran.shared)} shared readings, ${share(ran.source)} a changing source; ${schedules} schedules of drivers, ${perHour} in an hour of processor time`;
+}
+
+/** As `explain` of one application. */
+export async function explainDrivers(seed: number, ledger: LedgerKind): Promise<string> {
+  const first = await runDrivers(seed, { ledgers: hostOf(ledger) });
+  if (first.violation === undefined) return `seed ${seed} of drivers: nothing is wrong\n`;
+  const { invariant } = first.violation;
+  const least = await minimise(first.script, async (script) => {
+    const { violation } = await runDrivers(seed, { ledgers: hostOf(ledger), script });
+    return violation?.invariant === invariant;
+  });
+  const { trace, violation } = await runDrivers(seed, { ledgers: hostOf(ledger), script: least, tracing: true });
+  return [
+    `seed ${seed} of drivers: ${invariant}: ${violation?.message ?? first.violation.message}`,
+    '',
+    `the least that makes it fail (${least.length} of ${first.script.length}):`,
+    ...least.map(([step, perturbation]) => `  step ${step}: ${driverInWords(perturbation)}`),
+    '',
+    ...trace,
+    '',
+    `again: npm run simulate -- --drivers 1 --replay ${seed}${ledger === 'memory' ? '' : ` --ledger ${ledger}`}`,
+    '',
+  ].join('\n');
+}

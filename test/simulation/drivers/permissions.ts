@@ -1,0 +1,240 @@
+import type { Action } from '../../../src/model/plan.ts';
+import type { LedgerOperation } from '../../../src/ledger/ledger.ts';
+import { SHARE_FROM_OBJECTS } from '../../../src/plan/guard.ts';
+import type { Violate } from '../books.ts';
+import { type AppName, appNames, namedBy, sizeOf } from './estate.ts';
+import { type Commit, descendsFrom } from './git.ts';
+import { type DriverSettings, isClosedAt } from './settings.ts';
+
+/** One look of a process at one application. */
+export interface Pass {
+  readonly application: AppName;
+  /** Among those of its process, from 1. */
+  readonly number: number;
+  readonly beganMs: number;
+  /** It has read the rules of its application by itself. */
+  hasReadRules: boolean;
+}
+
+/** What may be asked of whoever sends, at the time of the intent. */
+export interface Authority {
+  readonly number: number;
+  readonly pass: Pass;
+  /** Settings that may have been in force at any time of the pass, oldest first. */
+  readonly settings: readonly DriverSettings[];
+  /** Since when it is told nothing, or what it cannot take; undefined: what it was told stands. */
+  readonly unreadableSinceMs: number | undefined;
+  /** What it takes the source to say. */
+  readonly commit: Commit | undefined;
+}
+
+/** What a person let through: one plan, once. */
+interface Approval {
+  readonly application: AppName;
+  readonly digest: string;
+  readonly actions: ReadonlyMap<string, Action>;
+  usedBy: string | undefined;
+}
+
+/** How much one revision has changed and removed without a person's word. */
+interface Spent {
+  readonly snapshot: string;
+  readonly owned: number;
+  readonly changed: Set<string>;
+  readonly removed: Set<string>;
+}
+
+/** Below this share of what it named, a source removes nothing by itself. */
+const SHRUNK_SHARE = 0.5;
+
+/**
+ * What may be removed and changed by itself, worked out from what the source said, what persons did, and what was sent:
+ * never from a plan, a policy or an account of production.
+ */
+export class Permissions {
+  readonly #violate: Violate;
+  readonly #goneMs = new Map<AppName, Map<string, number>>();
+  readonly #namedAgainMs = new Map<AppName, Map<string, number>>();
+  readonly #suspendedMs = new Map<AppName, number>();
+  readonly #approvals: Approval[] = [];
+  readonly #commits = new Map<string, Commit>();
+  #accepted: { readonly commit: Commit; readonly mayPrune: boolean; readonly isShrunk: boolean } | undefined;
+  #largest = 0;
+  #spent: Spent = { snapshot: '', owned: 0, changed: new Set(), removed: new Set() };
+
+  constructor(violate: Violate) {
+    this.#violate = violate;
+  }
+
+  /** A process was told this, and can take it. */
+  told(commit: Commit, nowMs: number): void {
+    this.#commits.set(commit.id, commit);
+    for (const name of appNames) {
+      const named = namedBy(commit.content, name);
+      const gone = childOf(this.#goneMs, name);
+      const again = childOf(this.#namedAgainMs, name);
+      for (const key of named) if (gone.delete(key) || !again.has(key)) again.set(key, nowMs);
+      for (const key of again.keys()) if (!named.has(key) && !gone.has(key)) gone.set(key, nowMs);
+    }
+  }
+
+  /**
+   * The ledger was told which snapshot is worked towards.
+   * @param isAgreed by a command that removes things too, after its guards had nothing against it.
+   */
+  committed(operations: readonly LedgerOperation[], owned: number, isAgreed: boolean): void {
+    for (const operation of operations) {
+      if (operation.op !== 'accept-snapshot') continue;
+      const { commit: commitId, id } = operation.snapshot;
+      const commit = this.#commits.get(commitId);
+      if (commit === undefined) {
+        this.#violate('I-SOURCE', `snapshot ${id} of commit ${commitId} was accepted, which nobody was told of`);
+        continue;
+      }
+      const mayPrune = this.follows(commit);
+      const size = sizeOf(commit.content);
+      const isShrunk = !isAgreed && this.isShrunk(commit);
+      this.#largest = isShrunk || !(mayPrune || isAgreed) ? Math.max(this.#largest, size) : size;
+      this.#accepted = { commit, mayPrune, isShrunk };
+      if (this.#spent.snapshot !== id) this.#spent = { snapshot: id, owned, changed: new Set(), removed: new Set() };
+    }
+  }
+
+  /** Whether it has lost so much that nothing may be removed for it without a word. */
+  isShrunk({ content }: Commit): boolean {
+    return this.#largest >= SHARE_FROM_OBJECTS && sizeOf(content) < this.#largest * SHRUNK_SHARE;
+  }
+
+  /** Whether it comes after all that was accepted, and nothing of that was ever rewound. */
+  follows(commit: Commit): boolean {
+    const before = this.#accepted;
+    return before === undefined || (before.mayPrune && descendsFrom(commit, before.commit.id));
+  }
+
+  suspended(name: AppName, nowMs: number): void {
+    this.#suspendedMs.set(name, nowMs);
+  }
+
+  /** @returns since when it was suspended. */
+  resumed(name: AppName): number | undefined {
+    const sinceMs = this.#suspendedMs.get(name);
+    this.#suspendedMs.delete(name);
+    return sinceMs;
+  }
+
+  isSuspended(name: AppName): boolean {
+    return this.#suspendedMs.has(name);
+  }
+
+  /** @returns takes it back: the person was told that it did not work. */
+  approved(application: AppName, digest: string, actions: readonly Action[]): () => void {
+    const byId = new Map(actions.map((action) => [action.id, action]));
+    const approval: Approval = { application, digest, actions: byId, usedBy: undefined };
+    this.#approvals.push(approval);
+    return () => void this.#approvals.splice(this.#approvals.indexOf(approval), 1);
+  }
+
+  /**
+   * A daemon sends.
+   * @param atMs when its intent was opened: what was revoked later could not be known.
+   * @param wallMs the same by its wall clock.
+   * @returns whether it is done in the name of a person, and so counts for nothing.
+   */
+  sends(action: Action, authority: Authority, atMs: number, wallMs: number): boolean {
+    const { pass, settings } = authority;
+    const name = pass.application;
+    const suspendedMs = this.#suspendedMs.get(name);
+    if (suspendedMs !== undefined && suspendedMs < atMs)
+      this.#violate('I-SUSPENDED', `${action.summary} for ${name}, suspended ${atMs - suspendedMs} ms before`);
+    if (settings.every((one) => isClosedAt(one, wallMs)))
+      this.#violate('I-WINDOW', `${action.summary} for ${name} outside of its windows`);
+    const approval = this.#approvals.find(({ usedBy }) => usedBy === userOf(authority));
+    if (approval !== undefined) {
+      const isOfIt = approval.actions.get(action.id)?.object === action.object;
+      if (isOfIt) return true;
+      if (action.prune)
+        this.#violate('I-APPROVAL', `${action.summary} for ${name}, which is not in the plan that was approved`);
+    }
+    const reasons = [
+      ...(action.prune ? this.#againstRemoval(action, authority, atMs) : []),
+      ...this.#overAllowance(action, authority),
+    ];
+    if (reasons.length > 0) this.#violate('I-PERMIT', `${action.summary} for ${name}: ${reasons.join('; ')}`);
+    return false;
+  }
+
+  /** A pass takes up an approval, and has said so durably. */
+  takesUp(digest: string, authority: Pick<Authority, 'number' | 'pass'>): void {
+    const { application } = authority.pass;
+    const given = this.#approvals.filter((one) => one.application === application && one.digest === digest);
+    const unused = given.find(({ usedBy }) => usedBy === undefined);
+    if (unused !== undefined) unused.usedBy = userOf(authority);
+    else
+      this.#violate(
+        'I-APPROVAL',
+        `${application} takes up ${digest.slice(0, 12)}, approved ${given.length} times and used as often`,
+      );
+  }
+
+  /** It acted on the platform: its places are taken. */
+  acted(action: Action, name: AppName): void {
+    for (const key of keysOf(action)) {
+      if (countsAsChange(action)) this.#spent.changed.add(`${name} ${key}`);
+      if (action.prune) this.#spent.removed.add(`${name} ${key}`);
+    }
+  }
+
+  #againstRemoval(action: Action, authority: Authority, atMs: number): string[] {
+    const { pass, settings, unreadableSinceMs, commit } = authority;
+    const reasons: string[] = [];
+    if (!settings.some(({ spec }) => spec.prune.enabled)) reasons.push('nothing is to be removed');
+    if (pass.number < 2) reasons.push('it is the first pass of its process');
+    if (unreadableSinceMs !== undefined && unreadableSinceMs < atMs)
+      reasons.push(`the source has not been readable for ${atMs - unreadableSinceMs} ms`);
+    const goneMs = this.#goneMs.get(pass.application)?.get(action.object);
+    const againMs = this.#namedAgainMs.get(pass.application)?.get(action.object) ?? 0;
+    const needsMs = Math.min(...settings.map(({ pruneAfterMs }) => pruneAfterMs));
+    if (goneMs === undefined && againMs < atMs) reasons.push('the source names it');
+    if (goneMs !== undefined && atMs - goneMs < needsMs)
+      reasons.push(`it has been gone for ${atMs - goneMs} ms, not ${needsMs} ms`);
+    const accepted = this.#accepted;
+    if (accepted?.commit === commit) {
+      if (accepted?.mayPrune === false) reasons.push('the source was rewound');
+      if (accepted?.isShrunk === true) reasons.push('the source has lost most of what it named');
+    }
+    return reasons;
+  }
+
+  #overAllowance(action: Action, { settings, pass }: Authority): string[] {
+    const reasons: string[] = [];
+    const { owned, changed, removed } = this.#spent;
+    const more = (set: ReadonlySet<string>): number =>
+      new Set([...set, ...keysOf(action).map((key) => `${pass.application} ${key}`)]).size;
+    const maxObjects = Math.max(...settings.map(({ spec }) => spec.prune.maxObjects));
+    const maxShare = Math.max(...settings.map(({ spec }) => spec.prune.maxShare));
+    if (action.prune && more(removed) > maxObjects)
+      reasons.push(`${more(removed)} removals for one revision, of ${maxObjects}`);
+    if (countsAsChange(action) && owned >= SHARE_FROM_OBJECTS && more(changed) / owned > maxShare)
+      reasons.push(`${more(changed)} of ${owned} objects changed for one revision, of a share of ${maxShare}`);
+    return reasons;
+  }
+}
+
+function userOf({ number, pass }: Pick<Authority, 'number' | 'pass'>): string {
+  return `${number}/${pass.application}/${pass.number}`;
+}
+
+function keysOf({ object, takesAlong = [] }: Action): string[] {
+  return [object, ...takesAlong];
+}
+
+/** Creations never count, nor does what is changed for the first time, puts right what others did, or what we owe. */
+function countsAsChange({ verb, cause }: Action): boolean {
+  return verb !== 'create' && (cause === 'git' || cause === 'git+drift' || cause === 'prune');
+}
+
+function childOf<K, V>(map: Map<K, Map<string, V>>, key: K): Map<string, V> {
+  let child = map.get(key);
+  if (child === undefined) map.set(key, (child = new Map()));
+  return child;
+}

@@ -1,0 +1,157 @@
+import type { Chance } from '../chance.ts';
+import { readFaults, writeFaults } from '../faults.ts';
+import { type Effect, faultsFor } from '../perturbations.ts';
+import { type EditName, editNames } from './estate.ts';
+
+/** What an operator does through the API of a daemon. */
+const humans = ['approve', 'approve-late', 'suspend', 'resume', 'sync', 'reload', 'poke'] as const;
+export type HumanAct = (typeof humans)[number];
+
+const strangers = ['edit-port', 'delete-rule', 'edit-rule', 'maintenance', 'region-back', 'token-expires'] as const;
+export type Stranger = (typeof strangers)[number];
+
+/** One thing that happens, or goes wrong, at one step. `a` seeds whatever it still has to choose. */
+export type DriverPerturbation =
+  | {
+      readonly type: 'crash';
+      readonly when: 'before' | 'during' | 'after';
+      readonly downMs: number;
+      readonly a: number;
+    }
+  | { readonly type: 'write' | 'read'; readonly fault: string; readonly a: number }
+  | { readonly type: 'full'; readonly commits: number }
+  | { readonly type: 'takeover' }
+  | { readonly type: 'stop'; readonly downMs: number }
+  | { readonly type: 'git'; readonly edit: EditName; readonly a: number }
+  | { readonly type: 'rewind' }
+  | { readonly type: 'source'; readonly awayMs: number }
+  | { readonly type: 'human'; readonly act: HumanAct; readonly a: number }
+  | { readonly type: 'stranger'; readonly act: Stranger; readonly a: number };
+
+export type DriverScript = readonly (readonly [step: number, perturbation: DriverPerturbation])[];
+
+export interface DriverPlan {
+  at(step: number, effect: Effect): DriverPerturbation | undefined;
+}
+
+export const nothingHappens: DriverPlan = { at: () => undefined };
+
+/** The steps of a script and no others: a replay. */
+export function scriptedDrivers(script: DriverScript): DriverPlan {
+  const byStep = new Map(script);
+  return {
+    at(step, effect) {
+      const found = byStep.get(step);
+      if (found === undefined) return undefined;
+      const fits = found.type !== 'read' && found.type !== 'write' ? true : found.type === effect.kind;
+      return fits && (found.type !== 'full' || effect.kind === 'commit') ? found : undefined;
+    },
+  };
+}
+
+/** How often what happens: each schedule has its own mix, so that rare things meet each other somewhere. */
+export interface DriverSwarm {
+  readonly steps: number;
+  readonly rates: Readonly<
+    Record<
+      'crash' | 'write' | 'read' | 'full' | 'takeover' | 'stop' | 'git' | 'rewind' | 'source' | 'human' | 'stranger',
+      number
+    >
+  >;
+  readonly faults: ReadonlySet<string>;
+  readonly edits: readonly EditName[];
+  readonly humans: readonly HumanAct[];
+  readonly strangers: readonly Stranger[];
+}
+
+export function anyDriverSwarm(chance: Chance): DriverSwarm {
+  const rate = (...choices: readonly number[]): number => chance.pick(choices);
+  const share = chance.pick([0.3, 0.6, 1]);
+  const some = <T>(from: readonly T[]): T[] => from.filter(() => chance.happens(share));
+  return {
+    steps: chance.pick([80, 150, 300]),
+    rates: {
+      crash: rate(0, 0, 0.005, 0.02),
+      write: rate(0, 0.1, 0.3),
+      read: rate(0, 0, 0.01, 0.03),
+      full: rate(0, 0, 0, 0.02),
+      takeover: rate(0, 0, 0, 0.01),
+      stop: rate(0, 0, 0.01),
+      git: rate(0.02, 0.05, 0.1),
+      rewind: rate(0, 0, 0.01),
+      source: rate(0, 0, 0.01),
+      human: rate(0, 0.03, 0.1),
+      stranger: rate(0, 0, 0.02),
+    },
+    faults: new Set(some([...writeFaults, ...readFaults]).map(({ name }) => name)),
+    edits: [...some(editNames), 'removeRule'],
+    humans: some(humans),
+    strangers: some(strangers),
+  };
+}
+
+/** Draws from a swarm, and keeps what it drew: the script that replays it. */
+export class RandomDriverPlan implements DriverPlan {
+  readonly script: (readonly [number, DriverPerturbation])[] = [];
+  readonly #chance: Chance;
+  readonly #swarm: DriverSwarm;
+
+  constructor(chance: Chance, swarm: DriverSwarm) {
+    this.#chance = chance;
+    this.#swarm = swarm;
+  }
+
+  at(step: number, effect: Effect): DriverPerturbation | undefined {
+    if (step > this.#swarm.steps) return undefined;
+    const drawn = this.#draw(effect);
+    if (drawn !== undefined) this.script.push([step, drawn]);
+    return drawn;
+  }
+
+  #draw(effect: Effect): DriverPerturbation | undefined {
+    const chance = this.#chance;
+    const { rates, edits, humans: acts, strangers: others } = this.#swarm;
+    const downMs = (): number => chance.pick([0, 1_000, 60_000, 700_000]);
+    const a = chance.int(0x7fffffff);
+    if (chance.happens(rates.crash))
+      return { type: 'crash', when: chance.pick(['before', 'during', 'after']), downMs: downMs(), a };
+    if (chance.happens(rates.stop)) return { type: 'stop', downMs: downMs() };
+    if (chance.happens(rates.takeover)) return { type: 'takeover' };
+    if (edits.length > 0 && chance.happens(rates.git)) return { type: 'git', edit: chance.pick(edits), a };
+    if (chance.happens(rates.rewind)) return { type: 'rewind' };
+    if (chance.happens(rates.source)) return { type: 'source', awayMs: chance.pick([1_000, 60_000, 900_000]) };
+    if (acts.length > 0 && chance.happens(rates.human)) return { type: 'human', act: chance.pick(acts), a };
+    if (others.length > 0 && chance.happens(rates.stranger)) return { type: 'stranger', act: chance.pick(others), a };
+    if (effect.kind === 'commit')
+      return chance.happens(rates.full) ? { type: 'full', commits: chance.between(1, 4) } : undefined;
+    if (effect.kind !== 'read' && effect.kind !== 'write') return undefined;
+    if (!chance.happens(rates[effect.kind])) return undefined;
+    const enabled = faultsFor(effect).filter((name) => this.#swarm.faults.has(name));
+    return enabled.length === 0 ? undefined : { type: effect.kind, fault: chance.pick(enabled), a };
+  }
+}
+
+/** The name under which it is counted. */
+export function driverKindOf(perturbation: DriverPerturbation): string {
+  switch (perturbation.type) {
+    case 'crash':
+      return `crash-${perturbation.when}`;
+    case 'read':
+    case 'write':
+      return perturbation.fault;
+    case 'git':
+      return `git-${perturbation.edit}`;
+    case 'human':
+      return `human-${perturbation.act}`;
+    case 'stranger':
+      return `actor-${perturbation.act}`;
+    case 'full':
+      return 'ledger-full';
+    default:
+      return perturbation.type;
+  }
+}
+
+export function driverInWords(perturbation: DriverPerturbation): string {
+  return JSON.stringify(perturbation);
+}

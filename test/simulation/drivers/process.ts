@@ -1,0 +1,130 @@
+import type { Ledger, LedgerTransaction } from '../../../src/ledger/ledger.ts';
+import { full } from '../../../src/ledger/errors.ts';
+import type { Action } from '../../../src/model/plan.ts';
+import { createRequestBudget } from '../../../src/platform/budget.ts';
+import type { PlatformClient } from '../../../src/platform/client.ts';
+import { createPlatformClient } from '../../../src/platform/platform-client.ts';
+import type { PlatformRequest, Transport } from '../../../src/platform/transport.ts';
+import type { Clock } from '../../../src/runtime/clock.ts';
+import { silentLog } from '../../../src/runtime/log.ts';
+import { Chance } from '../chance.ts';
+import { ledThrough } from '../ledgers.ts';
+import { EPOCH_MS } from '../server.ts';
+import { never, transportOf } from '../wire.ts';
+import { nameOfPath } from './estate.ts';
+import type { Sender, Surroundings } from './surroundings.ts';
+
+/** Listings that answer for many applications. */
+const SHARED = new Set(['listApplications', 'listAllRules']);
+
+/** One process with the ledger open, whatever it runs. Killed, it never hears of anything again. */
+export abstract class DriverProcess implements Sender {
+  readonly number: number;
+  readonly world: Surroundings;
+  readonly chance: Chance;
+  readonly #bornMs: number;
+  alive = true;
+  epoch = 0;
+  /** Virtual time at which it was asked to end. */
+  drainMs: number | undefined;
+
+  constructor(world: Surroundings, number: number) {
+    this.world = world;
+    this.number = number;
+    this.chance = new Chance(world.seed, 100 + number);
+    this.#bornMs = world.timeline.nowMs;
+  }
+
+  abstract readonly kind: 'daemon' | 'command';
+  /** A person, or a job in the name of one, has seen what it removes. */
+  abstract readonly isAgreed: boolean;
+  /** From its beginning to its end. */
+  abstract live(): Promise<void>;
+  /** SIGTERM. */
+  abstract stop(): void;
+  /**
+   * A write leaves: what must be allowed then.
+   * @param atMs when its intent was opened.
+   * @returns whether it is done in the name of a person, and so counts for no allowance.
+   */
+  abstract check(action: Action, scope: string, atMs: number): boolean;
+  /** It has told the ledger something. */
+  hasCommitted(_transaction: LedgerTransaction): void {}
+  /** A reading of one application left. */
+  abstract hasRead(request: PlatformRequest): void;
+
+  kill(): void {
+    this.alive = false;
+  }
+
+  wallMs(): number {
+    return EPOCH_MS + this.world.timeline.nowMs + this.world.wallOffsetMs;
+  }
+
+  readonly clock: Clock = {
+    now: () => this.wallMs(),
+    monotonic: () => this.world.timeline.nowMs - this.#bornMs,
+    sinceBoot: () => ({ boot: this.world.boot, uptimeMs: this.world.timeline.nowMs }),
+    sleep: (ms, signal) => this.#sleep(ms, signal),
+  };
+
+  #sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted === true) return reject(signal.reason as Error);
+      signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+      this.world.timeline.after(ms, () => {
+        if (this.alive) resolve();
+      });
+    });
+  }
+
+  protected async openLedger(readOnly = false): Promise<Ledger> {
+    const { world } = this;
+    const ledger = await world.ledgers.open();
+    this.epoch = ledger.epoch;
+    world.books.opened(ledger.epoch);
+    return ledThrough(
+      ledger,
+      (answer) => (this.alive ? answer : never()),
+      async (transaction) => {
+        if (readOnly) world.violate('I-READONLY', 'a command that only looks told the ledger something');
+        await this.#commit(ledger, transaction);
+      },
+    );
+  }
+
+  async #commit(ledger: Ledger, transaction: LedgerTransaction): Promise<void> {
+    const { world } = this;
+    const step = world.begin(this, { kind: 'commit', operation: 'commit' });
+    if (step === 'dead') return never();
+    if (world.takeFullDisk()) {
+      world.note(`p${this.number} commit full`);
+      throw full(ledger.location, undefined);
+    }
+    await ledger.commit(transaction);
+    world.committed(transaction, this);
+    if (world.diesAfter(this, step)) return never();
+    return this.alive ? undefined : never();
+  }
+
+  protected openClient(): PlatformClient {
+    const { world, clock } = this;
+    const send = transportOf<Sender>(world, this);
+    const transport: Transport = (request) => {
+      if (SHARED.has(request.operation)) world.sharedReadings += 1;
+      if (request.isRead && nameOfPath(request.path) !== undefined) this.hasRead(request);
+      return send(request);
+    };
+    return createPlatformClient({
+      name: 'default',
+      url: 'http://platform',
+      transport,
+      clock,
+      random: this.chance,
+      log: silentLog,
+      dialect: world.server.dialect,
+      budget: createRequestBudget({ concurrency: 16, requestsPerSecond: 1_000_000 }, clock),
+      limits: { timeoutMs: 30_000 },
+    });
+  }
+}

@@ -1,0 +1,199 @@
+import type { RuleRow } from '../../../src/sandbox/state.ts';
+import { Chance } from '../chance.ts';
+import { type LedgerHost, memoryHost } from '../ledgers.ts';
+import type { Violation } from '../books.ts';
+import { isPending } from '../books.ts';
+import { Daemon, idOf } from './daemon.ts';
+import { appNames, nameOfScope, rulesOf } from './estate.ts';
+import { placeOf } from '../places.ts';
+import { anyDriverSwarm, type DriverScript, RandomDriverPlan, scriptedDrivers } from './perturbations.ts';
+import { permissive } from './settings.ts';
+import { DriversWorld, type Driving } from './world.ts';
+
+export interface DriversOptions {
+  readonly ledgers?: LedgerHost;
+  readonly tracing?: boolean;
+  /** Replays these in place of those that the seed would draw. */
+  readonly script?: DriverScript;
+}
+
+export interface DriversResult {
+  readonly seed: number;
+  readonly violation: Violation | undefined;
+  readonly script: DriverScript;
+  readonly trace: readonly string[];
+  readonly traceHash: number;
+  readonly steps: number;
+  readonly virtualMs: number;
+  readonly writes: number;
+  readonly commits: number;
+  readonly passes: number;
+  readonly counts: ReadonlyMap<string, number>;
+  readonly ran: Ran;
+}
+
+/** What a schedule was about. */
+export interface Ran {
+  readonly daemon: boolean;
+  readonly command: boolean;
+  /** A person let a plan through. */
+  readonly approvals: boolean;
+  /** Something was read once for several applications. */
+  readonly shared: boolean;
+  /** The source said something else while a process was at work. */
+  readonly source: boolean;
+}
+
+const PEACE_MS = 30 * 60_000;
+const CHAOS_MS_MAX = 12 * 3_600_000;
+/** A resync with its jitter, and a pass after it. */
+const DUE_WITHIN_MS = 11 * 60_000 + 60_000;
+/** Longer than any settle window of what is sent here, any backoff, and any circuit. */
+const SETTLED_MS = 40 * 60_000;
+const ROUNDS_MAX = 12;
+const ROUND_MS = 7 * 60_000;
+
+/** One run of the drivers: peace, chaos, calm, and what must be true. The seed decides all of it. */
+export async function runDrivers(seed: number, options: DriversOptions = {}): Promise<DriversResult> {
+  const chance = new Chance(seed, 10);
+  const driving: Driving = chance.pick(['daemon', 'daemon', 'command', 'both']);
+  const swarm = anyDriverSwarm(chance);
+  const drawn = new RandomDriverPlan(new Chance(seed, 7), swarm);
+  const ledgers = options.ledgers ?? memoryHost();
+  const world = new DriversWorld({ seed, driving, ledgers, tracing: options.tracing ?? false });
+  const isOver = (): boolean => world.violation !== undefined || world.timeline.nowMs > CHAOS_MS_MAX;
+  try {
+    world.start();
+    if (chance.happens(0.7)) await world.letPass(PEACE_MS);
+    world.meet(options.script === undefined ? drawn : scriptedDrivers(options.script));
+    await world.timeline.drive(() => isOver() || world.hasPassed(swarm.steps));
+    if (world.violation === undefined) await settle(world);
+    // What nobody waits for any more ends here, and frees its world.
+    for (const process of world.processes) process.kill();
+  } finally {
+    await ledgers.close();
+  }
+  return {
+    seed,
+    violation: world.violation,
+    script: options.script ?? drawn.script,
+    trace: world.trace,
+    traceHash: world.traceHash,
+    steps: world.steps,
+    virtualMs: world.timeline.nowMs,
+    writes: world.truth.sent.length,
+    commits: world.books.commits,
+    passes: world.passes,
+    counts: world.counts,
+    ran: {
+      daemon: world.daemons > 0,
+      command: world.commands > 0,
+      approvals: world.approvals > 0,
+      shared: world.sharedReadings > 0,
+      source: world.sourceChanges > 0,
+    },
+  };
+}
+
+async function settle(world: DriversWorld): Promise<void> {
+  world.calmDown();
+  if (world.driving === 'command') await commandsSettle(world);
+  else await daemonSettles(world);
+  if (world.violation === undefined) await world.books.compare(await world.ledgers.open());
+}
+
+/** Everybody who is due gets a pass; once nobody stands in the way, all is as git says; and then nothing is written. */
+async function daemonSettles(world: DriversWorld): Promise<void> {
+  if (!(world.newest instanceof Daemon)) {
+    for (const process of world.processes) process.kill();
+    world.start();
+  }
+  await world.letPass(SETTLED_MS);
+  const sinceMs = world.timeline.nowMs;
+  await world.letPass(DUE_WITHIN_MS);
+  const { daemon } = world;
+  if (world.violation !== undefined) return;
+  if (daemon === undefined) return world.violate('BUG', 'the daemon has ended by itself');
+  for (const name of daemon.applications())
+    if ((daemon.beganMs.get(name) ?? -1) < sinceMs)
+      world.violate('L-DUE', `${name} was not looked at for ${DUE_WITHIN_MS} ms`);
+  daemon.reload((world.settings = permissive()));
+  for (const name of appNames) await world.whileDriving(daemon.resume(name));
+  await followsAtOnce(world, daemon);
+  for (let round = 0; round < ROUNDS_MAX && world.violation === undefined; round += 1) {
+    await world.letPass(ROUND_MS);
+    while (await world.whileDriving(daemon.approve(0, false))) await world.letPass(60_000);
+    if (differences(world, daemon).length === 0) break;
+  }
+  if (world.violation !== undefined) return;
+  for (const fault of differences(world, daemon)) world.violate('L-CONV', fault);
+  // Whatever comes of the last writes has come.
+  await world.letPass(ROUND_MS);
+  const writes = world.truth.sent.length;
+  await world.letPass(2 * ROUND_MS);
+  if (world.truth.sent.length > writes) world.violate('L-QUIET', 'something was written after convergence');
+}
+
+/** What is asked for while it is worked on is worked on once more. */
+async function followsAtOnce(world: DriversWorld, daemon: Daemon): Promise<void> {
+  const chance = new Chance(world.seed, 12);
+  for (let count = 0; count < 6 && world.violation === undefined; count += 1) {
+    daemon.api?.sync('all', 'a person');
+    await world.letPass(chance.int(60));
+    daemon.api?.sync('all', 'a person');
+    const askedMs = world.timeline.nowMs;
+    await world.letPass(ASKED_WITHIN_MS);
+    for (const name of daemon.applications())
+      if ((daemon.beganMs.get(name) ?? -1) < askedMs)
+        world.violate('L-DUE', `${name} was asked for and not looked at for ${ASKED_WITHIN_MS} ms`);
+  }
+}
+
+/** Longer than three passes after one another. */
+const ASKED_WITHIN_MS = 30_000;
+
+async function commandsSettle(world: DriversWorld): Promise<void> {
+  for (const process of world.processes) process.kill();
+  await world.letPass(SETTLED_MS);
+  for (let round = 0; round < ROUNDS_MAX && world.violation === undefined; round += 1) {
+    const process = world.start();
+    await world.timeline.drive(() => world.violation !== undefined || !process.alive);
+    await world.letPass(ROUND_MS);
+    if (differences(world, undefined).length === 0) break;
+  }
+  if (world.violation === undefined) for (const fault of differences(world, undefined)) world.violate('L-CONV', fault);
+}
+
+/** What is wrong, from the branch and the platform's own rows. */
+function differences(world: DriversWorld, daemon: Daemon | undefined): string[] {
+  const faults: string[] = [];
+  for (const intent of world.books.intents.values()) {
+    // What git names no more is not looked after.
+    const name = nameOfScope(intent.scope);
+    const isWanted = name !== undefined && world.git.head.content.apps.has(name);
+    if (isPending(intent) && isWanted) faults.push(`${intent.id} is still in doubt`);
+  }
+  for (const name of appNames) {
+    if (!world.git.head.content.apps.has(name)) continue;
+    const status = daemon?.api?.application(idOf(name));
+    if (status?.resources.some(({ holds }) => holds.length > 0) === true) continue;
+    const wanted = rulesOf(world.git.head.content, name);
+    const live = new Map<string, RuleRow>();
+    for (const row of world.server.state.rules.all()) live.set(`rule/${placeOf(row)}`, row);
+    for (const [key, weight] of wanted) {
+      const row = live.get(key);
+      if (row === undefined) faults.push(`${key} of ${name} is missing`);
+      else if (row.weight !== weight && world.server.dialect === 'extended')
+        faults.push(`${key} of ${name} has weight ${row.weight}, wanted ${weight}`);
+    }
+  }
+  for (const { kind, naturalKey, scope } of world.books.objects.values()) {
+    const name = nameOfScope(scope);
+    if (kind !== 'HttpGatewayRule' || name === undefined || !world.git.head.content.apps.has(name)) continue;
+    // The documented API has no way to remove a rule.
+    const isRemovable = world.server.dialect === 'extended';
+    if (isRemovable && !rulesOf(world.git.head.content, name).has(naturalKey))
+      faults.push(`${naturalKey} of ${name} was not removed`);
+  }
+  return faults;
+}

@@ -1,0 +1,103 @@
+import type { Intent } from '../../../src/model/owned.ts';
+import type { Action } from '../../../src/model/plan.ts';
+import { hashOf } from '../../../src/platform/requests.ts';
+import type { PlatformRequest } from '../../../src/platform/transport.ts';
+import { defaultTiming } from '../../../src/reconcile/timing.ts';
+import type { Decision } from '../../../src/sandbox/handle.ts';
+import type { RuleRow } from '../../../src/sandbox/state.ts';
+import type { Sent } from '../truth.ts';
+import { nameOfScope } from './estate.ts';
+import type { Sender, Surroundings } from './surroundings.ts';
+
+/** Everything that drivers sent, and what must be true of each request when it leaves. */
+export class Sends {
+  readonly sent: Sent[] = [];
+  readonly #world: Surroundings;
+  readonly #byIntent = new Map<string, Sent>();
+  /** Intents of what a person has agreed to. */
+  readonly #agreed = new Set<string>();
+  /** Rules. */
+  readonly #made = new Set<string>();
+
+  constructor(world: Surroundings) {
+    this.#world = world;
+  }
+
+  /** Whether we made a rule, at whatever time. */
+  isOurs(ruleId: string): boolean {
+    return this.#made.has(ruleId);
+  }
+
+  sends(request: PlatformRequest, process: Sender): Sent | undefined {
+    const world = this.#world;
+    const intent = this.#intentOf(request, process);
+    if (intent === undefined) {
+      world.violate('I-WAL', `${request.method} ${request.path} was sent without an open intent of its hash`);
+      return undefined;
+    }
+    const atMs = world.books.openedMs.get(intent.id) ?? 0;
+    const action = intent.action as unknown as Action;
+    this.#checkAlone(intent, process);
+    if (world.timeline.nowMs - atMs >= defaultTiming.sendWithinMs)
+      world.violate('I-WAL', `${action.summary} was sent after its deadline`);
+    if (process.drainMs !== undefined && process.drainMs < atMs)
+      world.violate('I-DRAIN', `${action.summary} was begun ${atMs - process.drainMs} ms after the end was asked for`);
+    world.note(
+      `p${process.number} sends ${action.id}${action.prune ? ' prune' : ''} ${action.cause} ${action.object.slice(-30)} +${action.takesAlong?.length ?? 0}`,
+    );
+    if (process.check(action, intent.scope, atMs)) this.#agreed.add(intent.id);
+    const sent: Sent = {
+      intent,
+      action,
+      request,
+      controller: process.number,
+      sentMs: world.timeline.nowMs,
+      uid: intent.uid,
+      fate: 'in-flight',
+      isAnswered: false,
+      isConfirmed: false,
+      isOutcomeLost: false,
+      isRefused: false,
+      rivals: [],
+      rules: [],
+      installs: [],
+    };
+    this.sent.push(sent);
+    this.#byIntent.set(intent.id, sent);
+    return sent;
+  }
+
+  acted(sent: Sent, outcome: Decision): void {
+    sent.fate = outcome.effectApplied ? 'applied' : 'never';
+    const name = nameOfScope(sent.intent.scope);
+    const counts = outcome.effectApplied && !this.#agreed.has(sent.intent.id);
+    if (counts && name !== undefined) this.#world.permissions.acted(sent.action, name);
+    for (const { table, before, after } of outcome.changes) {
+      if (table !== 'rules' || before !== undefined || after === undefined) continue;
+      this.#made.add((after as RuleRow).id);
+    }
+  }
+
+  #intentOf(request: PlatformRequest, { epoch }: Sender): Intent | undefined {
+    const hash = hashOf(request);
+    for (const intent of this.#world.books.intents.values()) {
+      const mayLeave = intent.state === 'open' || intent.state === 'unknown';
+      const isUnsent = !this.#byIntent.has(intent.id);
+      if (mayLeave && isUnsent && intent.requestHash === hash && intent.epoch === epoch) return intent;
+    }
+    return undefined;
+  }
+
+  /** One write in flight for each application, and none beside one that may still act. */
+  #checkAlone(intent: Intent, process: Sender): void {
+    const world = this.#world;
+    for (const other of this.sent) {
+      if (other.intent.scope !== intent.scope) continue;
+      const mayStillAct = other.fate === 'late' || other.fate === 'in-flight';
+      const what = `${intent.operation} ${intent.id} was sent while ${other.intent.operation} ${other.intent.id}`;
+      if (other.controller === process.number && !other.isAnswered) world.violate('I-BOUND', `${what} was in flight`);
+      else if (mayStillAct && world.timeline.nowMs - other.sentMs < defaultTiming.settleTargetStateMs)
+        world.violate('I-SETTLE', `${what} may still act`);
+    }
+  }
+}

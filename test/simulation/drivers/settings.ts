@@ -1,0 +1,93 @@
+import type { SettingsSpec } from '../../../src/kinds/settings/spec.ts';
+import type { WindowSpec } from '../../../src/kinds/settings/windows-spec.ts';
+import { defaultSettings } from '../../../src/manifest/configuration.ts';
+import { parseDuration } from '../../../src/model/duration.ts';
+import type { Chance } from '../chance.ts';
+
+const base = defaultSettings();
+const HOUR_MS = 3_600_000;
+
+/** In each hour, in minutes; short enough that no two of them meet. */
+interface HourlyWindow {
+  readonly kind: 'allow' | 'deny';
+  readonly fromMinute: number;
+  readonly minutes: number;
+}
+
+/** What an operator's configuration says, and what that means, worked out apart from production. */
+export interface DriverSettings {
+  readonly spec: SettingsSpec;
+  readonly pruneAfterMs: number;
+  readonly window: HourlyWindow | undefined;
+}
+
+export function anySettings(chance: Chance): DriverSettings {
+  const window: HourlyWindow | undefined = chance.happens(0.3)
+    ? { kind: chance.pick(['allow', 'deny']), fromMinute: chance.pick([0, 5, 30]), minutes: chance.pick([5, 20]) }
+    : undefined;
+  return settingsOf({
+    enabled: chance.happens(0.85),
+    maxObjects: chance.pick([0, 1, 2, 3, 10]),
+    maxShare: chance.pick([0.1, 0.3, 1]),
+    pruneAfter: chance.pick(['1m', '5m', '10m']),
+    resyncInterval: chance.pick(['2m', '10m']),
+    concurrency: chance.pick([1, 2, 10]),
+    window,
+  });
+}
+
+/** Nothing stands in the way of anything but age. */
+export function permissive(): DriverSettings {
+  return settingsOf({
+    enabled: true,
+    maxObjects: 1000,
+    maxShare: 1,
+    pruneAfter: '1m',
+    resyncInterval: '2m',
+    concurrency: 10,
+    window: undefined,
+  });
+}
+
+interface Choices {
+  readonly enabled: boolean;
+  readonly maxObjects: number;
+  readonly maxShare: number;
+  readonly pruneAfter: string;
+  readonly resyncInterval: string;
+  readonly concurrency: number;
+  readonly window: HourlyWindow | undefined;
+}
+
+function settingsOf(choices: Choices): DriverSettings {
+  const { enabled, maxObjects, maxShare, pruneAfter, resyncInterval, concurrency, window } = choices;
+  const pruneAfterMs = parseDuration(pruneAfter);
+  if (pruneAfterMs === undefined) throw new Error(`${pruneAfter} is no duration`);
+  const windows: readonly WindowSpec[] =
+    window === undefined
+      ? []
+      : [
+          {
+            name: 'hourly',
+            kind: window.kind,
+            schedule: `${window.fromMinute} * * * *`,
+            duration: `${window.minutes}m`,
+            timeZone: 'UTC',
+          },
+        ];
+  const spec: SettingsSpec = {
+    ...base,
+    prune: { enabled, maxShare, maxObjects },
+    controller: { ...base.controller, pruneAfter, resyncInterval, concurrency },
+    windows,
+  };
+  return { spec, pruneAfterMs, window };
+}
+
+/** Whether its window is closed at a time of the wall clock. */
+export function isClosedAt({ window }: DriverSettings, wallMs: number): boolean {
+  if (window === undefined) return false;
+  const intoHourMs = ((wallMs % HOUR_MS) + HOUR_MS) % HOUR_MS;
+  const lasts = intoHourMs >= window.fromMinute * 60_000 && intoHourMs < (window.fromMinute + window.minutes) * 60_000;
+  return window.kind === 'deny' ? lasts : !lasts;
+}

@@ -1,0 +1,58 @@
+import type { LedgerTransaction } from '../../../src/ledger/ledger.ts';
+import type { Action } from '../../../src/model/plan.ts';
+import type { Books } from '../books.ts';
+import type { LedgerHost } from '../ledgers.ts';
+import type { WiredWorld } from '../wire.ts';
+import type { AppName } from './estate.ts';
+import type { Git } from './git.ts';
+import type { Permissions } from './permissions.ts';
+import type { DriverSettings } from './settings.ts';
+
+/** One process with the ledger open, as the world and the invariants look at it. */
+export interface Sender {
+  readonly number: number;
+  readonly kind: 'daemon' | 'command';
+  readonly alive: boolean;
+  readonly epoch: number;
+  /** Virtual time at which it was asked to end. */
+  readonly drainMs: number | undefined;
+  /** A person, or a job in the name of one, has seen what it removes. */
+  readonly isAgreed: boolean;
+  /** From its beginning to its end. */
+  live(): Promise<void>;
+  /** SIGTERM. */
+  stop(): void;
+  kill(): void;
+  /**
+   * A write leaves: what must be allowed then.
+   * @param atMs when its intent was opened.
+   * @returns whether it is done in the name of a person, and so counts for no allowance.
+   */
+  check(action: Action, scope: string, atMs: number): boolean;
+  /** It has told the ledger something. */
+  hasCommitted(transaction: LedgerTransaction): void;
+}
+
+/** The world, as a process has to do with it. */
+export interface Surroundings extends WiredWorld<Sender> {
+  readonly seed: number;
+  readonly books: Books;
+  readonly permissions: Permissions;
+  readonly git: Git;
+  readonly ledgers: LedgerHost;
+  readonly boot: string;
+  readonly wallOffsetMs: number;
+  readonly isCalm: boolean;
+  /** Digests that wait in the ledger to be taken up. */
+  readonly approved: Map<AppName, string>;
+  settings: DriverSettings;
+  /** What a schedule is worth. */
+  passes: number;
+  approvals: number;
+  sourceChanges: number;
+  sharedReadings: number;
+  takeFullDisk(): boolean;
+  committed(transaction: LedgerTransaction, process: Sender): void;
+  /** A process has come to its end by itself. */
+  ended(process: Sender): void;
+}

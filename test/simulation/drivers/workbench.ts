@@ -1,0 +1,54 @@
+import type { Contents, LoadContext, LoadedSource, Workbench } from '../../../src/source/contents.ts';
+import type { Packed } from '../../../src/source/packing.ts';
+import { HeldContents } from '../../../src/source/workbench.ts';
+import { FileCache } from '../../../src/manifest/file-cache.ts';
+import type { SourceFile } from '../../../src/manifest/text.ts';
+
+/** Files in memory. They are kept for a restart as they are: what is compressed in another thread comes in any order. */
+class PlainContents implements Contents {
+  readonly #held: HeldContents;
+
+  constructor(files: readonly SourceFile[], cache = new FileCache()) {
+    this.#held = new HeldContents(files, [], cache);
+  }
+
+  load(context: LoadContext): Promise<LoadedSource> {
+    return this.#held.load(context);
+  }
+
+  async pack(): Promise<Packed> {
+    const { files } = this.#held;
+    const text = JSON.stringify(files.map(({ path, content }) => [path, Buffer.from(content).toString('utf8')]));
+    return {
+      digests: [String(text.length)],
+      parts: (async function* () {
+        yield { place: 0, text };
+      })(),
+    };
+  }
+}
+
+export function contentsOf(
+  files: readonly { readonly path: string; readonly text: string }[],
+  cache?: FileCache,
+): Contents {
+  return new PlainContents(
+    files.map(({ path, text }) => ({ path, content: Buffer.from(text), contentId: text })),
+    cache,
+  );
+}
+
+/** Reads nothing from anywhere: the feed hands over what was committed. */
+export const workbench: Workbench = {
+  commit: () => Promise.reject(new Error('no commit is read by its place')),
+  folder: () => Promise.reject(new Error('no folder is read')),
+  files: async (files) => new PlainContents(files),
+  async unpack(parts) {
+    const files: { readonly path: string; readonly text: string }[] = [];
+    for await (const part of parts())
+      for (const [path, text] of JSON.parse(part) as [string, string][]) files.push({ path, text });
+    return contentsOf(files);
+  },
+  forgetFailures: async () => false,
+  close: async () => {},
+};

@@ -1,0 +1,335 @@
+import type { LedgerOperation, LedgerTransaction } from '../../../src/ledger/ledger.ts';
+import { PortolanError } from '../../../src/model/errors.ts';
+import { act, ByHand } from '../actors.ts';
+import { Books, type Violation } from '../books.ts';
+import { Chance } from '../chance.ts';
+import type { LedgerHost } from '../ledgers.ts';
+import type { Effect } from '../perturbations.ts';
+import { Server } from '../server.ts';
+import { Timeline } from '../timeline.ts';
+import type { Step } from '../world.ts';
+import { Command } from './command.ts';
+import { Daemon } from './daemon.ts';
+import { type AppName, anyContent, anyEstate } from './estate.ts';
+import { Git } from './git.ts';
+import { Permissions } from './permissions.ts';
+import {
+  driverInWords,
+  driverKindOf,
+  type DriverPerturbation,
+  type DriverPlan,
+  nothingHappens,
+} from './perturbations.ts';
+import { Sends } from './sends.ts';
+import { anySettings, type DriverSettings } from './settings.ts';
+import type { Sender, Surroundings } from './surroundings.ts';
+
+/** Which drivers a schedule runs: the daemon, commands one after another, or each of them in turn. */
+export type Driving = 'daemon' | 'command' | 'both';
+
+export interface DriversSettings {
+  readonly seed: number;
+  readonly driving: Driving;
+  readonly ledgers: LedgerHost;
+  readonly tracing: boolean;
+}
+
+/** One platform, one branch, one ledger; drivers that follow one another, persons beside them, and what goes wrong. */
+export class DriversWorld implements Surroundings {
+  readonly seed: number;
+  readonly driving: Driving;
+  readonly timeline: Timeline;
+  readonly server: Server;
+  readonly books: Books;
+  readonly permissions: Permissions;
+  readonly truth: Sends;
+  readonly git: Git;
+  /** Digests that wait in the ledger to be taken up. */
+  readonly approved = new Map<AppName, string>();
+  readonly ledgers: LedgerHost;
+  readonly answersAsValues = true;
+  readonly refusedRequests = new Set<string>();
+  readonly byHand = new ByHand();
+  readonly counts = new Map<string, number>();
+  readonly trace: string[] = [];
+  readonly #tracing: boolean;
+  readonly #chance: Chance;
+  readonly #doomed = new Set<Sender>();
+  #plan: DriverPlan = nothingHappens;
+  #fullCommits = 0;
+  #isDisturbed = false;
+  #hash = 0x811c9dc5;
+  processes: Sender[] = [];
+  settings: DriverSettings;
+  wallOffsetMs = 0;
+  refused = 0;
+  steps = 0;
+  passes = 0;
+  /** Plans that persons let through, and times that the source said something else to a process at work. */
+  approvals = 0;
+  sourceChanges = 0;
+  sharedReadings = 0;
+  /** Drivers that began. */
+  daemons = 0;
+  commands = 0;
+  violation: Violation | undefined;
+  isCalm = false;
+  readonly boot = 'boot-1';
+
+  constructor({ seed, driving, ledgers, tracing }: DriversSettings) {
+    this.seed = seed;
+    this.driving = driving;
+    this.ledgers = ledgers;
+    this.#tracing = tracing;
+    const chance = new Chance(seed, 11);
+    const ties = new Chance(seed, 1);
+    const ids = new Chance(seed, 2);
+    this.#chance = new Chance(seed, 3);
+    this.timeline = new Timeline(() => ties.next());
+    const dialect = chance.happens(0.75) ? 'extended' : 'documented';
+    this.server = new Server(anyEstate(chance), dialect, this.timeline, () => ids.hex(16));
+    const violate = (invariant: string, message: string): void => this.violate(invariant, message);
+    this.books = new Books(
+      violate,
+      { has: (id) => this.server.state.rules.get(id) !== undefined },
+      () => this.timeline.nowMs,
+      () => false,
+    );
+    this.permissions = new Permissions(violate);
+    this.truth = new Sends(this);
+    this.git = new Git(anyContent(chance));
+    this.settings = anySettings(chance);
+  }
+
+  violate(invariant: string, message: string): void {
+    this.violation ??= { invariant, message };
+    this.note(`VIOLATION ${invariant}: ${message}`);
+  }
+
+  /** One line of the trace. */
+  note(text: string): void {
+    let hash = this.#hash ^ this.timeline.nowMs;
+    for (let index = 0; index < text.length; index += 1) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+    this.#hash = hash;
+    if (this.#tracing) this.trace.push(`${String(this.timeline.nowMs).padStart(9)} ms  ${text}`);
+  }
+
+  get traceHash(): number {
+    return this.#hash >>> 0;
+  }
+
+  /** From here on this happens, counted from the next step. */
+  meet(plan: DriverPlan): void {
+    this.#plan = plan;
+    this.steps = 0;
+  }
+
+  start(): Sender {
+    const number = this.processes.length + 1;
+    const isCommand =
+      this.driving === 'command' || (this.driving === 'both' && !this.isCalm && this.#chance.happens(0.4));
+    const process: Sender = isCommand ? new Command(this, number) : new Daemon(this, number);
+    if (isCommand) this.commands += 1;
+    else this.daemons += 1;
+    this.processes.push(process);
+    this.note(`p${number} starts as ${process.kind}`);
+    process.live().catch((error: unknown) => {
+      this.violate(
+        'BUG',
+        `${process.kind} ${number} threw: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+      );
+    });
+    return process;
+  }
+
+  /** The process that works, if any does. */
+  get newest(): Sender | undefined {
+    return this.processes.findLast(({ alive, drainMs }) => alive && drainMs === undefined);
+  }
+
+  get daemon(): Daemon | undefined {
+    return this.newest instanceof Daemon ? this.newest : undefined;
+  }
+
+  begin(process: Sender, effect: Effect): Step | 'dead' {
+    if (!process.alive) return 'dead';
+    this.steps += 1;
+    const number = this.steps;
+    const step: Step = { number, fault: undefined, a: number, crash: undefined, pauseMs: 0 };
+    const perturbation = this.#plan.at(number, effect);
+    if (perturbation === undefined) return step;
+    const kind = driverKindOf(perturbation);
+    this.counts.set(kind, (this.counts.get(kind) ?? 0) + 1);
+    this.note(`p${process.number} ${number} ${effect.operation} << ${driverInWords(perturbation)}`);
+    return this.#befall(step, process, effect, perturbation);
+  }
+
+  #befall(step: Step, process: Sender, effect: Effect, perturbation: DriverPerturbation): Step | 'dead' {
+    switch (perturbation.type) {
+      case 'crash': {
+        const crash = { ...perturbation, reboots: false };
+        if (perturbation.when === 'after') {
+          this.#doomed.add(process);
+          return { ...step, crash };
+        }
+        if (perturbation.when === 'during' && effect.kind === 'write') return { ...step, crash, a: perturbation.a };
+        this.crash(process, crash);
+        return 'dead';
+      }
+      case 'read':
+      case 'write':
+        this.#isDisturbed = true;
+        return { ...step, fault: perturbation.fault, a: perturbation.a };
+      case 'full':
+        this.#fullCommits = Math.max(this.#fullCommits, perturbation.commits);
+        return step;
+      case 'takeover':
+        this.start();
+        return step;
+      case 'stop':
+        process.stop();
+        this.#startAfter(perturbation.downMs);
+        return step;
+      default:
+        this.#around(perturbation);
+        return step;
+    }
+  }
+
+  /** What happens beside the processes. */
+  #around(
+    perturbation: Extract<DriverPerturbation, { type: 'git' | 'rewind' | 'source' | 'human' | 'stranger' }>,
+  ): void {
+    switch (perturbation.type) {
+      case 'git':
+        return this.git.edit(perturbation.edit, new Chance(perturbation.a));
+      case 'rewind':
+        return this.git.rewind();
+      case 'source':
+        this.git.isAway = true;
+        return this.timeline.after(perturbation.awayMs, () => {
+          this.git.isAway = false;
+        });
+      case 'human': {
+        const { daemon } = this;
+        // A person does it at the same time, and not as a part of what the process is at.
+        if (daemon !== undefined) this.timeline.after(0, () => void daemon.operate(perturbation.act));
+        return;
+      }
+      case 'stranger':
+        this.#isDisturbed = true;
+        return act(perturbation.act, this.#surroundings(), new Chance(perturbation.a));
+    }
+  }
+
+  #surroundings(): Parameters<typeof act>[1] {
+    const { server, timeline, books, byHand } = this;
+    const nothing = new Map<string, never>();
+    const wishes = {
+      components: nothing,
+      rules: nothing,
+      installs: nothing,
+      annotations: nothing,
+      prune: false,
+      adopt: false,
+    };
+    return { server, timeline, books, byHand, wishes, truth: { owed: new Set() } };
+  }
+
+  crash(process: Sender, { downMs }: { readonly downMs: number }): void {
+    this.note(`p${process.number} dies`);
+    process.kill();
+    this.#startAfter(downMs);
+  }
+
+  #startAfter(ms: number): void {
+    this.timeline.after(ms, () => {
+      if (this.newest === undefined) this.start();
+    });
+  }
+
+  /** A process has come to its end by itself. */
+  ended(process: Sender): void {
+    this.note(`p${process.number} ends`);
+    if (!this.isCalm) this.#startAfter(this.#chance.pick([0, 1_000, 60_000, 700_000]));
+  }
+
+  diesAfter(process: Sender, { crash }: Step): boolean {
+    if (crash?.when !== 'after' || this.isCalm) return false;
+    this.crash(process, crash);
+    return true;
+  }
+
+  hasPassed(step: number): boolean {
+    return this.steps > step && ![...this.#doomed].some(({ alive }) => alive);
+  }
+
+  takeFullDisk(): boolean {
+    if (this.#fullCommits === 0) return false;
+    this.#fullCommits -= 1;
+    return true;
+  }
+
+  committed(transaction: LedgerTransaction, process: Sender): void {
+    this.books.committed(transaction, process.epoch);
+    this.permissions.committed(transaction.operations, this.books.objects.size, process.isAgreed);
+    process.hasCommitted(transaction);
+    this.note(`p${process.number} commit ${transaction.operations.map(inShort).join(', ')}`);
+  }
+
+  isUndisturbed(): boolean {
+    return !this.#isDisturbed;
+  }
+
+  latencyMs(): number {
+    return 5 + this.#chance.int(40);
+  }
+
+  /** Nothing goes wrong any more, and the source can be taken. */
+  calmDown(): void {
+    this.isCalm = true;
+    this.#plan = nothingHappens;
+    this.#fullCommits = 0;
+    this.server.heal();
+    this.git.repair();
+    this.note('calm');
+    const newest = this.processes.findLast(
+      ({ alive, drainMs, epoch }) => alive && drainMs === undefined && epoch === this.books.epoch,
+    );
+    for (const process of this.processes) if (process !== newest) process.kill();
+  }
+
+  /** What a person waits for while time goes on. */
+  async whileDriving<T>(work: Promise<T>): Promise<T | undefined> {
+    let done: { readonly value: T } | undefined;
+    let failure: { readonly error: unknown } | undefined;
+    work.then(
+      (value) => (done = { value }),
+      (error: unknown) => (failure = { error }),
+    );
+    await this.timeline.drive(() => done !== undefined || failure !== undefined || this.violation !== undefined);
+    if (failure !== undefined && !(failure.error instanceof PortolanError)) throw failure.error;
+    return done?.value;
+  }
+
+  async letPass(ms: number): Promise<void> {
+    let isOver = false;
+    this.timeline.after(ms, () => {
+      isOver = true;
+    });
+    await this.timeline.drive(() => isOver || this.violation !== undefined);
+  }
+}
+
+function inShort(operation: LedgerOperation): string {
+  switch (operation.op) {
+    case 'set-fact':
+      return operation.key.startsWith('account') ? `${operation.key} ${operation.value}` : operation.key.slice(0, 40);
+    case 'accept-snapshot':
+      return `accept ${operation.snapshot.id.slice(0, 8)}`;
+    case 'record':
+      return operation.event;
+    default:
+      return operation.op;
+  }
+}
