@@ -132,6 +132,10 @@ export const killers: Readonly<Record<string, Killer>> = {
     },
   ],
   'unlisted ports are closed as if a manifest said so': [['I-OWN'], 5],
+  'inactive rules of an open port are left as they are': [
+    ['L-CONV'],
+    { workload: 'a rule that leads to another port, while its own becomes tcp', dialect: 'extended', script: [] },
+  ],
   'the ledger learns nothing of what is as wished': [
     ['L-CONV'],
     { workload: 'a rule of somebody else, adopted', dialect: 'documented', script: [] },

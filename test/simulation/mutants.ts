@@ -305,6 +305,10 @@ export const mutants: readonly Mutant[] = [
     ...difference,
     steps: difference.steps.map((step) => ({ ...step, prune: false })),
   })),
+  differing('inactive rules of an open port are left as they are', 'Component', (difference) => ({
+    ...difference,
+    steps: difference.steps.filter(({ key }) => !key.endsWith('activate_rules')),
+  })),
   differing('the ledger learns nothing of what is as wished', 'HttpGatewayRule', (difference) => ({
     ...difference,
     settled: [],

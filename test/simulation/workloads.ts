@@ -182,6 +182,19 @@ export const workloads: readonly Workload[] = [
     wishes: wishing({ ...published, rules: { www: { weight: 10, autoSsl: { enabled: true } } } }),
   },
   {
+    name: 'a rule that leads to another port, while its own becomes tcp',
+    dialects: ['extended'],
+    platform: platform([port(8080, 'WEB', 'outer'), port(8081, 'NEW', 'outer')]),
+    before: wishing(published),
+    wishes: wishing({
+      web: [
+        { port: 8080, protocol: 'tcp', outer: true, inner: true },
+        { port: 8081, protocol: 'http', outer: true, inner: true },
+      ],
+      rules: { www: { weight: 50, port: 8081 } },
+    }),
+  },
+  {
     name: 'a rule that must be created again',
     dialects: BOTH,
     platform: platform([port(8080, 'WEB', 'outer')]),
