@@ -1,4 +1,5 @@
 import type { JsonObject } from '../model/json.ts';
+import { problem } from './problem.ts';
 import type { Route } from './route.ts';
 import { ref } from '../model/schema-words.ts';
 import { schemas } from './schemas.ts';
@@ -14,8 +15,14 @@ export function openApiDocument(routes: readonly Route[]): JsonObject {
     info: {
       title: 'Portolan',
       version: 'v1',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       description: 'What the controller sees and does. Errors are problem details (RFC 9457) with a code and a remedy.',
     },
+    servers: [
+      { url: '/', description: 'The controller that serves this document.' },
+      { url: 'http://127.0.0.1:7780', description: 'A controller on this machine, with its default address.' },
+    ],
+    tags: TAGS.map(({ name, description }) => ({ name, description })),
     security: [{ token: [] }],
     paths,
     components: {
@@ -24,6 +31,37 @@ export function openApiDocument(routes: readonly Route[]): JsonObject {
     },
   };
 }
+
+/** Groups of operations: the first one whose pattern a path matches. */
+const TAGS: readonly { readonly name: string; readonly description: string; readonly paths: RegExp }[] = [
+  { name: 'plans', description: 'Make a plan, and approve a held one.', paths: /\/(?:plan|approve)$/ },
+  { name: 'events', description: 'What the controller did and saw.', paths: /\/events/ },
+  {
+    name: 'ledger',
+    description: 'What is on record: history, objects, intents.',
+    paths: /\/(?:history|objects|intents)$/,
+  },
+  { name: 'webhooks', description: 'A forge reports that the source may have changed.', paths: /^\/webhooks\// },
+  {
+    name: 'process',
+    description: 'The process: status, health, metrics, this document.',
+    paths: /^\/(?:healthz|readyz|metrics)$|\/(?:status|openapi\.json|rebind)$/,
+  },
+  { name: 'applications', description: 'Applications and their resources.', paths: /./ },
+];
+
+/** Examples of the names in paths. */
+const NAME_EXAMPLES: readonly (readonly [RegExp, string])[] = [
+  [/^\/webhooks\//, 'forge'],
+  [/\/platforms\//, 'default'],
+  [/./, 'shop'],
+];
+
+const PROBLEM_EXAMPLE = problem(404, {
+  code: 'controller/unknown-application',
+  detail: 'There is no Application called shop.',
+  remedy: 'Name one of those that GET /api/v1/applications lists.',
+}) as unknown as JsonObject;
 
 const WHO: Readonly<Record<Route['access'], string>> = {
   anyone: 'No token is needed.',
@@ -41,6 +79,7 @@ function operationOf(route: Route): JsonObject {
     in: 'path',
     required: true,
     schema: { type: 'string' },
+    example: NAME_EXAMPLES.find(([pattern]) => pattern.test(route.path))?.[1] ?? '',
   }));
   const inQuery = Object.entries(query).map(([name, { description, ...schema }]) => ({
     name,
@@ -53,6 +92,9 @@ function operationOf(route: Route): JsonObject {
   return {
     operationId,
     summary,
+    tags: TAGS.filter(({ paths }) => paths.test(route.path))
+      .slice(0, 1)
+      .map(({ name }) => name),
     description: WHO[access],
     'x-access': access,
     ...(isOpen ? { security: [] } : {}),
@@ -62,7 +104,7 @@ function operationOf(route: Route): JsonObject {
       ...Object.fromEntries(Object.entries(route.answers).map(([status, answer]) => [status, responseOf(answer)])),
       default: {
         description: 'An error.',
-        content: { 'application/problem+json': { schema: ref('ProblemDetails') } },
+        content: { 'application/problem+json': { schema: ref('ProblemDetails'), example: PROBLEM_EXAMPLE } },
       },
     },
   };

@@ -21,6 +21,41 @@ test('the document is valid OpenAPI 3.1, and served', async () => {
   expect((await ask('/api/v1/openapi.json')).body).toEqual(openApiDocument(routes));
 });
 
+test('the document names servers, groups every operation under a tag, and shows examples', () => {
+  // What linters of OpenAPI ask for beyond validity.
+  const document = openApiDocument(routes) as unknown as {
+    readonly servers: readonly { readonly url: string }[];
+    readonly tags: readonly { readonly name: string; readonly description: string }[];
+    readonly info: Readonly<Record<string, unknown>>;
+    readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  };
+  expect(document.servers.map(({ url }) => url)).toContain('/');
+  expect(document.info).toMatchObject({ title: 'Portolan', license: { identifier: 'Apache-2.0' } });
+  const names = document.tags.map(({ name }) => name);
+  expect(new Set(names).size).toBe(names.length);
+  const used = new Set<string>();
+  for (const [path, operations] of Object.entries(document.paths))
+    for (const { tags, summary, description, parameters = [], responses } of Object.values(operations)) {
+      expect(tags, path).toHaveLength(1);
+      for (const tag of tags) used.add(tag);
+      expect(summary.length * description.length, path).toBeGreaterThan(0);
+      for (const parameter of parameters.filter((one) => one.in === 'path')) expect(parameter.example).toMatch(/^\w+$/);
+      const problem = responses['default']?.content?.['application/problem+json']?.example;
+      expect(problem, path).toMatchObject({ code: expect.any(String), remedy: expect.any(String) });
+    }
+  expect([...used].sort()).toEqual(names.toSorted());
+});
+
+interface Operation {
+  readonly tags: readonly string[];
+  readonly summary: string;
+  readonly description: string;
+  readonly parameters?: readonly { readonly in: string; readonly example?: string }[];
+  readonly responses: Readonly<
+    Record<string, { readonly content?: Readonly<Record<string, { readonly example?: unknown }>> }>
+  >;
+}
+
 test('operation ids are unique, and every list takes limit and cursor', () => {
   expect(new Set(routes.map(({ operationId }) => operationId)).size).toBe(routes.length);
   const lists = routes.filter(({ operationId }) => operationId.startsWith('list'));
