@@ -72,7 +72,7 @@ export async function applyPlan(world: ApplyWorld, input: ApplyInput): Promise<A
       continue;
     }
     // What an install rests on is read again after each of them.
-    if (hasInstalled && kindOf(action).calls.obstacle !== undefined) return { results, touched, stale: false, stopped };
+    if (hasInstalled && kindOf(action).calls.since !== undefined) return { results, touched, stale: false, stopped };
     const stranger = await notMember(input, action);
     if (stranger !== undefined) {
       notDone.add(action.id);
@@ -100,7 +100,7 @@ export async function applyPlan(world: ApplyWorld, input: ApplyInput): Promise<A
     }
     const { result, error } = await attempt(world, input, action, sent === 0);
     sent += 1;
-    hasInstalled ||= kindOf(action).calls.obstacle !== undefined;
+    hasInstalled ||= kindOf(action).calls.since !== undefined;
     for (const reading of readings) touched.add(reading);
     results.push(result);
     if (result.status !== 'done') notDone.add(action.id);

@@ -1,3 +1,4 @@
+import type { Obstacle } from '../kinds/calls.ts';
 import type { ReconciledKind } from '../kinds/define.ts';
 import { type CallContext, type Memory, remembered, type ScopeReader } from '../kinds/reconciled.ts';
 import { rememberSince } from '../ledger/confirmation.ts';
@@ -141,24 +142,24 @@ export async function execute(world: ApplyWorld, execution: Execution): Promise<
   }
 }
 
-function kept(action: Action, write: WriteRequest, obstacle: string): ActionResult {
+function kept(action: Action, write: WriteRequest, { why, isUntaken }: Obstacle): ActionResult {
   return {
     status: 'failed',
     action,
-    answer: { message: `not sent: ${obstacle}` },
+    answer: { message: `not sent: ${why}` },
     request: describeWrite(write),
-    reason: { type: 'not-sent' },
+    reason: { type: isUntaken === true ? 'not-taken' : 'not-sent' },
     remedy: 'Run the same command again: it plans upon what is there now.',
   };
 }
 
 /** What stands in the way of a write that may never be sent twice: it was planned upon something else than is there now. */
-async function obstacleTo({ kind, action, freshReader }: Execution, preimage: Json): Promise<string | undefined> {
+async function obstacleTo({ kind, action, freshReader }: Execution, preimage: Json): Promise<Obstacle | undefined> {
   try {
     return await kind.calls.obstacle?.(action.step, { preimage, reader: freshReader() });
   } catch (error) {
     if (!(error instanceof PortolanError)) throw error;
-    return `the platform could not be read (${error.message})`;
+    return { why: `the platform could not be read (${error.message})` };
   }
 }
 

@@ -28,6 +28,12 @@ export interface AppliedContext {
 }
 
 /** The platform as it is now, and as it was when the plan was made. */
+export interface Obstacle {
+  readonly why: string;
+  /** What it rests on was accepted, and was not done: counted, so that it is not tried for ever. */
+  readonly isUntaken?: true;
+}
+
 export interface ObstacleContext {
   readonly preimage: Json;
   readonly reader: ScopeReader;
@@ -64,10 +70,10 @@ export interface KindCalls<Spec, Live, S extends Step> {
   /** Readings of the scope that the step makes old; see `ScopeReading`. */
   touches(step: S): readonly ScopeReading[];
   /**
-   * Why a write that may never be sent twice must not leave now: what it rests on has changed since the plan was made.
-   * Only reads. undefined: it may.
+   * Why a write that may never be sent twice, or only upon something else, must not leave now: what it rests on has changed
+   * since the plan was made, or is not as the platform said. Only reads. undefined: it may.
    */
-  obstacle?(step: S, context: ObstacleContext): Promise<string | undefined>;
+  obstacle?(step: S, context: ObstacleContext): Promise<Obstacle | undefined>;
   /** What the platform's list says after a write that may never be sent twice. */
   since?(step: S, context: Pick<AppliedContext, 'evidence' | 'preimage'>): KnownSince;
   toWrite(step: S, context: CallContext): WriteRequest;

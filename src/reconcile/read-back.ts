@@ -33,8 +33,10 @@ export async function readBack(
   const repeated = applied.results.flatMap((result) =>
     result.status === 'done' && untaken.has(result.action.id) ? [notTaken(result)] : [],
   );
-  if (repeated.length === 0) return { prepared: next, untaken: [] };
-  for (const { action } of repeated) {
+  // Not sent, because what it rests on was accepted and not done: that counts as well, and has been reported.
+  const based = applied.results.filter((result) => result.status === 'failed' && result.reason.type === 'not-taken');
+  if (repeated.length + based.length === 0) return { prepared: next, untaken: [] };
+  for (const { action } of [...repeated, ...based]) {
     // Done, it may have given its object another natural key.
     const current = next.plan.actions.find(({ id }) => id === action.id) ?? action;
     await countFailure(world, next, current);

@@ -221,3 +221,37 @@ test.for([
   expect(hold?.message).toContain(words);
   expect(hold?.message).toContain('a person, may have installed something or moved a component here');
 });
+
+test.for(['documented', 'extended'] as const)(
+  '%s: a protocol is not changed before outer access is seen to be closed, and that is tried three times',
+  async (dialect) => {
+    const world = new ScopeWorld(shop, dialect);
+    const bodyOf = (body: unknown) => (body ?? {}) as { readonly action?: string };
+    const work = workOf(ADDRESS, [
+      manifest('Component', 'web', {
+        application: 'shop',
+        serviceId: WEB,
+        ports: [{ port: 8080, protocol: 'tcp', outer: true }],
+        unlistedPorts: 'keep',
+      }),
+    ]);
+    world.answer = ({ operation, body }) =>
+      operation === 'updatePort' && bodyOf(body).action === 'close_outer'
+        ? { status: 200, contentType: 'application/json', retryAfter: null, body: '{"code":200,"data":{"bean":{}}}' }
+        : undefined;
+    const [first] = [ended(await world.pass(work))];
+    expect(first.results.map(({ action, status }) => [action.step.type, status])).toContainEqual([
+      'change_protocol',
+      'failed',
+    ]);
+    for (let pass = 0; pass < 5; pass += 1) {
+      world.clock.advance(20 * 60_000);
+      await world.pass(work);
+    }
+    const sent = world.writes().map(({ request }) => bodyOf(request.body).action);
+    expect(sent).not.toContain('change_protocol');
+    expect(sent.filter((action) => action === 'close_outer')).toHaveLength(3);
+    expect(holds(await world.pass(work))).toEqual(['effect/not-taken']);
+    expect(world.state.ports.get(`${WEB}/8080`)).toMatchObject({ protocol: 'http', outer: true });
+  },
+);

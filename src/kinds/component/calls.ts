@@ -3,7 +3,7 @@ import type { PortRecord } from '../../model/observed.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 import { unreachable } from '../../model/unreachable.ts';
 import type { WriteRequest } from '../../platform/writes.ts';
-import type { AppliedContext, KindCalls, Told, ToldContext } from '../calls.ts';
+import type { AppliedContext, KindCalls, Obstacle, ObstacleContext, Told, ToldContext } from '../calls.ts';
 import { refuseId } from '../told.ts';
 import type {
   CallContext,
@@ -179,6 +179,24 @@ async function resolve(step: ComponentStep, { reader, memory, intent }: ResolveC
   return { type: 'applied', recording, evidence: `port ${step.port} is in the listing` };
 }
 
+/**
+ * A change of protocol while outer is open is refused, or leaves a broken port behind. Where outer was open when the plan was
+ * made, only a reading proves that it is closed.
+ */
+async function obstacle(
+  step: ComponentStep,
+  { preimage: before, reader }: ObstacleContext,
+): Promise<Obstacle | undefined> {
+  const { outer } = (before ?? {}) as Partial<PortRecord>;
+  if (step.type !== 'change_protocol' || outer !== true) return undefined;
+  const row = (await reader.ports(step.serviceId))?.find(({ port }) => port === step.port);
+  if (row?.outer === false) return undefined;
+  return {
+    why: `the platform accepted the request that closes outer access of port ${step.port}, and shows ${row === undefined ? 'no such port' : 'it open'}; a change of protocol would leave the port broken`,
+    isUntaken: true,
+  };
+}
+
 async function told(step: ComponentStep, context: ToldContext): Promise<Told> {
   refuseId(context.id, 'a port has no id of its own');
   return { recording: applied(step, { ...context, evidence: { type: 'none' } }), warnings: [] };
@@ -204,6 +222,7 @@ export const componentCalls: KindCalls<ComponentSpec, ComponentLive, ComponentSt
   touches,
   toWrite,
   applied,
+  obstacle,
   told,
   resolve,
 };

@@ -1,7 +1,7 @@
 import type { Json } from '../../model/json.ts';
 import type { ComponentRecord } from '../../model/observed.ts';
 import type { OwnedObject } from '../../model/owned.ts';
-import type { AppliedContext, KnownSince, ObstacleContext } from '../calls.ts';
+import type { AppliedContext, KnownSince, Obstacle, ObstacleContext } from '../calls.ts';
 import type { InstalledComponent } from '../component/identity.ts';
 import { type InstalledCopy, type Memory, remembered, type Resolution, type ResolveContext } from '../reconciled.ts';
 import { type ApplicationState, asked, type InstallLive } from './live.ts';
@@ -232,7 +232,7 @@ function isOfAnotherModel(
 export async function obstacle(
   step: InstallStep,
   { preimage: before, reader }: ObstacleContext,
-): Promise<string | undefined> {
+): Promise<Obstacle | undefined> {
   const { componentCount, components, copies } = (before ?? {}) as Before;
   const [application, listed, installed] = await Promise.all([
     reader.application(),
@@ -240,15 +240,19 @@ export async function obstacle(
     copies === undefined ? undefined : reader.installed(),
   ]);
   if (componentCount !== undefined && application.componentCount !== componentCount)
-    return `the application had ${componentCount} components when the plan was made, and has ${application.componentCount} now`;
+    return {
+      why: `the application had ${componentCount} components when the plan was made, and has ${application.componentCount} now`,
+    };
   const known = new Set(components);
   const stranger = listed?.readable === true ? listed.value.find(({ serviceId }) => !known.has(serviceId)) : undefined;
-  if (stranger !== undefined) return `component ${stranger.serviceId} is new since the plan was made`;
+  if (stranger !== undefined) return { why: `component ${stranger.serviceId} is new since the plan was made` };
   const now =
     installed?.readable === true ? installed.value.filter(({ modelId }) => modelId === step.modelId).length : copies;
   return now === copies
     ? undefined
-    : `the application had ${copies} installs of model ${step.modelId} when the plan was made, and has ${now} now`;
+    : {
+        why: `the application had ${copies} installs of model ${step.modelId} when the plan was made, and has ${now} now`,
+      };
 }
 
 /** The answer to an install lists every component of the application: what is neither ours nor was there before came meanwhile. */
