@@ -37,7 +37,7 @@ export function pruneOption() {
 export function adoptOption() {
   return new Option(
     '--adopt [resource]',
-    'take over what exists and is not ours: all, or Kind/name (may be repeated)',
+    'take over what exists and is not ours: all, or Kind/name (may be repeated). On a server that cannot list rules, only Kind/name records a change that was made in the console',
   ).argParser(collectOrAll);
 }
 

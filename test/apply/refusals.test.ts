@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { execute } from '../../src/apply/execute.ts';
 import { componentKind } from '../../src/kinds/component/index.ts';
+import type { Obstacle } from '../../src/kinds/calls.ts';
 import type { ReconciledKind } from '../../src/kinds/define.ts';
 import type { Resolution, ResolveContext } from '../../src/kinds/reconciled.ts';
 import { knownSince } from '../../src/ledger/confirmation.ts';
@@ -145,8 +146,14 @@ test('observation reads with a reader of its own each time', async () => {
   expect(readers.size).toBe(2);
 });
 
-test.for<readonly [string, () => string | undefined, object]>([
-  ['what it rests on has changed', () => 'there is one more', { message: 'not sent: there is one more' }],
+test.for<readonly [string, () => Obstacle, object, reason?: string]>([
+  ['what it rests on has changed', () => ({ why: 'there is one more' }), { message: 'not sent: there is one more' }],
+  [
+    'what it rests on was not done',
+    () => ({ why: 'it is open', isUntaken: true }),
+    { message: 'not sent: it is open' },
+    'not-taken',
+  ],
   [
     'the platform cannot be read',
     () => {
@@ -154,20 +161,23 @@ test.for<readonly [string, () => string | undefined, object]>([
     },
     { message: 'not sent: the platform could not be read (not now)' },
   ],
-])('a write that may never be sent twice is kept where %s: no intent, no request', async ([, obstacle, answer]) => {
-  const world = new ScriptedWorld();
-  const kind = seeing(() => absent);
-  const blocked: ReconciledKind = { ...kind, calls: { ...kind.calls, obstacle: async () => obstacle() } };
-  const action = portAction('add_port');
-  expect(await execute(world.apply, executionOf(world, { action, kind: blocked, live: undefined }))).toMatchObject({
-    status: 'failed',
-    reason: { type: 'not-sent' },
-    answer,
-    remedy: expect.stringContaining('Run the same command again'),
-  });
-  expect(world.sent).toEqual([]);
-  expect(world.intents()).toEqual([]);
-});
+])(
+  'a write that may never be sent twice is kept where %s: no intent, no request',
+  async ([, obstacle, answer, reason]) => {
+    const world = new ScriptedWorld();
+    const kind = seeing(() => absent);
+    const blocked: ReconciledKind = { ...kind, calls: { ...kind.calls, obstacle: async () => obstacle() } };
+    const action = portAction('add_port');
+    expect(await execute(world.apply, executionOf(world, { action, kind: blocked, live: undefined }))).toMatchObject({
+      status: 'failed',
+      reason: { type: reason ?? 'not-sent' },
+      answer,
+      remedy: expect.stringContaining('Run the same command again'),
+    });
+    expect(world.sent).toEqual([]);
+    expect(world.intents()).toEqual([]);
+  },
+);
 
 test('a bug in what looks for an obstacle is not hidden', async () => {
   const world = new ScriptedWorld();

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { demo } from '../../src/sandbox/seeds/demo.ts';
+import { runHere } from './running.ts';
 import { install, PORTS, rule, setScene, shop, web } from './scene.ts';
 
 for (const dialect of ['extended', 'documented'] as const) {
@@ -50,6 +51,27 @@ for (const dialect of ['extended', 'documented'] as const) {
     expect([...scene.sandbox.state.installs.all()]).toHaveLength(2);
   });
 }
+
+test('on the documented dialect only --adopt Kind/name records a change that was made in the console', async () => {
+  const scene = await setScene({
+    dialect: 'documented',
+    manifests: { 'a.yaml': shop(web(PORTS), rule('www', 'www.example.com')) },
+  });
+  expect((await scene.run('apply')).code).toBe(0);
+  scene.write('a.yaml', shop(web(PORTS), rule('www', 'www.example.com', 'weight: 50')));
+  scene.traffic();
+  const bare = await scene.run('apply', ['--adopt']);
+  expect(bare.code).toBe(4);
+  expect(bare.out).toContain('apply --adopt HttpGatewayRule/www');
+  expect((await scene.run('apply')).code, 'nothing was recorded').toBe(4);
+  const named = await scene.run('apply', ['--adopt', 'HttpGatewayRule/www']);
+  expect(named.code, named.out).toBe(0);
+  expect(named.out).toContain('is recorded as its manifest says');
+  expect((await scene.run('apply')).code).toBe(0);
+  expect(scene.traffic().writes).toEqual([]);
+  const help = await runHere(['apply', '--help'], {});
+  expect(help.out.replaceAll(/\s+/g, ' ')).toContain('only Kind/name records a change that was made in the console');
+});
 
 test('an install that somebody else made is held, and adopted with its components', async () => {
   const scene = await setScene({ manifests: { 'a.yaml': shop(install('db')) } });

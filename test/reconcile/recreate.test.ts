@@ -265,3 +265,46 @@ test('a port that was closed in between holds what is owed and says so', async (
   await platform.settle(withoutRule);
   expect(sizeOf(platform)).toEqual([99]);
 });
+
+test('a rule whose creation opens its port again has that on record, however it was created first', async () => {
+  const platform = await made();
+  expect(rowsOf(platform)[0]?.remoteAux['opened']).toBeUndefined();
+  platform.crash = { atWrite: 1, when: 'after' };
+  const wanted = recreating({ ...NEW, openOuter: true });
+  expect(await platform.pass(wanted)).toBe('died');
+  platform.crash = undefined;
+  // Deleted, and not created yet; then somebody closes the port.
+  const port = platform.state.ports.get(`${SERVICE}/8080`);
+  if (port === undefined) throw new Error('the port is there');
+  platform.state.ports.put({ ...port, outer: false });
+  await platform.settle(wanted);
+  expect(platform.state.ports.get(`${SERVICE}/8080`)).toMatchObject({ outer: true });
+  expect(rowsOf(platform)).toMatchObject([{ remoteAux: { opened: `${SERVICE}/8080` }, obligation: null }]);
+});
+
+test.for([
+  ['the manifest names another domain', { domain: 'new.example.com' }, WWW.domain],
+  ['somebody edited the domain on the platform', {}, 'edited.example.com'],
+] as const)(
+  '%s while the configuration changes: the rule gets its address first, and is then recreated',
+  async (given) => {
+    const [, address, present] = given;
+    const platform = await made();
+    for (const row of rulesOf(platform)) platform.state.rules.put({ ...row, domain: present });
+    const [before] = [...platform.state.rules.all()].filter(({ domain }) => domain === present);
+    const wanted = recreating({ ...NEW, ...address });
+    const outcome = await platform.settle(wanted);
+    const requests = platform.writes().map(({ request }) => request.operation);
+    expect(requests.filter((operation) => operation !== 'addPort').slice(1)).toEqual([
+      'updateRule',
+      'deleteRule',
+      'createRule',
+    ]);
+    const domain = 'domain' in address ? address.domain : WWW.domain;
+    const rows = [...platform.state.rules.all()].filter((row) => row.domain.endsWith('.example.com') && row.type !== 0);
+    expect(rows).toMatchObject([{ domain, configuration: { proxy_body_size: 99 }, weight: 40, cookie: 'a=b' }]);
+    expect(rows[0]?.id).not.toBe(before?.id);
+    expect(rowsOf(platform)).toMatchObject([{ naturalKey: expect.stringContaining(domain), remoteId: rows[0]?.id }]);
+    expect([ended(outcome).plan.actions, ended(outcome).plan.holds]).toEqual([[], []]);
+  },
+);

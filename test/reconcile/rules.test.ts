@@ -292,6 +292,9 @@ test('two equal rules on the platform are left to a person', async () => {
   if (row === undefined) throw new Error('no rule');
   platform.state.rules.put({ ...row, id: 'f'.repeat(32), row: row.row + 1 });
   expect(holdsOf(await platform.pass(withRule()))).toEqual(['rule/duplicate']);
+  const [hold] = ended(await platform.pass(withRule())).plan.holds;
+  expect(hold?.remedy).not.toMatch(/delete/i);
+  expect(hold?.remedy).toContain('another domain or path');
 });
 
 test('a row without an id stands for the rule with its key only while that is as it was sent', async () => {

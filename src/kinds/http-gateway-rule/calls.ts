@@ -171,7 +171,7 @@ function applied(
   if (step.type === 'restore') return 'released';
   if (step.type === 'recreate') return deletedForNow(prior);
   if (step.type === 'create' && step.again !== undefined && prior !== undefined)
-    return createdAgain(step.rule, step.again, prior, evidence, resource);
+    return createdAgain(step.rule, step.again, prior, { evidence, resource, preimage: before });
   const fields = step.type === 'create' ? step.rule : step.asserted;
   const { serviceId, port: _port, domain: _domain, path: _path, ...lastApplied } = fields as RuleWish;
   const key = ruleKey(step.rule);
@@ -184,7 +184,7 @@ function applied(
     remoteAux: {
       serviceId: isCreate ? serviceId : step.rule.serviceId,
       ...removalMarks(resource),
-      ...(isCreate && opensPort(before) ? { opened: `${step.rule.serviceId}/${step.rule.port}` } : openedMark(prior)),
+      ...(isCreate ? openedBy(step.rule, before, prior) : openedMark(prior)),
       ...(isCreate ? {} : assumedMark(prior)),
       // An update of a rule we had not known: it is adopted with the values it had.
       ...(isCreate || prior?.origin === 'created'
@@ -198,9 +198,10 @@ function applied(
   };
 }
 
-/** The port was closed when the request that opens it was made. */
-function opensPort(before: Json): boolean {
-  return (before as { readonly opens?: boolean } | null)?.opens === true;
+/** A creation that opens its port says so: the port was closed when the request was made. */
+function openedBy({ serviceId, port }: RuleWish, before: Json, prior: OwnedObject | undefined): JsonObject {
+  const opens = (before as { readonly opens?: boolean } | null)?.opens === true;
+  return opens ? { opened: `${serviceId}/${port}` } : openedMark(prior);
 }
 
 /** Its row stays as it is, with what is owed. */
@@ -215,8 +216,7 @@ function createdAgain(
   rule: RuleWish,
   { asserted }: CreatedAgain,
   prior: OwnedObject,
-  evidence: AppliedContext['evidence'],
-  resource: Resource | undefined,
+  { evidence, resource, preimage: before }: Pick<AppliedContext, 'evidence' | 'resource' | 'preimage'>,
 ): Recording {
   const { adopted, prune, onRemoval } = prior.remoteAux as Partial<Record<string, Json>>;
   const marks = resource === undefined ? { prune, onRemoval } : removalMarks(resource);
@@ -225,7 +225,7 @@ function createdAgain(
     naturalKey,
     ...(prior.naturalKey === naturalKey ? {} : { replaces: prior.naturalKey }),
     remoteId: evidence.type === 'rule' ? evidence.rule.ruleId : null,
-    remoteAux: plain({ serviceId: rule.serviceId, adopted, ...marks, ...openedMark(prior) }),
+    remoteAux: plain({ serviceId: rule.serviceId, adopted, ...marks, ...openedBy(rule, before, prior) }),
     origin: prior.origin,
     state: evidence.type === 'rule' ? 'present' : 'unverified',
     lastApplied: { ...hiddenFields(rule), ...asserted },

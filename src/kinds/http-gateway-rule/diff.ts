@@ -320,7 +320,8 @@ function duplicateRule({ resource }: RuleContext, matches: readonly RuleRecord[]
   return {
     code: 'rule/duplicate',
     message: `the platform has ${matches.length} rules with the same component, port, protocol, domain and path as ${where(resource.spec)} (${matches.map((rule) => rule.ruleId).join(', ')}), and answers requests to create one with an error`,
-    remedy: 'Delete all but one of them in the console, then run this again.',
+    remedy:
+      'In the console, give all but one of them another domain or path, and run this again: each goes on serving. Then take those that nobody needs out.',
     changes: [],
   };
 }
