@@ -1,4 +1,6 @@
+import { gone } from '../ledger/errors.ts';
 import { fileExists } from '../ledger/files.ts';
+import { readSerialMark } from '../ledger/serial-file.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { noLedger } from '../ledger/none.ts';
 import type { SqliteLedgerOptions } from '../ledger/sqlite.ts';
@@ -40,6 +42,8 @@ export async function openLedger(
   const file = options.ledger ?? DEFAULT_LEDGER_FILE;
   // The database is loaded only where there is one to open.
   if (readOnly && !fileExists(file)) {
+    const mark = readSerialMark(file);
+    if (mark !== undefined) throw gone(file, mark.serial);
     // A first plan: what an apply here would start from.
     const { MemoryStore, openMemoryLedger } = await import('../ledger/memory.ts');
     terminal.err.write(
@@ -49,7 +53,12 @@ export async function openLedger(
   }
   const { openSqliteLedger } = await import('../ledger/sqlite.ts');
   const onOlder = warnOfOlder(terminal);
-  return { ledger: await openSqliteLedger(file, { clock, random, actor, readOnly, onOlder }), isKnown: true };
+  const onRescued = (path: string): void =>
+    void terminal.err.write(`note: the ledger as this process knew it was saved as ${safeLine(path)}\n`);
+  return {
+    ledger: await openSqliteLedger(file, { clock, random, actor, readOnly, onOlder, onRescued }),
+    isKnown: true,
+  };
 }
 
 /** Says that the ledger in a file is an older copy. */

@@ -187,7 +187,8 @@ async function withLedger(
     },
   });
   const settings = withListen(opened.configuration.settings, options);
-  const held: Held = { opened, observation, current };
+  const over = new AbortController();
+  const held: Held = { opened, observation, current, until: AbortSignal.any([surroundings.signal, over.signal]) };
   observation.attach(controller.api);
   const surfaces = await openSurfaces({
     api: controller.api,
@@ -203,6 +204,7 @@ async function withLedger(
   controller.start();
   const reloading = keepReloading(options, surroundings, log, controller, surfaces, held);
   const lost = await Promise.race([controller.lost, untilAborted(surroundings.signal)]);
+  over.abort(new Error('the daemon ends'));
   log.info(lost === undefined ? 'ending: what is under way is finished first' : 'ending: the ledger is no longer ours');
   const isWhole = await controller.drain();
   await surfaces.close();
@@ -225,6 +227,8 @@ interface Held {
   opened: OpenedConfiguration;
   readonly observation: Observation;
   readonly current: { settings: SettingsSpec };
+  /** Aborted when the daemon ends, for whatever reason. */
+  readonly until: AbortSignal;
 }
 
 function removes({ prune, controller }: SettingsSpec): string {
@@ -242,7 +246,8 @@ async function keepReloading(
   surfaces: Surfaces,
   held: Held,
 ): Promise<void> {
-  const { clock, signal } = surroundings;
+  const { clock } = surroundings;
+  const { until: signal } = held;
   const stopListening = surroundings.onHangup?.(() => void attempt());
   let contentsBefore = configurationContents(options);
   let before = configurationText(options, surroundings);

@@ -1,4 +1,5 @@
 import type { ApplyEvent, ApplyWorld } from '../apply/world.ts';
+import { isLedgerLost } from '../ledger/errors.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { ResourceId, ScopeKey } from '../model/ids.ts';
 import type { PassOptions, Work } from '../reconcile/reconcile.ts';
@@ -125,7 +126,7 @@ export function milestone({ options }: Core, record: AppRecord, reached: Milesto
 /** Logs what was thrown on purpose; anything else is a fault of ours and goes on its way. */
 export function expected(core: Core, error: unknown): void {
   if (!(error instanceof PortolanError)) throw error;
-  if (error.code === 'ledger/fenced') core.lose(error);
+  if (isLedgerLost(error)) core.lose(error);
   core.options.log.error(error.message, { code: error.code, remedy: error.remedy });
 }
 

@@ -1,5 +1,6 @@
 import type { ApplyEvent } from '../apply/world.ts';
 import type { LedgerOperation } from '../ledger/ledger.ts';
+import { isLedgerLost } from '../ledger/errors.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { ResourceId, Scope } from '../model/ids.ts';
 import type { ResourceStatus } from '../model/status.ts';
@@ -106,6 +107,9 @@ async function onePass(core: Core, record: AppRecord, because: readonly string[]
     planned: (prepared: Prepared) => planned(core, record, revision, prepared, look),
   };
   const result = await passOrError(core, record, revision, environment);
+  const { outcome } = result;
+  if (outcome.type !== 'refused' && outcome.error !== undefined && isLedgerLost(outcome.error))
+    core.lose(outcome.error);
   const closed = await core.gates.after(record, result.outcome);
   const passed = closed === null ? result : { ...result, pause: closed };
   if (core.stop.aborted && isCutOff(passed)) return;

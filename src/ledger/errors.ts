@@ -160,6 +160,57 @@ export function busy(location: string, cause: unknown): PortolanError {
   });
 }
 
+/**
+ * The files of a ledger changed under the process that holds it.
+ * @param what happened, as the end of a sentence.
+ * @param loss see `file-guard.ts`.
+ */
+export function replaced(location: string, what: string, loss: 'replaced' | 'overwritten' | 'beside'): PortolanError {
+  const remedies = {
+    replaced:
+      `Put the ledger back, and start again. As this process ends, it saves the ledger as ${location}.rescued-…; ` +
+      '`portolan ledger restore FILE` puts that copy in its place.',
+    overwritten:
+      'Restore a backup with `portolan ledger restore BACKUP`, which keeps what is there now, and start again. ' +
+      'Never copy a file over a ledger that a process holds.',
+    beside:
+      'Make sure that no other process uses the ledger, remove any second name of these files, and start again. ' +
+      `\`portolan ledger verify --ledger ${location}\` checks it.`,
+  };
+  return new PortolanError({
+    code: 'ledger/replaced',
+    disposition: 'ask-human',
+    message: `The ledger ${location} changed while this process held it: ${what}. Nothing more is sent to the platform.`,
+    remedy: remedies[loss],
+  });
+}
+
+/** The error of a ledger that this process must not use any longer. */
+export function isLedgerLost({ code }: PortolanError): boolean {
+  return code === 'ledger/fenced' || code === 'ledger/replaced';
+}
+
+/** Two names of one ledger have two locks and two logs, and each would be written past the other. */
+export function linked(path: string): PortolanError {
+  return new PortolanError({
+    code: 'ledger/linked',
+    disposition: 'ask-human',
+    message: `${path} has a second name (a hard link), so two processes could use the ledger at once. It was not opened.`,
+    remedy:
+      'Remove the other name: `find DIRECTORY -samefile FILE` lists all of them. For a copy, use `portolan ledger backup`.',
+  });
+}
+
+/** The ledger is gone, and the mark beside it says that there was one. */
+export function gone(location: string, serial: number): PortolanError {
+  return new PortolanError({
+    code: 'ledger/missing',
+    disposition: 'ask-human',
+    message: `The ledger ${location} is gone: ${location}.serial says that it had the serial ${serial}. No new ledger was made, because it would own nothing and might install twice.`,
+    remedy: `Put it back, or restore a backup (\`portolan ledger restore BACKUP\`). To begin with a new ledger on purpose, remove ${location}.serial.`,
+  });
+}
+
 /** An intent is already under way for the object, or an install for the scope. */
 export function intentConflict(asked: Intent, pending: Intent | undefined, cause?: unknown): PortolanError {
   const blocked = `${asked.operation} of ${asked.resource} (${asked.uid})`;

@@ -12,7 +12,7 @@ import {
   snapshotOf,
   type SnapshotTable,
 } from './schema.ts';
-import { openDatabase } from './sqlite.ts';
+import { openDatabase } from './open-database.ts';
 import { sqliteFault } from './sqlite-faults.ts';
 
 /**

@@ -37,6 +37,29 @@ export function fileBytes(path: string): number {
   return statSync(path).size;
 }
 
+/** Which file stands at a path, and when its content changed last. */
+export interface FileIdentity {
+  readonly device: bigint;
+  readonly inode: bigint;
+  /** How many names it has. */
+  readonly links: bigint;
+  readonly bytes: bigint;
+  readonly changedNs: bigint;
+}
+
+/** Follows symbolic links, and opens nothing. @returns undefined where there is no file. */
+export function fileIdentity(path: string): FileIdentity | undefined {
+  try {
+    const found = statSync(path, { bigint: true });
+    const { dev, ino, nlink, size, mtimeNs } = found;
+    return { device: dev, inode: ino, links: found.isFile() ? nlink : 1n, bytes: size, changedNs: mtimeNs };
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
+      return undefined;
+    throw error;
+  }
+}
+
 /** An empty file that only its owner may read; fails where one exists. */
 export function createEmpty(path: string): void {
   closeSync(openSync(path, 'wx', 0o600));

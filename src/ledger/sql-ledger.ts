@@ -12,6 +12,7 @@ import {
   removeSettled,
   sealingLines,
 } from './compaction.ts';
+import type { FileGuard } from './file-guard.ts';
 import {
   closed,
   corrupt,
@@ -65,6 +66,8 @@ export interface SqlLedgerParts {
   readonly shrink: () => void;
   /** Told of each serial after its commit. `isAhead`: a request leaves on it that may never be sent twice. */
   readonly committed: (serial: number, isAhead: boolean) => void;
+  /** Of a file that is written. */
+  readonly guard: FileGuard | undefined;
   /** Facts of a ledger that is only read, in place of those it has. */
   readonly facts: ReadonlyMap<string, string>;
   /** Gives up what the process holds beside the database: its lock. */
@@ -119,6 +122,9 @@ export class SqlLedger implements Ledger {
   async commit(transaction: LedgerTransaction): Promise<void> {
     this.#mustBeWritable();
     checkTransaction(transaction, this.epoch, this.location);
+    const { operations } = transaction;
+    // What became of a request is recorded in any case: the file may come back.
+    if (operations.every(({ op }) => op !== 'move-intent')) this.#parts.guard?.check();
     let at: LedgerOperation | undefined;
     let serial: number;
     try {
@@ -128,10 +134,13 @@ export class SqlLedger implements Ledger {
       throw error;
     }
     this.#committed(serial, transaction);
+    // A request leaves next.
+    if (operations.some(({ op }) => op === 'open-intent')) this.#parts.guard?.check();
   }
 
   /** Before an install leaves, the mark beside the ledger must be written; for the rest it is only good to have. */
   #committed(serial: number, { operations }: LedgerTransaction): void {
+    this.#parts.guard?.written(serial);
     const isAhead = operations.some(
       (operation) => operation.op === 'open-intent' && operation.intent.idempotence === 'duplicate-accepting',
     );
@@ -149,6 +158,7 @@ export class SqlLedger implements Ledger {
    */
   async compact(policy: CompactionPolicy): Promise<CompactionReport> {
     this.#mustBeWritable();
+    this.#parts.guard?.check();
     const batches = await this.#read(() => removableBatches(this.#parts.db, policy));
     let history = 0;
     for (const batch of batches) {
@@ -160,6 +170,7 @@ export class SqlLedger implements Ledger {
       return removeSettled(executor, policy);
     });
     await this.#write(async () => this.#parts.shrink());
+    this.#parts.guard?.written();
     return { history, ...settled };
   }
 
@@ -167,7 +178,8 @@ export class SqlLedger implements Ledger {
     if (!this.#open) return;
     this.#open = false;
     try {
-      await this.#parts.db.destroy();
+      // Kysely closes only what was asked something; a file is closed below, as its guard says.
+      if (this.#parts.guard === undefined) await this.#parts.db.destroy();
     } finally {
       this.#parts.release();
     }

@@ -1,35 +1,42 @@
 import { dirname } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { Kysely } from 'kysely';
 import { restoredFact } from './confirmation.ts';
 import {
   corrupt,
   explained,
+  gone,
   type Holder,
   inputOutput,
+  linked,
   locked,
   missing,
   networkFilesystem,
   newer,
   older,
 } from './errors.ts';
+import { type FileGuard, guardFiles } from './file-guard.ts';
 import {
   createDirectoryFor,
   createEmpty,
   fileBytes,
   fileExists,
+  fileIdentity,
   moveInto,
   networkFilesystemOf,
   realPath,
   remove,
 } from './files.ts';
+import { holderOf } from './holder.ts';
 import { acquireLock, type LedgerLock } from './lock.ts';
 import { type Migration, migrate, migrations, newestSchema, readStanding, type Standing } from './migrations.ts';
+import { openDatabase } from './open-database.ts';
 import type { LedgerTables } from './schema.ts';
 import { SqlLedger } from './sql-ledger.ts';
 import { nodeSqliteDialect } from './sqlite-dialect.ts';
 import { isOlder, openSerialFile, readSerialMark, type SerialFile, type SerialMark } from './serial-file.ts';
 import { sqliteFault } from './sqlite-faults.ts';
+import { contentFindings } from './verify.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
 
@@ -46,30 +53,18 @@ export interface SqliteLedgerOptions {
   readonly pagesMax?: number;
   /** Told when the ledger is older than the mark beside it: a copy was put in its place, and installs wait for confirmation. */
   readonly onOlder?: (found: { readonly path: string; readonly serial: number; readonly expected: number }) => void;
+  /** Told where the ledger was saved, when it was closed after its file had been removed or replaced. */
+  readonly onRescued?: (path: string) => void;
   /** The schema's steps; only tests of migration pass others. */
   readonly migrations?: readonly Migration[];
 }
 
+/** How many faults of a damaged file are named. */
+const FINDINGS_MAX = 5;
 /** Marks our files, as `file(1)` and SQLite know them: "Prtl". */
 const applicationId = 0x5072746c;
-/** How long opening waits for a lock, of a reader that recovers the log for one. */
-const openingWaitMs = 5000;
 /** How long a statement later blocks the process on a lock; longer waits happen between attempts, where others can run. */
 const statementWaitMs = 20;
-
-/**
- * Opens a file as a database, guarded against schemas and extensions that somebody may have put into it. The caller closes it.
- * @throws the errors of `node:sqlite`; `sqliteFault` says what they mean.
- */
-export function openDatabase(path: string, { readOnly }: { readonly readOnly: boolean }): DatabaseSync {
-  return new DatabaseSync(path, {
-    readOnly,
-    timeout: openingWaitMs,
-    enableForeignKeyConstraints: true,
-    allowExtension: false,
-    defensive: true,
-  });
-}
 
 /**
  * Opens the ledger in a file, or a fresh one in memory for `:memory:`. For writing it takes the lock of the ledger
@@ -118,6 +113,7 @@ export function kyselyOn(database: DatabaseSync): Kysely<LedgerTables> {
 
 function openForReading(path: string, options: SqliteLedgerOptions): SqlLedger {
   if (!fileExists(path)) throw missing(path);
+  mustHaveOneName(path);
   // Read first: a writer that goes on meanwhile raises the ledger before the mark.
   const mark = readSerialMark(realPath(path));
   const database = openDatabase(path, { readOnly: true });
@@ -147,15 +143,27 @@ async function openForWriting(given: string, options: SqliteLedgerOptions): Prom
   if (network !== undefined) throw networkFilesystem(dirname(path), network);
   const lock = lockOf(path);
   try {
+    mustHaveOneName(`${path}.lock`);
+    mustHaveOneName(path);
     if (!fileExists(path)) createLedger(path, options);
-    return await openLocked(path, options, lock);
+    return await openLocked(path, options, lock, given);
   } catch (error) {
     lock.release();
     throw error;
   }
 }
 
-async function openLocked(path: string, options: SqliteLedgerOptions, lock: LedgerLock): Promise<SqlLedger> {
+/** @throws PortolanError `ledger/linked` */
+function mustHaveOneName(path: string): void {
+  if ((fileIdentity(path)?.links ?? 0n) > 1n) throw linked(path);
+}
+
+async function openLocked(
+  path: string,
+  options: SqliteLedgerOptions,
+  lock: LedgerLock,
+  given: string,
+): Promise<SqlLedger> {
   const database = openChecked(path, options);
   let serials: SerialFile | undefined;
   try {
@@ -164,7 +172,8 @@ async function openLocked(path: string, options: SqliteLedgerOptions, lock: Ledg
     const after = isOlder(found, mark) ? mark : undefined;
     raiseEpoch(database, { actor: options.actor, sinceMs: options.clock.now() }, after);
     serials = openSerialFile(path, standingOf(database, path));
-    const parts = { writable: true, serials, release: () => lock.release() };
+    const guard = guardFiles({ given, path, database });
+    const parts = { writable: true, serials, guard, release: () => lock.release() };
     const ledger = ledgerOf(database, path, options, parts);
     if (after !== undefined) await recordOlder(ledger, found, after, options);
     return ledger;
@@ -199,6 +208,8 @@ export function lockOf(path: string): LedgerLock {
 
 /** Built beside its place and then moved there, so that a crash leaves a whole ledger or none. */
 function createLedger(path: string, options: SqliteLedgerOptions): void {
+  const mark = readSerialMark(path);
+  if (mark !== undefined) throw gone(path, mark.serial);
   const log = `${path}-wal`;
   if (fileExists(log) && fileBytes(log) > 0) {
     throw corrupt(path, `the file is gone, while ${log} with its last transactions still exists`);
@@ -227,6 +238,7 @@ function initialise(database: DatabaseSync, options: SqliteLedgerOptions): void 
 
 function openChecked(path: string, options: SqliteLedgerOptions): DatabaseSync {
   if (fileBytes(path) === 0) throw corrupt(path, 'the file is empty');
+  const hasLog = fileExists(`${path}-wal`) && fileBytes(`${path}-wal`) > 0;
   const database = openDatabase(path, { readOnly: false });
   try {
     const steps = options.migrations ?? migrations;
@@ -234,7 +246,9 @@ function openChecked(path: string, options: SqliteLedgerOptions): DatabaseSync {
     const standing = standingOf(database, path);
     if (standing.schema > known) throw newer(path, standing.schema, known);
     const findings = quickCheck(database);
-    if (findings.length > 0) throw corrupt(path, findings.join('; '));
+    // A process was killed. If another file took the ledger's place since, its pages and those of the log do not fit.
+    if (hasLog && findings.length === 0) findings.push(...contentFindings(database).map(({ message }) => message));
+    if (findings.length > 0) throw corrupt(path, findings.slice(0, FINDINGS_MAX).join('; '));
     setPragmas(database, path);
     if (standing.schema < known) {
       backUp(database, migrationBackup(path, standing));
@@ -265,6 +279,8 @@ interface Opening {
   readonly writable: boolean;
   /** Of a file that is written: its epoch was raised with the mark in mind. */
   readonly serials?: SerialFile;
+  /** Of a file that is written. */
+  readonly guard?: FileGuard;
   readonly facts?: ReadonlyMap<string, string>;
   readonly release?: () => void;
 }
@@ -273,7 +289,7 @@ function ledgerOf(
   database: DatabaseSync,
   location: string,
   options: SqliteLedgerOptions,
-  { writable, serials, facts = new Map(), release = () => {} }: Opening,
+  { writable, serials, guard, facts = new Map(), release = () => {} }: Opening,
   db: Kysely<LedgerTables> = kyselyOn(database),
 ): SqlLedger {
   if (writable && serials === undefined)
@@ -290,14 +306,26 @@ function ledgerOf(
     faultOf: sqliteFault,
     shrink: () => database.exec('PRAGMA incremental_vacuum'),
     committed: (serial, isAhead) => serials?.write(serial, isAhead),
+    guard,
     facts,
     release: () => {
-      // Kysely closes only what was asked something.
-      if (database.isOpen) database.close();
+      if (guard !== undefined) guard.close(() => rescue(database, location, options));
+      else if (database.isOpen) database.close();
       serials?.close();
       release();
     },
   });
+}
+
+/** Saves a ledger whose file is no longer in its place. If the disk refuses, there is nothing else to be done. */
+function rescue(database: DatabaseSync, path: string, { clock, onRescued }: SqliteLedgerOptions): void {
+  const kept = `${path}.rescued-${clock.now()}`;
+  try {
+    backUp(database, kept);
+    onRescued?.(kept);
+  } catch (error) {
+    if (sqliteFault(error) === 'unknown') throw error;
+  }
 }
 
 /**
@@ -343,7 +371,7 @@ export function migrationBackup(path: string, { schema, serial }: Pick<Standing,
 }
 
 /** What SQLite finds wrong with the file's structure; empty when it is sound. */
-function quickCheck(database: DatabaseSync): readonly string[] {
+function quickCheck(database: DatabaseSync): string[] {
   const rows = database.prepare('PRAGMA quick_check(5)').all() as { quick_check: string }[];
   return rows.map((row) => row.quick_check).filter((text) => text !== 'ok');
 }
@@ -355,20 +383,4 @@ function backUp(database: DatabaseSync, destination: string): void {
   createEmpty(unfinished); // VACUUM INTO takes an empty file, and keeps its mode.
   database.prepare('VACUUM INTO ?').run(unfinished);
   moveInto(unfinished, destination);
-}
-
-/** Who wrote down last that it opened the ledger; read beside it, without touching the lock. */
-function holderOf(path: string): Holder | undefined {
-  if (!fileExists(path)) return undefined;
-  try {
-    const database = openDatabase(path, { readOnly: true });
-    try {
-      const row = database.prepare("SELECT v FROM meta WHERE k = 'holder'").get() as { v: string } | undefined;
-      return row === undefined ? undefined : (JSON.parse(row.v) as Holder);
-    } finally {
-      database.close();
-    }
-  } catch {
-    return undefined; // The name is a courtesy; that the lock is held is the fact.
-  }
 }

@@ -6,7 +6,7 @@ import { fileExists } from './files.ts';
 import { coveredSince, inventoryFaults } from './inventory.ts';
 import { migrate, migrations, newestSchema, readStanding, type Standing } from './migrations.ts';
 import type { HistoryTable, LedgerTables, ObjectTable } from './schema.ts';
-import { openDatabase } from './sqlite.ts';
+import { openDatabase } from './open-database.ts';
 import { sqliteFault } from './sqlite-faults.ts';
 import type { ScopeKey } from '../model/ids.ts';
 import type { Json } from '../model/json.ts';
@@ -75,7 +75,8 @@ function structureFindings(database: DatabaseSync): readonly LedgerFinding[] {
     .map((message) => ({ area: 'structure', message }));
 }
 
-function contentFindings(database: DatabaseSync): readonly LedgerFinding[] {
+/** What is wrong with the content of a database: its schema, its history and its objects. */
+export function contentFindings(database: DatabaseSync): readonly LedgerFinding[] {
   const standing = readStanding(database);
   if (standing === undefined) return [{ area: 'structure', message: 'it is a database, but not one of Portolan' }];
   const known = newestSchema(migrations);
