@@ -53,8 +53,9 @@ export async function openLedger(
   }
   const { openSqliteLedger } = await import('../ledger/sqlite.ts');
   const onOlder = warnOfOlder(terminal);
-  const onRescued = (path: string): void =>
-    void terminal.err.write(`note: the ledger as this process knew it was saved as ${safeLine(path)}\n`);
+  const onRescued = (path: string): void => {
+    terminal.err.write(`note: the ledger as this process knew it was saved as ${safeLine(path)}\n`);
+  };
   return {
     ledger: await openSqliteLedger(file, { clock, random, actor, readOnly, onOlder, onRescued }),
     isKnown: true,
