@@ -1,9 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { replaced } from './errors.ts';
 import { type FileIdentity, fileIdentity } from './files.ts';
-import { readStanding, type Standing } from './migrations.ts';
-import { openDatabase } from './open-database.ts';
-import { verifySqliteLedger } from './verify.ts';
 
 /**
  * Watches over the files of a ledger that is open for writing. A process that holds a ledger writes to the files that it
@@ -13,8 +10,9 @@ import { verifySqliteLedger } from './verify.ts';
 export interface FileGuard {
   /** Costs some microseconds. Once it has thrown, it always throws. @throws PortolanError `ledger/replaced` */
   check(): void;
-  /** To be called after each write of this process: it may have moved pages of the log into the ledger. */
-  written(serial?: number): void;
+  /** Around each write of this process, which may move pages of the log into the ledger. */
+  writing(): void;
+  written(): void;
   /**
    * Closes the database. If the files changed, whatever is in their places stays as it is.
    * @param rescue saves what this process knows, where the files in place do not have it.
@@ -52,9 +50,8 @@ export function guardFiles({ given, path, database }: GuardedFiles): FileGuard {
     { name: `${path}-shm`, what: 'the index of its write-ahead log', linked: false },
   ].map((one) => ({ ...one, held: fileIdentity(one.name) }));
   const held = fileIdentity(given);
-  const standing = readStanding(database);
   let known: FileIdentity | undefined = held;
-  let serial = standing?.serial ?? 0;
+  let writes = 0;
   let lost: { readonly fault: Fault; readonly error: Error } | undefined;
 
   function fault(): Fault | undefined {
@@ -69,10 +66,9 @@ export function guardFiles({ given, path, database }: GuardedFiles): FileGuard {
       if (linked && found.links > 1n)
         return { loss: 'beside', what: `${what} ${name} has a second name (a hard link)` };
     }
-    if (now.changedNs === known?.changedNs && now.bytes === known.bytes) return undefined;
-    if (!isOurs(given, standing, serial)) return { loss: 'overwritten', what: 'something else wrote into the file' };
-    known = now;
-    return undefined;
+    // While a write of this process is under way, the file may change at any moment.
+    if (writes > 0 || (now.changedNs === known?.changedNs && now.bytes === known.bytes)) return undefined;
+    return { loss: 'overwritten', what: 'something else wrote into the file' };
   }
 
   return {
@@ -83,8 +79,11 @@ export function guardFiles({ given, path, database }: GuardedFiles): FileGuard {
       }
       if (lost !== undefined) throw lost.error;
     },
-    written(next) {
-      serial = Math.max(serial, next ?? 0);
+    writing() {
+      writes += 1;
+    },
+    written() {
+      writes -= 1;
       known = fileIdentity(given) ?? known;
     },
     close(rescue) {
@@ -97,23 +96,6 @@ export function guardFiles({ given, path, database }: GuardedFiles): FileGuard {
       database.close();
     },
   };
-}
-
-/** Whether what stands at a path is the ledger that a process holds, whole and not older than it left it. */
-function isOurs(path: string, held: Standing | undefined, serial: number): boolean {
-  try {
-    const database = openDatabase(path, { readOnly: true });
-    try {
-      const found = readStanding(database);
-      if (found === undefined || found.lineage !== held?.lineage || found.epoch !== held.epoch) return false;
-      if (found.serial < serial) return false;
-    } finally {
-      database.close();
-    }
-    return verifySqliteLedger(path).length === 0;
-  } catch {
-    return false; // Not a database any more, or one that cannot be read.
-  }
 }
 
 function isSame(now: FileIdentity, before: FileIdentity | undefined): boolean {

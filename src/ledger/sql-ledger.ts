@@ -140,7 +140,6 @@ export class SqlLedger implements Ledger {
 
   /** Before an install leaves, the mark beside the ledger must be written; for the rest it is only good to have. */
   #committed(serial: number, { operations }: LedgerTransaction): void {
-    this.#parts.guard?.written(serial);
     const isAhead = operations.some(
       (operation) => operation.op === 'open-intent' && operation.intent.idempotence === 'duplicate-accepting',
     );
@@ -170,7 +169,6 @@ export class SqlLedger implements Ledger {
       return removeSettled(executor, policy);
     });
     await this.#write(async () => this.#parts.shrink());
-    this.#parts.guard?.written();
     return { history, ...settled };
   }
 
@@ -326,10 +324,13 @@ export class SqlLedger implements Ledger {
   }
 
   async #write<Result>(work: (db: Transaction<LedgerTables>) => Promise<Result>): Promise<Result> {
+    this.#parts.guard?.writing();
     try {
       return await this.#patiently(() => this.#parts.db.transaction().execute(work));
     } catch (error) {
       throw explained(this.#parts.faultOf(error), this.location, error);
+    } finally {
+      this.#parts.guard?.written();
     }
   }
 
