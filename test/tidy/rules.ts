@@ -181,5 +181,5 @@ export const ALLOWED: Readonly<Record<string, Allowance>> = {
   'src/cli/completion/at-hand.ts': { uses: ['files'], reason: 'looks for names in manifests that may be half written' },
   'src/ledger/files.ts': { uses: ['files'], reason: 'creates and secures the ledger file' },
   'src/ledger/lock.ts': { uses: ['files'], reason: 'the lock beside the ledger file' },
-  'src/ledger/sqlite.ts': { uses: ['files'], reason: 'opens the ledger file' },
+  'src/ledger/open-database.ts': { uses: ['files'], reason: 'opens the ledger file' },
 };
