@@ -136,6 +136,7 @@ function viewsOf(core: Core): ViewEnvironment {
   let ofSource: ReadonlySet<string> | undefined;
   return {
     workbench: options.planWorkbench,
+    pause: () => options.clock.sleep(0),
     ledger: keeping.ledger,
     source: options.source,
     configuration,

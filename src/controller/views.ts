@@ -19,6 +19,8 @@ import { createAllowance, type PlanAllowance, requireAllowedScope } from './plan
 /** What plans for surfaces are made from; nothing of them is written anywhere. */
 export interface ViewEnvironment {
   readonly workbench: Workbench;
+  /** Lets the event loop turn: reconciling goes on meanwhile. */
+  pause(): Promise<void>;
   readonly ledger: Ledger;
   readonly source: string;
   readonly configuration: ControllerConfiguration;
@@ -48,6 +50,7 @@ export async function planWorks(
     parallelism: configuration.settings.controller.concurrency,
     world: (work) => allowedWorld(work, environment, allowance),
     policy: ofAccepted(environment.keeps),
+    pause: environment.pause,
   });
   return (await orAborted(surveyed, allowance.signal)).document;
 }
@@ -88,6 +91,7 @@ export async function planFiles(
     ledger,
     source,
     revision: null,
+    pause: environment.pause,
     parallelism: configuration.settings.controller.concurrency,
     world: (work) => {
       const { application } = work;

@@ -12,21 +12,30 @@ type Digested = Pick<ScopePlan, 'scope' | 'actions' | 'deferred'>;
  * anew: two plans that do the same have one digest.
  */
 export function planDigest(plans: readonly Digested[]): string {
-  const parts = plans
-    .map(
-      (plan): Json => ({
-        scope: scopeKey(plan.scope),
-        actions: plan.actions.map((action) => ({
-          resource: action.resource,
-          step: action.step.type,
-          object: action.object,
-          takesAlong: action.takesAlong?.toSorted(),
-          changes: action.changes.map(({ path, before, after }) => ({ path, before, after })),
-        })),
-        deferred: plan.deferred.map(({ resource, waitsFor, desired }) => ({ resource, waitsFor, desired })),
-      }),
-    )
-    .map((part) => canonicalJson(part))
-    .sort();
-  return hash('sha256', parts.join('\n'));
+  return digestOf(plans.map(digestedText));
+}
+
+/** That of all plans, and of each by itself. */
+export function planDigests(plans: readonly Digested[]): { readonly all: string; readonly each: readonly string[] } {
+  const texts = plans.map(digestedText);
+  return { all: digestOf(texts), each: texts.map((text) => digestOf([text])) };
+}
+
+function digestOf(texts: readonly string[]): string {
+  return hash('sha256', texts.toSorted().join('\n'));
+}
+
+function digestedText(plan: Digested): string {
+  const digested: Json = {
+    scope: scopeKey(plan.scope),
+    actions: plan.actions.map((action) => ({
+      resource: action.resource,
+      step: action.step.type,
+      object: action.object,
+      takesAlong: action.takesAlong?.toSorted(),
+      changes: action.changes.map(({ path, before, after }) => ({ path, before, after })),
+    })),
+    deferred: plan.deferred.map(({ resource, waitsFor, desired }) => ({ resource, waitsFor, desired })),
+  };
+  return canonicalJson(digested);
 }

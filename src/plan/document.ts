@@ -1,6 +1,6 @@
 import type { Disposition } from '../model/errors.ts';
 import type { Action, Note, ScopePlan } from '../model/plan.ts';
-import { planDigest } from './digest.ts';
+import { planDigests } from './digest.ts';
 import type { Refusal } from './guard.ts';
 
 /** A scope that could not be observed: nothing is known of it and nothing was sent. */
@@ -46,12 +46,13 @@ export function planDocument(
   },
 ): PlanDocument {
   const { scopes, ...rest } = facts;
+  const { all, each } = planDigests(scopes);
   return {
     formatVersion: 1,
     ...rest,
-    digest: planDigest(scopes),
+    digest: all,
     summary: summarize(scopes),
-    scopes: scopes.map((scope) => ({ ...scope, digest: planDigest([scope]) })),
+    scopes: scopes.map((scope, index) => ({ ...scope, digest: each[index] as string })),
   };
 }
 

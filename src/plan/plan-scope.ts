@@ -24,8 +24,29 @@ import {
 } from './draft.ts';
 import { type OrderedSteps, orderSteps, type PlacedStep, stepId } from './order.ts';
 
+/** Resources that are compared, or actions that are made, in one go. */
+const PART = 256;
+
 /** Desired minus observed, in the light of the ledger. Pure: equal input, equal plan. */
 export function planScope(input: PlanInput): PlannedScope {
+  const parts = planParts(input);
+  for (let part = parts.next(); ; part = parts.next()) if (part.done === true) return part.value;
+}
+
+/**
+ * As `planScope`, for a process that has other work.
+ * @param pause lets that go on; called between parts of a plan that has more than one.
+ */
+export async function planScopeInParts(input: PlanInput, pause: () => Promise<void>): Promise<PlannedScope> {
+  const parts = planParts(input);
+  for (let part = parts.next(); ; part = parts.next()) {
+    if (part.done === true) return part.value;
+    await pause();
+  }
+}
+
+/** Yields between two parts; a small plan has one. */
+function* planParts(input: PlanInput): Generator<undefined, PlannedScope> {
   const draft: Draft = {
     steps: [],
     deferred: [],
@@ -43,18 +64,27 @@ export function planScope(input: PlanInput): PlannedScope {
   const resources = [...input.resources.values()]
     .filter((resource) => reconciledKinds.has(resource.kind))
     .sort(byKindAndName);
-  for (const resource of resources) draftResource(input, draft, resource);
+  for (const [count, resource] of resources.entries()) {
+    draftResource(input, draft, resource);
+    if ((count + 1) % PART === 0) yield;
+  }
   if (input.targets === undefined) draftWithdrawn(input, draft);
   draftOwed(input, draft);
 
   const steps = withoutDoubtful(input, draft);
+  const sound = new Set(steps);
   const ordered = orderSteps(
     steps,
-    draft.steps.filter((step) => !steps.includes(step)),
+    draft.steps.filter((step) => !sound.has(step)),
   );
+  if (ordered.steps.length >= PART) yield;
   holdBlocked(draft, ordered);
   holdDoubts(input, draft);
-  const actions = ordered.steps.map(({ step, after }) => toAction(input, step, after, ordered.steps));
+  const actions: Action[] = [];
+  for (const { step, after } of ordered.steps) {
+    actions.push(toAction(input, step, after, ordered.steps));
+    if (actions.length % PART === 0) yield;
+  }
   holdUnmetExpectations(draft, ordered);
 
   const busy = new Set<ResourceId>(

@@ -8,7 +8,7 @@ import type { ApplicationRecord } from '../model/observed.ts';
 import type { OwnedObject } from '../model/owned.ts';
 import type { Resource } from '../model/resource.ts';
 import type { DoubtfulIntent } from '../plan/draft.ts';
-import { planScope } from '../plan/plan-scope.ts';
+import { planScope, planScopeInParts } from '../plan/plan-scope.ts';
 import { bindAtFirstUse, mustBeBoundRegion, mustBeBoundUrl } from './binding.ts';
 import { bookings, readMemory } from './books.ts';
 import { resolveScope } from './resolve-scope.ts';
@@ -158,7 +158,7 @@ async function look(
   const needsRules = withdrawnRules.length + ports.size + live.size > 0;
   const listed = needsRules ? await reader.rules() : { readable: false as const };
   const { rules, unproven } = await confirmedRules(world.client, scope, reader, listed, withdrawnRules);
-  const { plan, bookkeeping, waits } = planScope({
+  const input = {
     application: work.application.id,
     scope,
     source: world.source,
@@ -170,7 +170,10 @@ async function look(
     targets: options.targets,
     inDoubt,
     nowMs: world.clock.now(),
-  });
+  };
+  const { plan, bookkeeping, waits } = isLarge(work)
+    ? await planScopeInParts(input, () => world.clock.sleep(0))
+    : planScope(input);
   // A row keeps the snapshot that made it: what we created for this one is not finished before all of it is done.
   const isNew = ({ origin, lastSnapshot }: OwnedObject): boolean =>
     origin === 'created' && lastSnapshot === world.snapshot;
@@ -181,4 +184,9 @@ async function look(
 function isRead(resource: Resource, { targets }: PassOptions): boolean {
   if (!reconciledKinds.has(resource.kind) || resource.annotations['portolan/reconcile'] === 'suspend') return false;
   return targets === undefined || targets.has(resource.id);
+}
+
+/** So many resources that planning them in one go keeps a process from its other work. */
+function isLarge({ resources }: Work): boolean {
+  return resources.size >= 256;
 }

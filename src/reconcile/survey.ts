@@ -29,6 +29,8 @@ export interface SurveyInput {
   readonly parallelism: number;
   world(work: Work): ApplyWorld;
   readonly policy: RunPolicy;
+  /** Called between two steps that may each take long: whoever has other work lets its event loop turn. */
+  readonly pause?: () => Promise<void>;
 }
 
 /** Observes and plans every application, several at once; one that fails is reported and delays no other. */
@@ -39,6 +41,7 @@ export async function survey(input: SurveyInput): Promise<Survey> {
   await queue.addAll(
     input.works.map((work) => async () => {
       try {
+        await input.pause?.();
         prepared.push(await look(work, input.world(work), input.options));
       } catch (error) {
         // Interrupted while it only reads: nothing was sent, and what is known so far is no plan.
@@ -47,6 +50,7 @@ export async function survey(input: SurveyInput): Promise<Survey> {
       }
     }),
   );
+  await input.pause?.();
   const sound = withoutShared(prepared, errors);
   sound.sort((left, right) => byText(left.work.application.id, right.work.application.id));
   errors.sort((left, right) => byText(left.application, right.application));
@@ -55,6 +59,7 @@ export async function survey(input: SurveyInput): Promise<Survey> {
     : [];
   const ofRun = await input.policy(sound, owned);
   const refusals = [...sound.flatMap((one) => one.refusals), ...ofRun];
+  await input.pause?.();
   const notes = orphanNotes(owned, new Set(sound.map(({ scope }) => scopeKey(scope))), unresolved(input, errors));
   return {
     prepared: sound,
