@@ -81,8 +81,10 @@ export function createController(options: ControllerOptions): Controller {
     retrySource: () =>
       void inTurn(async () => {
         if (!(await options.workbench.forgetFailures())) return;
-        feed.poke();
-        await follow(core, await intake.retry());
+        log.info('the source is read again: somebody asked for it');
+        const taken = await intake.retry();
+        feed.retry();
+        await follow(core, taken);
       }),
     lose: lost.resolve,
   };

@@ -23,7 +23,7 @@ export interface Intake {
   again(): Promise<Taken | undefined>;
   /** What an earlier process accepted, while nothing can be read. */
   restore(): Promise<Taken | undefined>;
-  /** The last reading again, if it could not be loaded. Somebody asks for it. */
+  /** What failed is tried again, because somebody asks for it; if it fails again, that is told again. */
   retry(): Promise<Taken | undefined>;
   /** Resolves when what was accepted is kept for the next process. */
   settled(): Promise<void>;
@@ -116,6 +116,7 @@ class SourceIntake implements Intake {
   }
 
   async retry(): Promise<Taken | undefined> {
+    this.#error = null;
     return this.#isUnloadable ? this.again() : undefined;
   }
 

@@ -42,6 +42,8 @@ export interface SourceFeed {
   start(tell: (state: SourceState) => Promise<void>): void;
   /** Looks now. */
   poke(): void;
+  /** Looks now, and tells a failure even if it is the one of before. */
+  retry(): void;
   /** Ends every process and watcher of it, and resolves when all have ended. */
   close(): Promise<void>;
 }

@@ -73,6 +73,11 @@ export class LevelFeed implements SourceFeed {
     this.#hear('now');
   }
 
+  retry(): void {
+    if (this.#told?.type === 'failed') this.#told = undefined;
+    this.#hear('now');
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#hear('now');

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { faultyFlood, treeBomb } from '../redteam/floods.ts';
+import { faultyFlood, largeFiles, treeBomb } from '../redteam/floods.ts';
 import { checkout } from './checkout.ts';
 import type { Figure } from './figures.ts';
 import {
@@ -23,12 +23,15 @@ const SENT = { applications: 410, teams: 20, rulesPerApplication: 6 };
 
 /**
  * How long one input keeps the daemon's event loop from turning, how slow `/healthz` is meanwhile, and how much memory the
- * process takes: a tree bomb, a flood of faulty files, and a source of 10,000 documents.
+ * process takes: a tree bomb, a flood of faulty files, documents beyond the heap, and a source of 10,000 documents.
  */
 export async function blocking(): Promise<readonly Figure[]> {
   return [
     ...(await measured('tree bomb', (scene) => failing(scene, treeBomb(scene.source)))),
     ...(await measured('200 faulty files', (scene) => failing(scene, commitOf(scene.source, faultyFlood())))),
+    ...(await measured('80,000 documents, beyond the heap', (scene) =>
+      failing(scene, commitOf(scene.source, new Map(Object.entries(largeFiles(80))))),
+    )),
     ...(await measured('10,000 documents', async ({ source, daemon, measure }) => {
       const all = commitOf(source, fleetManifests(manyManifests));
       await measure();

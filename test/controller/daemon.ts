@@ -54,6 +54,10 @@ export class HandFeed implements SourceFeed {
     this.pokes += 1;
   }
 
+  retry(): void {
+    this.pokes += 1;
+  }
+
   async readCommit(): Promise<never> {
     throw new Error('a test has no commits of before');
   }

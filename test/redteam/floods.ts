@@ -41,10 +41,30 @@ export function nestedTrees(root: string, levels: number, width: number, leaf: s
   return id;
 }
 
-/** A commit of nine levels of twenty entries each, after the one that is checked out. @returns its id. */
-export function treeBomb(root: string): string {
+/** Within these limits half a million folders are read, which take some hundred MiB. */
+export const LENIENT = { folders: 1_000_000, entries: 10_000_000 } as const;
+
+/** A commit of a few hundred bytes that unfolds to half a million folders. @returns its id. */
+export function memoryBomb(root: string): string {
+  return treeBomb(root, 19, 2, 'a.txt');
+}
+
+/** A commit of levels of trees, after the one that is checked out. @returns its id. */
+export function treeBomb(root: string, levels = 9, width = 20, leaf = 'a.yaml'): string {
   const identity = ['-c', 'user.name=mallory', '-c', 'user.email=mallory@example.com', '-c', 'commit.gpgsign=false'];
-  const id = nestedTrees(root, 9, 20, 'a.yaml');
+  const id = nestedTrees(root, levels, width, leaf);
   const args = ['-C', root, ...identity, 'commit-tree', '-p', 'HEAD', '-m', 'bomb', id];
   return execFileSync('git', args, { encoding: 'utf8' }).trim();
+}
+
+/** Files of valid documents that take far more memory than they have bytes. */
+export function largeFiles(files: number): Readonly<Record<string, string>> {
+  const rule = (file: number, at: number): string =>
+    `apiVersion: portolan/v1\nkind: Application\nmetadata: { name: a${file}-${at} }\nspec: { team: t, region: r, appId: ${file * 1_000 + at + 1} }\n---\n`;
+  return Object.fromEntries(
+    Array.from({ length: files }, (_, file) => [
+      `large/${file}.yaml`,
+      Array.from({ length: 1_000 }, (__, at) => rule(file, at)).join(''),
+    ]),
+  );
 }

@@ -83,15 +83,3 @@ export function applications(count: number, team = 't'): Readonly<Record<string,
     ]),
   );
 }
-
-/** Files of valid documents that take far more memory than they have bytes. */
-export function largeFiles(files: number): Readonly<Record<string, string>> {
-  const rule = (file: number, at: number): string =>
-    `apiVersion: portolan/v1\nkind: Application\nmetadata: { name: a${file}-${at} }\nspec: { team: t, region: r, appId: ${file * 1_000 + at + 1} }\n---\n`;
-  return Object.fromEntries(
-    Array.from({ length: files }, (_, file) => [
-      `large/${file}.yaml`,
-      Array.from({ length: 1_000 }, (__, at) => rule(file, at)).join(''),
-    ]),
-  );
-}

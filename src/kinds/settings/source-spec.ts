@@ -146,7 +146,7 @@ const limitsSchema = {
     },
     timeout: durationOr(
       '2m',
-      'Time to read a commit in the thread of the daemon, and as much to parse it. 10000 documents take about 5s.',
+      'Time to read a commit in the thread of the daemon, and as much to parse it. 10000 documents take a few seconds of processor time.',
     ),
   },
 } as const;
