@@ -41,6 +41,10 @@ export class SimulatedFeed implements SourceFeed {
     this.#lookAfter(READING_MS);
   }
 
+  retry(): void {
+    this.poke();
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
   }
