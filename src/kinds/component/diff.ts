@@ -13,7 +13,7 @@ import { identifyComponent } from './identity.ts';
 import type { ComponentContext, ComponentProposal, ObservedComponent } from './live.ts';
 import { removalMarks } from '../http-gateway-rule/asserted.ts';
 import { departures, isAs, type Marks } from './departed.ts';
-import { endpointHold, owesEndpoint } from './endpoint.ts';
+import { endpointHold } from './endpoint.ts';
 import { nameSteps } from './names.ts';
 import { openingRule } from './opening-rule.ts';
 import { paidOff } from './owed.ts';
@@ -158,8 +158,7 @@ function diffListedPort(context: ComponentContext, observed: ObservedComponent, 
     rules,
     rulesAlong: rulesAlong(rules, context.memory, serviceId, spec.port),
     rulesWanted: wantedRules(context, rules, serviceId, spec.port),
-    // Opened for that once, and not followed: whoever compares the endpoint reports it.
-    rulesSilent: owesEndpoint(object) ? [] : silentRules(context, rules, serviceId, spec.port),
+    rulesSilent: silentRules(context, rules, serviceId, spec.port),
     openedBy,
     owesOuter,
     listed: removalMarks(context.resource),
