@@ -1,5 +1,6 @@
 import type { Action, Cause, FieldChange, Note, ScopePlan } from '../../model/plan.ts';
 import { safeLine } from '../../model/text.ts';
+import { type CommonCause, commonCauses, distinctRefusals, namesOf } from '../causes.ts';
 import { unreachable } from '../../model/unreachable.ts';
 import type { Disagreement, EndedScope, Fault, PlanReport, ScopeResult } from '../report.ts';
 import type { ActionResult } from '../result.ts';
@@ -47,8 +48,14 @@ export interface Entry {
   readonly effects: readonly string[];
 }
 
-/** Everything that a report says, application by application, and what concerns all of them at the end. */
-export function entriesOf({ plan, applied }: PlanReport): readonly Entry[] {
+/**
+ * Everything that a report says, application by application, and what concerns all of them at the end. One cause that stops
+ * several applications is one entry, of the first of them, unless each application needs an entry of its own.
+ */
+export function entriesOf(
+  { plan, applied }: PlanReport,
+  { isEachItsOwn = false }: { readonly isEachItsOwn?: boolean } = {},
+): readonly Entry[] {
   const outcomes = new Map(applied?.outcomes.map((outcome) => [outcome.application, outcome]));
   const scopes = plan.scopes.flatMap((scope) => {
     const outcome = outcomes.get(scope.application);
@@ -57,19 +64,23 @@ export function entriesOf({ plan, applied }: PlanReport): readonly Entry[] {
   });
   return [
     ...scopes,
-    ...unobservedFaults(plan.unobserved, applied?.outcomes).map(([application, error]) =>
-      entry({
-        state: 'unobserved',
-        level: 'error',
-        code: error.code,
-        application,
-        title: 'could not be observed, so nothing was planned for it',
-        detail: safeLine(error.message),
-        remedy: safeLine(error.remedy),
-      }),
+    ...unobservedCauses(unobservedFaults(plan.unobserved, applied?.outcomes), isEachItsOwn).map(
+      ({ applications: [application, ...others], code, message, remedy }) =>
+        entry({
+          state: 'unobserved',
+          level: 'error',
+          code,
+          application,
+          title:
+            others.length === 0
+              ? 'could not be observed, so nothing was planned for it'
+              : `could not be observed, nor could ${safeLine(namesOf(others))}, so nothing was planned for them`,
+          detail: safeLine(message),
+          remedy: safeLine(remedy),
+        }),
     ),
     ...(applied?.refused === undefined ? [] : [disagreementEntry(applied.refused)]),
-    ...plan.refusals.map((refusal) =>
+    ...distinctRefusals(plan.refusals).map((refusal) =>
       entry({
         state: 'refused',
         level: 'error',
@@ -113,6 +124,15 @@ function unobservedFaults(
   const faults = new Map<string, Fault>(planned.map((error) => [error.application, error]));
   for (const outcome of outcomes) if (outcome.type === 'unobserved') faults.set(outcome.application, outcome.error);
   return [...faults];
+}
+
+function unobservedCauses(
+  faults: readonly (readonly [string, Fault])[],
+  isEachItsOwn: boolean,
+): readonly CommonCause[] {
+  const errors = faults.map(([application, { code, message, remedy }]) => ({ application, code, message, remedy }));
+  if (!isEachItsOwn) return commonCauses(errors);
+  return errors.map(({ application, ...error }) => ({ applications: [application], ...error }));
 }
 
 function plannedEntries(scope: ScopePlan, wasCarriedOut: boolean): Entry[] {

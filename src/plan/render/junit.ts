@@ -27,7 +27,7 @@ export interface JunitSuite {
 
 /** A suite for each application: what is in sync or to be changed has passed, what needs a person has failed. */
 export function reportSuites(report: PlanReport, positionOf: PositionOf): readonly JunitSuite[] {
-  const entries = Map.groupBy(entriesOf(report), (entry) => entry.application);
+  const entries = Map.groupBy(entriesOf(report, { isEachItsOwn: true }), (entry) => entry.application);
   const casesOf = (application: string | undefined): readonly JunitCase[] =>
     (entries.get(application) ?? []).map((entry) => caseOf(entry, positionOf));
   const applications = [
