@@ -14,7 +14,9 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type BatchReport, type BatchTask, explain, merged, runBatch } from './batch.ts';
 import { type Death, deathOf } from './killers.ts';
+import { driverDeathOf } from './drivers/deaths.ts';
 import { driversText } from './drivers/mix.ts';
+import { driverMutants } from './drivers/mutants.ts';
 import type { LedgerKind } from './ledgers.ts';
 import { mutants } from './mutants.ts';
 import type { Tally } from './schedule.ts';
@@ -89,10 +91,15 @@ async function listMutants(): Promise<number> {
     const by = death === undefined ? 'SURVIVES' : death.isRight ? death.by : `WRONGLY by ${death.by}`;
     process.stdout.write(`${by.padEnd(8)}  ${mutant.name}  ${howText(death)}\n`);
   }
+  for (const mutant of driverMutants) {
+    const found = await driverDeathOf(mutant);
+    deaths.push(found && { ...found, how: mutant.seed });
+    process.stdout.write(`${(found?.by ?? 'SURVIVES').padEnd(8)}  drivers: ${mutant.name}  seed ${mutant.seed}\n`);
+  }
   const killed = deaths.filter((death) => death?.isRight === true).length;
   const wrongly = deaths.filter((death) => death?.isRight === false).length;
   process.stdout.write(`${killed} mutants killed, ${wrongly} wrongly, ${deaths.length - killed - wrongly} alive\n`);
-  return killed === mutants.length ? 0 : 1;
+  return killed === deaths.length ? 0 : 1;
 }
 
 function howText(death: Death | undefined): string {

@@ -1,0 +1,104 @@
+/** Production with one thing wrong in it: one piece of a file is another. */
+export interface DriverMutant {
+  readonly name: string;
+  /** From `src`. */
+  readonly file: string;
+  /** Is there exactly once. */
+  readonly find: string;
+  readonly replace: string;
+  /** Invariants that may kill it, and a seed that does. */
+  readonly rightly: readonly string[];
+  readonly seed: number;
+}
+
+export const driverMutants: readonly DriverMutant[] = [
+  {
+    name: 'refusals are cleared',
+    file: 'controller/account.ts',
+    find: 'if (refusals.length > 0) return refusals;',
+    replace: '',
+    rightly: ['I-PERMIT'],
+    seed: 15,
+  },
+  {
+    name: 'an approval is used twice',
+    file: 'controller/daemon-policy.ts',
+    find: 'this.#record.kept = { ...this.#record.kept, approved: null };',
+    replace: '',
+    rightly: ['I-APPROVAL', 'I-PERMIT'],
+    seed: 4,
+  },
+  {
+    name: 'age is measured from the wrong moment',
+    file: 'controller/daemon-policy.ts',
+    find: 'return remainingMs(this.#record, object, this.#environment.pruneAfterMs);',
+    replace: 'return remainingMs(this.#record, object, this.#environment.pruneAfterMs) - 240_000;',
+    rightly: ['I-PERMIT'],
+    seed: 8,
+  },
+  {
+    name: 'a shared listing is trusted for a write',
+    file: 'reconcile/observation.ts',
+    find: 'if (glanced !== undefined && (await isInSync(glanced, world))) return bound(glanced, world, options);',
+    replace: 'if (glanced !== undefined) return bound(glanced, world, options);',
+    rightly: ['I-SHARED'],
+    seed: 1,
+  },
+  {
+    name: 'the queue loses what is added while it runs',
+    file: 'controller/queue.ts',
+    find: 'else run.again = fresh;',
+    replace: '',
+    rightly: ['L-DUE'],
+    seed: 1,
+  },
+  {
+    name: 'a gate opens early',
+    file: 'plan/windows.ts',
+    find: 'return endMs !== undefined && nowMs < endMs ? endMs : undefined;',
+    replace: 'return endMs !== undefined && nowMs < endMs - 180_000 ? endMs : undefined;',
+    rightly: ['I-WINDOW'],
+    seed: 25,
+  },
+  {
+    name: 'a suspension is not looked at',
+    file: 'controller/gates.ts',
+    find: "if (kept.suspended !== null) return { type: 'suspended', ...kept.suspended };",
+    replace: '',
+    rightly: ['I-SUSPENDED'],
+    seed: 8,
+  },
+  {
+    name: 'a reload keeps the old limits',
+    file: 'controller/controller.ts',
+    find: 'core.configuration = configuration;',
+    replace:
+      'core.configuration = { ...configuration, settings: { ...configuration.settings, prune: core.configuration.settings.prune } };',
+    rightly: ['I-PERMIT', 'L-CONV'],
+    seed: 3,
+  },
+  {
+    name: 'a drain sends more requests',
+    file: 'controller/worker.ts',
+    find: 'return core.stop.aborted || record.work !== wanted || isPaused',
+    replace: 'return record.work !== wanted || isPaused',
+    rightly: ['I-DRAIN'],
+    seed: 24,
+  },
+  {
+    name: 'an older snapshot is accepted after a newer one',
+    file: 'controller/intake.ts',
+    find: 'this.#last = reading;',
+    replace: 'this.#last ??= reading;',
+    rightly: ['I-SOURCE', 'I-PERMIT', 'L-CONV'],
+    seed: 1,
+  },
+  {
+    name: 'a source that was rewound removes things',
+    file: 'plan/guard.ts',
+    find: "return descent === 'descends' && isConfirmed;",
+    replace: "return descent !== 'unknown' || isConfirmed;",
+    rightly: ['I-PERMIT'],
+    seed: 12,
+  },
+];
