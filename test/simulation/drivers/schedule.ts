@@ -46,8 +46,8 @@ export interface Ran {
 
 const PEACE_MS = 30 * 60_000;
 const CHAOS_MS_MAX = 12 * 3_600_000;
-/** A resync with its jitter, and a pass after it. */
-const DUE_WITHIN_MS = 11 * 60_000 + 60_000;
+/** The longest backoff of one that fails, which is longer than a resync with its jitter; and a pass after it. */
+const DUE_WITHIN_MS = 1_000_000 + 60_000;
 /** Longer than any settle window of what is sent here, any backoff, and any circuit. */
 const SETTLED_MS = 40 * 60_000;
 const ROUNDS_MAX = 12;
