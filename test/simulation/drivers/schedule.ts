@@ -4,7 +4,7 @@ import { type LedgerHost, memoryHost } from '../ledgers.ts';
 import type { Violation } from '../books.ts';
 import { isPending } from '../books.ts';
 import { Daemon, idOf } from './daemon.ts';
-import { appNames, nameOfScope, rulesOf } from './estate.ts';
+import { type AppName, appNames, nameOfScope, rulesOf } from './estate.ts';
 import { placeOf } from '../places.ts';
 import { anyDriverSwarm, type DriverScript, RandomDriverPlan, scriptedDrivers } from './perturbations.ts';
 import { permissive } from './settings.ts';
@@ -167,6 +167,10 @@ async function commandsSettle(world: DriversWorld): Promise<void> {
 /** What is wrong, from the branch and the platform's own rows. */
 function differences(world: DriversWorld, daemon: Daemon | undefined): string[] {
   const faults: string[] = [];
+  const held = new Set<AppName>();
+  // Without a listing nobody can know what was done to a rule by hand.
+  const isHidden = (key: string): boolean =>
+    world.server.dialect === 'documented' && world.byHand.rules.has(key.slice('rule/'.length));
   for (const intent of world.books.intents.values()) {
     // What git names no more is not looked after.
     const name = nameOfScope(intent.scope);
@@ -176,20 +180,24 @@ function differences(world: DriversWorld, daemon: Daemon | undefined): string[] 
   for (const name of appNames) {
     if (!world.git.head.content.apps.has(name)) continue;
     const status = daemon?.api?.application(idOf(name));
-    if (status?.resources.some(({ holds }) => holds.length > 0) === true) continue;
+    // What git names no more has no resource of its own to be held.
+    if (status?.conditions.some(({ reason }) => reason === 'Held') === true) held.add(name);
+    if (held.has(name)) continue;
     const wanted = rulesOf(world.git.head.content, name);
     const live = new Map<string, RuleRow>();
     for (const row of world.server.state.rules.all()) live.set(`rule/${placeOf(row)}`, row);
     for (const [key, weight] of wanted) {
       const row = live.get(key);
-      if (row === undefined) faults.push(`${key} of ${name} is missing`);
-      else if (row.weight !== weight && world.server.dialect === 'extended')
+      if (row === undefined) {
+        if (!isHidden(key)) faults.push(`${key} of ${name} is missing`);
+      } else if (row.weight !== weight && world.server.dialect === 'extended')
         faults.push(`${key} of ${name} has weight ${row.weight}, wanted ${weight}`);
     }
   }
   for (const { kind, naturalKey, scope } of world.books.objects.values()) {
     const name = nameOfScope(scope);
-    if (kind !== 'HttpGatewayRule' || name === undefined || !world.git.head.content.apps.has(name)) continue;
+    if (kind !== 'HttpGatewayRule' || name === undefined || held.has(name) || !world.git.head.content.apps.has(name))
+      continue;
     // The documented API has no way to remove a rule.
     const isRemovable = world.server.dialect === 'extended';
     if (isRemovable && !rulesOf(world.git.head.content, name).has(naturalKey))
