@@ -1,4 +1,5 @@
 import type { ApplicationSpec } from '../kinds/application/spec.ts';
+import type { LedgerOperation } from '../ledger/ledger.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { ResourceId } from '../model/ids.ts';
 import type { ApplicationStatus, Condition, ControllerStatus } from '../model/status.ts';
@@ -7,8 +8,8 @@ import { canonicalUrl } from '../platform/url.ts';
 import { rebindByHand } from '../reconcile/books-by-hand.ts';
 import { silentWorldHooks, type Core, passOptions, publish, worldOf } from './core.ts';
 import type { ControllerApi } from './api.ts';
-import { keepRecord, line } from './keeping.ts';
-import type { AppRecord } from './record.ts';
+import { type Keeping, keepRecord, line } from './keeping.ts';
+import type { AppRecord, Kept } from './record.ts';
 import { planFiles, planWorks, type ViewEnvironment } from './views.ts';
 
 /** What surfaces may see and ask. */
@@ -45,8 +46,8 @@ export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
     async suspend(id, by, reason) {
       const record = known(id);
       const sinceMs = record.kept.suspended?.sinceMs ?? options.clock.now();
-      record.kept = { ...record.kept, suspended: { by, reason, sinceMs }, remindedMs: null };
-      await keepRecord(keeping, record, [line('suspended', { application: id, by, reason })]);
+      const change = { suspended: { by, reason, sinceMs }, remindedMs: null };
+      await keepChange(keeping, record, change, line('suspended', { application: id, by, reason }));
       publish(core, record, record.revision, [
         {
           type: 'application.suspended',
@@ -61,8 +62,8 @@ export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
       const record = known(id);
       const { suspended } = record.kept;
       if (suspended === null) return;
-      record.kept = { ...record.kept, suspended: null, remindedMs: null };
-      await keepRecord(keeping, record, [line('resumed', { application: id, by })]);
+      const change = { suspended: null, remindedMs: null };
+      await keepChange(keeping, record, change, line('resumed', { application: id, by }));
       const forMs = options.clock.now() - suspended.sinceMs;
       publish(core, record, record.revision, [
         { type: 'application.resumed', severity: 'info', message: `${id} was resumed by ${by}`, detail: { by, forMs } },
@@ -75,9 +76,9 @@ export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
       const { approval } = record.status;
       if (approval === null) throw nothingToApprove(id);
       if (approval.digest !== digest) throw otherPlan(id, digest, approval.digest);
-      record.kept = { ...record.kept, approved: { digest, by, atMs: options.clock.now() } };
       const codes = approval.refusals.map(({ code }) => code);
-      await keepRecord(keeping, record, [line('approved', { application: id, digest, by, refusals: codes })]);
+      const change = { approved: { digest, by, atMs: options.clock.now() } };
+      await keepChange(keeping, record, change, line('approved', { application: id, digest, by, refusals: codes }));
       publish(core, record, record.revision, [
         {
           type: 'approval.given',
@@ -128,6 +129,20 @@ export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
       return scope === null ? [] : keeping.ledger.intents({ scope, states: ['open', 'unknown'] });
     },
   };
+}
+
+/** What a person decides is in force once it is written down: whoever is told that it failed has decided nothing. */
+async function keepChange(
+  keeping: Keeping,
+  record: AppRecord,
+  change: Partial<Kept>,
+  told: LedgerOperation,
+): Promise<void> {
+  const next = { ...record, kept: { ...record.kept, ...change } };
+  await keepRecord(keeping, next, [told]);
+  record.written = next.written;
+  // A pass may have changed the rest meanwhile.
+  record.kept = { ...record.kept, ...change };
 }
 
 function viewsOf(core: Core): ViewEnvironment {

@@ -22,6 +22,7 @@ test('the script that a schedule drew replays it', async () => {
 const once: readonly (readonly [seed: number, what: string])[] = [
   [50, 'a suspension that came during a pass let its other writes go on'],
   [103, 'the same, while what the next write rests on was read again'],
+  [555, 'a resumption that the ledger could not take was in force all the same'],
   [130, 'a write was begun after the end was asked for, while what it rests on was read again'],
 ];
 
