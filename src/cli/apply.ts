@@ -159,9 +159,10 @@ async function runApply(
   surroundings: Surroundings,
 ): Promise<ExitCode> {
   const agreement: Agreement = { expect: options.expect, opened };
+  const isAgreed = options.expect !== undefined || opened !== undefined;
   if (options.dryRun === true) {
     const outputs = openOutputs(options, surroundings);
-    return withAgreed(agreement, { ...options, refuse: outputs.refuse }, surroundings, true, (session) =>
+    return withAgreed(agreement, { ...options, isAgreed, refuse: outputs.refuse }, surroundings, true, (session) =>
       dryRun(options, agreement, session, outputs, surroundings),
     );
   }
@@ -169,7 +170,12 @@ async function runApply(
     throw ledgerNeeded();
   }
   const outputs = openOutputs(options, surroundings);
-  const flags = { ...options, refuse: outputs.refuse, ...askingFlags(options, agreement, surroundings.terminal) };
+  const flags = {
+    ...options,
+    isAgreed,
+    refuse: outputs.refuse,
+    ...askingFlags(options, agreement, surroundings.terminal),
+  };
   return withAgreed(agreement, flags, surroundings, false, (session) =>
     apply(options, agreement, session, outputs, surroundings),
   );
@@ -330,7 +336,7 @@ async function carryOutAll(
   await queue.addAll(
     survey.prepared.map((prepared) => async () => {
       const { work } = prepared;
-      const policy = policyOf({ limits: session.options.limits, waiting });
+      const policy = policyOf({ limits: session.options.limits, budget: session.budget, waiting });
       outcomes.push(await reconcile(work, session.world(work, hooks), session.options, policy, prepared));
       progress.rest(laneOf(scopeKey(prepared.scope)));
     }),

@@ -9,7 +9,8 @@ import type { Problem } from '../model/problem.ts';
 import type { Windows } from '../plan/window-guard.ts';
 import type { Capability } from '../platform/client.ts';
 import { operations } from '../platform/operations.ts';
-import { ofCommand, ofUnknown, type RunPolicy } from '../reconcile/policies/run.ts';
+import { createRemovalBudget } from '../reconcile/removal-budget.ts';
+import { type BudgetOfRun, budgetLimits, ofCommand, ofUnknown, type RunPolicy } from '../reconcile/policies/run.ts';
 import type { PassOptions, Work } from '../reconcile/reconcile.ts';
 import { createSharedReadings, type SharedReadings } from '../reconcile/shared-readings.ts';
 import { survey, type Survey } from '../reconcile/survey.ts';
@@ -33,6 +34,8 @@ import type { ExitCode } from './exit-codes.ts';
 export interface SessionOptions extends InputOptions, LogOptions, ScopeFlags {
   readonly ledger?: string | undefined;
   readonly source: string;
+  /** The plan was agreed to as a whole, saved or by its digest. */
+  readonly isAgreed?: boolean;
   /** Is told the faults of the input as well, beside standard error. */
   readonly refuse?: (problems: readonly Problem[]) => Promise<void>;
 }
@@ -56,6 +59,8 @@ export interface Session {
   readonly allowEmpty: boolean;
   readonly allowShrunk: boolean;
   readonly allowRewind: boolean;
+  /** undefined: the plan was agreed to as a whole, or no ledger is known. */
+  readonly budget: BudgetOfRun | undefined;
   readonly parallelism: number;
   /** Requests that left for the platforms so far, each retry too. */
   readonly traffic: Traffic;
@@ -205,6 +210,14 @@ async function reopened(opened: Opened): Promise<Session> {
   return openedSession({ ...opened, input: { ...input, configuration: opened.input.configuration } });
 }
 
+function budgetOf({ options, input, ledger, surroundings, actor }: Opened, snapshot: string): BudgetOfRun {
+  const limits = budgetLimits(input.configuration.settings);
+  const { clock } = surroundings;
+  const { source, maxPrunes: allowed } = options;
+  const budget = createRemovalBudget({ ledger, clock, source, actor, limits: () => limits, isDaemon: false });
+  return { budget, by: input.commit?.name ?? `manifests ${snapshot.slice(0, 12)}`, allowed };
+}
+
 function atFault(problems: Input['problems']): PortolanError {
   return new PortolanError({
     code: 'cli/manifests-at-fault',
@@ -256,6 +269,7 @@ function openedSession(opened: Opened): Session {
     allowEmpty: options.allowEmpty === true,
     allowShrunk: options.allowShrunk === true,
     allowRewind: options.allowRewind === true,
+    budget: !isKnown || options.isAgreed === true ? undefined : budgetOf(opened, snapshot),
     parallelism: options.parallelism,
     traffic,
     reading,
@@ -327,6 +341,7 @@ function runPolicy(session: Session): RunPolicy {
       succession: async () => (allowRewind ? undefined : successionOf(input.commit, await ledger.lastSnapshot(source))),
     },
     options.limits,
+    session.budget,
   );
 }
 

@@ -1,4 +1,6 @@
 import { PortolanError } from '../model/errors.ts';
+import { createRemovalBudget } from '../reconcile/removal-budget.ts';
+import { budgetLimits } from '../reconcile/policies/run.ts';
 import type { SourceState } from '../source/feed.ts';
 import { createAccount } from './account.ts';
 import type { ControllerApi } from './api.ts';
@@ -35,6 +37,8 @@ export interface Controller {
 const FIRST_READING_MS = 5_000;
 /** Passes that may begin before the event loop turns. */
 const BURST_MAX = 8;
+/** So many minutes the time of the budgets is written down. */
+const BUDGET_EVERY = 10;
 /** When what could not be taken in is tried again. */
 const AGAIN_MS = 5_000;
 
@@ -77,6 +81,14 @@ export function createController(options: ControllerOptions): Controller {
     stop: stop.signal,
     configuration: options.configuration,
     account: createAccount({ snapshot: '', owned: 0, changed: 0, removed: 0 }),
+    budget: createRemovalBudget({
+      ledger,
+      clock,
+      source,
+      actor,
+      limits: () => budgetLimits(core.configuration.settings),
+      isDaemon: true,
+    }),
     shared: undefined,
     retrySource: () =>
       void inTurn(async () => {
@@ -151,9 +163,11 @@ export function createController(options: ControllerOptions): Controller {
 
   /** Looks at the time for as long as the controller is there. */
   async function keepTime(): Promise<void> {
-    while (!stop.signal.aborted) {
+    for (let minutes = 1; !stop.signal.aborted; minutes += 1) {
       await clock.sleep(AGE_EVERY_MS, stop.signal);
       try {
+        const platforms = new Set([...records.values()].map(({ status }) => status.platform));
+        if (minutes % BUDGET_EVERY === 0) for (const platform of platforms) await core.budget.keepTime(platform);
         for (const record of growOlder()) await keepRecord(keeping, record);
       } catch (error) {
         expected(core, error);

@@ -3,6 +3,7 @@ import { isLedgerLost } from '../ledger/errors.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { ResourceId, ScopeKey } from '../model/ids.ts';
 import type { PassOptions, Work } from '../reconcile/reconcile.ts';
+import type { RemovalBudget } from '../reconcile/removal-budget.ts';
 import type { SharedReadings } from '../reconcile/shared-readings.ts';
 import { timingOf } from '../reconcile/timing.ts';
 import type { Account } from './account.ts';
@@ -33,6 +34,7 @@ export interface Core {
   readonly stop: AbortSignal;
   configuration: ControllerConfiguration;
   account: Account;
+  readonly budget: RemovalBudget;
   /** Listings that answer for many applications at once. */
   shared: SharedReadings | undefined;
   /** Reads again what exceeded the limits of the source before. */

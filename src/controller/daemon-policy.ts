@@ -3,13 +3,15 @@ import { type ResourceId, type Scope, type ScopeKey, scopeKey } from '../model/i
 import type { Action } from '../model/plan.ts';
 import type { ApprovalNeeded, Pause } from '../model/status.ts';
 import type { EpochMs } from '../model/time.ts';
+import { expensesOf } from '../plan/budget.ts';
 import { planDigest } from '../plan/digest.ts';
 import { type GuardLimits, isApprovable, type Refusal } from '../plan/guard.ts';
 import { approvalOf } from '../reconcile/approval.ts';
 import { guardPlan } from '../reconcile/guards.ts';
-import type { Outcome } from '../reconcile/outcome.ts';
+import { type Outcome, sentOf } from '../reconcile/outcome.ts';
 import { type Admission, type Next, type PassPolicy, type Reservation, unlimited } from '../reconcile/policy.ts';
 import type { PassOptions, Prepared, Seen } from '../reconcile/reconcile.ts';
+import { type RemovalBudget, unusedOf } from '../reconcile/removal-budget.ts';
 import { sharedScope } from '../reconcile/survey.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Account } from './account.ts';
@@ -24,6 +26,9 @@ export interface PassEnvironment {
   readonly options: PassOptions;
   readonly pruneAfterMs: number;
   readonly account: Account;
+  readonly budget: RemovalBudget;
+  /** Of the source, for people. */
+  readonly revision: string;
   /** Writes down what of the allowance is spent, while the snapshot is still the accepted one. */
   keepAccount(account: Account): Promise<void>;
   /** The accepted snapshot is what the source says right now, as far as anybody can tell. */
@@ -104,8 +109,9 @@ export class DaemonPolicy implements PassPolicy {
     return !action.prune || this.#isApproved === true || (this.#mayRemove && this.#remainingMs(action) <= 0);
   }
 
-  async reserve(actions: readonly Action[], { scope, ours }: Prepared): Promise<Reservation | readonly Refusal[]> {
-    const { account, keepAccount, keeping } = this.#environment;
+  async reserve(actions: readonly Action[], prepared: Prepared): Promise<Reservation | readonly Refusal[]> {
+    const { scope, ours, work } = prepared;
+    const { account, budget, keepAccount, keeping, revision } = this.#environment;
     if (this.#isApproved === true) {
       // Let through once: what is left of it afterwards is another plan.
       this.#record.kept = { ...this.#record.kept, approved: null };
@@ -114,8 +120,14 @@ export class DaemonPolicy implements PassPolicy {
     }
     const reserved = account.reserve({ scope, actions, ours }, this.#limits);
     if (!('settle' in reserved)) return reserved;
+    const expenses = expensesOf(scope, actions, work.resources);
     try {
       // Before anything is sent: a process that dies on the way has spent what it may have sent.
+      const refusals = await budget.spend(scope.platform, expenses, revision, false);
+      if (refusals.length > 0) {
+        reserved.settle(new Set());
+        return refusals;
+      }
       await keepAccount(account);
     } catch (error) {
       reserved.settle(new Set());
@@ -123,10 +135,9 @@ export class DaemonPolicy implements PassPolicy {
     }
     return {
       async settle(outcome) {
-        const results = outcome.type === 'ended' ? outcome.results : [];
-        const sent = results.filter(({ status }) => status === 'done' || status === 'in-doubt');
-        reserved.settle(new Set(sent.map(({ action }) => action.id)));
+        reserved.settle(new Set(sentOf(outcome).map(({ id }) => id)));
         await keepAccount(account);
+        await budget.giveBack(scope.platform, unusedOf(expenses, outcome, scope, work), revision);
       },
     };
   }

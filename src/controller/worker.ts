@@ -96,6 +96,8 @@ async function onePass(core: Core, record: AppRecord, because: readonly string[]
     },
     pruneAfterMs: durationsOf(configuration.settings).pruneAfterMs,
     account: core.account,
+    budget: core.budget,
+    revision,
     keepAccount: async (account: Account) => {
       if (account === core.account) await keepFact(keeping, 'account', account.state);
     },

@@ -25,6 +25,7 @@ export const SHARE_FROM_OBJECTS = 10;
 const APPROVABLE: ReadonlySet<string> = new Set([
   'guard/share',
   'guard/prunes',
+  'guard/budget',
   'guard/shrunk-source',
   'guard/not-descendant',
 ]);

@@ -1,7 +1,7 @@
 import type { ActionResult } from '../plan/result.ts';
 import type { PortolanError } from '../model/errors.ts';
 import type { ResourceId } from '../model/ids.ts';
-import type { ScopePlan, Wait } from '../model/plan.ts';
+import type { Action, ScopePlan, Wait } from '../model/plan.ts';
 import type { Refusal } from '../plan/guard.ts';
 import type { Prepared } from './work.ts';
 
@@ -37,4 +37,10 @@ export function untouched(prepared: Prepared): Outcome {
 
 export function refusedBy(refusals: readonly Refusal[], { work, plan }: Prepared): Outcome {
   return { type: 'refused', application: work.application.id, plan, refusals };
+}
+
+/** Actions that were done, or may have been. */
+export function sentOf(outcome: Outcome): readonly Action[] {
+  const results = outcome.type === 'ended' ? outcome.results : [];
+  return results.filter(({ status }) => status === 'done' || status === 'in-doubt').map(({ action }) => action);
 }

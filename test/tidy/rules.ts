@@ -29,6 +29,7 @@ export const SPINE: Readonly<Record<string, 'all' | RegExp>> = {
   'src/apply/apply-plan.ts': 'all',
   'src/apply/resolve.ts': 'all',
   'src/plan/plan-scope.ts': 'all',
+  'src/plan/budget.ts': /^guard[A-Z]/,
   'src/plan/guard.ts': /^(?:guard[A-Z]|tollOf$)/,
   'src/reconcile/going-on.ts': 'all',
   'src/reconcile/guards.ts': 'all',

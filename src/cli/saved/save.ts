@@ -39,8 +39,8 @@ export async function savePlan(
     note(`note: ${file} was not written: the plan is not whole, because not every application could be observed`);
     return;
   }
-  // It may be carried out when its window is open.
-  if (document.refusals.some(({ code }) => code !== 'guard/window')) {
+  // It may be carried out when its window is open, and somebody who agrees to it lets it through.
+  if (document.refusals.some(({ code }) => code !== 'guard/window' && code !== 'guard/budget')) {
     note(`note: ${file} was not written: a guard refuses the plan (what lets it through must be given to plan)`);
     return;
   }

@@ -8,7 +8,7 @@ export const settingsExamples: readonly JsonObject[] = [
     kind: 'Settings',
     spec: {
       scopes: { allow: ['team-a/*/*'] },
-      prune: { enabled: true, maxShare: 0.3, maxObjects: 10 },
+      prune: { enabled: true, maxShare: 0.3, maxObjects: 10, dailyObjects: 10, dailyShare: 0.01 },
     },
   },
   {

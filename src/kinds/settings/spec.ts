@@ -10,7 +10,14 @@ import { type SourceSpec, sourceSchema } from './source-spec.ts';
 export interface SettingsSpec {
   /** `team/region/app` patterns of resolved values, `*` for any; nothing else may be touched. */
   readonly scopes: { readonly allow: readonly string[] };
-  readonly prune: { readonly enabled: boolean; readonly maxShare: number; readonly maxObjects: number };
+  readonly prune: {
+    readonly enabled: boolean;
+    readonly maxShare: number;
+    readonly maxObjects: number;
+    /** Removals, and closings to the outside, of one source on one platform in 24 h; the larger of the two. */
+    readonly dailyObjects: number;
+    readonly dailyShare: number;
+  };
   /** How long after an ambiguous write nothing is concluded or sent again. */
   readonly settle: {
     /** Port PUT, rule PUT, deletes. Default 90s. */
@@ -82,6 +89,21 @@ export const settingsSchema = {
           maximum: 100_000,
           default: 10,
           description: 'Most objects that one round may prune.',
+        },
+        dailyObjects: {
+          type: 'integer',
+          minimum: 0,
+          maximum: 100_000,
+          default: 10,
+          description:
+            'Most objects that a source may remove, or close to the outside, on one platform in 24 h in which the machine was up, however many commits it takes. Rules and outer ports are counted apart from everything else. A plan that was approved or saved is exempt.',
+        },
+        dailyShare: {
+          type: 'number',
+          minimum: 0,
+          maximum: 1,
+          default: 0.01,
+          description: 'The same as a share of the objects on record, where that is more than dailyObjects.',
         },
       },
     },

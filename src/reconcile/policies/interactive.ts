@@ -1,13 +1,17 @@
 import { transaction } from '../../apply/journal.ts';
 import type { ApplyWorld } from '../../apply/world.ts';
 import type { Action, ScopePlan } from '../../model/plan.ts';
+import { expensesOf } from '../../plan/budget.ts';
 import type { GuardLimits } from '../../plan/guard.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import type { Refusal } from '../../plan/refusal.ts';
 import { approvalOf, exactApprovalOf } from '../approval.ts';
 import { guardPlan } from '../guards.ts';
 import type { Outcome } from '../outcome.ts';
-import { type Next, type PassPolicy, unlimited } from '../policy.ts';
+import { type Next, type PassPolicy, type Reservation, unlimited } from '../policy.ts';
+import { unusedOf } from '../removal-budget.ts';
 import type { Prepared } from '../work.ts';
+import type { BudgetOfRun } from './run.ts';
 
 /** How often an install that must come to run is looked at. */
 const LOOK_EVERY_MS = 2_000;
@@ -22,6 +26,8 @@ export interface Waiting {
 
 export interface InteractiveOptions {
   readonly limits: GuardLimits;
+  /** undefined: nothing is counted, because the plan was agreed to as a whole. */
+  readonly budget?: BudgetOfRun | undefined;
   /** undefined: one pass. */
   readonly waiting?: Waiting;
 }
@@ -30,18 +36,17 @@ export interface InteractiveOptions {
  * Of a person who sees a plan and says yes: what the first plan named is done, and what its deferred actions become. What
  * was seen and agreed to bounds all passes of the call.
  */
-export function interactive({ limits, waiting }: InteractiveOptions): PassPolicy {
-  return agreeing(limits, waiting, approvalOf);
+export function interactive(options: InteractiveOptions): PassPolicy {
+  return agreeing(options, approvalOf);
 }
 
 /** Of a plan that was agreed to as a whole, saved or by its digest: every action must still be the one that was agreed to. */
-export function agreedPlan({ limits, waiting }: InteractiveOptions): PassPolicy {
-  return agreeing(limits, waiting, exactApprovalOf);
+export function agreedPlan(options: Omit<InteractiveOptions, 'budget'>): PassPolicy {
+  return agreeing(options, exactApprovalOf);
 }
 
 function agreeing(
-  limits: GuardLimits,
-  waiting: Waiting | undefined,
+  { limits, waiting, budget }: InteractiveOptions,
   approval: (plan: ScopePlan) => (action: Action) => boolean,
 ): PassPolicy {
   let approved: ((action: Action) => boolean) | undefined;
@@ -55,13 +60,25 @@ function agreeing(
     permits: (action) => approved?.(action) === true && !hasFailed(earlier, action),
     async reserve(actions, prepared, world) {
       if (actions.length > 0) await recordIgnoredWindow(prepared, limits, world);
-      return unlimited;
+      return budget === undefined ? unlimited : reserve(actions, prepared, budget);
     },
     next(outcome) {
       earlier = outcome;
       return waiting === undefined ? 'end' : nextOf(outcome, waiting);
     },
   };
+}
+
+async function reserve(
+  actions: readonly Action[],
+  { scope, work }: Prepared,
+  { budget, by, allowed }: BudgetOfRun,
+): Promise<Reservation | readonly Refusal[]> {
+  const { platform } = scope;
+  const expenses = expensesOf(scope, actions, work.resources);
+  const refusals = await budget.spend(platform, expenses, by, allowed !== undefined);
+  if (refusals.length > 0) return refusals;
+  return { settle: (outcome) => budget.giveBack(platform, unusedOf(expenses, outcome, scope, work), by) };
 }
 
 /** Who goes on outside of a window says why, and the history keeps it. */

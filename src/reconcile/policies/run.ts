@@ -1,6 +1,9 @@
+import type { SettingsSpec } from '../../kinds/settings/spec.ts';
 import type { OwnedObject } from '../../model/owned.ts';
+import { type BudgetLimits, expensesOf } from '../../plan/budget.ts';
 import type { GuardLimits, Refusal, Succession } from '../../plan/guard.ts';
 import { guardRemovals, guardRun, guardSource, removalsOf, type SourceFacts } from '../guards.ts';
+import type { RemovalBudget } from '../removal-budget.ts';
 import type { Prepared } from '../work.ts';
 
 /** What several applications of a source may change together. `owned`: what the ledger holds of the source. */
@@ -12,15 +15,53 @@ export interface SourceOfRun extends Pick<SourceFacts, 'source' | 'resources' | 
   succession(): Promise<Succession | undefined>;
 }
 
+/** What a command takes of the budget for removals. */
+export interface BudgetOfRun {
+  readonly budget: RemovalBudget;
+  /** The commit, for people. */
+  readonly by: string;
+  /** So many a person allows for this run, whatever the budget says. */
+  readonly allowed: number | undefined;
+}
+
+/** The operator's settings of it. */
+export function budgetLimits({ prune }: SettingsSpec): BudgetLimits {
+  return { objects: prune.dailyObjects, share: prune.dailyShare };
+}
+
+async function guardBudgets(
+  prepared: readonly Prepared[],
+  { budget, allowed }: BudgetOfRun,
+): Promise<readonly Refusal[]> {
+  const going = prepared.filter(({ refusals }) => refusals.length === 0);
+  const expenses = going.map(({ scope, plan, work }) => ({
+    platform: scope.platform,
+    of: expensesOf(scope, plan.actions, work.resources),
+  }));
+  const total = expenses.reduce((sum, { of }) => sum + of.length, 0);
+  if (allowed !== undefined && total <= allowed) return [];
+  const refusals: Refusal[] = [];
+  for (const [platform, its] of Map.groupBy(expenses, (each) => each.platform)) {
+    const all = its.flatMap(({ of }) => of);
+    refusals.push(...(await budget.check(platform, all)));
+  }
+  return refusals;
+}
+
 /** Of a command: the limits of all applications together, and of a source that says nothing, or much less than before. */
-export function ofCommand(source: SourceOfRun, limits: GuardLimits): RunPolicy {
+export function ofCommand(source: SourceOfRun, limits: GuardLimits, budget?: BudgetOfRun): RunPolicy {
   return async (prepared, owned) => {
     const prunes = removalsOf(prepared);
     const largest = await source.largest();
     // Asked only where something hangs on it: git reads a whole history for the answer.
     const succession = prunes === 0 ? undefined : await source.succession();
     const facts: SourceFacts = { ...source, largest, succession };
-    return [...guardRun(prepared, owned, limits), ...guardSource(facts, owned.length), ...guardRemovals(facts, prunes)];
+    return [
+      ...guardRun(prepared, owned, limits),
+      ...guardSource(facts, owned.length),
+      ...guardRemovals(facts, prunes),
+      ...(budget === undefined ? [] : await guardBudgets(prepared, budget)),
+    ];
   };
 }
 

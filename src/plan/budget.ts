@@ -1,0 +1,124 @@
+import { type Scope, scopeKey } from '../model/ids.ts';
+import type { OwnedObject } from '../model/owned.ts';
+import type { Action } from '../model/plan.ts';
+import type { DesiredState } from '../model/resource.ts';
+import type { Refusal } from './refusal.ts';
+
+/** How much may be removed, or closed to the outside, in a day of observed time; more of what there is more of. */
+export interface BudgetLimits {
+  readonly objects: number;
+  /** Share of the objects of the class on record. */
+  readonly share: number;
+}
+
+/** `access`: rules and outer ports, which have a budget of their own, beside everything else. */
+export type BudgetClass = 'access' | 'other';
+
+/** One object that is removed, or closed to the outside. */
+export interface Expense {
+  readonly object: string;
+  readonly class: BudgetClass;
+}
+
+/** JSON: what was spent and is not forgotten yet. Times are of the clock that goes only while it can be watched. */
+export type BudgetState = {
+  readonly observedMs: number;
+  /** When `observedMs` was so, as time since this start of the machine. */
+  readonly boot: string;
+  readonly uptimeMs: number;
+  readonly spent: readonly { readonly object: string; readonly class: BudgetClass; atMs: number; by: string }[];
+};
+
+export const NOTHING_SPENT_YET: BudgetState = { observedMs: 0, boot: '', uptimeMs: 0, spent: [] };
+
+/** How long what was spent counts. */
+export const BUDGET_MS = 24 * 3_600_000;
+
+const CLASSES: Readonly<Record<BudgetClass, string>> = { access: 'rules and outer ports', other: 'other objects' };
+
+/**
+ * What actions spend. Not creations, nor what is created anew, nor what only moves (its manifest names another one), nor a
+ * closing for a moment, nor closing what others opened.
+ */
+export function expensesOf(scope: Scope, actions: readonly Action[], wanted: DesiredState): readonly Expense[] {
+  const expenses = new Map<string, Expense>();
+  const add = (natural: string, isAccess: boolean): void => {
+    const object = `${scopeKey(scope)} ${natural}`;
+    if (isAccess || !expenses.has(object)) expenses.set(object, { object, class: isAccess ? 'access' : 'other' });
+  };
+  for (const action of actions) {
+    const closes = closesOuter(action);
+    if (!closes && (!action.prune || isMoved(action, wanted))) continue;
+    add(action.object, closes || isRule(action.object));
+    // A rule whose port is closed is still there, and works again when that opens.
+    if (action.verb === 'delete') for (const object of action.takesAlong ?? []) add(object, isRule(object));
+  }
+  return [...expenses.values()];
+}
+
+function closesOuter({ step, cause, prune, obligation }: Action): boolean {
+  if (step.type !== 'close_outer' || step['temporary'] === true || obligation !== undefined) return false;
+  return prune || (cause !== 'drift' && cause !== 'first-apply' && cause !== 'obligation');
+}
+
+function isMoved({ object, resource }: Action, wanted: DesiredState): boolean {
+  return isRule(object) && wanted.has(resource);
+}
+
+function isRule(naturalKey: string): boolean {
+  return naturalKey.startsWith('rule/');
+}
+
+/** How many objects of each class are on record. */
+export function sizesOf(owned: readonly OwnedObject[]): Readonly<Record<BudgetClass, number>> {
+  const isAccess = ({ naturalKey, lastApplied }: OwnedObject): boolean =>
+    isRule(naturalKey) || lastApplied['outer'] === true;
+  const access = owned.filter(isAccess).length;
+  return { access, other: owned.length - access };
+}
+
+export interface BudgetFacts {
+  readonly source: string;
+  readonly platform: string;
+  readonly state: BudgetState;
+  readonly sizes: Readonly<Record<BudgetClass, number>>;
+  readonly isDaemon: boolean;
+}
+
+/** Whether the budget of a source on a platform has room for these. */
+export function guardBudget(
+  expenses: readonly Expense[],
+  { source, platform, state, sizes, isDaemon }: BudgetFacts,
+  limits: BudgetLimits,
+): readonly Refusal[] {
+  const refusals: Refusal[] = [];
+  for (const kind of ['access', 'other'] as const) {
+    const wanted = expenses.filter((expense) => expense.class === kind).length;
+    const spent = state.spent.filter((expense) => expense.class === kind);
+    const size = Math.max(limits.objects, Math.floor(sizes[kind] * limits.share));
+    if (wanted === 0 || spent.length + wanted <= size) continue;
+    refusals.push({
+      code: 'guard/budget',
+      message: `${wanted} ${CLASSES[kind]} of platform ${platform} would be removed or closed, and the budget of the source "${source}" has ${Math.max(0, size - spent.length)} left of ${size} in 24 h of observed time${spentBy(spent)}${availableAgain(spent, wanted, size, state.observedMs)}; nothing of the plan was sent`,
+      override: isDaemon ? 'approve this plan' : `--max-prunes ${expenses.length}`,
+    });
+  }
+  return refusals;
+}
+
+const NAMED_MAX = 5;
+
+function spentBy(spent: BudgetState['spent']): string {
+  if (spent.length === 0) return '';
+  const by = [...Map.groupBy(spent, (expense) => expense.by)].map(([name, of]) => `${of.length} by ${name}`);
+  const more = by.length - NAMED_MAX;
+  return `: spent were ${by.slice(0, NAMED_MAX).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+function availableAgain(spent: BudgetState['spent'], wanted: number, size: number, nowMs: number): string {
+  if (wanted > size) return '; it is never large enough for this plan';
+  const last = spent.map(({ atMs }) => atMs).sort((left, right) => left - right)[spent.length + wanted - size - 1];
+  if (last === undefined) return '';
+  const hours = Math.max(0.1, (last + BUDGET_MS - nowMs) / 3_600_000);
+  return `; there is room again after ${Math.ceil(hours * 10) / 10} h of observed time`;
+}

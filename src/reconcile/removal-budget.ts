@@ -1,0 +1,128 @@
+import type { Ledger, LedgerOperation } from '../ledger/ledger.ts';
+import type { Scope } from '../model/ids.ts';
+import { canonicalJson } from '../model/json.ts';
+import {
+  BUDGET_MS,
+  type BudgetLimits,
+  type BudgetState,
+  type Expense,
+  expensesOf,
+  guardBudget,
+  NOTHING_SPENT_YET,
+  sizesOf,
+} from '../plan/budget.ts';
+import type { Refusal } from '../plan/refusal.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { type Outcome, sentOf } from './outcome.ts';
+import type { Work } from './work.ts';
+
+/**
+ * What a source may remove on each platform in a day of observed time, however many commits it takes. It stands in the
+ * ledger, so neither a restart nor another name for an application fills it again.
+ */
+export interface RemovalBudget {
+  /** Whether there is room for all of these together; nothing is spent. */
+  check(platform: string, expenses: readonly Expense[]): Promise<readonly Refusal[]>;
+  /** Spends, durably. @param by commit, for people. @param isForced whether there is room or not. */
+  spend(platform: string, expenses: readonly Expense[], by: string, isForced: boolean): Promise<readonly Refusal[]>;
+  /** Writes down how much time has passed: a restart of the machine forgets what is not. */
+  keepTime(platform: string): Promise<void>;
+  /** Gives back what was spent and not used. */
+  giveBack(platform: string, objects: readonly string[], by: string): Promise<void>;
+}
+
+export interface RemovalBudgetOptions {
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+  readonly source: string;
+  readonly actor: string;
+  limits(): BudgetLimits;
+  readonly isDaemon: boolean;
+}
+
+export function createRemovalBudget(options: RemovalBudgetOptions): RemovalBudget {
+  const { ledger, clock, source, actor, limits, isDaemon } = options;
+  /** Several applications ask at once: one after another. */
+  let turn: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const mine = turn.then(work);
+    turn = mine.catch(() => {});
+    return mine;
+  };
+  const keyOf = (platform: string): string => `budget ${source} ${platform}`;
+
+  async function read(platform: string): Promise<BudgetState> {
+    const text = await ledger.fact(keyOf(platform));
+    const state = text === undefined ? NOTHING_SPENT_YET : (JSON.parse(text) as BudgetState);
+    return onward(state, clock);
+  }
+
+  async function write(platform: string, state: BudgetState, lines: readonly LedgerOperation[] = []): Promise<void> {
+    await ledger.commit({
+      scope: `source:${source}`,
+      actor,
+      atMs: clock.now(),
+      operations: [{ op: 'set-fact', key: keyOf(platform), value: canonicalJson(state) }, ...lines],
+    });
+  }
+
+  async function look(platform: string, state: BudgetState, expenses: readonly Expense[]): Promise<readonly Refusal[]> {
+    const owned = (await ledger.objects({ source })).filter((row) => row.platform === platform && row.state !== 'gone');
+    return guardBudget(expenses, { source, platform, state, sizes: sizesOf(owned), isDaemon }, limits());
+  }
+
+  return {
+    check: async (platform, expenses) => (expenses.length === 0 ? [] : look(platform, await read(platform), expenses)),
+    spend: (platform, expenses, by, isForced) =>
+      inTurn(async () => {
+        if (expenses.length === 0) return [];
+        const state = await read(platform);
+        const refusals = await look(platform, state, expenses);
+        if (refusals.length > 0 && !isForced) {
+          // From now on the time is measured, after a restart of the machine too.
+          await write(platform, state);
+          return refusals;
+        }
+        const more = expenses.map((expense) => ({ ...expense, atMs: state.observedMs, by }));
+        const detail = { platform, objects: expenses.length, by };
+        const lines: LedgerOperation[] =
+          refusals.length === 0 ? [] : [{ op: 'record', event: 'budget-overridden', detail }];
+        await write(platform, { ...state, spent: [...state.spent, ...more] }, lines);
+        return [];
+      }),
+    keepTime: (platform) =>
+      inTurn(async () => {
+        const state = await read(platform);
+        if (state.spent.length > 0) await write(platform, state);
+      }),
+    giveBack: (platform, objects, by) =>
+      inTurn(async () => {
+        if (objects.length === 0) return;
+        const state = await read(platform);
+        const left = new Set(objects);
+        // Each once, and the last one first: what an earlier plan has spent stays spent.
+        const spent = state.spent.toReversed().filter((one) => !(one.by === by && left.delete(one.object)));
+        await write(platform, { ...state, spent: spent.toReversed() });
+      }),
+  };
+}
+
+/** Objects of what was spent that nothing was sent for. */
+export function unusedOf(
+  expenses: readonly Expense[],
+  outcome: Outcome,
+  scope: Scope,
+  { resources }: Work,
+): readonly string[] {
+  const used = new Set(expensesOf(scope, sentOf(outcome), resources).map(({ object }) => object));
+  return expenses.flatMap(({ object }) => (used.has(object) ? [] : [object]));
+}
+
+/** The state as it is now. Time counts while the machine is up, whatever its wall clock says; after a restart it goes on. */
+function onward(state: BudgetState, clock: Clock): BudgetState {
+  const { boot, uptimeMs } = clock.sinceBoot();
+  const passedMs = boot !== '' && boot === state.boot ? Math.max(0, uptimeMs - state.uptimeMs) : 0;
+  const observedMs = state.observedMs + passedMs;
+  const spent = state.spent.filter(({ atMs }) => observedMs - atMs < BUDGET_MS);
+  return { observedMs, boot, uptimeMs, spent };
+}
