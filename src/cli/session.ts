@@ -26,6 +26,7 @@ import { passOptions, type ScopeFlags } from './pass-options.ts';
 import { openPlatforms, type Platforms } from './platforms.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { reportProblems } from './problems.ts';
+import { windowsOf } from './windows.ts';
 import { acceptSnapshot, largestSince, snapshotId, successionOf } from '../source/snapshot.ts';
 import { count } from './text.ts';
 import { noPlatform } from './with-platforms.ts';
@@ -189,14 +190,6 @@ interface Opened {
   readonly traffic: Traffic;
   readonly reading: Progress;
   readonly windowsAt: Windows['at'] | undefined;
-}
-
-/** What it takes to work windows out is loaded only where there are some. */
-async function windowsOf({ configuration }: Input, clock: Clock): Promise<Windows['at'] | undefined> {
-  const { windows } = configuration.settings;
-  if (windows.length === 0) return undefined;
-  const { windowsAt } = await import('../plan/windows.ts');
-  return windowsAt(windows, clock);
 }
 
 /** What standard input said was read and is gone: it stays as it was. */
