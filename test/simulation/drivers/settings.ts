@@ -77,7 +77,7 @@ function settingsOf(choices: Choices): DriverSettings {
         ];
   const spec: SettingsSpec = {
     ...base,
-    prune: { enabled, maxShare, maxObjects },
+    prune: { ...base.prune, enabled, maxShare, maxObjects },
     controller: { ...base.controller, pruneAfter, resyncInterval, concurrency },
     windows,
   };
