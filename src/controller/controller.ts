@@ -53,7 +53,7 @@ export function createController(options: ControllerOptions): Controller {
   /** One change of the source or of the configuration at a time. */
   let turn: Promise<void> = Promise.resolve();
   let isAgainDue = false;
-  /** Passes that began since the event loop turned. */
+  /** Passes that began since the last one that let the event loop turn. */
   let burst = 0;
   let turned: Promise<void> | undefined;
   /** The source could not be read, or taken, since anybody was last told to go on removing. */
@@ -105,11 +105,12 @@ export function createController(options: ControllerOptions): Controller {
   /** Passes that find everything in shared readings wait for nothing: after a few of them the event loop turns. */
   async function breathe(): Promise<void> {
     burst += 1;
+    if (burst <= BURST_MAX) return;
     turned ??= clock.sleep(0).then(() => {
       burst = 0;
       turned = undefined;
     });
-    if (burst > BURST_MAX) await turned;
+    await turned;
   }
 
   /** The ledger could not be written, say: the feed tells nothing twice, so the last reading is taken in again by ourselves. */

@@ -20,7 +20,7 @@ import { parallelismOption } from '../pass-options.ts';
 import { planExitCode } from '../plan-view.ts';
 import { type ServerFlags, serverOption, tokenFileOption } from '../server/options.ts';
 import { type Session, type SessionOptions, silentHooks, surveyAll, withSession } from '../session.ts';
-import { count } from '../text.ts';
+import { count, wrap } from '../text.ts';
 import { intervalOf, watch, type WatchFlag, watchOption } from '../watch.ts';
 import { groupsOf, remediesOf, rowsOf, summaryOf, summaryText } from './rows.ts';
 import { problemsFirst, type Reader, readerOf, remedyLines, standingLines } from './standing.ts';
@@ -151,7 +151,7 @@ function reportLines(survey: Survey, reader: Reader, more: readonly string[] = [
     ...tableOf(survey, reader),
     '',
     ...(remedies.length === 0 ? [] : [...remedies, '']),
-    ...more,
+    ...more.flatMap((line) => (reader.isTerminal ? wrap(line, reader.columns) : [line])),
     reader.paint('title', summaryText(summaryOf(rows))),
   ];
 }
