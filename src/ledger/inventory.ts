@@ -17,7 +17,8 @@ export const inventoryEvent = 'ledger.inventory';
 /** The serial after which the history covers every object, in `meta`; 0 for a ledger that began with it. */
 export const coveredSince = 'inventory_since';
 
-const columns = [
+/** What a hash covers, in this order: everything but the serial. Another column changes every hash: its migration covers the objects anew. */
+export const sealedColumns = [
   'uid',
   'scope',
   'platform',
@@ -37,7 +38,7 @@ const columns = [
 
 /** SHA-256, in hex, over an object as it is stored, without its serial. */
 export function objectHash(row: ObjectTable): string {
-  return hash('sha256', JSON.stringify(columns.map((column) => row[column])));
+  return hash('sha256', JSON.stringify(sealedColumns.map((column) => row[column])));
 }
 
 /** The changes as a line of the history stores them; null for none. */

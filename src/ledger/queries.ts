@@ -1,4 +1,5 @@
 import { type CompiledQuery, type Kysely, type QueryResult, sql } from 'kysely';
+import { sealedColumns } from './inventory.ts';
 import { pendingStates } from './rules.ts';
 import type { LedgerTables } from './schema.ts';
 
@@ -109,24 +110,7 @@ interface MoveValues extends Pick<LedgerTables['intent'], 'id' | 'scope' | 'stat
   readonly resolved_by: string | null;
 }
 
-const objectColumns = [
-  'uid',
-  'scope',
-  'platform',
-  'source',
-  'kind',
-  'resource',
-  'natural_key',
-  'remote_id',
-  'remote_aux',
-  'origin',
-  'state',
-  'last_applied',
-  'obligation',
-  'failures',
-  'last_snapshot',
-  'serial',
-] as const satisfies readonly (keyof LedgerTables['object'])[];
+const objectColumns = [...sealedColumns, 'serial'] as const satisfies readonly (keyof LedgerTables['object'])[];
 
 const intentColumns = [
   'id',
