@@ -62,6 +62,10 @@ export class Command extends DriverProcess {
     return this.#call.prune;
   }
 
+  get allowsRewind(): boolean {
+    return this.#call.allows;
+  }
+
   stop(): void {
     this.drainMs ??= this.world.timeline.nowMs;
     this.#stop.abort(new Error('SIGTERM'));

@@ -35,6 +35,7 @@ export const nameOfId = (id: ResourceId): AppName => id.slice('Application/'.len
 export class Daemon extends DriverProcess {
   readonly kind = 'daemon';
   readonly isAgreed = false;
+  readonly allowsRewind = false;
   readonly #terms: Term[];
   readonly #passes = new Map<AppName, Pass>();
   readonly #running = new Set<AppName>();

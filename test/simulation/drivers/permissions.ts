@@ -81,8 +81,13 @@ export class Permissions {
   /**
    * The ledger was told which snapshot is worked towards.
    * @param isAgreed by a command that removes things too, after its guards had nothing against it.
+   * @param allowsRewind by a command that confirms a rewind.
    */
-  committed(operations: readonly LedgerOperation[], owned: number, isAgreed: boolean): void {
+  committed(
+    operations: readonly LedgerOperation[],
+    owned: number,
+    { isAgreed, allowsRewind }: { readonly isAgreed: boolean; readonly allowsRewind: boolean },
+  ): void {
     for (const operation of operations) {
       if (operation.op !== 'accept-snapshot') continue;
       const { commit: commitId, id } = operation.snapshot;
@@ -91,7 +96,7 @@ export class Permissions {
         this.#violate('I-SOURCE', `snapshot ${id} of commit ${commitId} was accepted, which nobody was told of`);
         continue;
       }
-      const mayPrune = this.follows(commit);
+      const mayPrune = allowsRewind || this.follows(commit);
       const size = sizeOf(commit.content);
       const isShrunk = !isAgreed && this.isShrunk(commit);
       this.#largest = isShrunk || !(mayPrune || isAgreed) ? Math.max(this.#largest, size) : size;

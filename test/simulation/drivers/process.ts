@@ -38,6 +38,8 @@ export abstract class DriverProcess implements Sender {
   abstract readonly kind: 'daemon' | 'command';
   /** A person, or a job in the name of one, has seen what it removes. */
   abstract readonly isAgreed: boolean;
+  /** `--allow-rewind`: a person confirms the rewind, for this run and for those after it. */
+  abstract readonly allowsRewind: boolean;
   /** From its beginning to its end. */
   abstract live(): Promise<void>;
   /** SIGTERM. */

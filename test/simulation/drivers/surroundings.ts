@@ -18,6 +18,8 @@ export interface Sender {
   readonly drainMs: number | undefined;
   /** A person, or a job in the name of one, has seen what it removes. */
   readonly isAgreed: boolean;
+  /** `--allow-rewind`: a person confirms the rewind, for this run and for those after it. */
+  readonly allowsRewind: boolean;
   /** From its beginning to its end. */
   live(): Promise<void>;
   /** SIGTERM. */
