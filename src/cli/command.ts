@@ -47,6 +47,9 @@ export interface Surroundings extends ProcessSurroundings {
 /** Runs a command's work and keeps its exit code for main. */
 export type Invoke = (work: (surroundings: Surroundings) => Promise<ExitCode>) => Promise<void>;
 
+/** @param words the words after the program's name. */
+export type RunCommandLine = (words: readonly string[], around: ProcessSurroundings) => Promise<ExitCode>;
+
 /** The commands of the program, for the few commands that are about commands. */
 export interface CommandTree {
   /**
@@ -54,6 +57,8 @@ export interface CommandTree {
    * each costs the import of its file.
    */
   build(named: readonly string[] | 'all'): Promise<CommandUnknownOpts>;
+  /** Runs a command line, for the commands that run others. */
+  readonly run: RunCommandLine;
 }
 
 /** What the help of a command says beside its options and examples. */

@@ -7,10 +7,9 @@ import { createHttpTransport, type HttpTransport } from '../platform/http.ts';
 import { demo } from '../sandbox/seeds/demo.ts';
 import { SANDBOX_TOKEN, type Sandbox, startSandbox } from '../sandbox/server.ts';
 import { own } from './guarded.ts';
-import type { CommandDefinition, Surroundings } from './command.ts';
+import type { CommandDefinition, RunCommandLine, Surroundings } from './command.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { makeFolder, readNamedFile, removeFolder, writeTextFile } from './files.ts';
-import { runProgram } from './program.ts';
 
 const HELP = `
 Starts the sandbox with a small team, and lets the real commands manage it: a plan, an apply, an empty second plan, drift made
@@ -28,7 +27,7 @@ export const demoCommand: CommandDefinition = {
     exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.interrupted],
     seeAlso: ['sandbox', 'init', 'plan'],
   },
-  define(command, invoke) {
+  define(command, invoke, { run }) {
     command
       .addOption(
         new Option('--dialect <dialect>', 'which API the sandbox speaks')
@@ -37,7 +36,7 @@ export const demoCommand: CommandDefinition = {
       )
       .addOption(new Option('--keep', 'leave the configuration and the ledger of the demo in their folder'))
       .addHelpText('after', HELP)
-      .action((options) => invoke((surroundings) => runDemo(options, surroundings)));
+      .action((options) => invoke((surroundings) => runDemo(options, run, surroundings)));
   },
 };
 
@@ -46,7 +45,11 @@ interface DemoOptions {
   readonly keep?: true | undefined;
 }
 
-async function runDemo({ dialect, keep }: DemoOptions, surroundings: Surroundings): Promise<ExitCode> {
+async function runDemo(
+  { dialect, keep }: DemoOptions,
+  runCommand: RunCommandLine,
+  surroundings: Surroundings,
+): Promise<ExitCode> {
   const { clock, random, terminal } = surroundings;
   const startedMs = clock.monotonic();
   const folder = makeFolder(join(surroundings.temporaryFolder, 'portolan-demo-'));
@@ -57,7 +60,7 @@ async function runDemo({ dialect, keep }: DemoOptions, surroundings: Surrounding
     clock,
     auth: { header: 'Authorization', value: () => new Secret(SANDBOX_TOKEN, 'the sandbox') },
   });
-  const stage = stageOf(surroundings, folder, sandbox);
+  const stage = stageOf(runCommand, surroundings, folder, sandbox);
   try {
     stage.title(
       'A platform to manage',
@@ -112,7 +115,7 @@ interface Stage {
   run(args: readonly string[], expected: ExitCode): Promise<void>;
 }
 
-function stageOf(surroundings: Surroundings, folder: string, sandbox: Sandbox): Stage {
+function stageOf(runCommand: RunCommandLine, surroundings: Surroundings, folder: string, sandbox: Sandbox): Stage {
   const { terminal, packageRoot } = surroundings;
   const examples = join(packageRoot, 'examples');
   const config = join(folder, 'portolan.yaml');
@@ -132,7 +135,7 @@ function stageOf(surroundings: Surroundings, folder: string, sandbox: Sandbox): 
     title: (heading, text) => terminal.out.write(`\n${bold(`── ${heading}`)}\n${text}\n`),
     async run(args, expected) {
       terminal.out.write(`\n${bold(`$ portolan ${args.join(' ')}`)}\n`);
-      const code = await runProgram(args, { ...surroundings, env });
+      const code = await runCommand(args, { ...surroundings, env });
       terminal.out.write(`${bold(`exit code ${code}`)}\n`);
       if (code === expected) return;
       throw new PortolanError({

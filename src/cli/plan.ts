@@ -1,6 +1,6 @@
 import { Option } from '@commander-js/extra-typings';
 import type { CommandDefinition, Surroundings } from './command.ts';
-import { checkEmpty, type EmptyFlags, ifEmptyOption } from './empty-input.ts';
+import { checkEmpty, ifEmptyOption } from './empty-input.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import {
   configOption,
@@ -29,11 +29,12 @@ import {
   pruneOption,
   targetOption,
 } from './pass-options.ts';
-import { openOutputs, orUnwritten, outOption, type OutputOptions, planOutputOption, positionsOf } from './outputs.ts';
+import { openOutputs, orUnwritten, outOption, planOutputOption, positionsOf } from './outputs.ts';
+import type { PlanOptions } from './plan-options.ts';
 import { endOfPlan } from './saved/agreed.ts';
 import { expectOption, saveOption } from './saved/flags.ts';
-import { type ServerFlags, serverOption, tokenFileOption } from './server/options.ts';
-import { type SessionOptions, silentHooks, surveyAll, withSession } from './session.ts';
+import { serverOption, tokenFileOption } from './server/options.ts';
+import { silentHooks, surveyAll, withSession } from './session.ts';
 
 const EXAMPLES = `
 Examples:
@@ -90,15 +91,8 @@ export const planCommand: CommandDefinition = {
   },
 };
 
-export interface PlanOptions extends SessionOptions, OutputOptions, EmptyFlags {
-  readonly detailedExitcode?: boolean | undefined;
-  /** Digest of the one plan that is expected. */
-  readonly expect?: string | undefined;
-  readonly save?: string | undefined;
-}
-
 /** The packages for talking to a server are loaded only where there is one. */
-async function plan(options: PlanOptions & ServerFlags, surroundings: Surroundings): Promise<ExitCode> {
+async function plan(options: PlanOptions, surroundings: Surroundings): Promise<ExitCode> {
   const saving = options.save === undefined ? undefined : await import('./saved/save.ts');
   if (options.save !== undefined) saving?.checkSaving(options.save, options);
   if (options.server !== undefined) {

@@ -333,7 +333,7 @@ async function buildProgram(
     .helpCommand('help [command]', 'Show the help of a command.')
     .addHelpText('after', EXIT_CODE_HELP);
   bindOutput(program, surroundings);
-  const tree: CommandTree = { build: (args) => buildProgram(args, surroundings, notRunning) };
+  const tree: CommandTree = { build: (args) => buildProgram(args, surroundings, notRunning), run: runProgram };
   await addCommands(program as unknown as Command, COMMANDS, named, (command, path, definition) => {
     definition.define(command, invoke, tree);
     if (command.options.some(({ long }) => long === '--config')) command.addOption(setOption());

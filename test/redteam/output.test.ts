@@ -49,7 +49,7 @@ async function formatsOf(path: readonly string[]): Promise<readonly string[]> {
   };
   const definition = await find(COMMANDS, path).load();
   const command = new Command();
-  definition.define(command, async () => {}, { build: async () => command as never });
+  definition.define(command, async () => {}, { build: async () => command as never, run: async () => 0 });
   return command.options.find(({ long }) => long === '--output')?.argChoices ?? ['text'];
 }
 

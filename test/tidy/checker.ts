@@ -28,6 +28,7 @@ export interface Finding {
 export type Rule =
   | 'syntax'
   | 'layer'
+  | 'cycle'
   | 'folder-name'
   | 'kind-is-pure'
   | 'spine'
@@ -67,11 +68,13 @@ export function checkFiles(
 ): readonly Finding[] {
   const findings: Finding[] = [];
   const used = new Map<string, Set<Ambient>>();
+  const sources: Parsed[] = [];
   for (const [path, text] of files) {
     const parsed = parse(path, text, findings);
     if (parsed === undefined) continue;
     findings.push(...folderNames(parsed), ...fileSize(parsed), ...unexplained(parsed), ...shortTimeLimits(parsed));
     if (!path.startsWith('src/')) continue;
+    sources.push(parsed);
     findings.push(
       ...importDirection(parsed),
       ...besideTheSpine(parsed),
@@ -86,7 +89,7 @@ export function checkFiles(
       findings.push({ file: path, line: use.line, rule: 'ambient', message });
     }
   }
-  return [...findings, ...staleAllowances(allowed, used)];
+  return [...findings, ...importCycles(sources), ...staleAllowances(allowed, used)];
 }
 
 function parse(path: string, text: string, findings: Finding[]): Parsed | undefined {
@@ -188,6 +191,30 @@ function importDirection({ path, text, imports }: Parsed): Finding[] {
       );
     }
   }
+  return findings;
+}
+
+/**
+ * Files that import each other, by any way: statement, `import()`, types alone. Oxlint's `import/no-cycle` does not follow
+ * `import()`, which is how commands are loaded.
+ */
+function importCycles(sources: readonly Parsed[]): Finding[] {
+  const findings: Finding[] = [];
+  const byPath = new Map(sources.map((parsed) => [parsed.path, parsed]));
+  const done = new Set<string>();
+  const visit = (path: string, chain: readonly string[]): void => {
+    const { text, imports } = byPath.get(path) ?? { text: '', imports: [] };
+    for (const { specifier, start } of imports) {
+      const target = posix.join(posix.dirname(path), specifier);
+      const from = [...chain, path].indexOf(target);
+      if (from !== -1) {
+        const message = [...chain, path].slice(from).concat(target).join(' → ');
+        findings.push({ file: path, line: lineAt(text, start), rule: 'cycle', message });
+      } else if (byPath.has(target) && !done.has(target)) visit(target, [...chain, path]);
+    }
+    done.add(path);
+  };
+  for (const path of byPath.keys()) if (!done.has(path)) visit(path, []);
   return findings;
 }
 

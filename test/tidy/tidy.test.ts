@@ -185,6 +185,22 @@ test.for(FAULTS)('%s in %s', ([, path, text, rule]) => {
   expect([...new Set(found)]).toEqual(rule === undefined ? [] : [rule]);
 });
 
+test.for([
+  ['a statement', "import { b } from './b.ts';\nb();"],
+  ['types alone', "import type { B } from './b.ts';\nexport type A = B;"],
+  ['a dynamic import', "await import('./b.ts');"],
+  ['a re-export', "export * from './b.ts';"],
+] as const)('a cycle of three files is found that %s closes', ([, text]) => {
+  const files = new Map([
+    ['src/plan/a.ts', text],
+    ['src/plan/b.ts', "import { c } from './c.ts';\nc();"],
+    ['src/plan/c.ts', "await import('./a.ts');"],
+  ]);
+  expect(checkFiles(files, {}).map(({ rule, message }) => `${rule}: ${message}`)).toEqual([
+    'cycle: src/plan/a.ts → src/plan/b.ts → src/plan/c.ts → src/plan/a.ts',
+  ]);
+});
+
 test('an allowance lets one file do one thing, and must be needed', () => {
   const files = new Map([['src/plan/a.ts', 'export const a = Date.now();\nconsole.log(a);']]);
   const uses = { 'src/plan/a.ts': { uses: ['clock', 'files'], reason: 'test' } } as const;

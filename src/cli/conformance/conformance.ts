@@ -2,7 +2,7 @@ import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import packageFile from '../../../package.json' with { type: 'json' };
 import { PortolanError } from '../../model/errors.ts';
 import { checkPlatformUrl } from '../../platform/url.ts';
-import type { CommandDefinition, Surroundings } from '../command.ts';
+import type { CommandDefinition, RunCommandLine, Surroundings } from '../command.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { readNamedFile, removeFolder } from '../files.ts';
 import { collect, integerArgument, outputOption } from '../options.ts';
@@ -43,7 +43,7 @@ export const conformanceCommand: CommandDefinition = {
     exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.held, EXIT.unreachable, EXIT.interrupted],
     seeAlso: ['sandbox', 'regions', 'export'],
   },
-  define(command, invoke) {
+  define(command, invoke, { run }) {
     command
       .addOption(new Option('--url <address>', 'address of the server (required)'))
       .addOption(new Option('--token-env <name>', 'variable that holds the token').default('PORTOLAN_TOKEN'))
@@ -75,7 +75,7 @@ export const conformanceCommand: CommandDefinition = {
       )
       .addOption(outputOption(['text', 'json']))
       .addHelpText('after', HELP)
-      .action((options) => invoke((surroundings) => conformance(options, surroundings)));
+      .action((options) => invoke((surroundings) => conformance(options, run, surroundings)));
   },
 };
 
@@ -100,7 +100,11 @@ interface ConformanceOptions {
   readonly output: 'text' | 'json';
 }
 
-async function conformance(options: ConformanceOptions, surroundings: Surroundings): Promise<ExitCode> {
+async function conformance(
+  options: ConformanceOptions,
+  runCommand: RunCommandLine,
+  surroundings: Surroundings,
+): Promise<ExitCode> {
   const { clock, random, terminal, signal } = surroundings;
   const started = { ms: clock.now(), monotonic: clock.monotonic() };
   const { url: address, team, region } = options;
@@ -130,7 +134,7 @@ async function conformance(options: ConformanceOptions, surroundings: Surroundin
     );
     const open = (): Workplace => {
       const { authHeader: header, tokenEnv } = options;
-      const opened = openWorkplace({ url: proxy.url, header, tokenEnv, store }, surroundings);
+      const opened = openWorkplace({ url: proxy.url, header, tokenEnv, store, runCommand }, surroundings);
       folders.push(opened.folder);
       return opened;
     };

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import type { Clock } from '../../runtime/clock.ts';
-import type { Surroundings } from '../command.ts';
+import type { RunCommandLine, Surroundings } from '../command.ts';
 import { makeFolder, writeTextFile } from '../files.ts';
-import { runProgram } from '../program.ts';
 import type { Output } from '../terminal.ts';
 import type { GroundOptions } from './ground.ts';
 
@@ -41,6 +40,7 @@ export interface WorkplaceOptions {
   readonly header: string;
   readonly tokenEnv: string;
   readonly store: GroundOptions['store'];
+  readonly runCommand: RunCommandLine;
 }
 
 /** Longer than the longest settle window. */
@@ -85,7 +85,7 @@ export function openWorkplace(options: WorkplaceOptions, surroundings: Surroundi
       color: false,
     });
     const { ask: _, ...terminal } = { ...surroundings.terminal, out: output('out'), err: output('err') };
-    const code = await runProgram(args, { ...surroundings, terminal, env, clock });
+    const code = await options.runCommand(args, { ...surroundings, terminal, env, clock });
     return { code, ...text };
   };
   let confirmed: readonly string[] = [];

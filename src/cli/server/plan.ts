@@ -6,12 +6,11 @@ import type { ExitCode } from '../exit-codes.ts';
 import { loadManifests } from '../../manifest/load.ts';
 import { readInputFiles } from '../input.ts';
 import { openOutputs, orUnwritten, positionsOf } from '../outputs.ts';
-import type { PlanOptions } from '../plan.ts';
+import type { PlanOptions } from '../plan-options.ts';
 import { reportProblems } from '../problems.ts';
 import { endOfPlan } from '../saved/agreed.ts';
 import { ServerRefusal } from './answers.ts';
 import { openServer, type ServerClient } from './client.ts';
-import type { ServerFlags } from './options.ts';
 
 /** Flags of `plan` that are the operator's to set where the server runs. */
 const OF_THE_SERVER = {
@@ -28,7 +27,7 @@ const OF_THE_SERVER = {
  * Sends the manifests to a running controller and shows its plan: neither the platform's credentials nor the ledger are
  * needed here. What is shown, and the exit code, are as of a plan that is made here.
  */
-export async function planOnServer(options: PlanOptions & ServerFlags, surroundings: Surroundings): Promise<ExitCode> {
+export async function planOnServer(options: PlanOptions, surroundings: Surroundings): Promise<ExitCode> {
   for (const [name, flag] of Object.entries(OF_THE_SERVER)) {
     if (options[name as keyof typeof OF_THE_SERVER] !== undefined) throw ofTheServer(flag);
   }

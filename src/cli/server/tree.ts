@@ -5,12 +5,11 @@ import type { ApplicationStatus, ResourceStatus } from '../../model/status.ts';
 import type { Surroundings } from '../command.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import type { Remedy } from '../status/standing.ts';
-import type { TreeNode, TreeState } from '../tree/node.ts';
+import type { Forest, TreeNode, TreeState } from '../tree/node.ts';
 import { byName, byNumber, portFacts } from '../tree/parts.ts';
 import { ServerRefusal } from './answers.ts';
 import { openServer, type ServerClient } from './client.ts';
 import type { ServerFlags } from './options.ts';
-import type { Forest } from '../tree/tree.ts';
 
 /** What a controller knows of its applications: conditions of their resources, and ports and rules from its ledger. */
 export async function forestOfServer(

@@ -1,6 +1,6 @@
 import { safeLine } from '../../model/text.ts';
 import type { Glyphs, Mark } from '../drawing/glyphs.ts';
-import { paintMark, type Reader } from '../status/standing.ts';
+import { paintMark, type Reader, type Remedy } from '../status/standing.ts';
 import { reasonTableLines, tableLines } from '../table.ts';
 import { count, displayWidth } from '../text.ts';
 
@@ -36,6 +36,14 @@ export interface TreeNode {
   /** Why it is not in sync; empty where that goes without saying. */
   readonly reason: string;
   readonly children: readonly TreeNode[];
+}
+
+/** What is printed, from here or from a server. */
+export interface Forest {
+  readonly revision: string | null;
+  readonly applications: readonly TreeNode[];
+  /** What could not be seen, and what to do about it. */
+  readonly notes: readonly Remedy[];
 }
 
 interface StateFace {

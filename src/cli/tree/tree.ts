@@ -18,11 +18,11 @@ import { parallelismOption } from '../pass-options.ts';
 import { planExitCode } from '../plan-view.ts';
 import { applicationArgument, type ServerFlags, serverOption, tokenFileOption } from '../server/options.ts';
 import { type Session, type SessionOptions, silentHooks, surveyAll, withSession } from '../session.ts';
-import { type Reader, readerOf, type Remedy, remedyLines } from '../status/standing.ts';
+import { type Reader, readerOf, remedyLines } from '../status/standing.ts';
 import { unknownApplication } from '../unknown-application.ts';
 import { applicationTree } from './application.ts';
 import { inventoryOf } from './inventory.ts';
-import { type TreeNode, treeLines, treeSummary } from './node.ts';
+import { type Forest, type TreeNode, treeLines, treeSummary } from './node.ts';
 
 const EXAMPLES = `
 What no manifest names is shown too, as far as the platform lists it. With --server, only what the controller has on record
@@ -66,14 +66,6 @@ export const treeCommand: CommandDefinition = {
 interface TreeOptions extends SessionOptions, ServerFlags {
   readonly ascii?: boolean | undefined;
   readonly output: 'text' | 'json';
-}
-
-/** What is printed, from here or from a server. */
-export interface Forest {
-  readonly revision: string | null;
-  readonly applications: readonly TreeNode[];
-  /** What could not be seen, and what to do about it. */
-  readonly notes: readonly Remedy[];
 }
 
 /** The packages for talking to a server are loaded only where there is one. */
