@@ -4,6 +4,7 @@ import { nearest } from '../manifest/suggest.ts';
 import { PortolanError } from '../model/errors.ts';
 import { parseScopeKey, type ResourceId, type ScopeKey, scopeKey } from '../model/ids.ts';
 import type { DesiredState } from '../model/resource.ts';
+import { shareLimits } from '../plan/guard.ts';
 import type { Windows } from '../plan/window-guard.ts';
 import type { PassOptions } from '../reconcile/reconcile.ts';
 import { requiredReason } from './ledger/words.ts';
@@ -48,7 +49,7 @@ export function targetOption() {
 export function maxShareOption() {
   return new Option(
     '--max-share <share>',
-    'override: the share of objects on record that one run may change, 0 to 1',
+    'override: the share of objects on record that one run may change, 0 to 1, however few there are; by default 0.3, from ten objects on',
   ).argParser(shareArgument);
 }
 
@@ -163,7 +164,7 @@ export function passOptions(
       firstInstall: (scope) => firstInstall === 'asked' || firstInstall?.includes(scope) === true,
     },
     limits: {
-      maxShare: flags.maxShare ?? settings.prune.maxShare,
+      ...shareLimits(flags.maxShare ?? settings.prune.maxShare),
       maxPrunes: flags.maxPrunes ?? settings.prune.maxObjects,
       allowedScopes: settings.scopes.allow,
       ...(facts.windowsAt === undefined ? {} : { windows: { at: facts.windowsAt, ignoredBecause } }),

@@ -2,6 +2,7 @@ import type { ApplyEvent, ApplyWorld } from '../apply/world.ts';
 import { isLedgerLost } from '../ledger/errors.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { ResourceId, ScopeKey } from '../model/ids.ts';
+import { shareLimits } from '../plan/guard.ts';
 import type { PassOptions, Work } from '../reconcile/reconcile.ts';
 import type { RemovalBudget } from '../reconcile/removal-budget.ts';
 import type { SharedReadings } from '../reconcile/shared-readings.ts';
@@ -61,7 +62,7 @@ export function passOptions({ settings }: ControllerConfiguration): PassOptions 
       firstInstall: () => settings.controller.firstInstalls === 'allow',
     },
     limits: {
-      maxShare: settings.prune.maxShare,
+      ...shareLimits(settings.prune.maxShare),
       maxPrunes: settings.prune.maxObjects,
       allowedScopes: settings.scopes.allow,
     },

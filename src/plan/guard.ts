@@ -7,8 +7,10 @@ export type { Refusal } from './refusal.ts';
 
 /** How much one run may change or remove before a person is asked. */
 export interface GuardLimits {
-  /** Share of the objects on record, 0 to 1, that one run may change or remove; counted from `shareFrom` objects on. */
+  /** Share of the objects on record, 0 to 1, that one scope, run or revision may change or remove. */
   readonly maxShare: number;
+  /** With fewer objects on record than this, the share is not checked. */
+  readonly shareFrom: number;
   /** Removals in one run. */
   readonly maxPrunes: number;
   /** `team/region/app` patterns, `*` for any. */
@@ -21,6 +23,19 @@ export interface GuardLimits {
 
 /** Below this many objects a share says nothing: one of three is a third. */
 export const SHARE_FROM_OBJECTS = 10;
+
+/** The share that applies where nobody gives one. */
+const SHARE_DEFAULT = 0.3;
+
+/**
+ * Returns the limit for a share, for commands and the daemon alike. A given share applies to every scope, run and revision,
+ * however few objects are on record: 0.1 lets no one of nine be removed. The default spares those with fewer than ten.
+ * @param given by a flag or by Settings.
+ */
+export function shareLimits(given: number | undefined): Pick<GuardLimits, 'maxShare' | 'shareFrom'> {
+  if (given !== undefined) return { maxShare: given, shareFrom: 0 };
+  return { maxShare: SHARE_DEFAULT, shareFrom: SHARE_FROM_OBJECTS };
+}
 
 const APPROVABLE: ReadonlySet<string> = new Set([
   'guard/share',
@@ -114,7 +129,7 @@ export function guardToll(toll: Toll, { of, owned, spent }: Allowance, limits: G
     isTold && count > 0 ? `, ${count} of them by earlier plans` : '';
   // What is changed need not be on record: ports are asserted without adoption.
   const share = Math.min(1, touched / owned);
-  if (owned >= SHARE_FROM_OBJECTS && share > limits.maxShare) {
+  if (owned >= limits.shareFrom && share > limits.maxShare) {
     const raised = Math.ceil(share * 100) / 100;
     refusals.push({
       code: 'guard/share',

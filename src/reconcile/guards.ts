@@ -86,9 +86,8 @@ export function guardRun(
   limits: GuardLimits,
 ): readonly Refusal[] {
   const going = prepared.filter(({ refusals }) => refusals.length === 0);
-  const plans = going.map(({ plan, ours }) => ({ ...plan, ours }));
-  if (plans.length < 2) return [];
-  return guardToll(tollOf(plans), { of: 'this run', owned: owned.length, spent: NOTHING_SPENT }, limits);
+  const toll = tollOf(going.map(({ plan, ours }) => ({ ...plan, ours })));
+  return guardToll(toll, { of: 'this run', owned: owned.length, spent: NOTHING_SPENT }, limits);
 }
 
 /** Removals of all applications that are not refused. */

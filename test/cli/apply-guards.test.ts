@@ -217,3 +217,24 @@ test('without a terminal and without --yes nothing is sent, and the flag to pass
   expect((await runHere(args, { env: scene.env, clock: scene.clock, terminal: yes.terminal })).code).toBe(0);
   expect(scene.traffic().writes).toHaveLength(3);
 });
+
+const few = (count: number, weight = 50): string =>
+  shop(web(PORTS), ...Array.from({ length: count }, (_, n) => rule(`r${n}`, `r${n}.example.com`, `weight: ${weight}`)));
+
+test.for([
+  ['nobody gives a share', '{}', [], 0],
+  ['a flag gives one', '{}', ['--max-share', '0.1'], 4],
+  ['a flag gives a share that allows it', '{}', ['--max-share', '0.2'], 0],
+  ['Settings give one', '{ prune: { maxShare: 0.1 } }', [], 4],
+  ['a flag gives another one than Settings', '{ prune: { maxShare: 0.1 } }', ['--max-share', '1'], 0],
+] as const)('one of fewer than ten objects is removed as follows where %s', async ([, settings, args, code]) => {
+  const scene = await setScene({ settings, manifests: { 'a.yaml': few(3) } });
+  expect((await scene.run('apply', ['--max-share', '1'])).code).toBe(0);
+  scene.write('a.yaml', few(2));
+  const run = await scene.run('apply', ['--prune', ...args]);
+  expect(run.code).toBe(code);
+  if (code === 0) return;
+  expect(run.out).toContain('would change or remove 1 objects, with 6 on record (16.7 %), more than the limit of 10 %');
+  expect(override(run.out)).toEqual(['--max-share', '0.17']);
+  expect((await scene.run('apply', ['--prune', ...override(run.out)])).code).toBe(0);
+});

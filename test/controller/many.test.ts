@@ -85,7 +85,7 @@ test('what one revision may remove is counted over all applications: each removi
 });
 
 test('many changes of one revision are refused from the allowed share on; a first apply is not counted', async () => {
-  const world = started(20, '{ controller: { concurrency: 2 }, prune: { maxShare: 0.3 } }');
+  const world = started(20, '{ controller: { concurrency: 2 } }');
   await world.commit(filesOf(20, 'WEB', () => 0));
   await world.until(() => readies(world) === 20, 'all are in sync');
   await world.commit(filesOf(20, 'SITE', () => 0));

@@ -120,7 +120,7 @@ function action(object: string, facts: Partial<Action> = {}): Action {
 }
 
 const SCOPE = { platform: 'default', team: 't', region: 'r', appId: 1 };
-const LIMITS = { maxShare: 0.3, maxPrunes: 2, allowedScopes: [] };
+const LIMITS = { maxShare: 0.3, shareFrom: 10, maxPrunes: 2, allowedScopes: [] };
 
 test('an allowance is used up by what was sent, once for each object, and by nothing else', () => {
   const account = createAccount({ snapshot: 's', owned: 10, changed: 0, removed: 0 });

@@ -139,7 +139,7 @@ test('configuration: defaults, names, and settings of a file that has none', () 
   expect(configuration.settings).toEqual(defaultSettings());
   expect(configuration.settings).toMatchObject({
     scopes: { allow: ['*/*/*'] },
-    prune: { enabled: true, maxShare: 0.3, maxObjects: 10 },
+    prune: { enabled: true, maxObjects: 10 },
     settle: { targetState: '90s', creation: '5m', install: '20m' },
     installs: { ambiguous: 'hold' },
     source: { signatures: { by: 'nobody' } },

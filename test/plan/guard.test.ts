@@ -18,7 +18,7 @@ import { scopeKey } from '../../src/model/ids.ts';
 import type { ScopePlan } from '../../src/model/plan.ts';
 import { actionOf, objectOf, planOf, scope } from './plans.ts';
 
-const limits: GuardLimits = { maxShare: 0.3, maxPrunes: 10, allowedScopes: ['*/*/*'] };
+const limits: GuardLimits = { maxShare: 0.3, shareFrom: 10, maxPrunes: 10, allowedScopes: ['*/*/*'] };
 const owned = (count: number) => Array.from({ length: count }, (_, at) => objectOf({ naturalKey: `port/s/${at}` }));
 /** That many actions, each on an object of its own. */
 const changing = (count: number, changes: object = {}) =>

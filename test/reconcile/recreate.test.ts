@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Outcome } from '../../src/reconcile/outcome.ts';
 import type { PassOptions, Work } from '../../src/reconcile/reconcile.ts';
-import { guardToll, NOTHING_SPENT, tollOf } from '../../src/plan/guard.ts';
+import { guardToll, shareLimits, NOTHING_SPENT, tollOf } from '../../src/plan/guard.ts';
 import { planDocument } from '../../src/plan/document.ts';
 import { renderHtml } from '../../src/plan/render/html.ts';
 import { renderMarkdown } from '../../src/plan/render/markdown.ts';
@@ -94,7 +94,7 @@ test('a rule is deleted and created again, whole, as one change that is no remov
     /\| Application\/shop \|([^\n]*)\|/.exec(renderMarkdown({ plan: document, applied: undefined })) ?? [];
   if (row !== undefined) expect(row.split('|').map((cell) => cell.trim())).toEqual(['·', '1', '·', '·', '·', '1']);
   const allowance = { of: 'this run', owned: platform.store.objects.size, spent: NOTHING_SPENT };
-  expect(guardToll(tollOf([planned]), allowance, { maxShare: 1, maxPrunes: 0, allowedScopes: [] })).toEqual([]);
+  expect(guardToll(tollOf([planned]), allowance, { ...shareLimits(1), maxPrunes: 0, allowedScopes: [] })).toEqual([]);
 
   const outcome = ended(await platform.pass(recreating(NEW)));
   expect(outcome.results.map(({ status }) => status)).toEqual(['done', 'done']);

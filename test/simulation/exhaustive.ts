@@ -1,3 +1,4 @@
+import { shareLimits } from '../../src/plan/guard.ts';
 import type { Dialect } from '../../src/sandbox/wire.ts';
 import { Controller } from './controller.ts';
 import { memoryHost } from './ledgers.ts';
@@ -191,7 +192,7 @@ export function live(
     plan: { at: () => undefined },
     ledgers: mutant?.ledgers() ?? memoryHost(),
     spawn: (world, number) => new Controller(world, number),
-    limits: { maxShare: 1, maxPrunes: 1000, allowedScopes: ['*/*/*'] },
+    limits: { ...shareLimits(1), maxPrunes: 1000, allowedScopes: ['*/*/*'] },
     firstInstall: true,
     mutant: mutant ?? unchanged,
     tracing: false,

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Hold } from '../../src/model/plan.ts';
+import { shareLimits } from '../../src/plan/guard.ts';
 import { Controller } from './controller.ts';
 import { effectsOf, live } from './exhaustive.ts';
 import { causes, explanationOf } from './holds.ts';
@@ -49,7 +50,7 @@ function worldOf(dialect: 'documented' | 'extended' = 'extended'): World {
     plan: { at: () => undefined },
     ledgers: memoryHost(),
     spawn: (world, number) => new Controller(world, number),
-    limits: { maxShare: 1, maxPrunes: 1000, allowedScopes: ['*/*/*'] },
+    limits: { ...shareLimits(1), maxPrunes: 1000, allowedScopes: ['*/*/*'] },
     firstInstall: true,
     mutant: unchanged,
     tracing: false,

@@ -1,3 +1,4 @@
+import { shareLimits } from '../../src/plan/guard.ts';
 import type { Dialect } from '../../src/sandbox/wire.ts';
 import type { Violation } from './books.ts';
 import { Chance } from './chance.ts';
@@ -145,7 +146,7 @@ function settingsOf(seed: number, options: ScheduleOptions): { settings: Setting
     plan,
     ledgers: options.mutant?.ledgers() ?? options.ledgers ?? memoryHost(),
     spawn: (world, number) => new Controller(world, number),
-    limits: { maxShare: 1, maxPrunes: chance.happens(0.1) ? 1 : 1000, allowedScopes: ['*/*/*'] },
+    limits: { ...shareLimits(1), maxPrunes: chance.happens(0.1) ? 1 : 1000, allowedScopes: ['*/*/*'] },
     firstInstall: chance.happens(0.85),
     mutant: options.mutant ?? unchanged,
     tracing: options.tracing ?? false,

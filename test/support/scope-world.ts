@@ -1,3 +1,4 @@
+import { shareLimits } from '../../src/plan/guard.ts';
 import { defaultTiming } from '../../src/reconcile/timing.ts';
 import { interactive } from '../../src/reconcile/policies/interactive.ts';
 import { type PassOptions, reconcile, type Work } from '../../src/reconcile/reconcile.ts';
@@ -36,7 +37,7 @@ export interface Crash {
 
 export const allowEverything: PassOptions = {
   permissions: { adopt: () => false, adoptNamed: () => false, prune: false, firstInstall: () => true },
-  limits: { maxShare: 1, maxPrunes: 1000, allowedScopes: ['*/*/*'] },
+  limits: { ...shareLimits(1), maxPrunes: 1000, allowedScopes: ['*/*/*'] },
   targets: undefined,
   readOnly: false,
   ledgerKnown: true,

@@ -12,7 +12,7 @@ export interface SettingsSpec {
   readonly scopes: { readonly allow: readonly string[] };
   readonly prune: {
     readonly enabled: boolean;
-    readonly maxShare: number;
+    readonly maxShare?: number;
     readonly maxObjects: number;
     /** Removals, and closings to the outside, of one source on one platform in 24 h; the larger of the two. */
     readonly dailyObjects: number;
@@ -80,8 +80,8 @@ export const settingsSchema = {
           type: 'number',
           minimum: 0,
           maximum: 1,
-          default: 0.3,
-          description: 'Largest share of the objects of a scope that one round may prune or change; 0.3 is 30 %.',
+          description:
+            'Largest share of the objects on record, of an application or of the source, that may be pruned or changed at once; 0.3 is 30 %. A given share applies however few objects there are. Without one it is 0.3 and applies from ten objects on.',
         },
         maxObjects: {
           type: 'integer',

@@ -7,7 +7,6 @@ import type { Terminal } from '../../../src/cli/terminal.ts';
 import { loadConfiguration } from '../../../src/manifest/configuration.ts';
 import { PortolanError } from '../../../src/model/errors.ts';
 import type { Action } from '../../../src/model/plan.ts';
-import { SHARE_FROM_OBJECTS } from '../../../src/plan/guard.ts';
 import type { PlanLine } from '../../../src/plan/render/jsonl.ts';
 import { nameOfPath, nameOfScope, sizeOf } from './estate.ts';
 import { type Commit, readingOf } from './git.ts';
@@ -173,8 +172,9 @@ export class Command extends DriverProcess {
     }
     const isChange = action.verb !== 'create' && action.cause !== 'first-apply';
     if (isChange) for (const key of keys) this.#changed.add(key);
-    const share = this.#changed.size / this.#owned;
-    if (this.#owned >= SHARE_FROM_OBJECTS && share > maxShare)
+    // It is always given, so it counts however few objects there are.
+    const share = Math.min(1, this.#changed.size / this.#owned);
+    if (share > maxShare)
       world.violate(
         'I-PERMIT',
         `${this.#changed.size} of ${this.#owned} objects changed in one run, of a share of ${maxShare}`,

@@ -216,10 +216,10 @@ export class Permissions {
     const more = (set: ReadonlySet<string>): number =>
       new Set([...set, ...keysOf(action).map((key) => `${pass.application} ${key}`)]).size;
     const maxObjects = Math.max(...settings.map(({ spec }) => spec.prune.maxObjects));
-    const maxShare = Math.max(...settings.map(({ spec }) => spec.prune.maxShare));
+    const maxShare = Math.max(...settings.map((one) => one.maxShare));
     if (action.prune && more(removed) > maxObjects)
       reasons.push(`${more(removed)} removals for one revision, of ${maxObjects}`);
-    if (countsAsChange(action) && owned >= SHARE_FROM_OBJECTS && more(changed) / owned > maxShare)
+    if (countsAsChange(action) && Math.min(1, more(changed) / owned) > maxShare)
       reasons.push(`${more(changed)} of ${owned} objects changed for one revision, of a share of ${maxShare}`);
     return reasons;
   }

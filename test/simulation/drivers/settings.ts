@@ -18,6 +18,8 @@ interface HourlyWindow {
 export interface DriverSettings {
   readonly spec: SettingsSpec;
   readonly pruneAfterMs: number;
+  /** Always given, so it counts however few objects there are. */
+  readonly maxShare: number;
   readonly window: HourlyWindow | undefined;
 }
 
@@ -81,7 +83,7 @@ function settingsOf(choices: Choices): DriverSettings {
     controller: { ...base.controller, pruneAfter, resyncInterval, concurrency },
     windows,
   };
-  return { spec, pruneAfterMs, window };
+  return { spec, pruneAfterMs, maxShare, window };
 }
 
 /** Whether its window is closed at a time of the wall clock. */
