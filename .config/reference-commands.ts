@@ -1,4 +1,6 @@
 import { tmpdir } from 'node:os';
+import { reconciledKinds } from '../src/kinds/registry.ts';
+import { kindDeclarations } from '../src/kinds/declarations.ts';
 import { EXIT } from '../src/cli/exit-codes.ts';
 import { runProgram } from '../src/cli/program.ts';
 import type { Output } from '../src/cli/terminal.ts';
@@ -98,6 +100,7 @@ async function helpOf(words: readonly string[], root: string): Promise<string> {
     packageRoot: root,
     who: 'the reference',
     temporaryFolder: tmpdir(),
+    kinds: { declared: async () => kindDeclarations, reconciled: async () => reconciledKinds },
     clock: systemClock,
     random: systemRandom,
     signal: new AbortController().signal,

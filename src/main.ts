@@ -29,6 +29,10 @@ const exitCode = await runProgram(process.argv.slice(2), {
   packageRoot: fileURLToPath(new URL('..', import.meta.url)),
   who: `${userName()} on ${hostname()}, pid ${process.pid}`,
   temporaryFolder: tmpdir(),
+  kinds: {
+    declared: async () => (await import('./kinds/declarations.ts')).kindDeclarations,
+    reconciled: async () => (await import('./kinds/registry.ts')).reconciledKinds,
+  },
   clock: systemClock,
   random: systemRandom,
   signal: signalOfProcess(),

@@ -3,10 +3,16 @@
  * environment and no arguments: only places of files, and the variables of manifests.
  */
 import { parentPort, workerData } from 'node:worker_threads';
+import { kindDeclarations } from './kinds/declarations.ts';
 import { systemClock } from './runtime/clock.ts';
 import type { Question } from './source/thread-messages.ts';
 import { serveWorkbench } from './source/thread-server.ts';
 
 const { path } = workerData as { readonly path: string | undefined };
-const answer = serveWorkbench({ clock: systemClock, path, reply: (reply) => parentPort?.postMessage(reply) });
+const answer = serveWorkbench({
+  kinds: kindDeclarations,
+  clock: systemClock,
+  path,
+  reply: (reply) => parentPort?.postMessage(reply),
+});
 parentPort?.on('message', (question: Question) => void answer(question));

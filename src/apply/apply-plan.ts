@@ -1,5 +1,4 @@
 import { type CallContext, type Memory, type ScopeReader, type ScopeReading, type Step } from '../kinds/reconciled.ts';
-import { reconciledKinds } from '../kinds/registry.ts';
 import type { ResourceId } from '../model/ids.ts';
 import { scopeKey } from '../model/ids.ts';
 import type { Action, ScopePlan } from '../model/plan.ts';
@@ -72,14 +71,15 @@ export async function applyPlan(world: ApplyWorld, input: ApplyInput): Promise<A
       continue;
     }
     // What an install rests on is read again after each of them.
-    if (hasInstalled && kindOf(action).calls.since !== undefined) return { results, touched, stale: false, stopped };
-    const stranger = await notMember(input, action);
+    if (hasInstalled && kindOf(world, action).calls.since !== undefined)
+      return { results, touched, stale: false, stopped };
+    const stranger = await notMember(world, input, action);
     if (stranger !== undefined) {
       notDone.add(action.id);
       results.push(stranger);
       continue;
     }
-    const readings = kindOf(action).calls.touches(action.step as Step);
+    const readings = kindOf(world, action).calls.touches(action.step as Step);
     // The half that completes a change follows the other one at once.
     const seen = completes ? UNREAD : await freshened(input, readings);
     if (seen instanceof PortolanError) {
@@ -100,7 +100,7 @@ export async function applyPlan(world: ApplyWorld, input: ApplyInput): Promise<A
     }
     const { result, error } = await attempt(world, input, action, sent === 0);
     sent += 1;
-    hasInstalled ||= kindOf(action).calls.since !== undefined;
+    hasInstalled ||= kindOf(world, action).calls.since !== undefined;
     for (const reading of readings) touched.add(reading);
     results.push(result);
     if (result.status !== 'done') notDone.add(action.id);
@@ -112,8 +112,12 @@ export async function applyPlan(world: ApplyWorld, input: ApplyInput): Promise<A
 }
 
 /** Nothing is sent for a component unless it is proved to belong to the application. */
-async function notMember({ members, plan }: ApplyInput, action: Action): Promise<ActionResult | undefined> {
-  const serviceId = kindOf(action).calls.component?.(action.step as Step);
+async function notMember(
+  world: ApplyWorld,
+  { members, plan }: ApplyInput,
+  action: Action,
+): Promise<ActionResult | undefined> {
+  const serviceId = kindOf(world, action).calls.component?.(action.step as Step);
   const belonging = serviceId === undefined ? undefined : await members.of(serviceId);
   if (belonging === undefined || belonging.type === 'member') return undefined;
   const base = { status: 'failed', action, request: action.summary, reason: { type: 'not-sent' } } as const;
@@ -187,7 +191,7 @@ async function run(world: ApplyWorld, input: ApplyInput, memory: Memory, action:
     stores: world.stores,
   };
   world.emit({ type: 'started', action, scope: key });
-  const kind = kindOf(action);
+  const kind = kindOf(world, action);
   const result = await execute(world, {
     action,
     kind,
@@ -213,8 +217,8 @@ function stopAfter(result: ActionResult): SkipReason | undefined {
   return undefined;
 }
 
-function kindOf(action: Action) {
-  const kind = reconciledKinds.get(action.resource.slice(0, action.resource.indexOf('/')));
+function kindOf({ kinds }: ApplyWorld, action: Action) {
+  const kind = kinds.get(action.resource.slice(0, action.resource.indexOf('/')));
   if (kind === undefined) throw new Error(`${action.resource} is of a kind that is not reconciled`);
   return kind;
 }

@@ -1,5 +1,5 @@
 import { type Memory, remembered, type Resolution, type ScopeReader, type Step } from '../kinds/reconciled.ts';
-import { reconciledKinds } from '../kinds/registry.ts';
+import type { ReconciledKinds } from '../kinds/define.ts';
 import type { LedgerOperation } from '../ledger/ledger.ts';
 import { parseScopeKey, type Scope } from '../model/ids.ts';
 import type { JsonObject } from '../model/json.ts';
@@ -48,7 +48,11 @@ export async function resolveIntents(
       pending.push(settlingDoubt({ ...intent, settleMs: left.untilMs }, world.timing, world.clock.now()));
       continue;
     }
-    const resolution = await observeTwice(world, (reader) => observeIntent(intent, memory, reader), freshReader);
+    const resolution = await observeTwice(
+      world,
+      (reader) => observeIntent(world.kinds, intent, memory, reader),
+      freshReader,
+    );
     await decide(world, scope, intent, memory, resources.get(intent.resource), resolution);
     if (resolution.type === 'hold') pending.push({ intent, state: 'held', evidence: resolution.evidence });
     else decided = true;
@@ -165,9 +169,14 @@ async function contradicted(world: ApplyWorld, scope: Scope, intent: Intent, evi
   );
 }
 
-async function observeIntent(intent: Intent, memory: Memory, reader: ScopeReader): Promise<Resolution> {
+async function observeIntent(
+  kinds: ReconciledKinds,
+  intent: Intent,
+  memory: Memory,
+  reader: ScopeReader,
+): Promise<Resolution> {
   const kindName = intent.resource.slice(0, intent.resource.indexOf('/'));
-  const kind = reconciledKinds.get(kindName);
+  const kind = kinds.get(kindName);
   if (kind === undefined)
     return { type: 'hold', code: 'intent/unknown-kind', evidence: `this version does not know the kind ${kindName}` };
   const { step } = intent.action as unknown as Action;

@@ -1,3 +1,4 @@
+import type { ReconciledKinds } from '../kinds/define.ts';
 import type { StoreAccess } from '../kinds/reconciled.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { ResourceId } from '../model/ids.ts';
@@ -36,6 +37,7 @@ export type ApplyEvent =
 
 /** Everything that changing one scope needs of the outside. The simulator has another one and runs the same code. */
 export interface ApplyWorld {
+  readonly kinds: ReconciledKinds;
   readonly client: PlatformClient;
   readonly ledger: Ledger;
   readonly clock: Clock;

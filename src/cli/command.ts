@@ -1,4 +1,6 @@
 import type { Command, CommandUnknownOpts } from '@commander-js/extra-typings';
+import type { ReconciledKinds } from '../kinds/define.ts';
+import type { Declarations } from '../kinds/kind.ts';
 import type { Override } from '../manifest/overrides.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
@@ -7,6 +9,14 @@ import type { ExitCode } from './exit-codes.ts';
 import type { LiveRegion } from './live-region.ts';
 import type { Redaction } from './redaction.ts';
 import type { Terminal } from './terminal.ts';
+
+/** The kinds that the program knows. Each is loaded when a command needs it. */
+export interface KindLoader {
+  /** Kinds of documents. */
+  declared(): Promise<Declarations>;
+  /** Kinds that are reconciled, with all that it takes. */
+  reconciled(): Promise<ReconciledKinds>;
+}
 
 /** What is around the program. Only `main.ts` makes a real one. */
 export interface ProcessSurroundings {
@@ -18,6 +28,7 @@ export interface ProcessSurroundings {
   readonly who: string;
   /** Where files may be made that nobody needs for long. */
   readonly temporaryFolder: string;
+  readonly kinds: KindLoader;
   readonly clock: Clock;
   readonly random: Random;
   /** Aborted by SIGINT and SIGTERM. */
@@ -42,6 +53,8 @@ export interface Surroundings extends ProcessSurroundings {
   readonly live: LiveRegion;
   /** What flags and variables say in place of the operator's configuration. */
   readonly overrides: readonly Override[];
+  /** Kinds of documents. */
+  readonly declarations: Declarations;
 }
 
 /** Runs a command's work and keeps its exit code for main. */

@@ -20,11 +20,14 @@ export interface OperatorConfiguration {
  */
 export function readConfiguration(
   named: string | undefined,
-  { overrides }: Pick<Surroundings, 'overrides'>,
+  { declarations, overrides }: Pick<Surroundings, 'declarations' | 'overrides'>,
 ): OperatorConfiguration {
   const content = configurationContent(named);
   const file = named ?? DEFAULT_CONFIGURATION;
-  return { file: content === undefined ? undefined : file, ...loadConfiguration(content ?? '', file, overrides) };
+  return {
+    file: content === undefined ? undefined : file,
+    ...loadConfiguration(declarations, content ?? '', file, overrides),
+  };
 }
 
 /**

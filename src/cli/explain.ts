@@ -1,7 +1,6 @@
 import { Option } from '@commander-js/extra-typings';
-import { kindDeclarations } from '../kinds/declarations.ts';
 import { documentFields, type Field, followFields } from '../kinds/fields.ts';
-import type { KindDeclaration } from '../kinds/kind.ts';
+import type { Declarations, KindDeclaration } from '../kinds/kind.ts';
 import { didYouMean } from '../manifest/suggest.ts';
 import { PortolanError } from '../model/errors.ts';
 import { safeLine } from '../model/text.ts';
@@ -45,14 +44,16 @@ interface ExplainOptions {
 async function explain(
   what: string | undefined,
   options: ExplainOptions,
-  { terminal: { out } }: Surroundings,
+  { terminal: { out }, declarations }: Surroundings,
 ): Promise<ExitCode> {
   if (what === undefined) {
-    out.write(options.output === 'json' ? kindsJson() : renderKinds([...kindDeclarations.values()], out.columns));
+    out.write(
+      options.output === 'json' ? kindsJson(declarations) : renderKinds([...declarations.values()], out.columns),
+    );
     return EXIT.ok;
   }
   const [kind = '', ...steps] = what.split('.');
-  const declaration = kindCalled(kind);
+  const declaration = kindCalled(declarations, kind);
   const field = fieldAt(declaration, steps);
   if (options.output === 'json') out.write(`${JSON.stringify(asJson(declaration, field, options), null, 2)}\n`);
   else if (options.recursive) out.write(renderFieldTree(declaration.kind, field, out.columns));
@@ -60,8 +61,8 @@ async function explain(
   return EXIT.ok;
 }
 
-function kindsJson(): string {
-  const kinds = [...kindDeclarations.values()].map(({ kind, trust, description }) => ({
+function kindsJson(declarations: Declarations): string {
+  const kinds = [...declarations.values()].map(({ kind, trust, description }) => ({
     kind,
     standsIn: placeOf(trust),
     description,

@@ -17,7 +17,7 @@ export async function refuseClashes(
   files: readonly ManifestFile[],
   to: string,
   hasNames: boolean,
-  { terminal }: Surroundings,
+  { terminal, declarations }: Surroundings,
 ): Promise<void> {
   const written = new Set(files.map(({ path }) => resolve(path)));
   const fs = nodeFileSystem(() => terminal.input(), directCalls());
@@ -25,7 +25,7 @@ export async function refuseClashes(
   const staying = there.files.filter(({ path }) => !written.has(resolve(path)));
   if (staying.length === 0) return;
   // A clash is reported at the later file.
-  const { problems } = loadManifests({ files: [...staying, ...files] });
+  const { problems } = loadManifests({ kinds: declarations, files: [...staying, ...files] });
   const clash = problems.find(({ code, position }) => CLASHES.includes(code) && written.has(resolve(position.file)));
   if (clash === undefined) return;
   throw new PortolanError({

@@ -6,6 +6,7 @@ import { lossesBetween } from '../manifest/losses.ts';
 import type { SourceFile } from '../manifest/text.ts';
 import { writeManifest } from '../manifest/write.ts';
 import { SCHEMA } from './init/content.ts';
+import type { Declarations } from '../kinds/kind.ts';
 import { schemaFileName } from '../kinds/schema.ts';
 import { scopeKey } from '../model/ids.ts';
 import { PortolanError } from '../model/errors.ts';
@@ -18,6 +19,7 @@ export interface ManifestFile extends SourceFile {
 
 /** Where files go, and where they find the JSON Schemas. */
 export interface Layout {
+  readonly kinds: Declarations;
   /** undefined: to standard output. */
   readonly to: string | undefined;
   /** Folder or address of the schemas of each kind; undefined: the schema of all kinds that `init` wrote, if it is there. */
@@ -33,7 +35,10 @@ export interface Layout {
 export const FILE_BYTES_MAX = LIMITS.lexemes * 1.2;
 
 /** The files of one application: one, unless it is too large. */
-export function filesOf(application: ExportedApplication, { to, schemas, redact }: Layout): readonly ManifestFile[] {
+export function filesOf(
+  application: ExportedApplication,
+  { kinds, to, schemas, redact }: Layout,
+): readonly ManifestFile[] {
   const schemaOf = schemaPlaces(schemas, to);
   const texts: string[] = [];
   for (const [index, document] of application.documents.entries()) {
@@ -44,13 +49,13 @@ export function filesOf(application: ExportedApplication, { to, schemas, redact 
   }
   return texts.map((content, index) => {
     const name = `${application.name}${index === 0 ? '' : `.${index + 1}`}.yaml`;
-    return laidOut({ path: to === undefined ? name : join(to, name), content });
+    return laidOut(kinds, { path: to === undefined ? name : join(to, name), content });
   });
 }
 
 /** As `portolan fmt` leaves it. */
-function laidOut(file: ManifestFile): ManifestFile {
-  const formatting = formatFile(file);
+function laidOut(kinds: Declarations, file: ManifestFile): ManifestFile {
+  const formatting = formatFile(kinds, file);
   return formatting.type === 'formatted' ? { ...file, content: formatting.text } : file;
 }
 

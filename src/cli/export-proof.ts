@@ -1,3 +1,5 @@
+import type { ReconciledKinds } from '../kinds/define.ts';
+import type { Declarations } from '../kinds/kind.ts';
 import { type ApplicationGroup, groupByApplication } from '../manifest/group.ts';
 import { loadManifests } from '../manifest/load.ts';
 import type { OperatorNames } from '../manifest/relations.ts';
@@ -21,18 +23,19 @@ export interface Proof {
 
 /** @param read what they were written from, by `metadata.name` of the Application. */
 export async function prove(
+  { declared, reconciled }: { readonly declared: Declarations; readonly reconciled: ReconciledKinds },
   files: readonly ManifestFile[],
   read: ReadonlyMap<string, ReadApplication>,
   operator: OperatorNames,
   nowMs: number,
 ): Promise<Proof> {
-  const { desired, problems } = loadManifests({ files, operator });
+  const { desired, problems } = loadManifests({ kinds: declared, files, operator });
   const plans: ScopePlan[] = [];
   const unobserved: UnobservedScope[] = [];
   await Promise.all(
     groupByApplication(desired).map(async (group) => {
       try {
-        plans.push(await planOf(group, read, nowMs));
+        plans.push(await planOf(reconciled, group, read, nowMs));
       } catch (error) {
         if (!(error instanceof PortolanError) || error.code === 'platform/stopped') throw error;
         const { code, disposition, message, remedy } = error;
@@ -55,11 +58,12 @@ export async function prove(
 }
 
 function planOf(
+  kinds: ReconciledKinds,
   group: ApplicationGroup,
   read: ReadonlyMap<string, ReadApplication>,
   nowMs: number,
 ): Promise<ScopePlan> {
   const application = read.get(group.application.name);
   if (application === undefined) throw new Error(`${group.application.id} was written for no application`);
-  return planExported(workOf(group), application, 'export', nowMs);
+  return planExported(kinds, workOf(group), application, 'export', nowMs);
 }

@@ -124,14 +124,22 @@ async function runExport(options: ExportOptions, surroundings: Surroundings): Pr
     const { targets, others } = await exportTargets(options, input.desired, platforms, terminal);
     const { applications, errors } = await readAll(targets, options, platforms, surroundings);
     const readOf = new Map(applications.map((application) => [application.live, application]));
+    const reconciled = await surroundings.kinds.reconciled();
     const written = exportApplications([...readOf.keys()], {
+      kinds: reconciled,
       stores: input.configuration.stores,
       store: options.store,
       others,
     });
-    const layout = { to: options.to, schemas: options.schemas, redact: surroundings.redaction.redact };
+    const layout = {
+      to: options.to,
+      schemas: options.schemas,
+      redact: surroundings.redaction.redact,
+      kinds: surroundings.declarations,
+    };
     const files = written.map((application) => filesOf(application, layout));
     const proof = await prove(
+      { declared: surroundings.declarations, reconciled },
       files.flat(),
       new Map(
         written.flatMap(({ name, live }) => {

@@ -57,7 +57,11 @@ interface FormatOptions {
   readonly diff?: true | undefined;
 }
 
-async function format(paths: readonly string[], options: FormatOptions, { terminal }: Surroundings): Promise<ExitCode> {
+async function format(
+  paths: readonly string[],
+  options: FormatOptions,
+  { terminal, declarations }: Surroundings,
+): Promise<ExitCode> {
   const fs = nodeFileSystem(() => terminal.input(), directCalls());
   const { files, problems: unread } = await readSources(paths, fs);
   const problems: Problem[] = [...unread];
@@ -69,7 +73,7 @@ async function format(paths: readonly string[], options: FormatOptions, { termin
         terminal.err.write(`note: ${safeLine(file.path)} is JSON, and was left as it is\n`);
       continue;
     }
-    const formatting = formatFile(file);
+    const formatting = formatFile(declarations, file);
     if (formatting.type === 'refused') problems.push(...formatting.problems);
     else if (await handle(file, formatting, options, terminal)) amiss += 1;
   }

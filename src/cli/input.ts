@@ -56,6 +56,7 @@ export async function loadInput(options: InputOptions, surroundings: Surrounding
   if (sources.files.length >= LARGE_SET) surroundings.spareMemory?.();
   const isUsable = operator.file !== undefined && operator.problems.length === 0;
   const { desired, problems: all } = loadManifests({
+    kinds: surroundings.declarations,
     files: sources.files,
     variables,
     // A configuration that is at fault names nothing, and then everything that refers to it would seem to be at fault.

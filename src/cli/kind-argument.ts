@@ -1,5 +1,4 @@
-import { kindDeclarations } from '../kinds/declarations.ts';
-import type { KindDeclaration } from '../kinds/kind.ts';
+import type { Declarations, KindDeclaration } from '../kinds/kind.ts';
 import { didYouMean } from '../manifest/suggest.ts';
 import { PortolanError } from '../model/errors.ts';
 import { safeLine } from '../model/text.ts';
@@ -10,9 +9,9 @@ import { sentences } from './text.ts';
  * The kind that a word of the command line means: in any case of letters, singular or plural, with or without dashes.
  * @throws PortolanError `invalid` when there is none.
  */
-export function kindCalled(word: string): KindDeclaration<unknown> {
+export function kindCalled(kinds: Declarations, word: string): KindDeclaration<unknown> {
   const wanted = plain(word);
-  const declarations = [...kindDeclarations.values()];
+  const declarations = [...kinds.values()];
   const found = declarations.find(({ kind }) => [plain(kind), plain(`${kind}s`)].includes(wanted));
   if (found !== undefined) return found;
   const known = declarations.map(({ kind }) => kind);
@@ -29,12 +28,8 @@ function plain(word: string): string {
 }
 
 /** The kinds there are, and where documents of each stand. */
-export function kindsTable(): string {
-  const rows = [...kindDeclarations.values()].map(({ kind, trust, description }) => [
-    kind,
-    placeOf(trust),
-    description,
-  ]);
+export function kindsTable(kinds: Declarations): string {
+  const rows = [...kinds.values()].map(({ kind, trust, description }) => [kind, placeOf(trust), description]);
   return renderTable(['kind', 'stands in', 'what it is'], rows);
 }
 

@@ -269,6 +269,7 @@ async function runCommand(args: readonly string[], around: ProcessSurroundings):
     redaction,
     ...guarded(withLiveRegion(showable(redacting(around.terminal, redaction), around.env)), around.env),
     overrides: [],
+    declarations: new Map(),
   };
   let exitCode: ExitCode = EXIT.ok;
   let inForce = surroundings;

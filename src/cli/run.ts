@@ -136,10 +136,9 @@ async function withLedger(
   ledger: Ledger,
   actor: string,
 ): Promise<ExitCode> {
-  const remembered = await rememberedCapabilities(ledger, readConfiguration(options.config, surroundings));
-  const current: { settings: SettingsSpec } = {
-    settings: readConfiguration(options.config, surroundings).configuration.settings,
-  };
+  const { configuration } = readConfiguration(options.config, surroundings);
+  const remembered = await rememberedCapabilities(ledger, { configuration });
+  const current: { settings: SettingsSpec } = { settings: configuration.settings };
   const observation = openObservation(() => current.settings, log, surroundings);
   const opened = await openConfiguration(options, surroundings, log, {
     remembered: (name) => remembered.get(name) ?? {},
@@ -168,6 +167,7 @@ async function withLedger(
     secret: (reference, where) => openSecret(reference, where, surroundings),
   });
   const controller = createController({
+    kinds: await surroundings.kinds.reconciled(),
     clock: surroundings.clock,
     random: surroundings.random,
     log,

@@ -1,4 +1,4 @@
-import { kindDeclarations } from '../kinds/declarations.ts';
+import type { Declarations } from '../kinds/kind.ts';
 import { combinedSchema, documentSchema } from '../kinds/schema.ts';
 import type { JsonObject } from '../model/json.ts';
 import { reportSchemas } from '../plan/report-schema.ts';
@@ -39,16 +39,18 @@ export const schemaCommand: CommandDefinition = {
   },
 };
 
-async function schema(kind: string | undefined, { terminal }: Surroundings): Promise<ExitCode> {
-  terminal.out.write(kind === undefined ? kindsTable() : `${JSON.stringify(schemaOf(kind), null, 2)}\n`);
+async function schema(kind: string | undefined, { terminal, declarations }: Surroundings): Promise<ExitCode> {
+  terminal.out.write(
+    kind === undefined ? kindsTable(declarations) : `${JSON.stringify(schemaOf(declarations, kind), null, 2)}\n`,
+  );
   return EXIT.ok;
 }
 
 /** Of a kind, or of what a command writes for programs. */
-function schemaOf(word: string): JsonObject {
-  if (word.toLowerCase() === 'all') return combinedSchema([...kindDeclarations.values()]);
+function schemaOf(kinds: Declarations, word: string): JsonObject {
+  if (word.toLowerCase() === 'all') return combinedSchema([...kinds.values()]);
   if (word.toLowerCase() === 'conformance') return conformanceSchema;
   if (word.toLowerCase() === 'seed') return seedSchema as JsonObject;
   if (word.toLowerCase() === 'faults') return faultRulesSchema as JsonObject;
-  return reportSchemas[`${word.toLowerCase()}.schema.json`] ?? documentSchema(kindCalled(word));
+  return reportSchemas[`${word.toLowerCase()}.schema.json`] ?? documentSchema(kindCalled(kinds, word));
 }

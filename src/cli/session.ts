@@ -1,8 +1,8 @@
 import type { ApplyEvent, ApplyWorld } from '../apply/world.ts';
+import type { ReconciledKinds } from '../kinds/define.ts';
 import type { StoreAccess } from '../kinds/reconciled.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { ApplicationGroup } from '../manifest/group.ts';
-import { groupByApplication } from '../manifest/group.ts';
+import { type ApplicationGroup, groupByApplication } from '../manifest/group.ts';
 import { PortolanError } from '../model/errors.ts';
 import { canonicalJson } from '../model/json.ts';
 import type { Problem } from '../model/problem.ts';
@@ -152,6 +152,7 @@ export async function withInput(
   });
   try {
     const session = openedSession({
+      kinds: await surroundings.kinds.reconciled(),
       options,
       input,
       surroundings,
@@ -178,6 +179,7 @@ export async function withInput(
 }
 
 interface Opened {
+  readonly kinds: ReconciledKinds;
   readonly options: SessionOptions;
   readonly input: Input;
   readonly surroundings: Surroundings;
@@ -268,6 +270,7 @@ function openedSession(opened: Opened): Session {
     reading,
     anew: () => reopened(opened),
     world: ({ application }, hooks) => ({
+      kinds: opened.kinds,
       client: platforms.client(application.spec.platform),
       ledger,
       clock: surroundings.clock,

@@ -12,7 +12,8 @@ export async function surroundingsOf(
   surroundings: Surroundings,
 ): Promise<Surroundings> {
   const overridden = await withOverrides(command, surroundings);
-  const all = { ...overridden, ...asText(command, definition, surroundings) };
+  const declarations = await surroundings.kinds.declared();
+  const all = { ...overridden, declarations, ...asText(command, definition, surroundings) };
   // What changes something is not broken off because its report is read no further.
   return definition.goesOn === true ? all : withoutReader(all);
 }

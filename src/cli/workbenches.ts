@@ -11,12 +11,12 @@ const PLAN_IDLE_MS = 60_000;
 
 /** Where the daemon reads its source, and where it parses manifests that are sent to it: two threads. */
 export function openWorkbenches(
-  { clock, env, openThread }: Surroundings,
+  { clock, env, declarations, openThread }: Surroundings,
   limits: Limits,
   memory: Omit<UnreadableOptions, 'version'>,
 ): { readonly workbench: Workbench; readonly planWorkbench: Workbench } {
   if (openThread === undefined) {
-    const local = (): Workbench => new LocalWorkbench({ clock, path: env.PATH, limits });
+    const local = (): Workbench => new LocalWorkbench({ kinds: declarations, clock, path: env.PATH, limits });
     return { workbench: local(), planWorkbench: local() };
   }
   const unreadable = new Unreadable({ ...memory, version: packageFile.version });

@@ -1,4 +1,3 @@
-import { reconciledKinds } from '../kinds/registry.ts';
 import type { PortolanError } from '../model/errors.ts';
 import type { ResourceId } from '../model/ids.ts';
 import type { Hold, ScopePlan, Wait } from '../model/plan.ts';
@@ -157,25 +156,23 @@ export function resourceStatuses(
 ): readonly ResourceStatus[] {
   const before = new Map(former.map((status) => [status.id, status]));
   const seen = new Set(findings.plan?.inSync);
-  return [...findings.work.resources.values()]
-    .filter(({ kind }) => reconciledKinds.has(kind))
-    .map((resource) => {
-      const known = before.get(resource.id);
-      const conditions = withSince(
-        resourceVerdicts(resource, findings, seen),
-        known?.conditions ?? [],
-        findings.plan === undefined ? (known?.conditions[0]?.observedRevision ?? null) : revision,
-        nowMs,
-      );
-      return {
-        id: resource.id,
-        application: findings.work.application.id,
-        mode: modeOf(resource),
-        conditions,
-        drift: findings.plan === undefined ? (known?.drift ?? null) : (findings.drifts.get(resource.id) ?? null),
-        holds: findings.plan?.holds.filter((hold) => hold.resource === resource.id) ?? known?.holds ?? [],
-      };
-    });
+  return [...findings.work.resources.values()].map((resource) => {
+    const known = before.get(resource.id);
+    const conditions = withSince(
+      resourceVerdicts(resource, findings, seen),
+      known?.conditions ?? [],
+      findings.plan === undefined ? (known?.conditions[0]?.observedRevision ?? null) : revision,
+      nowMs,
+    );
+    return {
+      id: resource.id,
+      application: findings.work.application.id,
+      mode: modeOf(resource),
+      conditions,
+      drift: findings.plan === undefined ? (known?.drift ?? null) : (findings.drifts.get(resource.id) ?? null),
+      holds: findings.plan?.holds.filter((hold) => hold.resource === resource.id) ?? known?.holds ?? [],
+    };
+  });
 }
 
 function resourceVerdicts(

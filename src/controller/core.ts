@@ -84,8 +84,9 @@ export function worldOf(
   snapshot: string,
   hooks: WorldHooks,
 ): ApplyWorld {
-  const { clock, random, source, actor } = options;
+  const { kinds, clock, random, source, actor } = options;
   return {
+    kinds,
     client: configuration.client(application.spec.platform),
     ledger: keeping.ledger,
     clock,

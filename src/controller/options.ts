@@ -1,3 +1,4 @@
+import type { ReconciledKinds } from '../kinds/define.ts';
 import type { StoreAccess } from '../kinds/reconciled.ts';
 import type { SettingsSpec } from '../kinds/settings/spec.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -25,6 +26,7 @@ export interface ControllerConfiguration {
 }
 
 export interface ControllerOptions {
+  readonly kinds: ReconciledKinds;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;

@@ -9,6 +9,9 @@ export interface ReconciledKind extends KindDiff<unknown, unknown, Step> {
   readonly exported: ExportKind;
 }
 
+/** Kinds that are reconciled, by name. Passed in like `Declarations`. */
+export type ReconciledKinds = ReadonlyMap<string, ReconciledKind>;
+
 /**
  * Checks that a kind's parts fit each other and forgets its types; nowhere else is a cast needed. A kind is only ever
  * given back what it made itself: its own specs, observations and steps.

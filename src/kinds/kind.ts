@@ -36,6 +36,9 @@ export interface Identity {
  */
 export type OtherResources = Pick<DesiredState, 'get'>;
 
+/** Kinds of documents, by `kind`. Passed in by whoever starts the program, so that a kind is added in one place. */
+export type Declarations = ReadonlyMap<string, KindDeclaration<unknown>>;
+
 /** What a manifest of a kind may say: everything the loader needs, all of it pure. */
 export interface KindDeclaration<Spec> {
   readonly kind: string;
@@ -51,8 +54,6 @@ export interface KindDeclaration<Spec> {
   readonly specSchema: JsonObject;
   /** Valid documents that show every field there is, for schemas and `explain`; the first is the one to begin with. */
   readonly examples: readonly JsonObject[];
-  /** `spec.application` where there is one: the Application that anchors the resource. */
-  application(spec: Spec): string | undefined;
   references(spec: Spec): readonly Reference[];
   /** Rules that a schema cannot say, within the document and across the set. */
   check(resource: Resource<Spec>, set: OtherResources): readonly SpecProblem[];

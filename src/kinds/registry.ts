@@ -1,9 +1,9 @@
 import { componentKind } from './component/index.ts';
-import type { ReconciledKind } from './define.ts';
+import type { ReconciledKinds } from './define.ts';
 import { ruleKind } from './http-gateway-rule/index.ts';
 import { installKind } from './store-install/index.ts';
 
 /** Every kind that is reconciled, by name. `declarations.ts` lists what a document may say, operators' kinds included. */
-export const reconciledKinds: ReadonlyMap<string, ReconciledKind> = new Map(
+export const reconciledKinds: ReconciledKinds = new Map(
   [installKind, componentKind, ruleKind].map((kind) => [kind.kind, kind]),
 );

@@ -1,3 +1,4 @@
+import type { Declarations } from '../kinds/kind.ts';
 import { settingsDeclaration } from '../kinds/settings/declaration.ts';
 import type { PlatformSpec } from '../kinds/platform/spec.ts';
 import { API_VERSION } from '../kinds/schema.ts';
@@ -35,16 +36,22 @@ export function defaultSettings(): SettingsSpec {
 /**
  * Reads the operator's configuration file. `${NAME}` means nothing in it: values come from the file, secrets from
  * where its references say. Pure, and never throws.
+ * @param kinds all kinds, so that a manifest in the file is called by its name.
  * @param overrides what flags and variables say in place of the file; it is held to the same rules.
  */
 export function loadConfiguration(
+  kinds: Declarations,
   content: string | Uint8Array,
   file: string,
   overrides: readonly Override[] = [],
 ): LoadedConfiguration {
   const overriding = new Overriding(overrides);
-  const reading = readFile(content, 'operator', undefined, (documents) => overriding.amend(documents));
-  const { set, problems } = combine([{ path: file, content }], [reading], 'operator', undefined, new FileCache());
+  const reading = readFile(content, { trust: 'operator', kinds }, (documents) => overriding.amend(documents));
+  const { set, problems } = combine([{ path: file, content }], [reading], {
+    kinds,
+    trust: 'operator',
+    cache: new FileCache(),
+  });
   if (problems.length > 0) {
     const configuration = { platforms: new Map(), stores: new Map(), settings: defaultSettings() };
     return { configuration, problems: sortProblems(problems.map((problem) => overriding.place(problem))) };

@@ -1,6 +1,5 @@
 import { isScalar } from 'yaml';
-import { kindDeclarations } from '../kinds/declarations.ts';
-import type { KindDeclaration } from '../kinds/kind.ts';
+import type { Declarations, KindDeclaration } from '../kinds/kind.ts';
 import { API_VERSION, NAME_LENGTH_MAX, NAME_PATTERN } from '../kinds/schema.ts';
 import { type ParsedDocument } from './documents.ts';
 import { explain } from './explain.ts';
@@ -40,35 +39,44 @@ export interface DocumentContent {
   readonly spec: unknown;
 }
 
+/** What a file is read by. */
+export interface ReadingRules {
+  readonly trust: Trust;
+  readonly kinds: Declarations;
+  /** undefined: `${NAME}` stands as it is. */
+  readonly variables?: Variables | undefined;
+}
+
 /**
  * Checks one document by itself: values, header, schema of its kind.
  * @param damaged the file has unsafe characters, which were reported and replaced.
  */
-export function readDocument(
-  parsed: ParsedDocument,
-  trust: Trust,
-  variables: Variables | undefined,
-  damaged: boolean,
-): ReadDocument {
+export function readDocument(parsed: ParsedDocument, rules: ReadingRules, damaged: boolean): ReadDocument {
+  const { trust, kinds, variables } = rules;
   const { contents, offset } = parsed;
   const value = readValue(contents, isSubstitutionDisabled(contents) ? undefined : variables, damaged);
   const root = asMap(value.value);
   const kind = textOf(root?.['kind']);
-  const declaration = kind === undefined ? undefined : kindDeclarations.get(kind);
+  const declaration = kind === undefined ? undefined : kinds.get(kind);
   const name = nameOf(root) ?? declaration?.defaultName;
   const masks = secretMasks(contents, trust);
   const result = { offset, kind, name, content: undefined, remains: undefined };
   if (parsed.broken)
-    return { ...result, content: undefined, faults: named([...parsed.faults, ...value.faults], kind, name), masks };
+    return {
+      ...result,
+      content: undefined,
+      faults: named([...parsed.faults, ...value.faults], kinds, kind, name),
+      masks,
+    };
   const explained: Explained = { contents, offset, value };
-  const header = headerFault(root, declaration, trust, explained);
+  const header = headerFault(root, declaration, rules, explained);
   if (header !== undefined || declaration === undefined || root === undefined) {
     const faults = header === undefined ? value.faults : [...value.faults, header];
-    return { ...result, faults: named(faults, kind, name), masks };
+    return { ...result, faults: named(faults, kinds, kind, name), masks };
   }
   const errors = validateWithText(declaration, value);
   const explanation = explain(errors, explained);
-  const faults = named([...value.faults, ...explanation.faults], kind, name);
+  const faults = named([...value.faults, ...explanation.faults], kinds, kind, name);
   // A value may be unknown without a fault of this document: its fault was reported with the file.
   const unknown = value.faults.length > 0 || value.poisoned.size > 0;
   const sound = errors.length === 0 && !unknown;
@@ -129,7 +137,7 @@ function contentOf(root: { readonly [key: string]: Value }): DocumentContent {
 function headerFault(
   root: { readonly [key: string]: Value } | undefined,
   declaration: KindDeclaration<unknown> | undefined,
-  trust: Trust,
+  rules: ReadingRules,
   explained: Explained,
 ): Fault | undefined {
   const start = { offset: explained.offset, length: 1, path: '' };
@@ -141,29 +149,33 @@ function headerFault(
       expected: 'a map with apiVersion, kind, metadata and spec',
     };
   }
-  if (declaration === undefined) return kindFault(root, trust, explained);
-  if (declaration.trust === trust) return undefined;
+  if (declaration === undefined) return kindFault(root, rules, explained);
+  if (declaration.trust === rules.trust) return undefined;
   const at = { ...placed(explained.contents, ['kind']), path: 'kind', code: 'document/trust' };
-  if (trust === 'manifest') {
+  if (rules.trust === 'manifest') {
     return {
       ...at,
       message: `kind: ${declaration.kind} is the operator's, and has no place in a source`,
-      expected: `a manifest: ${oneOf('manifest')}`,
+      expected: `a manifest: ${oneOf(rules)}`,
       hint: 'move it to the configuration file (--config): else whoever may commit here could send a token, a key or a file to a server of their own',
     };
   }
   return {
     ...at,
     message: `kind: ${declaration.kind} is a manifest, and has no place in the configuration file`,
-    expected: oneOf('operator'),
+    expected: oneOf(rules),
     hint: 'move it to a file of the source (-f)',
   };
 }
 
-function kindFault(root: { readonly [key: string]: Value }, trust: Trust, explained: Explained): Fault | undefined {
+function kindFault(
+  root: { readonly [key: string]: Value },
+  rules: ReadingRules,
+  explained: Explained,
+): Fault | undefined {
   const kind = root['kind'];
   if (explained.value.poisoned.has('/kind')) return undefined;
-  const expected = oneOf(trust);
+  const expected = oneOf(rules);
   if (kind === undefined || kind === null) {
     const apiVersion = root['apiVersion'];
     const foreign = typeof apiVersion !== 'string' || apiVersion !== API_VERSION;
@@ -178,8 +190,7 @@ function kindFault(root: { readonly [key: string]: Value }, trust: Trust, explai
     };
   }
   const text = typeof kind === 'string' ? kind : JSON.stringify(kind);
-  const names = [...kindDeclarations.values()].filter((entry) => entry.trust === trust).map((entry) => entry.kind);
-  const hint = didYouMean(text, names);
+  const hint = didYouMean(text, namesOf(rules));
   return {
     ...placed(explained.contents, ['kind']),
     path: 'kind',
@@ -191,8 +202,12 @@ function kindFault(root: { readonly [key: string]: Value }, trust: Trust, explai
   };
 }
 
-function oneOf(trust: Trust): string {
-  const names = [...kindDeclarations.values()].filter((entry) => entry.trust === trust).map((entry) => entry.kind);
+function namesOf({ trust, kinds }: ReadingRules): readonly string[] {
+  return [...kinds.values()].filter((entry) => entry.trust === trust).map((entry) => entry.kind);
+}
+
+function oneOf(rules: ReadingRules): string {
+  const names = namesOf(rules);
   return `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
 }
 
@@ -200,8 +215,13 @@ function placed(contents: unknown, path: Path): { readonly offset: number; reado
   return spanOfPlace(locate(contents, path).place);
 }
 
-function named(faults: readonly Fault[], kind: string | undefined, name: string | undefined): readonly Fault[] {
-  if (kind === undefined || name === undefined || !kindDeclarations.has(kind)) return faults;
+function named(
+  faults: readonly Fault[],
+  kinds: Declarations,
+  kind: string | undefined,
+  name: string | undefined,
+): readonly Fault[] {
+  if (kind === undefined || name === undefined || !kinds.has(kind)) return faults;
   return faults.map((fault) => ({ ...fault, resource: `${kind}/${name}` }));
 }
 

@@ -1,7 +1,7 @@
 import { applicationDocument, wishedApplicationName } from '../kinds/application/export.ts';
 import type { ExportContext, ExportedDocument, LiveApplication } from '../kinds/export.ts';
 import { ExportNames } from '../kinds/export-names.ts';
-import { reconciledKinds } from '../kinds/registry.ts';
+import type { ReconciledKinds } from '../kinds/define.ts';
 import { scopeKey } from '../model/ids.ts';
 import type { DesiredState } from '../model/resource.ts';
 import { isWritable } from './write.ts';
@@ -20,6 +20,7 @@ export interface ExportedApplication {
 
 /** What applications are written beside. */
 export interface ExportSurroundings extends Pick<ExportContext, 'stores' | 'store'> {
+  readonly kinds: ReconciledKinds;
   /** Manifests of other applications, whose names are taken. */
   readonly others?: DesiredState;
 }
@@ -30,7 +31,7 @@ export interface ExportSurroundings extends Pick<ExportContext, 'stores' | 'stor
  */
 export function exportApplications(
   applications: readonly LiveApplication[],
-  { stores, store, others = new Map() }: ExportSurroundings,
+  { kinds, stores, store, others = new Map() }: ExportSurroundings,
 ): readonly ExportedApplication[] {
   const sorted = applications.toSorted(byScope);
   const names = new ExportNames();
@@ -54,7 +55,7 @@ export function exportApplications(
       },
     };
     // Kinds come in the order of their dependence: a rule is named by its component.
-    const parts = [...reconciledKinds.values()].sort((a, b) => a.order - b.order).map((kind) => kind.exported(context));
+    const parts = [...kinds.values()].sort((a, b) => a.order - b.order).map((kind) => kind.exported(context));
     return {
       live,
       name,

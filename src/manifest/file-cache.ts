@@ -1,3 +1,4 @@
+import type { Declarations } from '../kinds/kind.ts';
 import { compareText } from './fault.ts';
 import type { FileReading } from './file.ts';
 import type { Declared, OperatorNames } from './relations.ts';
@@ -101,8 +102,13 @@ export class FileCache {
   }
 
   /** The set of a load without any fault: the next may go on from it. */
-  stand(files: readonly SourceFile[], operator: OperatorNames | undefined, desired: DesiredState): void {
-    this.#standing = { files, operator: namesOf(operator), set: new StandingSet(desired) };
+  stand(
+    kinds: Declarations,
+    files: readonly SourceFile[],
+    operator: OperatorNames | undefined,
+    desired: DesiredState,
+  ): void {
+    this.#standing = { files, operator: namesOf(operator), set: new StandingSet(kinds, desired) };
   }
 
   /**

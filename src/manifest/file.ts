@@ -1,8 +1,7 @@
-import { readDocument, type ReadDocument } from './document.ts';
+import { readDocument, type ReadDocument, type ReadingRules } from './document.ts';
 import { type ParsedDocument, parseDocuments } from './documents.ts';
 import { compareText, type Fault, FileText, type Mask } from './fault.ts';
-import { addressMasks, secretLineMasks, type Trust } from './secrets.ts';
-import type { Variables } from './substitute.ts';
+import { addressMasks, secretLineMasks } from './secrets.ts';
 import { decode } from './text.ts';
 
 /** All that one file says by itself. It does not name the file, so that equal contents can share it. */
@@ -26,14 +25,14 @@ export const FAULTS_MAX = 100;
  */
 export function readFile(
   content: string | Uint8Array,
-  trust: Trust,
-  variables: Variables | undefined,
+  rules: ReadingRules,
   amend: (documents: readonly ParsedDocument[]) => readonly ParsedDocument[] = (documents) => documents,
 ): FileReading {
+  const { trust } = rules;
   const { text, faults: textFaults } = decode(content);
   if (text === undefined) return { documents: [], starts: [], faults: textFaults, masks: [], incomplete: true };
   const { documents: parsed, faults: syntaxFaults, cut } = parseDocuments(text);
-  const documents = amend(parsed).map((document) => readDocument(document, trust, variables, textFaults.length > 0));
+  const documents = amend(parsed).map((document) => readDocument(document, rules, textFaults.length > 0));
   const faults = [...textFaults, ...syntaxFaults, ...documents.flatMap((document) => document.faults)];
   const lost = documents.find(({ content }) => content === undefined);
   // No rule above leads here. It stands guard all the same: a document that is left out in silence would be pruned.

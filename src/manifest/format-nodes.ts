@@ -11,7 +11,7 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml';
-import { kindDeclarations } from '../kinds/declarations.ts';
+import type { Declarations } from '../kinds/kind.ts';
 import type { SchemaNode } from '../kinds/fields.ts';
 import { documentSchema } from '../kinds/schema.ts';
 import { readPlainScalar } from './scalars.ts';
@@ -24,7 +24,7 @@ export const LINE_LENGTH_MAX = 100;
 const ANY_DOCUMENT: SchemaNode = { type: 'object', properties: { apiVersion: {}, kind: {}, metadata: {}, spec: {} } };
 
 /** Puts the nodes of a document in order, in place: keys, quotes, brackets, comments and blank lines. */
-export function arrange(document: Document.Parsed, text: string): void {
+export function arrange(kinds: Declarations, document: Document.Parsed, text: string): void {
   const { contents } = document;
   tidyComments(document);
   visit(document, {
@@ -38,13 +38,13 @@ export function arrange(document: Document.Parsed, text: string): void {
   openBrackets(contents, text);
   if (!isMap(contents)) return;
   contents.spaceBefore = false;
-  orderDocument(contents);
+  orderDocument(kinds, contents);
 }
 
-function orderDocument(contents: YAMLMap): void {
+function orderDocument(kinds: Declarations, contents: YAMLMap): void {
   const [first] = contents.items;
   const header = isScalar(first?.key) ? first.key.commentBefore : undefined;
-  const schema = schemaOf(contents);
+  const schema = schemaOf(kinds, contents);
   for (const pair of contents.items) orderValue(pair, schema);
   sortPairs(contents, schema);
   const [now] = contents.items;
@@ -56,9 +56,9 @@ function orderDocument(contents: YAMLMap): void {
   if (isScalar(now?.key)) now.key.spaceBefore = false;
 }
 
-function schemaOf(contents: YAMLMap): SchemaNode {
+function schemaOf(kinds: Declarations, contents: YAMLMap): SchemaNode {
   const kind = contents.items.find(({ key }) => isScalar(key) && textOfScalar(key) === 'kind')?.value;
-  const declaration = isScalar(kind) ? kindDeclarations.get(textOfScalar(kind)) : undefined;
+  const declaration = isScalar(kind) ? kinds.get(textOfScalar(kind)) : undefined;
   return declaration === undefined ? ANY_DOCUMENT : (documentSchema(declaration) as SchemaNode);
 }
 

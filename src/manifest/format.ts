@@ -1,5 +1,5 @@
 import { Composer, type Document } from 'yaml';
-import { kindDeclarations } from '../kinds/declarations.ts';
+import type { Declarations } from '../kinds/kind.ts';
 import { canonicalJson, type Json } from '../model/json.ts';
 import type { Problem } from '../model/problem.ts';
 import { COMPOSING, parseDocuments } from './documents.ts';
@@ -25,13 +25,13 @@ const ROUNDS_MAX = 4;
  * Lists keep their order, and free keys theirs. The text that comes back means the same, has every comment, and is
  * laid out already: if any of this cannot be had, the file is refused. Pure, and never throws, whatever the content.
  */
-export function formatFile({ path, content }: SourceFile): Formatting {
-  const reading = readEither(content);
+export function formatFile(kinds: Declarations, { path, content }: SourceFile): Formatting {
+  const reading = readEither(kinds, content);
   const { text: before = '' } = decode(content);
   const file = fileText(path, content, reading);
   const faults = reading.faults.filter((fault) => !waitsForVariable(fault, before));
   if (faults.length > 0) return { type: 'refused', problems: faults.map((fault) => file.problem(fault)) };
-  const text = settled(before);
+  const text = settled(kinds, before);
   const loss = text === undefined ? 'no layout of it lasts' : text === before ? undefined : lossBetween(before, text);
   if (text !== undefined && loss === undefined) return { type: 'formatted', before, text };
   const fault: Fault = {
@@ -46,10 +46,10 @@ export function formatFile({ path, content }: SourceFile): Formatting {
 }
 
 /** A file is read as what its kinds say it is: manifests, or the operator's configuration. */
-function readEither(content: string | Uint8Array): FileReading {
-  const reading = readFile(content, 'manifest', undefined);
-  const isOperators = reading.documents.some(({ kind = '' }) => kindDeclarations.get(kind)?.trust === 'operator');
-  return isOperators ? readFile(content, 'operator', undefined) : reading;
+function readEither(kinds: Declarations, content: string | Uint8Array): FileReading {
+  const reading = readFile(content, { trust: 'manifest', kinds });
+  const isOperators = reading.documents.some(({ kind = '' }) => kinds.get(kind)?.trust === 'operator');
+  return isOperators ? readFile(content, { trust: 'operator', kinds }) : reading;
 }
 
 /** A value with `${NAME}` in it is not what it will be: that it is no number yet is no fault of the layout. */
@@ -58,29 +58,29 @@ function waitsForVariable({ code, offset, length }: Fault, text: string): boolea
   return !isOfYaml && text.slice(offset, offset + length).includes('${');
 }
 
-function settled(before: string): string | undefined {
+function settled(kinds: Declarations, before: string): string | undefined {
   let text = before;
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
-    const next = layOut(text);
+    const next = layOut(kinds, text);
     if (next === text) return text;
     text = next;
   }
   return undefined;
 }
 
-function layOut(text: string): string {
+function layOut(kinds: Declarations, text: string): string {
   const composer = new Composer({ ...COMPOSING, keepSourceTokens: true });
   const { tokens } = readTokens(text);
   settleComments(tokens);
   const documents = [...composer.compose(tokens, false, text.length)];
   // Nothing but comments, or nothing at all.
   if (documents.length === 0) return text.trim() === '' ? '' : `${text.trim()}\n`;
-  return documents.map((document, index) => print(document, index === 0, text)).join('');
+  return documents.map((document, index) => print(kinds, document, index === 0, text)).join('');
 }
 
-function print(document: Document.Parsed, isFirst: boolean, text: string): string {
+function print(kinds: Declarations, document: Document.Parsed, isFirst: boolean, text: string): string {
   if (document.errors.length > 0) return text;
-  arrange(document, text);
+  arrange(kinds, document, text);
   if (!isFirst) document.directives.docStart = true;
   return document.toString({
     indent: 2,

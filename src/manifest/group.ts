@@ -1,4 +1,3 @@
-import { kindDeclarations } from '../kinds/declarations.ts';
 import type { ApplicationSpec } from '../kinds/application/spec.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
 import { amendmentOf } from './amended-set.ts';
@@ -56,9 +55,9 @@ function isApplication(resource: Resource): resource is Resource<ApplicationSpec
   return resource.kind === 'Application';
 }
 
-/** undefined for an application itself. */
-function applicationOf({ kind, spec }: Resource): string | undefined {
-  return kindDeclarations.get(kind)?.application(spec);
+/** `spec.application`, which every kind has but the application itself. */
+function applicationOf({ spec }: Resource): string | undefined {
+  return (spec as { readonly application?: string }).application;
 }
 
 function asKept(group: ApplicationGroup): ApplicationGroup {

@@ -1,4 +1,4 @@
-import { kindDeclarations } from '../kinds/declarations.ts';
+import type { Declarations } from '../kinds/kind.ts';
 import { resourceId } from '../model/ids.ts';
 import type { Problem } from '../model/problem.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
@@ -15,6 +15,7 @@ import type { Variables } from './substitute.ts';
 import type { SourceFile } from './text.ts';
 
 export interface ManifestInput {
+  readonly kinds: Declarations;
   readonly files: readonly SourceFile[];
   /** For `${NAME}`. None are set if absent, and then every use of one is a fault. */
   readonly variables?: Variables;
@@ -40,14 +41,14 @@ const NO_VARIABLES: Variables = new Map();
  * Pure, and never throws, whatever the files hold.
  */
 export function loadManifests(input: ManifestInput): LoadedManifests {
-  const { files, operator, problems = [], variables = NO_VARIABLES, cache = new FileCache() } = input;
-  const read = (file: SourceFile): FileReading => readFile(file.content, 'manifest', variables);
+  const { kinds, files, operator, problems = [], variables = NO_VARIABLES, cache = new FileCache() } = input;
+  const read = (file: SourceFile): FileReading => readFile(file.content, { trust: 'manifest', kinds, variables });
   if (problems.length === 0 && sourceLimits(files) === undefined) {
-    const desired = cache.resume(files, variables, operator, read, declaredBy('manifest'));
+    const desired = cache.resume(files, variables, operator, read, declaredBy('manifest', kinds));
     if (desired !== undefined) return { desired, problems: [] };
   }
   const loaded = loadAll(input, cache, read);
-  if (input.cache !== undefined && loaded.problems.length === 0) cache.stand(files, operator, loaded.desired);
+  if (input.cache !== undefined && loaded.problems.length === 0) cache.stand(kinds, files, operator, loaded.desired);
   return loaded;
 }
 
@@ -56,7 +57,7 @@ function loadAll(input: ManifestInput, cache: FileCache, read: (file: SourceFile
   const excess = sourceLimits(files);
   if (excess !== undefined) return faulty([...(input.problems ?? []), excess]);
   const readings = cache.readAll(files, input.variables ?? NO_VARIABLES, LIMITS.problems, read);
-  const { set, problems } = combine(files, readings, 'manifest', input.operator, cache);
+  const { set, problems } = combine(files, readings, { ...input, trust: 'manifest', cache });
   const all = [...(input.problems ?? []), ...problems];
   if (all.length > 0) return faulty(all, files[readings.length]?.path, files.length - readings.length);
   return { desired: set, problems: [] };
@@ -108,6 +109,14 @@ function originsOf(documents: readonly DeclaredDocuments[]): ReadonlyMap<Declare
   return origins;
 }
 
+/** What the documents of a set are held against. */
+interface Combining {
+  readonly kinds: Declarations;
+  readonly trust: Trust;
+  readonly operator?: OperatorNames | undefined;
+  readonly cache: FileCache;
+}
+
 /**
  * Puts the readings of all files together. Shared by manifests and configuration.
  * @param readings of the first files, in their order; where there are fewer than files, the rest was not read.
@@ -115,15 +124,13 @@ function originsOf(documents: readonly DeclaredDocuments[]): ReadonlyMap<Declare
 export function combine(
   files: readonly SourceFile[],
   readings: readonly FileReading[],
-  trust: Trust,
-  operator: OperatorNames | undefined,
-  cache: FileCache,
+  { kinds, trust, operator, cache }: Combining,
 ): { readonly set: DesiredState; readonly problems: readonly Problem[] } {
   const texts = new Texts(files, readings);
   const problems: Problem[] = [];
   const all: Declared[] = [];
   const documents: DeclaredDocuments[] = [];
-  const declare = declaredBy(trust);
+  const declare = declaredBy(trust, kinds);
   for (const [file, reading] of readings.entries()) {
     for (const fault of reading.faults) problems.push(texts.of(file).problem(fault));
     const path = (files[file] as SourceFile).path;
@@ -132,7 +139,7 @@ export function combine(
     for (const { declared } of ofFile) all.push(declared);
   }
   const incomplete = readings.length < files.length || readings.some((reading) => reading.incomplete);
-  const { set, faults } = relate(all, operator, incomplete);
+  const { set, faults } = relate(kinds, all, operator, incomplete);
   const origins = faults.length === 0 ? NO_ORIGINS : originsOf(documents);
   const shown = new Map<number, number>();
   for (const fault of faults) {
@@ -150,10 +157,10 @@ export function combine(
 }
 
 /** Puts what a file says under the ids and the place that it has. */
-function declaredBy(trust: Trust): (path: string, reading: FileReading) => DeclaredDocuments {
+function declaredBy(trust: Trust, kinds: Declarations): (path: string, reading: FileReading) => DeclaredDocuments {
   return (path, { documents, starts }) =>
     documents.flatMap(({ kind, name, content, remains }, document) => {
-      if (kind === undefined || name === undefined || kindDeclarations.get(kind)?.trust !== trust) return [];
+      if (kind === undefined || name === undefined || kinds.get(kind)?.trust !== trust) return [];
       const id = resourceId(kind, name);
       const { line, column } = starts[document] as FileReading['starts'][number];
       const position = { file: path, line, column };

@@ -1,5 +1,5 @@
 import { isMap, isScalar, isSeq, Pair, Scalar, visit, YAMLMap, YAMLSeq } from 'yaml';
-import { kindDeclarations } from '../kinds/declarations.ts';
+import { operatorDeclarations } from '../kinds/operator-declarations.ts';
 import { API_VERSION } from '../kinds/schema.ts';
 import { type SettingField, settingFields, variableWords } from '../kinds/settings-list.ts';
 import { PortolanError } from '../model/errors.ts';
@@ -23,13 +23,11 @@ export interface Override {
 const VARIABLE_PREFIX = 'PORTOLAN_SET_';
 const SETTINGS = 'Settings';
 /** Operator's kinds of which there may be several; their settings are named with the document. */
-const NAMED_KINDS = [...kindDeclarations.values()].filter(
-  ({ trust, kind }) => trust === 'operator' && kind !== SETTINGS,
-);
+const NAMED_KINDS = [...operatorDeclarations.values()].filter(({ kind }) => kind !== SETTINGS);
 
 /** The settings of a kind by path without `spec.`: `prune.maxShare`. */
 export function settingsOfKind(kind: string): ReadonlyMap<string, SettingField> {
-  const declaration = kindDeclarations.get(kind);
+  const declaration = operatorDeclarations.get(kind);
   const fields = declaration === undefined ? [] : settingFields(declaration.specSchema);
   return new Map(fields.map((field) => [settingName(field), field]));
 }
@@ -180,7 +178,7 @@ export function isMeant(
 
 /** The name of an operator's document, which some kinds need not say. */
 function nameIn(contents: unknown): string {
-  const declaration = kindDeclarations.get(textAt(contents, ['kind']) ?? '');
+  const declaration = operatorDeclarations.get(textAt(contents, ['kind']) ?? '');
   return textAt(contents, ['metadata', 'name']) ?? declaration?.defaultName ?? '';
 }
 

@@ -1,5 +1,5 @@
 import { YAMLMap } from 'yaml';
-import { kindDeclarations } from '../kinds/declarations.ts';
+import { settingsDeclaration } from '../kinds/settings/declaration.ts';
 import { type SettingField } from '../kinds/settings-list.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Position } from '../model/problem.ts';
@@ -93,7 +93,7 @@ class Origins {
 
   nameOfSettings(): string {
     const document = this.#documents.find(({ contents }) => textAt(contents, ['kind']) === 'Settings');
-    const fallback = kindDeclarations.get('Settings')?.defaultName ?? 'default';
+    const fallback = settingsDeclaration.defaultName ?? 'default';
     return textAt(document?.contents, ['metadata', 'name']) ?? fallback;
   }
 

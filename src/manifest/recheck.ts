@@ -1,3 +1,4 @@
+import type { Declarations } from '../kinds/kind.ts';
 import { API_VERSION } from '../kinds/schema.ts';
 import type { Json } from '../model/json.ts';
 import type { Resource } from '../model/resource.ts';
@@ -14,13 +15,14 @@ import type { OperatorNames } from './relations.ts';
  * @returns the resources in the given order, with their own places.
  */
 export function recheckResources(
+  kinds: Declarations,
   resources: readonly Resource[],
   file: string,
   operator: OperatorNames | undefined,
 ): LoadedManifests {
   const files = resources.map((resource) => ({ path: `${file} (${resource.id})`, content: textOf(resource) }));
-  const readings = files.map(({ content }) => readFile(content, 'manifest', undefined));
-  const { set, problems } = combine(files, readings, 'manifest', operator, new FileCache());
+  const readings = files.map(({ content }) => readFile(content, { trust: 'manifest', kinds }));
+  const { set, problems } = combine(files, readings, { kinds, trust: 'manifest', operator, cache: new FileCache() });
   if (problems.length > 0) return { desired: new Map(), problems: sortProblems(problems) };
   const kept = resources.flatMap(({ id, position }) => {
     const resource = set.get(id);

@@ -1,5 +1,4 @@
-import { kindDeclarations } from '../kinds/declarations.ts';
-import type { SpecProblem } from '../kinds/kind.ts';
+import type { Declarations, SpecProblem } from '../kinds/kind.ts';
 import { type ResourceId, resourceId } from '../model/ids.ts';
 import type { Position } from '../model/problem.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
@@ -40,6 +39,7 @@ export interface Relations {
  * @param incomplete there may be documents that could not be read, so a name that is missing proves nothing.
  */
 export function relate(
+  kinds: Declarations,
   documents: readonly Declared[],
   operator: OperatorNames | undefined,
   incomplete: boolean,
@@ -54,10 +54,10 @@ export function relate(
   const set = new Map<ResourceId, Resource>();
   for (const { id, resource, sound } of byId.values()) if (resource !== undefined && sound) set.set(id, resource);
   const claimed = new Map<string, Declared>();
-  const names = new NamesByKind(byId, operator);
+  const names = new NamesByKind(kinds, byId, operator);
   for (const declared of byId.values()) {
     const { resource } = declared;
-    const declaration = resource === undefined ? undefined : kindDeclarations.get(resource.kind);
+    const declaration = resource === undefined ? undefined : kinds.get(resource.kind);
     if (resource === undefined || declaration === undefined) continue;
     const judgement = judge(resource, declaration, set);
     const found = [
@@ -87,12 +87,14 @@ function at({ position }: Declared): string {
 
 /** Names that can be referred to, by kind; `undefined` where nothing is known about a kind. */
 class NamesByKind {
+  readonly #kinds: Declarations;
   readonly #declared: ReadonlyMap<ResourceId, Declared>;
   readonly #operator: OperatorNames | undefined;
   /** Made when a name is missing or the operator's: nearly always the documents themselves have the answer. */
   #names: Map<string, Set<string>> | undefined;
 
-  constructor(declared: ReadonlyMap<ResourceId, Declared>, operator: OperatorNames | undefined) {
+  constructor(kinds: Declarations, declared: ReadonlyMap<ResourceId, Declared>, operator: OperatorNames | undefined) {
+    this.#kinds = kinds;
     this.#declared = declared;
     this.#operator = operator;
   }
@@ -110,7 +112,7 @@ class NamesByKind {
 
   #ofManifests(): Map<string, Set<string>> {
     const names = new Map<string, Set<string>>();
-    for (const { kind, trust } of kindDeclarations.values()) if (trust === 'manifest') names.set(kind, new Set());
+    for (const { kind, trust } of this.#kinds.values()) if (trust === 'manifest') names.set(kind, new Set());
     for (const id of this.#declared.keys()) names.get(kindOf(id))?.add(nameOf(id));
     return names;
   }

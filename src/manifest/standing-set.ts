@@ -1,4 +1,4 @@
-import { kindDeclarations } from '../kinds/declarations.ts';
+import type { Declarations } from '../kinds/kind.ts';
 import type { ResourceId } from '../model/ids.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
 import { amend } from './amended-set.ts';
@@ -10,11 +10,13 @@ import type { Declared } from './relations.ts';
  * cost. It never says what is wrong: where anything might be, `relate` is to look at everything.
  */
 export class StandingSet {
+  readonly #kinds: Declarations;
   #set: DesiredState;
   /** Made for the first change: most sets are loaded once. */
   #judged: Judged | undefined;
 
-  constructor(set: DesiredState) {
+  constructor(kinds: Declarations, set: DesiredState) {
+    this.#kinds = kinds;
     this.#set = set;
   }
 
@@ -25,7 +27,7 @@ export class StandingSet {
    */
   with(documents: readonly Declared[]): DesiredState | undefined {
     if (documents.length === 0) return this.#set;
-    const judged = (this.#judged ??= judgedOf(this.#set));
+    const judged = (this.#judged ??= judgedOf(this.#kinds, this.#set));
     const changed = new Map<ResourceId, Resource>();
     for (const { id, resource, sound } of documents) {
       const before = this.#set.get(id);
@@ -35,7 +37,7 @@ export class StandingSet {
       changed.set(id, resource);
     }
     const set = amend(this.#set, changed);
-    if (!judgeAgain(judged, set, changed.keys())) return undefined;
+    if (!judgeAgain(this.#kinds, judged, set, changed.keys())) return undefined;
     this.#set = set;
     return set;
   }
@@ -49,10 +51,10 @@ interface Judged {
   readonly lookedAtBy: Map<ResourceId, Set<ResourceId>>;
 }
 
-function judgedOf(set: DesiredState): Judged {
+function judgedOf(kinds: Declarations, set: DesiredState): Judged {
   const judged: Judged = { judgements: new Map(), claimed: new Map(), lookedAtBy: new Map() };
   for (const resource of set.values()) {
-    const judgement = judgementOf(resource, set);
+    const judgement = judgementOf(kinds, resource, set);
     if (judgement === undefined) continue;
     keep(judged, resource.id, judgement);
     for (const { key } of judgement.identities) judged.claimed.set(key, resource.id);
@@ -71,7 +73,7 @@ function keep({ judgements, lookedAtBy }: Judged, id: ResourceId, judgement: Jud
 }
 
 /** Asks the kinds of those that changed and of those that looked at them. @returns whether nothing can be wrong. */
-function judgeAgain(judged: Judged, set: DesiredState, changed: Iterable<ResourceId>): boolean {
+function judgeAgain(kinds: Declarations, judged: Judged, set: DesiredState, changed: Iterable<ResourceId>): boolean {
   const { judgements, claimed, lookedAtBy } = judged;
   const again = new Set<ResourceId>();
   for (const id of changed) {
@@ -82,7 +84,7 @@ function judgeAgain(judged: Judged, set: DesiredState, changed: Iterable<Resourc
   for (const id of again) for (const { key } of judgements.get(id)?.identities ?? []) claimed.delete(key);
   for (const id of again) {
     const before = judgements.get(id);
-    const judgement = judgementOf(set.get(id), set);
+    const judgement = judgementOf(kinds, set.get(id), set);
     if (before === undefined || judgement === undefined || judgement.problems.length > 0) return false;
     const isKnown = ({ to, trust }: Judgement['references'][number]): boolean =>
       (trust === 'manifest' && set.has(to)) ||
@@ -97,8 +99,8 @@ function judgeAgain(judged: Judged, set: DesiredState, changed: Iterable<Resourc
   return true;
 }
 
-function judgementOf(resource: Resource | undefined, set: DesiredState): Judgement | undefined {
-  const declaration = resource && kindDeclarations.get(resource.kind);
+function judgementOf(kinds: Declarations, resource: Resource | undefined, set: DesiredState): Judgement | undefined {
+  const declaration = resource && kinds.get(resource.kind);
   return declaration && judge(resource, declaration, set);
 }
 

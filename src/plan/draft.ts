@@ -1,3 +1,4 @@
+import type { ReconciledKinds } from '../kinds/define.ts';
 import {
   type HoldProposal,
   type Memory,
@@ -15,6 +16,7 @@ import { attribute } from './attribution.ts';
 import type { PlacedStep } from './order.ts';
 
 export interface PlanInput {
+  readonly kinds: ReconciledKinds;
   readonly application: ResourceId;
   readonly scope: Scope;
   readonly source: string;

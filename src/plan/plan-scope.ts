@@ -1,4 +1,4 @@
-import type { ReconciledKind } from '../kinds/define.ts';
+import type { ReconciledKind, ReconciledKinds } from '../kinds/define.ts';
 import {
   type DiffContext,
   type Difference,
@@ -7,7 +7,6 @@ import {
   remembered,
   type WithdrawContext,
 } from '../kinds/reconciled.ts';
-import { reconciledKinds } from '../kinds/registry.ts';
 import { type ResourceId, scopeKey } from '../model/ids.ts';
 import { objectUid } from '../model/owned.ts';
 import type { Action, Cause, ScopePlan } from '../model/plan.ts';
@@ -62,8 +61,8 @@ function* planParts(input: PlanInput): Generator<undefined, PlannedScope> {
     unchangedFields: 0,
   };
   const resources = [...input.resources.values()]
-    .filter((resource) => reconciledKinds.has(resource.kind))
-    .sort(byKindAndName);
+    .filter((resource) => input.kinds.has(resource.kind))
+    .sort(byKindAndName(input.kinds));
   for (const [count, resource] of resources.entries()) {
     draftResource(input, draft, resource);
     if ((count + 1) % PART === 0) yield;
@@ -112,7 +111,7 @@ function* planParts(input: PlanInput): Generator<undefined, PlannedScope> {
 }
 
 function draftResource(input: PlanInput, draft: Draft, resource: Resource): void {
-  const kind = kindOf(resource.kind);
+  const kind = kindOf(input.kinds, resource.kind);
   const mode = resource.annotations['portolan/reconcile'];
   if (mode === 'suspend') {
     draft.notes.push({
@@ -191,7 +190,7 @@ function otherCopyHold(input: PlanInput, kind: string, { claims, steps }: Differ
 /** Objects of this source that no manifest speaks for any more. */
 function draftWithdrawn(input: PlanInput, draft: Draft): void {
   for (const object of input.memory.objects) {
-    const kind = reconciledKinds.get(object.kind);
+    const kind = input.kinds.get(object.kind);
     if (kind === undefined || object.source !== input.source) continue;
     if (draft.claimed.has(`${object.kind} ${object.naturalKey}`)) continue;
     // Its manifest is there but was not compared: that is no proof that it is not wanted.
@@ -208,7 +207,7 @@ function draftWithdrawn(input: PlanInput, draft: Draft): void {
 /** What objects are owed whose manifests are held, only reported, suspended or not meant in this pass. */
 function draftOwed(input: PlanInput, draft: Draft): void {
   for (const object of input.memory.objects) {
-    const kind = reconciledKinds.get(object.kind);
+    const kind = input.kinds.get(object.kind);
     if (kind?.owed === undefined || object.obligation === null || object.source !== input.source) continue;
     if (draft.settledOwed.has(`${object.kind} ${object.naturalKey}`)) continue;
     const difference = kind.owed(object, withdrawContext(input));
@@ -337,12 +336,13 @@ function isTarget(input: PlanInput, id: ResourceId): boolean {
   return input.targets === undefined || input.targets.has(id);
 }
 
-function kindOf(name: string): ReconciledKind {
-  const kind = reconciledKinds.get(name);
+function kindOf(kinds: ReconciledKinds, name: string): ReconciledKind {
+  const kind = kinds.get(name);
   if (kind === undefined) throw new Error(`kind ${name} is not reconciled`);
   return kind;
 }
 
-function byKindAndName(left: Resource, right: Resource): number {
-  return kindOf(left.kind).order - kindOf(right.kind).order || (left.id < right.id ? -1 : 1);
+function byKindAndName(kinds: ReconciledKinds): (left: Resource, right: Resource) => number {
+  const orderOf = ({ kind }: Resource): number => kindOf(kinds, kind).order;
+  return (left, right) => orderOf(left) - orderOf(right) || (left.id < right.id ? -1 : 1);
 }

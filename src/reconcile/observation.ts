@@ -1,7 +1,6 @@
 import { resolveIntents, startWindows, unresolvedIntents } from '../apply/resolve.ts';
 import type { ApplyWorld } from '../apply/world.ts';
 import type { Memory, ScopeReader, ScopeReading } from '../kinds/reconciled.ts';
-import { reconciledKinds } from '../kinds/registry.ts';
 import { PortolanError } from '../model/errors.ts';
 import { type ResourceId, type Scope, scopeKey } from '../model/ids.ts';
 import type { ApplicationRecord } from '../model/observed.ts';
@@ -141,10 +140,10 @@ async function look(
 ): Promise<Seen> {
   const observedAtMs = world.clock.monotonic();
   const nowMs = world.clock.now();
-  const wanted = [...work.resources.values()].filter((resource) => isRead(resource, options));
+  const wanted = [...work.resources.values()].filter((resource) => isRead(resource, world, options));
   const observed = await Promise.all(
     wanted.map(async (resource): Promise<[ResourceId, unknown]> => {
-      const kind = reconciledKinds.get(resource.kind);
+      const kind = world.kinds.get(resource.kind);
       if (kind === undefined) throw new Error(`${resource.id} is of a kind that is not reconciled`);
       return [resource.id, await kind.calls.observe({ resource, siblings: work.resources, memory, reader, nowMs })];
     }),
@@ -159,6 +158,7 @@ async function look(
   const listed = needsRules ? await reader.rules() : { readable: false as const };
   const { rules, unproven } = await confirmedRules(world.client, scope, reader, listed, withdrawnRules);
   const input = {
+    kinds: world.kinds,
     application: work.application.id,
     scope,
     source: world.source,
@@ -181,8 +181,8 @@ async function look(
   return { work, scope, reader, live, memory, plan, bookkeeping, waits, ours, inDoubt, observedAtMs };
 }
 
-function isRead(resource: Resource, { targets }: PassOptions): boolean {
-  if (!reconciledKinds.has(resource.kind) || resource.annotations['portolan/reconcile'] === 'suspend') return false;
+function isRead(resource: Resource, { kinds }: ApplyWorld, { targets }: PassOptions): boolean {
+  if (!kinds.has(resource.kind) || resource.annotations['portolan/reconcile'] === 'suspend') return false;
   return targets === undefined || targets.has(resource.id);
 }
 

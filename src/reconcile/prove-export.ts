@@ -1,5 +1,5 @@
 import type { Memory } from '../kinds/reconciled.ts';
-import { reconciledKinds } from '../kinds/registry.ts';
+import type { ReconciledKinds } from '../kinds/define.ts';
 import type { ResourceId } from '../model/ids.ts';
 import type { ScopePlan } from '../model/plan.ts';
 import { planScope } from '../plan/plan-scope.ts';
@@ -16,6 +16,7 @@ const NOTHING: Memory = { known: true, scopeRecorded: false, restored: false, ob
  * @throws PortolanError where a read fails that the plan needs.
  */
 export async function planExported(
+  kinds: ReconciledKinds,
   { application, resources }: Work,
   { live, reader }: ReadApplication,
   source: string,
@@ -24,12 +25,13 @@ export async function planExported(
   await reader.application();
   const observed = await Promise.all(
     [...resources.values()].map(async (resource): Promise<[ResourceId, unknown]> => {
-      const kind = reconciledKinds.get(resource.kind);
+      const kind = kinds.get(resource.kind);
       if (kind === undefined) throw new Error(`${resource.id} is of a kind that is not reconciled`);
       return [resource.id, await kind.calls.observe({ resource, siblings: resources, memory: NOTHING, reader, nowMs })];
     }),
   );
   const { plan } = planScope({
+    kinds,
     application: application.id,
     scope: live.scope,
     source,

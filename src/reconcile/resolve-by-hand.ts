@@ -4,7 +4,6 @@ import { startWindow } from '../apply/resolve.ts';
 import { settlingOf } from '../apply/settle.ts';
 import type { ApplyWorld } from '../apply/world.ts';
 import { remembered, type ScopeReader, type Step } from '../kinds/reconciled.ts';
-import { reconciledKinds } from '../kinds/registry.ts';
 import type { LedgerOperation } from '../ledger/ledger.ts';
 import { PortolanError } from '../model/errors.ts';
 import { parseScopeKey, type Scope } from '../model/ids.ts';
@@ -38,7 +37,7 @@ export interface HandResolved {
 }
 
 /** A ledger, and who speaks to it. */
-export type HandWorld = Pick<ApplyWorld, 'ledger' | 'clock' | 'actor' | 'timing'>;
+export type HandWorld = Pick<ApplyWorld, 'kinds' | 'ledger' | 'clock' | 'actor' | 'timing'>;
 
 /**
  * Settles an intent on a person's word: its state, the object as the outcome would have written it, and the history, in
@@ -142,7 +141,7 @@ async function toldApplied(
     kind: intent.resource.slice(0, intent.resource.indexOf('/')),
     resource: intent.resource,
   };
-  const kind = reconciledKinds.get(place.kind);
+  const kind = world.kinds.get(place.kind);
   if (kind === undefined) throw unknownKind(intent, place.kind);
   const action = intent.action as unknown as Action;
   const memory = await readMemory({ ledger }, scope, { ledgerKnown: true });

@@ -1,3 +1,4 @@
+import type { Declarations } from '../kinds/kind.ts';
 import type { SourceLimits } from '../kinds/settings/source-spec.ts';
 import { amendmentOf } from '../manifest/amended-set.ts';
 import { PortolanError } from '../model/errors.ts';
@@ -17,6 +18,7 @@ import {
 import { LocalWorkbench } from './workbench.ts';
 
 export interface ThreadServerOptions {
+  readonly kinds: Declarations;
   readonly clock: Clock;
   /** The process's PATH: where git is looked for. */
   readonly path: string | undefined;
@@ -26,8 +28,13 @@ export interface ThreadServerOptions {
 type Answers = { readonly [Name in CallName]: (input: Calls[Name]['input']) => Promise<Calls[Name]['output']> };
 
 /** Answers in the thread of a source. @returns what takes each question. */
-export function serveWorkbench({ clock, path, reply }: ThreadServerOptions): (question: Question) => Promise<void> {
-  const server = new ThreadServer(clock, path);
+export function serveWorkbench({
+  kinds,
+  clock,
+  path,
+  reply,
+}: ThreadServerOptions): (question: Question) => Promise<void> {
+  const server = new ThreadServer(kinds, clock, path);
   return async ({ id, call, input }) => {
     try {
       const output = await server.answers[call](input as never);
@@ -56,8 +63,8 @@ class ThreadServer {
   /** The set that the other side has. */
   #sent: DesiredState = new Map();
 
-  constructor(clock: Clock, path: string | undefined) {
-    this.#workbench = new LocalWorkbench({ clock, path, limits: () => this.#limits as SourceLimits });
+  constructor(kinds: Declarations, clock: Clock, path: string | undefined) {
+    this.#workbench = new LocalWorkbench({ kinds, clock, path, limits: () => this.#limits as SourceLimits });
     this.answers = {
       commit: async ({ place, limits }) => {
         this.#limits = limits;

@@ -1,3 +1,4 @@
+import type { Declarations } from '../kinds/kind.ts';
 import { FileCache } from '../manifest/file-cache.ts';
 import { loadManifests } from '../manifest/load.ts';
 import type { SourceFile } from '../manifest/text.ts';
@@ -22,6 +23,7 @@ import { type Packed, Packer, unpack } from './packing.ts';
 import { snapshotId } from './snapshot.ts';
 
 export interface WorkbenchOptions {
+  readonly kinds: Declarations;
   readonly clock: Clock;
   /** The process's PATH: where git is looked for. */
   readonly path: string | undefined;
@@ -94,7 +96,7 @@ export class LocalWorkbench implements Workbench {
   }
 
   #hold(files: readonly SourceFile[], problems: readonly Problem[]): Contents {
-    return new HeldContents(files, problems, this.#cache, this.#packer);
+    return new HeldContents(this.#options.kinds, files, problems, this.#cache, this.#packer);
   }
 
   async #repository(root: string, identity: string): Promise<Repository> {
@@ -118,15 +120,18 @@ export class HeldContents implements Contents {
   readonly files: readonly SourceFile[];
   /** Faults of files that could not be read; they count like faults in manifests. */
   readonly problems: readonly Problem[];
+  readonly #kinds: Declarations;
   readonly #cache: FileCache;
   readonly #packer: Packer;
 
   constructor(
+    kinds: Declarations,
     files: readonly SourceFile[],
     problems: readonly Problem[] = [],
     cache: FileCache = new FileCache(),
     packer: Packer = new Packer(),
   ) {
+    this.#kinds = kinds;
     this.files = files;
     this.problems = problems;
     this.#cache = cache;
@@ -135,7 +140,14 @@ export class HeldContents implements Contents {
 
   async load({ variables, operator }: LoadContext): Promise<LoadedSource> {
     const { files, problems: before } = this;
-    const { desired, problems } = loadManifests({ files, variables, operator, problems: before, cache: this.#cache });
+    const { desired, problems } = loadManifests({
+      kinds: this.#kinds,
+      files,
+      variables,
+      operator,
+      problems: before,
+      cache: this.#cache,
+    });
     return { desired, problems, snapshot: problems.length > 0 ? '' : snapshotId(desired) };
   }
 

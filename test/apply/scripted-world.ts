@@ -1,3 +1,4 @@
+import { reconciledKinds } from '../../src/kinds/registry.ts';
 import type { Execution } from '../../src/apply/execute.ts';
 import { settleWindow } from '../../src/apply/settle.ts';
 import type { ApplyEvent, ApplyWorld } from '../../src/apply/world.ts';
@@ -57,6 +58,7 @@ export class ScriptedWorld {
       },
     };
     return {
+      kinds: reconciledKinds,
       client: client as unknown as PlatformClient,
       ledger: this.ledger,
       clock: this.clock,

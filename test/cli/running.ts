@@ -2,6 +2,8 @@ import { spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { reconciledKinds } from '../../src/kinds/registry.ts';
+import { kindDeclarations } from '../../src/kinds/declarations.ts';
 import type { ProcessSurroundings } from '../../src/cli/command.ts';
 import { runProgram } from '../../src/cli/program.ts';
 import type { Output, Terminal } from '../../src/cli/terminal.ts';
@@ -72,6 +74,7 @@ export function surroundingsFor(terminal: Terminal, changes: Partial<ProcessSurr
     packageRoot: projectRoot,
     who: 'somebody on a test, pid 1',
     temporaryFolder: tmpdir(),
+    kinds: { declared: async () => kindDeclarations, reconciled: async () => reconciledKinds },
     clock: systemClock,
     random: systemRandom,
     signal: new AbortController().signal,

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { kindDeclarations } from '../../src/kinds/declarations.ts';
 import { loadManifests } from '../../src/manifest/load.ts';
 import type { ControllerApi } from '../../src/controller/api.ts';
 import type { PlanDocument } from '../../src/plan/document.ts';
@@ -21,7 +22,7 @@ function run(serving: Pick<Serving, 'url'>, args: readonly string[], env: Record
 /** A controller that plans what it is sent with the scene's platform and ledger. */
 function planningWith(scene: Scene): ControllerApi['planManifests'] {
   return async (files, { variables, prune, adopt, targets }) => {
-    const { problems } = loadManifests({ files, variables });
+    const { problems } = loadManifests({ kinds: kindDeclarations, files, variables });
     if (problems.length > 0) return { type: 'invalid', problems };
     const folder = mkdtempSync(join(tmpdir(), 'portolan-sent-'));
     files.forEach(({ content }, at) => {

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { reconciledKinds } from '../../src/kinds/registry.ts';
+import { kindDeclarations } from '../../src/kinds/declarations.ts';
 import { withLiveRegion } from '../../src/cli/live-region.ts';
 import { createRedaction } from '../../src/cli/redaction.ts';
 import { type Watched, watch } from '../../src/cli/watch.ts';
@@ -58,6 +60,8 @@ async function watching(
     random: seededRandom(1),
     runtimeVersions: { node: '', platform: '' },
     overrides: [],
+    kinds: { declared: async () => kindDeclarations, reconciled: async () => reconciledKinds },
+    declarations: kindDeclarations,
     redaction: createRedaction(),
   };
   const ended = await watch(watched, around).then(

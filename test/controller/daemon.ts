@@ -1,3 +1,5 @@
+import { reconciledKinds } from '../../src/kinds/registry.ts';
+import { kindDeclarations } from '../../src/kinds/declarations.ts';
 import type { StoreAccess } from '../../src/kinds/reconciled.ts';
 import { type Controller, createController } from '../../src/controller/controller.ts';
 import { nothingAllowed, type Allowances } from '../../src/controller/acceptance.ts';
@@ -216,11 +218,17 @@ export class DaemonWorld {
   }
 
   #openWorkbench(): Workbench {
-    return new LocalWorkbench({ clock: this.clock, path: undefined, limits: () => this.settings.source.limits });
+    return new LocalWorkbench({
+      kinds: kindDeclarations,
+      clock: this.clock,
+      path: undefined,
+      limits: () => this.settings.source.limits,
+    });
   }
 
   #open(allow: Allowances): Controller {
     const controller = createController({
+      kinds: reconciledKinds,
       clock: this.clock,
       random: this.#random,
       log: silentLog,
@@ -245,7 +253,7 @@ export class DaemonWorld {
 
 function settingsOf(spec: string): SettingsSpec {
   const yaml = `apiVersion: portolan/v1\nkind: Settings\nspec: ${spec}\n`;
-  const { configuration, problems } = loadConfiguration(yaml, 'portolan.yaml');
+  const { configuration, problems } = loadConfiguration(kindDeclarations, yaml, 'portolan.yaml');
   if (problems.length > 0) throw new Error(problems.map(({ message }) => message).join('; '));
   return spec === '{}' ? defaultSettings() : configuration.settings;
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { kindDeclarations } from '../../src/kinds/declarations.ts';
 import { restoreSource, SourceKeeper } from '../../src/controller/kept-source.ts';
 import type { LedgerTransaction } from '../../src/ledger/ledger.ts';
 import { MemoryStore, openMemoryLedger } from '../../src/ledger/memory.ts';
@@ -81,7 +82,7 @@ test('what an earlier build kept is no ground to go on from, nor to stop', async
 });
 
 function contentsOf(files: readonly SourceFile[], packer: Packer): HeldContents {
-  return new HeldContents(files, [], new FileCache(), packer);
+  return new HeldContents(kindDeclarations, files, [], new FileCache(), packer);
 }
 
 async function allOf(keeping: Parameters<typeof restoreSource>[0]) {

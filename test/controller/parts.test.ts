@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { kindDeclarations } from '../../src/kinds/declarations.ts';
 import { createAccount } from '../../src/controller/account.ts';
 import { createEventLog } from '../../src/controller/events.ts';
 import { createSlots, type Waiting } from '../../src/controller/slots.ts';
@@ -166,7 +167,7 @@ test('an application of which nothing changed keeps its work, and one that chang
       content,
       contentId: content,
     }));
-    const { desired, problems } = loadManifests({ files, cache });
+    const { desired, problems } = loadManifests({ kinds: kindDeclarations, files, cache });
     expect(problems).toEqual([]);
     return groupByApplication(desired).map(workOf);
   };

@@ -6,6 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
+import { kindDeclarations } from '../../src/kinds/declarations.ts';
 import { loadConfiguration } from '../../src/manifest/configuration.ts';
 import { SANDBOX_TOKEN } from '../../src/sandbox/server.ts';
 import { renderTemplate } from './helm.ts';
@@ -148,7 +149,7 @@ const configurations: readonly (readonly [string, () => string])[] = [
 ];
 
 test.for(configurations)('the configuration of %s has no fault, and its server can be probed', ([name, text]) => {
-  const { configuration, problems } = loadConfiguration(text(), 'portolan.yaml');
+  const { configuration, problems } = loadConfiguration(kindDeclarations, text(), 'portolan.yaml');
   expect(problems).toEqual([]);
   expect(configuration.platforms.size).toBe(1);
   expect(configuration.settings.server.listen).toBe('0.0.0.0:7780');

@@ -21,7 +21,7 @@ test.for(KINDS)('$kind: its examples are valid', (declaration) => {
   for (const example of declaration.examples) {
     expect(validateDocument(declaration, structuredClone(example))).toEqual([]);
     if (declaration.trust === 'operator')
-      expect(loadConfiguration(JSON.stringify(example), 'portolan.yaml').problems).toEqual([]);
+      expect(loadConfiguration(kindDeclarations, JSON.stringify(example), 'portolan.yaml').problems).toEqual([]);
   }
 });
 

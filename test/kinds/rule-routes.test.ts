@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { kindDeclarations } from '../../src/kinds/declarations.ts';
 import { weightWarnings } from '../../src/kinds/http-gateway-rule/weights.ts';
 import { loadManifests } from '../../src/manifest/load.ts';
 import { folderOf } from '../cli/platform.ts';
@@ -28,7 +29,10 @@ spec: { application: shop, port: 8080, domain: g.example.com, ${spec} }
 `;
 
 const load = (...rules: readonly string[]) =>
-  loadManifests({ files: [{ path: 'shop.yaml', content: Buffer.from([shop, ...rules].join('')) }] });
+  loadManifests({
+    kinds: kindDeclarations,
+    files: [{ path: 'shop.yaml', content: Buffer.from([shop, ...rules].join('')) }],
+  });
 
 test('one domain and path may lead to several components, as http and as https', () => {
   const { problems, desired } = load(

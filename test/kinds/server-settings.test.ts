@@ -1,9 +1,14 @@
 import { expect, test } from 'vitest';
+import { kindDeclarations } from '../../src/kinds/declarations.ts';
 import { defaultSettings, loadConfiguration } from '../../src/manifest/configuration.ts';
 
 /** The configuration that has this `spec.server`. */
 function load(server: string) {
-  return loadConfiguration(`apiVersion: portolan/v1\nkind: Settings\nspec:\n  server: ${server}\n`, 'portolan.yaml');
+  return loadConfiguration(
+    kindDeclarations,
+    `apiVersion: portolan/v1\nkind: Settings\nspec:\n  server: ${server}\n`,
+    'portolan.yaml',
+  );
 }
 
 test('by default it listens on this machine only, and opens to nobody', () => {

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { kindDeclarations } from '../../src/kinds/declarations.ts';
 import type { Problem } from '../../src/model/problem.ts';
 import { loadConfiguration } from '../../src/manifest/configuration.ts';
 import { loadManifests } from '../../src/manifest/load.ts';
@@ -24,7 +25,7 @@ async function problemsOf(name: string): Promise<readonly Problem[]> {
   const variablesFile = join(folder, 'vars.env');
   const problems: Problem[] = [];
   if (existsSync(configuration))
-    problems.push(...loadConfiguration(readFileSync(configuration), 'portolan.yaml').problems);
+    problems.push(...loadConfiguration(kindDeclarations, readFileSync(configuration), 'portolan.yaml').problems);
   let variables: ReadonlyMap<string, string> = new Map();
   if (existsSync(variablesFile)) {
     const parsed = parseVariables(readFileSync(variablesFile), 'vars.env');
@@ -33,7 +34,13 @@ async function problemsOf(name: string): Promise<readonly Problem[]> {
   }
   const sources = await readSources([folder], fs, { exclude: [configuration] });
   const files = sources.files.map((file) => ({ ...file, path: file.path.slice(folder.length + 1) }));
-  const loaded = loadManifests({ files, variables, operator, problems: [...problems, ...sources.problems] });
+  const loaded = loadManifests({
+    kinds: kindDeclarations,
+    files,
+    variables,
+    operator,
+    problems: [...problems, ...sources.problems],
+  });
   expect(loaded.desired.size, 'no part of a faulty set is handed out').toBe(0);
   return loaded.problems;
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { kindDeclarations } from '../../src/kinds/declarations.ts';
 import { loadConfiguration, operatorNames } from '../../src/manifest/configuration.ts';
 import { groupByApplication } from '../../src/manifest/group.ts';
 import { loadManifests } from '../../src/manifest/load.ts';
@@ -10,6 +11,7 @@ const fs = nodeFileSystem(async function* () {});
 
 test('the examples have no fault, and every kind of manifest is among them', async () => {
   const { configuration, problems } = loadConfiguration(
+    kindDeclarations,
     readFileSync('examples/portolan.yaml'),
     'examples/portolan.yaml',
   );
@@ -20,7 +22,12 @@ test('the examples have no fault, and every kind of manifest is among them', asy
   // What deploys Portolan, or runs it in CI, is for other programs to read, and is left out.
   const sources = await readSources(['examples'], fs, { exclude: ['examples/portolan.yaml'] });
   const operator = operatorNames(configuration);
-  const manifests = loadManifests({ files: sources.files, problems: sources.problems, operator });
+  const manifests = loadManifests({
+    kinds: kindDeclarations,
+    files: sources.files,
+    problems: sources.problems,
+    operator,
+  });
   expect(renderProblems(manifests.problems, { color: false })).toBe('');
   expect(
     groupByApplication(manifests.desired).map(({ application, resources }) => [
@@ -45,7 +52,7 @@ test('the examples have no fault, and every kind of manifest is among them', asy
 
 test('defaults are filled in, fields that are absent stay absent', async () => {
   const { files } = await readSources(['examples/shop'], fs);
-  const { desired } = loadManifests({ files });
+  const { desired } = loadManifests({ kinds: kindDeclarations, files });
   expect(desired.get('Application/shop')?.spec).toEqual({
     platform: 'default',
     team: 'team-a',

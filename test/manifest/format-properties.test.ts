@@ -131,12 +131,15 @@ test('whatever the taste of its author, a laid out file means the same, has ever
     fc.property(sets, tapes, (set, tape) => {
       const author = new Author(tape);
       const before = `${set.map((document) => author.map(document, '').join('\n')).join('\n---\n')}\n`;
-      const result = formatFile({ path: 'a.yaml', content: before });
+      const result = formatFile(kindDeclarations, { path: 'a.yaml', content: before });
       if (result.type === 'refused') throw new Error(`${result.problems[0]?.message}:\n${before}`);
       const { text } = result;
       expect(parseAllDocuments(text).map((document) => document.toJS() as Json)).toEqual(set);
       expect(text.match(/# c[0-9]+(?:: "a" \[b)?(?=\n)/g)?.toSorted() ?? []).toEqual(author.comments.toSorted());
-      expect(formatFile({ path: 'a.yaml', content: text })).toMatchObject({ type: 'formatted', text });
+      expect(formatFile(kindDeclarations, { path: 'a.yaml', content: text })).toMatchObject({
+        type: 'formatted',
+        text,
+      });
       expect(text).not.toMatch(/[ \t]\n|\n\n\n|^\n/);
       // The order of each is that of the examples, which are written in the order of the schema.
       expect([...text.matchAll(/^[A-Za-z]+(?=:)/gm)].map(([key]) => key)).toEqual(
@@ -149,7 +152,7 @@ test('whatever the taste of its author, a laid out file means the same, has ever
 
 /** What a set of manifests wants, without where it is written. */
 function desiredOf(content: string): Json {
-  const { desired, problems } = loadManifests({ files: [{ path: 'a.yaml', content }] });
+  const { desired, problems } = loadManifests({ kinds: kindDeclarations, files: [{ path: 'a.yaml', content }] });
   expect(problems).toEqual([]);
   return plainJson([...desired].map(([id, { labels, annotations, spec }]) => [id, { labels, annotations, spec }]));
 }
@@ -163,7 +166,7 @@ test('the desired state of a laid out source is the same, as the loader reads it
     fc.property(tapes, (tape) => {
       const author = new Author(tape);
       const before = `${shop.map((document) => author.map(document, '').join('\n')).join('\n---\n')}\n`;
-      const result = formatFile({ path: 'a.yaml', content: before });
+      const result = formatFile(kindDeclarations, { path: 'a.yaml', content: before });
       expect(desiredOf(result.type === 'formatted' ? result.text : '')).toEqual(desiredOf(before));
     }),
     { numRuns: 30 },
@@ -183,9 +186,15 @@ test('whatever a file holds, it is refused, or what comes of it stays as it is',
   const pieces = fc.array(fc.constantFrom(...PIECES), { maxLength: 12 }).map((parts) => parts.join(''));
   fc.assert(
     fc.property(fc.nat(valid.length), fc.oneof(pieces, fc.string({ unit: 'binary', maxLength: 40 })), (at, piece) => {
-      const result = formatFile({ path: 'a.yaml', content: valid.slice(0, at) + piece + valid.slice(at) });
+      const result = formatFile(kindDeclarations, {
+        path: 'a.yaml',
+        content: valid.slice(0, at) + piece + valid.slice(at),
+      });
       if (result.type === 'refused') expect(result.problems.length).toBeGreaterThan(0);
-      else expect(formatFile({ path: 'a.yaml', content: result.text })).toMatchObject({ text: result.text });
+      else
+        expect(formatFile(kindDeclarations, { path: 'a.yaml', content: result.text })).toMatchObject({
+          text: result.text,
+        });
     }),
     { numRuns: 2000 },
   );

@@ -1,11 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { kindDeclarations } from '../../src/kinds/declarations.ts';
 import { formatFile } from '../../src/manifest/format.ts';
 
 /** The text that a file becomes, or the codes of what keeps it from that. */
 function formatted(content: string | Uint8Array): string | readonly string[] {
-  const result = formatFile({ path: 'a.yaml', content });
+  const result = formatFile(kindDeclarations, { path: 'a.yaml', content });
   return result.type === 'formatted' ? result.text : result.problems.map(({ code }) => code);
 }
 
@@ -331,7 +332,7 @@ test.for([
   const before = `kind: Application\napiVersion: portolan/v1\nmetadata:\n  labels:\n    a: b\n${isLabels ? filler : ''}  name: a\n`;
   const content = `${isLabels ? '' : filler}${before}spec: { appId: 1, team: t, region: r }\n`;
   // What is quadratic in any of these takes minutes, and the test with it.
-  expect(formatFile({ path: 'a.yaml', content }).type).toBe('formatted');
+  expect(formatFile(kindDeclarations, { path: 'a.yaml', content }).type).toBe('formatted');
 });
 
 test.for(['examples/portolan.yaml', 'examples/deploy/compose/portolan.yaml', ...examples()])(

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { kindDeclarations } from '../../src/kinds/declarations.ts';
 import { FileCache } from '../../src/manifest/file-cache.ts';
 import { groupByApplication } from '../../src/manifest/group.ts';
 import { loadManifests, type LoadedManifests, type ManifestInput } from '../../src/manifest/load.ts';
@@ -121,6 +122,7 @@ test('after any edits, what files that were read before give is what a cold load
         if (one?.type === 'variable') domain = one.domain;
         if (one?.type === 'operator') platforms = one.platforms;
         const input: ManifestInput = {
+          kinds: kindDeclarations,
           files: [...files].map(([file, content]) => ({ path: `${file}.yaml`, content, contentId: content })),
           variables: new Map([['DOMAIN', domain]]),
           problems: one?.type === 'problem' ? [UNREAD] : [],
@@ -144,6 +146,7 @@ test('a change of what one document says is related to the others alone, and lea
   const cache = new FileCache();
   const load = (contents: readonly string[]) =>
     loadManifests({
+      kinds: kindDeclarations,
       files: contents.map((content, index) => ({ path: `${index}.yaml`, content, contentId: content })),
       variables: new Map([['DOMAIN', 'a.example.com']]),
       cache,

@@ -1,10 +1,13 @@
 import { expect, test } from 'vitest';
+import { kindDeclarations } from '../../src/kinds/declarations.ts';
 import { LIMITS } from '../../src/manifest/limits.ts';
 import { loadManifests } from '../../src/manifest/load.ts';
 
 /** Codes of the faults of one file. */
 function codes(content: string | Uint8Array): readonly string[] {
-  return loadManifests({ files: [{ path: 'a.yaml', content }] }).problems.map(({ code }) => code);
+  return loadManifests({ kinds: kindDeclarations, files: [{ path: 'a.yaml', content }] }).problems.map(
+    ({ code }) => code,
+  );
 }
 
 const flow = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
@@ -39,8 +42,8 @@ test.for([
 
 test('files of a source', () => {
   const files = Array.from({ length: LIMITS.files + 1 }, (_, index) => ({ path: `${index}.yaml`, content: '' }));
-  expect(loadManifests({ files }).problems.map(({ code }) => code)).toEqual(['limit/files']);
-  expect(loadManifests({ files: files.slice(1) }).problems).toEqual([]);
+  expect(loadManifests({ kinds: kindDeclarations, files }).problems.map(({ code }) => code)).toEqual(['limit/files']);
+  expect(loadManifests({ kinds: kindDeclarations, files: files.slice(1) }).problems).toEqual([]);
 });
 
 test('bytes of a source', () => {
@@ -51,19 +54,25 @@ test('bytes of a source', () => {
     content,
     contentId: 'same',
   }));
-  expect(loadManifests({ files }).problems.map(({ code }) => code)).toEqual(['limit/total-size']);
-  expect(loadManifests({ files: files.slice(1) }).problems).toEqual([]);
+  expect(loadManifests({ kinds: kindDeclarations, files }).problems.map(({ code }) => code)).toEqual([
+    'limit/total-size',
+  ]);
+  expect(loadManifests({ kinds: kindDeclarations, files: files.slice(1) }).problems).toEqual([]);
 });
 
 test('a value may not grow over its limit by substitution', () => {
   const variables = new Map([['A', 'x'.repeat(LIMITS.scalarLength / 4)]]);
-  const load = (text: string) => loadManifests({ files: [{ path: 'a.yaml', content: text }], variables }).problems;
+  const load = (text: string) =>
+    loadManifests({ kinds: kindDeclarations, files: [{ path: 'a.yaml', content: text }], variables }).problems;
   expect(load('a: "${A}${A}${A}${A}"').map(({ code }) => code)).not.toContain('limit/scalar');
   expect(load('a: "${A}${A}${A}${A}."').map(({ code }) => code)).toContain('limit/scalar');
 });
 
 test('a file of nothing but faults reports a hundred of them, and says how many more there are', () => {
-  const { problems } = loadManifests({ files: [{ path: 'a.yaml', content: keys(3000).replace(/1$/gm, '0x1') }] });
+  const { problems } = loadManifests({
+    kinds: kindDeclarations,
+    files: [{ path: 'a.yaml', content: keys(3000).replace(/1$/gm, '0x1') }],
+  });
   expect(problems).toHaveLength(101);
   expect(problems.at(-1)?.message).toMatch(/^2\d\d\d more faults of this file are not shown$/);
 });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { kindDeclarations } from '../../src/kinds/declarations.ts';
 import { defaultSettings, loadConfiguration } from '../../src/manifest/configuration.ts';
 import { FileCache } from '../../src/manifest/file-cache.ts';
 import { loadManifests } from '../../src/manifest/load.ts';
@@ -22,7 +23,11 @@ spec: { application: shop, component: shop-web, port: 8080, ${spec} }
 `;
 
 function load(text: string, variables: Readonly<Record<string, string>> = {}) {
-  return loadManifests({ files: [{ path: 'a.yaml', content: text }], variables: new Map(Object.entries(variables)) });
+  return loadManifests({
+    kinds: kindDeclarations,
+    files: [{ path: 'a.yaml', content: text }],
+    variables: new Map(Object.entries(variables)),
+  });
 }
 
 /** The spec of Component/shop-web; fails with the report if there is a fault. */
@@ -101,6 +106,7 @@ test('a document that cannot be read is not missed by those that refer to it', (
 test('a set with a fault gives nothing to apply, and says every fault once in the order of the files', () => {
   const bad = component('ports: [ { port: 0 } ]');
   const { desired, problems } = loadManifests({
+    kinds: kindDeclarations,
     files: [
       { path: 'b.yaml', content: bad },
       { path: 'a.yaml', content: application.replace('42', '"x"') },
@@ -117,7 +123,9 @@ test('files that were read before are not read again, unless a variable changed'
     { path: 'web.yaml', content: component('ports: [ { port: "${PORT}" } ]'), contentId: '2' },
   ];
   const port = (value: string) =>
-    loadManifests({ files, cache, variables: new Map([['PORT', value]]) }).desired.get('Component/shop-web')?.spec;
+    loadManifests({ kinds: kindDeclarations, files, cache, variables: new Map([['PORT', value]]) }).desired.get(
+      'Component/shop-web',
+    )?.spec;
   const first = port('80');
   expect(first).toMatchObject({ ports: [{ port: 80 }] });
   expect(port('80')).toBe(first);
@@ -126,6 +134,7 @@ test('files that were read before are not read again, unless a variable changed'
 
 test('configuration: defaults, names, and settings of a file that has none', () => {
   const { configuration, problems } = loadConfiguration(
+    kindDeclarations,
     'apiVersion: portolan/v1\nkind: Platform\nspec: { url: "https://console.example.com" }\n',
     'portolan.yaml',
   );
@@ -156,7 +165,9 @@ test.for([
   'signatures %s are refused: whose keys are good is not said, or by the checkout itself',
   ([policy, path]) => {
     const text = `apiVersion: portolan/v1\nkind: Settings\nspec: { source: { signatures: ${policy} } }\n`;
-    expect(loadConfiguration(text, 'portolan.yaml').problems).toMatchObject([{ code: 'settings/signers', path }]);
+    expect(loadConfiguration(kindDeclarations, text, 'portolan.yaml').problems).toMatchObject([
+      { code: 'settings/signers', path },
+    ]);
   },
 );
 
@@ -164,14 +175,18 @@ test.for(['http://127.0.0.1:7070', 'http://localhost:7070', 'http://[::1]:7070',
   '%s needs no permission',
   (url) => {
     const text = `apiVersion: portolan/v1\nkind: Platform\nspec: { url: "${url}" }\n`;
-    expect(renderProblems(loadConfiguration(text, 'portolan.yaml').problems, { color: false })).toBe('');
+    expect(renderProblems(loadConfiguration(kindDeclarations, text, 'portolan.yaml').problems, { color: false })).toBe(
+      '',
+    );
   },
 );
 
 test('plain http to another machine needs a word of permission', () => {
   const text = (more: string) => `apiVersion: portolan/v1\nkind: Platform\nspec: { url: "http://10.0.0.5"${more} }\n`;
-  expect(loadConfiguration(text(''), 'p.yaml').problems.map(({ code }) => code)).toEqual(['schema/plain-http']);
-  expect(loadConfiguration(text(', allowPlainHttp: true'), 'p.yaml').problems).toEqual([]);
+  expect(loadConfiguration(kindDeclarations, text(''), 'p.yaml').problems.map(({ code }) => code)).toEqual([
+    'schema/plain-http',
+  ]);
+  expect(loadConfiguration(kindDeclarations, text(', allowPlainHttp: true'), 'p.yaml').problems).toEqual([]);
 });
 
 test('colour only changes the colour', () => {
@@ -191,7 +206,7 @@ test('ten thousand documents in one load', () => {
   }));
   files.push({ path: 'app.yaml', content: application });
   const before = process.cpuUsage();
-  const { desired, problems } = loadManifests({ files });
+  const { desired, problems } = loadManifests({ kinds: kindDeclarations, files });
   expect(problems).toEqual([]);
   expect(desired.size).toBe(10_001);
   // About three seconds of processor time; a quadratic step would take minutes.

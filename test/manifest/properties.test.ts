@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { kindDeclarations } from '../../src/kinds/declarations.ts';
 import { loadConfiguration } from '../../src/manifest/configuration.ts';
 import { loadManifests } from '../../src/manifest/load.ts';
 import { formatPath, parsePath } from '../../src/manifest/paths.ts';
@@ -28,8 +29,12 @@ test('whatever a file holds, it is read to the end or reported, at a place that 
   const before = Object.getOwnPropertyNames(Object.prototype);
   fc.assert(
     fc.property(anything, (content) => {
-      const manifests = loadManifests({ files: [{ path: 'a.yaml', content }], variables: new Map([['A', '1']]) });
-      const configuration = loadConfiguration(content, 'portolan.yaml');
+      const manifests = loadManifests({
+        kinds: kindDeclarations,
+        files: [{ path: 'a.yaml', content }],
+        variables: new Map([['A', '1']]),
+      });
+      const configuration = loadConfiguration(kindDeclarations, content, 'portolan.yaml');
       const lines = Buffer.from(content).toString('utf8').split('\n').length;
       for (const problem of [...manifests.problems, ...configuration.problems]) {
         expect(problem.message).not.toBe('');
@@ -60,7 +65,11 @@ test('a value of a variable is text in its place and nothing more, whatever it l
   fc.assert(
     fc.property(fc.oneof(fc.string({ maxLength: 60 }), pieces), (value) => {
       const files = [{ path: 'a.yaml', content: application('<${V}>') }];
-      const { desired, problems } = loadManifests({ files, variables: new Map([['V', value]]) });
+      const { desired, problems } = loadManifests({
+        kinds: kindDeclarations,
+        files,
+        variables: new Map([['V', value]]),
+      });
       const labels = desired.get('Application/shop')?.labels;
       // Refused where it holds what no value may hold; else it is there as it was given.
       if (problems.length === 0) expect(labels).toEqual({ note: `<${value}>`.normalize('NFC') });

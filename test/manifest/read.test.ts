@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { kindDeclarations } from '../../src/kinds/declarations.ts';
 import { LIMITS } from '../../src/manifest/limits.ts';
 import { loadManifests } from '../../src/manifest/load.ts';
 import { type ManifestFileSystem, nodeFileSystem, readSources } from '../../src/manifest/read.ts';
@@ -209,7 +210,9 @@ describe.for(waysToCall)('files that are read $way', ({ calls }) => {
     }, calls());
     const { files } = await readSources(['-'], endless);
     expect(given).toBeLessThanOrEqual(LIMITS.fileBytes + 2 * 65_536);
-    expect(loadManifests({ files }).problems.map(({ code }) => code)).toEqual(['limit/file-size']);
+    expect(loadManifests({ kinds: kindDeclarations, files }).problems.map(({ code }) => code)).toEqual([
+      'limit/file-size',
+    ]);
   });
 
   test('a file over the limit is not read whole, and is reported', async () => {
@@ -220,9 +223,11 @@ describe.for(waysToCall)('files that are read $way', ({ calls }) => {
       nodeFileSystem(async function* () {}, calls()),
     );
     expect(files.map(({ content }) => content.length)).toEqual([LIMITS.fileBytes + 1, LIMITS.fileBytes]);
-    expect(loadManifests({ files }).problems.map(({ code, position }) => `${code} ${position.file.slice(-8)}`)).toEqual(
-      ['limit/file-size big.yaml'],
-    );
+    expect(
+      loadManifests({ kinds: kindDeclarations, files }).problems.map(
+        ({ code, position }) => `${code} ${position.file.slice(-8)}`,
+      ),
+    ).toEqual(['limit/file-size big.yaml']);
   });
 });
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { kindDeclarations } from '../../src/kinds/declarations.ts';
 import { loadConfiguration } from '../../src/manifest/configuration.ts';
 
 const readme = readFileSync('src/kinds/settings/README.md', 'utf8');
@@ -13,6 +14,10 @@ test('the readme of Settings shows its sections', () => {
 
 test.for(blocks)('what the readme of Settings shows is taken: %s', (text) => {
   const spec = text.replace(/^/gm, '  ');
-  const { problems } = loadConfiguration(`apiVersion: portolan/v1\nkind: Settings\nspec:\n${spec}`, 'portolan.yaml');
+  const { problems } = loadConfiguration(
+    kindDeclarations,
+    `apiVersion: portolan/v1\nkind: Settings\nspec:\n${spec}`,
+    'portolan.yaml',
+  );
   expect(problems).toEqual([]);
 });

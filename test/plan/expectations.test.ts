@@ -1,9 +1,7 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import type { StepProposal } from '../../src/kinds/reconciled.ts';
 import { planScope } from '../../src/plan/plan-scope.ts';
 import { creation, holdOf, otherwise, proposal, wanting } from './scripted-kinds.ts';
-
-vi.mock('../../src/kinds/registry.ts', () => import('./scripted-kinds.ts'));
 
 /** What is held where `Also/b` relies on others for a condition that `First/a` may give. */
 function held(gives: Partial<StepProposal> | undefined, parts: Parameters<typeof wanting>[1] = {}, holds = false) {

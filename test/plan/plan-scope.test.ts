@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { StepProposal } from '../../src/kinds/reconciled.ts';
 import type { ResourceId } from '../../src/model/ids.ts';
 import type { OwnedObject } from '../../src/model/owned.ts';
@@ -17,8 +17,6 @@ import {
   wanting,
   withdrawn,
 } from './scripted-kinds.ts';
-
-vi.mock('../../src/kinds/registry.ts', () => import('./scripted-kinds.ts'));
 
 beforeEach(() => {
   seen.length = 0;

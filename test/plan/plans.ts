@@ -1,3 +1,4 @@
+import { reconciledKinds } from '../../src/kinds/registry.ts';
 import type { Memory, StepProposal } from '../../src/kinds/reconciled.ts';
 import { type ResourceId, resourceId, type Scope, scopeKey } from '../../src/model/ids.ts';
 import { type Intent, objectUid, type OwnedObject } from '../../src/model/owned.ts';
@@ -106,6 +107,7 @@ export function memoryOf(...objects: readonly OwnedObject[]): Memory {
 /** All that a plan of the scope is made from: no resources, nothing on record, nothing in doubt. */
 export function inputOf(parts: Partial<PlanInput> = {}): PlanInput {
   return {
+    kinds: reconciledKinds,
     application: resourceId('Application', 'shop'),
     scope,
     source: 'default',

@@ -1,3 +1,4 @@
+import { defineKind, type ReconciledKinds } from '../../src/kinds/define.ts';
 import {
   type DiffContext,
   type Difference,
@@ -11,8 +12,7 @@ import type { PlanInput } from '../../src/plan/draft.ts';
 import { doubtOf, inputOf, objectOf, resourceOf, scope, stepOf } from './plans.ts';
 
 /**
- * Kinds that find what a test says they find: a plan knows nothing of a kind but its differences. A test puts them in
- * the registry's place. What they were asked is kept here, from test to test.
+ * Kinds that find what a test says they find: a plan knows nothing of a kind but its differences. What they were asked is kept here, from test to test.
  */
 export const seen: DiffContext<unknown, unknown>[] = [];
 export const withdrawn: WithdrawContext[] = [];
@@ -31,7 +31,9 @@ const scripted = (kind: string, order: number) => ({
 });
 
 // By name they stand the other way round.
-export const reconciledKinds = new Map([scripted('First', 10), scripted('Also', 20)].map((kind) => [kind.kind, kind]));
+const kinds: ReconciledKinds = new Map(
+  [scripted('First', 10), scripted('Also', 20)].map((kind) => [kind.kind, defineKind(kind as never)]),
+);
 
 /** What a kind finds of a resource; without `claims` it speaks for one object of the resource's own name. */
 export type Found = Partial<Difference>;
@@ -44,6 +46,7 @@ export interface Wanted {
 export function wanting(resources: Readonly<Record<string, Wanted>>, parts: Partial<PlanInput> = {}): PlanInput {
   const entries = Object.entries(resources) as [ResourceId, Wanted][];
   return inputOf({
+    kinds,
     resources: new Map(entries.map(([id, { annotations }]) => [id, resourceOf(id, { id }, annotations)])),
     live: new Map(entries.flatMap(([id, { found }]) => (found === undefined ? [] : [[id, found] as const]))),
     ...parts,

@@ -1,6 +1,7 @@
 import { Cron } from 'croner';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { kindDeclarations } from '../../src/kinds/declarations.ts';
 import type { WindowState } from '../../src/plan/window-guard.ts';
 import { syncWindows, windowAt } from '../../src/plan/windows.ts';
 import type { WindowSpec } from '../../src/kinds/settings/windows-spec.ts';
@@ -161,7 +162,7 @@ spec:
   windows:
     - { name: nights, kind: allow, schedule: "0 22 * * 1-5", duration: 8h, labels: { env: prod } }
 `;
-  const { configuration, problems } = loadConfiguration(text, 'portolan.yaml');
+  const { configuration, problems } = loadConfiguration(kindDeclarations, text, 'portolan.yaml');
   expect(problems).toEqual([]);
   expect(configuration.settings.windows).toEqual([
     {

@@ -1,12 +1,10 @@
-import { beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { ResourceId } from '../../src/model/ids.ts';
 import type { Intent, OwnedObject } from '../../src/model/owned.ts';
 import type { PlanInput } from '../../src/plan/draft.ts';
 import { planScope } from '../../src/plan/plan-scope.ts';
 import { doubtOf, memoryOf } from './plans.ts';
 import { creation, type Found, holdOf, proposal, row, type Wanted, wanting, withdrawn } from './scripted-kinds.ts';
-
-vi.mock('../../src/kinds/registry.ts', () => import('./scripted-kinds.ts'));
 
 beforeEach(() => {
   withdrawn.length = 0;

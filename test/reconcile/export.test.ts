@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { reconciledKinds } from '../../src/kinds/registry.ts';
+import { kindDeclarations } from '../../src/kinds/declarations.ts';
 import type { LiveApplication } from '../../src/kinds/export.ts';
 import type { ScopeReader } from '../../src/kinds/reconciled.ts';
 import { legibleName } from '../../src/kinds/export-names.ts';
@@ -166,7 +168,7 @@ const application = (appId: number): fc.Arbitrary<LiveApplication> => {
   });
 };
 
-const operator = { stores: new Map([['main', { domain: 'market-1' }]]), store: undefined };
+const operator = { kinds: reconciledKinds, stores: new Map([['main', { domain: 'market-1' }]]), store: undefined };
 
 test('whatever a platform has: what is written is valid, and its plan is empty', async () => {
   await fc.assert(
@@ -178,7 +180,7 @@ test('whatever a platform has: what is written is valid, and its plan is empty',
           .map((document, index) => writeManifest(document, 'schemas/x.json', index === 0 ? [...left, ...unseen] : []))
           .join('---\n'),
       }));
-      const { desired, problems } = loadManifests({ files });
+      const { desired, problems } = loadManifests({ kinds: kindDeclarations, files });
       expect(problems).toEqual([]);
       const groups = groupByApplication(desired);
       expect(groups).toHaveLength(lives.length);
@@ -186,7 +188,7 @@ test('whatever a platform has: what is written is valid, and its plan is empty',
         const live = exported.find(({ name }) => name === anchor.name)?.live;
         if (live === undefined) throw new Error(`${anchor.id} was not exported`);
         const work = { application: anchor, resources: new Map(resources.map((resource) => [resource.id, resource])) };
-        const plan = await planExported(work, { live, reader: readerOf(live) }, 'test', 0);
+        const plan = await planExported(reconciledKinds, work, { live, reader: readerOf(live) }, 'test', 0);
         expect({ actions: plan.actions, holds: plan.holds, deferred: plan.deferred }).toEqual({
           actions: [],
           holds: [],

@@ -1,3 +1,4 @@
+import { reconciledKinds } from '../../src/kinds/registry.ts';
 import type { ApplyWorld } from '../../src/apply/world.ts';
 import type { Ledger, LedgerTransaction } from '../../src/ledger/ledger.ts';
 import { full } from '../../src/ledger/errors.ts';
@@ -130,6 +131,7 @@ export class Controller implements Process {
       ledger: this.#ledger(ledger),
       clock,
       random: this.chance,
+      kinds: reconciledKinds,
       stores,
       timing: defaultTiming,
       actor: `controller ${this.number}`,

@@ -1,3 +1,4 @@
+import { reconciledKinds } from '../../src/kinds/registry.ts';
 import { confirmByHand, retryByHand } from '../../src/reconcile/books-by-hand.ts';
 import { type Decision, resolveByHand } from '../../src/reconcile/resolve-by-hand.ts';
 import { defaultTiming } from '../../src/reconcile/timing.ts';
@@ -26,7 +27,7 @@ export async function releaseHolds(world: World, plan: ScopePlan): Promise<boole
   const retries = codes.has('effect/not-taken') || codes.has('install/store-key-refused');
   if (doubtful.length === 0 && !confirms && !retries) return false;
   await world.withLedger(async (ledger, clock) => {
-    const hand = { ledger, clock, actor: 'a person', timing: defaultTiming };
+    const hand = { kinds: reconciledKinds, ledger, clock, actor: 'a person', timing: defaultTiming };
     for (const intent of doubtful) {
       const decision = resolveByHand(hand, {
         intent: intent.id,

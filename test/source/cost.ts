@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect } from 'vitest';
+import { kindDeclarations } from '../../src/kinds/declarations.ts';
 import { FileCache } from '../../src/manifest/file-cache.ts';
 import { loadManifests } from '../../src/manifest/load.ts';
 import type { Resource } from '../../src/model/resource.ts';
@@ -48,14 +49,14 @@ export async function holdToItsCost(applications: number): Promise<void> {
   const root = manyManifests(applications);
   const listening = listen([root], { ref: 'main', settings: { interval: '3600s' } });
   const cache = new FileCache();
-  const before = loadManifests({ files: contentsOf(await readingOf(listening)).files, cache });
+  const before = loadManifests({ kinds: kindDeclarations, files: contentsOf(await readingOf(listening)).files, cache });
   expect(before.problems).toEqual([]);
   expect(before.desired.size).toBe(files);
   expect([listening.feed.counts.filesRead, cache.parsed]).toEqual([files, files]);
 
   const [application, file] = [Math.floor(applications / 2), 5];
   fastImport(root, [change(pathOf(application, file), manifest(application, file, 7))], 'from refs/heads/main^0\n');
-  const after = loadManifests({ files: contentsOf(await readingOf(listening)).files, cache });
+  const after = loadManifests({ kinds: kindDeclarations, files: contentsOf(await readingOf(listening)).files, cache });
   expect([listening.feed.counts.filesRead, cache.parsed]).toEqual([files + 1, files + 1]);
   const changed = [...after.desired.values()].filter((resource) => before.desired.get(resource.id) !== resource);
   expect(changed.map((resource: Resource) => resource.id)).toEqual([`HttpGatewayRule/app-${application}-${file}`]);

@@ -1,4 +1,5 @@
 import { onTestFinished } from 'vitest';
+import { kindDeclarations } from '../../src/kinds/declarations.ts';
 import type { SourceSpec } from '../../src/kinds/settings/source-spec.ts';
 import { defaultSettings } from '../../src/manifest/configuration.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
@@ -25,6 +26,7 @@ export function openFeed(paths: readonly string[], changes: FeedChanges = {}): S
   const settings = { ...defaultSettings().source, debounce: '20ms', ...changed };
   return openSourceFeed({
     workbench: new LocalWorkbench({
+      kinds: kindDeclarations,
       clock: others.clock ?? systemClock,
       path: others.path ?? process.env.PATH,
       limits: () => settings.limits,

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { kindDeclarations } from '../../src/kinds/declarations.ts';
 import { PortolanError } from '../../src/model/errors.ts';
 import { silentLog } from '../../src/runtime/log.ts';
 import type { SourceReading } from '../../src/source/feed.ts';
@@ -72,7 +73,7 @@ function reading(revision: string): SourceReading {
   return {
     revision,
     commit: null,
-    contents: new HeldContents([]),
+    contents: new HeldContents(kindDeclarations, []),
     observedMs: 0,
     descentFrom: async () => 'unknown',
   };

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { kindDeclarations } from '../../src/kinds/declarations.ts';
 import { loadConfiguration } from '../../src/manifest/configuration.ts';
 import { type Listening, openFeed } from './feeds.ts';
 import { allArguments, follow, gitServer, ownCertificate, remote, standInForSsh } from './remotes.ts';
@@ -202,7 +203,7 @@ test.for([
   ['{ ref: "a b" }', 'ref'],
 ] as const)('source: %s is refused', ([source, expected]) => {
   const text = `apiVersion: portolan/v1\nkind: Settings\nspec:\n  source: ${source.startsWith('{') ? source : `{ ${source} }`}\n`;
-  const { problems } = loadConfiguration(text, 'portolan.yaml');
+  const { problems } = loadConfiguration(kindDeclarations, text, 'portolan.yaml');
   expect(problems.map(({ message, path }) => `${path} ${message}`).join('\n')).toContain(expected);
   expect(JSON.stringify(problems)).not.toContain('planted-inline');
 });
@@ -222,7 +223,7 @@ apiVersion: portolan/v1
 kind: Platform
 spec: { url: https://console.example.com }
 `;
-  const { problems, configuration } = loadConfiguration(text, 'portolan.yaml');
+  const { problems, configuration } = loadConfiguration(kindDeclarations, text, 'portolan.yaml');
   expect(problems).toEqual([]);
   expect(configuration.settings.source).toMatchObject({
     interval: '60s',

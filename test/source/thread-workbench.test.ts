@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { expect, test } from 'vitest';
+import { kindDeclarations } from '../../src/kinds/declarations.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { LocalWorkbench } from '../../src/source/workbench.ts';
 import { faultyFlood, LENIENT, largeFiles, memoryBomb, treeBomb } from '../redteam/floods.ts';
@@ -12,7 +13,12 @@ test('what a thread reads is what this thread reads', async () => {
   const place = placeOf(root);
   const { contents, ...facts } = await bench.workbench.commit(place, 'main');
   const loaded = await contents.load(CONTEXT);
-  const local = new LocalWorkbench({ clock: systemClock, path: process.env['PATH'], limits: () => bench.limits });
+  const local = new LocalWorkbench({
+    kinds: kindDeclarations,
+    clock: systemClock,
+    path: process.env['PATH'],
+    limits: () => bench.limits,
+  });
   const { contents: ofLocal, ...localFacts } = await local.commit(place);
   const expected = await ofLocal.load(CONTEXT);
   await local.close();

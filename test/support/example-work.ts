@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { kindDeclarations } from '../../src/kinds/declarations.ts';
 import { groupByApplication } from '../../src/manifest/group.ts';
 import { loadManifests } from '../../src/manifest/load.ts';
 import type { Work } from '../../src/reconcile/reconcile.ts';
@@ -10,6 +11,7 @@ const SHOP = join(import.meta.dirname, '../../examples/shop');
 export function exampleWork(): Work {
   const files = readdirSync(SHOP).map((name) => ({ path: name, content: readFileSync(join(SHOP, name), 'utf8') }));
   const { desired, problems } = loadManifests({
+    kinds: kindDeclarations,
     files,
     operator: { platforms: new Set(['default']), stores: new Set(['main']) },
   });

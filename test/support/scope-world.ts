@@ -1,4 +1,5 @@
 import { shareLimits } from '../../src/plan/guard.ts';
+import { reconciledKinds } from '../../src/kinds/registry.ts';
 import { defaultTiming } from '../../src/reconcile/timing.ts';
 import { interactive } from '../../src/reconcile/policies/interactive.ts';
 import { type PassOptions, reconcile, type Work } from '../../src/reconcile/reconcile.ts';
@@ -139,6 +140,7 @@ export class ScopeWorld {
       ledger: openMemoryLedger(this.store),
       clock,
       random: this.#random,
+      kinds: reconciledKinds,
       stores: demoStores,
       timing: defaultTiming,
       actor: 'test',

@@ -1,6 +1,6 @@
 import { type Dirent, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { kindDeclarations } from '../../kinds/declarations.ts';
+import type { Declarations } from '../../kinds/kind.ts';
 import { NAME_PATTERN } from '../../kinds/schema.ts';
 import { DEFAULT_CONFIGURATION } from '../configuration.ts';
 import type { NamesAtHand } from './candidates.ts';
@@ -17,11 +17,18 @@ const NAME = new RegExp(NAME_PATTERN);
  * Names that stand in files of this machine, found by a glance at their lines: a manifest that is being written is not
  * always YAML. Nothing is thrown, and what does not look like a name is left out, because a shell will have it.
  */
-export function namesAtHand(env: Readonly<Record<string, string | undefined>>): NamesAtHand {
+export function namesAtHand(
+  declarations: Declarations,
+  env: Readonly<Record<string, string | undefined>>,
+): NamesAtHand {
+  const namedIn = (paths: readonly string[]): readonly Named[] =>
+    textsIn(paths)
+      .flatMap(documentsOf)
+      .filter(({ kind }) => declarations.has(kind));
   const manifests = (files: readonly string[]): readonly Named[] => {
     const fromEnvironment = env['PORTOLAN_FILENAME']?.split(',').filter((path) => path !== '') ?? [];
     const paths = files.length > 0 ? files : fromEnvironment.length > 0 ? fromEnvironment : ['.'];
-    return namedIn(paths).filter(({ kind }) => kindDeclarations.get(kind)?.trust === 'manifest');
+    return namedIn(paths).filter(({ kind }) => declarations.get(kind)?.trust === 'manifest');
   };
   return {
     resources: (files) => [
@@ -34,7 +41,7 @@ export function namesAtHand(env: Readonly<Record<string, string | undefined>>): 
       namedIn([config ?? (env['PORTOLAN_CONFIG'] || DEFAULT_CONFIGURATION)]).flatMap(({ kind, name }) =>
         kind === 'Platform' ? [name] : [],
       ),
-    kinds: () => [...kindDeclarations.values()].map(({ kind, description }) => ({ value: kind, description })),
+    kinds: () => [...declarations.values()].map(({ kind, description }) => ({ value: kind, description })),
   };
 }
 
@@ -43,9 +50,9 @@ interface Named {
   readonly name: string;
 }
 
-function namedIn(paths: readonly string[]): readonly Named[] {
+function textsIn(paths: readonly string[]): readonly string[] {
   const left = { files: FILES_MAX, bytes: BYTES_MAX };
-  return paths.flatMap((path) => filesAt(path, 0, left)).flatMap(documentsOf);
+  return paths.flatMap((path) => filesAt(path, 0, left));
 }
 
 /** Text of the YAML files at a path and below it. */
@@ -85,7 +92,7 @@ function documentsOf(text: string): readonly Named[] {
     const name =
       /^metadata:[ \t]*\{[^}\n]*?\bname:[ \t]*["']?([^\s"',}]+)/m.exec(document)?.[1] ??
       /^metadata:[^\n{]*\n(?:[ \t]+[^\n]*\n|[ \t]*\n)*?[ \t]+name:[ \t]*["']?([^\s"'#]+)/m.exec(document)?.[1];
-    if (kind === undefined || name === undefined || !NAME.test(name) || !kindDeclarations.has(kind)) return [];
+    if (kind === undefined || name === undefined || !NAME.test(name)) return [];
     return [{ kind, name }];
   });
 }

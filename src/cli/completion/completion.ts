@@ -45,7 +45,7 @@ async function answer(words: readonly string[], tree: CommandTree, surroundings:
   const { terminal, env } = surroundings;
   try {
     const [{ complete }, { namesAtHand }] = await Promise.all([import('./candidates.ts'), import('./at-hand.ts')]);
-    const completion = complete(words, await tree.build(words), namesAtHand(env));
+    const completion = complete(words, await tree.build(words), namesAtHand(surroundings.declarations, env));
     const lines =
       completion.type === 'files' ? [] : completion.words.map(({ value, description }) => `${value}\t${description}`);
     terminal.out.write([...lines, `:${completion.type}`].map((line) => `${line}\n`).join(''));

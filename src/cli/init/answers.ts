@@ -1,6 +1,9 @@
-import { kindDeclarations } from '../../kinds/declarations.ts';
+import { applicationDeclaration } from '../../kinds/application/declaration.ts';
 import type { SchemaNode } from '../../kinds/fields.ts';
+import { platformDeclaration } from '../../kinds/platform/declaration.ts';
 import type { SecretReference } from '../../kinds/platform/spec.ts';
+import { nameOf } from '../../kinds/schema.ts';
+import type { JsonObject } from '../../model/json.ts';
 import { PortolanError } from '../../model/errors.ts';
 import { checkPlatformUrl } from '../../platform/url.ts';
 
@@ -19,25 +22,29 @@ export interface Answers {
 
 /** The answers that are texts, and the field of which kind each of them becomes. */
 const FIELDS = {
-  header: ['Platform', 'auth', 'header'],
-  team: ['Application', 'team'],
-  region: ['Application', 'region'],
-  env: ['Platform', 'auth', 'value', 'env'],
-  file: ['Platform', 'auth', 'value', 'file'],
+  header: fieldOf(platformDeclaration.specSchema, 'auth', 'header'),
+  team: fieldOf(applicationDeclaration.specSchema, 'team'),
+  region: fieldOf(applicationDeclaration.specSchema, 'region'),
+  env: fieldOf(platformDeclaration.specSchema, 'auth', 'value', 'env'),
+  file: fieldOf(platformDeclaration.specSchema, 'auth', 'value', 'file'),
   // A name of a document is the same everywhere: that of a reference to one.
-  name: ['Component', 'application'],
-} as const;
+  name: nameOf(applicationDeclaration.kind) as SchemaNode,
+};
+
+function fieldOf(specSchema: JsonObject, ...steps: readonly string[]): SchemaNode {
+  let schema: SchemaNode | undefined = specSchema;
+  for (const step of steps) schema = schema?.properties?.[step];
+  return schema ?? {};
+}
 
 export type TextAnswer = keyof typeof FIELDS;
 
 /** @returns what is wrong with an answer, and never the answer itself: it may be a token that was pasted. */
 export function faultOf(answer: TextAnswer, text: string): string | undefined {
-  const [kind, ...steps] = FIELDS[answer];
-  let schema = kindDeclarations.get(kind)?.specSchema as SchemaNode | undefined;
-  for (const step of steps) schema = schema?.properties?.[step];
-  const { pattern = '', maxLength = Number.POSITIVE_INFINITY, minLength = 1 } = schema ?? {};
+  const schema = FIELDS[answer];
+  const { pattern = '', maxLength = Number.POSITIVE_INFINITY, minLength = 1 } = schema;
   const isValid = text.length >= minLength && text.length <= maxLength && new RegExp(pattern).test(text);
-  if (!isValid) return `expected ${schema?.['x-expected'] ?? 'a text'}`;
+  if (!isValid) return `expected ${schema['x-expected'] ?? 'a text'}`;
   return answer === 'env' && looksLikeSecret(text)
     ? 'this looks like a token itself; expected the NAME of a variable'
     : undefined;

@@ -1,4 +1,4 @@
-import { kindDeclarations } from '../../kinds/declarations.ts';
+import type { Declarations } from '../../kinds/kind.ts';
 import { COMBINED_SCHEMA_FILE, combinedSchema } from '../../kinds/schema.ts';
 import { DEFAULT_CONFIGURATION } from '../configuration.ts';
 import type { Answers } from './answers.ts';
@@ -19,12 +19,12 @@ export const IGNORE_FILE = '.gitignore';
 const IGNORED: readonly string[] = ['portolan.db*', 'plan.json', '*.plan.json'];
 
 /** Everything that `init` writes as a file of its own: configuration, a manifest, and the schema that both name. */
-export function folderFiles(answers: Answers): readonly FolderFile[] {
+export function folderFiles(kinds: Declarations, answers: Answers): readonly FolderFile[] {
   return [
     { path: DEFAULT_CONFIGURATION, content: configurationText(answers) },
     // Called as `export` calls it, which can then put all that is there in its place.
     { path: manifestPath(answers), content: applicationText(answers) },
-    schemaFile(),
+    schemaFile(kinds),
   ];
 }
 
@@ -37,10 +37,10 @@ function manifestPath({ name }: Answers): string {
   return `${MANIFESTS}/${name}.yaml`;
 }
 
-function schemaFile(): FolderFile {
+function schemaFile(kinds: Declarations): FolderFile {
   return {
     path: SCHEMA,
-    content: `${JSON.stringify(combinedSchema([...kindDeclarations.values()]), null, 2)}
+    content: `${JSON.stringify(combinedSchema([...kinds.values()]), null, 2)}
 `,
   };
 }

@@ -1,4 +1,5 @@
 import { Option } from '@commander-js/extra-typings';
+import type { Declarations } from '../../kinds/kind.ts';
 import { loadConfiguration, operatorNames } from '../../manifest/configuration.ts';
 import { loadManifests } from '../../manifest/load.ts';
 import { PortolanError } from '../../model/errors.ts';
@@ -59,11 +60,11 @@ interface InitOptions extends GivenAnswers {
 
 /** Nothing is written before every answer is there. */
 async function init(folder: string, options: InitOptions, surroundings: Surroundings): Promise<ExitCode> {
-  const { terminal, env, signal } = surroundings;
+  const { terminal, env, signal, declarations } = surroundings;
   if (options.force !== true) refuseExisting(folder, fixedPaths());
   const answers = await gatherAnswers(options, surroundings);
-  const files = folderFiles(answers);
-  check(files);
+  const files = folderFiles(declarations, answers);
+  check(declarations, files);
   if (options.force !== true)
     refuseExisting(
       folder,
@@ -88,10 +89,11 @@ function refuseExisting(folder: string, paths: readonly string[]): void {
 }
 
 /** What is written must be what `validate` takes: else the fault is ours, and nothing is written. */
-function check(files: readonly FolderFile[]): void {
+function check(kinds: Declarations, files: readonly FolderFile[]): void {
   const [configurationFile, ...rest] = files;
-  const { configuration, problems } = loadConfiguration(configurationFile?.content ?? '', 'portolan.yaml');
+  const { configuration, problems } = loadConfiguration(kinds, configurationFile?.content ?? '', 'portolan.yaml');
   const manifests = loadManifests({
+    kinds,
     files: rest.filter(({ path }) => path.startsWith(`${MANIFESTS}/`)),
     operator: operatorNames(configuration),
     problems,

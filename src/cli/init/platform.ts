@@ -28,7 +28,7 @@ export async function reachPlatform(
   tell: (why: string) => void,
 ): Promise<PlatformAtHand> {
   const text = configurationText({ ...answers, team: '*', region: '*', appId: 1, name: 'any' });
-  const { configuration } = loadConfiguration(text, DEFAULT_CONFIGURATION);
+  const { configuration } = loadConfiguration(surroundings.declarations, text, DEFAULT_CONFIGURATION);
   const log = await createLog({ logLevel: 'error', logFormat: 'text' }, surroundings);
   const platforms = openPlatforms({ configuration, file: undefined, surroundings, log });
   let isOut = false;

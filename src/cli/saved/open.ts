@@ -24,7 +24,7 @@ const SAVED_BYTES_MAX = 256 * 1024 * 1024;
 export function openSavedPlan(
   file: string,
   options: Pick<SessionOptions, 'config' | 'ledger'>,
-  surroundings: Pick<Surroundings, 'overrides'>,
+  surroundings: Pick<Surroundings, 'declarations' | 'overrides'>,
 ): OpenedPlan {
   const text = new TextDecoder().decode(readNamedFile(file, 'the saved plan', SAVED_BYTES_MAX));
   const saved = openPlan(text, file, isSavedPlan);
@@ -33,7 +33,7 @@ export function openSavedPlan(
   const operator = readConfiguration(options.config, surroundings);
   const isUsable = operator.file !== undefined && operator.problems.length === 0;
   const names = isUsable ? operatorNames(operator.configuration) : undefined;
-  const { desired, problems } = recheckResources(saved.desired, file, names);
+  const { desired, problems } = recheckResources(surroundings.declarations, saved.desired, file, names);
   const commit = saved.commit === null ? undefined : commitOf(saved.commit, saved.basis);
   return {
     file,

@@ -57,7 +57,11 @@ export async function planOnServer(options: PlanOptions, surroundings: Surroundi
     const planned = await planOf(server, body);
     const document = { ...planned, revision: input.commit?.name ?? planned.revision };
     // The server knows no places: they are those of the files here.
-    const { desired } = loadManifests({ files: input.files, variables: input.variables });
+    const { desired } = loadManifests({
+      kinds: surroundings.declarations,
+      files: input.files,
+      variables: input.variables,
+    });
     if (document.refusals.length === 0)
       await checkEmpty({ paths: input.paths, files: input.files.length, resources: desired.size }, options, terminal);
     const report = { plan: document, applied: undefined };

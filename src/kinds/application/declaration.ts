@@ -11,7 +11,6 @@ export const applicationDeclaration: KindDeclaration<ApplicationSpec> = {
   effects: applicationEffects,
   specSchema: applicationSchema,
   examples: applicationExamples,
-  application: () => undefined,
   references: (spec) => [{ path: 'spec.platform', to: `Platform/${spec.platform}`, trust: 'operator' }],
   check: () => [],
   identities: applicationIdentities,

@@ -11,7 +11,6 @@ export const componentDeclaration: KindDeclaration<ComponentSpec> = {
   effects: componentEffects,
   specSchema: componentSchema,
   examples: componentExamples,
-  application: (spec) => spec.application,
   references,
   check: checkComponent,
   identities: componentIdentities,

@@ -11,7 +11,6 @@ export const httpGatewayRuleDeclaration: KindDeclaration<HttpGatewayRuleSpec> = 
   effects: ruleEffects,
   specSchema: httpGatewayRuleSchema,
   examples: httpGatewayRuleExamples,
-  application: (spec) => spec.application,
   references: (spec) => [
     { path: 'spec.application', to: `Application/${spec.application}`, trust: 'manifest' },
     { path: 'spec.component', to: `Component/${spec.component}`, trust: 'manifest' },

@@ -11,7 +11,6 @@ export const platformDeclaration: KindDeclaration<PlatformSpec> = {
   effects: [],
   specSchema: platformSchema,
   examples: platformExamples,
-  application: () => undefined,
   references: () => [],
   check: checkPlatform,
   identities: () => [],

@@ -11,7 +11,6 @@ export const settingsDeclaration: KindDeclaration<SettingsSpec> = {
   effects: [],
   specSchema: settingsSchema,
   examples: settingsExamples,
-  application: () => undefined,
   references: () => [],
   check: checkSettings,
   // A constant, because there is one set of settings whatever its document is called.

@@ -11,7 +11,6 @@ export const storeInstallDeclaration: KindDeclaration<StoreInstallSpec> = {
   effects: installEffects,
   specSchema: storeInstallSchema,
   examples: storeInstallExamples,
-  application: (spec) => spec.application,
   references: (spec) => [
     { path: 'spec.application', to: `Application/${spec.application}`, trust: 'manifest' },
     { path: 'spec.store', to: `Store/${spec.store}`, trust: 'operator' },

@@ -10,7 +10,6 @@ export const storeDeclaration: KindDeclaration<StoreSpec> = {
   effects: [],
   specSchema: storeSchema,
   examples: storeExamples,
-  application: () => undefined,
   references: () => [],
   check: checkStore,
   identities: () => [],

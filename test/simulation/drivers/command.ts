@@ -1,3 +1,5 @@
+import { reconciledKinds } from '../../../src/kinds/registry.ts';
+import { kindDeclarations } from '../../../src/kinds/declarations.ts';
 import { apply, type ApplyOptions } from '../../../src/cli/apply.ts';
 import type { Surroundings } from '../../../src/cli/command.ts';
 import type { Input } from '../../../src/cli/input.ts';
@@ -213,6 +215,8 @@ export class Command extends DriverProcess {
       redaction: { add() {}, redact: (text) => text },
       live: { isVisible: false, rows: 1, show() {}, yield: () => () => {} },
       overrides: [],
+      kinds: { declared: async () => kindDeclarations, reconciled: async () => reconciledKinds },
+      declarations: kindDeclarations,
     };
   }
 
@@ -230,6 +234,7 @@ export class Command extends DriverProcess {
 }
 
 const { configuration: configurationOfCommands } = loadConfiguration(
+  kindDeclarations,
   'apiVersion: portolan/v1\nkind: Platform\nmetadata: { name: default }\nspec: { url: "http://127.0.0.1" }\n',
   'portolan.yaml',
 );

@@ -1,3 +1,4 @@
+import { reconciledKinds } from '../../../src/kinds/registry.ts';
 import { nothingAllowed } from '../../../src/controller/acceptance.ts';
 import type { ControllerApi } from '../../../src/controller/api.ts';
 import { type Controller, createController } from '../../../src/controller/controller.ts';
@@ -54,6 +55,7 @@ export class Daemon extends DriverProcess {
     const { world } = this;
     const ledger = await this.openLedger();
     const controller = createController({
+      kinds: reconciledKinds,
       clock: this.clock,
       random: this.chance,
       log: this.#log(),

@@ -1,3 +1,4 @@
+import { kindDeclarations } from '../../../src/kinds/declarations.ts';
 import type { Contents, LoadContext, LoadedSource, Workbench } from '../../../src/source/contents.ts';
 import type { Packed } from '../../../src/source/packing.ts';
 import { HeldContents } from '../../../src/source/workbench.ts';
@@ -9,7 +10,7 @@ class PlainContents implements Contents {
   readonly #held: HeldContents;
 
   constructor(files: readonly SourceFile[], cache = new FileCache()) {
-    this.#held = new HeldContents(files, [], cache);
+    this.#held = new HeldContents(kindDeclarations, files, [], cache);
   }
 
   load(context: LoadContext): Promise<LoadedSource> {
