@@ -4,7 +4,7 @@ import { scopeKey } from '../model/ids.ts';
 import type { Action, ScopePlan } from '../model/plan.ts';
 import type { DesiredState } from '../model/resource.ts';
 import { PortolanError } from '../model/errors.ts';
-import { execute, OutcomeNotRecorded } from './execute.ts';
+import { execute, type Execution, OutcomeNotRecorded } from './execute.ts';
 import type { Membership } from './membership.ts';
 import { scopeFreeMs, settleWindowMs } from './settle.ts';
 import type { ActionResult, SkipReason } from '../plan/result.ts';
@@ -22,6 +22,8 @@ export interface ApplyInput {
   readonly freshen: (readings: readonly ScopeReading[]) => Promise<Freshness>;
   /** Makes a reader of the scope that has read nothing yet. */
   freshReader(): ScopeReader;
+  /** Returns why nothing may be sent at this moment. Called before each action, and when its request leaves. */
+  withheld(): SkipReason | undefined;
 }
 
 /** What a look at readings before a write found. */
@@ -59,10 +61,10 @@ export async function applyPlan(world: ApplyWorld, input: ApplyInput): Promise<A
   let sent = 0;
   let hasInstalled = false;
   for (const action of input.actions) {
-    const asked = world.stopRequested();
+    const asked = stopOf(world, input);
     // What is only half done is completed, whatever asks to stop: its other half has succeeded.
     const completes = results.some(({ status, action: { id } }) => status === 'done' && id === action.continues);
-    if (stopped === undefined && asked !== undefined && !completes) stopped = { type: asked };
+    if (stopped === undefined && asked !== undefined && !completes) stopped = asked;
     const blocker = action.after.find((id) => notDone.has(id));
     const because = stopped ?? (blocker === undefined ? undefined : ({ type: 'behind', action: blocker } as const));
     if (because !== undefined) {
@@ -90,15 +92,14 @@ export async function applyPlan(world: ApplyWorld, input: ApplyInput): Promise<A
     for (const reading of seen.read) touched.delete(reading);
     if (!seen.isAsPlanned) return { results, touched, stale: true, stopped };
     // Whoever asked to stop while that was read asked before anything was begun.
-    const askedMeanwhile = completes ? undefined : world.stopRequested();
-    if (askedMeanwhile !== undefined) {
-      const because = { type: askedMeanwhile } as const;
-      stopped = because;
+    const stop = (): SkipReason | undefined => (completes ? undefined : stopOf(world, input));
+    stopped = stop();
+    if (stopped !== undefined) {
       notDone.add(action.id);
-      results.push({ status: 'skipped', action, because });
+      results.push({ status: 'skipped', action, because: stopped });
       continue;
     }
-    const { result, error } = await attempt(world, input, action, sent === 0);
+    const { result, error } = await attempt(world, input, action, { isFirst: sent === 0, stop });
     sent += 1;
     hasInstalled ||= kindOf(world, action).calls.since !== undefined;
     for (const reading of readings) touched.add(reading);
@@ -109,6 +110,11 @@ export async function applyPlan(world: ApplyWorld, input: ApplyInput): Promise<A
     stopped = stopAfter(result);
   }
   return { results, touched, stale: false, stopped };
+}
+
+function stopOf(world: ApplyWorld, { withheld }: ApplyInput): SkipReason | undefined {
+  const asked = world.stopRequested();
+  return asked === undefined ? withheld() : { type: asked };
 }
 
 /** Nothing is sent for a component unless it is proved to belong to the application. */
@@ -151,12 +157,12 @@ async function attempt(
   world: ApplyWorld,
   input: ApplyInput,
   action: Action,
-  isFirst: boolean,
+  { isFirst, stop }: { readonly isFirst: boolean } & Pick<Execution, 'stop'>,
 ): Promise<{ readonly result: ActionResult; readonly error?: PortolanError }> {
   try {
     // What an earlier action recorded of the same object is built upon.
     const objects = isFirst ? input.memory.objects : await world.ledger.objects({ scope: scopeKey(input.plan.scope) });
-    return { result: await run(world, input, { ...input.memory, objects }, action) };
+    return { result: await run(world, input, { ...input.memory, objects }, action, stop) };
   } catch (error) {
     if (error instanceof OutcomeNotRecorded) {
       const { intent, answer, request, ledgerError } = error;
@@ -183,7 +189,13 @@ async function attempt(
   }
 }
 
-async function run(world: ApplyWorld, input: ApplyInput, memory: Memory, action: Action): Promise<ActionResult> {
+async function run(
+  world: ApplyWorld,
+  input: ApplyInput,
+  memory: Memory,
+  action: Action,
+  stop: Execution['stop'],
+): Promise<ActionResult> {
   const { scope } = input.plan;
   const key = scopeKey(scope);
   const calls: CallContext = {
@@ -201,6 +213,7 @@ async function run(world: ApplyWorld, input: ApplyInput, memory: Memory, action:
     memory,
     calls,
     freshReader: () => input.freshReader(),
+    stop,
   });
   world.emit({ type: 'finished', action, scope: key, result });
   return result;
@@ -209,6 +222,7 @@ async function run(world: ApplyWorld, input: ApplyInput, memory: Memory, action:
 function stopAfter(result: ActionResult): SkipReason | undefined {
   if (result.status === 'in-doubt')
     return { type: 'scope-stopped', by: `${result.action.id}: its outcome is not known` };
+  if (result.status === 'skipped') return result.because;
   if (result.status !== 'failed') return undefined;
   if (result.reason.type === 'stop-scope')
     return { type: 'scope-stopped', by: `${result.action.id}: ${result.answer.message}` };

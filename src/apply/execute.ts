@@ -29,7 +29,7 @@ import {
   recordedObject,
   transaction,
 } from './journal.ts';
-import type { ActionResult } from '../plan/result.ts';
+import type { ActionResult, SkipReason } from '../plan/result.ts';
 import { observeTwice } from './resolve.ts';
 import { REFUSED_REMEDY, REMEDIES, SCOPE_REMEDIES } from './remedies.ts';
 import { scopeFreeMs, type SettleWindow, settleWindow, settleWindowMs } from './settle.ts';
@@ -46,6 +46,8 @@ export interface Execution {
   readonly calls: CallContext;
   /** Makes a reader of the scope that has read nothing yet. */
   freshReader(): ScopeReader;
+  /** Returns why its request may not leave. Called when it would. */
+  stop(): SkipReason | undefined;
 }
 
 /** The request was answered, and the ledger could not be told: the intent stays open, and is looked at like any other. */
@@ -131,7 +133,13 @@ export async function execute(world: ApplyWorld, execution: Execution): Promise<
   );
   const sent: Sent = { execution, intent, write, prior: owing ?? prior };
   if (world.clock.now() >= intent.sendDeadlineMs) return notSent(world, sent);
-  const verdict = await world.client.send(write, { sendBeforeMs });
+  let because: SkipReason | undefined;
+  const mayLeave = (): boolean => (because = execution.stop()) === undefined;
+  const verdict = await world.client.send(write, { sendBeforeMs, mayLeave });
+  if (because !== undefined) {
+    await close(world, sent, 'rejected', verdict.answer, []);
+    return { status: 'skipped', action, because };
+  }
   try {
     return await record(world, sent, verdict);
   } catch (error) {

@@ -41,6 +41,7 @@ function endedCodes(outcome: EndedScope): ExitCode[] {
   const codes: ExitCode[] = outcome.error === undefined ? [] : [exitCodeOf(outcome.error.disposition)];
   for (const result of outcome.results) {
     if (result.status === 'in-doubt') codes.push(EXIT.held);
+    if (result.status === 'skipped' && result.because.type === 'paused') codes.push(EXIT.held);
     if (result.status !== 'failed') continue;
     const lost = result.reason.type === 'stop-scope' && result.reason.why !== 'region-not-ready';
     codes.push(lost ? EXIT.unreachable : result.reason.type === 'exists' ? EXIT.held : EXIT.failed);

@@ -6,6 +6,7 @@ import type { EpochMs } from '../model/time.ts';
 import { expensesOf } from '../plan/budget.ts';
 import { planDigest } from '../plan/digest.ts';
 import { type GuardLimits, isApprovable, type Refusal } from '../plan/guard.ts';
+import type { SkipReason } from '../plan/result.ts';
 import { approvalOf } from '../reconcile/approval.ts';
 import { guardPlan } from '../reconcile/guards.ts';
 import { type Outcome, sentOf } from '../reconcile/outcome.ts';
@@ -109,6 +110,11 @@ export class DaemonPolicy implements PassPolicy {
     return !action.prune || this.#isApproved === true || (this.#mayRemove && this.#remainingMs(action) <= 0);
   }
 
+  withheld({ scope }: Prepared): SkipReason | undefined {
+    const pause = this.#environment.pauseOf(scope);
+    return pause === null ? undefined : { type: 'paused', by: pauseWords(pause) };
+  }
+
   async reserve(actions: readonly Action[], prepared: Prepared): Promise<Reservation | readonly Refusal[]> {
     const { scope, ours, work } = prepared;
     const { account, budget, keepAccount, keeping, revision } = this.#environment;
@@ -173,6 +179,11 @@ export class DaemonPolicy implements PassPolicy {
     const sinceMs = approval?.digest === digest ? approval.sinceMs : this.#nowMs;
     return { digest, refusals, sinceMs };
   }
+}
+
+function pauseWords(pause: Pause): string {
+  if (pause.type === 'suspended') return `${pause.by} suspended the application (${pause.reason})`;
+  return pause.type === 'window' ? `the window "${pause.window}" allows no change now` : `its region is paused`;
 }
 
 /** Two documents that mean one application would undo each other: neither is touched. */

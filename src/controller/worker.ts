@@ -168,19 +168,12 @@ async function passOrError(
     publish(core, record, revision, eventsOf(event));
     tellLog(core, record, revision, event);
   };
-  let scope: Scope | undefined;
-  const planned = (prepared: Prepared): void => {
-    ({ scope } = prepared);
-    environment.planned(prepared);
-  };
-  // A newer wish, a suspension, the end of a window or of the process: what is in flight is finished, nothing new is begun.
-  const stopRequested = (): 'interrupted' | undefined => {
-    const isPaused = scope !== undefined && core.gates.pauseOf(record, scope) !== null;
-    return core.stop.aborted || record.work !== wanted || isPaused ? 'interrupted' : undefined;
-  };
+  // A newer wish, or the end of the process: what is in flight is finished, nothing new is begun.
+  const stopRequested = (): 'interrupted' | undefined =>
+    core.stop.aborted || record.work !== wanted ? 'interrupted' : undefined;
   try {
     const world = worldOf(core, wanted, record.snapshot, { emit, stopRequested });
-    return await runPass(record, world, { ...environment, planned });
+    return await runPass(record, world, environment);
   } catch (error) {
     if (!(error instanceof PortolanError)) throw error;
     // The configuration lacks its platform, or a secret of that.

@@ -50,6 +50,7 @@ const reason = oneOf('Why it failed, as far as a caller would react differently.
 const because = oneOf('Why it was not begun.', [
   objectOf('It needs an action that was not done.', { type: only('behind'), action: text }),
   objectOf('Nothing more was sent for this application.', { type: only('scope-stopped'), by: text }),
+  objectOf('The application was suspended, or its window closed, in the middle.', { type: only('paused'), by: text }),
   objectOf('A signal, or --fail-fast.', { type: literal('interrupted', 'fail-fast') }),
 ]);
 

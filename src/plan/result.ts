@@ -40,4 +40,6 @@ export type SkipReason =
   | { readonly type: 'behind'; readonly action: string }
   | { readonly type: 'scope-stopped'; readonly by: string }
   | { readonly type: 'interrupted' }
+  /** A person suspended the application, or its window closed, in the middle. */
+  | { readonly type: 'paused'; readonly by: string }
   | { readonly type: 'fail-fast' };

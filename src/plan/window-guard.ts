@@ -22,6 +22,16 @@ export interface Windows {
   readonly ignoredBecause: string | undefined;
 }
 
+/** Returns the window that keeps an application from being changed now; undefined: none does, or they are ignored. */
+export function closedWindow(
+  windows: Windows | undefined,
+  scope: Scope,
+  labels: Readonly<Record<string, string>>,
+): Extract<WindowState, { type: 'closed' }> | undefined {
+  const state = windows?.ignoredBecause === undefined ? windows?.at(scope, labels) : undefined;
+  return state?.type === 'closed' ? state : undefined;
+}
+
 /** Looking is always allowed: only what would be changed is refused. */
 export function guardWindow(
   plan: Pick<ScopePlan, 'application' | 'actions' | 'deferred'>,

@@ -130,4 +130,6 @@ export interface SendOptions {
    * comes back as rejected, `unsent`.
    */
   readonly sendBeforeMs?: MonotonicMs;
+  /** Called when its turn has come, just before it leaves. false: it is not sent, and comes back as rejected, `unsent`. */
+  readonly mayLeave?: () => boolean;
 }

@@ -1,7 +1,7 @@
-import type { MonotonicMs } from '../model/time.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { parseAnswer } from './answer.ts';
 import type { RequestBudget } from './budget.ts';
+import type { SendOptions } from './client.ts';
 import { isThrottled } from './retrying.ts';
 import { type PlatformRequest, type PlatformResponse, type Transport, TransportError } from './transport.ts';
 
@@ -22,11 +22,8 @@ export type RequestOutcome = '2xx' | '3xx' | '4xx' | '5xx' | 'throttled' | 'time
 /** The one way to the platform: every request, each retry too, takes its turn in the budget and is counted. */
 export interface RequestGate {
   readonly budget: RequestBudget;
-  /**
-   * @param sendBeforeMs a request whose turn comes at or after this moment is not sent.
-   * @throws TransportError `unsent`, `TOO_LATE`
-   */
-  readonly send: (request: PlatformRequest, sendBeforeMs?: MonotonicMs) => Promise<PlatformResponse>;
+  /** @throws TransportError `unsent`, `TOO_LATE` or `WITHHELD` */
+  readonly send: (request: PlatformRequest, options?: SendOptions) => Promise<PlatformResponse>;
 }
 
 export interface RequestGateOptions {
@@ -43,12 +40,16 @@ export function createRequestGate(options: RequestGateOptions): RequestGate {
   const { platform, transport, budget, clock, onRequest } = options;
   return {
     budget,
-    send: async (request, sendBeforeMs) => {
+    send: async (request, { sendBeforeMs, mayLeave } = {}) => {
       const done = await budget.take(request.signal);
       const startedMs = clock.monotonic();
       if (sendBeforeMs !== undefined && startedMs >= sendBeforeMs) {
         done();
         throw new TransportError('unsent', 'TOO_LATE', 'its turn in the request budget came after the send deadline');
+      }
+      if (mayLeave?.() === false) {
+        done();
+        throw new TransportError('unsent', 'WITHHELD', 'it was withheld when its turn in the request budget came');
       }
       const { operation } = request;
       let outcome: RequestOutcome = 'network';

@@ -273,11 +273,11 @@ function writes(
 
   return {
     requestHash: (write) => hashOf(requestOf(write)),
-    send: async (write, { sendBeforeMs } = {}) => {
+    send: async (write, sending) => {
       const request = requestOf(write);
       reader.writeHappened();
       try {
-        return classify(write, await gate.send(request, sendBeforeMs), options.clock, options.onUnseen, options.redact);
+        return classify(write, await gate.send(request, sending), options.clock, options.onUnseen, options.redact);
       } catch (error) {
         if (error instanceof TransportError) return classifyFailure(error, options.redact);
         throw error;

@@ -14,7 +14,7 @@ import {
   type Succession,
   tollOf,
 } from '../plan/guard.ts';
-import { guardWindow } from '../plan/window-guard.ts';
+import { closedWindow, guardWindow } from '../plan/window-guard.ts';
 import type { Prepared, Seen } from './work.ts';
 
 /** The platform refuses writes to a region that is not enabled, so this guard may know of it a little later. */
@@ -28,11 +28,9 @@ export async function guardPlan(
 ): Promise<readonly Refusal[]> {
   const scopeRefusal = guardScope(plan, limits);
   if (scopeRefusal !== undefined) return [scopeRefusal];
-  const { windows } = limits;
-  if (windows !== undefined && windows.ignoredBecause === undefined) {
-    const refusal = guardWindow(plan, windows.at(plan.scope, work.application.labels));
-    if (refusal !== undefined) return [refusal];
-  }
+  const closed = closedWindow(limits.windows, plan.scope, work.application.labels);
+  const windowRefusal = closed && guardWindow(plan, closed);
+  if (windowRefusal !== undefined) return [windowRefusal];
   if (plan.actions.length === 0) return [];
   const owned = memory.objects.filter((object) => object.source === world.source && object.state !== 'gone').length;
   const share = guardToll(

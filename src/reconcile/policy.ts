@@ -3,6 +3,7 @@ import type { Action } from '../model/plan.ts';
 import type { Pause } from '../model/status.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Refusal } from '../plan/guard.ts';
+import type { SkipReason } from '../plan/result.ts';
 import type { Outcome } from './outcome.ts';
 import type { Prepared, Seen } from './work.ts';
 
@@ -20,6 +21,8 @@ export interface PassPolicy {
   admit(prepared: Prepared): Admission | Promise<Admission>;
   /** Which actions may be sent. Asked after `admit`, in every round. */
   permits(action: Action): boolean;
+  /** Returns why nothing may be sent for an application at this moment. Called before each write, and when it leaves. */
+  withheld(prepared: Prepared): SkipReason | undefined;
   /** Takes from an allowance what these actions may need, durably, before anything is sent. */
   reserve(actions: readonly Action[], prepared: Prepared, world: ApplyWorld): Promise<Reservation | readonly Refusal[]>;
   /** Whether to go on with another pass. @param outcome of all passes of the call. */

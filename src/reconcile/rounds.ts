@@ -55,6 +55,7 @@ export async function rounds(
         members,
         freshen: fresh.freshen,
         freshReader: () => fresh.reader().without(),
+        withheld: () => policy.withheld(first),
       });
       idle = isNewlyDone(applied.results, results) ? 0 : idle + 1;
       for (const result of applied.results) results.set(result.action.id, result);

@@ -39,6 +39,7 @@ function inputOf(world: ScriptedWorld, actions: readonly Action[], changes: Part
     members: { of: async () => ({ type: 'member' }) },
     freshen: async () => ({ read: [], isAsPlanned: true }),
     freshReader: () => readerOf({}),
+    withheld: () => undefined,
     ...changes,
   };
 }
@@ -190,6 +191,32 @@ test.for(['interrupted', 'fail-fast'] as const)('nothing is begun after a run is
   const applied = await applyPlan(world.apply, inputOf(world, chain(['open_inner', 1], ['open_inner', 2])));
   expect(statuses(applied)).toEqual(['open_inner 1: done', 'open_inner 2: skipped']);
   expect(applied.stopped).toEqual({ type: stop });
+});
+
+test('an application that is paused between two writes gets no second one', async () => {
+  const world = new ScriptedWorld();
+  world.answers.push(yes);
+  const paused = { type: 'paused', by: 'the window "freeze" allows no change now' } as const;
+  const withheld = () => (world.sent.length === 1 ? paused : undefined);
+  const input = inputOf(world, chain(['open_inner', 1], ['open_inner', 2], ['open_inner', 3]), { withheld });
+  const applied = await applyPlan(world.apply, input);
+  expect(statuses(applied)).toEqual(['open_inner 1: done', 'open_inner 2: skipped', 'open_inner 3: skipped']);
+  expect(applied.stopped).toEqual(paused);
+  expect(world.sent).toHaveLength(1);
+});
+
+test('a write is withheld when its application is paused after its intent, and that intent is closed', async () => {
+  const world = new ScriptedWorld();
+  const paused = { type: 'paused', by: 'alice suspended the application (maintenance)' } as const;
+  const withheld = () => (world.intents().length > 0 ? paused : undefined);
+  const input = inputOf(world, chain(['open_inner', 1], ['open_inner', 2]), { withheld });
+  const applied = await applyPlan(world.apply, input);
+  expect(applied.results).toMatchObject([
+    { status: 'skipped', because: paused },
+    { status: 'skipped', because: paused },
+  ]);
+  expect(world.sent).toEqual([]);
+  expect(world.intents().map(({ state }) => state)).toEqual(['rejected']);
 });
 
 test('the reason that stopped a scope first is the one that is told', async () => {

@@ -10,7 +10,7 @@ import { full } from '../../src/ledger/errors.ts';
 import { type Scope, scopeKey } from '../../src/model/ids.ts';
 import type { Intent, OwnedObject } from '../../src/model/owned.ts';
 import type { Action } from '../../src/model/plan.ts';
-import type { PlatformClient } from '../../src/platform/client.ts';
+import type { PlatformClient, SendOptions } from '../../src/platform/client.ts';
 import type { Verdict } from '../../src/platform/verdict.ts';
 import type { WriteRequest } from '../../src/platform/writes.ts';
 import { actionOf, objectOf } from '../plan/plans.ts';
@@ -50,7 +50,9 @@ export class ScriptedWorld {
     const client = {
       name: scope.platform,
       requestHash: this.hashOf,
-      send: async (write: WriteRequest, options?: { readonly sendBeforeMs?: number }) => {
+      send: async (write: WriteRequest, options?: SendOptions): Promise<Verdict> => {
+        if (options?.mayLeave?.() === false)
+          return { verdict: 'rejected', reason: 'unsent', answer: { message: 'withheld' } };
         this.sent.push({ write, sendBeforeMs: options?.sendBeforeMs });
         const answer = this.answers.shift();
         if (answer === undefined) throw new Error(`nobody said what the platform answers to ${write.operation}`);
@@ -261,6 +263,7 @@ export function executionOf(world: ScriptedWorld, changes: Partial<Execution> = 
     memory: world.memory(),
     calls,
     freshReader: () => readerOf({}),
+    stop: () => undefined,
     ...changes,
   };
 }

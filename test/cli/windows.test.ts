@@ -43,6 +43,31 @@ test('outside of an allow window nothing is changed either, and the one that com
   expect(scene.traffic().writes).toEqual([]);
 });
 
+test('a window that begins in the middle of an apply stops it before its next write, with 4', async () => {
+  const startsMs = Date.UTC(2026, 10, 22, 12);
+  const scene = await setScene({
+    settings: '{ windows: [{ name: freeze, kind: deny, schedule: "0 12 * * *", duration: 2h }] }',
+    manifests: { 'a.yaml': shop(web(PORTS), rule('www', 'www.example.com'), rule('ww2', 'ww2.example.com')) },
+  });
+  const writes = () => scene.sandbox.requests().filter(({ isWrite }) => isWrite).length;
+  // The window begins when the platform has received the first write.
+  const clock = {
+    now: () => (writes() === 0 ? startsMs - 60_000 : startsMs),
+    monotonic: () => scene.clock.monotonic(),
+    sinceBoot: () => scene.clock.sinceBoot(),
+    sleep: (ms: number, signal?: AbortSignal) => scene.clock.sleep(ms, signal),
+  };
+  const run = await scene.run('apply', [], { clock });
+  expect(run.code).toBe(4);
+  expect(run.out).toContain('skipped HttpGatewayRule/ww2');
+  expect(run.out).toContain('not begun: the window "freeze" allows no change now');
+  expect(scene.traffic().writes).toHaveLength(1);
+  expect(await history(scene)).not.toContain('window-ignored');
+  const ignoring = await scene.run('apply', ['--ignore-windows', '--reason', 'OPS-18'], { clock });
+  expect(ignoring.code).toBe(0);
+  expect(scene.traffic().writes.length).toBeGreaterThan(1);
+});
+
 test('a window that is meant for others holds nothing, and one that is open neither', async () => {
   for (const settings of [always('deny', ', scopes: ["other/*/*"]'), always('allow')]) {
     const scene = await setScene({ settings, manifests });

@@ -197,6 +197,14 @@ test('a write whose turn comes after its deadline is not sent', async () => {
   expect(await client.send(openInner, { sendBeforeMs: clock.monotonic() + 1 })).toMatchObject({ verdict: 'applied' });
 });
 
+test('a write that may not leave when its turn comes is not sent', async () => {
+  const { client, sent } = clientOf(() => recordedResponse('open inner'));
+  const verdict = await client.send(openInner, { mayLeave: () => false });
+  expect(verdict).toMatchObject({ verdict: 'rejected', reason: 'unsent' });
+  expect(sent).toEqual([]);
+  expect(await client.send(openInner, { mayLeave: () => true })).toMatchObject({ verdict: 'applied' });
+});
+
 test('a wrong value is refused before anything is sent', async () => {
   const { client, sent } = clientOf(() => recordedResponse('open inner'));
   const error = await errorOf(client.send({ ...openInner, port: 70_000 }));

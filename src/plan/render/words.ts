@@ -141,6 +141,8 @@ function skipWords(because: Extract<ActionResult, { status: 'skipped' }>['becaus
       return `nothing more was sent for this application after ${because.by}`;
     case 'interrupted':
       return 'interrupted before it was begun';
+    case 'paused':
+      return `not begun: ${because.by}`;
     case 'fail-fast':
       return 'not begun after a failure, by --fail-fast';
     default:

@@ -5,6 +5,7 @@ import { expensesOf } from '../../plan/budget.ts';
 import type { GuardLimits } from '../../plan/guard.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Refusal } from '../../plan/refusal.ts';
+import { closedWindow } from '../../plan/window-guard.ts';
 import { approvalOf, exactApprovalOf } from '../approval.ts';
 import { guardPlan } from '../guards.ts';
 import type { Outcome } from '../outcome.ts';
@@ -58,6 +59,10 @@ function agreeing(
       return 'go';
     },
     permits: (action) => approved?.(action) === true && !hasFailed(earlier, action),
+    withheld: ({ scope, work: { application } }) => {
+      const closed = closedWindow(limits.windows, scope, application.labels);
+      return closed && { type: 'paused', by: `the window "${closed.window}" allows no change now` };
+    },
     async reserve(actions, prepared, world) {
       if (actions.length > 0) await recordIgnoredWindow(prepared, limits, world);
       return budget === undefined ? unlimited : reserve(actions, prepared, budget);

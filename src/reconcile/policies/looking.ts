@@ -23,8 +23,9 @@ export async function look(work: Work, world: ApplyWorld, options: PassOptions):
   return seen;
 }
 
-const nothing: Pick<PassPolicy, 'permits' | 'reserve' | 'next'> = {
+const nothing: Pick<PassPolicy, 'permits' | 'withheld' | 'reserve' | 'next'> = {
   permits: () => false,
+  withheld: () => undefined,
   reserve: async () => unlimited,
   next: () => 'end',
 };
