@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -6,6 +6,7 @@ import { afterAll, onTestFinished, vi } from 'vitest';
 import { parse } from 'yaml';
 import { projectRoot } from '../cli/running.ts';
 import { git } from '../source/repositories.ts';
+import { builtPackage } from '../support/program.ts';
 import { type Context, interpolate, isMet, type Scalar } from './expressions.ts';
 
 export interface Step {
@@ -73,12 +74,12 @@ afterAll(() => {
 // Each step starts processes of its own, and a test has a dozen of them.
 vi.setConfig({ testTimeout: 90_000 });
 
-/** What a runner has on its PATH: `portolan` as it is shipped, built once for all tests of a file. */
+/** What a runner has on its PATH: `portolan` as it is shipped, a copy for all tests of a file. */
 export function programOnPath(): string {
   if (built === undefined) {
     const folder = mkdtempSync(join(tmpdir(), 'portolan-ci-program-'));
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-    execFileSync(process.execPath, [join(projectRoot, '.config', 'build.ts'), join(folder, 'dist')], { stdio: 'pipe' });
+    cpSync(join(builtPackage(), 'dist'), join(folder, 'dist'), { recursive: true });
     writeFileSync(
       join(folder, 'portolan'),
       `#!/bin/sh\nexec '${process.execPath}' '${folder}/dist/portolan.js' "$@"\n`,

@@ -7,9 +7,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openSqliteLedger } from '../../src/ledger/sqlite.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { systemRandom } from '../../src/runtime/random.ts';
+import { builtProgram } from '../support/program.ts';
 import { commandPaths, named } from './command-tree.ts';
 import { configurationFor, folderOf, temporaryFolder } from './platform.ts';
-import { collectingTerminal, projectRoot, type Run, runHere } from './running.ts';
+import { collectingTerminal, type Run, runHere } from './running.ts';
 import { PushedClock, shop, web } from './scene.ts';
 
 /** Nobody listens there. */
@@ -238,7 +239,7 @@ test.for(CASES.map(named))(
 
 /** The real program, its standard output sent somewhere by a shell. */
 function inShell(redirection: string, args: readonly string[], folder: string): Promise<Run> {
-  const words = [process.execPath, join(projectRoot, 'src', 'main.ts'), ...args].map((word) => `'${word}'`).join(' ');
+  const words = [process.execPath, builtProgram(), ...args].map((word) => `'${word}'`).join(' ');
   const child = spawn('bash', ['-o', 'pipefail', '-c', redirection.replace('PROGRAM', words)], {
     cwd: folder,
     env: { PATH: process.env['PATH'] ?? '', HOME: folder },

@@ -5,10 +5,11 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { documentName } from '../../src/cli/init/answers.ts';
 import { demoSeed } from '../../src/sandbox/seeds/demo.ts';
+import { builtProgram } from '../support/program.ts';
 import { startOnTerminal } from '../support/pty.ts';
 import { APPLICATION } from '../controller/shop.ts';
 import { configurationFor, folderOf, sandboxFor } from './platform.ts';
-import { collectingTerminal, projectRoot, runHere, runProcess, startProgram } from './running.ts';
+import { collectingTerminal, runHere, runProcess, startProgram } from './running.ts';
 import { until } from './scene.ts';
 
 const TOKEN = { PORTOLAN_TOKEN: 'sandbox-token' };
@@ -374,9 +375,12 @@ test.for([
 test('Ctrl-C at any question ends with 130, and nothing is written', async () => {
   const sandbox = await sandboxFor({ seed: demoSeed });
   const cwd = folderOf({});
-  const main = join(projectRoot, 'src', 'main.ts');
   const questions = ['Address of the platform: ', '[PORTOLAN_TOKEN]: ', 'Team: ', 'Region [region-1]: '];
-  const terminal = startOnTerminal(process.execPath, [main, 'init', 'shop'], { cwd, env: TOKEN, columns: 40 });
+  const terminal = startOnTerminal(process.execPath, [builtProgram(), 'init', 'shop'], {
+    cwd,
+    env: TOKEN,
+    columns: 40,
+  });
   for (const [index, answer] of [sandbox.url, '', 'team-a', '\u0003'].entries()) {
     await terminal.expect((questions[index] ?? '').slice(-8));
     terminal.type(answer === '\u0003' ? answer : `${answer}\r`);

@@ -1,15 +1,13 @@
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { builtProgram } from '../support/program.ts';
 import { type OnTerminal, startOnTerminal } from '../support/pty.ts';
-import { projectRoot } from './running.ts';
 import { PORTS, type Scene, setScene, shop, web } from './scene.ts';
 
 /** `apply` of two changes on a terminal, up to its question. */
 async function applyUpToItsQuestion(): Promise<{ readonly scene: Scene; readonly terminal: OnTerminal }> {
   const scene = await setScene({ manifests: { 'shop.yaml': shop(web(PORTS)) } });
   const args = ['apply', ...scene.options, '--ledger', scene.ledgerFile];
-  const main = join(projectRoot, 'src', 'main.ts');
-  const terminal = startOnTerminal(process.execPath, [main, ...args], { env: scene.env, cwd: scene.folder });
+  const terminal = startOnTerminal(process.execPath, [builtProgram(), ...args], { env: scene.env, cwd: scene.folder });
   await terminal.expect('[y/N] ');
   return { scene, terminal };
 }

@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { reconciledKinds } from '../../src/kinds/registry.ts';
 import { kindDeclarations } from '../../src/kinds/declarations.ts';
@@ -9,6 +8,7 @@ import { runProgram } from '../../src/cli/program.ts';
 import type { Output, Terminal } from '../../src/cli/terminal.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { systemRandom } from '../../src/runtime/random.ts';
+import { builtProgram } from '../support/program.ts';
 
 export const projectRoot = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -87,14 +87,14 @@ export interface SpawnSettings {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly input?: string;
-  /** Program file; by default the source. */
+  /** Program file; by default the program as it is shipped. */
   readonly program?: string;
 }
 
 /** Starts the real program, with an environment that holds nothing of ours. */
 export function startProgram(args: readonly string[], settings: SpawnSettings = {}) {
   const { PATH = '', HOME = '', TMPDIR } = process.env;
-  const child = spawn(process.execPath, [settings.program ?? join(projectRoot, 'src', 'main.ts'), ...args], {
+  const child = spawn(process.execPath, [settings.program ?? builtProgram(), ...args], {
     cwd: settings.cwd ?? projectRoot,
     env: { PATH, HOME, ...(TMPDIR === undefined ? {} : { TMPDIR }), ...settings.env },
     stdio: 'pipe',

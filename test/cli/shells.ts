@@ -2,8 +2,8 @@ import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { builtProgram } from '../support/program.ts';
 import { temporaryFolder } from './platform.ts';
-import { projectRoot } from './running.ts';
 
 export type ShellName = 'bash' | 'zsh' | 'fish';
 
@@ -37,7 +37,7 @@ const STARTS: Readonly<Record<ShellName, string>> = {
 export function startShell(shell: ShellName, cwd: string): ShellSession {
   const bin = temporaryFolder();
   const program = join(bin, 'portolan');
-  writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${join(projectRoot, 'src', 'main.ts')}' "$@"\n`);
+  writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${builtProgram()}' "$@"\n`);
   chmodSync(program, 0o755);
   const child = spawn('script', ['--quiet', '--return', '--command', STARTS[shell], '/dev/null'], {
     cwd,

@@ -29,6 +29,7 @@ import { SANDBOX_TOKEN } from '../../src/sandbox/server.ts';
 import { environmentOf, execForm, stagesOf, textsOf } from './containerfile.ts';
 import { type Part, pinned } from './kubernetes.ts';
 import { HANG_MS } from '../support/hang.ts';
+import { builtPackage } from '../support/program.ts';
 
 const stages = stagesOf(readFileSync('Dockerfile', 'utf8'));
 const image = stages.at(-1) ?? [];
@@ -90,7 +91,7 @@ beforeAll(() => {
   chmodSync(root, 0o755);
   const app = join(root, 'app');
   mkdirSync(app);
-  execFileSync(process.execPath, ['.config/build.ts', join(app, 'dist')]);
+  cpSync(join(builtPackage(), 'dist'), join(app, 'dist'), { recursive: true });
   for (const text of textsOf(image, 'COPY')) {
     const names = text.split(' ').slice(1, -1);
     for (const name of names.map((path) => path.replace('/app/', ''))) {

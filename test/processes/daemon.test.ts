@@ -6,6 +6,7 @@ import { systemClock } from '../../src/runtime/clock.ts';
 import { systemRandom } from '../../src/runtime/random.ts';
 import { runProcess } from '../cli/running.ts';
 import { commit } from '../source/repositories.ts';
+import { sourceProgram } from '../support/program.ts';
 import { ENV, web, rules, placed, until, ask, readiness } from './place.ts';
 
 test('a commit is applied within a moment, drift made by hand is put right, and what is reported is left', async () => {
@@ -81,6 +82,22 @@ test('TERM in the middle of an apply: what is in flight is recorded, nothing is 
     () => next.outputSoFar().err,
   );
   expect(place.sandbox.requests().filter(({ operation }) => operation === 'createRule')).toHaveLength(6);
+});
+
+test('from its source, as `npm run portolan` starts it, the daemon and a command do what the built ones do', async () => {
+  const place = await placed();
+  const daemon = await place.daemon(sourceProgram);
+  await until(
+    async () => (await readiness(daemon.url)) === 'True InSync',
+    () => daemon.outputSoFar().err,
+  );
+  expect(place.domains()).toHaveLength(2);
+  daemon.child.kill('SIGTERM');
+  expect((await daemon.ended).code).toBe(0);
+  const args = ['plan', '--config', place.config, '-f', place.checkout, '--ledger', place.ledger] as const;
+  const fromSource = await runProcess(args, { env: ENV, program: sourceProgram });
+  expect(fromSource).toMatchObject({ code: 0, out: expect.stringContaining('No changes') });
+  expect((await runProcess(args, { env: ENV })).out).toBe(fromSource.out);
 });
 
 test('killed with -9, the next one settles what was in flight and goes on', async () => {

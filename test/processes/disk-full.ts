@@ -7,9 +7,9 @@ import { verifySqliteLedger } from '../../src/ledger/verify.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { systemRandom } from '../../src/runtime/random.ts';
 import { SANDBOX_TOKEN, startSandbox } from '../../src/sandbox/server.ts';
+import { builtProgram } from '../support/program.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const program = join(root, 'src', 'main.ts');
 
 export interface FullDisk {
   readonly limitKib: number;
@@ -59,7 +59,7 @@ function run(cwd: string, prefix: string): Promise<{ code: number; said: string 
   const { PATH = '', HOME = '' } = process.env;
   const child = spawn(
     'bash',
-    ['-c', `${prefix} "$0" "$@"`, process.execPath, program, 'apply', '--yes', '--wait', '-f', 'shop'],
+    ['-c', `${prefix} "$0" "$@"`, process.execPath, builtProgram(), 'apply', '--yes', '--wait', '-f', 'shop'],
     {
       cwd,
       env: { PATH, HOME, PORTOLAN_TOKEN: SANDBOX_TOKEN, STORE_ACCESS_KEY: 'full-disk-key' },

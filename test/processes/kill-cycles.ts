@@ -3,17 +3,16 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { openSqliteLedger } from '../../src/ledger/sqlite.ts';
 import { verifySqliteLedger } from '../../src/ledger/verify.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { systemRandom } from '../../src/runtime/random.ts';
 import type { Seed } from '../../src/sandbox/seed.ts';
 import { SANDBOX_TOKEN, type Sandbox, startSandbox } from '../../src/sandbox/server.ts';
+import { builtProgram } from '../support/program.ts';
 import { seededRandom } from '../support/virtual-clock.ts';
 import { ADDRESS, SERVICE, smallShop } from '../support/small-shop.ts';
 
-const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const LATENCY_MS = 15;
 /** Requests after which a process may be killed: an apply of one generation sends about this many. */
 const REQUESTS_MAX = 16;
@@ -127,7 +126,7 @@ class Chain {
   async #apply(kill: { readonly requests: number; readonly delayMs: number } | undefined): Promise<number | 'killed'> {
     const { PATH = '', HOME = '' } = process.env;
     const start = this.#sandbox.requests().length;
-    const child = spawn(process.execPath, [program, 'apply', '--yes', '--wait', '-f', 'manifests'], {
+    const child = spawn(process.execPath, [builtProgram(), 'apply', '--yes', '--wait', '-f', 'manifests'], {
       cwd: this.#folder,
       env: { PATH, HOME, PORTOLAN_TOKEN: SANDBOX_TOKEN, STORE_KEY: 'kill-store-key' },
       stdio: ['ignore', 'ignore', 'pipe'],

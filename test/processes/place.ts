@@ -72,10 +72,11 @@ spec:
     );
   }
 
-  async daemon() {
+  /** @param program by default the program as it is shipped */
+  async daemon(program?: string) {
     const run = startProgram(
       ['run', '--config', this.config, '-f', this.checkout, '--ledger', this.ledger, '--log-format', 'json'],
-      { env: ENV },
+      { env: ENV, ...(program === undefined ? {} : { program }) },
     );
     onTestFinished(() => void run.child.kill('SIGKILL'));
     const url = (): string | undefined => /API at (http:\S+);/.exec(run.outputSoFar().err)?.[1];

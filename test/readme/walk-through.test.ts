@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
+import { builtProgram } from '../support/program.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'src/README.md'];
@@ -42,10 +43,7 @@ test('the walk-through of the README does what the page says, word for word', as
   cpSync(join(root, 'examples'), join(folder, 'examples'), { recursive: true });
   const programs = join(folder, 'programs');
   mkdirSync(programs);
-  writeFileSync(
-    join(programs, 'portolan'),
-    `#!/bin/sh\nexec "${process.execPath}" "${join(root, 'src/main.ts')}" "$@"\n`,
-  );
+  writeFileSync(join(programs, 'portolan'), `#!/bin/sh\nexec "${process.execPath}" "${builtProgram()}" "$@"\n`);
   chmodSync(join(programs, 'portolan'), 0o755);
   const [sandboxPort, daemonPort] = [await freePort(SANDBOX_PORT), await freePort(DAEMON_PORT)];
   const steps = stepsOf(readFileSync(join(root, 'README.md'), 'utf8'));
