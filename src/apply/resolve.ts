@@ -10,7 +10,7 @@ import { asksToWait } from '../platform/classifier.ts';
 import { type AnswerSummary, answerText } from '../platform/verdict.ts';
 import type { DoubtfulIntent } from '../plan/draft.ts';
 import { withFailure } from '../plan/failures.ts';
-import { bareObject, isNews, type Place, toObject, transaction } from './journal.ts';
+import { bareObject, isNews, type Place, recordedObject, toObject, transaction } from './journal.ts';
 import { scopeFreeMs, settleWindow, settlingOf, windowLeftMs } from './settle.ts';
 import type { ApplyWorld } from './world.ts';
 
@@ -199,9 +199,10 @@ async function decide(
   };
   const object: LedgerOperation[] = [];
   if (resolution.type === 'applied') {
-    const prior = remembered(memory, place.kind, resolution.recording.naturalKey);
-    const row = toObject(world, place, resolution.recording, prior, prior?.failures ?? 0);
-    if (isNews(row, prior)) object.push({ op: 'put-object', object: row });
+    const { recording } = resolution;
+    const prior = remembered(memory, place.kind, recording.replaces ?? recording.naturalKey);
+    const row = toObject(world, place, recording, prior, prior?.failures ?? 0);
+    if (isNews(row, prior)) object.push(...recordedObject(world, place, recording, prior));
   }
   if (resolution.type !== 'applied' && wasRefused(intent)) {
     const { object: key, verb } = intent.action as unknown as Action;

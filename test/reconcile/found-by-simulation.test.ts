@@ -255,3 +255,23 @@ test.for(['documented', 'extended'] as const)(
     expect(world.state.ports.get(`${WEB}/8080`)).toMatchObject({ protocol: 'http', outer: true });
   },
 );
+
+test.for([
+  ['not wanted any more', false],
+  ['wanted', true],
+] as const)('a rule whose move was in doubt goes on record where it is: %s', async ([_, isWanted]) => {
+  const world = new ScopeWorld(shop, 'extended');
+  await world.settle(workOf(ADDRESS, [web, www()]));
+  const moved = workOf(ADDRESS, [web, www({ path: '/moved' })]);
+  world.crash = { atWrite: 1, when: 'after' };
+  expect(await world.pass(moved)).toBe('died');
+  world.crash = undefined;
+  const last = await world.settle(isWanted ? moved : workOf(ADDRESS, [web]), PRUNING);
+  expect(holds(last)).toEqual([]);
+  const paths = [...world.state.rules.all()]
+    .filter(({ domain }) => domain === 'www.example.com')
+    .map(({ path }) => path);
+  expect(paths).toEqual(isWanted ? ['/moved'] : []);
+  expect(ruleRow(world)).toBeUndefined();
+  expect(rowOf(world, `rule/${WEB}/8080/http://www.example.com/moved`) !== undefined).toBe(isWanted);
+});

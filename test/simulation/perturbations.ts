@@ -246,8 +246,17 @@ export function inWords(perturbation: Perturbation): string {
   }
 }
 
+/** What is counted of a perturbation, whoever meets it. */
+type Named =
+  | { readonly type: 'crash'; readonly when: string }
+  | { readonly type: 'read' | 'write'; readonly fault: string }
+  | { readonly type: 'actor'; readonly actor: string }
+  | { readonly type: 'git'; readonly edit: string }
+  | { readonly type: 'clock'; readonly jumpMs: number }
+  | { readonly type: 'full' | 'pause' | 'takeover' | 'stop' };
+
 /** The name under which it is counted. */
-export function kindOf(perturbation: Perturbation): string {
+export function kindOf(perturbation: Named): string {
   switch (perturbation.type) {
     case 'crash':
       return `crash-${perturbation.when}`;

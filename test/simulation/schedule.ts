@@ -101,8 +101,8 @@ export async function runWorld(
     seed: settings.seed,
     violation: world.violation,
     script,
-    trace: world.trace,
-    traceHash: world.traceHash,
+    trace: world.trace.lines,
+    traceHash: world.trace.hash,
     steps: world.steps,
     tally: {
       writes: world.truth.sent.length,

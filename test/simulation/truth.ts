@@ -42,6 +42,26 @@ export interface Sent {
   readonly installs: string[];
 }
 
+/** A request that leaves now. */
+export function sentNow(intent: Intent, request: PlatformRequest, controller: number, sentMs: number): Sent {
+  return {
+    intent,
+    action: intent.action as unknown as Action,
+    request,
+    controller,
+    sentMs,
+    uid: intent.uid,
+    fate: 'in-flight',
+    isAnswered: false,
+    isConfirmed: false,
+    isOutcomeLost: false,
+    isRefused: false,
+    rivals: [],
+    rules: [],
+    installs: [],
+  };
+}
+
 /** The controller that sends, as the invariants look at it. */
 export interface Sender {
   readonly number: number;
@@ -127,23 +147,7 @@ export class Truth implements BooksListener {
     if (sender.wishes.adopt) this.adoptionAllowed = true;
     const intent = this.#intentOf(request, sender);
     if (intent === undefined) return undefined;
-    const action = intent.action as unknown as Action;
-    const sent: Sent = {
-      intent,
-      action,
-      request,
-      controller: sender.number,
-      sentMs: sender.nowMs(),
-      uid: intent.uid,
-      fate: 'in-flight',
-      isAnswered: false,
-      isConfirmed: false,
-      isOutcomeLost: false,
-      isRefused: false,
-      rivals: [],
-      rules: [],
-      installs: [],
-    };
+    const sent = sentNow(intent, request, sender.number, sender.nowMs());
     this.#checkOthers(sent, sender);
     this.#checkOwnership(sent, sender);
     this.sent.push(sent);

@@ -17,6 +17,7 @@ import { Pauses, type Resting } from './pauses.ts';
 import { Server } from './server.ts';
 import { edited, type Wishes } from './shop.ts';
 import { Timeline } from './timeline.ts';
+import { Trace } from './trace.ts';
 import { type Sender, Truth } from './truth.ts';
 
 /** One process that reconciles, as the world sees it. */
@@ -87,16 +88,14 @@ export class World {
   readonly comparesLedger: boolean;
   readonly pauses: Pauses<Process>;
   readonly counts = new Map<string, number>();
-  readonly trace: string[] = [];
+  readonly trace: Trace;
   readonly #spawn: Settings['spawn'];
-  readonly #tracing: boolean;
   readonly #chance: Chance;
   #plan: Plan;
   #disturbed = false;
   #fullCommits = 0;
   /** Processes that die when an effect under way has happened. */
   readonly #doomed = new Set<Process>();
-  #hash = 0x811c9dc5;
   controllers: Process[] = [];
   steps = 0;
   passes = 0;
@@ -127,6 +126,7 @@ export class World {
     this.seed = settings.seed;
     const ties = new Chance(settings.seed, 1);
     this.timeline = new Timeline(() => ties.next());
+    this.trace = new Trace(this.timeline, settings.tracing);
     const ids = new Chance(settings.seed, 2);
     this.server = new Server(settings.platform, settings.dialect, this.timeline, () => ids.hex(16));
     const violate = (invariant: string, message: string): void => this.violate(invariant, message);
@@ -145,7 +145,6 @@ export class World {
     this.answersAsValues = settings.answersAsValues;
     this.#spawn = settings.spawn;
     this.comparesLedger = settings.comparesLedger;
-    this.#tracing = settings.tracing;
     this.#chance = new Chance(settings.seed, 3);
     this.pauses = new Pauses(this, this.#chance, settings.restsLong);
     this.#plan = settings.plan;
@@ -170,14 +169,7 @@ export class World {
 
   /** One line of the trace. */
   note(text: string): void {
-    let hash = this.#hash ^ this.timeline.nowMs;
-    for (let index = 0; index < text.length; index += 1) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
-    this.#hash = hash;
-    if (this.#tracing) this.trace.push(`${String(this.timeline.nowMs).padStart(9)} ms  ${text}`);
-  }
-
-  get traceHash(): number {
-    return this.#hash >>> 0;
+    this.trace.note(text);
   }
 
   start(): Process {

@@ -27,6 +27,7 @@ import { type CertificateView, wantsCertificate } from './certificate.ts';
 import { ruleFields } from './fields.ts';
 import type { RuleLive } from './live.ts';
 import { absence, madeBy, unrecorded } from './made-by.ts';
+import { comparedAgain, resolveUpdate } from './moved.ts';
 import type { HttpGatewayRuleSpec } from './spec.ts';
 import { mayBeRecreated } from './recreate.ts';
 import { type CreatedAgain, ruleKey, type RuleStep, type RuleWish } from './steps.ts';
@@ -249,8 +250,8 @@ function formerFields(before: Json): JsonObject {
 
 async function resolve(step: RuleStep, context: ResolveContext): Promise<Resolution> {
   const { reader, memory, intent } = context;
-  if (step.type !== 'create')
-    return { type: 'superseded', evidence: 'a repetition does no harm; the rules are read and compared again' };
+  if (step.type === 'update') return resolveUpdate(step, context);
+  if (step.type !== 'create') return comparedAgain;
   const rules = await reader.rules();
   // Nothing can be seen: the same body is sent once more, and "exists already" is then taken as the answer.
   if (!rules.readable)

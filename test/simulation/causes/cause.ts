@@ -16,6 +16,12 @@ export type Cause = (world: World, hold: Hold, isHeld: IsHeld) => string | undef
 /** Whether a resource is held itself, for a cause of its own. */
 export type IsHeld = (resource: string) => boolean;
 
+/** A world, as far as what became of a rule has to do with it. */
+export type RulesWitness = Pick<World, 'server'> & {
+  readonly byHand: Pick<World['byHand'], 'rules'>;
+  readonly truth: Pick<World['truth'], 'makerOf'>;
+};
+
 export type Causes = Readonly<Record<string, Cause>>;
 
 export const when = (holds: boolean, because: string): string | undefined => (holds ? because : undefined);
@@ -58,11 +64,11 @@ export function placeOfWish(world: World, hold: Hold): string | undefined {
 }
 
 /** The rules that stand where a manifest wants one. */
-export function rulesAt(world: World, place: string | undefined): readonly RuleRow[] {
+export function rulesAt(world: RulesWitness, place: string | undefined): readonly RuleRow[] {
   return [...world.server.state.rules.all()].filter((row) => placeOf(row) === place);
 }
 
-export function isForeign(world: World, row: RuleRow): boolean {
+export function isForeign(world: RulesWitness, row: RuleRow): boolean {
   return world.truth.makerOf(`rule ${row.id}`) === undefined;
 }
 

@@ -3,7 +3,17 @@ import type { Action } from '../../../src/model/plan.ts';
 import { FAILURES_MAX } from '../../../src/plan/doubts.ts';
 import { isInstall } from '../books.ts';
 import type { World } from '../world.ts';
-import { type Causes, doubtNamedBy, foreignInstalls, isForeign, placeOfWish, rulesAt, sentFor, when } from './cause.ts';
+import {
+  type Causes,
+  doubtNamedBy,
+  foreignInstalls,
+  isForeign,
+  placeOfWish,
+  rulesAt,
+  type RulesWitness,
+  sentFor,
+  when,
+} from './cause.ts';
 
 /** Holds of any kind: for an intent in doubt, for something that is held itself, for what the platform refuses again and again. */
 export const causesOfDoubts: Causes = {
@@ -62,21 +72,25 @@ function undecidable(world: World, intent: Intent): string | undefined {
         when(foreignInstalls(world).length > 0, 'somebody else installed something too') ??
         when(isOfUnknownGroup(world), 'another install on record may be the one that is seen')
       );
-    case 'createRule': {
-      const { object } = intent.action as unknown as Action;
-      const place = object.slice('rule/'.length);
-      const isTouched = world.byHand.rules.has(place) || rulesAt(world, place).some((row) => isForeign(world, row));
-      return (
-        when(isTouched, 'somebody else made or changed a rule in its place') ??
-        when(hasStranger(world, place), 'somebody else made a rule of its port, which may be the one that was sent')
-      );
-    }
+    case 'createRule':
+      return undecidableRule(world, intent);
     default:
       return undefined;
   }
 }
 
-function hasStranger(world: World, place: string): boolean {
+/** Why nobody can tell whether a request has created its rule. */
+export function undecidableRule(world: RulesWitness, intent: Intent): string | undefined {
+  const { object } = intent.action as unknown as Action;
+  const place = object.slice('rule/'.length);
+  const isTouched = world.byHand.rules.has(place) || rulesAt(world, place).some((row) => isForeign(world, row));
+  return (
+    when(isTouched, 'somebody else made or changed a rule in its place') ??
+    when(hasStranger(world, place), 'somebody else made a rule of its port, which may be the one that was sent')
+  );
+}
+
+function hasStranger(world: RulesWitness, place: string): boolean {
   const [serviceId, port] = place.split('/');
   const rows = world.server.state.rules.in('port', `${serviceId}/${port}`);
   return rows.some((row) => isForeign(world, row));

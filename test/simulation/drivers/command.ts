@@ -12,6 +12,7 @@ import type { Action } from '../../../src/model/plan.ts';
 import type { PlanLine } from '../../../src/plan/render/jsonl.ts';
 import { nameOfPath, nameOfScope, sizeOf } from './estate.ts';
 import { type Commit, readingOf } from './git.ts';
+import type { Write } from './permissions.ts';
 import { DriverProcess } from './process.ts';
 import type { PlatformRequest } from '../../../src/platform/transport.ts';
 
@@ -155,7 +156,7 @@ export class Command extends DriverProcess {
     };
   }
 
-  check(action: Action, scope: string): boolean {
+  check({ action, intent: { scope } }: Write): boolean {
     const { world } = this;
     const { prune, maxPrunes, maxShare } = this.#call;
     const name = nameOfScope(scope) ?? scope;
@@ -228,6 +229,7 @@ export class Command extends DriverProcess {
       if (said.type === 'action')
         this.#shown.set(`${said.application.slice('Application/'.length)} ${said.action.id}`, said.action);
       if (said.type === 'deferred') this.#deferred.add(said.deferred.resource);
+      if (said.type === 'hold' || said.type === 'refusal') this.world.note(`p${this.number} says ${line}`);
       if (said.type === 'end') this.world.note(`p${this.number} exit code ${said.exitCode}`);
     }
   }

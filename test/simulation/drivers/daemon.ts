@@ -6,7 +6,6 @@ import type { Kept } from '../../../src/controller/record.ts';
 import { type ControllerConfiguration, silentObserver } from '../../../src/controller/options.ts';
 import type { LedgerTransaction } from '../../../src/ledger/ledger.ts';
 import { PortolanError } from '../../../src/model/errors.ts';
-import type { Action } from '../../../src/model/plan.ts';
 import type { ResourceId } from '../../../src/model/ids.ts';
 import type { PlatformRequest } from '../../../src/platform/transport.ts';
 import type { Log } from '../../../src/runtime/log.ts';
@@ -14,7 +13,7 @@ import { type AppName, appNames, nameOfPath, nameOfScope, sizeOf } from './estat
 import { SimulatedFeed } from './feed.ts';
 import type { Commit } from './git.ts';
 import { EPOCH_MS } from '../server.ts';
-import type { Pass } from './permissions.ts';
+import type { Pass, Write } from './permissions.ts';
 import { DriverProcess } from './process.ts';
 import { workbench } from './workbench.ts';
 import { anySettings, type DriverSettings } from './settings.ts';
@@ -110,9 +109,10 @@ export class Daemon extends DriverProcess {
     return this.#running.has(name);
   }
 
-  check(action: Action, scope: string, atMs: number): boolean {
+  check(write: Write, atMs: number): boolean {
     const { world } = this;
-    const name = nameOfScope(scope);
+    const { action, intent } = write;
+    const name = nameOfScope(intent.scope);
     const pass = name === undefined ? undefined : this.#passes.get(name);
     if (pass === undefined || !this.#running.has(pass.application)) {
       world.violate('I-PASS', `${action.summary} was sent outside of any pass`);
@@ -127,7 +127,7 @@ export class Daemon extends DriverProcess {
       unreadableSinceMs: this.#unreadableSinceMs,
       commit: this.#commit,
     };
-    return world.permissions.sends(action, authority, atMs, EPOCH_MS + atMs + world.wallOffsetMs);
+    return world.permissions.sends(write, authority, atMs, EPOCH_MS + atMs + world.wallOffsetMs);
   }
 
   override hasCommitted({ operations }: LedgerTransaction): void {

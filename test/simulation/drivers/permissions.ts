@@ -1,3 +1,4 @@
+import type { Intent } from '../../../src/model/owned.ts';
 import type { Action } from '../../../src/model/plan.ts';
 import type { LedgerOperation } from '../../../src/ledger/ledger.ts';
 import { SHARE_FROM_OBJECTS } from '../../../src/plan/guard.ts';
@@ -14,6 +15,12 @@ export interface Pass {
   readonly beganMs: number;
   /** It has read the rules of its application by itself. */
   hasReadRules: boolean;
+}
+
+/** A write, and what was promised to the ledger before it. */
+export interface Write {
+  readonly intent: Intent;
+  readonly action: Action;
 }
 
 /** What may be asked of whoever sends, at the time of the intent. */
@@ -61,6 +68,8 @@ export class Permissions {
   #accepted: { readonly commit: Commit; readonly mayPrune: boolean; readonly isShrunk: boolean } | undefined;
   #largest = 0;
   #spent: Spent = { snapshot: '', owned: 0, changed: new Set(), removed: new Set() };
+  /** Which revision each intent was opened for. */
+  readonly #spentBy = new Map<string, Spent>();
 
   constructor(violate: Violate) {
     this.#violate = violate;
@@ -89,6 +98,7 @@ export class Permissions {
     { isAgreed, allowsRewind }: { readonly isAgreed: boolean; readonly allowsRewind: boolean },
   ): void {
     for (const operation of operations) {
+      if (operation.op === 'open-intent') this.#spentBy.set(operation.intent.id, this.#spent);
       if (operation.op !== 'accept-snapshot') continue;
       const { commit: commitId, id } = operation.snapshot;
       const commit = this.#commits.get(commitId);
@@ -145,7 +155,7 @@ export class Permissions {
    * @param wallMs the same by its wall clock.
    * @returns whether it is done in the name of a person, and so counts for nothing.
    */
-  sends(action: Action, authority: Authority, atMs: number, wallMs: number): boolean {
+  sends({ action, intent }: Write, authority: Authority, atMs: number, wallMs: number): boolean {
     const { pass, settings } = authority;
     const name = pass.application;
     const suspendedMs = this.#suspendedMs.get(name);
@@ -162,7 +172,7 @@ export class Permissions {
     }
     const reasons = [
       ...(action.prune ? this.#againstRemoval(action, authority, atMs) : []),
-      ...this.#overAllowance(action, authority),
+      ...this.#overAllowance(action, authority, this.#spentBy.get(intent.id) ?? this.#spent),
     ];
     if (reasons.length > 0) this.#violate('I-PERMIT', `${action.summary} for ${name}: ${reasons.join('; ')}`);
     return false;
@@ -181,11 +191,12 @@ export class Permissions {
       );
   }
 
-  /** It acted on the platform: its places are taken. */
-  acted(action: Action, name: AppName): void {
+  /** It acted on the platform: its places are taken, of the revision that it was sent for. */
+  acted({ action, intent }: Write, name: AppName): void {
+    const { changed, removed } = this.#spentBy.get(intent.id) ?? this.#spent;
     for (const key of keysOf(action)) {
-      if (countsAsChange(action)) this.#spent.changed.add(`${name} ${key}`);
-      if (action.prune) this.#spent.removed.add(`${name} ${key}`);
+      if (countsAsChange(action)) changed.add(`${name} ${key}`);
+      if (action.prune) removed.add(`${name} ${key}`);
     }
   }
 
@@ -210,9 +221,8 @@ export class Permissions {
     return reasons;
   }
 
-  #overAllowance(action: Action, { settings, pass }: Authority): string[] {
+  #overAllowance(action: Action, { settings, pass }: Authority, { owned, changed, removed }: Spent): string[] {
     const reasons: string[] = [];
-    const { owned, changed, removed } = this.#spent;
     const more = (set: ReadonlySet<string>): number =>
       new Set([...set, ...keysOf(action).map((key) => `${pass.application} ${key}`)]).size;
     const maxObjects = Math.max(...settings.map(({ spec }) => spec.prune.maxObjects));

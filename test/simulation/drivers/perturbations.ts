@@ -1,6 +1,6 @@
 import type { Chance } from '../chance.ts';
 import { readFaults, writeFaults } from '../faults.ts';
-import { type Effect, faultsFor } from '../perturbations.ts';
+import { type Effect, faultsFor, kindOf } from '../perturbations.ts';
 import { type EditName, editNames } from './estate.ts';
 
 /** What an operator does through the API of a daemon. */
@@ -134,21 +134,15 @@ export class RandomDriverPlan implements DriverPlan {
 /** The name under which it is counted. */
 export function driverKindOf(perturbation: DriverPerturbation): string {
   switch (perturbation.type) {
-    case 'crash':
-      return `crash-${perturbation.when}`;
-    case 'read':
-    case 'write':
-      return perturbation.fault;
-    case 'git':
-      return `git-${perturbation.edit}`;
     case 'human':
       return `human-${perturbation.act}`;
     case 'stranger':
       return `actor-${perturbation.act}`;
-    case 'full':
-      return 'ledger-full';
-    default:
+    case 'rewind':
+    case 'source':
       return perturbation.type;
+    default:
+      return kindOf(perturbation);
   }
 }
 

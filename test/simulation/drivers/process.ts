@@ -1,6 +1,5 @@
 import type { Ledger, LedgerTransaction } from '../../../src/ledger/ledger.ts';
 import { full } from '../../../src/ledger/errors.ts';
-import type { Action } from '../../../src/model/plan.ts';
 import { createRequestBudget } from '../../../src/platform/budget.ts';
 import type { PlatformClient } from '../../../src/platform/client.ts';
 import { createPlatformClient } from '../../../src/platform/platform-client.ts';
@@ -12,6 +11,7 @@ import { ledThrough } from '../ledgers.ts';
 import { EPOCH_MS } from '../server.ts';
 import { never, transportOf } from '../wire.ts';
 import { nameOfPath } from './estate.ts';
+import type { Write } from './permissions.ts';
 import type { Sender, Surroundings } from './surroundings.ts';
 
 /** Listings that answer for many applications. */
@@ -35,7 +35,7 @@ export abstract class DriverProcess implements Sender {
     this.#bornMs = world.timeline.nowMs;
   }
 
-  abstract readonly kind: 'daemon' | 'command';
+  abstract readonly kind: 'daemon' | 'command' | 'person';
   /** A person, or a job in the name of one, has seen what it removes. */
   abstract readonly isAgreed: boolean;
   /** `--allow-rewind`: a person confirms the rewind, for this run and for those after it. */
@@ -49,7 +49,7 @@ export abstract class DriverProcess implements Sender {
    * @param atMs when its intent was opened.
    * @returns whether it is done in the name of a person, and so counts for no allowance.
    */
-  abstract check(action: Action, scope: string, atMs: number): boolean;
+  abstract check(write: Write, atMs: number): boolean;
   /** It has told the ledger something. */
   hasCommitted(_transaction: LedgerTransaction): void {}
   /** A reading of one application left. */

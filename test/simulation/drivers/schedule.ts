@@ -6,6 +6,7 @@ import { isPending } from '../books.ts';
 import { Daemon, idOf } from './daemon.ts';
 import { type AppName, appNames, nameOfScope, rulesOf } from './estate.ts';
 import { placeOf } from '../places.ts';
+import { undecidable } from './person.ts';
 import { anyDriverSwarm, type DriverScript, RandomDriverPlan, scriptedDrivers } from './perturbations.ts';
 import { permissive } from './settings.ts';
 import { DriversWorld, type Driving } from './world.ts';
@@ -77,8 +78,8 @@ export async function runDrivers(seed: number, options: DriversOptions = {}): Pr
     seed,
     violation: world.violation,
     script: options.script ?? drawn.script,
-    trace: world.trace,
-    traceHash: world.traceHash,
+    trace: world.trace.lines,
+    traceHash: world.trace.hash,
     steps: world.steps,
     virtualMs: world.timeline.nowMs,
     writes: world.truth.sent.length,
@@ -104,14 +105,11 @@ async function settle(world: DriversWorld): Promise<void> {
 
 /** Everybody who is due gets a pass; once nobody stands in the way, all is as git says; and then nothing is written. */
 async function daemonSettles(world: DriversWorld): Promise<void> {
-  if (!(world.newest instanceof Daemon)) {
-    for (const process of world.processes) process.kill();
-    world.start();
-  }
+  if (!(world.newest instanceof Daemon)) restart(world);
   await world.letPass(SETTLED_MS);
   const sinceMs = world.timeline.nowMs;
   await world.letPass(DUE_WITHIN_MS);
-  const { daemon } = world;
+  let { daemon } = world;
   if (world.violation !== undefined) return;
   if (daemon === undefined) return world.violate('BUG', 'the daemon has ended by itself');
   for (const name of daemon.applications())
@@ -124,6 +122,9 @@ async function daemonSettles(world: DriversWorld): Promise<void> {
     await world.letPass(ROUND_MS);
     while (await world.whileDriving(daemon.approve(0, false))) await world.letPass(60_000);
     if (differences(world, daemon).length === 0) break;
+    if (!(await peopleDecide(world))) continue;
+    ({ daemon } = restart(world));
+    if (daemon === undefined) return world.violate('BUG', 'no daemon began');
   }
   if (world.violation !== undefined) return;
   for (const fault of differences(world, daemon)) world.violate('L-CONV', fault);
@@ -132,6 +133,21 @@ async function daemonSettles(world: DriversWorld): Promise<void> {
   const writes = world.truth.sent.length;
   await world.letPass(2 * ROUND_MS);
   if (world.truth.sent.length > writes) world.violate('L-QUIET', 'something was written after convergence');
+}
+
+function restart(world: DriversWorld): DriversWorld {
+  for (const process of world.processes) process.kill();
+  world.start();
+  return world;
+}
+
+/** @returns whether there was anything that only a person could decide; nobody else is at the ledger then. */
+async function peopleDecide(world: DriversWorld): Promise<boolean> {
+  if (undecidable(world).length === 0) return false;
+  for (const process of world.processes) process.kill();
+  const person = world.startPerson();
+  await world.timeline.drive(() => world.violation !== undefined || !person.alive);
+  return true;
 }
 
 /** What is asked for while it is worked on is worked on once more. */
@@ -160,6 +176,7 @@ async function commandsSettle(world: DriversWorld): Promise<void> {
     await world.timeline.drive(() => world.violation !== undefined || !process.alive);
     await world.letPass(ROUND_MS);
     if (differences(world, undefined).length === 0) break;
+    await peopleDecide(world);
   }
   if (world.violation === undefined) for (const fault of differences(world, undefined)) world.violate('L-CONV', fault);
 }

@@ -1,11 +1,10 @@
 import type { Intent } from '../../../src/model/owned.ts';
-import type { Action } from '../../../src/model/plan.ts';
 import { hashOf } from '../../../src/platform/requests.ts';
 import type { PlatformRequest } from '../../../src/platform/transport.ts';
 import { defaultTiming } from '../../../src/reconcile/timing.ts';
 import type { Decision } from '../../../src/sandbox/handle.ts';
 import type { RuleRow } from '../../../src/sandbox/state.ts';
-import type { Sent } from '../truth.ts';
+import { type Sent, sentNow } from '../truth.ts';
 import { nameOfScope } from './estate.ts';
 import type { Sender, Surroundings } from './surroundings.ts';
 
@@ -16,16 +15,19 @@ export class Sends {
   readonly #byIntent = new Map<string, Sent>();
   /** Intents of what a person has agreed to. */
   readonly #agreed = new Set<string>();
-  /** Rules. */
-  readonly #made = new Set<string>();
+  readonly #maker = new Map<string, string>();
 
   constructor(world: Surroundings) {
     this.#world = world;
   }
 
-  /** Whether we made a rule, at whatever time. */
-  isOurs(ruleId: string): boolean {
-    return this.#made.has(ruleId);
+  of(intentId: string): Sent | undefined {
+    return this.#byIntent.get(intentId);
+  }
+
+  /** The uid for which a rule was made; undefined: by anybody else. */
+  makerOf(rowKey: string): string | undefined {
+    return this.#maker.get(rowKey);
   }
 
   sends(request: PlatformRequest, process: Sender): Sent | undefined {
@@ -36,7 +38,8 @@ export class Sends {
       return undefined;
     }
     const atMs = world.books.openedMs.get(intent.id) ?? 0;
-    const action = intent.action as unknown as Action;
+    const sent = sentNow(intent, request, process.number, world.timeline.nowMs);
+    const { action } = sent;
     this.#checkAlone(intent, process);
     if (world.timeline.nowMs - atMs >= defaultTiming.sendWithinMs)
       world.violate('I-WAL', `${action.summary} was sent after its deadline`);
@@ -45,23 +48,7 @@ export class Sends {
     world.note(
       `p${process.number} sends ${action.id}${action.prune ? ' prune' : ''} ${action.cause} ${action.object.slice(-30)} +${action.takesAlong?.length ?? 0}`,
     );
-    if (process.check(action, intent.scope, atMs)) this.#agreed.add(intent.id);
-    const sent: Sent = {
-      intent,
-      action,
-      request,
-      controller: process.number,
-      sentMs: world.timeline.nowMs,
-      uid: intent.uid,
-      fate: 'in-flight',
-      isAnswered: false,
-      isConfirmed: false,
-      isOutcomeLost: false,
-      isRefused: false,
-      rivals: [],
-      rules: [],
-      installs: [],
-    };
+    if (process.check(sent, atMs)) this.#agreed.add(intent.id);
     this.sent.push(sent);
     this.#byIntent.set(intent.id, sent);
     return sent;
@@ -71,10 +58,12 @@ export class Sends {
     sent.fate = outcome.effectApplied ? 'applied' : 'never';
     const name = nameOfScope(sent.intent.scope);
     const counts = outcome.effectApplied && !this.#agreed.has(sent.intent.id);
-    if (counts && name !== undefined) this.#world.permissions.acted(sent.action, name);
+    if (counts && name !== undefined) this.#world.permissions.acted(sent, name);
     for (const { table, before, after } of outcome.changes) {
       if (table !== 'rules' || before !== undefined || after === undefined) continue;
-      this.#made.add((after as RuleRow).id);
+      const { id } = after as RuleRow;
+      sent.rules.push(id);
+      this.#maker.set(`rule ${id}`, sent.intent.uid);
     }
   }
 

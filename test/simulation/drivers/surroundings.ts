@@ -1,17 +1,16 @@
 import type { LedgerTransaction } from '../../../src/ledger/ledger.ts';
-import type { Action } from '../../../src/model/plan.ts';
 import type { Books } from '../books.ts';
 import type { LedgerHost } from '../ledgers.ts';
 import type { WiredWorld } from '../wire.ts';
 import type { AppName } from './estate.ts';
 import type { Git } from './git.ts';
-import type { Permissions } from './permissions.ts';
+import type { Permissions, Write } from './permissions.ts';
 import type { DriverSettings } from './settings.ts';
 
 /** One process with the ledger open, as the world and the invariants look at it. */
 export interface Sender {
   readonly number: number;
-  readonly kind: 'daemon' | 'command';
+  readonly kind: 'daemon' | 'command' | 'person';
   readonly alive: boolean;
   readonly epoch: number;
   /** Virtual time at which it was asked to end. */
@@ -30,7 +29,7 @@ export interface Sender {
    * @param atMs when its intent was opened.
    * @returns whether it is done in the name of a person, and so counts for no allowance.
    */
-  check(action: Action, scope: string, atMs: number): boolean;
+  check(write: Write, atMs: number): boolean;
   /** It has told the ledger something. */
   hasCommitted(transaction: LedgerTransaction): void;
 }
@@ -53,6 +52,7 @@ export interface Surroundings extends WiredWorld<Sender> {
   approvals: number;
   sourceChanges: number;
   sharedReadings: number;
+  resolved: number;
   takeFullDisk(): boolean;
   committed(transaction: LedgerTransaction, process: Sender): void;
   /** A process has come to its end by itself. */

@@ -7,12 +7,14 @@ import type { LedgerHost } from '../ledgers.ts';
 import type { Effect } from '../perturbations.ts';
 import { Server } from '../server.ts';
 import { Timeline } from '../timeline.ts';
+import { Trace } from '../trace.ts';
 import type { Step } from '../world.ts';
 import { Command } from './command.ts';
 import { Daemon } from './daemon.ts';
 import { type AppName, anyContent, anyEstate } from './estate.ts';
 import { Git } from './git.ts';
 import { Permissions } from './permissions.ts';
+import { Person, undecidable } from './person.ts';
 import {
   driverInWords,
   driverKindOf,
@@ -51,14 +53,12 @@ export class DriversWorld implements Surroundings {
   readonly refusedRequests = new Set<string>();
   readonly byHand = new ByHand();
   readonly counts = new Map<string, number>();
-  readonly trace: string[] = [];
-  readonly #tracing: boolean;
+  readonly trace: Trace;
   readonly #chance: Chance;
   readonly #doomed = new Set<Sender>();
   #plan: DriverPlan = nothingHappens;
   #fullCommits = 0;
   #isDisturbed = false;
-  #hash = 0x811c9dc5;
   processes: Sender[] = [];
   settings: DriverSettings;
   wallOffsetMs = 0;
@@ -72,6 +72,8 @@ export class DriversWorld implements Surroundings {
   /** Drivers that began. */
   daemons = 0;
   commands = 0;
+  /** Writes in doubt that a person has decided. */
+  resolved = 0;
   violation: Violation | undefined;
   isCalm = false;
   readonly boot = 'boot-1';
@@ -80,12 +82,12 @@ export class DriversWorld implements Surroundings {
     this.seed = seed;
     this.driving = driving;
     this.ledgers = ledgers;
-    this.#tracing = tracing;
     const chance = new Chance(seed, 11);
     const ties = new Chance(seed, 1);
     const ids = new Chance(seed, 2);
     this.#chance = new Chance(seed, 3);
     this.timeline = new Timeline(() => ties.next());
+    this.trace = new Trace(this.timeline, tracing);
     const dialect = chance.happens(0.75) ? 'extended' : 'documented';
     this.server = new Server(anyEstate(chance), dialect, this.timeline, () => ids.hex(16));
     const violate = (invariant: string, message: string): void => this.violate(invariant, message);
@@ -108,14 +110,7 @@ export class DriversWorld implements Surroundings {
 
   /** One line of the trace. */
   note(text: string): void {
-    let hash = this.#hash ^ this.timeline.nowMs;
-    for (let index = 0; index < text.length; index += 1) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
-    this.#hash = hash;
-    if (this.#tracing) this.trace.push(`${String(this.timeline.nowMs).padStart(9)} ms  ${text}`);
-  }
-
-  get traceHash(): number {
-    return this.#hash >>> 0;
+    this.trace.note(text);
   }
 
   /** From here on this happens, counted from the next step. */
@@ -125,12 +120,23 @@ export class DriversWorld implements Surroundings {
   }
 
   start(): Sender {
+    // Who has seen that something is in doubt may look at the platform before anything else.
+    if (!this.isCalm && undecidable(this).length > 0 && this.#chance.happens(0.3)) return this.startPerson();
     const number = this.processes.length + 1;
     const isCommand =
       this.driving === 'command' || (this.driving === 'both' && !this.isCalm && this.#chance.happens(0.4));
-    const process: Sender = isCommand ? new Command(this, number) : new Daemon(this, number);
     if (isCommand) this.commands += 1;
     else this.daemons += 1;
+    return this.#begin(isCommand ? new Command(this, number) : new Daemon(this, number));
+  }
+
+  /** Somebody settles by hand what is in doubt. */
+  startPerson(): Sender {
+    return this.#begin(new Person(this, this.processes.length + 1));
+  }
+
+  #begin(process: Sender): Sender {
+    const { number } = process;
     this.processes.push(process);
     this.note(`p${number} starts as ${process.kind}`);
     process.live().catch((error: unknown) => {
