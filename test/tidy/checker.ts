@@ -11,6 +11,7 @@ import {
   FUNCTION_LINES_MAX,
   INSTEAD,
   LAYERS,
+  LONG_FUNCTIONS,
   POLICIES,
   REVEALED_IN,
   SPINE,
@@ -78,7 +79,7 @@ export function checkFiles(
     findings.push(
       ...importDirection(parsed),
       ...besideTheSpine(parsed),
-      ...functionSizes(parsed),
+      ...functionSizes(parsed, LONG_FUNCTIONS[path]),
       ...revealedSecrets(parsed),
     );
     const uses = ambientUses(parsed);
@@ -254,23 +255,17 @@ function fileSize({ path, text }: Parsed): Finding[] {
   return [{ file: path, line: lines, rule: 'file-size', message: `${lines} lines, at most ${FILE_LINES_MAX}` }];
 }
 
-/** Functions inside a function count for themselves: what is long is one that does much, not one that makes many. */
-function functionSizes({ path, text, program }: Parsed): Finding[] {
-  const functions: { readonly first: number; readonly last: number }[] = [];
+/** Whole functions: with their comments, and with the functions inside them. */
+function functionSizes({ path, text, program }: Parsed, longest = FUNCTION_LINES_MAX): Finding[] {
+  const findings: Finding[] = [];
   const note = (node: { start: number; end: number }): void => {
-    functions.push({ first: lineAt(text, node.start), last: lineAt(text, node.end) });
+    const lines = text.slice(node.start, node.end).split('\n').length;
+    if (lines <= longest) return;
+    const message = `a function of ${lines} lines, at most ${longest}`;
+    findings.push({ file: path, line: lineAt(text, node.start), rule: 'function-size', message });
   };
   new Visitor({ FunctionDeclaration: note, FunctionExpression: note, ArrowFunctionExpression: note }).visit(program);
-  return functions.flatMap(({ first, last }): Finding[] => {
-    const inner = new Set<number>();
-    for (const other of functions) {
-      if (other.first < first || other.last > last || (other.first === first && other.last === last)) continue;
-      for (let line = other.first + 1; line <= other.last; line += 1) inner.add(line);
-    }
-    const lines = last - first + 1 - inner.size;
-    const message = `a function of ${lines} lines of its own, at most ${FUNCTION_LINES_MAX}`;
-    return lines <= FUNCTION_LINES_MAX ? [] : [{ file: path, line: first, rule: 'function-size', message }];
-  });
+  return findings;
 }
 
 function revealedSecrets({ path, text, program }: Parsed): Finding[] {
@@ -379,8 +374,19 @@ function staleAllowances(
   );
 }
 
+const lineStarts = new Map<string, readonly number[]>();
+
 function lineAt(text: string, offset: number): number {
-  let line = 1;
-  for (let at = text.indexOf('\n'); at !== -1 && at < offset; at = text.indexOf('\n', at + 1)) line += 1;
-  return line;
+  let starts = lineStarts.get(text);
+  if (starts === undefined) {
+    starts = [...text.matchAll(/\n/g)].map(({ index }) => index);
+    lineStarts.set(text, starts);
+  }
+  let low = 0;
+  for (let high = starts.length; low < high; ) {
+    const middle = (low + high) >> 1;
+    if ((starts[middle] ?? 0) < offset) low = middle + 1;
+    else high = middle;
+  }
+  return low + 1;
 }

@@ -49,7 +49,46 @@ export const POLICIES: ReadonlySet<string> = new Set([
 export const FORBIDDEN_FOLDERS: ReadonlySet<string> = new Set(['util', 'utils', 'lib', 'common', 'helpers']);
 
 export const FILE_LINES_MAX = 400;
-export const FUNCTION_LINES_MAX = 90;
+export const FUNCTION_LINES_MAX = 60;
+/** Files with a longer function, and its lines: this list only becomes shorter. */
+export const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
+  'src/cli/apply.ts': 61,
+  'src/cli/conformance/conformance.ts': 70,
+  'src/cli/conformance/proxy.ts': 61,
+  'src/cli/conformance/server.ts': 62,
+  'src/cli/demo.ts': 61,
+  'src/cli/live-region.ts': 79,
+  'src/cli/progress.ts': 84,
+  'src/cli/run.ts': 92,
+  'src/cli/session.ts': 61,
+  'src/cli/watch.ts': 63,
+  'src/controller/aftermath.ts': 79,
+  'src/controller/breaker.ts': 136,
+  'src/controller/controller.ts': 208,
+  'src/controller/delivery.ts': 78,
+  'src/controller/gates.ts': 102,
+  'src/controller/notifications/notifications.ts': 69,
+  'src/controller/operations.ts': 117,
+  'src/controller/regions.ts': 66,
+  'src/controller/tracing/spans.ts': 126,
+  'src/controller/worker.ts': 63,
+  'src/kinds/component/diff.ts': 70,
+  'src/kinds/component/names.ts': 83,
+  'src/kinds/component/port-diff.ts': 89,
+  'src/kinds/http-gateway-rule/diff.ts': 67,
+  'src/kinds/http-gateway-rule/update.ts': 90,
+  'src/plan/plan-scope.ts': 64,
+  'src/platform/budget.ts': 101,
+  'src/platform/reader.ts': 92,
+  'src/platform/requests.ts': 62,
+  'src/reconcile/read-application.ts': 87,
+  'src/reconcile/removal-budget.ts': 66,
+  'src/reconcile/rounds.ts': 70,
+  'src/sandbox/openapi-extended.ts': 63,
+  'src/server/connections.ts': 65,
+  'src/server/metrics.ts': 90,
+  'src/server/start.ts': 64,
+};
 /** A time limit of a test detects a hang; a busy machine must stay below it. */
 export const TEST_TIME_LIMIT_MS_MIN = 300_000;
 

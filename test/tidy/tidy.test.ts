@@ -154,7 +154,13 @@ const FAULTS: readonly (readonly [what: string, path: string, text: string, rule
   [
     'a function of many functions',
     'src/plan/a.ts',
-    `function a(): void {\n${`  const b = () => {\n${long(30)}};\n`.repeat(4)}}\na();`,
+    `function a(): void {\n${`  const b = () => {\n${long(14)}};\n`.repeat(4)}}\na();`,
+    'function-size',
+  ],
+  [
+    'a function that just fits',
+    'src/plan/a.ts',
+    `function a(): void {\n${long(FUNCTION_LINES_MAX - 2)}}\na();`,
     undefined,
   ],
   ['any', 'src/plan/a.ts', 'export const a: any = 1;', 'unexplained-any'],
