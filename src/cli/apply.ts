@@ -1,6 +1,7 @@
 import { Option } from '@commander-js/extra-typings';
 import PQueue from 'p-queue';
 import { scopeKey } from '../model/ids.ts';
+import type { PlanDocument } from '../plan/document.ts';
 import { renderAccount, renderVerdict } from '../plan/render/account.ts';
 import { renderPlanText } from '../plan/render/text.ts';
 import type { Outcome } from '../reconcile/outcome.ts';
@@ -246,14 +247,7 @@ export async function apply(
     (sum, prepared) => sum + (prepared.refusals.length === 0 ? prepared.plan.actions.length : 0),
     0,
   );
-  // Nobody is asked about what they cannot see.
-  if (!isText && actions > 0 && options.yes !== true && terminal.ask !== undefined)
-    terminal.err.write(renderPlanText(plan, paintFor(terminal.err)));
-  if (
-    actions > 0 &&
-    options.yes !== true &&
-    !(await confirm(terminal, `Apply ${count(actions, 'action')}?`, '--yes'))
-  ) {
+  if (actions > 0 && options.yes !== true && !(await isConfirmed(plan, actions, isText, surroundings))) {
     terminal.err.write('Nothing was changed.\n');
     return end(undefined, EXIT.ok);
   }
@@ -274,6 +268,17 @@ export async function apply(
   if (terminal.err.isTerminal || traffic.writes > 0)
     terminal.err.write(renderEffort(surroundings.clock.monotonic() - startedMs, traffic));
   return end({ exitCode, outcomes }, exitCode);
+}
+
+async function isConfirmed(
+  plan: PlanDocument,
+  actions: number,
+  isShown: boolean,
+  { terminal }: Surroundings,
+): Promise<boolean> {
+  // Nobody is asked about what they cannot see.
+  if (!isShown && terminal.ask !== undefined) terminal.err.write(renderPlanText(plan, paintFor(terminal.err)));
+  return confirm(terminal, `Apply ${count(actions, 'action')}?`, '--yes');
 }
 
 /** With `--wait`, what is held only because an earlier write may still arrive is waited for before anybody is asked. */

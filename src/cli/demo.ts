@@ -62,31 +62,7 @@ async function runDemo(
   });
   const stage = stageOf(runCommand, surroundings, folder, sandbox);
   try {
-    stage.title(
-      'A platform to manage',
-      `The sandbox answers the platform's API at ${sandbox.url} (${dialect} dialect).`,
-    );
-    await stage.run(['regions'], EXIT.ok);
-    stage.title(
-      'What would change, and the change',
-      'The manifests under examples/ name two applications of team-a. apply shows the plan first, and on a terminal asks. Each write is preceded by an intent in the ledger, and followed by its outcome.',
-    );
-    // Without a list of what is installed, the first install into an application with components is confirmed once.
-    const first =
-      dialect === 'documented' ? ['--first-install', `default/${demo.team}/${demo.region}/${demo.appId}`] : [];
-    await stage.run(['apply', ...stage.manifests, ...stage.ledger, '--yes', ...first], EXIT.ok);
-    stage.title('Nothing left to do', 'A second plan is empty, and exits with 0 even with --detailed-exitcode.');
-    await stage.run(['plan', ...stage.manifests, ...stage.ledger, '--detailed-exitcode'], EXIT.ok);
-    stage.title('Drift', 'Somebody closes outer access of shop-web and renames a port, by hand, through the API:');
-    await causeDrift(transport, surroundings);
-    stage.title(
-      'Seen as drift',
-      'The plan says what moved, away from what, and that git has not changed; --detailed-exitcode makes it 2.',
-    );
-    await stage.run(['plan', ...stage.manifests, ...stage.ledger, '--detailed-exitcode'], EXIT.changesPending);
-    stage.title('Healed', 'The same command as before puts it right.');
-    await stage.run(['apply', ...stage.manifests, ...stage.ledger, '--yes'], EXIT.ok);
-    await stage.run(['status', ...stage.manifests, ...stage.ledger], EXIT.ok);
+    await present(stage, sandbox, dialect, () => causeDrift(transport, surroundings));
     const seconds = Math.round((clock.monotonic() - startedMs) / 1000);
     terminal.out.write(
       whereabouts({
@@ -105,6 +81,36 @@ async function runDemo(
     await transport.close();
     await sandbox.close();
   }
+}
+
+async function present(
+  stage: Stage,
+  sandbox: Sandbox,
+  dialect: DemoOptions['dialect'],
+  causeDrift: () => Promise<void>,
+): Promise<void> {
+  stage.title('A platform to manage', `The sandbox answers the platform's API at ${sandbox.url} (${dialect} dialect).`);
+  await stage.run(['regions'], EXIT.ok);
+  stage.title(
+    'What would change, and the change',
+    'The manifests under examples/ name two applications of team-a. apply shows the plan first, and on a terminal asks. Each write is preceded by an intent in the ledger, and followed by its outcome.',
+  );
+  // Without a list of what is installed, the first install into an application with components is confirmed once.
+  const first =
+    dialect === 'documented' ? ['--first-install', `default/${demo.team}/${demo.region}/${demo.appId}`] : [];
+  await stage.run(['apply', ...stage.manifests, ...stage.ledger, '--yes', ...first], EXIT.ok);
+  stage.title('Nothing left to do', 'A second plan is empty, and exits with 0 even with --detailed-exitcode.');
+  await stage.run(['plan', ...stage.manifests, ...stage.ledger, '--detailed-exitcode'], EXIT.ok);
+  stage.title('Drift', 'Somebody closes outer access of shop-web and renames a port, by hand, through the API:');
+  await causeDrift();
+  stage.title(
+    'Seen as drift',
+    'The plan says what moved, away from what, and that git has not changed; --detailed-exitcode makes it 2.',
+  );
+  await stage.run(['plan', ...stage.manifests, ...stage.ledger, '--detailed-exitcode'], EXIT.changesPending);
+  stage.title('Healed', 'The same command as before puts it right.');
+  await stage.run(['apply', ...stage.manifests, ...stage.ledger, '--yes'], EXIT.ok);
+  await stage.run(['status', ...stage.manifests, ...stage.ledger], EXIT.ok);
 }
 
 interface Stage {

@@ -28,80 +28,95 @@ const KEPT_MAX = 200;
  */
 export function withLiveRegion(terminal: Terminal): { readonly terminal: Terminal; readonly live: LiveRegion } {
   const { out, err, ask } = terminal;
-  let lines: readonly string[] = [];
+  const live = new BottomLines(err);
+  const asking = ask && {
+    ask: async (question: string) => {
+      live.show([]);
+      const answer = await ask(question);
+      live.isLineStart = true;
+      return answer;
+    },
+  };
+  return { terminal: { ...terminal, out: live.above(out), err: live.above(err), ...asking }, live };
+}
+
+class BottomLines implements LiveRegion {
+  readonly #err: Output;
+  #lines: readonly string[] = [];
   /** Lines on the screen now; 0 while somebody else's line is not at its end. */
-  let drawn = 0;
+  #drawn = 0;
   /** Of the terminal when they were drawn. */
-  let width = 0;
-  let isLineStart = true;
+  #width = 0;
+  isLineStart = true;
   /** Of standard error, while the screen is given away. */
-  let kept: string[] | undefined;
+  #kept: string[] | undefined;
 
-  function erase(): string {
-    const up = drawn > 1 ? `\u001b[${drawn - 1}A` : '';
-    const sequence = drawn > 0 ? `\r${up}\u001b[J` : '';
-    drawn = 0;
-    return sequence;
+  constructor(err: Output) {
+    this.#err = err;
   }
 
-  function draw(): string {
-    if (!isLineStart || lines.length === 0) return '';
-    drawn = lines.length;
-    width = err.columns;
-    // A line that wraps could not be taken away again.
-    return lines.map((line) => fit(line, err.columns - 1)).join('\n');
+  get isVisible(): boolean {
+    return this.#err.isTerminal;
   }
 
-  function above(output: Output): Output {
+  get rows(): number {
+    return Math.max(1, this.#err.rows - 1);
+  }
+
+  show(next: readonly string[]): void {
+    const err = this.#err;
+    if (!err.isTerminal || this.#kept !== undefined) return;
+    const isDrawn = this.#drawn === next.length && this.#width === err.columns;
+    if (isDrawn && next.every((line, at) => line === this.#lines[at])) return;
+    this.#lines = next.slice(0, this.rows);
+    const sequence = this.#erase() + this.#draw();
+    if (sequence !== '') err.write(sequence);
+  }
+
+  yield(): () => void {
+    this.show([]);
+    this.#kept = [];
+    return () => {
+      const text = this.#kept?.join('') ?? '';
+      this.#kept = undefined;
+      if (text !== '') this.#err.write(text);
+    };
+  }
+
+  /** What is written to it goes above the lines. */
+  above(output: Output): Output {
+    const err = this.#err;
     return writingTo(output, (text) => {
       if (!output.isTerminal || !err.isTerminal || text === '') {
         output.write(text);
         return;
       }
-      if (kept !== undefined) {
-        if (output === err) kept = [...kept.slice(1 - KEPT_MAX), text];
+      if (this.#kept !== undefined) {
+        if (output === err) this.#kept = [...this.#kept.slice(1 - KEPT_MAX), text];
         else output.write(text);
         return;
       }
-      const before = erase();
+      const before = this.#erase();
       if (before !== '') err.write(before);
       output.write(text);
-      isLineStart = text.endsWith('\n');
-      const after = draw();
+      this.isLineStart = text.endsWith('\n');
+      const after = this.#draw();
       if (after !== '') err.write(after);
     });
   }
 
-  const live: LiveRegion = {
-    isVisible: err.isTerminal,
-    get rows() {
-      return Math.max(1, err.rows - 1);
-    },
-    show(next) {
-      if (!err.isTerminal || kept !== undefined) return;
-      const same = drawn === next.length && next.every((line, at) => line === lines[at]) && width === err.columns;
-      if (same) return;
-      lines = next.slice(0, live.rows);
-      const sequence = erase() + draw();
-      if (sequence !== '') err.write(sequence);
-    },
-    yield() {
-      live.show([]);
-      kept = [];
-      return () => {
-        const text = kept?.join('') ?? '';
-        kept = undefined;
-        if (text !== '') err.write(text);
-      };
-    },
-  };
-  const asking = ask && {
-    ask: async (question: string) => {
-      live.show([]);
-      const answer = await ask(question);
-      isLineStart = true;
-      return answer;
-    },
-  };
-  return { terminal: { ...terminal, out: above(out), err: above(err), ...asking }, live };
+  #erase(): string {
+    const up = this.#drawn > 1 ? `\u001b[${this.#drawn - 1}A` : '';
+    const sequence = this.#drawn > 0 ? `\r${up}\u001b[J` : '';
+    this.#drawn = 0;
+    return sequence;
+  }
+
+  #draw(): string {
+    if (!this.isLineStart || this.#lines.length === 0) return '';
+    this.#drawn = this.#lines.length;
+    this.#width = this.#err.columns;
+    // A line that wraps could not be taken away again.
+    return this.#lines.map((line) => fit(line, this.#err.columns - 1)).join('\n');
+  }
 }

@@ -36,89 +36,112 @@ const LONG_MS = 30_000;
 /** Shorter than this, the time says nothing. */
 const WORTH_SAYING_MS = 2_000;
 
-export function createProgress({ terminal, live, clock }: Pick<Surroundings, 'terminal' | 'live' | 'clock'>): Progress {
-  const lanes = new Map<string, Activity>();
-  const said = new Set<string>();
-  const startedMs = clock.monotonic();
-  let tally = '';
-  let ticking: AbortController | undefined;
+type ProgressAround = Pick<Surroundings, 'terminal' | 'live' | 'clock'>;
+
+export function createProgress(around: ProgressAround): Progress {
+  return new LiveProgress(around);
+}
+
+class LiveProgress implements Progress {
+  readonly #terminal: ProgressAround['terminal'];
+  readonly #live: ProgressAround['live'];
+  readonly #clock: ProgressAround['clock'];
+  readonly #startedMs: MonotonicMs;
+  readonly #lanes = new Map<string, Activity>();
+  readonly #said = new Set<string>();
   /** One for each lane that is at something. */
-  const alarms = new Map<string, AbortController>();
+  readonly #alarms = new Map<string, AbortController>();
+  #tally = '';
+  #ticking: AbortController | undefined;
 
-  function draw(): void {
-    if (!live.isVisible) return;
-    live.show(linesOf([...lanes], tally, clock.monotonic() - startedMs, live.rows, clock));
-    if (lanes.size > 0) void tick();
+  constructor({ terminal, live, clock }: ProgressAround) {
+    this.#terminal = terminal;
+    this.#live = live;
+    this.#clock = clock;
+    this.#startedMs = clock.monotonic();
   }
 
-  async function tick(): Promise<void> {
-    if (ticking !== undefined || !live.isVisible) return;
+  at(lane: string, text: string): void {
+    this.#lanes.set(lane, { text, sinceMs: this.#clock.monotonic(), untilMs: undefined });
+    void this.#sayWhenLong(lane);
+    this.#draw();
+  }
+
+  waits(lane: string, text: string, untilMs: EpochMs): void {
+    this.#ended(lane);
+    const former = this.#lanes.get(lane);
+    const goesOn = former?.text === text && former.untilMs !== undefined;
+    this.#lanes.set(lane, { text, sinceMs: goesOn ? former.sinceMs : this.#clock.monotonic(), untilMs });
+    this.#sayOnce(`wait  ${text}, until ${new Date(untilMs).toISOString()}`);
+    this.#draw();
+  }
+
+  rest(lane: string): void {
+    this.#ended(lane);
+    this.#lanes.delete(lane);
+    this.#draw();
+  }
+
+  tally(text: string): void {
+    this.#tally = text;
+    this.#draw();
+  }
+
+  line(text: string): void {
+    this.#terminal.err.write(`${safeLine(text)}\n`);
+  }
+
+  clear(): void {
+    this.#ticking?.abort(new Error('nothing is under way'));
+    this.#ticking = undefined;
+    for (const lane of this.#alarms.keys()) this.#ended(lane);
+    this.#lanes.clear();
+    this.#live.show([]);
+  }
+
+  #draw(): void {
+    if (!this.#live.isVisible) return;
+    this.#live.show(
+      linesOf([...this.#lanes], this.#tally, this.#clock.monotonic() - this.#startedMs, this.#live.rows, this.#clock),
+    );
+    if (this.#lanes.size > 0) void this.#tick();
+  }
+
+  async #tick(): Promise<void> {
+    if (this.#ticking !== undefined || !this.#live.isVisible) return;
     const stop = new AbortController();
-    ticking = stop;
+    this.#ticking = stop;
     while (!stop.signal.aborted) {
-      await clock.sleep(REDRAW_MS, stop.signal).catch(() => {});
-      if (!stop.signal.aborted) draw();
+      await this.#clock.sleep(REDRAW_MS, stop.signal).catch(() => {});
+      if (!stop.signal.aborted) this.#draw();
     }
   }
 
-  function sayOnce(text: string): void {
-    if (live.isVisible || said.has(text)) return;
-    said.add(text);
-    terminal.err.write(`${safeLine(text)}\n`);
+  #sayOnce(text: string): void {
+    if (this.#live.isVisible || this.#said.has(text)) return;
+    this.#said.add(text);
+    this.#terminal.err.write(`${safeLine(text)}\n`);
   }
 
-  async function sayWhenLong(lane: string): Promise<void> {
+  async #sayWhenLong(lane: string): Promise<void> {
     // One alarm goes on with what the lane comes to next: a plan comes to thousands of applications in one lane.
-    if (live.isVisible || alarms.has(lane)) return;
+    if (this.#live.isVisible || this.#alarms.has(lane)) return;
     const stop = new AbortController();
-    alarms.set(lane, stop);
+    this.#alarms.set(lane, stop);
     for (let leftMs = LONG_MS; leftMs > 0; ) {
-      await clock.sleep(leftMs, stop.signal).catch(() => {});
-      const activity = lanes.get(lane);
+      await this.#clock.sleep(leftMs, stop.signal).catch(() => {});
+      const activity = this.#lanes.get(lane);
       if (stop.signal.aborted || activity === undefined) return;
-      leftMs = activity.sinceMs + LONG_MS - clock.monotonic();
-      if (leftMs <= 0) sayOnce(`wait  ${activity.text}, since ${shortDuration(LONG_MS)}`);
+      leftMs = activity.sinceMs + LONG_MS - this.#clock.monotonic();
+      if (leftMs <= 0) this.#sayOnce(`wait  ${activity.text}, since ${shortDuration(LONG_MS)}`);
     }
-    alarms.delete(lane);
+    this.#alarms.delete(lane);
   }
 
-  function ended(lane: string): void {
-    alarms.get(lane)?.abort(new Error('it is over'));
-    alarms.delete(lane);
+  #ended(lane: string): void {
+    this.#alarms.get(lane)?.abort(new Error('it is over'));
+    this.#alarms.delete(lane);
   }
-
-  return {
-    at(lane, text) {
-      lanes.set(lane, { text, sinceMs: clock.monotonic(), untilMs: undefined });
-      void sayWhenLong(lane);
-      draw();
-    },
-    waits(lane, text, untilMs) {
-      ended(lane);
-      const former = lanes.get(lane);
-      const goesOn = former?.text === text && former.untilMs !== undefined;
-      lanes.set(lane, { text, sinceMs: goesOn ? former.sinceMs : clock.monotonic(), untilMs });
-      sayOnce(`wait  ${text}, until ${new Date(untilMs).toISOString()}`);
-      draw();
-    },
-    rest(lane) {
-      ended(lane);
-      lanes.delete(lane);
-      draw();
-    },
-    tally(text) {
-      tally = text;
-      draw();
-    },
-    line: (text) => terminal.err.write(`${safeLine(text)}\n`),
-    clear() {
-      ticking?.abort(new Error('nothing is under way'));
-      ticking = undefined;
-      for (const lane of alarms.keys()) ended(lane);
-      lanes.clear();
-      live.show([]);
-    },
-  };
 }
 
 /** One lane is one line; several are a line each below a summary, as far as there is room. */

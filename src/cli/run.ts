@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import packageFile from '../../package.json' with { type: 'json' };
 import { type Controller, createController } from '../controller/controller.ts';
+import type { ControllerOptions } from '../controller/options.ts';
 import type { SettingsSpec } from '../kinds/settings/spec.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { PortolanError } from '../model/errors.ts';
@@ -146,46 +147,15 @@ async function withLedger(
   });
   if ('problems' in opened) return reportProblems(opened.problems, surroundings.terminal) ?? EXIT.invalid;
   const actorOfSource = { ledger, clock: surroundings.clock, source: options.source, actor };
-  const { workbench, planWorkbench } = openWorkbenches(
-    surroundings,
-    () => current.settings.source.limits,
-    actorOfSource,
-  );
-  const feed = openSourceFeed({
-    workbench,
-    paths: options.filename ?? [],
-    ref: options.ref,
-    exclude: opened.file === undefined ? [] : [opened.file],
-    settings: opened.configuration.settings.source,
-    clock: surroundings.clock,
-    random: surroundings.random,
-    log,
-    path: surroundings.env.PATH,
-    isRepository: options.allowRewind !== true && isOfCommit(await ledger.lastSnapshot(options.source)),
-    // Beside the ledger: what was fetched is there after a restart too, even while the remote is away.
-    cacheFolder: `${options.ledger ?? DEFAULT_LEDGER_FILE}.source`,
-    secret: (reference, where) => openSecret(reference, where, surroundings),
-  });
-  const controller = createController({
-    kinds: await surroundings.kinds.reconciled(),
-    clock: surroundings.clock,
-    random: surroundings.random,
-    log,
-    ledger,
-    feed,
-    workbench,
-    planWorkbench,
-    source: options.source,
-    actor,
-    version: packageFile.version,
-    configuration: opened.forController,
-    observer: observation.observer,
-    allow: {
-      empty: options.allowEmpty === true,
-      shrunk: options.allowShrunk === true,
-      rewind: options.allowRewind === true,
-    },
-  });
+  const limits = () => current.settings.source.limits;
+  const { workbench, planWorkbench } = openWorkbenches(surroundings, limits, actorOfSource);
+  const isRepository = options.allowRewind !== true && isOfCommit(await ledger.lastSnapshot(options.source));
+  const feed = feedOf(options, surroundings, log, opened, { workbench, isRepository });
+  const { observer } = observation;
+  const configuration = opened.forController;
+  const kinds = await surroundings.kinds.reconciled();
+  const parts = { kinds, log, ledger, feed, workbench, planWorkbench, actor, configuration, observer };
+  const controller = controllerOf(options, surroundings, parts);
   const settings = withListen(opened.configuration.settings, options);
   const over = new AbortController();
   const held: Held = { opened, observation, current, until: AbortSignal.any([surroundings.signal, over.signal]) };
@@ -207,19 +177,59 @@ async function withLedger(
   over.abort(new Error('the daemon ends'));
   log.info(lost === undefined ? 'ending: what is under way is finished first' : 'ending: the ledger is no longer ours');
   const isWhole = await controller.drain();
-  await surfaces.close();
-  await planWorkbench.close();
-  await observation.close();
+  for (const part of [surfaces, planWorkbench, observation]) await part.close();
   await reloading;
   await rememberCapabilities(ledger, held.opened, surroundings.clock).catch((error: unknown) => {
     if (!(error instanceof PortolanError)) throw error;
   });
   await held.opened.platforms.close();
   if (lost !== undefined) return reportError(lost, surroundings);
-  log.info(
-    isWhole ? 'ended; everything that was sent is recorded' : 'ended; what was cut off is looked at by the next start',
-  );
+  const rest = isWhole ? 'everything that was sent is recorded' : 'what was cut off is looked at by the next start';
+  log.info(`ended; ${rest}`);
   return isWhole ? EXIT.ok : EXIT.failed;
+}
+
+function feedOf(
+  options: RunOptions,
+  surroundings: Surroundings,
+  log: Log,
+  { file, configuration }: OpenedConfiguration,
+  rest: Pick<Parameters<typeof openSourceFeed>[0], 'workbench' | 'isRepository'>,
+): ReturnType<typeof openSourceFeed> {
+  const { clock, random, env } = surroundings;
+  return openSourceFeed({
+    paths: options.filename ?? [],
+    ref: options.ref,
+    exclude: file === undefined ? [] : [file],
+    settings: configuration.settings.source,
+    clock,
+    random,
+    log,
+    path: env.PATH,
+    // Beside the ledger: what was fetched is there after a restart too, even while the remote is away.
+    cacheFolder: `${options.ledger ?? DEFAULT_LEDGER_FILE}.source`,
+    secret: (reference, where) => openSecret(reference, where, surroundings),
+    ...rest,
+  });
+}
+
+function controllerOf(
+  options: RunOptions,
+  { clock, random }: Surroundings,
+  parts: Omit<ControllerOptions, 'clock' | 'random' | 'source' | 'version' | 'allow'>,
+): Controller {
+  return createController({
+    clock,
+    random,
+    source: options.source,
+    version: packageFile.version,
+    allow: {
+      empty: options.allowEmpty === true,
+      shrunk: options.allowShrunk === true,
+      rewind: options.allowRewind === true,
+    },
+    ...parts,
+  });
 }
 
 /** What a reload replaces. */

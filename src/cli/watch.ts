@@ -1,5 +1,6 @@
 import { PortolanError } from '../model/errors.ts';
 import { safeLine } from '../model/text.ts';
+import type { EpochMs } from '../model/time.ts';
 import { own } from './guarded.ts';
 import { clockTime, relativeTime, shortDuration } from './age.ts';
 import type { Surroundings } from './command.ts';
@@ -100,12 +101,17 @@ const FRAME_BEGINS = '\u001b[?2026h\u001b[H';
 const CLEAR = '\u001b[K';
 const FRAME_ENDS = '\u001b[J\u001b[?2026l';
 
+/** What was seen last, and why nothing was seen since. */
+interface Seen<T> {
+  state: T;
+  atMs: EpochMs;
+  problem: PortolanError | undefined;
+}
+
 async function watchOnScreen<T>(watched: Watched<T>, first: T, surroundings: Surroundings): Promise<void> {
   const { terminal, clock, signal, live } = surroundings;
   const { out } = terminal;
-  let state = first;
-  let seenMs = clock.now();
-  let problem: PortolanError | undefined;
+  const seen: Seen<T> = { state: first, atMs: clock.now(), problem: undefined };
   const stop = new AbortController();
   let isLeft = false;
   const leave = (): void => {
@@ -117,32 +123,24 @@ async function watchOnScreen<T>(watched: Watched<T>, first: T, surroundings: Sur
     leave();
     stop.abort(signal.reason);
   };
-
-  const heading = (): string => {
-    const every = `every ${shortDuration(watched.intervalMs)}`;
-    const seen = `seen ${clockTime(seenMs)}, ${relativeTime(seenMs, clock.now())}`;
-    return problem === undefined
-      ? `${every}, ${seen}; Ctrl-C ends`
-      : `! ${seen}, NOT since: ${safeLine(problem.message)}`;
+  const redraw = (): void => {
+    const heading = headingOf(seen, watched.intervalMs, clock.now());
+    out.write(frame([heading, '', ...watched.draw(seen.state, out.rows - HEADING_ROWS)], out));
   };
-  const redraw = (): void => out.write(frame([heading(), '', ...watched.draw(state, out.rows - HEADING_ROWS)], out));
-  const looking = async (): Promise<void> => {
-    while (!stop.signal.aborted) {
-      await clock.sleep(watched.intervalMs, stop.signal).catch(() => {});
-      if (stop.signal.aborted) return;
-      try {
-        state = await watched.look();
-        seenMs = clock.now();
-        problem = undefined;
-      } catch (error) {
-        problem = passing(error, signal);
-      }
-      if (!stop.signal.aborted) redraw();
+  const look = async (): Promise<void> => {
+    try {
+      seen.state = await watched.look();
+      seen.atMs = clock.now();
+      seen.problem = undefined;
+    } catch (error) {
+      seen.problem = passing(error, signal);
     }
   };
-  const ticking = async (): Promise<void> => {
+  const every = async (intervalMs: number, work?: () => Promise<void>): Promise<void> => {
     while (!stop.signal.aborted) {
-      await clock.sleep(REDRAW_MS, stop.signal).catch(() => {});
+      await clock.sleep(intervalMs, stop.signal).catch(() => {});
+      if (stop.signal.aborted) return;
+      await work?.();
       if (!stop.signal.aborted) redraw();
     }
   };
@@ -153,15 +151,22 @@ async function watchOnScreen<T>(watched: Watched<T>, first: T, surroundings: Sur
   if (signal.aborted) end();
   try {
     if (!stop.signal.aborted) redraw();
-    await Promise.all([looking().finally(() => stop.abort(new Error('the watch is over'))), ticking()]);
+    const looking = every(watched.intervalMs, look).finally(() => stop.abort(new Error('the watch is over')));
+    await Promise.all([looking, every(REDRAW_MS)]);
   } finally {
     signal.removeEventListener('abort', end);
     // As it was last, it stays to be seen and copied.
-    const last = watched.draw(state, undefined).map((line) => `${line}\n`);
+    const last = watched.draw(seen.state, undefined).map((line) => `${line}\n`);
     leave();
-    out.write(`${last.join('')}seen ${new Date(seenMs).toISOString()}\n`);
+    out.write(`${last.join('')}seen ${new Date(seen.atMs).toISOString()}\n`);
     giveBack();
   }
+}
+
+function headingOf({ atMs, problem }: Seen<unknown>, intervalMs: number, nowMs: EpochMs): string {
+  const seen = `seen ${clockTime(atMs)}, ${relativeTime(atMs, nowMs)}`;
+  if (problem !== undefined) return `! ${seen}, NOT since: ${safeLine(problem.message)}`;
+  return `every ${shortDuration(intervalMs)}, ${seen}; Ctrl-C ends`;
 }
 
 /** A whole frame over the one before: each line clears what is behind it, so nothing flickers. */

@@ -3,7 +3,7 @@ import type { LedgerOperation } from '../ledger/ledger.ts';
 import type { PortolanError } from '../model/errors.ts';
 import { type ResourceId, scopeKey } from '../model/ids.ts';
 import type { Hold, ScopePlan, Wait } from '../model/plan.ts';
-import type { Drift, PendingWork, ResourceStatus, StatusError } from '../model/status.ts';
+import type { ApplicationStatus, Condition, Drift, PendingWork, ResourceStatus, StatusError } from '../model/status.ts';
 import type { EpochMs } from '../model/time.ts';
 import { planDigest } from '../plan/digest.ts';
 import { applicationVerdicts, type Findings, resourceStatuses, type Verdict, withSince } from './conditions.ts';
@@ -94,36 +94,54 @@ export function settle(input: AftermathInput): Aftermath {
   tellDrift(input, drift.news, results, events, lines);
   if (plan !== undefined) tellHolds(former.resources, plan.holds, events);
   tellWaits(former.pending?.waits ?? [], findings.waits, events);
-  if (passed.approval !== null && passed.approval.digest !== former.approval?.digest)
+  events.push(...turns(record.id, former, record.status, failure));
+  return { events, lines, failed: failure !== undefined, next: nextOf(input, findings, results, failure) };
+}
+
+/** What turned since the last pass: an approval that is needed, a failure, a recovery, the health. */
+function turns(
+  id: ResourceId,
+  former: ApplicationStatus,
+  now: ApplicationStatus,
+  failure: StatusError | undefined,
+): readonly EventDraft[] {
+  const events: EventDraft[] = [];
+  const { approval } = now;
+  if (approval !== null && approval.digest !== former.approval?.digest)
     events.push({
       type: 'approval.needed',
       severity: 'warning',
-      message: `${record.id}: ${passed.approval.refusals.map(({ message, override }) => `${message} (${override})`).join('; ')}`,
-      detail: { digest: passed.approval.digest, refusals: passed.approval.refusals.map(({ code }) => code) },
+      message: `${id}: ${approval.refusals.map(({ message, override }) => `${message} (${override})`).join('; ')}`,
+      detail: { digest: approval.digest, refusals: approval.refusals.map(({ code }) => code) },
     });
   if (failure !== undefined && (former.failures === 0 || former.lastError?.code !== failure.code))
     events.push({
       type: 'application.failed',
       severity: 'error',
-      message: `${record.id}: ${failure.message} ${failure.remedy}`,
+      message: `${id}: ${failure.message} ${failure.remedy}`,
       detail: { code: failure.code, remedy: failure.remedy },
     });
-  if (isReady && former.failures > 0)
+  if (conditionOf(now, 'Ready')?.status === 'True' && former.failures > 0)
     events.push({
       type: 'application.recovered',
       severity: 'info',
-      message: `${record.id} is as the source says again, after ${former.failures} failed attempts`,
+      message: `${id} is as the source says again, after ${former.failures} failed attempts`,
       detail: { failures: former.failures },
     });
-  const healthBefore = former.conditions.find(({ type }) => type === 'Healthy');
-  if (healthBefore?.status !== verdicts.Healthy.status && verdicts.Healthy.status !== 'Unknown')
+  const before = conditionOf(former, 'Healthy');
+  const health = conditionOf(now, 'Healthy');
+  if (health !== undefined && before?.status !== health.status && health.status !== 'Unknown')
     events.push({
       type: 'health.changed',
-      severity: verdicts.Healthy.status === 'True' ? 'info' : 'warning',
-      message: `${record.id} is ${verdicts.Healthy.status === 'True' ? 'healthy' : 'not healthy'}: ${verdicts.Healthy.message}`,
-      detail: healthDetail(healthBefore, verdicts.Healthy),
+      severity: health.status === 'True' ? 'info' : 'warning',
+      message: `${id} is ${health.status === 'True' ? 'healthy' : 'not healthy'}: ${health.message}`,
+      detail: healthDetail(before, health),
     });
-  return { events, lines, failed: failure !== undefined, next: nextOf(input, findings, results, failure) };
+  return events;
+}
+
+function conditionOf({ conditions }: ApplicationStatus, type: Condition['type']): Condition | undefined {
+  return conditions.find((condition) => condition.type === type);
 }
 
 function failureText({ answer, remedy }: Extract<ActionResult, { status: 'failed' }>): string {

@@ -74,12 +74,17 @@ interface Circuit {
   because: string;
 }
 
-export function createCircuitBreaker(clock: Clock): CircuitBreaker {
-  const circuits = new Map<string, Circuit>();
+class RegionBreaker implements CircuitBreaker {
+  readonly #clock: Clock;
+  readonly #circuits = new Map<string, Circuit>();
 
-  function circuitOf({ platform, region }: Place): Circuit {
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  #circuitOf({ platform, region }: Place): Circuit {
     const key = `${platform}/${region}`;
-    const present = circuits.get(key);
+    const present = this.#circuits.get(key);
     if (present !== undefined) return present;
     const fresh: Circuit = {
       state: { type: 'closed' },
@@ -90,62 +95,63 @@ export function createCircuitBreaker(clock: Clock): CircuitBreaker {
       openedMs: 0,
       because: '',
     };
-    circuits.set(key, fresh);
+    this.#circuits.set(key, fresh);
     return fresh;
   }
 
-  const onWallClock = (atMs: MonotonicMs): EpochMs => clock.now() + (atMs - clock.monotonic());
+  #onWallClock(atMs: MonotonicMs): EpochMs {
+    return this.#clock.now() + (atMs - this.#clock.monotonic());
+  }
 
-  function admit(place: Place, application: ResourceId): Admission {
-    const circuit = circuitOf(place);
+  admit(place: Place, application: ResourceId): Admission {
+    const circuit = this.#circuitOf(place);
     circuit.known.add(application);
     const { state } = circuit;
-    const nowMs = clock.monotonic();
+    const nowMs = this.#clock.monotonic();
     switch (state.type) {
       case 'closed':
         return { type: 'go' };
       case 'open': {
-        if (nowMs < state.untilMs) return { type: 'wait', untilMs: onWallClock(state.untilMs) };
-        return look(circuit, application, state.looks);
+        if (nowMs < state.untilMs) return { type: 'wait', untilMs: this.#onWallClock(state.untilMs) };
+        return this.#look(circuit, application, state.looks);
       }
       case 'half-open': {
-        if (nowMs - state.sinceMs < LOOK_MS_MAX) return askAgain();
-        return look(circuit, application, state.looks);
+        if (nowMs - state.sinceMs < LOOK_MS_MAX) return this.#askAgain();
+        return this.#look(circuit, application, state.looks);
       }
       default:
         return unreachable(state);
     }
   }
 
-  function look(circuit: Circuit, by: ResourceId, looks: number): Admission {
+  #look(circuit: Circuit, by: ResourceId, looks: number): Admission {
     // From one that is broken by itself nothing can be learned, unless there is nobody else.
-    if (circuit.broken.has(by) && circuit.known.size > circuit.broken.size) return askAgain();
-    circuit.state = { type: 'half-open', by, sinceMs: clock.monotonic(), looks };
+    if (circuit.broken.has(by) && circuit.known.size > circuit.broken.size) return this.#askAgain();
+    circuit.state = { type: 'half-open', by, sinceMs: this.#clock.monotonic(), looks };
     return { type: 'go' };
   }
 
-  function askAgain(): Admission {
-    return { type: 'wait', untilMs: clock.now() + ASK_AGAIN_MS };
+  #askAgain(): Admission {
+    return { type: 'wait', untilMs: this.#clock.now() + ASK_AGAIN_MS };
   }
 
-  function report(place: Place, application: ResourceId, result: PassResult): 'opened' | 'closed' | undefined {
-    const circuit = circuitOf(place);
+  report(place: Place, application: ResourceId, result: PassResult): 'opened' | 'closed' | undefined {
+    const circuit = this.#circuitOf(place);
     switch (result) {
       case 'success':
-        return succeeded(circuit, application);
+        return this.#succeeded(circuit, application);
       case 'platform-failure':
-        return failed(circuit, application);
+        return this.#failed(circuit, application);
       case 'other':
-        // It looked and saw nothing: the next one may, at once.
-        if (circuit.state.type === 'half-open' && circuit.state.by === application)
-          circuit.state = { type: 'open', untilMs: clock.monotonic(), looks: circuit.state.looks };
+        // It looked and saw nothing.
+        this.#stopLooking(circuit, application);
         return undefined;
       default:
         return unreachable(result);
     }
   }
 
-  function succeeded(circuit: Circuit, application: ResourceId): 'closed' | undefined {
+  #succeeded(circuit: Circuit, application: ResourceId): 'closed' | undefined {
     circuit.failing.delete(application);
     for (const other of circuit.failing) circuit.broken.add(other);
     circuit.broken.delete(application);
@@ -157,58 +163,63 @@ export function createCircuitBreaker(clock: Clock): CircuitBreaker {
     return wasClosed ? undefined : 'closed';
   }
 
-  function failed(circuit: Circuit, application: ResourceId): 'opened' | undefined {
+  #failed(circuit: Circuit, application: ResourceId): 'opened' | undefined {
     const { state } = circuit;
     switch (state.type) {
       case 'closed':
-        return failedWhileClosed(circuit, application);
+        return this.#failedWhileClosed(circuit, application);
       case 'open':
         return undefined;
       case 'half-open':
-        if (state.by === application) open(circuit, state.looks + 1);
+        if (state.by === application) this.#open(circuit, state.looks + 1);
         return undefined;
       default:
         return unreachable(state);
     }
   }
 
-  function failedWhileClosed(circuit: Circuit, application: ResourceId): 'opened' | undefined {
+  #failedWhileClosed(circuit: Circuit, application: ResourceId): 'opened' | undefined {
     if (circuit.broken.has(application)) return undefined;
     circuit.failures += 1;
     circuit.failing.add(application);
     const others = circuit.known.size - circuit.broken.size;
     const isWidespread = circuit.failing.size >= Math.min(FAILURES_TO_OPEN, others);
     if (circuit.failures < FAILURES_TO_OPEN || !isWidespread) return undefined;
-    circuit.openedMs = clock.now();
+    circuit.openedMs = this.#clock.now();
     const applications = circuit.failing.size === 1 ? 'one application' : `${circuit.failing.size} applications`;
     circuit.because = `${circuit.failures} failures in a row, by ${applications}`;
-    open(circuit, 0);
+    this.#open(circuit, 0);
     return 'opened';
   }
 
-  function open(circuit: Circuit, looks: number): void {
+  #open(circuit: Circuit, looks: number): void {
     const forMs = Math.min(OPEN_MS_MAX, OPEN_MS_FIRST * 2 ** looks);
-    circuit.state = { type: 'open', untilMs: clock.monotonic() + forMs, looks };
+    circuit.state = { type: 'open', untilMs: this.#clock.monotonic() + forMs, looks };
   }
 
-  function state(place: Place): OpenCircuit | undefined {
-    const { state: now, openedMs, because } = circuitOf(place);
+  state(place: Place): OpenCircuit | undefined {
+    const { state: now, openedMs, because } = this.#circuitOf(place);
     if (now.type === 'closed') return undefined;
-    const untilMs = now.type === 'open' ? onWallClock(now.untilMs) : clock.now() + ASK_AGAIN_MS;
+    const untilMs = now.type === 'open' ? this.#onWallClock(now.untilMs) : this.#clock.now() + ASK_AGAIN_MS;
     return { untilMs, sinceMs: openedMs, because };
   }
 
-  return {
-    admit,
-    report,
-    forget: (place, application) => {
-      const circuit = circuitOf(place);
-      for (const set of [circuit.known, circuit.failing, circuit.broken]) set.delete(application);
-      if (circuit.state.type === 'half-open' && circuit.state.by === application)
-        circuit.state = { type: 'open', untilMs: clock.monotonic(), looks: circuit.state.looks };
-    },
-    state,
-  };
+  forget(place: Place, application: ResourceId): void {
+    const circuit = this.#circuitOf(place);
+    for (const set of [circuit.known, circuit.failing, circuit.broken]) set.delete(application);
+    this.#stopLooking(circuit, application);
+  }
+
+  /** The next one may look, at once. */
+  #stopLooking(circuit: Circuit, application: ResourceId): void {
+    const { state } = circuit;
+    if (state.type === 'half-open' && state.by === application)
+      circuit.state = { type: 'open', untilMs: this.#clock.monotonic(), looks: state.looks };
+  }
+}
+
+export function createCircuitBreaker(clock: Clock): CircuitBreaker {
+  return new RegionBreaker(clock);
 }
 
 const PLATFORM_FAILURES: ReadonlySet<string> = new Set(['platform/unreachable', 'platform/server-error']);

@@ -42,24 +42,13 @@ const BUDGET_EVERY = 10;
 /** When what could not be taken in is tried again. */
 const AGAIN_MS = 5_000;
 
-export function createController(options: ControllerOptions): Controller {
-  const { clock, random, ledger, source, actor, log, feed, version, observer } = options;
-  const stop = new AbortController();
-  const lost = Promise.withResolvers<PortolanError>();
+/** What passes, the source and surfaces share. */
+function createCore(options: ControllerOptions, hooks: Pick<Core, 'stop' | 'lose' | 'retrySource'>): Core {
+  const { clock, random, ledger, source, actor, log, observer } = options;
   const events = createEventLog(options);
   const keeping = { ledger, clock, source, actor };
-  /** Passes under way. */
-  const passes = new Set<Promise<void>>();
-  /** One change of the source or of the configuration at a time. */
-  let turn: Promise<void> = Promise.resolve();
-  let isAgainDue = false;
-  /** Passes that began since the last one that let the event loop turn. */
-  let burst = 0;
-  let turned: Promise<void> | undefined;
-  /** The source could not be read, or taken, since anybody was last told to go on removing. */
-  let hasWaited = false;
-
-  const slots = createSlots(() => core.configuration.settings.controller.concurrency);
+  const configuration = (): ControllerConfiguration => core.configuration;
+  const slots = createSlots(() => configuration().settings.controller.concurrency);
   const records: Core['records'] = new Map();
   const queue = createWorkQueue({
     clock,
@@ -68,61 +57,132 @@ export function createController(options: ControllerOptions): Controller {
     observer,
     onError: (key, error) => log.error(`a fault of Portolan itself: ${faultOf(error)}`, { application: key }),
   });
+  const limits = () => budgetLimits(configuration().settings);
   const core: Core = {
     options,
     events,
     keeping,
     slots,
-    gates: createGates({ clock, log, events, records, queue, configuration: () => core.configuration }),
-    intake: createIntake({ ...options, keeping, events, configuration: () => core.configuration }),
+    gates: createGates({ clock, log, events, records, queue, configuration }),
+    intake: createIntake({ ...options, keeping, events, configuration }),
     queue,
     records,
     claims: new Map(),
-    stop: stop.signal,
     configuration: options.configuration,
     account: createAccount({ snapshot: '', owned: 0, changed: 0, removed: 0 }),
-    budget: createRemovalBudget({
-      ledger,
-      clock,
-      source,
-      actor,
-      limits: () => budgetLimits(core.configuration.settings),
-      isDaemon: true,
-    }),
+    budget: createRemovalBudget({ ledger, clock, source, actor, limits, isDaemon: true }),
     shared: undefined,
-    retrySource: () =>
-      void inTurn(async () => {
-        if (!(await options.workbench.forgetFailures())) return;
-        log.info('the source is read again: somebody asked for it');
-        const taken = await intake.retry();
-        feed.retry();
-        await follow(core, taken);
-      }),
-    lose: lost.resolve,
+    ...hooks,
   };
-  const { intake } = core;
+  return core;
+}
+
+export function createController(options: ControllerOptions): Controller {
+  return new SourceController(options);
+}
+
+class SourceController implements Controller {
+  readonly api: ControllerApi;
+  readonly lost: Promise<PortolanError>;
+  readonly #options: ControllerOptions;
+  readonly #core: Core;
+  readonly #stop = new AbortController();
+  /** Passes under way. */
+  readonly #passes = new Set<Promise<void>>();
+  /** One change of the source or of the configuration at a time. */
+  #turn: Promise<void> = Promise.resolve();
+  #isAgainDue = false;
+  /** Passes that began since the last one that let the event loop turn. */
+  #burst = 0;
+  #turned: Promise<void> | undefined;
+  /** The source could not be read, or taken, since anybody was last told to go on removing. */
+  #hasWaited = false;
+
+  constructor(options: ControllerOptions) {
+    const lost = Promise.withResolvers<PortolanError>();
+    this.lost = lost.promise;
+    this.#options = options;
+    const retrySource = () => void this.#inTurn(() => this.#retrySource());
+    this.#core = createCore(options, { stop: this.#stop.signal, lose: lost.resolve, retrySource });
+    this.api = createApi(this.#core, options.clock.now());
+  }
+
+  start(): void {
+    const { version, source, feed, clock, log } = this.#options;
+    this.#core.events.publish({
+      type: 'controller.started',
+      severity: 'info',
+      message: `portolan ${version} watches ${feed.location}`,
+      detail: { version, source },
+    });
+    this.#core.queue.start(async (id, because) => {
+      await this.#breathe();
+      const pass = work(this.#core, id, because);
+      this.#passes.add(pass);
+      await pass.finally(() => this.#passes.delete(pass));
+    });
+    feed.start((state) => this.#tell(state));
+    this.#keepTime().catch((error: unknown) => {
+      if (!this.#stop.signal.aborted) log.error(`a fault of Portolan itself: ${faultOf(error)}`);
+    });
+    clock.sleep(FIRST_READING_MS, this.#stop.signal).then(
+      () => this.#inTurn(async () => follow(this.#core, await this.#core.intake.restore())),
+      () => {},
+    );
+  }
+
+  async drain(): Promise<boolean> {
+    this.#stop.abort(new Error('the controller ends'));
+    this.#core.events.publish({ type: 'controller.draining', severity: 'info', message: 'nothing new is begun' });
+    const ended = Promise.all([this.#options.feed.close(), this.#core.queue.drain(), this.#turn])
+      .then(() => this.#core.intake.settled())
+      .then(() => true);
+    const { drainMs } = durationsOf(this.#core.configuration.settings);
+    const isWhole = await this.#within(ended, drainMs);
+    if (!isWhole)
+      this.#options.log.error(
+        `not all that was under way ended within ${drainMs / 1000} s; the next start settles it by observation`,
+      );
+    return isWhole;
+  }
+
+  async reload(configuration: ControllerConfiguration): Promise<void> {
+    let former: readonly Promise<void>[] = [];
+    await this.#inTurn(async () => {
+      former = [...this.#passes];
+      this.#core.configuration = configuration;
+      this.#core.events.publish({
+        type: 'controller.reloaded',
+        severity: 'info',
+        message: 'the configuration was read again',
+      });
+      await follow(this.#core, await this.#core.intake.again());
+      for (const id of this.#core.records.keys()) this.#core.queue.add(id, 'configuration');
+    });
+    await Promise.allSettled(former);
+  }
 
   /** Passes that find everything in shared readings wait for nothing: after a few of them the event loop turns. */
-  async function breathe(): Promise<void> {
-    burst += 1;
-    if (burst <= BURST_MAX) return;
-    turned ??= clock.sleep(0).then(() => {
-      burst = 0;
-      turned = undefined;
+  async #breathe(): Promise<void> {
+    this.#burst += 1;
+    if (this.#burst <= BURST_MAX) return;
+    this.#turned ??= this.#options.clock.sleep(0).then(() => {
+      this.#burst = 0;
+      this.#turned = undefined;
     });
-    await turned;
+    await this.#turned;
   }
 
   /** The ledger could not be written, say: the feed tells nothing twice, so the last reading is taken in again by ourselves. */
-  function againSoon(): void {
-    if (isAgainDue) return;
-    isAgainDue = true;
-    clock.sleep(AGAIN_MS, stop.signal).then(
+  #againSoon(): void {
+    if (this.#isAgainDue) return;
+    this.#isAgainDue = true;
+    this.#options.clock.sleep(AGAIN_MS, this.#stop.signal).then(
       () => {
-        isAgainDue = false;
-        return inTurn(async () => {
-          await follow(core, await intake.again());
-          goOnRemoving();
+        this.#isAgainDue = false;
+        return this.#inTurn(async () => {
+          await follow(this.#core, await this.#core.intake.again());
+          this.#goOnRemoving();
         });
       },
       () => {},
@@ -130,124 +190,86 @@ export function createController(options: ControllerOptions): Controller {
   }
 
   /** One after another; what goes wrong on purpose is logged and ends nothing. */
-  function inTurn(change: () => Promise<void>): Promise<void> {
-    turn = turn.then(async () => {
-      if (stop.signal.aborted) return;
+  #inTurn(change: () => Promise<void>): Promise<void> {
+    this.#turn = this.#turn.then(async () => {
+      if (this.#stop.signal.aborted) return;
       try {
         await change();
       } catch (error) {
-        if (stop.signal.aborted && error instanceof PortolanError) return;
+        if (this.#stop.signal.aborted && error instanceof PortolanError) return;
         if (error instanceof PortolanError) {
-          expected(core, error);
-          againSoon();
-        } else log.error(`a fault of Portolan itself: ${faultOf(error)}`);
+          expected(this.#core, error);
+          this.#againSoon();
+        } else this.#options.log.error(`a fault of Portolan itself: ${faultOf(error)}`);
       }
     });
-    return turn;
+    return this.#turn;
   }
 
   /** What waited to be removed waited for a source that can be read, too; by what is wanted and allowed now, not before. */
-  function goOnRemoving(): void {
-    if (!hasWaited || !intake.isStanding) return;
-    hasWaited = false;
-    for (const { id, kept } of records.values())
-      if (Object.keys(kept.goneForMs).length > 0) queue.add(id, 'the source can be read again', 'routine');
+  #goOnRemoving(): void {
+    if (!this.#hasWaited || !this.#core.intake.isStanding) return;
+    this.#hasWaited = false;
+    for (const { id, kept } of this.#core.records.values())
+      if (Object.keys(kept.goneForMs).length > 0) this.#core.queue.add(id, 'the source can be read again', 'routine');
   }
 
   /** What is to be removed grows older. */
-  function growOlder(): readonly AppRecord[] {
-    const { pruneAfterMs } = durationsOf(core.configuration.settings);
-    const waiting = [...records.values()].filter(({ kept }) => Object.keys(kept.goneForMs).length > 0);
-    for (const record of waiting) watch(record, clock.monotonic(), intake.isStanding, pruneAfterMs);
+  #growOlder(): readonly AppRecord[] {
+    const { pruneAfterMs } = durationsOf(this.#core.configuration.settings);
+    const waiting = [...this.#core.records.values()].filter(({ kept }) => Object.keys(kept.goneForMs).length > 0);
+    for (const record of waiting)
+      watch(record, this.#options.clock.monotonic(), this.#core.intake.isStanding, pruneAfterMs);
     return waiting;
   }
 
   /** Looks at the time for as long as the controller is there. */
-  async function keepTime(): Promise<void> {
-    for (let minutes = 1; !stop.signal.aborted; minutes += 1) {
-      await clock.sleep(AGE_EVERY_MS, stop.signal);
+  async #keepTime(): Promise<void> {
+    for (let minutes = 1; !this.#stop.signal.aborted; minutes += 1) {
+      await this.#options.clock.sleep(AGE_EVERY_MS, this.#stop.signal);
       try {
-        const platforms = new Set([...records.values()].map(({ status }) => status.platform));
-        if (minutes % BUDGET_EVERY === 0) for (const platform of platforms) await core.budget.keepTime(platform);
-        for (const record of growOlder()) await keepRecord(keeping, record);
+        const platforms = new Set([...this.#core.records.values()].map(({ status }) => status.platform));
+        if (minutes % BUDGET_EVERY === 0) for (const platform of platforms) await this.#core.budget.keepTime(platform);
+        for (const record of this.#growOlder()) await keepRecord(this.#core.keeping, record);
       } catch (error) {
-        expected(core, error);
+        expected(this.#core, error);
       }
     }
   }
 
-  const tell = (state: SourceState): Promise<void> =>
-    inTurn(async () => {
-      growOlder();
-      const taken = await intake.take(state);
-      hasWaited ||= !intake.isStanding;
+  #tell(state: SourceState): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#growOlder();
+      const taken = await this.#core.intake.take(state);
+      this.#hasWaited ||= !this.#core.intake.isStanding;
       // A process that has just begun may find nothing it can take.
-      await follow(core, taken ?? (intake.accepted === undefined ? await intake.restore() : undefined));
-      goOnRemoving();
-    });
-
-  return {
-    api: createApi(core, clock.now()),
-    lost: lost.promise,
-    start() {
-      events.publish({
-        type: 'controller.started',
-        severity: 'info',
-        message: `portolan ${version} watches ${feed.location}`,
-        detail: { version, source },
-      });
-      queue.start(async (id, because) => {
-        await breathe();
-        const pass = work(core, id, because);
-        passes.add(pass);
-        await pass.finally(() => passes.delete(pass));
-      });
-      feed.start(tell);
-      keepTime().catch((error: unknown) => {
-        if (!stop.signal.aborted) log.error(`a fault of Portolan itself: ${faultOf(error)}`);
-      });
-      clock.sleep(FIRST_READING_MS, stop.signal).then(
-        () => inTurn(async () => follow(core, await intake.restore())),
-        () => {},
+      await follow(
+        this.#core,
+        taken ?? (this.#core.intake.accepted === undefined ? await this.#core.intake.restore() : undefined),
       );
-    },
-    async drain() {
-      stop.abort(new Error('the controller ends'));
-      events.publish({ type: 'controller.draining', severity: 'info', message: 'nothing new is begun' });
-      const ended = Promise.all([feed.close(), queue.drain(), turn])
-        .then(() => intake.settled())
-        .then(() => true);
-      const { drainMs } = durationsOf(core.configuration.settings);
-      const isWhole = await within(ended, drainMs);
-      if (!isWhole)
-        log.error(
-          `not all that was under way ended within ${drainMs / 1000} s; the next start settles it by observation`,
-        );
-      return isWhole;
-    },
-    async reload(configuration) {
-      let former: readonly Promise<void>[] = [];
-      await inTurn(async () => {
-        former = [...passes];
-        core.configuration = configuration;
-        events.publish({ type: 'controller.reloaded', severity: 'info', message: 'the configuration was read again' });
-        await follow(core, await intake.again());
-        for (const id of records.keys()) queue.add(id, 'configuration');
-      });
-      await Promise.allSettled(former);
-    },
-  };
+      this.#goOnRemoving();
+    });
+  }
 
   /** @returns false when it takes longer. */
-  async function within(whole: Promise<boolean>, limitMs: number): Promise<boolean> {
+  async #within(whole: Promise<boolean>, limitMs: number): Promise<boolean> {
     const giveUp = new AbortController();
-    const tooLate = clock.sleep(limitMs, giveUp.signal).then(
+    const tooLate = this.#options.clock.sleep(limitMs, giveUp.signal).then(
       () => false,
       () => false,
     );
     const isWhole = await Promise.race([whole, tooLate]);
     giveUp.abort();
     return isWhole;
+  }
+
+  async #retrySource(): Promise<void> {
+    const { workbench, log, feed } = this.#options;
+    if (!(await workbench.forgetFailures())) return;
+    log.info('the source is read again: somebody asked for it');
+    const taken = await this.#core.intake.retry();
+    feed.retry();
+    await follow(this.#core, taken);
   }
 }
 

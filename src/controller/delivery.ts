@@ -88,82 +88,95 @@ type Ending =
   | { readonly type: 'not-sent'; readonly reason: DropReason; readonly why: string };
 
 export function createDelivery<T>(options: DeliveryOptions<T>): Delivery<T> {
-  const { receiver, clock, counts } = options;
-  const waiting = new Map<string, T>();
-  const over = new AbortController();
-  const report = createReport(options);
-  const pace = createPace(options.ratePerMinute, clock);
-  let closing = false;
-  let overflowing = false;
-  let ring: () => void = () => {};
+  return new PacedDelivery(options);
+}
 
-  const drop = (reason: DropReason): void => counts.dropped(receiver, reason);
+class PacedDelivery<T> implements Delivery<T> {
+  readonly #options: DeliveryOptions<T>;
+  readonly #waiting = new Map<string, T>();
+  readonly #over = new AbortController();
+  readonly #report: ReturnType<typeof createReport>;
+  readonly #pace: ReturnType<typeof createPace>;
+  readonly #finished: Promise<void>;
+  #closing = false;
+  #overflowing = false;
+  #ring: () => void = () => {};
 
-  async function work(): Promise<void> {
+  constructor(options: DeliveryOptions<T>) {
+    this.#options = options;
+    this.#report = createReport(options);
+    this.#pace = createPace(options.ratePerMinute, options.clock);
+    this.#finished = this.#work().catch((error: unknown) => {
+      // Only the end of the grace cuts it short; anything else is a fault of ours, and must be heard of.
+      if (!this.#over.signal.aborted)
+        options.log.error(`notifications stopped: ${String(error)}`, { receiver: options.receiver });
+    });
+  }
+
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  push(key: string, item: T): void {
+    if (this.#closing) return this.#drop('shutdown');
+    const older = this.#waiting.get(key);
+    this.#waiting.set(key, older === undefined ? item : this.#options.merge(older, item));
+    const [oldest] = this.#waiting.keys();
+    if (this.#waiting.size > this.#options.capacity && oldest !== undefined) {
+      this.#waiting.delete(oldest);
+      this.#drop('overflow');
+      if (!this.#overflowing)
+        this.#options.log.warn(
+          'more is to be told than the receiver takes: the oldest messages are dropped, and counted. Narrow its rules, or raise ratePerMinute',
+          { receiver: this.#options.receiver, waiting: this.#waiting.size },
+        );
+      this.#overflowing = true;
+    }
+    this.#ring();
+  }
+
+  async close(graceMs: number): Promise<void> {
+    this.#closing = true;
+    this.#ring();
+    const done = new AbortController();
+    void this.#options.clock.sleep(graceMs, done.signal).then(
+      () => this.#over.abort(new Error('the grace is over')),
+      () => {},
+    );
+    await this.#finished;
+    done.abort();
+    for (const _ of this.#waiting) this.#drop('shutdown');
+    this.#waiting.clear();
+  }
+
+  async #work(): Promise<void> {
     for (;;) {
-      if (waiting.size === 0 && closing) return;
-      if (waiting.size === 0) overflowing = false;
-      if (waiting.size === 0) await new Promise<void>((resolve) => (ring = resolve));
-      const [next] = waiting;
+      if (this.#waiting.size === 0 && this.#closing) return;
+      if (this.#waiting.size === 0) this.#overflowing = false;
+      if (this.#waiting.size === 0) await new Promise<void>((resolve) => (this.#ring = resolve));
+      const [next] = this.#waiting;
       if (next === undefined) continue;
-      if (options.isNews?.(next[1]) === false) {
-        waiting.delete(next[0]);
+      if (this.#options.isNews?.(next[1]) === false) {
+        this.#waiting.delete(next[0]);
         continue;
       }
-      await pace(over.signal);
+      await this.#pace(this.#over.signal);
       // While it waited for its turn it may have been merged, or have given way to newer ones.
-      const [key, item] = waiting.entries().next().value ?? next;
-      waiting.delete(key);
-      const ending = await deliver(item, options, over.signal);
+      const [key, item] = this.#waiting.entries().next().value ?? next;
+      this.#waiting.delete(key);
+      const ending = await deliver(item, this.#options, this.#over.signal);
       if (ending === undefined) continue;
       if (ending.type === 'sent') {
-        options.delivered?.(item);
-        counts.sent(receiver);
-      } else drop(ending.reason);
-      report(ending, waiting.size);
+        this.#options.delivered?.(item);
+        this.#options.counts.sent(this.#options.receiver);
+      } else this.#drop(ending.reason);
+      this.#report(ending, this.#waiting.size);
     }
   }
 
-  const finished = work().catch((error: unknown) => {
-    // Only the end of the grace cuts it short; anything else is a fault of ours, and must be heard of.
-    if (!over.signal.aborted) options.log.error(`notifications stopped: ${String(error)}`, { receiver });
-  });
-
-  return {
-    push(key, item) {
-      if (closing) return drop('shutdown');
-      const older = waiting.get(key);
-      waiting.set(key, older === undefined ? item : options.merge(older, item));
-      const [oldest] = waiting.keys();
-      if (waiting.size > options.capacity && oldest !== undefined) {
-        waiting.delete(oldest);
-        drop('overflow');
-        if (!overflowing)
-          options.log.warn(
-            'more is to be told than the receiver takes: the oldest messages are dropped, and counted. Narrow its rules, or raise ratePerMinute',
-            { receiver, waiting: waiting.size },
-          );
-        overflowing = true;
-      }
-      ring();
-    },
-    get waiting() {
-      return waiting.size;
-    },
-    async close(graceMs) {
-      closing = true;
-      ring();
-      const done = new AbortController();
-      void clock.sleep(graceMs, done.signal).then(
-        () => over.abort(new Error('the grace is over')),
-        () => {},
-      );
-      await finished;
-      done.abort();
-      for (const _ of waiting) drop('shutdown');
-      waiting.clear();
-    },
-  };
+  #drop(reason: DropReason): void {
+    this.#options.counts.dropped(this.#options.receiver, reason);
+  }
 }
 
 /** Waits until one more message is allowed. */

@@ -4,12 +4,18 @@ import type { EpochMs } from '../model/time.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Outcome } from '../reconcile/outcome.ts';
-import { createCircuitBreaker, isPlatformFailure, type PassResult, type Place } from './breaker.ts';
+import {
+  type CircuitBreaker,
+  createCircuitBreaker,
+  isPlatformFailure,
+  type PassResult,
+  type Place,
+} from './breaker.ts';
 import type { EventDraft, EventLog } from './events.ts';
 import type { ControllerConfiguration } from './options.ts';
 import type { WorkQueue } from './queue.ts';
 import type { AppRecord } from './record.ts';
-import { createRegions, type SeenRegion } from './regions.ts';
+import { createRegions, type Regions, type SeenRegion } from './regions.ts';
 import type { Windows } from '../plan/window-guard.ts';
 import { type SyncWindow, syncWindows, windowAt } from '../plan/windows.ts';
 
@@ -45,113 +51,140 @@ export interface GatesOptions {
   configuration(): ControllerConfiguration;
 }
 
-export function createGates({ clock, log, events, records, queue, configuration }: GatesOptions): Gates {
-  const breaker = createCircuitBreaker(clock);
-  const regions = createRegions({ clock, intervalMs: REGIONS_EVERY_MS, onChange: regionChanged });
-  let windows: { readonly of: ControllerConfiguration; readonly ready: readonly SyncWindow[] } | undefined;
+const placeOf = ({ work }: AppRecord): Place => work.application.spec;
 
-  const placeOf = ({ work }: AppRecord): Place => ({
-    platform: work.application.spec.platform,
-    region: work.application.spec.region,
-  });
-  const isIn = (record: AppRecord, { platform, region }: Place): boolean => {
+const isIn = (record: AppRecord, { platform, region }: Place): boolean => {
+  const place = placeOf(record);
+  return place.platform === platform && place.region === region;
+};
+
+export function createGates(options: GatesOptions): Gates {
+  return new RegionGates(options);
+}
+
+class RegionGates implements Gates {
+  readonly #options: GatesOptions;
+  readonly #breaker: CircuitBreaker;
+  readonly #regions: Regions;
+  #windows: { readonly of: ControllerConfiguration; readonly ready: readonly SyncWindow[] } | undefined;
+
+  constructor(options: GatesOptions) {
+    this.#options = options;
+    this.#breaker = createCircuitBreaker(options.clock);
+    this.#regions = createRegions({
+      clock: options.clock,
+      intervalMs: REGIONS_EVERY_MS,
+      onChange: (region) => this.#regionChanged(region),
+    });
+  }
+
+  readonly windowAt: Windows['at'] = (scope, labels) =>
+    windowAt(this.#readyWindows(), scope, labels, this.#options.clock.now());
+
+  async before(record: AppRecord): Promise<Gate> {
     const place = placeOf(record);
-    return place.platform === platform && place.region === region;
-  };
+    if (this.#isKnownPaused(place)) {
+      const gate = await this.#lookAtRegion(record);
+      if (gate.type === 'paused') return gate;
+    }
+    const admission = this.#breaker.admit(place, record.id);
+    if (admission.type === 'go') return { type: 'go' };
+    // One that worked when it was tried last, and has something new to do, is not made to wait for others that fail; it
+    // may as well be the one that finds the region at work again.
+    if (record.status.failures === 0 && record.isFresh) return { type: 'go' };
+    const untilMs = admission.untilMs + (record.status.failures === 0 ? 0 : FAILED_LOOK_LATER_MS);
+    return { type: 'paused', pause: { type: 'circuit', region: place.region, untilMs }, lookAgainMs: untilMs };
+  }
+
+  pauseOf({ kept, work }: AppRecord, scope: Scope): Pause | null {
+    if (kept.suspended !== null) return { type: 'suspended', ...kept.suspended };
+    const window = this.windowAt(scope, work.application.labels);
+    return window.type === 'open' ? null : { type: 'window', window: window.window, untilMs: window.untilMs };
+  }
+
+  async after(record: AppRecord, outcome: Outcome): Promise<Pause | null> {
+    const place = placeOf(record);
+    const change = this.#breaker.report(place, record.id, resultOf(outcome));
+    const detail = { platform: place.platform, region: place.region };
+    if (change === 'opened') {
+      const because = this.#breaker.state(place)?.because ?? '';
+      const message = `region ${place.region} of ${place.platform} is left alone for a while: ${because}`;
+      this.#tell({ type: 'circuit.opened', severity: 'error', message, detail });
+    }
+    if (change === 'closed') {
+      this.#tell({
+        type: 'circuit.closed',
+        severity: 'info',
+        message: `region ${place.region} of ${place.platform} works again`,
+        detail,
+      });
+      this.#wake(place, 'circuit', 'its region works again');
+    }
+    if (!isRegionClosed(outcome)) return null;
+    const gate = await this.#lookAtRegion(record);
+    return gate.type === 'paused' ? gate.pause : null;
+  }
+
+  forget(record: AppRecord): void {
+    this.#breaker.forget(placeOf(record), record.id);
+  }
+
+  regions(): readonly RegionStatus[] {
+    return regionStatuses(this.#options.records, (place) => this.#breaker.state(place), this.#regions.seen());
+  }
 
   /** Whoever was kept back looks now; the others need not. */
-  function wake(place: Place, kept: 'region' | 'circuit', because: string): void {
-    for (const record of records.values())
-      if (isIn(record, place) && record.status.pause?.type === kept) queue.add(record.id, because, 'routine');
+  #wake(place: Place, kept: 'region' | 'circuit', because: string): void {
+    for (const record of this.#options.records.values())
+      if (isIn(record, place) && record.status.pause?.type === kept)
+        this.#options.queue.add(record.id, because, 'routine');
   }
 
-  function tell(draft: EventDraft): void {
-    log[draft.severity === 'info' ? 'info' : 'warn'](draft.message);
-    events.publish(draft);
+  #tell(draft: EventDraft): void {
+    this.#options.log[draft.severity === 'info' ? 'info' : 'warn'](draft.message);
+    this.#options.events.publish(draft);
   }
 
-  function regionChanged({ platform, region, state, message, sinceMs }: SeenRegion): void {
+  #regionChanged({ platform, region, state, message, sinceMs }: SeenRegion): void {
     const detail = { platform, region, sinceMs };
     if (state === 'paused') {
-      tell({ type: 'region.paused', severity: 'warning', message: `${message}: nothing is written to it`, detail });
+      this.#tell({
+        type: 'region.paused',
+        severity: 'warning',
+        message: `${message}: nothing is written to it`,
+        detail,
+      });
       return;
     }
-    tell({ type: 'region.resumed', severity: 'info', message: `${message} again`, detail });
-    wake({ platform, region }, 'region', 'its region is enabled again');
+    this.#tell({ type: 'region.resumed', severity: 'info', message: `${message} again`, detail });
+    this.#wake({ platform, region }, 'region', 'its region is enabled again');
   }
 
-  const isKnownPaused = ({ platform, region }: Place): boolean =>
-    regions.seen().some((seen) => seen.state === 'paused' && seen.platform === platform && seen.region === region);
+  #isKnownPaused({ platform, region }: Place): boolean {
+    return this.#regions
+      .seen()
+      .some((seen) => seen.state === 'paused' && seen.platform === platform && seen.region === region);
+  }
 
-  async function lookAtRegion(record: AppRecord): Promise<Gate> {
+  async #lookAtRegion(record: AppRecord): Promise<Gate> {
     const { platform, region } = placeOf(record);
     const { team } = record.work.application.spec;
-    const look = await regions.look(configuration().client(platform), team, region);
+    const look = await this.#regions.look(this.#options.configuration().client(platform), team, region);
     if (look.type !== 'paused') return { type: 'go' };
     const { state, sinceMs, lookAgainMs } = look;
     return { type: 'paused', pause: { type: 'region', region, state, sinceMs }, lookAgainMs };
   }
 
-  function readyWindows(): readonly SyncWindow[] {
-    const now = configuration();
-    if (windows?.of !== now) windows = { of: now, ready: syncWindows(now.settings.windows) };
-    return windows.ready;
+  #readyWindows(): readonly SyncWindow[] {
+    const now = this.#options.configuration();
+    if (this.#windows?.of !== now) this.#windows = { of: now, ready: syncWindows(now.settings.windows) };
+    return this.#windows.ready;
   }
-
-  const windowOf: Windows['at'] = (scope, labels) => windowAt(readyWindows(), scope, labels, clock.now());
-
-  return {
-    windowAt: windowOf,
-    async before(record) {
-      const place = placeOf(record);
-      if (isKnownPaused(place)) {
-        const gate = await lookAtRegion(record);
-        if (gate.type === 'paused') return gate;
-      }
-      const admission = breaker.admit(place, record.id);
-      if (admission.type === 'go') return { type: 'go' };
-      // One that worked when it was tried last, and has something new to do, is not made to wait for others that fail; it
-      // may as well be the one that finds the region at work again.
-      if (record.status.failures === 0 && record.isFresh) return { type: 'go' };
-      const untilMs = admission.untilMs + (record.status.failures === 0 ? 0 : FAILED_LOOK_LATER_MS);
-      return { type: 'paused', pause: { type: 'circuit', region: place.region, untilMs }, lookAgainMs: untilMs };
-    },
-    pauseOf({ kept, work }, scope) {
-      if (kept.suspended !== null) return { type: 'suspended', ...kept.suspended };
-      const window = windowOf(scope, work.application.labels);
-      return window.type === 'open' ? null : { type: 'window', window: window.window, untilMs: window.untilMs };
-    },
-    async after(record, outcome) {
-      const place = placeOf(record);
-      const change = breaker.report(place, record.id, resultOf(outcome));
-      const detail = { platform: place.platform, region: place.region };
-      if (change === 'opened') {
-        const because = breaker.state(place)?.because ?? '';
-        const message = `region ${place.region} of ${place.platform} is left alone for a while: ${because}`;
-        tell({ type: 'circuit.opened', severity: 'error', message, detail });
-      }
-      if (change === 'closed') {
-        tell({
-          type: 'circuit.closed',
-          severity: 'info',
-          message: `region ${place.region} of ${place.platform} works again`,
-          detail,
-        });
-        wake(place, 'circuit', 'its region works again');
-      }
-      if (!isRegionClosed(outcome)) return null;
-      const gate = await lookAtRegion(record);
-      return gate.type === 'paused' ? gate.pause : null;
-    },
-    forget: (record) => breaker.forget(placeOf(record), record.id),
-    regions: () => regionStatuses(records, placeOf, breaker.state, regions.seen()),
-  };
 }
 
 function regionStatuses(
   records: ReadonlyMap<ResourceId, AppRecord>,
-  placeOf: (record: AppRecord) => Place,
-  circuitOf: ReturnType<typeof createCircuitBreaker>['state'],
+  circuitOf: CircuitBreaker['state'],
   seen: readonly SeenRegion[],
 ): readonly RegionStatus[] {
   const places = new Map(

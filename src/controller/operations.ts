@@ -14,12 +14,7 @@ import { planFiles, planWorks, type ViewEnvironment } from './views.ts';
 
 /** What surfaces may see and ask. */
 export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
-  const { records, queue, events, options, keeping } = core;
-  const known = (id: ResourceId): AppRecord => {
-    const record = records.get(id);
-    if (record === undefined) throw unknownApplication(id);
-    return record;
-  };
+  const { records, options } = core;
   return {
     startedMs,
     status: () => statusOf(core, startedMs),
@@ -28,23 +23,30 @@ export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
       const record = records.get(id);
       return record && shown(core, record);
     },
-    events,
-    sync(id, by) {
-      // Whoever asks for a look wants to see what is there now, and not what was a moment ago.
-      core.shared?.forget();
-      const asked = id === 'all' ? [...records.values()] : [known(id)];
-      for (const record of asked) {
-        queue.forget(record.id);
-        queue.add(record.id, `asked for by ${by}`);
-      }
-      core.retrySource();
-    },
+    events: core.events,
     pokeSource: (because) => {
       options.log.debug('the source may have changed', { because });
       options.feed.poke();
     },
+    ...applicationCommands(core),
+    ...platformCommands(core),
+    ...plansOf(core),
+    ...ledgerViews(core),
+  };
+}
+
+/** @throws PortolanError `invalid` for an application that the accepted source does not have. */
+function known({ records }: Core, id: ResourceId): AppRecord {
+  const record = records.get(id);
+  if (record === undefined) throw unknownApplication(id);
+  return record;
+}
+
+function applicationCommands(core: Core): Pick<ControllerApi, 'suspend' | 'resume' | 'approve'> {
+  const { queue, options, keeping } = core;
+  return {
     async suspend(id, by, reason) {
-      const record = known(id);
+      const record = known(core, id);
       const sinceMs = record.kept.suspended?.sinceMs ?? options.clock.now();
       const change = { suspended: { by, reason, sinceMs }, remindedMs: null };
       await keepChange(keeping, record, change, line('suspended', { application: id, by, reason }));
@@ -59,7 +61,7 @@ export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
       queue.add(id, `suspended by ${by}`);
     },
     async resume(id, by) {
-      const record = known(id);
+      const record = known(core, id);
       const { suspended } = record.kept;
       if (suspended === null) return;
       const change = { suspended: null, remindedMs: null };
@@ -72,7 +74,7 @@ export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
       queue.add(id, `resumed by ${by}`);
     },
     async approve(id, digest, by) {
-      const record = known(id);
+      const record = known(core, id);
       const { approval } = record.status;
       if (approval === null) throw nothingToApprove(id);
       if (approval.digest !== digest) throw otherPlan(id, digest, approval.digest);
@@ -90,6 +92,22 @@ export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
       queue.forget(id);
       queue.add(id, `approved by ${by}`);
     },
+  };
+}
+
+function platformCommands(core: Core): Pick<ControllerApi, 'sync' | 'rebind'> {
+  const { records, queue, options, keeping } = core;
+  return {
+    sync(id, by) {
+      // Whoever asks for a look wants to see what is there now, and not what was a moment ago.
+      core.shared?.forget();
+      const asked = id === 'all' ? [...records.values()] : [known(core, id)];
+      for (const record of asked) {
+        queue.forget(record.id);
+        queue.add(record.id, `asked for by ${by}`);
+      }
+      core.retrySource();
+    },
     async rebind(platform, by, reason) {
       const url = canonicalUrl(core.configuration.client(platform).url);
       const former = await rebindByHand(keeping, platform, url, { reason, by });
@@ -104,13 +122,24 @@ export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
       }
       return { url, before: former?.url ?? null };
     },
+  };
+}
+
+function plansOf(core: Core): Pick<ControllerApi, 'plan' | 'planManifests'> {
+  return {
     plan: (id, signal) => {
-      const works = id === 'all' ? [...records.values()].map(({ work }) => work) : [known(id).work];
+      const works = id === 'all' ? [...core.records.values()].map(({ work }) => work) : [known(core, id).work];
       return planWorks(works, core.intake.accepted?.revision ?? null, viewsOf(core), signal);
     },
     planManifests: (files, request, signal) => planFiles(files, request, viewsOf(core), signal),
+  };
+}
+
+function ledgerViews(core: Core): Pick<ControllerApi, 'history' | 'objects' | 'intents'> {
+  const { keeping } = core;
+  return {
     async history({ application, limit, beforeSerial }) {
-      const scope = application === undefined ? undefined : known(application).status.scope;
+      const scope = application === undefined ? undefined : known(core, application).status.scope;
       // Never resolved, so nothing was ever done to it.
       if (scope === null) return [];
       return keeping.ledger.history({
@@ -120,12 +149,12 @@ export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
       });
     },
     async objects(id) {
-      const { scope } = known(id).status;
+      const { scope } = known(core, id).status;
       return scope === null ? [] : keeping.ledger.objects({ scope });
     },
     async intents(id) {
       if (id === 'all') return keeping.ledger.intents({ states: ['open', 'unknown'] });
-      const { scope } = known(id).status;
+      const { scope } = known(core, id).status;
       return scope === null ? [] : keeping.ledger.intents({ scope, states: ['open', 'unknown'] });
     },
   };

@@ -12,10 +12,12 @@ import type { Clock } from '../runtime/clock.ts';
  */
 export interface Regions {
   /** Never rejects for what the platform does. */
-  look(client: Pick<PlatformClient, 'name' | 'regions'>, team: string, region: string): Promise<RegionLook>;
+  look(client: RegionClient, team: string, region: string): Promise<RegionLook>;
   /** Every region that was asked for, as it was last seen. */
   seen(): readonly SeenRegion[];
 }
+
+type RegionClient = Pick<PlatformClient, 'name' | 'regions'>;
 
 export type RegionLook =
   | { readonly type: 'open' }
@@ -58,12 +60,12 @@ interface Listing {
   readonly error: PortolanError | undefined;
 }
 
-export function createRegions({ clock, intervalMs, onChange }: RegionsOptions): Regions {
+/** Reads the listing of a platform when the last one is older than the interval, once for all who ask meanwhile. */
+function createListings(clock: Clock, intervalMs: number): (client: RegionClient, team: string) => Promise<Listing> {
   const listings = new Map<string, Listing>();
   const underWay = new Map<string, Promise<Listing>>();
-  const seen = new Map<string, SeenRegion>();
 
-  async function read(client: Pick<PlatformClient, 'name' | 'regions'>, team: string, key: string): Promise<Listing> {
+  async function read(client: RegionClient, team: string, key: string): Promise<Listing> {
     const before = listings.get(key)?.regions;
     try {
       // One listing answers for every team whose turn comes soon, where the token may list all regions.
@@ -75,7 +77,7 @@ export function createRegions({ clock, intervalMs, onChange }: RegionsOptions): 
     }
   }
 
-  async function listingOf(client: Pick<PlatformClient, 'name' | 'regions'>, team: string): Promise<Listing> {
+  return async (client, team) => {
     const key = `${client.name}/${team}`;
     const known = listings.get(key);
     if (known !== undefined && clock.monotonic() - known.readMs < known.goodForMs) return known;
@@ -89,7 +91,12 @@ export function createRegions({ clock, intervalMs, onChange }: RegionsOptions): 
       .finally(() => underWay.delete(key));
     underWay.set(key, reading);
     return await reading;
-  }
+  };
+}
+
+export function createRegions({ clock, intervalMs, onChange }: RegionsOptions): Regions {
+  const listingOf = createListings(clock, intervalMs);
+  const seen = new Map<string, SeenRegion>();
 
   function note(platform: string, region: string, stateInWords: string | undefined): SeenRegion {
     const key = `${platform}/${region}`;

@@ -5,7 +5,7 @@ import { PortolanError } from '../model/errors.ts';
 import type { ResourceId, Scope } from '../model/ids.ts';
 import type { ResourceStatus } from '../model/status.ts';
 import type { Prepared } from '../reconcile/reconcile.ts';
-import type { Account } from './account.ts';
+import type { PassEnvironment } from './daemon-policy.ts';
 import { type Next, driftDetected, settle } from './aftermath.ts';
 import { modeOf } from './conditions.ts';
 import { type Core, expected, milestone, passOptions, publish, resyncMs, worldOf } from './core.ts';
@@ -73,7 +73,7 @@ interface FirstLook {
 }
 
 async function onePass(core: Core, record: AppRecord, because: readonly string[]): Promise<void> {
-  const { options, intake, keeping, configuration, queue } = core;
+  const { options, keeping, configuration, queue } = core;
   const { clock, log } = options;
   const { revision, work: wanted } = record;
   const gate = await core.gates.before(record);
@@ -87,28 +87,7 @@ async function onePass(core: Core, record: AppRecord, because: readonly string[]
   record.isRunning = true;
   log.debug('looking', { application: record.id, revision, because: because.join(', ') });
   const look: FirstLook = { resources: record.status.resources, lines: [] };
-  const environment = {
-    clock,
-    keeping,
-    options: {
-      ...passOptions(configuration),
-      ...(core.shared === undefined ? {} : { shared: core.shared, isAlone: record.isAlone }),
-    },
-    pruneAfterMs: durationsOf(configuration.settings).pruneAfterMs,
-    account: core.account,
-    budget: core.budget,
-    revision,
-    keepAccount: async (account: Account) => {
-      if (account === core.account) await keepFact(keeping, 'account', account.state);
-    },
-    isStanding: () => intake.isStanding,
-    keeps: (prunes: number) => intake.keeps(prunes),
-    claims: core.claims,
-    recordOf: (id: ResourceId) => core.records.get(id),
-    pauseOf: (scope: Scope) => core.gates.pauseOf(record, scope),
-    planned: (prepared: Prepared) => planned(core, record, revision, prepared, look),
-  };
-  const result = await passOrError(core, record, revision, environment);
+  const result = await passOrError(core, record, revision, environmentOf(core, record, revision, look));
   const { outcome } = result;
   if (outcome.type !== 'refused' && outcome.error !== undefined && isLedgerLost(outcome.error))
     core.lose(outcome.error);
@@ -134,6 +113,28 @@ async function onePass(core: Core, record: AppRecord, because: readonly string[]
   ]);
   await keepRecord(keeping, record, [...look.lines, ...after.lines]);
   again(core, record, after.next);
+}
+
+function environmentOf(core: Core, record: AppRecord, revision: string, look: FirstLook): PassEnvironment {
+  const { options, intake, keeping, configuration, shared } = core;
+  return {
+    clock: options.clock,
+    keeping,
+    options: { ...passOptions(configuration), ...(shared === undefined ? {} : { shared, isAlone: record.isAlone }) },
+    pruneAfterMs: durationsOf(configuration.settings).pruneAfterMs,
+    account: core.account,
+    budget: core.budget,
+    revision,
+    keepAccount: async (account) => {
+      if (account === core.account) await keepFact(keeping, 'account', account.state);
+    },
+    isStanding: () => intake.isStanding,
+    keeps: (prunes) => intake.keeps(prunes),
+    claims: core.claims,
+    recordOf: (id) => core.records.get(id),
+    pauseOf: (scope) => core.gates.pauseOf(record, scope),
+    planned: (prepared) => planned(core, record, revision, prepared, look),
+  };
 }
 
 /** What is wanted now was tried, by this pass. */

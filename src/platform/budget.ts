@@ -58,66 +58,92 @@ export function createRequestBudget(limits: BudgetLimits, clock: Clock): Request
       `a budget needs room for a request, got ${concurrency} at once and ${requestsPerSecond} a second`,
     );
   }
-  const waiting: Waiter[] = [];
-  const rate = createRate(limits, clock);
-  const retries = createRetryShare(clock);
-  const limit = createAdaptiveLimit(concurrency);
+  return new SharedBudget(limits, clock);
+}
+
+class SharedBudget implements RequestBudget {
+  readonly #clock: Clock;
+  readonly #concurrency: number;
+  readonly #waiting: Waiter[] = [];
+  readonly #rate: ReturnType<typeof createRate>;
+  readonly #retries: ReturnType<typeof createRetryShare>;
+  readonly #limit: ReturnType<typeof createAdaptiveLimit>;
   /** When each request under way began, the oldest first. */
-  const began = new Set<{ readonly atMs: MonotonicMs }>();
-  const hanging = createAlarm(clock, pump);
-  let isWaking = false;
+  readonly #began = new Set<{ readonly atMs: MonotonicMs }>();
+  readonly #hanging: ReturnType<typeof createAlarm>;
+  #isWaking = false;
+  readonly throttled: () => void;
+  readonly takeRetry: () => boolean;
+
+  constructor(limits: BudgetLimits, clock: Clock) {
+    this.#clock = clock;
+    this.#concurrency = limits.concurrency;
+    this.#rate = createRate(limits, clock);
+    this.#retries = createRetryShare(clock);
+    this.#limit = createAdaptiveLimit(limits.concurrency);
+    this.#hanging = createAlarm(clock, () => this.#pump());
+    this.throttled = this.#rate.halve;
+    this.takeRetry = this.#retries.take;
+  }
+
+  readonly state = (): BudgetState => ({
+    running: this.#began.size,
+    waiting: this.#waiting.length,
+    concurrency: this.#limit.current(),
+    requestsPerSecond: this.#rate.perSecond(),
+  });
 
   /** Requests that count against the limit, and when the oldest of them will not any more. */
-  function load(): { readonly inFlight: number; readonly untilMs: MonotonicMs } {
-    const hangsAfterMs = limit.hangsAfterMs();
-    const hungBeforeMs = clock.monotonic() - hangsAfterMs;
-    let inFlight = began.size;
-    for (const { atMs } of began) {
+  #load(): { readonly inFlight: number; readonly untilMs: MonotonicMs } {
+    const hangsAfterMs = this.#limit.hangsAfterMs();
+    const hungBeforeMs = this.#clock.monotonic() - hangsAfterMs;
+    let inFlight = this.#began.size;
+    for (const { atMs } of this.#began) {
       if (atMs > hungBeforeMs) return { inFlight, untilMs: atMs + hangsAfterMs };
       inFlight -= 1;
     }
     return { inFlight, untilMs: Number.POSITIVE_INFINITY };
   }
 
-  function pump(): void {
-    while (began.size < concurrency && waiting.length > 0) {
-      const { inFlight, untilMs } = load();
-      if (inFlight >= limit.current()) {
-        hanging.setFor(untilMs);
+  #pump(): void {
+    while (this.#began.size < this.#concurrency && this.#waiting.length > 0) {
+      const { inFlight, untilMs } = this.#load();
+      if (inFlight >= this.#limit.current()) {
+        this.#hanging.setFor(untilMs);
         return;
       }
-      const waitMs = rate.takeOrWaitMs();
+      const waitMs = this.#rate.takeOrWaitMs();
       if (waitMs > 0) {
-        wakeIn(waitMs);
+        this.#wakeIn(waitMs);
         break;
       }
-      waiting.shift()?.grant(begin(inFlight + 1));
+      this.#waiting.shift()?.grant(this.#begin(inFlight + 1));
     }
-    hanging.cancel();
+    this.#hanging.cancel();
   }
 
-  function wakeIn(ms: number): void {
-    if (isWaking) return;
-    isWaking = true;
-    void clock.sleep(ms).then(() => {
-      isWaking = false;
-      pump();
+  #wakeIn(ms: number): void {
+    if (this.#isWaking) return;
+    this.#isWaking = true;
+    void this.#clock.sleep(ms).then(() => {
+      this.#isWaking = false;
+      this.#pump();
     });
   }
 
-  function begin(inFlight: number): EndOfRequest {
-    const nowMs = clock.monotonic();
+  #begin(inFlight: number): EndOfRequest {
+    const nowMs = this.#clock.monotonic();
     const request = { atMs: nowMs };
-    const sent = limit.began(inFlight, began.size + 1, nowMs);
-    began.add(request);
+    const sent = this.#limit.began(inFlight, this.#began.size + 1, nowMs);
+    this.#began.add(request);
     return (answer) => {
-      if (!began.delete(request)) return;
-      limit.ended(sent, answer, clock.monotonic());
-      pump();
+      if (!this.#began.delete(request)) return;
+      this.#limit.ended(sent, answer, this.#clock.monotonic());
+      this.#pump();
     };
   }
 
-  async function take(signal?: AbortSignal): Promise<EndOfRequest> {
+  async take(signal?: AbortSignal): Promise<EndOfRequest> {
     signal?.throwIfAborted();
     const end = await new Promise<EndOfRequest>((resolve, reject) => {
       const waiter: Waiter = {
@@ -127,30 +153,18 @@ export function createRequestBudget(limits: BudgetLimits, clock: Clock): Request
         },
       };
       const leave = (): void => {
-        waiting.splice(waiting.indexOf(waiter), 1);
-        if (waiting.length === 0) hanging.cancel();
+        this.#waiting.splice(this.#waiting.indexOf(waiter), 1);
+        if (this.#waiting.length === 0) this.#hanging.cancel();
         reject(signal?.reason);
       };
-      waiting.push(waiter);
-      pump();
+      this.#waiting.push(waiter);
+      this.#pump();
       // Most get their turn at once; a listener would cost them more than the turn.
-      if (waiting.at(-1) === waiter) signal?.addEventListener('abort', leave, { once: true });
+      if (this.#waiting.at(-1) === waiter) signal?.addEventListener('abort', leave, { once: true });
     });
-    retries.request();
+    this.#retries.request();
     return end;
   }
-
-  return {
-    take,
-    throttled: rate.halve,
-    takeRetry: retries.take,
-    state: () => ({
-      running: began.size,
-      waiting: waiting.length,
-      concurrency: limit.current(),
-      requestsPerSecond: rate.perSecond(),
-    }),
-  };
 }
 
 /** One timer, set while it is needed: a sleep that nobody needs would keep the process alive. */

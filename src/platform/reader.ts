@@ -61,57 +61,20 @@ const NO_QUERY: Readonly<Record<string, string>> = {};
 
 /** Reads with retries; two equal reads under way at the same time are one request. */
 export function createReader(world: ReaderWorld): Reader {
-  const { url, gate, clock, random, log, policy, onSlow } = world;
+  const { url } = world;
   const underWay = new Map<string, Promise<Answer>>();
   let isProven = false;
-  const retries = {
-    clock,
-    random,
-    policy,
-    mayRetry: gate.budget.takeRetry,
-    onRetry: (request: PlatformRequest, delayMs: number, why: string) =>
-      log.debug('read is tried again', { operation: request.operation, delayMs, why }),
-  };
-  const send = retryingReads((request) => gate.send(request), retries);
-  const sendUnlessLate = retryingReads((request) => gate.send(request), { ...retries, retriesLate: false });
-
-  /** What hangs once hangs again: a read with a deadline of its own is not repeated when that has passed. */
-  async function sendInTime(request: PlatformRequest, operation: ReadOperation): Promise<PlatformResponse> {
-    if (operations[operation].timeoutMs === undefined) return await send(request);
-    const answered = new AbortController();
-    clock.sleep(SLOW_MS, answered.signal).then(
-      () => onSlow?.({ operation, path: request.path, deadlineMs: Math.max(0, request.timeoutMs - SLOW_MS) }),
-      () => {},
-    );
-    try {
-      return await sendUnlessLate(request);
-    } finally {
-      answered.abort(ANSWERED);
-    }
-  }
+  const send = sendInTime(world);
 
   async function ask(request: PlatformRequest, where: string, operation: ReadOperation): Promise<Answer> {
     try {
-      return parseAnswer(await sendInTime(request, operation), world.redact);
+      return parseAnswer(await send(request, operation), world.redact);
     } catch (error) {
       // Waiting for a turn ends with the signal's own reason, whatever the caller chose it to be.
       if (world.signal?.aborted === true) throw stopped(where);
       if (error instanceof TransportError) throw unanswered(where, error);
       throw error;
     }
-  }
-
-  function askOnce(request: PlatformRequest, where: string, operation: ReadOperation): Promise<Answer> {
-    const { path, query } = request;
-    // Building search parameters costs more than the rest of this; few reads have any.
-    const key = query === NO_QUERY ? path : `${path}?${new URLSearchParams(query).toString()}`;
-    const present = underWay.get(key);
-    if (present !== undefined) return present;
-    const asked = ask(request, where, operation).finally(() => {
-      if (underWay.get(key) === asked) underWay.delete(key);
-    });
-    underWay.set(key, asked);
-    return asked;
   }
 
   return {
@@ -129,26 +92,72 @@ export function createReader(world: ReaderWorld): Reader {
         timeoutMs: Math.min(world.timeoutMs, operations[operation].timeoutMs ?? world.timeoutMs),
         ...(world.signal === undefined ? {} : { signal: world.signal }),
       };
-      const answer = await askOnce(request, where, operation);
-      if (answer.isSuccess && answer.isJson) return decoded(call, answer, where);
+      const answer = await once(underWay, request, () => ask(request, where, operation));
+      if (answer.isSuccess && answer.isJson) {
+        const value = decoded(call, answer, where);
+        isProven = true;
+        return value;
+      }
       const meant = call.otherwise?.(answer);
       if (meant !== undefined) return meant.value;
       throw failedRead(where, answer, operation);
     },
   };
+}
 
-  function decoded<T>(call: ReadCall<T>, answer: Answer, where: string): T {
-    const { operation } = call;
-    if (operation === 'listRegions' && isForeignAnswer(operation, answer.json))
-      throw notTheApi(where, operation, answer);
+type Send = (request: PlatformRequest, operation: ReadOperation) => Promise<PlatformResponse>;
+
+/** What hangs once hangs again: a read with a deadline of its own is not repeated when that has passed. */
+function sendInTime({ gate, clock, random, log, policy, onSlow }: ReaderWorld): Send {
+  const retries = {
+    clock,
+    random,
+    policy,
+    mayRetry: gate.budget.takeRetry,
+    onRetry: (request: PlatformRequest, delayMs: number, why: string) =>
+      log.debug('read is tried again', { operation: request.operation, delayMs, why }),
+  };
+  const send = retryingReads((request) => gate.send(request), retries);
+  const sendUnlessLate = retryingReads((request) => gate.send(request), { ...retries, retriesLate: false });
+  return async (request, operation) => {
+    if (operations[operation].timeoutMs === undefined) return await send(request);
+    const answered = new AbortController();
+    clock.sleep(SLOW_MS, answered.signal).then(
+      () => onSlow?.({ operation, path: request.path, deadlineMs: Math.max(0, request.timeoutMs - SLOW_MS) }),
+      () => {},
+    );
     try {
-      const value = call.decode(answer.json, where);
-      isProven = true;
-      return value;
-    } catch (error) {
-      const isDrift = error instanceof PortolanError && error.code === 'platform/schema-drift';
-      if (isDrift && isForeignAnswer(operation, answer.json)) throw notTheApi(where, operation, answer);
-      throw error;
+      return await sendUnlessLate(request);
+    } finally {
+      answered.abort(ANSWERED);
     }
+  };
+}
+
+function once(
+  underWay: Map<string, Promise<Answer>>,
+  { path, query }: PlatformRequest,
+  ask: () => Promise<Answer>,
+): Promise<Answer> {
+  // Building search parameters costs more than the rest of this; few reads have any.
+  const key = query === NO_QUERY ? path : `${path}?${new URLSearchParams(query).toString()}`;
+  const present = underWay.get(key);
+  if (present !== undefined) return present;
+  const asked = ask().finally(() => {
+    if (underWay.get(key) === asked) underWay.delete(key);
+  });
+  underWay.set(key, asked);
+  return asked;
+}
+
+function decoded<T>(call: ReadCall<T>, answer: Answer, where: string): T {
+  const { operation } = call;
+  if (operation === 'listRegions' && isForeignAnswer(operation, answer.json)) throw notTheApi(where, operation, answer);
+  try {
+    return call.decode(answer.json, where);
+  } catch (error) {
+    const isDrift = error instanceof PortolanError && error.code === 'platform/schema-drift';
+    if (isDrift && isForeignAnswer(operation, answer.json)) throw notTheApi(where, operation, answer);
+    throw error;
   }
 }

@@ -13,6 +13,8 @@ import { readBack } from './read-back.ts';
 import { runnable } from './runnable.ts';
 import type { PassOptions, Prepared } from './work.ts';
 
+type Ended = Extract<Outcome, { type: 'ended' }>;
+
 /** Rounds of observing and applying in one pass that do nothing new, one after another: a platform that keeps moving. */
 const IDLE_ROUNDS_MAX = 12;
 
@@ -30,6 +32,14 @@ export async function rounds(
   let current = first;
   const members = createMembership(world, first.scope);
   let rounds = 0;
+  const ended = (how: Pick<Ended, 'waits' | 'error'>): Outcome => ({
+    type: 'ended',
+    application: first.work.application.id,
+    plan: current.plan,
+    results: [...results.values()],
+    rounds,
+    ...how,
+  });
   try {
     const tooOld = world.clock.monotonic() - current.observedAtMs > world.timing.observationMaxAgeMs;
     // What an action changes is read again before it; the ledger and the guards are asked here.
@@ -37,12 +47,7 @@ export async function rounds(
       current = await judged(await observeAgain(current, world, options, new Set()), world, policy);
     for (let idle = 0; idle < IDLE_ROUNDS_MAX; rounds += 1) {
       if (current.refusals.length > 0) break;
-      let learned = options.ledgerKnown && (await keepBooks(world, current));
-      while (learned && current.plan.deferred.length > 0) {
-        // What was waited for may have just been recorded: an install that runs now. What follows is recorded as well.
-        current = await judged(await observeAgain(current, world, options, new Set()), world, policy);
-        learned = await keepBooks(world, current);
-      }
+      current = await recorded(current, world, options, policy);
       const actions = runnable(current.plan, (action) => policy.permits(action), results);
       if (actions.length === 0) break;
       const fresh = createFreshReadings(world, current.reader);
@@ -70,26 +75,28 @@ export async function rounds(
       if (applied.error !== undefined) throw applied.error;
       if (applied.stopped !== undefined) break;
     }
-    return {
-      type: 'ended',
-      application: first.work.application.id,
-      plan: current.plan,
-      results: [...results.values()],
-      waits: current.waits,
-      rounds,
-    };
+    return ended({ waits: current.waits });
   } catch (error) {
     if (!(error instanceof PortolanError)) throw error;
-    return {
-      type: 'ended',
-      application: first.work.application.id,
-      plan: current.plan,
-      results: [...results.values()],
-      waits: [],
-      rounds,
-      error,
-    };
+    return ended({ waits: [], error });
   }
+}
+
+/** Writes down what was learned. @returns what there is to do then. */
+async function recorded(
+  found: Prepared,
+  world: ApplyWorld,
+  options: PassOptions,
+  policy: PassPolicy,
+): Promise<Prepared> {
+  let current = found;
+  let learned = options.ledgerKnown && (await keepBooks(world, current));
+  while (learned && current.plan.deferred.length > 0) {
+    // What was waited for may have just been recorded: an install that runs now. What follows is recorded as well.
+    current = await judged(await observeAgain(current, world, options, new Set()), world, policy);
+    learned = await keepBooks(world, current);
+  }
+  return current;
 }
 
 function isNewlyDone(results: readonly ActionResult[], former: ReadonlyMap<string, ActionResult>): boolean {

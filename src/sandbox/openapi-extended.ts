@@ -89,6 +89,19 @@ const event = record({
 
 const sample: Schema = { type: 'array', prefixItems: [{ type: 'number' }, text], minItems: 2, maxItems: 2 };
 
+const componentMonitorNow = record({
+  monitors: list(
+    record({
+      data: record({ resultType: text, result: list(record({ value: list(text) })) }),
+      monitor_item: text,
+      status: text,
+    }),
+  ),
+  service_id: id,
+  service_cname: text,
+  service_alias: text,
+});
+
 /** Schemas of the operations that only the extended dialect has. */
 export function extendedSchemas(
   envelope: Readonly<Record<string, Schema>>,
@@ -139,17 +152,6 @@ export function extendedSchemas(
         result: list(record({ metric: { type: 'object', additionalProperties: text }, values: list(sample) })),
       }),
     }),
-    ComponentMonitorNow: record({
-      monitors: list(
-        record({
-          data: record({ resultType: text, result: list(record({ value: list(text) })) }),
-          monitor_item: text,
-          status: text,
-        }),
-      ),
-      service_id: id,
-      service_cname: text,
-      service_alias: text,
-    }),
+    ComponentMonitorNow: componentMonitorNow,
   };
 }

@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { BlockList, isIP, type Socket } from 'node:net';
 
 export interface ConnectionLimits {
@@ -72,24 +72,26 @@ export function limitConnections(
     });
   });
 
-  server.on('request', (request, response) => {
-    const key = keyOf(request.socket);
-    const connection = open.get(key);
-    if (connection === undefined) return;
-    const isWhole = (): void => void (connection.isAnswering = true);
-    if (hasBody(request)) request.once('end', isWhole);
-    else isWhole();
-    response.once('close', () => {
-      connection.isAnswering = false;
-      if (open.delete(key)) open.set(key, connection);
-    });
-  });
+  server.on('request', (request, response) => followRequest(open, request, response));
 
   return {
     configure: (next, proxies) => {
       current = { limits: next, proxies: proxyList(proxies) };
     },
   };
+}
+
+function followRequest(open: Map<string, Connection>, request: IncomingMessage, response: ServerResponse): void {
+  const key = keyOf(request.socket);
+  const connection = open.get(key);
+  if (connection === undefined) return;
+  const isWhole = (): void => void (connection.isAnswering = true);
+  if (hasBody(request)) request.once('end', isWhole);
+  else isWhole();
+  response.once('close', () => {
+    connection.isAnswering = false;
+    if (open.delete(key)) open.set(key, connection);
+  });
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {

@@ -58,12 +58,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     labelNames: ['version', 'node'],
     registers,
   }).set({ version: options.version, node: options.node }, 1);
-  const events = new Counter({
-    name: 'portolan_events_total',
-    help: 'Events of the controller.',
-    labelNames: ['type', 'severity'],
-    registers,
-  });
+  const events = counter(registry, 'portolan_events_total', 'Events of the controller.', ['type', 'severity']);
   registerStanding(registry, () => view, options.clock);
   const queue = queueMetrics(registry, options, () => view);
   const requests = requestMetrics(registry);
@@ -95,76 +90,10 @@ function queueMetrics(
   { clock, concurrency }: MetricsOptions,
   view: () => StandingView | undefined,
 ): QueueObserver {
-  const registers = [registry];
   /** Key → when its pass began. */
   const running = new Map<ResourceId, number>();
-  const agesMs = (): number[] => [...running.values()].map((beganMs) => clock.monotonic() - beganMs);
-  const gauge = (name: string, help: string, labels: Readonly<Record<string, string>>, value: () => number): void => {
-    new Gauge({
-      name,
-      help,
-      labelNames: Object.keys(labels),
-      registers,
-      collect() {
-        this.set(labels, value());
-      },
-    });
-  };
-  const passes = new Counter({
-    name: 'controller_runtime_reconcile_total',
-    help: 'Passes over an application, by how they ended.',
-    labelNames: ['controller', 'result'],
-    registers,
-  });
-  // Every series is there from the start, or the first failure would not show as a rise.
-  for (const result of RESULTS) passes.inc({ ...CONTROLLER, result }, 0);
-  const took = histogram(registry, {
-    name: 'controller_runtime_reconcile_time_seconds',
-    help: 'How long passes took.',
-    labelNames: ['controller'],
-    buckets: RECONCILE_SECONDS,
-  });
-  const waited = histogram(registry, {
-    name: 'workqueue_queue_duration_seconds',
-    help: 'How long applications that were due waited for their pass.',
-    labelNames: ['name'],
-    buckets: WAIT_SECONDS,
-  });
-  const worked = histogram(registry, {
-    name: 'workqueue_work_duration_seconds',
-    help: 'How long passes took, as the queue sees it.',
-    labelNames: ['name'],
-    buckets: RECONCILE_SECONDS,
-  });
-  took.zero(CONTROLLER);
-  waited.zero(QUEUE);
-  worked.zero(QUEUE);
-  const adds = new Counter({
-    name: 'workqueue_adds_total',
-    help: 'Applications added to the queue.',
-    labelNames: ['name'],
-    registers,
-  });
-  const retries = new Counter({
-    name: 'workqueue_retries_total',
-    help: 'Applications put back to be tried again after a while.',
-    labelNames: ['name'],
-    registers,
-  });
-  adds.inc(QUEUE, 0);
-  retries.inc(QUEUE, 0);
-  gauge('workqueue_depth', 'Applications that are due and wait.', QUEUE, () => view()?.status.counts.queued ?? 0);
-  gauge('controller_runtime_active_workers', 'Passes that run.', CONTROLLER, () => running.size);
-  gauge('controller_runtime_max_concurrent_reconciles', 'Passes that may run at once.', CONTROLLER, concurrency);
-  gauge('workqueue_unfinished_work_seconds', 'Age of all passes that run, together.', QUEUE, () =>
-    agesMs().reduce((sum, ageMs) => sum + ageMs / 1000, 0),
-  );
-  gauge(
-    'workqueue_longest_running_processor_seconds',
-    'Age of the oldest pass that runs.',
-    QUEUE,
-    () => Math.max(0, ...agesMs()) / 1000,
-  );
+  registerWorkers(registry, view, concurrency, () => [...running.values()].map((began) => clock.monotonic() - began));
+  const { passes, took, waited, worked, adds, retries } = queueSeries(registry);
   return {
     queued: () => adds.inc(QUEUE),
     began(key, waitedMs) {
@@ -181,25 +110,112 @@ function queueMetrics(
   };
 }
 
+/** What is counted of passes; every series is there from the start, or the first failure would not show as a rise. */
+function queueSeries(registry: Registry) {
+  const passes = counter(
+    registry,
+    'controller_runtime_reconcile_total',
+    'Passes over an application, by how they ended.',
+    ['controller', 'result'],
+  );
+  for (const result of RESULTS) passes.inc({ ...CONTROLLER, result }, 0);
+  const took = histogram(
+    registry,
+    'controller_runtime_reconcile_time_seconds',
+    'How long passes took.',
+    ['controller'],
+    RECONCILE_SECONDS,
+  );
+  const waited = histogram(
+    registry,
+    'workqueue_queue_duration_seconds',
+    'How long applications that were due waited for their pass.',
+    ['name'],
+    WAIT_SECONDS,
+  );
+  const worked = histogram(
+    registry,
+    'workqueue_work_duration_seconds',
+    'How long passes took, as the queue sees it.',
+    ['name'],
+    RECONCILE_SECONDS,
+  );
+  took.zero(CONTROLLER);
+  waited.zero(QUEUE);
+  worked.zero(QUEUE);
+  const adds = counter(registry, 'workqueue_adds_total', 'Applications added to the queue.', ['name']);
+  const retries = counter(
+    registry,
+    'workqueue_retries_total',
+    'Applications put back to be tried again after a while.',
+    ['name'],
+  );
+  adds.inc(QUEUE, 0);
+  retries.inc(QUEUE, 0);
+  return { passes, took, waited, worked, adds, retries };
+}
+
+/** Gauges of the queue and of its workers. @param agesMs of the passes that run. */
+function registerWorkers(
+  registry: Registry,
+  view: () => StandingView | undefined,
+  concurrency: () => number,
+  agesMs: () => readonly number[],
+): void {
+  const gauge = (name: string, help: string, labels: Readonly<Record<string, string>>, value: () => number): void => {
+    new Gauge({
+      name,
+      help,
+      labelNames: Object.keys(labels),
+      registers: [registry],
+      collect() {
+        this.set(labels, value());
+      },
+    });
+  };
+  gauge('workqueue_depth', 'Applications that are due and wait.', QUEUE, () => view()?.status.counts.queued ?? 0);
+  gauge('controller_runtime_active_workers', 'Passes that run.', CONTROLLER, () => agesMs().length);
+  gauge('controller_runtime_max_concurrent_reconciles', 'Passes that may run at once.', CONTROLLER, concurrency);
+  gauge('workqueue_unfinished_work_seconds', 'Age of all passes that run, together.', QUEUE, () =>
+    agesMs().reduce((sum, ageMs) => sum + ageMs / 1000, 0),
+  );
+  gauge(
+    'workqueue_longest_running_processor_seconds',
+    'Age of the oldest pass that runs.',
+    QUEUE,
+    () => Math.max(0, ...agesMs()) / 1000,
+  );
+}
+
+function counter<Label extends string>(
+  registry: Registry,
+  name: string,
+  help: string,
+  labelNames: readonly Label[],
+): Counter<Label> {
+  return new Counter({ name, help, labelNames, registers: [registry] });
+}
+
 function requestMetrics(registry: Registry): Pick<ControllerObserver, 'request' | 'milestone'> {
-  const requests = new Counter({
-    name: 'portolan_requests_total',
-    help: 'Requests to platforms, by operation and outcome.',
-    labelNames: ['platform', 'operation', 'outcome'],
-    registers: [registry],
-  });
-  const took = histogram(registry, {
-    name: 'portolan_request_duration_seconds',
-    help: 'How long requests to platforms took.',
-    labelNames: ['platform', 'operation'],
-    buckets: REQUEST_SECONDS,
-  });
-  const milestones = histogram(registry, {
-    name: 'portolan_milestone_seconds',
-    help: 'From a commit, or from when it was seen, to each milestone of an application.',
-    labelNames: ['milestone', 'since'],
-    buckets: MILESTONE_SECONDS,
-  });
+  const requests = counter(registry, 'portolan_requests_total', 'Requests to platforms, by operation and outcome.', [
+    'platform',
+    'operation',
+    'outcome',
+  ]);
+  const took = histogram(
+    registry,
+    'portolan_request_duration_seconds',
+    'How long requests to platforms took.',
+    ['platform', 'operation'],
+    REQUEST_SECONDS,
+  );
+  const milestones = histogram(
+    registry,
+    'portolan_milestone_seconds',
+    'From a commit, or from when it was seen, to each milestone of an application.',
+    ['milestone', 'since'],
+    MILESTONE_SECONDS,
+  );
   return {
     request({ platform, operation, outcome, tookMs }) {
       requests.inc({ platform, operation, outcome });
@@ -214,25 +230,24 @@ function requestMetrics(registry: Registry): Pick<ControllerObserver, 'request' 
 }
 
 function deliveryMetrics(registry: Registry): DeliveryCounts {
-  const registers = [registry];
-  const sent = new Counter({
-    name: 'portolan_notifications_sent_total',
-    help: 'Notifications and traces that a receiver took.',
-    labelNames: ['receiver'],
-    registers,
-  });
-  const dropped = new Counter({
-    name: 'portolan_notifications_dropped_total',
-    help: 'Notifications and traces that a receiver did not get.',
-    labelNames: ['receiver', 'reason'],
-    registers,
-  });
-  const collapsed = new Counter({
-    name: 'portolan_notifications_collapsed_total',
-    help: 'Notifications that repeated an earlier one and were counted in its place.',
-    labelNames: ['receiver'],
-    registers,
-  });
+  const sent = counter(
+    registry,
+    'portolan_notifications_sent_total',
+    'Notifications and traces that a receiver took.',
+    ['receiver'],
+  );
+  const dropped = counter(
+    registry,
+    'portolan_notifications_dropped_total',
+    'Notifications and traces that a receiver did not get.',
+    ['receiver', 'reason'],
+  );
+  const collapsed = counter(
+    registry,
+    'portolan_notifications_collapsed_total',
+    'Notifications that repeated an earlier one and were counted in its place.',
+    ['receiver'],
+  );
   return {
     sent: (receiver) => sent.inc({ receiver }),
     dropped: (receiver, reason) => dropped.inc({ receiver, reason }),
@@ -240,13 +255,12 @@ function deliveryMetrics(registry: Registry): DeliveryCounts {
   };
 }
 
-interface HistogramOptions<Label extends string> {
-  readonly name: string;
-  readonly help: string;
-  readonly labelNames: readonly Label[];
-  readonly buckets: number[];
-}
-
-function histogram<Label extends string>(registry: Registry, options: HistogramOptions<Label>): Histogram<Label> {
-  return new Histogram({ ...options, registers: [registry] });
+function histogram<Label extends string>(
+  registry: Registry,
+  name: string,
+  help: string,
+  labelNames: readonly Label[],
+  buckets: number[],
+): Histogram<Label> {
+  return new Histogram({ name, help, labelNames, buckets, registers: [registry] });
 }

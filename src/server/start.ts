@@ -92,13 +92,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     tls: readTls(settings),
   });
   const connections = limitConnections(app.server, connectionLimits(limits, settings), settings.trustedProxies);
-  try {
-    await app.listen({ host: address.host, port: address.port });
-  } catch (error) {
-    stop.abort(new Error('the server did not start'));
-    await app.close();
-    throw cannotListen(settings.listen, error);
-  }
+  await listen(app, address, settings, stop);
   const url = urlOf(app, address, settings);
   log.info('server: listening', { url, tokens: settings.tokens.length });
   let closing: Promise<void> | undefined;
@@ -116,6 +110,21 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     },
     close: () => (closing ??= closeApp(app, stop, () => streams.endAll(), clock, limits)),
   };
+}
+
+async function listen(
+  app: FastifyInstance,
+  { host, port }: Address,
+  settings: ServerSettings,
+  stop: AbortController,
+): Promise<void> {
+  try {
+    await app.listen({ host, port });
+  } catch (error) {
+    stop.abort(new Error('the server did not start'));
+    await app.close();
+    throw cannotListen(settings.listen, error);
+  }
 }
 
 function connectionLimits({ connections }: ServerLimits, { connectionsPerAddress }: ServerSettings): ConnectionLimits {

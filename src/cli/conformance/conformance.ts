@@ -17,7 +17,7 @@ import { type Proxy, startProxy } from './proxy.ts';
 import { checkReads } from './reads.ts';
 import { type ConformanceReport, renderConformance, summaryOf } from './report.ts';
 import { checkRules } from './rules.ts';
-import { openServer } from './server.ts';
+import { openServer, type Server } from './server.ts';
 import { checkWorkflows } from './workflows.ts';
 
 const HELP = `
@@ -111,8 +111,7 @@ async function conformance(
   if (address === undefined || team === undefined || region === undefined) throw incomplete();
   const { url, warning } = checkPlatformUrl(address, options.allowPlainHttp);
   if (warning !== null) terminal.err.write(`warning: ${warning}\n`);
-  const caPem =
-    options.caFile === undefined ? undefined : new TextDecoder().decode(readNamedFile(options.caFile, 'the CA'));
+  const caPem = options.caFile && new TextDecoder().decode(readNamedFile(options.caFile, 'the CA'));
   const token = openSecret({ env: options.tokenEnv }, '--token-env', surroundings);
   const store = storeOf(options, surroundings);
   const server = openServer({ url, header: options.authHeader, token, caPem }, surroundings);
@@ -120,18 +119,9 @@ async function conformance(
   const all: Finding[] = [];
   const folders: string[] = [];
   try {
-    const ground = await prepareGround(
-      server,
-      {
-        team,
-        region,
-        appId: options.app,
-        isDisposable: options.disposable === true,
-        components: options.component ?? [],
-        store,
-      },
-      random,
-    );
+    const { app: appId, component: components = [] } = options;
+    const target = { team, region, appId, isDisposable: options.disposable === true, components, store };
+    const ground = await prepareGround(server, target, random);
     const open = (): Workplace => {
       const { authHeader: header, tokenEnv } = options;
       const opened = openWorkplace({ url: proxy.url, header, tokenEnv, store, runCommand }, surroundings);
@@ -147,20 +137,9 @@ async function conformance(
     }
     proxy.lose(undefined);
     await cleanUp(ground);
-    const report: ConformanceReport = {
-      formatVersion: 1,
-      portolan: packageFile.version,
-      server: url,
-      dialect: ground.isExtended ? 'extended' : 'documented',
-      ...ground.app,
-      startedMs: started.ms,
-      durationMs: Math.round(clock.monotonic() - started.monotonic),
-      requests: server.requests(),
-      summary: summaryOf(all),
-      isComplete: !signal.aborted,
-      findings: all,
-      remaining: ground.remaining(),
-    };
+    const durationMs = Math.round(clock.monotonic() - started.monotonic);
+    const facts = { startedMs: started.ms, durationMs, isComplete: !signal.aborted, findings: all };
+    const report = reportOf(server, ground, facts);
     terminal.out.write(options.output === 'json' ? `${JSON.stringify(report, null, 2)}\n` : renderConformance(report));
     if (signal.aborted) return EXIT.interrupted;
     return report.summary.differs + report.summary.failed === 0 ? EXIT.ok : EXIT.failed;
@@ -169,6 +148,27 @@ async function conformance(
     await proxy.close();
     await server.close();
   }
+}
+
+function reportOf(
+  server: Server,
+  ground: Ground,
+  facts: Pick<ConformanceReport, 'startedMs' | 'durationMs' | 'isComplete' | 'findings'>,
+): ConformanceReport {
+  return {
+    formatVersion: 1,
+    portolan: packageFile.version,
+    server: server.url,
+    dialect: ground.isExtended ? 'extended' : 'documented',
+    ...ground.app,
+    startedMs: facts.startedMs,
+    durationMs: facts.durationMs,
+    requests: server.requests(),
+    summary: summaryOf(facts.findings),
+    isComplete: facts.isComplete,
+    findings: facts.findings,
+    remaining: ground.remaining(),
+  };
 }
 
 function incomplete(): PortolanError {

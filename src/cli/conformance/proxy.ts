@@ -36,7 +36,7 @@ export interface Proxy {
 /** A server on this machine that passes everything on to another server, and can lose the answer of one write. */
 export async function startProxy(target: string, caPem: string | undefined): Promise<Proxy> {
   const upstream = new URL(target);
-  const ca = caPem === undefined ? {} : { ca: [...getCACertificates('default'), caPem] };
+  const forward = forwarding(upstream, caPem);
   let armed: { readonly loss: Loss; readonly nth: number } | undefined;
   let writes = 0;
   let lost = 0;
@@ -66,17 +66,6 @@ export async function startProxy(target: string, caPem: string | undefined): Pro
     outgoing.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => incoming.socket.destroy());
   }
 
-  function forward({ method, url, headers }: IncomingMessage, body: Buffer): Promise<IncomingMessage> {
-    return new Promise((resolve, reject) => {
-      const ask = upstream.protocol === 'https:' ? tlsRequest : plainRequest;
-      const passed = { ...headers, host: upstream.host, connection: 'close', 'accept-encoding': 'identity' };
-      const address = `${upstream.origin}${url ?? '/'}`;
-      ask(address, { method, headers: passed, ...ca }, resolve)
-        .on('error', reject)
-        .end(body);
-    });
-  }
-
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
@@ -94,6 +83,20 @@ export async function startProxy(target: string, caPem: string | undefined): Pro
         server.closeAllConnections();
       }),
   };
+}
+
+type Forward = (request: IncomingMessage, body: Buffer) => Promise<IncomingMessage>;
+
+function forwarding({ protocol, host, origin }: URL, caPem: string | undefined): Forward {
+  const ca = caPem === undefined ? {} : { ca: [...getCACertificates('default'), caPem] };
+  const ask = protocol === 'https:' ? tlsRequest : plainRequest;
+  return ({ method, url, headers }, body) =>
+    new Promise((resolve, reject) => {
+      const passed = { ...headers, host, connection: 'close', 'accept-encoding': 'identity' };
+      ask(`${origin}${url ?? '/'}`, { method, headers: passed, ...ca }, resolve)
+        .on('error', reject)
+        .end(body);
+    });
 }
 
 async function bytesOf(stream: IncomingMessage): Promise<Buffer> {

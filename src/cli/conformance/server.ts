@@ -10,6 +10,7 @@ import type { Verdict } from '../../platform/verdict.ts';
 import type { AppAddress, WriteRequest } from '../../platform/writes.ts';
 import { silentLog } from '../../runtime/log.ts';
 import type { Surroundings } from '../command.ts';
+import type { Redaction } from '../redaction.ts';
 import type { Exchange } from './findings.ts';
 
 /** Answers that may hold secrets of the server are never kept. */
@@ -49,24 +50,7 @@ export function openServer(access: ServerAccess, { clock, random, redaction }: S
     connections: 1,
     clock,
   });
-  let kept: Exchange[] = [];
-  let requests = 0;
-  const send: Transport = async (request) => {
-    requests += 1;
-    const exchange = {
-      request: `${request.method} ${request.path}${queryText(request.query)}`,
-      body: (request.body === undefined ? null : JSON.parse(JSON.stringify(request.body))) as Json | null,
-    };
-    try {
-      const answer = await transport.send(request);
-      const text = KEPT_ANSWERS.test(request.operation) ? redaction.redact(withoutTrace(answer.body)) : '';
-      kept.push({ ...exchange, status: answer.status, answer: text.slice(0, ANSWER_CHARS_MAX) });
-      return answer;
-    } catch (error) {
-      kept.push({ ...exchange, status: null, answer: error instanceof Error ? error.message : '' });
-      throw error;
-    }
-  };
+  const { send, take, requests } = recorderOf(transport.send, redaction);
   const client = createPlatformClient({
     name: 'default',
     url,
@@ -93,13 +77,42 @@ export function openServer(access: ServerAccess, { clock, random, redaction }: S
         throw error;
       }
     },
+    take,
+    requests,
+    close: () => transport.close(),
+  };
+}
+
+/** Keeps what is sent through it, and its answers. */
+function recorderOf(
+  transport: Transport,
+  redaction: Redaction,
+): Pick<Server, 'take' | 'requests'> & { readonly send: Transport } {
+  let kept: Exchange[] = [];
+  let requests = 0;
+  return {
+    async send(request) {
+      requests += 1;
+      const exchange = {
+        request: `${request.method} ${request.path}${queryText(request.query)}`,
+        body: (request.body === undefined ? null : JSON.parse(JSON.stringify(request.body))) as Json | null,
+      };
+      try {
+        const answer = await transport(request);
+        const text = KEPT_ANSWERS.test(request.operation) ? redaction.redact(withoutTrace(answer.body)) : '';
+        kept.push({ ...exchange, status: answer.status, answer: text.slice(0, ANSWER_CHARS_MAX) });
+        return answer;
+      } catch (error) {
+        kept.push({ ...exchange, status: null, answer: error instanceof Error ? error.message : '' });
+        throw error;
+      }
+    },
     take() {
       const taken = kept;
       kept = [];
       return taken;
     },
     requests: () => requests,
-    close: () => transport.close(),
   };
 }
 

@@ -170,24 +170,20 @@ function eventReceiver(
 /** `now`: of the accepted commit, as it stands when it is told. */
 type StatusItem = { readonly type: 'now' } | { readonly type: 'fixed'; readonly verdict: CommitVerdict };
 
-/**
- * Sets one status per commit. Level-triggered: an event only says that there may be something to tell, and what is told
- * is how things stand when its turn comes.
- */
-function statusReceiver(
-  spec: ReceiverSpec,
-  rules: readonly NotificationRule[],
-  options: NotificationsOptions,
-  post: Post,
-  write: (verdict: CommitVerdict) => OutboundMessage,
-): Receiver {
-  const { api, clock, redact } = options;
-  // Several rules: what any of them means counts, so labels narrow only where there is one rule.
-  const labels = rules.length === 1 ? (rules[0]?.labels ?? {}) : {};
+interface ToldStatuses {
+  verdictOf(item: StatusItem): CommitVerdict | undefined;
+  isNews(item: StatusItem): boolean;
+  add(verdict: CommitVerdict): void;
+  stateOf(commit: string): CommitVerdict['state'] | undefined;
+}
+
+/** What was told of the last commits, and what there is to tell. */
+function createToldStatuses(
+  { api, clock }: NotificationsOptions,
+  labels: Readonly<Record<string, string>>,
+): ToldStatuses {
   // By commit: one that was refused is told of in between, and does not make the accepted one news again.
   const toldOf = new Map<string, { readonly verdict: CommitVerdict; readonly atMs: number }>();
-  let following: { readonly commit: string; readonly revision: string } | undefined;
-
   const verdictOf = (item: StatusItem): CommitVerdict | undefined => {
     if (item.type === 'fixed') return item.verdict;
     const { phase, source } = api.status();
@@ -202,20 +198,47 @@ function statusReceiver(
     if (told.verdict.description === verdict.description) return false;
     return item.type === 'fixed' || clock.monotonic() - told.atMs >= PROGRESS_MS;
   };
+
+  return {
+    verdictOf,
+    isNews,
+    add(verdict) {
+      toldOf.delete(verdict.commit);
+      toldOf.set(verdict.commit, { verdict, atMs: clock.monotonic() });
+      const [oldest] = toldOf.keys();
+      if (toldOf.size > COMMITS_MAX && oldest !== undefined) toldOf.delete(oldest);
+    },
+    stateOf: (commit) => toldOf.get(commit)?.verdict.state,
+  };
+}
+
+/**
+ * Sets one status per commit. Level-triggered: an event only says that there may be something to tell, and what is told
+ * is how things stand when its turn comes.
+ */
+function statusReceiver(
+  spec: ReceiverSpec,
+  rules: readonly NotificationRule[],
+  options: NotificationsOptions,
+  post: Post,
+  write: (verdict: CommitVerdict) => OutboundMessage,
+): Receiver {
+  const { redact } = options;
+  // Several rules: what any of them means counts, so labels narrow only where there is one rule.
+  const labels = rules.length === 1 ? (rules[0]?.labels ?? {}) : {};
+  const told = createToldStatuses(options, labels);
+  let following: { readonly commit: string; readonly revision: string } | undefined;
+
   let sending: CommitVerdict | undefined;
   const queue: Delivery<StatusItem> = createDelivery<StatusItem>({
     ...queueOf(spec, options, post),
-    isNews,
+    isNews: told.isNews,
     write(item) {
-      sending = verdictOf(item);
+      sending = told.verdictOf(item);
       return sending && write({ ...sending, description: redact(sending.description) });
     },
     delivered() {
-      if (sending === undefined) return;
-      toldOf.delete(sending.commit);
-      toldOf.set(sending.commit, { verdict: sending, atMs: clock.monotonic() });
-      const [oldest] = toldOf.keys();
-      if (toldOf.size > COMMITS_MAX && oldest !== undefined) toldOf.delete(oldest);
+      if (sending !== undefined) told.add(sending);
     },
     merge: (_, newer) => newer,
     isGood: (answer) => spec.type === 'gitlab' && isSetAlready(answer),
@@ -230,7 +253,7 @@ function statusReceiver(
       }
       if (event.type === 'source.accepted' && commit !== undefined && event.revision !== null) {
         const former = following;
-        const isOpen = former !== undefined && toldOf.get(former.commit)?.verdict.state === 'pending';
+        const isOpen = former !== undefined && told.stateOf(former.commit) === 'pending';
         following = { commit, revision: event.revision };
         if (isOpen && former.commit !== commit)
           queue.push(`superseded ${former.commit}`, {

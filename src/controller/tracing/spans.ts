@@ -18,7 +18,7 @@ export interface SpanMakerOptions {
 export interface SpanMaker {
   readonly observer: ControllerObserver;
   /** An event without secrets. */
-  hear(event: ControllerEvent): void;
+  readonly hear: (event: ControllerEvent) => void;
 }
 
 /** A pass under way. */
@@ -35,6 +35,12 @@ interface Pass {
   error: string | null;
 }
 
+/** A revision that was seen, and is not accepted or refused yet. */
+interface Reading {
+  readonly revision: string | null;
+  readonly atMs: number;
+}
+
 /** More would make a trace that no viewer shows. */
 const CHILDREN_MAX = 500;
 const EVENTS_MAX = 50;
@@ -45,120 +51,108 @@ const REASONS_MAX = 8;
  * it `plan` and each `action`. The controller runs one pass at a time per application, so an event of an application
  * belongs to the pass that runs.
  */
-export function createSpanMaker({ clock, random, sampleShare, export: send }: SpanMakerOptions): SpanMaker {
-  const passes = new Map<ResourceId, Pass>();
-  const reasons = new Map<ResourceId, string[]>();
-  let reading: { readonly revision: string | null; readonly atMs: number } | undefined;
+export function createSpanMaker(options: SpanMakerOptions): SpanMaker {
+  return new ControllerSpans(options);
+}
 
-  const child = (pass: Pass, name: string, startMs: number, attributes: SpanAttributes, error: string | null): void => {
-    const endMs = clock.now();
-    const { traceId, spanId: parentSpanId } = pass;
-    if (pass.children.length < CHILDREN_MAX)
-      pass.children.push({
-        traceId,
-        spanId: random.hex(8),
-        parentSpanId,
-        name,
-        startMs,
-        endMs,
-        attributes,
-        events: [],
-        error,
-      });
-    pass.boundaryMs = endMs;
-    pass.error ??= error;
-  };
-  const note = (pass: Pass, name: string, attributes: SpanAttributes): void => {
-    if (pass.events.length < EVENTS_MAX) pass.events.push({ atMs: clock.now(), name, attributes });
+class ControllerSpans implements SpanMaker, ControllerObserver {
+  readonly #options: SpanMakerOptions;
+  readonly #passes = new Map<ResourceId, Pass>();
+  readonly #reasons = new Map<ResourceId, string[]>();
+  #reading: Reading | undefined;
+  readonly observer = this;
+
+  constructor(options: SpanMakerOptions) {
+    this.#options = options;
+  }
+
+  readonly queued: ControllerObserver['queued'] = (key, because) => {
+    const known = this.#reasons.get(key) ?? [];
+    if (known.length < REASONS_MAX && !known.includes(because)) this.#reasons.set(key, [...known, because]);
   };
 
-  const observer: ControllerObserver = {
-    queued(key, because) {
-      const known = reasons.get(key) ?? [];
-      if (known.length < REASONS_MAX && !known.includes(because)) reasons.set(key, [...known, because]);
-    },
-    began(key, waitedMs) {
-      const because = (reasons.get(key) ?? []).join(', ');
-      reasons.delete(key);
-      const startMs = clock.now();
-      passes.set(key, {
-        traceId: random.hex(16),
-        spanId: random.hex(8),
-        startMs,
-        startMonotonicMs: clock.monotonic(),
-        attributes: {
-          'portolan.application': key,
-          'portolan.because': because,
-          'portolan.waited_ms': Math.round(waitedMs),
-        },
-        children: [],
-        events: [],
-        boundaryMs: startMs,
-        error: null,
-      });
-    },
-    ended(key, result) {
-      const pass = passes.get(key);
-      passes.delete(key);
-      if (pass === undefined) return;
-      const error = result === 'error' ? (pass.error ?? 'the pass failed') : pass.error;
-      // Drawn for each, so that a seed replays a run whatever fails in it.
-      const isDrawn = random.next() < sampleShare;
-      if (!isDrawn && error === null) return;
-      const { traceId, spanId, startMs, events, children } = pass;
-      const attributes = { ...pass.attributes, 'portolan.result': result };
-      // The wall clock may have been set meanwhile.
-      const endMs = startMs + Math.max(0, clock.monotonic() - pass.startMonotonicMs);
-      send([
-        { traceId, spanId, parentSpanId: null, name: 'pass', startMs, endMs, attributes, events, error },
-        ...children,
-      ]);
-    },
-    retried() {},
-    request() {},
-    milestone({ application, revision, milestone }) {
-      const pass = passes.get(application);
-      if (pass === undefined) return;
-      pass.attributes = { ...pass.attributes, 'portolan.revision': revision };
-      if (milestone === 'planned') child(pass, 'plan', pass.startMs, { 'portolan.revision': revision }, null);
-      else {
-        note(pass, milestone, {});
-        if (milestone === 'first-write') pass.boundaryMs = clock.now();
-      }
-    },
+  readonly began: ControllerObserver['began'] = (key, waitedMs) => {
+    const because = (this.#reasons.get(key) ?? []).join(', ');
+    this.#reasons.delete(key);
+    const startMs = this.#options.clock.now();
+    this.#passes.set(key, {
+      traceId: this.#options.random.hex(16),
+      spanId: this.#options.random.hex(8),
+      startMs,
+      startMonotonicMs: this.#options.clock.monotonic(),
+      attributes: {
+        'portolan.application': key,
+        'portolan.because': because,
+        'portolan.waited_ms': Math.round(waitedMs),
+      },
+      children: [],
+      events: [],
+      boundaryMs: startMs,
+      error: null,
+    });
   };
 
-  return {
-    observer,
-    hear(event) {
-      if (event.type.startsWith('source.')) {
-        reading = ofSource(event, reading);
-        return;
-      }
-      const pass = event.application === null ? undefined : passes.get(event.application);
-      if (pass === undefined) return;
-      const about = aboutOf(event);
-      pass.attributes = { ...pass.attributes, ...scopeAndRevision(event) };
-      if (!event.type.startsWith('action.')) return note(pass, event.type, about);
-      const error = event.type === 'action.failed' ? event.message : null;
-      child(
-        pass,
-        'action',
-        pass.boundaryMs,
-        { ...about, 'portolan.outcome': event.type.slice('action.'.length) },
-        error,
-      );
-    },
+  readonly ended: ControllerObserver['ended'] = (key, result) => {
+    const pass = this.#passes.get(key);
+    this.#passes.delete(key);
+    if (pass === undefined) return;
+    const error = result === 'error' ? (pass.error ?? 'the pass failed') : pass.error;
+    // Drawn for each, so that a seed replays a run whatever fails in it.
+    const isDrawn = this.#options.random.next() < this.#options.sampleShare;
+    if (!isDrawn && error === null) return;
+    const { traceId, spanId, startMs, events, children } = pass;
+    const attributes = { ...pass.attributes, 'portolan.result': result };
+    // The wall clock may have been set meanwhile.
+    const endMs = startMs + Math.max(0, this.#options.clock.monotonic() - pass.startMonotonicMs);
+    this.#options.export([
+      { traceId, spanId, parentSpanId: null, name: 'pass', startMs, endMs, attributes, events, error },
+      ...children,
+    ]);
   };
 
-  function ofSource(event: ControllerEvent, begun: typeof reading): typeof reading {
+  retried(): void {}
+
+  request(): void {}
+
+  readonly milestone: ControllerObserver['milestone'] = ({ application, revision, milestone }) => {
+    const pass = this.#passes.get(application);
+    if (pass === undefined) return;
+    pass.attributes = { ...pass.attributes, 'portolan.revision': revision };
+    if (milestone === 'planned') this.#child(pass, 'plan', pass.startMs, { 'portolan.revision': revision }, null);
+    else {
+      this.#note(pass, milestone, {});
+      if (milestone === 'first-write') pass.boundaryMs = this.#options.clock.now();
+    }
+  };
+
+  readonly hear: SpanMaker['hear'] = (event) => {
+    if (event.type.startsWith('source.')) {
+      this.#reading = this.#ofSource(event, this.#reading);
+      return;
+    }
+    const pass = event.application === null ? undefined : this.#passes.get(event.application);
+    if (pass === undefined) return;
+    const about = aboutOf(event);
+    pass.attributes = { ...pass.attributes, ...scopeAndRevision(event) };
+    if (!event.type.startsWith('action.')) return this.#note(pass, event.type, about);
+    const error = event.type === 'action.failed' ? event.message : null;
+    this.#child(
+      pass,
+      'action',
+      pass.boundaryMs,
+      { ...about, 'portolan.outcome': event.type.slice('action.'.length) },
+      error,
+    );
+  };
+
+  #ofSource(event: ControllerEvent, begun: Reading | undefined): Reading | undefined {
     if (event.type === 'source.observed') return { revision: event.revision, atMs: event.atMs };
     const isSame = begun !== undefined && (event.revision === null || begun.revision === event.revision);
     const error = event.severity === 'error' || event.type !== 'source.accepted' ? event.message : null;
-    send([
+    this.#options.export([
       {
-        traceId: random.hex(16),
-        spanId: random.hex(8),
+        traceId: this.#options.random.hex(16),
+        spanId: this.#options.random.hex(8),
         parentSpanId: null,
         name: 'source',
         startMs: isSame ? begun.atMs : event.atMs,
@@ -169,6 +163,29 @@ export function createSpanMaker({ clock, random, sampleShare, export: send }: Sp
       },
     ]);
     return undefined;
+  }
+
+  #child(pass: Pass, name: string, startMs: number, attributes: SpanAttributes, error: string | null): void {
+    const endMs = this.#options.clock.now();
+    const { traceId, spanId: parentSpanId } = pass;
+    if (pass.children.length < CHILDREN_MAX)
+      pass.children.push({
+        traceId,
+        spanId: this.#options.random.hex(8),
+        parentSpanId,
+        name,
+        startMs,
+        endMs,
+        attributes,
+        events: [],
+        error,
+      });
+    pass.boundaryMs = endMs;
+    pass.error ??= error;
+  }
+
+  #note(pass: Pass, name: string, attributes: SpanAttributes): void {
+    if (pass.events.length < EVENTS_MAX) pass.events.push({ atMs: this.#options.clock.now(), name, attributes });
   }
 }
 
