@@ -152,9 +152,18 @@ async function withLedger(
   const isRepository = options.allowRewind !== true && isOfCommit(await ledger.lastSnapshot(options.source));
   const feed = feedOf(options, surroundings, log, opened, { workbench, isRepository });
   const { observer } = observation;
-  const configuration = opened.forController;
   const kinds = await surroundings.kinds.reconciled();
-  const parts = { kinds, log, ledger, feed, workbench, planWorkbench, actor, configuration, observer };
+  const parts = {
+    kinds,
+    log,
+    ledger,
+    feed,
+    workbench,
+    planWorkbench,
+    actor,
+    configuration: opened.forController,
+    observer,
+  };
   const controller = controllerOf(options, surroundings, parts);
   const settings = withListen(opened.configuration.settings, options);
   const over = new AbortController();
