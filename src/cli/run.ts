@@ -152,18 +152,9 @@ async function withLedger(
   const isRepository = options.allowRewind !== true && isOfCommit(await ledger.lastSnapshot(options.source));
   const feed = feedOf(options, surroundings, log, opened, { workbench, isRepository });
   const { observer } = observation;
+  const sourceParts = { ledger, feed, workbench, planWorkbench, actor };
   const kinds = await surroundings.kinds.reconciled();
-  const parts = {
-    kinds,
-    log,
-    ledger,
-    feed,
-    workbench,
-    planWorkbench,
-    actor,
-    configuration: opened.forController,
-    observer,
-  };
+  const parts = { ...sourceParts, kinds, log, configuration: opened.forController, observer };
   const controller = controllerOf(options, surroundings, parts);
   const settings = withListen(opened.configuration.settings, options);
   const over = new AbortController();
@@ -188,14 +179,18 @@ async function withLedger(
   const isWhole = await controller.drain();
   for (const part of [surfaces, planWorkbench, observation]) await part.close();
   await reloading;
-  await rememberCapabilities(ledger, held.opened, surroundings.clock).catch((error: unknown) => {
-    if (!(error instanceof PortolanError)) throw error;
-  });
-  await held.opened.platforms.close();
+  await release(held, ledger, surroundings);
   if (lost !== undefined) return reportError(lost, surroundings);
   const rest = isWhole ? 'everything that was sent is recorded' : 'what was cut off is looked at by the next start';
   log.info(`ended; ${rest}`);
   return isWhole ? EXIT.ok : EXIT.failed;
+}
+
+async function release({ opened }: Held, ledger: Ledger, { clock }: Surroundings): Promise<void> {
+  await rememberCapabilities(ledger, opened, clock).catch((error: unknown) => {
+    if (!(error instanceof PortolanError)) throw error;
+  });
+  await opened.platforms.close();
 }
 
 function feedOf(
