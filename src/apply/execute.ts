@@ -131,19 +131,14 @@ export async function execute(world: ApplyWorld, execution: Execution): Promise<
       },
     ]),
   );
-  return send(world, { execution, intent, write, prior: owing ?? prior });
-}
-
-/** One send of an intent that is durable, and its outcome. */
-async function send(world: ApplyWorld, sent: Sent): Promise<ActionResult> {
-  const { execution, intent, write } = sent;
+  const sent: Sent = { execution, intent, write, prior: owing ?? prior };
   if (world.clock.now() >= intent.sendDeadlineMs) return notSent(world, sent);
   let because: SkipReason | undefined;
   const mayLeave = (): boolean => (because = execution.stop()) === undefined;
   const verdict = await world.client.send(write, { sendBeforeMs, mayLeave });
   if (because !== undefined) {
     await close(world, sent, 'rejected', verdict.answer, []);
-    return { status: 'skipped', action: execution.action, because };
+    return { status: 'skipped', action, because };
   }
   try {
     return await record(world, sent, verdict);

@@ -2,7 +2,7 @@ import type { ApplyEvent } from '../apply/world.ts';
 import type { LedgerOperation } from '../ledger/ledger.ts';
 import { isLedgerLost } from '../ledger/errors.ts';
 import { PortolanError } from '../model/errors.ts';
-import type { ResourceId, Scope } from '../model/ids.ts';
+import type { ResourceId } from '../model/ids.ts';
 import type { ResourceStatus } from '../model/status.ts';
 import type { Prepared } from '../reconcile/reconcile.ts';
 import type { PassEnvironment } from './daemon-policy.ts';
