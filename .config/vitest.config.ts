@@ -10,7 +10,7 @@ const long = process.env.PORTOLAN_TEST_LONG === '1';
 const LONG = /\.long\.test\.ts$/;
 /** Files that take long for what they say: they start first, or one of them would run alone at the end. */
 const SLOW =
-  /\/test\/(?:ci|processes|simulation)\/|\/test\/cli\/(?:apply-|secrets|commands|installation|hardship|export|completion)|\/ledger\/processes|\/test\/(?:readme|redteam)\//;
+  /\/test\/(?:ci|processes|simulation)\/|\/test\/cli\/(?:apply-|secrets|commands|conformance|installation|hardship|export|completion)|\/ledger\/processes|\/port-transitions|\/test\/(?:readme|redteam)\//;
 
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -26,15 +26,20 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     exclude: long ? [] : ['test/**/*.long.test.ts'],
     pool: 'forks',
-    // Half of the slow ones wait for other processes: a third worker uses what they leave idle of two cores.
-    maxWorkers: Math.max(3, availableParallelism()),
+    // Half of the slow ones wait for other processes: two more workers use what they leave idle of two cores.
+    maxWorkers: Math.max(4, availableParallelism()),
     sequence: { sequencer: SlowFirst },
     // They detect a hang: no test may fail only because the machine is busy.
     testTimeout: 600_000,
     hookTimeout: 600_000,
     expect: { poll: { timeout: 300_000 } },
     // Nobody's own settings may decide what a test sees.
-    env: { NO_COLOR: '1', TZ: 'UTC' },
+    env: {
+      NO_COLOR: '1',
+      TZ: 'UTC',
+      // For processes that run a part of the source: most of their time goes into stripping types and compiling.
+      NODE_COMPILE_CACHE: fileURLToPath(new URL('../.vitest/compiled', import.meta.url)),
+    },
     coverage: { provider: 'v8', include: ['src/**/*.ts'] },
   },
 });

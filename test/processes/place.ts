@@ -122,7 +122,8 @@ export async function until(isSo: () => boolean | Promise<boolean>, otherwise: (
   const deadlineMs = systemClock.monotonic() + HANG_MS;
   while (!(await isSo())) {
     if (systemClock.monotonic() > deadlineMs) throw new Error(`it hangs\n${otherwise()}`);
-    await sleep(25);
+    // Each question costs the daemon processor time: more often would be slower.
+    await sleep(50);
   }
 }
 

@@ -97,7 +97,10 @@ function expectNothingRefused(world: ScopeWorld): void {
   ).toEqual([]);
 }
 
-for (const dialect of DIALECTS) {
+/** A crash at any write of each pair takes half a minute: the suite takes one pair in five, `npm run test:long` all. */
+const CRASHED_EACH = process.env['PORTOLAN_TEST_LONG'] === '1' ? 1 : 5;
+
+for (const [offset, dialect] of DIALECTS.entries()) {
   test(`${dialect}: every state of a port reaches every wish, or is held as designed`, async () => {
     let pairs = 0;
     for (const present of presents) {
@@ -125,9 +128,11 @@ for (const dialect of DIALECTS) {
 
   test(`${dialect}: a crash before or after any write of it leads to the same end`, async () => {
     let crashes = 0;
+    let pairs = offset;
     for (const present of presents) {
       for (const wanted of wishes) {
-        if (mustHold(present, wanted)) continue;
+        pairs += 1;
+        if (pairs % CRASHED_EACH !== 0 || mustHold(present, wanted)) continue;
         for (let atWrite = 1, died = true; died; atWrite += 1) {
           for (const when of ['before', 'after'] as const) {
             const about = JSON.stringify({ present, wanted, atWrite, when });
@@ -145,7 +150,7 @@ for (const dialect of DIALECTS) {
         }
       }
     }
-    expect(crashes).toBeGreaterThan(2000);
+    expect(crashes).toBeGreaterThan(2000 / CRASHED_EACH);
   });
 }
 
