@@ -60,7 +60,7 @@ import { checkFlagsBeside, expectOption } from './saved/flags.ts';
 import { flagsOf } from './saved/circumstances.ts';
 import { ledgerNeeded } from './open-ledger.ts';
 import type { OpenedPlan } from './saved/open.ts';
-import { acceptInput, type Session, type SessionOptions, silentHooks, surveyAll } from './session.ts';
+import { acceptInput, type Session, type SessionOptions, settleInput, silentHooks, surveyAll } from './session.ts';
 import { count } from './text.ts';
 
 const EXAMPLES = `
@@ -254,6 +254,7 @@ export async function apply(
   await acceptInput(session, surroundings.clock);
   const isAgreed = agreement.expect !== undefined || agreement.opened !== undefined;
   const passes = await carryOutAll(options, session, survey, { isAgreed, progress, actions, lines }, surroundings);
+  await settleInput(session, survey, surroundings.clock);
   const outcomes = passes.map(scopeResult);
   const exitCode = applyExitCode(outcomes, signal.aborted);
   if (isText) {

@@ -8,6 +8,7 @@ import { PortolanError } from '../model/errors.ts';
 import type { Log } from '../runtime/log.ts';
 import { openSourceFeed } from '../source/open-feed.ts';
 import { isOfCommit } from '../source/snapshot.ts';
+import { rememberCapabilities, rememberedCapabilities } from './capabilities.ts';
 import type { CommandDefinition, Surroundings } from './command.ts';
 import {
   configurationContents,
@@ -36,7 +37,6 @@ import { readConfiguration } from './configuration.ts';
 import { reportProblems } from './problems.ts';
 import { reportError } from './report.ts';
 import { openSecret } from './secrets.ts';
-import { rememberCapabilities, rememberedCapabilities } from './session.ts';
 import { openWorkbenches } from './workbenches.ts';
 import { openSurfaces, type Surfaces } from './surfaces.ts';
 

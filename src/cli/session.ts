@@ -1,13 +1,10 @@
 import type { ApplyEvent, ApplyWorld } from '../apply/world.ts';
-import type { ReconciledKinds } from '../kinds/define.ts';
 import type { StoreAccess } from '../kinds/reconciled.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { type ApplicationGroup, groupByApplication } from '../manifest/group.ts';
 import { PortolanError } from '../model/errors.ts';
-import { canonicalJson } from '../model/json.ts';
+import { scopeKey } from '../model/ids.ts';
 import type { Problem } from '../model/problem.ts';
-import type { Windows } from '../plan/window-guard.ts';
-import type { Capability } from '../platform/client.ts';
 import { operations } from '../platform/operations.ts';
 import { createRemovalBudget } from '../reconcile/removal-budget.ts';
 import { type BudgetOfRun, budgetLimits, ofCommand, ofUnknown, type RunPolicy } from '../reconcile/policies/run.ts';
@@ -17,6 +14,7 @@ import { survey, type Survey } from '../reconcile/survey.ts';
 import { timingOf } from '../reconcile/timing.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
+import { rememberCapabilities, rememberedCapabilities } from './capabilities.ts';
 import type { Surroundings } from './command.ts';
 import { warnMisnamed } from './empty-input.ts';
 import { type Input, type InputOptions, loadInput } from './input.ts';
@@ -27,7 +25,7 @@ import { openPlatforms, type Platforms } from './platforms.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { reportProblems } from './problems.ts';
 import { windowsOf } from './windows.ts';
-import { acceptSnapshot, largestSince, snapshotId, successionOf } from '../source/snapshot.ts';
+import { acceptSnapshot, largestSince, settleLost, snapshotId, successionOf } from '../source/snapshot.ts';
 import { count } from './text.ts';
 import { noPlatform } from './with-platforms.ts';
 import type { ExitCode } from './exit-codes.ts';
@@ -128,6 +126,32 @@ export async function withInput(
   opening = genuine,
 ): Promise<ExitCode> {
   if (input.configuration.platforms.size === 0) throw noPlatform(input.file);
+  const opened = await openAll({ input, options, surroundings, readOnly, command, opening });
+  const { ledger, platforms } = opened;
+  try {
+    const exitCode = await work(openedSession(opened));
+    if (!readOnly) {
+      const { configuration } = input;
+      await rememberCapabilities(ledger, { platforms, configuration }, surroundings.clock);
+    }
+    return exitCode;
+  } finally {
+    await platforms.close();
+    await ledger.close();
+  }
+}
+
+interface ToOpen {
+  readonly input: Input;
+  readonly options: SessionOptions;
+  readonly surroundings: Surroundings;
+  readonly readOnly: boolean;
+  readonly command: string;
+  readonly opening: Opening;
+}
+
+async function openAll({ command, opening, ...known }: ToOpen) {
+  const { input, options, surroundings, readOnly } = known;
   const log = await createLog(options, surroundings);
   const actor = `portolan ${command} by ${surroundings.who}`;
   const { ledger, isKnown } = await opening.openLedger({ ledger: options.ledger, actor, readOnly }, surroundings);
@@ -150,49 +174,11 @@ export async function withInput(
       else traffic.writes += 1;
     },
   });
-  try {
-    const session = openedSession({
-      kinds: await surroundings.kinds.reconciled(),
-      options,
-      input,
-      surroundings,
-      log,
-      ledger,
-      isKnown,
-      platforms,
-      readOnly,
-      actor,
-      traffic,
-      reading,
-      windowsAt,
-    });
-    const exitCode = await work(session);
-    if (!readOnly) {
-      const { configuration } = input;
-      await rememberCapabilities(ledger, { platforms, configuration }, surroundings.clock);
-    }
-    return exitCode;
-  } finally {
-    await platforms.close();
-    await ledger.close();
-  }
+  const kinds = await surroundings.kinds.reconciled();
+  return { ...known, actor, isKnown, kinds, ledger, log, platforms, reading, traffic, windowsAt };
 }
 
-interface Opened {
-  readonly kinds: ReconciledKinds;
-  readonly options: SessionOptions;
-  readonly input: Input;
-  readonly surroundings: Surroundings;
-  readonly log: Log;
-  readonly ledger: Ledger;
-  readonly isKnown: boolean;
-  readonly platforms: Platforms;
-  readonly readOnly: boolean;
-  readonly actor: string;
-  readonly traffic: Traffic;
-  readonly reading: Progress;
-  readonly windowsAt: Windows['at'] | undefined;
-}
+type Opened = Awaited<ReturnType<typeof openAll>>;
 
 /** What standard input said was read and is gone: it stays as it was. */
 async function reopened(opened: Opened): Promise<Session> {
@@ -223,20 +209,7 @@ function atFault(problems: Input['problems']): PortolanError {
 }
 
 function openedSession(opened: Opened): Session {
-  const {
-    options,
-    input,
-    surroundings,
-    log,
-    ledger,
-    isKnown,
-    platforms,
-    readOnly,
-    actor,
-    traffic,
-    reading,
-    windowsAt,
-  } = opened;
+  const { options, input, surroundings, ledger, isKnown, platforms, readOnly, actor, windowsAt } = opened;
   const { configuration, desired } = input;
   const timing = timingOf(configuration.settings);
   const stores = lazyStores(platforms);
@@ -249,16 +222,13 @@ function openedSession(opened: Opened): Session {
       maxAgeMs,
     );
   return {
-    input,
+    ...opened,
     works,
     surveyReadings: () => shared(Number.POSITIVE_INFINITY),
     options: {
       ...passOptions(options, { configuration, desired, readOnly, ledgerKnown: isKnown, windowsAt }),
       shared: shared(SHARED_READINGS_AGE_MS),
     },
-    ledger,
-    platforms,
-    log,
     source: options.source,
     snapshot,
     allowEmpty: options.allowEmpty === true,
@@ -266,8 +236,6 @@ function openedSession(opened: Opened): Session {
     allowRewind: options.allowRewind === true,
     budget: !isKnown || options.isAgreed === true ? undefined : budgetOf(opened, snapshot),
     parallelism: options.parallelism,
-    traffic,
-    reading,
     anew: () => reopened(opened),
     world: ({ application }, hooks) => ({
       kinds: opened.kinds,
@@ -343,7 +311,7 @@ function runPolicy(session: Session): RunPolicy {
 
 /** A source is accepted when its guards let it through, and before the first intent that refers to it. */
 export async function acceptInput(session: Session, clock: Clock, command = 'apply'): Promise<void> {
-  const { ledger, source, input, options, allowRewind } = session;
+  const { ledger, source, input, allowRewind } = session;
   await acceptSnapshot(
     {
       ledger,
@@ -351,7 +319,7 @@ export async function acceptInput(session: Session, clock: Clock, command = 'app
       snapshot: snapshotId(input.desired),
       objects: input.desired.size,
       commit: input.commit,
-      prunes: options.permissions.prune,
+      allowShrunk: false,
       allowRewind,
       actor: `portolan ${command}`,
     },
@@ -359,42 +327,10 @@ export async function acceptInput(session: Session, clock: Clock, command = 'app
   );
 }
 
-type Capabilities = Readonly<Partial<Record<Capability, 'yes' | 'no'>>>;
-
-/** What an earlier process found out about each platform of a configuration. */
-export async function rememberedCapabilities(
-  ledger: Ledger,
-  { configuration }: Pick<Input, 'configuration'>,
-): Promise<ReadonlyMap<string, Capabilities>> {
-  const found = new Map<string, Capabilities>();
-  for (const [name, { url }] of configuration.platforms) {
-    const fact = await ledger.fact(capabilitiesFact(name, url));
-    if (fact !== undefined) found.set(name, JSON.parse(fact) as Capabilities);
-  }
-  return found;
-}
-
-/** What reading found out about a server is kept, so that the next run need not ask. */
-export async function rememberCapabilities(
-  ledger: Ledger,
-  { platforms, configuration }: { readonly platforms: Platforms; readonly configuration: Input['configuration'] },
-  clock: Clock,
-): Promise<void> {
-  for (const client of platforms.opened()) {
-    const url = configuration.platforms.get(client.name)?.url;
-    if (url === undefined) continue;
-    const key = capabilitiesFact(client.name, url);
-    const value = canonicalJson(client.capabilities());
-    if (value === '{}' || (await ledger.fact(key)) === value) continue;
-    await ledger.commit({
-      scope: `platform:${client.name}`,
-      actor: 'portolan apply',
-      atMs: clock.now(),
-      operations: [{ op: 'set-fact', key, value }],
-    });
-  }
-}
-
-function capabilitiesFact(name: string, url: string): string {
-  return `capabilities ${name} ${url}`;
+/** Every application was looked at: what the source lost may be removed by now. */
+export async function settleInput(session: Session, { prepared, errors }: Survey, clock: Clock): Promise<void> {
+  const { ledger, source, input } = session;
+  const scopes = new Set(prepared.map(({ scope }) => scopeKey(scope)));
+  if (errors.length === 0)
+    await settleLost({ ledger, source, desired: input.desired, scopes, actor: 'portolan apply' }, clock);
 }

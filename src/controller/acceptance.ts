@@ -79,7 +79,7 @@ export async function accept(
       snapshot,
       objects: desired.size,
       commit,
-      prunes: keeps(1).length === 0,
+      allowShrunk: allow.shrunk,
       allowRewind: allow.rewind,
       actor: input.actor,
     },

@@ -1,4 +1,5 @@
 import { PortolanError } from '../model/errors.ts';
+import type { ScopeKey } from '../model/ids.ts';
 import { createRemovalBudget } from '../reconcile/removal-budget.ts';
 import { budgetLimits } from '../reconcile/policies/run.ts';
 import type { SourceState } from '../source/feed.ts';
@@ -42,6 +43,14 @@ const BUDGET_EVERY = 10;
 /** When what could not be taken in is tried again. */
 const AGAIN_MS = 5_000;
 
+/** Applications that were never resolved may hold anything. */
+function unapprovedScopes(records: Core['records'], snapshot: string): ReadonlySet<ScopeKey> | undefined {
+  const scopes = [...records.values()].flatMap(({ status, approvedSnapshot }) =>
+    approvedSnapshot === snapshot ? [] : [status.scope],
+  );
+  return scopes.includes(null) ? undefined : new Set(scopes as ScopeKey[]);
+}
+
 /** What passes, the source and surfaces share. */
 function createCore(options: ControllerOptions, hooks: Pick<Core, 'stop' | 'lose' | 'retrySource'>): Core {
   const { clock, random, ledger, source, actor, log, observer } = options;
@@ -58,13 +67,14 @@ function createCore(options: ControllerOptions, hooks: Pick<Core, 'stop' | 'lose
     onError: (key, error) => log.error(`a fault of Portolan itself: ${faultOf(error)}`, { application: key }),
   });
   const limits = () => budgetLimits(configuration().settings);
+  const unapproved = (snapshot: string) => unapprovedScopes(records, snapshot);
   const core: Core = {
     options,
     events,
     keeping,
     slots,
     gates: createGates({ clock, log, events, records, queue, configuration }),
-    intake: createIntake({ ...options, keeping, events, configuration }),
+    intake: createIntake({ ...options, keeping, events, configuration, unapproved }),
     queue,
     records,
     claims: new Map(),

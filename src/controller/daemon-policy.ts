@@ -115,12 +115,17 @@ export class DaemonPolicy implements PassPolicy {
     return pause === null ? undefined : { type: 'paused', by: pauseWords(pause) };
   }
 
-  async reserve(actions: readonly Action[], prepared: Prepared): Promise<Reservation | readonly Refusal[]> {
+  async reserve(
+    actions: readonly Action[],
+    prepared: Prepared,
+    world: ApplyWorld,
+  ): Promise<Reservation | readonly Refusal[]> {
     const { scope, ours, work } = prepared;
     const { account, budget, keepAccount, keeping, revision } = this.#environment;
     if (this.#isApproved === true) {
       // Let through once: what is left of it afterwards is another plan.
       this.#record.kept = { ...this.#record.kept, approved: null };
+      this.#record.approvedSnapshot = world.snapshot;
       await keepRecord(keeping, this.#record);
       return unlimited;
     }

@@ -165,6 +165,7 @@ async function newRecord({ keeping, records, options }: Core, work: Work): Promi
     kept,
     written: stored === undefined ? '' : standing(status, kept),
     watchedMs: undefined,
+    approvedSnapshot: undefined,
     passes: 0,
     isRunning: false,
     isFresh: true,

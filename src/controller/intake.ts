@@ -1,8 +1,10 @@
 import { PortolanError } from '../model/errors.ts';
+import type { ScopeKey } from '../model/ids.ts';
 import type { SourceStatus, StatusError } from '../model/status.ts';
 import type { Refusal } from '../plan/guard.ts';
 import type { SourceReading, SourceState } from '../source/feed.ts';
 import type { LoadContext, LoadedSource } from '../source/contents.ts';
+import { settleLost } from '../source/snapshot.ts';
 import { isUnreadable } from '../source/unreadable.ts';
 import { type AcceptedSource, accept, type Allowances, nothingAllowed } from './acceptance.ts';
 import type { EventLog } from './events.ts';
@@ -39,6 +41,11 @@ export interface IntakeOptions
   readonly keeping: Keeping;
   readonly events: EventLog;
   configuration(): ControllerConfiguration;
+  /**
+   * Returns the scopes of the accepted source whose removals no person approved; undefined while not all are known.
+   * @param snapshot the accepted one.
+   */
+  unapproved(snapshot: string): ReadonlySet<ScopeKey> | undefined;
 }
 
 export function createIntake(options: IntakeOptions): Intake {
@@ -186,8 +193,11 @@ class SourceIntake implements Intake {
     return { variables, operator };
   }
 
-  #accept(reading: SourceReading, loaded: LoadedSource, allow: Allowances) {
-    const { keeping, clock, source, actor } = this.#options;
+  async #accept(reading: SourceReading, loaded: LoadedSource, allow: Allowances) {
+    const { keeping, clock, source, actor, unapproved } = this.#options;
+    const scopes = this.#accepted && unapproved(this.#accepted.snapshot);
+    if (this.#accepted !== undefined && scopes !== undefined)
+      await settleLost({ ...keeping, desired: this.#accepted.desired, scopes }, clock);
     return accept(reading, loaded, { ledger: keeping.ledger, clock, source, actor, allow });
   }
 

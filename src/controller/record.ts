@@ -45,6 +45,8 @@ export interface AppRecord {
   written: string;
   /** Until when this process has counted `goneForMs`. */
   watchedMs: MonotonicMs | undefined;
+  /** Snapshot of which a person approved the plan, if that was the last one. */
+  approvedSnapshot: string | undefined;
   /** Passes begun by this process. */
   passes: number;
   isRunning: boolean;

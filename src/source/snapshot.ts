@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Ledger } from '../ledger/ledger.ts';
 import { amendmentOf } from '../manifest/amended-set.ts';
-import type { ResourceId } from '../model/ids.ts';
+import type { ResourceId, ScopeKey } from '../model/ids.ts';
 import { canonicalJson, type Json } from '../model/json.ts';
 import type { Snapshot } from '../model/owned.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
@@ -29,8 +29,8 @@ export interface AcceptedSource {
   readonly objects: number;
   /** undefined for plain files. */
   readonly commit: SnapshotCommit | undefined;
-  /** Whether whoever accepts it also removes what it no longer names: the bar for a shrunk source follows then. */
-  readonly prunes: boolean;
+  /** A person has said that it may name much less than before. */
+  readonly allowShrunk: boolean;
   readonly allowRewind: boolean;
   readonly actor: string;
 }
@@ -120,14 +120,14 @@ export async function successionOf(
  * @returns what the ledger says of it now.
  */
 export async function acceptSnapshot(
-  { ledger, source, snapshot: id, objects: size, commit, prunes, allowRewind, actor }: AcceptedSource,
+  { ledger, source, snapshot: id, objects: size, commit, allowShrunk, allowRewind, actor }: AcceptedSource,
   clock: Clock,
 ): Promise<Snapshot> {
   const commitId = commit?.id ?? NO_COMMIT;
   const last = await ledger.lastSnapshot(source);
   const succession = allowRewind ? undefined : await successionOf(commit, last);
   const pruneOk = succession === undefined || mayPrune(succession);
-  const named = String(prunes ? size : Math.max(size, await largestSince({ ledger, source })));
+  const named = String(allowShrunk ? size : Math.max(size, await largestSince({ ledger, source })));
   const isKnown = last?.id === id && last.commit === commitId && last.pruneOk === pruneOk;
   if (isKnown && (await ledger.fact(sizeFact(source))) === named) return last;
   const atMs = clock.now();
@@ -145,7 +145,28 @@ export async function acceptSnapshot(
   return snapshot;
 }
 
-/** How many resources the source named at most since it last pruned: runs that remove nothing must not lower the bar. */
+/** A source as it was accepted, and where its removals stand. */
+export interface LostResources extends Pick<AcceptedSource, 'ledger' | 'source' | 'actor'> {
+  readonly desired: DesiredState;
+  /** Scopes whose removals are done once the ledger has no more of them. Those that a person approved are done already. */
+  readonly scopes: ReadonlySet<ScopeKey>;
+}
+
+/**
+ * Measures the source by what it names now, once everything it lost was removed: by a command, after its time, or because
+ * a person approved it. Until then several commits that each remove a little count together.
+ */
+export async function settleLost({ desired, scopes, ...accepted }: LostResources, clock: Clock): Promise<void> {
+  const { ledger, source, actor } = accepted;
+  if ((await largestSince(accepted)) <= desired.size) return;
+  const rows = await ledger.objects({ source });
+  if (rows.some(({ state, scope, resource }) => state !== 'gone' && scopes.has(scope) && !desired.has(resource)))
+    return;
+  const operations = [{ op: 'set-fact', key: sizeFact(source), value: String(desired.size) }] as const;
+  await ledger.commit({ scope: `source:${source}`, actor, atMs: clock.now(), operations });
+}
+
+/** Returns how many resources the source named at most since all that it lost was removed. */
 export async function largestSince({ ledger, source }: Pick<AcceptedSource, 'ledger' | 'source'>): Promise<number> {
   return Number((await ledger.fact(sizeFact(source))) ?? 0);
 }

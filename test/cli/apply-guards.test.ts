@@ -198,6 +198,30 @@ test('a source that names nothing any more, or much less than before, is taken f
   expect(scene.traffic().writes).toEqual([]);
 });
 
+test('a removal that failed does not lower what the source is measured by', async () => {
+  const rules = Array.from({ length: 10 }, (_, n) => rule(`r${n}`, `r${n}.example.com`));
+  const scene = await setScene({ manifests: { 'a.yaml': shop(web(PORTS), ...rules) } });
+  const prune = ['--prune', '--max-share', '1'];
+  expect((await scene.run('apply')).code).toBe(0);
+  scene.write('a.yaml', shop(web(PORTS), ...rules.slice(0, 7)));
+  scene.sandbox.setFaults([
+    {
+      operation: 'deleteRule',
+      fault: { type: 'status', when: 'before', status: 401, body: { code: 10405, msg: 'no' } },
+    },
+  ]);
+  expect((await scene.run('apply', prune)).code).not.toBe(0);
+  scene.sandbox.setFaults([]);
+  scene.clock.push(600_000);
+  scene.write('a.yaml', shop(web(PORTS), ...rules.slice(0, 3)));
+  const shrunk = await scene.run('apply', prune);
+  expect(shrunk.code).toBe(4);
+  expect(shrunk.out).toContain('named 12 resources since it last removed anything and names 5 now');
+  expect((await scene.run('apply', [...prune, '--allow-shrunk'])).code).toBe(0);
+  scene.write('a.yaml', shop(web(PORTS), ...rules.slice(0, 1)));
+  expect((await scene.run('apply', prune)).code).toBe(0);
+});
+
 test('without a terminal and without --yes nothing is sent, and the flag to pass is named', async () => {
   const scene = await setScene({ manifests });
   const args = ['apply', ...scene.options, '--ledger', scene.ledgerFile];

@@ -108,3 +108,42 @@ test('a plan that changes too much of one application waits for its approval, an
   await world.until(() => world.application(SHOP).approval !== null, 'it is refused');
   expect(domains(world)).toBe(12);
 });
+
+const LARGE = '{ controller: { pruneAfter: 1h }, prune: { maxShare: 1, maxObjects: 1000, dailyObjects: 1000 } }';
+
+test('commits that each remove forty percent count together while none of it was removed, over a restart too', async () => {
+  const world = await settled(LARGE, 98);
+  await world.commit(filesOf(58));
+  await world.pass(600_000);
+  await world.commit(filesOf(34));
+  await world.pass(600_000);
+  await world.controller.drain();
+  world.restart();
+  world.start();
+  await world.commit(filesOf(20));
+  await world.pass(5 * 3_600_000);
+  expect(domains(world)).toBe(98);
+  const { approval } = world.application(SHOP);
+  expect(approval?.refusals.map(({ code }) => code)).toEqual(['guard/shrunk-source']);
+  expect(approval?.refusals[0]?.message).toContain('named 100 resources');
+  await world.controller.api.approve(SHOP, approval?.digest ?? '', 'alice');
+  await world.until(() => domains(world) === 20 && world.ready(SHOP) === 'True InSync', 'they are removed');
+  // Approved, so what comes next is measured by what is left.
+  await world.commit(filesOf(12));
+  await world.pass(2 * 3_600_000);
+  expect(domains(world)).toBe(12);
+});
+
+test('what was removed when its time had come does not count against the next commit', async () => {
+  const world = await settled(LARGE, 98);
+  for (const [rules, left] of [
+    [58, 58],
+    [34, 34],
+    [20, 20],
+  ] as const) {
+    await world.commit(filesOf(rules));
+    await world.pass(2 * 3_600_000);
+    expect(domains(world)).toBe(left);
+  }
+  expect(world.eventsOf('approval.needed')).toEqual([]);
+});

@@ -1,9 +1,9 @@
-import type { Intent } from '../../../src/model/owned.ts';
+import type { Intent, OwnedObject } from '../../../src/model/owned.ts';
 import type { Action } from '../../../src/model/plan.ts';
 import type { LedgerOperation } from '../../../src/ledger/ledger.ts';
 import { SHARE_FROM_OBJECTS } from '../../../src/plan/guard.ts';
 import type { Violate } from '../books.ts';
-import { type AppName, appNames, namedBy, sizeOf } from './estate.ts';
+import { type AppName, appNames, namedBy, nameOfScope, sizeOf } from './estate.ts';
 import { type Commit, descendsFrom } from './git.ts';
 import { type DriverSettings, isClosedAt } from './settings.ts';
 
@@ -94,9 +94,10 @@ export class Permissions {
    */
   committed(
     operations: readonly LedgerOperation[],
-    owned: number,
+    objects: ReadonlyMap<string, OwnedObject>,
     { isAgreed, allowsRewind }: { readonly isAgreed: boolean; readonly allowsRewind: boolean },
   ): void {
+    this.#settle(objects);
     for (const operation of operations) {
       if (operation.op === 'open-intent') this.#spentBy.set(operation.intent.id, this.#spent);
       if (operation.op !== 'accept-snapshot') continue;
@@ -109,10 +110,27 @@ export class Permissions {
       const mayPrune = allowsRewind || this.follows(commit);
       const size = sizeOf(commit.content);
       const isShrunk = !isAgreed && this.isShrunk(commit);
-      this.#largest = isShrunk || !(mayPrune || isAgreed) ? Math.max(this.#largest, size) : size;
+      this.#largest = Math.max(this.#largest, size);
       this.#accepted = { commit, mayPrune, isShrunk };
-      if (this.#spent.snapshot !== id) this.#spent = { snapshot: id, owned, changed: new Set(), removed: new Set() };
+      if (this.#spent.snapshot !== id)
+        this.#spent = { snapshot: id, owned: objects.size, changed: new Set(), removed: new Set() };
     }
+  }
+
+  /** What it lost was removed, or a person let that through: it is measured by what is left. */
+  #settle(objects: ReadonlyMap<string, OwnedObject>): void {
+    const content = this.#accepted?.commit.content;
+    if (content === undefined) return;
+    const isWaiting = ({ scope, kind, resource, state }: OwnedObject): boolean => {
+      const name = nameOfScope(scope);
+      const app = name && content.apps.get(name);
+      if (app === undefined || kind !== 'HttpGatewayRule' || state === 'gone') return false;
+      const isApproved = this.#approvals.some(
+        ({ application, usedBy }) => application === name && usedBy !== undefined,
+      );
+      return !isApproved && !app.rules.has(resource.slice(`HttpGatewayRule/${name}-`.length));
+    };
+    if (![...objects.values()].some(isWaiting)) this.#largest = Math.min(this.#largest, sizeOf(content));
   }
 
   /** Whether it has lost so much that nothing may be removed for it without a word. */

@@ -278,7 +278,7 @@ export class DriversWorld implements Surroundings {
 
   committed(transaction: LedgerTransaction, process: Sender): void {
     this.books.committed(transaction, process.epoch);
-    this.permissions.committed(transaction.operations, this.books.objects.size, process);
+    this.permissions.committed(transaction.operations, this.books.objects, process);
     process.hasCommitted(transaction);
     this.note(`p${process.number} commit ${transaction.operations.map(inShort).join(', ')}`);
   }
