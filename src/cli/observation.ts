@@ -3,7 +3,7 @@ import type { ControllerApi, ControllerObserver } from '../controller/api.ts';
 import type { SenderOptions } from '../controller/delivery.ts';
 import { joinObservers } from '../controller/observers.ts';
 import { startTracing, tracesEndpoint } from '../controller/tracing/tracing.ts';
-import type { SettingsSpec } from '../kinds/settings/spec.ts';
+import type { Settings } from '../kinds/settings/spec.ts';
 import type { Log } from '../runtime/log.ts';
 import { createMetrics, type Metrics } from '../server/metrics.ts';
 import type { Surroundings } from './command.ts';
@@ -35,7 +35,7 @@ export function senderOptions(surroundings: Surroundings, log: Log, { deliveries
 }
 
 /** @param settings as they are now; where traces go is asked once. */
-export function openObservation(settings: () => SettingsSpec, log: Log, surroundings: Surroundings): Observation {
+export function openObservation(settings: () => Settings, log: Log, surroundings: Surroundings): Observation {
   const { clock, env, runtimeVersions } = surroundings;
   const metrics = createMetrics({
     clock,

@@ -1,7 +1,6 @@
-import type { PlatformSpec } from '../kinds/platform/spec.ts';
+import type { PlatformSettings } from '../kinds/platform/spec.ts';
 import type { StoreSpec } from '../kinds/store/spec.ts';
 import type { Configuration } from '../manifest/configuration.ts';
-import { parseDuration } from '../model/duration.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { Secret } from '../model/secret.ts';
 import { createRequestBudget } from '../platform/budget.ts';
@@ -98,16 +97,13 @@ function maskStoreKeys({ configuration, surroundings }: PlatformsOptions): void 
 
 function openPlatform(
   name: string,
-  spec: PlatformSpec,
+  spec: PlatformSettings,
   { surroundings, log, remembered, onRequest, onSlow, retry }: PlatformsOptions,
 ): { readonly client: PlatformClient; readonly transport: HttpTransport } {
   const { clock, random, signal } = surroundings;
   const { url, warning } = checkPlatformUrl(spec.url, spec.allowPlainHttp);
   if (warning !== null) log.warn(warning, { platform: name });
-  const { concurrency, requestsPerSecond } = spec.limits;
-  const timeoutMs = parseDuration(spec.limits.timeout);
-  if (timeoutMs === undefined)
-    throw new Error(`Platform/${name}: the schema let ${spec.limits.timeout} pass as a duration`);
+  const { concurrency, requestsPerSecond, timeoutMs } = spec.limits;
   const caFile = spec.tls?.caFile;
   const caPem =
     caFile === undefined ? undefined : new TextDecoder().decode(readNamedFile(caFile, `the CA of Platform/${name}`));

@@ -1,4 +1,4 @@
-import type { SourceSpec } from '../kinds/settings/source-spec.ts';
+import type { SourceSettings } from '../kinds/settings/source-spec.ts';
 import type { ReadSources } from '../manifest/read.ts';
 import { PortolanError } from '../model/errors.ts';
 import { locatePaths, placeInCheckout } from '../source/checkout.ts';
@@ -10,7 +10,7 @@ import { requireSignature } from '../source/signatures.ts';
 import type { Surroundings } from './command.ts';
 
 /** What the operator demands of a commit. */
-export type RevisionPolicy = Pick<SourceSpec, 'signatures' | 'limits'>;
+export type RevisionPolicy = Pick<SourceSettings, 'signatures' | 'limits'>;
 
 /** The commit that a command works on. */
 export interface CommitAtHand {

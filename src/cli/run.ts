@@ -2,8 +2,9 @@ import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import packageFile from '../../package.json' with { type: 'json' };
 import { type Controller, createController } from '../controller/controller.ts';
 import type { ControllerOptions } from '../controller/options.ts';
-import type { SettingsSpec } from '../kinds/settings/spec.ts';
+import type { Settings } from '../kinds/settings/spec.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { formatDuration } from '../model/duration.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { Log } from '../runtime/log.ts';
 import { openSourceFeed } from '../source/open-feed.ts';
@@ -92,7 +93,7 @@ function listenArgument(text: string): string {
 }
 
 /** The option goes before the file. */
-function withListen(settings: SettingsSpec, { listen }: RunOptions): SettingsSpec {
+function withListen(settings: Settings, { listen }: RunOptions): Settings {
   return listen === undefined ? settings : { ...settings, server: { ...settings.server, listen } };
 }
 
@@ -125,7 +126,7 @@ async function run(options: RunOptions, surroundings: Surroundings): Promise<Exi
 }
 
 /** For whoever finds the ledger locked: where to ask in its place. A port that is not known yet is not said. */
-function addressOf({ server }: SettingsSpec): string {
+function addressOf({ server }: Settings): string {
   if (server.listen.endsWith(':0')) return '';
   return `, API at ${server.tls === undefined ? 'http' : 'https'}://${server.listen.replace(/^(0\.0\.0\.0|\[::\])(?=:)/, '127.0.0.1')}`;
 }
@@ -139,7 +140,7 @@ async function withLedger(
 ): Promise<ExitCode> {
   const { configuration } = readConfiguration(options.config, surroundings);
   const remembered = await rememberedCapabilities(ledger, { configuration });
-  const current: { settings: SettingsSpec } = { settings: configuration.settings };
+  const current: { settings: Settings } = { settings: configuration.settings };
   const observation = openObservation(() => current.settings, log, surroundings);
   const opened = await openConfiguration(options, surroundings, log, {
     remembered: (name) => remembered.get(name) ?? {},
@@ -169,7 +170,7 @@ async function withLedger(
     surroundings,
   });
   log.info(
-    `watching ${feed.location}; API at ${surfaces.url}; ledger ${ledger.location}; ${removes(settings)}; looks at every application each ${settings.controller.resyncInterval}`,
+    `watching ${feed.location}; API at ${surfaces.url}; ledger ${ledger.location}; ${removes(settings)}; looks at every application each ${formatDuration(settings.controller.resyncIntervalMs)}`,
   );
   controller.start();
   const reloading = keepReloading(options, surroundings, log, controller, surfaces, held);
@@ -240,14 +241,14 @@ function controllerOf(
 interface Held {
   opened: OpenedConfiguration;
   readonly observation: Observation;
-  readonly current: { settings: SettingsSpec };
+  readonly current: { settings: Settings };
   /** Aborted when the daemon ends, for whatever reason. */
   readonly until: AbortSignal;
 }
 
-function removes({ prune, controller }: SettingsSpec): string {
+function removes({ prune, controller }: Settings): string {
   return prune.enabled
-    ? `removes what the source no longer names after ${controller.pruneAfter}, at most ${prune.maxObjects} objects for one revision`
+    ? `removes what the source no longer names after ${formatDuration(controller.pruneAfterMs)}, at most ${prune.maxObjects} objects for one revision`
     : 'removes nothing (spec.prune.enabled is false)';
 }
 

@@ -1,6 +1,6 @@
 import type { ControllerApi } from '../controller/api.ts';
 import { startNotifications } from '../controller/notifications/notifications.ts';
-import type { SettingsSpec } from '../kinds/settings/spec.ts';
+import type { Settings } from '../kinds/settings/spec.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Metrics } from '../server/metrics.ts';
 import { startServer } from '../server/start.ts';
@@ -12,13 +12,13 @@ export interface Surfaces {
   /** Where the API listens. */
   readonly url: string;
   /** Takes changed settings. @throws PortolanError `invalid`; what could not be taken is as before then. */
-  reload(settings: SettingsSpec): Promise<void>;
+  reload(settings: Settings): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface SurfacesOptions {
   readonly api: ControllerApi;
-  readonly settings: SettingsSpec;
+  readonly settings: Settings;
   /** Name of the source, for receivers. */
   readonly source: string;
   readonly metrics: Metrics;
@@ -33,7 +33,7 @@ const NOTIFICATIONS_GRACE_MS = 5_000;
 export async function openSurfaces(options: SurfacesOptions): Promise<Surfaces> {
   const { api, source, metrics, log, surroundings } = options;
   const sender = senderOptions(surroundings, log, metrics);
-  const notify = ({ notifications }: SettingsSpec) =>
+  const notify = ({ notifications }: Settings) =>
     startNotifications({
       api,
       settings: notifications,

@@ -10,7 +10,7 @@ import { createEventLog } from './events.ts';
 import { follow } from './following.ts';
 import { createGates } from './gates.ts';
 import { createIntake } from './intake.ts';
-import { type ControllerConfiguration, type ControllerOptions, durationsOf } from './options.ts';
+import { type ControllerConfiguration, type ControllerOptions } from './options.ts';
 import { createApi } from './operations.ts';
 import { keepRecord } from './keeping.ts';
 import { createWorkQueue } from './queue.ts';
@@ -147,7 +147,7 @@ class SourceController implements Controller {
     const ended = Promise.all([this.#options.feed.close(), this.#core.queue.drain(), this.#turn])
       .then(() => this.#core.intake.settled())
       .then(() => true);
-    const { drainMs } = durationsOf(this.#core.configuration.settings);
+    const { drainTimeoutMs: drainMs } = this.#core.configuration.settings.controller;
     const isWhole = await this.#within(ended, drainMs);
     if (!isWhole)
       this.#options.log.error(
@@ -226,7 +226,7 @@ class SourceController implements Controller {
 
   /** What is to be removed grows older. */
   #growOlder(): readonly AppRecord[] {
-    const { pruneAfterMs } = durationsOf(this.#core.configuration.settings);
+    const { pruneAfterMs } = this.#core.configuration.settings.controller;
     const waiting = [...this.#core.records.values()].filter(({ kept }) => Object.keys(kept.goneForMs).length > 0);
     for (const record of waiting)
       watch(record, this.#options.clock.monotonic(), this.#core.intake.isStanding, pruneAfterMs);

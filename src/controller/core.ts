@@ -13,7 +13,7 @@ import type { EventDraft, EventLog } from './events.ts';
 import type { Gates } from './gates.ts';
 import type { Intake } from './intake.ts';
 import type { Keeping } from './keeping.ts';
-import { type ControllerConfiguration, type ControllerOptions, durationsOf } from './options.ts';
+import { type ControllerConfiguration, type ControllerOptions } from './options.ts';
 import type { WorkQueue } from './queue.ts';
 import type { AppRecord } from './record.ts';
 import type { Slots } from './slots.ts';
@@ -48,7 +48,7 @@ const JITTER = 0.1;
 
 /** @returns ms until an application that needs nothing is looked at again. */
 export function resyncMs({ configuration, options }: Core): number {
-  return durationsOf(configuration.settings).resyncMs * (1 - JITTER + 2 * JITTER * options.random.next());
+  return configuration.settings.controller.resyncIntervalMs * (1 - JITTER + 2 * JITTER * options.random.next());
 }
 
 /** What the settings let through. Whether it removes anything is decided action by action. */

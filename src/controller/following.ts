@@ -10,7 +10,6 @@ import { unseen, withSince } from './conditions.ts';
 import { type Core, milestone } from './core.ts';
 import type { Taken } from './intake.ts';
 import { keepFact, restoreFact, restoreRecord, standing } from './keeping.ts';
-import { durationsOf } from './options.ts';
 import { type AppRecord, nothingKept } from './record.ts';
 import { workOf } from './views.ts';
 
@@ -31,7 +30,7 @@ export async function follow(core: Core, taken: Taken | undefined): Promise<void
   core.shared = createSharedReadings(
     works.map(({ application }) => application.spec),
     core.options.clock,
-    Math.min(SHARED_READINGS_AGE_MS, durationsOf(core.configuration.settings).resyncMs / 2),
+    Math.min(SHARED_READINGS_AGE_MS, core.configuration.settings.controller.resyncIntervalMs / 2),
   );
   const changed: ResourceId[] = [];
   for (const work of works) {

@@ -9,7 +9,6 @@ import type { Prepared } from '../reconcile/reconcile.ts';
 import type { Verdict } from './conditions.ts';
 import type { Core } from './core.ts';
 import { longestMs, type ResolvedThreshold, statusHealth, thresholdHealth } from './health.ts';
-import { durationsOf } from './options.ts';
 import type { Passed } from './pass.ts';
 import type { AppRecord } from './record.ts';
 
@@ -46,7 +45,7 @@ export async function healthAfter(core: Core, record: AppRecord, { prepared, out
   const former = record.status.conditions.find(({ type }) => type === 'Healthy');
   const isKnown = former !== undefined && former.status !== 'Unknown' && record.passes > 1;
   if (changedMs === null && isKnown) return settled(former);
-  const dueMs = changedMs === null ? null : changedMs + durationsOf(configuration.settings).healthMs;
+  const dueMs = changedMs === null ? null : changedMs + configuration.settings.controller.healthTimeoutMs;
   const byStatus = await healthByStatus(prepared, dueMs, nowMs);
   if (byStatus.reason === 'Progressing') return { health: byStatus, healthLookMs: nowMs + LOOK_EVERY_MS };
   const thresholds = record.work.application.spec.health ?? [];

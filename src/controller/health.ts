@@ -1,5 +1,5 @@
 import type { HealthThreshold } from '../kinds/application/health-spec.ts';
-import { parseDuration } from '../model/duration.ts';
+import { durationMsOf } from '../model/duration.ts';
 import type { Json } from '../model/json.ts';
 import type { ComponentMonitor } from '../model/observed.ts';
 import type { EpochMs } from '../model/time.ts';
@@ -43,7 +43,7 @@ export interface ResolvedThreshold {
 
 /** @returns ms that the longest of them looks at. */
 export function longestMs(thresholds: readonly HealthThreshold[]): number {
-  return Math.max(0, ...thresholds.map(({ over }) => parseDuration(over) ?? 0));
+  return Math.max(0, ...thresholds.map(({ over }) => durationMsOf(over)));
 }
 
 /**
@@ -76,7 +76,7 @@ function measure(
 ): readonly Measured[] {
   const { series, over, component } = threshold;
   const from = fromMs / 1000;
-  const to = from + (parseDuration(over) ?? 0) / 1000;
+  const to = from + durationMsOf(over) / 1000;
   const measured = monitors
     .filter((monitor) => serviceId === undefined || monitor.serviceId === serviceId)
     .flatMap((monitor) => {

@@ -1,10 +1,9 @@
 import type { ReconciledKinds } from '../kinds/define.ts';
 import type { StoreAccess } from '../kinds/reconciled.ts';
-import type { SettingsSpec } from '../kinds/settings/spec.ts';
+import type { Settings } from '../kinds/settings/spec.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { OperatorNames } from '../manifest/relations.ts';
 import type { Variables } from '../manifest/substitute.ts';
-import { parseDuration } from '../model/duration.ts';
 import type { PlatformClient } from '../platform/client.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
@@ -16,7 +15,7 @@ import type { ControllerObserver } from './api.ts';
 
 /** What a reload replaces. */
 export interface ControllerConfiguration {
-  readonly settings: SettingsSpec;
+  readonly settings: Settings;
   readonly operator: OperatorNames;
   /** For `${NAME}` in manifests. */
   readonly variables: Variables;
@@ -55,19 +54,3 @@ export const silentObserver: ControllerObserver = {
   request() {},
   milestone() {},
 };
-
-/** Durations of `spec.controller`, in milliseconds. */
-export function durationsOf({ controller }: SettingsSpec) {
-  const ms = (text: string): number => {
-    const parsed = parseDuration(text);
-    if (parsed === undefined) throw new Error(`the schema let ${text} pass as a duration`);
-    return parsed;
-  };
-  return {
-    resyncMs: ms(controller.resyncInterval),
-    pruneAfterMs: ms(controller.pruneAfter),
-    suspendedNotifyAfterMs: ms(controller.suspendedNotifyAfter),
-    drainMs: ms(controller.drainTimeout),
-    healthMs: ms(controller.healthTimeout),
-  };
-}

@@ -13,7 +13,6 @@ import { followDrift } from './drift.ts';
 import type { EventDraft } from './events.ts';
 import { healthAfter } from './health-look.ts';
 import { keepFact, keepRecord, line } from './keeping.ts';
-import { durationsOf } from './options.ts';
 import { type Passed, runPass } from './pass.ts';
 import type { AppRecord } from './record.ts';
 import { remindOfSuspended } from './reminders.ts';
@@ -105,7 +104,7 @@ async function onePass(core: Core, record: AppRecord, because: readonly string[]
   });
   record.isRunning = false;
   if (record.work === wanted) tried(core, record, revision);
-  const { suspendedNotifyAfterMs } = durationsOf(configuration.settings);
+  const { suspendedNotifyAfterMs } = configuration.settings.controller;
   publish(core, record, revision, [
     ...applyFinished(record.id, revision, passed.outcome),
     ...after.events,
@@ -121,7 +120,7 @@ function environmentOf(core: Core, record: AppRecord, revision: string, look: Fi
     clock: options.clock,
     keeping,
     options: { ...passOptions(configuration), ...(shared === undefined ? {} : { shared, isAlone: record.isAlone }) },
-    pruneAfterMs: durationsOf(configuration.settings).pruneAfterMs,
+    pruneAfterMs: configuration.settings.controller.pruneAfterMs,
     account: core.account,
     budget: core.budget,
     revision,

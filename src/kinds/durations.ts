@@ -1,18 +1,15 @@
-import { parseDuration } from '../model/duration.ts';
+import { durationMsOf } from '../model/duration.ts';
 import type { SpecProblem } from './kind.ts';
 
-const LONGEST_MS = 24 * 3600 * 1000;
+const DAY = { code: 'schema/duration', longestMs: 24 * 3600 * 1000, expected: 'more than 0s and at most 24h' };
 
-/** A time that has passed the schema's pattern must also be one that can be waited for: more than 0, at most a day. */
-export function durationProblems(text: string, path: string): readonly SpecProblem[] {
-  const durationMs = parseDuration(text);
-  if (durationMs !== undefined && durationMs > 0 && durationMs <= LONGEST_MS) return [];
-  return [
-    {
-      code: 'schema/duration',
-      path,
-      message: `${path.split('.').at(-1)} is ${text}`,
-      expected: 'more than 0s and at most 24h',
-    },
-  ];
+/**
+ * A time that has passed the schema's pattern must also be one that can be waited for.
+ * @param bounds more than 0 and at most a day, if nothing else is given.
+ */
+export function durationProblems(text: string, path: string, bounds = DAY): readonly SpecProblem[] {
+  const durationMs = durationMsOf(text);
+  if (durationMs > 0 && durationMs <= bounds.longestMs) return [];
+  const { code, expected } = bounds;
+  return [{ code, path, message: `${path.split('.').at(-1)} is ${text}`, expected }];
 }

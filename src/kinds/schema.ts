@@ -1,3 +1,4 @@
+import type { DurationText } from '../model/duration.ts';
 import type { JsonObject } from '../model/json.ts';
 
 /** Every key of every member of a union. */
@@ -16,13 +17,19 @@ export type SchemaOf<V> = Described &
     ? { readonly type: 'boolean' }
     : [V] extends [number]
       ? { readonly type: 'integer' | 'number' }
-      : [V] extends [string]
-        ? { readonly type: 'string' } & (string extends V ? unknown : { readonly enum: readonly V[] })
-        : [V] extends [readonly (infer Item)[]]
-          ? { readonly type: 'array'; readonly items: SchemaOf<Item> }
-          : string extends keyof V
-            ? { readonly type: 'object'; readonly additionalProperties: SchemaOf<V[keyof V]> }
-            : { readonly type: 'object'; readonly additionalProperties: false; readonly properties: PropertiesOf<V> });
+      : [V] extends [DurationText]
+        ? { readonly type: 'string'; readonly pattern: DurationPattern }
+        : [V] extends [string]
+          ? { readonly type: 'string' } & (string extends V ? unknown : { readonly enum: readonly V[] })
+          : [V] extends [readonly (infer Item)[]]
+            ? { readonly type: 'array'; readonly items: SchemaOf<Item> }
+            : string extends keyof V
+              ? { readonly type: 'object'; readonly additionalProperties: SchemaOf<V[keyof V]> }
+              : {
+                  readonly type: 'object';
+                  readonly additionalProperties: false;
+                  readonly properties: PropertiesOf<V>;
+                });
 
 /**
  * `properties` of an object schema, tied to the type: a missing key, a key too many or a wrong `type` does not compile.
@@ -49,7 +56,10 @@ export const PATH_SEGMENT_PATTERN = '^[A-Za-z0-9_][A-Za-z0-9_.-]*$';
 export const PATH_SEGMENT_EXPECTED = 'letters, digits, _, . and -, at most 64, not starting with . or -';
 
 /** `30s`, `10m`, `1h30m`. Without look-ahead, so that the empty text and `1m1h` fail in linear time. */
-const DURATION_PATTERN = '^([0-9]{1,6}h([0-9]{1,6}m)?([0-9]{1,6}s)?|[0-9]{1,6}m([0-9]{1,6}s)?|[0-9]{1,6}s)$';
+export const DURATION_PATTERN = '^([0-9]{1,6}h([0-9]{1,6}m)?([0-9]{1,6}s)?|[0-9]{1,6}m([0-9]{1,6}s)?|[0-9]{1,6}s)$';
+/** Milliseconds or seconds. */
+export const SHORT_TIME_PATTERN = '^([0-9]{1,5}ms|[0-9]{1,2}s)$';
+type DurationPattern = typeof DURATION_PATTERN | typeof SHORT_TIME_PATTERN;
 const DURATION_EXPECTED = 'a duration such as 30s, 10m or 1h30m';
 const DURATION_LENGTH_MAX = 24;
 

@@ -1,8 +1,9 @@
 import type { Declarations } from '../kinds/kind.ts';
 import { settingsDeclaration } from '../kinds/settings/declaration.ts';
-import type { PlatformSpec } from '../kinds/platform/spec.ts';
+import { load } from '../kinds/loaded.ts';
+import { type PlatformSettings, type PlatformSpec, platformSchema } from '../kinds/platform/spec.ts';
 import { API_VERSION } from '../kinds/schema.ts';
-import type { SettingsSpec } from '../kinds/settings/spec.ts';
+import { type Settings, type SettingsSpec, settingsSchema } from '../kinds/settings/spec.ts';
 import type { StoreSpec } from '../kinds/store/spec.ts';
 import type { Problem } from '../model/problem.ts';
 import { sortProblems } from './fault.ts';
@@ -15,9 +16,9 @@ import { validateDocument } from './validate.ts';
 
 /** The operator's configuration file, defaults filled in. Secrets in it are references, not yet read. */
 export interface Configuration {
-  readonly platforms: ReadonlyMap<string, PlatformSpec>;
+  readonly platforms: ReadonlyMap<string, PlatformSettings>;
   readonly stores: ReadonlyMap<string, StoreSpec>;
-  readonly settings: SettingsSpec;
+  readonly settings: Settings;
 }
 
 export interface LoadedConfiguration {
@@ -27,10 +28,10 @@ export interface LoadedConfiguration {
 }
 
 /** The settings of a file that has no `kind: Settings`. */
-export function defaultSettings(): SettingsSpec {
+export function defaultSettings(): Settings {
   const document = { apiVersion: API_VERSION, kind: 'Settings', spec: {} };
   validateDocument(settingsDeclaration, document);
-  return document.spec as SettingsSpec;
+  return load(settingsSchema, document.spec as SettingsSpec);
 }
 
 /**
@@ -56,13 +57,13 @@ export function loadConfiguration(
     const configuration = { platforms: new Map(), stores: new Map(), settings: defaultSettings() };
     return { configuration, problems: sortProblems(problems.map((problem) => overriding.place(problem))) };
   }
-  const platforms = new Map<string, PlatformSpec>();
+  const platforms = new Map<string, PlatformSettings>();
   const stores = new Map<string, StoreSpec>();
-  let settings: SettingsSpec | undefined;
+  let settings: Settings | undefined;
   for (const { kind, name, spec } of set.values()) {
-    if (kind === 'Platform') platforms.set(name, spec as PlatformSpec);
+    if (kind === 'Platform') platforms.set(name, load(platformSchema, spec as PlatformSpec));
     if (kind === 'Store') stores.set(name, spec as StoreSpec);
-    if (kind === 'Settings') settings = spec as SettingsSpec;
+    if (kind === 'Settings') settings = load(settingsSchema, spec as SettingsSpec);
   }
   return { configuration: { platforms, stores, settings: settings ?? defaultSettings() }, problems: [] };
 }

@@ -11,6 +11,18 @@ export function parseDuration(text: string): number | undefined {
   return (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1000;
 }
 
+declare const written: unique symbol;
+
+/** A duration as a checked document writes it: `90s`, or `100ms` where the schema allows that. */
+export type DurationText = string & { readonly [written]: 'duration' };
+
+/** @param text that has passed its schema. @returns milliseconds. */
+export function durationMsOf(text: string): number {
+  const ms = text.endsWith('ms') ? Number(text.slice(0, -2)) : parseDuration(text);
+  if (ms === undefined) throw new Error(`the schema let ${text} pass as a duration`);
+  return ms;
+}
+
 /** The shortest text that `parseDuration` reads as the same time, rounded down to seconds: 5400000 → `1h30m`. */
 export function formatDuration(durationMs: number): string {
   const total = Math.floor(durationMs / 1000);

@@ -1,16 +1,14 @@
 import { Cron } from 'croner';
-import type { WindowSpec } from '../kinds/settings/windows-spec.ts';
-import { parseDuration } from '../model/duration.ts';
+import type { WindowSettings } from '../kinds/settings/windows-spec.ts';
 import type { Scope } from '../model/ids.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { scopeMatches } from './guard.ts';
 import type { Windows, WindowState } from './window-guard.ts';
 
-/** A window that is ready to be asked; made from a checked `WindowSpec`. */
+/** A window that is ready to be asked; made from a checked `WindowSettings`. */
 export interface SyncWindow {
-  readonly spec: WindowSpec;
-  readonly durationMs: number;
+  readonly spec: WindowSettings;
   readonly cron: Cron;
 }
 
@@ -19,12 +17,11 @@ const OPEN: WindowState = { type: 'open' };
 const STEPS_MAX = 64;
 
 /** @throws TypeError for windows that the check of Settings does not let pass. */
-export function syncWindows(specs: readonly WindowSpec[]): readonly SyncWindow[] {
-  return specs.map((spec) => {
-    const durationMs = parseDuration(spec.duration);
-    if (durationMs === undefined) throw new TypeError(`window ${spec.name} has the duration ${spec.duration}`);
-    return { spec, durationMs, cron: new Cron(spec.schedule, { mode: '5-part', timezone: spec.timeZone }) };
-  });
+export function syncWindows(specs: readonly WindowSettings[]): readonly SyncWindow[] {
+  return specs.map((spec) => ({
+    spec,
+    cron: new Cron(spec.schedule, { mode: '5-part', timezone: spec.timeZone }),
+  }));
 }
 
 /**
@@ -47,7 +44,7 @@ export function windowAt(
 }
 
 /** What `guardWindow` is asked with, for the windows of Settings. */
-export function windowsAt(specs: readonly WindowSpec[], clock: Clock): Windows['at'] {
+export function windowsAt(specs: readonly WindowSettings[], clock: Clock): Windows['at'] {
   const windows = syncWindows(specs);
   return (scope, labels) => windowAt(windows, scope, labels, clock.now());
 }
@@ -94,15 +91,15 @@ function opensAt(meant: readonly SyncWindow[], first: Closed): EpochMs | null {
 }
 
 /** End of the latest beginning, if it still lasts at that moment. */
-function lastsUntil({ cron, durationMs }: SyncWindow, nowMs: EpochMs): EpochMs | undefined {
+function lastsUntil({ cron, spec }: SyncWindow, nowMs: EpochMs): EpochMs | undefined {
   // Beginnings are whole seconds, and those before the next second are at or before now.
   const nextSecondMs = (Math.floor(nowMs / 1000) + 1) * 1000;
   const [began] = cron.previousRuns(1, new Date(nextSecondMs));
-  const endMs = began === undefined ? undefined : began.getTime() + durationMs;
+  const endMs = began === undefined ? undefined : began.getTime() + spec.durationMs;
   return endMs !== undefined && nowMs < endMs ? endMs : undefined;
 }
 
-function isMeant(spec: WindowSpec, scope: Scope, labels: Readonly<Record<string, string>>): boolean {
+function isMeant(spec: WindowSettings, scope: Scope, labels: Readonly<Record<string, string>>): boolean {
   const { team, region, appId, platform } = scope;
   const resolved = `${team}/${region}/${appId}`;
   return (

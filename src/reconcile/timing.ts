@@ -1,6 +1,5 @@
 import type { Timing } from '../apply/world.ts';
-import type { SettingsSpec } from '../kinds/settings/spec.ts';
-import { parseDuration } from '../model/duration.ts';
+import type { Settings } from '../kinds/settings/spec.ts';
 
 /** The defaults; the operator's Settings and tests have others. Reasons: a real server gives a request up after about 75 s. */
 export const defaultTiming: Timing = {
@@ -13,12 +12,11 @@ export const defaultTiming: Timing = {
 };
 
 /** The operator's settle windows over the defaults. */
-export function timingOf({ settle }: SettingsSpec): Timing {
-  const ms = (text: string, otherwise: number): number => parseDuration(text) ?? otherwise;
+export function timingOf({ settle }: Settings): Timing {
   return {
     ...defaultTiming,
-    settleTargetStateMs: ms(settle.targetState, defaultTiming.settleTargetStateMs),
-    settleCreationMs: ms(settle.creation, defaultTiming.settleCreationMs),
-    settleInstallMs: ms(settle.install, defaultTiming.settleInstallMs),
+    settleTargetStateMs: settle.targetStateMs,
+    settleCreationMs: settle.creationMs,
+    settleInstallMs: settle.installMs,
   };
 }

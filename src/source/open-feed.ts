@@ -1,6 +1,5 @@
 import type { SecretReference } from '../kinds/platform/spec.ts';
-import { debounceMsOf, type SourceSpec } from '../kinds/settings/source-spec.ts';
-import { parseDuration } from '../model/duration.ts';
+import type { SourceSettings } from '../kinds/settings/source-spec.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { Secret } from '../model/secret.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -22,7 +21,7 @@ export interface SourceFeedOptions {
   readonly isRepository: boolean;
   /** Files that are no manifests wherever they are met: the configuration, which may lie among them. */
   readonly exclude: readonly string[];
-  readonly settings: SourceSpec;
+  readonly settings: SourceSettings;
   /** Reads and parses. It is closed with the feed. */
   readonly workbench: Workbench;
   readonly clock: Clock;
@@ -44,12 +43,11 @@ export interface SourceFeedOptions {
  */
 export function openSourceFeed(options: SourceFeedOptions): SourceFeed {
   const { settings, clock, random, log } = options;
-  const debounceMs = debounceMsOf(settings.debounce);
+  const { intervalMs, debounceMs } = settings;
   return new LevelFeed({
     reader: settings.url === undefined ? localReader(options, debounceMs) : remoteReader(options, settings.url),
     watch: options.watch ?? watchFiles,
-    // The schema has checked both.
-    intervalMs: parseDuration(settings.interval) ?? 60_000,
+    intervalMs,
     debounceMs,
     clock,
     random,

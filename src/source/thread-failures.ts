@@ -1,4 +1,5 @@
 import type { SourceLimits } from '../kinds/settings/source-spec.ts';
+import { formatDuration } from '../model/duration.ts';
 import { PortolanError } from '../model/errors.ts';
 import { safeLine } from '../model/text.ts';
 import type { Limits } from './contents.ts';
@@ -49,8 +50,8 @@ export function planFailure(limits: Limits): (why: ThreadFailure) => PortolanErr
   };
 }
 
-function exceeded(type: 'out-of-memory' | 'too-slow', { heapMib, timeout }: SourceLimits) {
+function exceeded(type: 'out-of-memory' | 'too-slow', { heapMib, timeoutMs }: SourceLimits) {
   return type === 'too-slow'
-    ? { setting: 'timeout', text: `longer than ${timeout}` }
+    ? { setting: 'timeout', text: `longer than ${formatDuration(timeoutMs)}` }
     : { setting: 'heapMib', text: `more than ${heapMib} MiB of memory` };
 }

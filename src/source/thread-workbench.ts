@@ -2,7 +2,6 @@ import PQueue from 'p-queue';
 import { amend } from '../manifest/amended-set.ts';
 import type { SourceFile } from '../manifest/text.ts';
 import { bareValue, type Value } from '../manifest/values.ts';
-import { parseDuration } from '../model/duration.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { ResourceId } from '../model/ids.ts';
 import type { Problem } from '../model/problem.ts';
@@ -150,7 +149,7 @@ export class ThreadWorkbench implements Workbench {
     let isLate = false;
     const end = (): void => void session.end();
     task.signal?.addEventListener('abort', end, { once: true });
-    clock.sleep(parseDuration(limits().timeout) ?? 0, done.signal).then(
+    clock.sleep(limits().timeoutMs, done.signal).then(
       () => {
         isLate = true;
         end();

@@ -4,7 +4,7 @@ import type { StoreAccess } from '../../src/kinds/reconciled.ts';
 import { type Controller, createController } from '../../src/controller/controller.ts';
 import { nothingAllowed, type Allowances } from '../../src/controller/acceptance.ts';
 import { type ControllerConfiguration, silentObserver } from '../../src/controller/options.ts';
-import type { SettingsSpec } from '../../src/kinds/settings/spec.ts';
+import type { Settings } from '../../src/kinds/settings/spec.ts';
 import { full } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { MemoryStore, openMemoryLedger } from '../../src/ledger/memory.ts';
@@ -76,7 +76,7 @@ export class DaemonWorld {
   readonly events: ControllerEvent[] = [];
   readonly milestones: string[] = [];
   isDiskFull = false;
-  readonly settings: SettingsSpec;
+  readonly settings: Settings;
   feed = new HandFeed();
   controller: Controller;
   /** Answers in place of the platform, which then never hears of the request. */
@@ -251,7 +251,7 @@ export class DaemonWorld {
   }
 }
 
-function settingsOf(spec: string): SettingsSpec {
+function settingsOf(spec: string): Settings {
   const yaml = `apiVersion: portolan/v1\nkind: Settings\nspec: ${spec}\n`;
   const { configuration, problems } = loadConfiguration(kindDeclarations, yaml, 'portolan.yaml');
   if (problems.length > 0) throw new Error(problems.map(({ message }) => message).join('; '));

@@ -142,14 +142,14 @@ test('configuration: defaults, names, and settings of a file that has none', () 
   expect(configuration.platforms.get('default')).toEqual({
     url: 'https://console.example.com',
     dialect: 'auto',
-    limits: { concurrency: 16, requestsPerSecond: 50, timeout: '30s' },
+    limits: { concurrency: 16, requestsPerSecond: 50, timeoutMs: 30_000 },
     allowPlainHttp: false,
   });
   expect(configuration.settings).toEqual(defaultSettings());
   expect(configuration.settings).toMatchObject({
     scopes: { allow: ['*/*/*'] },
     prune: { enabled: true, maxObjects: 10 },
-    settle: { targetState: '90s', creation: '5m', install: '20m' },
+    settle: { targetStateMs: 90_000, creationMs: 300_000, installMs: 1_200_000 },
     installs: { ambiguous: 'hold' },
     source: { signatures: { by: 'nobody' } },
     notifications: { receivers: [], rules: [] },

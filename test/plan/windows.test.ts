@@ -4,17 +4,29 @@ import { expect, test } from 'vitest';
 import { kindDeclarations } from '../../src/kinds/declarations.ts';
 import type { WindowState } from '../../src/plan/window-guard.ts';
 import { syncWindows, windowAt } from '../../src/plan/windows.ts';
-import type { WindowSpec } from '../../src/kinds/settings/windows-spec.ts';
+import type { WindowSettings } from '../../src/kinds/settings/windows-spec.ts';
 import { loadConfiguration } from '../../src/manifest/configuration.ts';
 
 const scope = { platform: 'default', team: 'team-a', region: 'region-1', appId: 42 };
 const HOUR_MS = 3_600_000;
 
-const nights: WindowSpec = { name: 'nights', kind: 'allow', schedule: '0 22 * * *', duration: '8h', timeZone: 'UTC' };
-const freeze: WindowSpec = { name: 'freeze', kind: 'deny', schedule: '0 0 24 12 *', duration: '192h', timeZone: 'UTC' };
+const nights: WindowSettings = {
+  name: 'nights',
+  kind: 'allow',
+  schedule: '0 22 * * *',
+  durationMs: 8 * HOUR_MS,
+  timeZone: 'UTC',
+};
+const freeze: WindowSettings = {
+  name: 'freeze',
+  kind: 'deny',
+  schedule: '0 0 24 12 *',
+  durationMs: 192 * HOUR_MS,
+  timeZone: 'UTC',
+};
 
 /** `open`, or `why window until` in UTC. */
-function at(specs: readonly WindowSpec[], time: string, labels: Readonly<Record<string, string>> = {}): string {
+function at(specs: readonly WindowSettings[], time: string, labels: Readonly<Record<string, string>> = {}): string {
   return words(windowAt(syncWindows(specs), scope, labels, Date.parse(time)));
 }
 
@@ -36,37 +48,37 @@ test.for([
   ['a deny beats an allow', [nights, freeze], '2026-12-28T23:00Z', 'denied freeze 2027-01-01T00:00Z'],
   [
     'a deny that ends while no allow lasts goes on until one does',
-    [nights, { ...freeze, duration: '12h' }],
+    [nights, { ...freeze, durationMs: 12 * HOUR_MS }],
     '2026-12-24T01:00Z',
     'denied freeze 2026-12-24T22:00Z',
   ],
   [
     'of two allows one is enough',
-    [nights, { ...nights, name: 'noon', schedule: '0 12 * * *', duration: '1h' }],
+    [nights, { ...nights, name: 'noon', schedule: '0 12 * * *', durationMs: HOUR_MS }],
     '2026-11-20T12:30Z',
     'open',
   ],
   [
     'the allow that comes next is named',
-    [nights, { ...nights, name: 'noon', schedule: '0 12 * * *', duration: '1h' }],
+    [nights, { ...nights, name: 'noon', schedule: '0 12 * * *', durationMs: HOUR_MS }],
     '2026-11-20T11:00Z',
     'not-allowed noon 2026-11-20T12:00Z',
   ],
   [
     'a deny that begins anew before it ends is one',
-    [{ ...freeze, schedule: '0 0,12 24 12 *', duration: '20h' }],
+    [{ ...freeze, schedule: '0 0,12 24 12 *', durationMs: 20 * HOUR_MS }],
     '2026-12-24T01:00Z',
     'denied freeze 2026-12-25T08:00Z',
   ],
   [
     'a deny that never ends has no end to tell',
-    [{ ...freeze, schedule: '0 * * * *', duration: '2h' }],
+    [{ ...freeze, schedule: '0 * * * *', durationMs: 2 * HOUR_MS }],
     '2026-11-20T12:30Z',
     'denied freeze null',
   ],
   [
     'of two denies the longer one is named',
-    [freeze, { ...freeze, name: 'short', duration: '200h', schedule: '0 0 20 12 *' }],
+    [freeze, { ...freeze, name: 'short', durationMs: 200 * HOUR_MS, schedule: '0 0 20 12 *' }],
     '2026-12-25T12:00Z',
     'denied freeze 2027-01-01T00:00Z',
   ],
@@ -87,7 +99,7 @@ test.for([
 });
 
 test('a beginning that the change of clocks leaves out comes right after it, one that comes twice counts once', () => {
-  const half = { ...freeze, schedule: '30 2 * * *', duration: '30m', timeZone: 'Europe/Berlin' };
+  const half = { ...freeze, schedule: '30 2 * * *', durationMs: 30 * 60_000, timeZone: 'Europe/Berlin' };
   expect(at([half], '2026-03-29T01:00Z')).toBe('denied freeze 2026-03-29T01:30Z');
   expect(at([half], '2026-03-29T01:30Z')).toBe('open');
   expect(at([half], '2026-10-25T00:30Z')).toBe('denied freeze 2026-10-25T01:00Z');
@@ -111,11 +123,11 @@ test.for([
   expect(at([{ ...nights, ...meant }], '2026-11-20T12:00Z', labels) !== 'open').toBe(applies);
 });
 
-const specArbitrary: fc.Arbitrary<WindowSpec> = fc.record({
+const specArbitrary: fc.Arbitrary<WindowSettings> = fc.record({
   name: fc.constantFrom('a', 'b', 'c'),
   kind: fc.constantFrom('allow', 'deny'),
   schedule: fc.constantFrom('0 22 * * *', '30 2 * * *', '0 */6 * * 1-5', '15 9,13 1 * *', '0 0 * * SUN', '0 3 L * *'),
-  duration: fc.constantFrom('10m', '1h', '8h', '30h'),
+  durationMs: fc.constantFrom(600_000, HOUR_MS, 8 * HOUR_MS, 30 * HOUR_MS),
   timeZone: fc.constantFrom('UTC', 'Europe/Berlin', 'America/New_York', 'Asia/Kolkata', 'Australia/Lord_Howe'),
 });
 
@@ -126,9 +138,8 @@ test('whatever the windows and the time, the answer is that of trying out every 
       fc.date({ min: new Date('2026-01-01'), max: new Date('2027-12-31'), noInvalidDate: true }),
       (specs, date) => {
         const nowMs = date.getTime();
-        const lasts = (spec: WindowSpec, atMs: number): boolean => {
-          const durationMs =
-            { '10m': 600_000, '1h': HOUR_MS, '8h': 8 * HOUR_MS, '30h': 30 * HOUR_MS }[spec.duration] ?? 0;
+        const lasts = (spec: WindowSettings, atMs: number): boolean => {
+          const { durationMs } = spec;
           const cron = new Cron(spec.schedule, { mode: '5-part', timezone: spec.timeZone });
           let beginsMs = cron.nextRun(new Date(atMs - durationMs - 2 * HOUR_MS))?.getTime();
           while (beginsMs !== undefined && beginsMs <= atMs) {
@@ -169,7 +180,7 @@ spec:
       name: 'nights',
       kind: 'allow',
       schedule: '0 22 * * 1-5',
-      duration: '8h',
+      durationMs: 8 * HOUR_MS,
       timeZone: 'UTC',
       labels: { env: 'prod' },
     },

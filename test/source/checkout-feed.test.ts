@@ -99,7 +99,7 @@ test('a checkout that goes and comes back, as another one, is read again', async
   const root = join(temporaryFolder(), 'checkout');
   const origin = repository({ 'a.yaml': 'one' });
   git(origin, 'clone', '--quiet', origin, root);
-  const { next } = listen([root], { settings: { interval: '1s' } });
+  const { next } = listen([root], { settings: { intervalMs: 1_000 } });
   expect(await next()).toMatch(/^read .* a\.yaml=one$/);
   renameSync(root, `${root}.old`);
   expect(await next()).toBe('failed source/no-repository');

@@ -47,7 +47,7 @@ function fastImport(root: string, changes: readonly string[], from: string): voi
 export async function holdToItsCost(applications: number): Promise<void> {
   const files = applications * FILES_PER_APPLICATION;
   const root = manyManifests(applications);
-  const listening = listen([root], { ref: 'main', settings: { interval: '3600s' } });
+  const listening = listen([root], { ref: 'main', settings: { intervalMs: 3_600_000 } });
   const cache = new FileCache();
   const before = loadManifests({ kinds: kindDeclarations, files: contentsOf(await readingOf(listening)).files, cache });
   expect(before.problems).toEqual([]);

@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { kindDeclarations } from '../../src/kinds/declarations.ts';
-import type { SourceSpec } from '../../src/kinds/settings/source-spec.ts';
+import type { SourceSettings } from '../../src/kinds/settings/source-spec.ts';
 import { defaultSettings } from '../../src/manifest/configuration.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { silentLog } from '../../src/runtime/log.ts';
@@ -19,11 +19,13 @@ export interface Listening {
   isQuiet(ms: number): Promise<boolean>;
 }
 
-export type FeedChanges = Partial<Omit<SourceFeedOptions, 'settings'>> & { readonly settings?: Partial<SourceSpec> };
+export type FeedChanges = Partial<Omit<SourceFeedOptions, 'settings'>> & {
+  readonly settings?: Partial<SourceSettings>;
+};
 
 export function openFeed(paths: readonly string[], changes: FeedChanges = {}): SourceFeed {
   const { settings: changed, ...others } = changes;
-  const settings = { ...defaultSettings().source, debounce: '20ms', ...changed };
+  const settings = { ...defaultSettings().source, debounceMs: 20, ...changed };
   return openSourceFeed({
     workbench: new LocalWorkbench({
       kinds: kindDeclarations,

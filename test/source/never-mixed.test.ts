@@ -68,7 +68,7 @@ async function restless(root: string, seed: number, steps: number, numbers: Map<
 test.for([1, 2])('a restless checkout is only ever told as one of its commits (%i)', async (seed) => {
   const root = repository(filesOf(0));
   const numbers = new Map([[git(root, 'rev-parse', 'HEAD'), 0]]);
-  const listening = listen([root], { settings: { debounce: '5ms' } });
+  const listening = listen([root], { settings: { debounceMs: 5 } });
   await restless(root, seed, 40, numbers);
   const last = git(root, 'rev-parse', 'HEAD');
   await expect.poll(() => listening.told.at(-1)).toMatchObject({ reading: { commit: { id: last } } });
@@ -92,7 +92,7 @@ test('a link that flips all the time leads to one worktree or another, whole', a
   };
   write(root, '.gitignore', '/.trees\n/.current\n');
   flip(0);
-  const listening = listen([join(root, '.current')], { settings: { debounce: '5ms' } });
+  const listening = listen([join(root, '.current')], { settings: { debounceMs: 5 } });
   for (let n = 1; n <= 15; n += 1) {
     numbers.set(commit(root, filesOf(n)), n);
     flip(n);

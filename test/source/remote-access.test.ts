@@ -226,8 +226,8 @@ spec: { url: https://console.example.com }
   const { problems, configuration } = loadConfiguration(kindDeclarations, text, 'portolan.yaml');
   expect(problems).toEqual([]);
   expect(configuration.settings.source).toMatchObject({
-    interval: '60s',
-    debounce: '100ms',
+    intervalMs: 60_000,
+    debounceMs: 100,
     signatures: { by: 'nobody' },
   });
 });

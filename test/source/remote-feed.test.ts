@@ -23,7 +23,7 @@ test('a remote repository is fetched, and again when something was pushed', asyn
 
 test('a remote is asked at the interval, whatever is heard of it', async () => {
   const { bare, push } = remote({ 'a.yaml': 'one' });
-  const { next } = follow({ url: `file://${bare}`, interval: '1s' });
+  const { next } = follow({ url: `file://${bare}`, intervalMs: 1_000 });
   expect(await next()).toMatch(/^read HEAD@sha1:\w+ a\.yaml=one$/);
   push({ 'a.yaml': 'two' });
   expect(await next()).toMatch(/^read HEAD@sha1:\w+ a\.yaml=two$/);

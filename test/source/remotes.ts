@@ -5,7 +5,7 @@ import { createServer as createSecureServer, type ServerOptions } from 'node:htt
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { SourceSpec } from '../../src/kinds/settings/source-spec.ts';
+import type { SourceSettings } from '../../src/kinds/settings/source-spec.ts';
 import { Secret } from '../../src/model/secret.ts';
 import { type FeedChanges, type Listening, listen } from './feeds.ts';
 import { commit, git, repository, temporaryFolder, write } from './repositories.ts';
@@ -36,14 +36,14 @@ export function remote(files: Readonly<Record<string, string>>): Remote {
 
 /** Starts a feed that fetches by itself; `secrets` are those of the environment. */
 export function follow(
-  settings: Partial<SourceSpec> & { readonly url: string },
+  settings: Partial<SourceSettings> & { readonly url: string },
   secrets: Readonly<Record<string, string>> = {},
   changes: FeedChanges = {},
 ): Listening & { readonly cacheFolder: string } {
   const cacheFolder = join(temporaryFolder(), 'cache');
   const listening = listen([], {
     cacheFolder,
-    settings: { interval: '3600s', ...settings },
+    settings: { intervalMs: 3_600_000, ...settings },
     secret: (reference) => () => {
       const value =
         'env' in reference ? (secrets[reference.env] ?? '') : readFileSync(reference.file, 'utf8').replace(/\n$/, '');

@@ -1,4 +1,4 @@
-import type { ReceiverSpec } from '../../kinds/settings/notifications-spec.ts';
+import type { ReceiverSettings } from '../../kinds/settings/notifications-spec.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { Secret } from '../../model/secret.ts';
 import type { ApplicationStatus, ConditionType, SourceStatus } from '../../model/status.ts';
@@ -98,7 +98,7 @@ type Forge = 'github' | 'gitlab' | 'gitea';
 /** A status as the forge's API takes it. @param token as it is now. */
 export function statusMessage(
   type: Forge,
-  receiver: ReceiverSpec,
+  receiver: ReceiverSettings,
   verdict: CommitVerdict,
   token: Secret,
 ): OutboundMessage {

@@ -1,5 +1,8 @@
-import type { NotificationRule, NotificationsSpec, ReceiverSpec } from '../../kinds/settings/notifications-spec.ts';
-import { parseDuration } from '../../model/duration.ts';
+import type {
+  NotificationRule,
+  NotificationsSettings,
+  ReceiverSettings,
+} from '../../kinds/settings/notifications-spec.ts';
 import type { Secret } from '../../model/secret.ts';
 import type { ControllerEvent } from '../../model/status.ts';
 import { unreachable } from '../../model/unreachable.ts';
@@ -21,7 +24,7 @@ import { matchesRule } from './rules.ts';
 
 export interface NotificationsOptions extends SenderOptions {
   readonly api: Pick<ControllerApi, 'events' | 'status' | 'applications'>;
-  readonly settings: NotificationsSpec;
+  readonly settings: NotificationsSettings;
   /** Name of the source of manifests. */
   readonly source: string;
 }
@@ -77,7 +80,7 @@ export function startNotifications(options: NotificationsOptions): Notifications
 }
 
 function openReceiver(
-  spec: ReceiverSpec,
+  spec: ReceiverSettings,
   rules: readonly NotificationRule[],
   options: NotificationsOptions,
   post: Post,
@@ -121,12 +124,12 @@ function openReceiver(
 }
 
 /** What all queues have in common. */
-function queueOf(spec: ReceiverSpec, { clock, random, log, redact, counts }: NotificationsOptions, post: Post) {
+function queueOf(spec: ReceiverSettings, { clock, random, log, redact, counts }: NotificationsOptions, post: Post) {
   return {
     receiver: spec.name,
     capacity: WAITING_MAX,
     ratePerMinute: spec.ratePerMinute,
-    timeoutMs: durationOf(spec.timeout),
+    timeoutMs: spec.timeoutMs,
     post,
     clock,
     random,
@@ -136,20 +139,14 @@ function queueOf(spec: ReceiverSpec, { clock, random, log, redact, counts }: Not
   };
 }
 
-function durationOf(text: string): number {
-  const ms = parseDuration(text);
-  if (ms === undefined) throw new Error(`the schema let ${text} pass as a duration`);
-  return ms;
-}
-
 function eventReceiver(
-  spec: ReceiverSpec,
+  spec: ReceiverSettings,
   rules: readonly NotificationRule[],
   options: NotificationsOptions,
   post: Post,
   write: (told: Told) => OutboundMessage,
 ): Receiver {
-  const repeatsOf = createRepeats(durationOf(spec.repeatAfter), options.clock);
+  const repeatsOf = createRepeats(spec.repeatAfterMs, options.clock);
   const queue = createDelivery<Told>({
     ...queueOf(spec, options, post),
     write,
@@ -217,7 +214,7 @@ function createToldStatuses(
  * is how things stand when its turn comes.
  */
 function statusReceiver(
-  spec: ReceiverSpec,
+  spec: ReceiverSettings,
   rules: readonly NotificationRule[],
   options: NotificationsOptions,
   post: Post,

@@ -1,3 +1,5 @@
+import type { DurationText } from '../../model/duration.ts';
+import type { Loaded } from '../loaded.ts';
 import {
   durationOr,
   ONE_LINE_PATTERN,
@@ -21,11 +23,14 @@ export interface PlatformSpec {
     readonly concurrency: number;
     readonly requestsPerSecond: number;
     /** Of reads; writes have their own. */
-    readonly timeout: string;
+    readonly timeout: DurationText;
   };
   /** http:// to anything but loopback needs this, and warns. */
   readonly allowPlainHttp: boolean;
 }
+
+/** As the rest of the program sees it. */
+export type PlatformSettings = Loaded<PlatformSpec>;
 
 /** JSON Schema of `PlatformSpec`. */
 export const platformSchema = {

@@ -1,24 +1,25 @@
+import type { DurationText } from '../../model/duration.ts';
 import { durationOr, type PropertiesOf } from '../schema.ts';
 
 /** `spec.controller` of Settings: how the daemon (`portolan run`) goes about it. Commands do not look at it. */
 export interface ControllerSettings {
   /** How often an application is looked at although nothing seems to have happened; ± 10 %. */
-  readonly resyncInterval: string;
+  readonly resyncInterval: DurationText;
   /** Applications worked on at once; within one, requests go one by one. */
   readonly concurrency: number;
   /** How long something must have been gone from the source before it is removed from the platform. */
-  readonly pruneAfter: string;
+  readonly pruneAfter: DurationText;
   /**
    * Installs into an application with components that this ledger has never recorded: `hold` (default) until
    * `portolan ledger confirm`, `allow` installs.
    */
   readonly firstInstalls: 'hold' | 'allow';
   /** How long something may be suspended before somebody is told, and how often from then on. */
-  readonly suspendedNotifyAfter: string;
+  readonly suspendedNotifyAfter: DurationText;
   /** How long the end of the process waits for what is under way. */
-  readonly drainTimeout: string;
+  readonly drainTimeout: DurationText;
   /** How long an application may take to run after a change before it counts as unhealthy. */
-  readonly healthTimeout: string;
+  readonly healthTimeout: DurationText;
 }
 
 /** JSON Schema of `ControllerSettings`. */

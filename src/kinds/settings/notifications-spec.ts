@@ -1,4 +1,6 @@
+import type { DurationText } from '../../model/duration.ts';
 import type { EventSeverity } from '../../model/status.ts';
+import type { Loaded } from '../loaded.ts';
 import type { SecretReference } from '../platform/spec.ts';
 import {
   durationOr,
@@ -41,9 +43,9 @@ export interface ReceiverSpec {
   /** Forges: where the status leads to. */
   readonly link?: string;
   readonly ratePerMinute: number;
-  readonly timeout: string;
+  readonly timeout: DurationText;
   /** An event that repeats one before it, word for word, within this time is counted and not sent. */
-  readonly repeatAfter: string;
+  readonly repeatAfter: DurationText;
 }
 
 /** A rule names its receivers; an event goes to each receiver once, however many rules name it. */
@@ -56,6 +58,9 @@ export interface NotificationRule {
   readonly labels: Readonly<Record<string, string>>;
   readonly receivers: readonly string[];
 }
+
+export type NotificationsSettings = Loaded<NotificationsSpec>;
+export type ReceiverSettings = Loaded<ReceiverSpec>;
 
 const EVENT_PATTERN = '^(\\*|[a-z][a-z-]*\\.(\\*|[a-z][a-z-]*))$';
 const receiverSchema = {

@@ -1,7 +1,8 @@
+import { durationMsOf } from '../../model/duration.ts';
 import { addressProblems } from '../addresses.ts';
 import { durationProblems } from '../durations.ts';
 import type { SpecProblem } from '../kind.ts';
-import { debounceMsOf, type SignaturePolicy, type SourceCredentials, type SourceSpec } from './source-spec.ts';
+import type { SignaturePolicy, SourceCredentials, SourceSpec } from './source-spec.ts';
 
 const DEBOUNCE_MAX_MS = 60_000;
 
@@ -34,7 +35,7 @@ function pathProblems(path: string, index: number): readonly SpecProblem[] {
 }
 
 function debounceProblems(debounce: string): readonly SpecProblem[] {
-  if (debounceMsOf(debounce) <= DEBOUNCE_MAX_MS) return [];
+  if (durationMsOf(debounce) <= DEBOUNCE_MAX_MS) return [];
   const path = 'spec.source.debounce';
   return [{ code: 'schema/duration', path, message: `debounce is ${debounce}`, expected: 'at most 60s' }];
 }

@@ -1,3 +1,5 @@
+import type { DurationText } from '../../model/duration.ts';
+import type { Loaded } from '../loaded.ts';
 import type { SecretReference } from '../platform/spec.ts';
 import {
   durationOr,
@@ -5,6 +7,7 @@ import {
   ONE_LINE_PATTERN,
   type PropertiesOf,
   secretReferenceSchema,
+  SHORT_TIME_PATTERN,
 } from '../schema.ts';
 
 /** `spec.source` of the operator's `kind: Settings`, defaults filled in. */
@@ -16,25 +19,25 @@ export interface SourceSpec {
   /** With `url`: folders and files within the repository. Without: what commands read where no `-f` names anything. */
   readonly paths: readonly string[];
   /** How often the source is looked at whatever is heard of it; ± 10 %. Default 60s. */
-  readonly interval: string;
+  readonly interval: DurationText;
   /** How long after a change is heard of the source is read: `100ms`, `2s`. Default 100ms. */
-  readonly debounce: string;
+  readonly debounce: DurationText;
   /** For `url`. */
   readonly credentials?: SourceCredentials;
   /** For `url`: PEM file of certificates to trust in place of the system's. */
   readonly tls?: { readonly caFile?: string };
   readonly signatures: SignaturePolicy;
-  readonly limits: SourceLimits;
+  readonly limits: SourceLimitsSpec;
 }
 
 /** What a source may cost at most. A commit beyond a limit is not applied; the one before stays in force. */
-export interface SourceLimits extends FolderLimits {
+export interface SourceLimitsSpec extends FolderLimits {
   /** MiB of all manifests together. Default 64. */
   readonly sizeMib: number;
   /** MiB of heap for the thread that reads and parses. Default 192. */
   readonly heapMib: number;
   /** For reading, and again for parsing. Default 2m. */
-  readonly timeout: string;
+  readonly timeout: DurationText;
 }
 
 /** What the folders of a commit may be at most, before anything is made of them. */
@@ -67,11 +70,12 @@ export interface SignaturePolicy {
   readonly keys?: string;
 }
 
+export type SourceSettings = Loaded<SourceSpec>;
+export type SourceLimits = Loaded<SourceLimitsSpec>;
+
 /** No user and no query: a password in either would be shown wherever the address is. `git@` of ssh is no secret. */
 const SOURCE_URL_PATTERN =
   '^(https?://[A-Za-z0-9.:\\[\\]-]+(/[A-Za-z0-9._~%+/-]*)?|ssh://([A-Za-z0-9._-]+@)?[A-Za-z0-9.:\\[\\]-]+/[A-Za-z0-9._~%+/-]*|file:///[A-Za-z0-9._~%+/-]*)$';
-
-const DEBOUNCE_PATTERN = '^([0-9]{1,5}ms|[0-9]{1,2}s)$';
 
 const signaturesSchema = {
   type: 'object',
@@ -217,7 +221,7 @@ export const sourceSchema = {
     interval: durationOr('60s', 'How often the source is looked at, whatever is heard of it; ± 10 %.'),
     debounce: {
       type: 'string',
-      pattern: DEBOUNCE_PATTERN,
+      pattern: SHORT_TIME_PATTERN,
       maxLength: 8,
       default: '100ms',
       description: 'How long after the first sign of a change the source is read.',
@@ -243,8 +247,3 @@ export const sourceSchema = {
     limits: limitsSchema,
   } satisfies PropertiesOf<SourceSpec>,
 } as const;
-
-/** Reads a `debounce` that has passed the schema. @returns milliseconds. */
-export function debounceMsOf(debounce: string): number {
-  return debounce.endsWith('ms') ? Number(debounce.slice(0, -2)) : Number(debounce.slice(0, -1)) * 1000;
-}

@@ -1,6 +1,8 @@
+import type { DurationText } from '../../model/duration.ts';
 import { type NotificationsSpec, notificationsSchema } from './notifications-spec.ts';
 import { type WindowSpec, windowsSchema } from './windows-spec.ts';
 import { type TelemetrySpec, telemetrySchema } from './telemetry-spec.ts';
+import type { Loaded } from '../loaded.ts';
 import { durationOr, type PropertiesOf } from '../schema.ts';
 import { controllerSettingsSchema, type ControllerSettings } from './controller-spec.ts';
 import { type ServerSettings, serverSchema } from './server-spec.ts';
@@ -21,11 +23,11 @@ export interface SettingsSpec {
   /** How long after an ambiguous write nothing is concluded or sent again. */
   readonly settle: {
     /** Port PUT, rule PUT, deletes. Default 90s. */
-    readonly targetState: string;
+    readonly targetState: DurationText;
     /** Port and rule POST. Default 5m. */
-    readonly creation: string;
+    readonly creation: DurationText;
     /** Installs and upgrades. Default 20m. */
-    readonly install: string;
+    readonly install: DurationText;
   };
   /** Documented dialect: may the component count settle an install in doubt? `hold` (default) asks a person. */
   readonly installs: { readonly ambiguous: 'hold' | 'evidence' };
@@ -36,6 +38,9 @@ export interface SettingsSpec {
   readonly controller: ControllerSettings;
   readonly windows: readonly WindowSpec[];
 }
+
+/** As the rest of the program sees it: durations are in milliseconds. */
+export type Settings = Loaded<SettingsSpec>;
 
 /** JSON Schema of `SettingsSpec`. */
 export const settingsSchema = {

@@ -1,9 +1,13 @@
 import { Cron } from 'croner';
-import { parseDuration } from '../../model/duration.ts';
+import { durationProblems } from '../durations.ts';
 import type { SpecProblem } from '../kind.ts';
 import type { WindowSpec } from './windows-spec.ts';
 
-const LONGEST_MS = 366 * 24 * 3600 * 1000;
+const DURATION_BOUNDS = {
+  code: 'settings/window-duration',
+  longestMs: 366 * 24 * 3600 * 1000,
+  expected: 'more than 0s and at most 8784h, which is 366 days',
+};
 /** Any moment will do to ask whether a schedule ever comes: the search goes on for centuries. */
 const SOME_DATE = new Date(Date.UTC(2024, 0, 1));
 
@@ -17,7 +21,7 @@ export function windowProblems(windows: readonly WindowSpec[]): readonly SpecPro
     return [
       ...(isTaken ? [nameTaken(window.name, path)] : []),
       ...timeProblems(window, path),
-      ...durationProblems(window.duration, path),
+      ...durationProblems(window.duration, `${path}.duration`, DURATION_BOUNDS),
     ];
   });
 }
@@ -73,17 +77,4 @@ function scheduleFault(schedule: string, timezone: string): string | undefined {
     const why = error instanceof Error ? error.message.replace(/^Cron\w+: /, '') : String(error);
     return `the schedule ${schedule} cannot be read: ${why}`;
   }
-}
-
-function durationProblems(duration: string, path: string): readonly SpecProblem[] {
-  const durationMs = parseDuration(duration);
-  if (durationMs !== undefined && durationMs > 0 && durationMs <= LONGEST_MS) return [];
-  return [
-    {
-      code: 'settings/window-duration',
-      path: `${path}.duration`,
-      message: `duration is ${duration}`,
-      expected: 'more than 0s and at most 8784h, which is 366 days',
-    },
-  ];
 }

@@ -1,3 +1,5 @@
+import type { DurationText } from '../../model/duration.ts';
+import type { Loaded } from '../loaded.ts';
 import { duration, NAME_EXPECTED, NAME_PATTERN, type PropertiesOf } from '../schema.ts';
 
 /** A time in which applications may, or may not, be changed. */
@@ -8,7 +10,7 @@ export interface WindowSpec {
   /** When it begins: minute, hour, day of month, month, day of week. */
   readonly schedule: string;
   /** How long it lasts each time; may be longer than the time to its next beginning. */
-  readonly duration: string;
+  readonly duration: DurationText;
   /** IANA name; `UTC` by default. */
   readonly timeZone: string;
   /** Which applications: those that match one pattern of each list that is given, and have all labels that are given. */
@@ -17,6 +19,8 @@ export interface WindowSpec {
   readonly scopes?: readonly string[];
   readonly labels?: Readonly<Record<string, string>>;
 }
+
+export type WindowSettings = Loaded<WindowSpec>;
 
 /** JSON Schema of `spec.windows` of Settings. */
 export const windowsSchema = {

@@ -1,6 +1,6 @@
 import { type ResourceId, resourceId } from '../../model/ids.ts';
 import type { OwnedObject } from '../../model/owned.ts';
-import { parseDuration } from '../../model/duration.ts';
+import { durationMsOf } from '../../model/duration.ts';
 import type { ComponentSpec } from '../component/spec.ts';
 import {
   type Difference,
@@ -115,7 +115,7 @@ function awaiting(context: Context, mine: OwnedObject): Partial<Difference<Insta
   if (typeof sinceMs !== 'number') return {};
   const { status, componentCount, runningComponentCount } = stateOf(live);
   if (status === 'running') return {};
-  const untilMs = sinceMs + (wait === undefined ? 0 : (parseDuration(wait.timeout) ?? 0));
+  const untilMs = sinceMs + (wait === undefined ? 0 : durationMsOf(wait.timeout));
   const progress = progressOf(live.builds);
   const seen = `application status is "${status}", ${runningComponentCount} of ${componentCount} components run${progress === '' ? '' : `; ${progress}`}`;
   // A clock that was set back says nothing about how long it took: then it is over, and a person looks.
@@ -182,7 +182,7 @@ function upgrade(context: Context, mine: OwnedObject): Difference<InstallStep> {
   const copy = asked(live.installed)
     ? live.installed.value.find((candidate) => candidate.modelId === spec.model.id)
     : undefined;
-  const waitMs = spec.wait === undefined ? undefined : (parseDuration(spec.wait.timeout) ?? 0);
+  const waitMs = spec.wait === undefined ? undefined : durationMsOf(spec.wait.timeout);
   const step: StepProposal<InstallStep> = {
     key: 'upgrade',
     step: {
@@ -296,7 +296,7 @@ function absentComponents({ siblings, live }: Context): readonly ResourceId[] {
 
 function installStep({ resource }: Context, warnings: readonly string[]): StepProposal<InstallStep> {
   const { spec, name } = resource;
-  const waitMs = spec.wait === undefined ? undefined : (parseDuration(spec.wait.timeout) ?? 0);
+  const waitMs = spec.wait === undefined ? undefined : durationMsOf(spec.wait.timeout);
   return {
     key: 'install',
     step: {

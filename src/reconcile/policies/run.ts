@@ -1,4 +1,4 @@
-import type { SettingsSpec } from '../../kinds/settings/spec.ts';
+import type { Settings } from '../../kinds/settings/spec.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 import { type BudgetLimits, expensesOf } from '../../plan/budget.ts';
 import type { GuardLimits, Refusal, Succession } from '../../plan/guard.ts';
@@ -25,7 +25,7 @@ export interface BudgetOfRun {
 }
 
 /** The operator's settings of it. */
-export function budgetLimits({ prune }: SettingsSpec): BudgetLimits {
+export function budgetLimits({ prune }: Settings): BudgetLimits {
   return { objects: prune.dailyObjects, share: prune.dailyShare };
 }
 

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { expect, onTestFinished, test } from 'vitest';
 import { type NotificationsOptions, startNotifications } from '../../../src/controller/notifications/notifications.ts';
-import type { NotificationRule, ReceiverSpec } from '../../../src/kinds/settings/notifications-spec.ts';
+import type { NotificationRule, ReceiverSettings } from '../../../src/kinds/settings/notifications-spec.ts';
 import { PortolanError } from '../../../src/model/errors.ts';
 import { Secret } from '../../../src/model/secret.ts';
 import { systemRandom } from '../../../src/runtime/random.ts';
@@ -35,7 +35,7 @@ interface Scene {
 }
 
 function start(
-  receivers: readonly (Pick<ReceiverSpec, 'name' | 'type'> & Partial<ReceiverSpec>)[],
+  receivers: readonly (Pick<ReceiverSettings, 'name' | 'type'> & Partial<ReceiverSettings>)[],
   options: {
     api?: HandMadeApi;
     rules?: readonly Partial<NotificationRule>[];
@@ -52,8 +52,8 @@ function start(
       receivers: receivers.map((spec) => ({
         context: 'portolan',
         ratePerMinute: 6_000,
-        timeout: '1h',
-        repeatAfter: '1h',
+        timeoutMs: 3_600_000,
+        repeatAfterMs: 3_600_000,
         ...spec,
       })),
       rules: (options.rules ?? [{}]).map((rule) => ({
@@ -162,7 +162,7 @@ test('one that never answers, one that is slow, one that nobody is behind, and o
   const well = await startReceiver();
   const dead = { silent, slow, endless, gone };
   const scene = start([
-    ...Object.entries(dead).map(([name, { url }]) => ({ name, type: 'webhook' as const, url, timeout: '240s' })),
+    ...Object.entries(dead).map(([name, { url }]) => ({ name, type: 'webhook' as const, url, timeoutMs: 240_000 })),
     { name: 'well', type: 'webhook', url: well.url },
   ]);
   await new Promise((resolve) => setTimeout(resolve, 20));

@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
 import { refusal, statusMessage, superseded } from '../../../src/controller/notifications/commit-status.ts';
 import { cloudEvent, cut, redacted, slackMessage } from '../../../src/controller/notifications/payload.ts';
-import type { ReceiverSpec } from '../../../src/kinds/settings/notifications-spec.ts';
+import type { ReceiverSettings } from '../../../src/kinds/settings/notifications-spec.ts';
 import type { Json } from '../../../src/model/json.ts';
 import { Secret } from '../../../src/model/secret.ts';
 import { COMMIT, event } from '../hand-made.ts';
@@ -96,15 +96,15 @@ test('no secret is told, wherever it slipped in', () => {
   });
 });
 
-const receiver: ReceiverSpec = {
+const receiver: ReceiverSettings = {
   name: 'forge',
   type: 'github',
   repository: 'acme/shop',
   context: 'portolan/prod',
   link: 'https://portolan.example.com/',
   ratePerMinute: 30,
-  timeout: '10s',
-  repeatAfter: '1h',
+  timeoutMs: 10_000,
+  repeatAfterMs: 3_600_000,
 };
 
 test.for(['github', 'gitlab', 'gitea'] as const)('the status of a commit on %s', (type) => {

@@ -73,7 +73,7 @@ export const driverMutants: readonly DriverMutant[] = [
     file: 'controller/controller.ts',
     find: 'core.configuration = configuration;',
     replace:
-      'core.configuration = { ...configuration, settings: { ...configuration.settings, prune: core.configuration.settings.prune } };',
+      'core.configuration = { ...configuration, settings: { ...configuration.settings, prune: this.#core.configuration.settings.prune } };',
     rightly: ['I-PERMIT', 'L-CONV'],
     seed: 3,
   },

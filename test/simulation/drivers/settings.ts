@@ -1,7 +1,6 @@
-import type { SettingsSpec } from '../../../src/kinds/settings/spec.ts';
-import type { WindowSpec } from '../../../src/kinds/settings/windows-spec.ts';
+import type { Settings } from '../../../src/kinds/settings/spec.ts';
+import type { WindowSettings } from '../../../src/kinds/settings/windows-spec.ts';
 import { defaultSettings } from '../../../src/manifest/configuration.ts';
-import { parseDuration } from '../../../src/model/duration.ts';
 import type { Chance } from '../chance.ts';
 
 const base = defaultSettings();
@@ -16,7 +15,7 @@ interface HourlyWindow {
 
 /** What an operator's configuration says, and what that means, worked out apart from production. */
 export interface DriverSettings {
-  readonly spec: SettingsSpec;
+  readonly spec: Settings;
   readonly pruneAfterMs: number;
   /** Always given, so it counts however few objects there are. */
   readonly maxShare: number;
@@ -31,8 +30,8 @@ export function anySettings(chance: Chance): DriverSettings {
     enabled: chance.happens(0.85),
     maxObjects: chance.pick([0, 1, 2, 3, 10]),
     maxShare: chance.pick([0.1, 0.3, 1]),
-    pruneAfter: chance.pick(['1m', '5m', '10m']),
-    resyncInterval: chance.pick(['2m', '10m']),
+    pruneAfterMs: chance.pick([60_000, 300_000, 600_000]),
+    resyncIntervalMs: chance.pick([120_000, 600_000]),
     concurrency: chance.pick([1, 2, 10]),
     window,
   });
@@ -44,8 +43,8 @@ export function permissive(): DriverSettings {
     enabled: true,
     maxObjects: 1000,
     maxShare: 1,
-    pruneAfter: '1m',
-    resyncInterval: '2m',
+    pruneAfterMs: 60_000,
+    resyncIntervalMs: 120_000,
     concurrency: 10,
     window: undefined,
   });
@@ -55,17 +54,15 @@ interface Choices {
   readonly enabled: boolean;
   readonly maxObjects: number;
   readonly maxShare: number;
-  readonly pruneAfter: string;
-  readonly resyncInterval: string;
+  readonly pruneAfterMs: number;
+  readonly resyncIntervalMs: number;
   readonly concurrency: number;
   readonly window: HourlyWindow | undefined;
 }
 
 function settingsOf(choices: Choices): DriverSettings {
-  const { enabled, maxObjects, maxShare, pruneAfter, resyncInterval, concurrency, window } = choices;
-  const pruneAfterMs = parseDuration(pruneAfter);
-  if (pruneAfterMs === undefined) throw new Error(`${pruneAfter} is no duration`);
-  const windows: readonly WindowSpec[] =
+  const { enabled, maxObjects, maxShare, pruneAfterMs, resyncIntervalMs, concurrency, window } = choices;
+  const windows: readonly WindowSettings[] =
     window === undefined
       ? []
       : [
@@ -73,14 +70,14 @@ function settingsOf(choices: Choices): DriverSettings {
             name: 'hourly',
             kind: window.kind,
             schedule: `${window.fromMinute} * * * *`,
-            duration: `${window.minutes}m`,
+            durationMs: window.minutes * 60_000,
             timeZone: 'UTC',
           },
         ];
-  const spec: SettingsSpec = {
+  const spec: Settings = {
     ...base,
     prune: { ...base.prune, enabled, maxShare, maxObjects },
-    controller: { ...base.controller, pruneAfter, resyncInterval, concurrency },
+    controller: { ...base.controller, pruneAfterMs, resyncIntervalMs, concurrency },
     windows,
   };
   return { spec, pruneAfterMs, maxShare, window };
