@@ -14,6 +14,7 @@ import { nameOfPath, nameOfScope, sizeOf } from './estate.ts';
 import { type Commit, readingOf } from './git.ts';
 import type { Write } from './permissions.ts';
 import { DriverProcess } from './process.ts';
+import { type DriverSettings, isClosedAt } from './settings.ts';
 import type { PlatformRequest } from '../../../src/platform/transport.ts';
 
 /** How a person or a job calls it. */
@@ -29,6 +30,8 @@ interface Call {
   readonly allows: boolean;
   readonly maxPrunes: number;
   readonly maxShare: number;
+  /** `--ignore-windows --reason`. */
+  readonly ignoresWindows: boolean;
 }
 
 /** `portolan apply`: its real session and its real policy, over the branch as it is, on virtual time. */
@@ -36,6 +39,7 @@ export class Command extends DriverProcess {
   readonly kind = 'command';
   readonly #stop = new AbortController();
   readonly #call: Call;
+  readonly #settings: DriverSettings;
   readonly #hasRead = new Set<string>();
   /** What it has shown before it began. */
   readonly #shown = new Map<string, Action>();
@@ -48,6 +52,7 @@ export class Command extends DriverProcess {
   constructor(...[world, number]: ConstructorParameters<typeof DriverProcess>) {
     super(world, number);
     const { chance } = this;
+    this.#settings = world.settings;
     this.#call = {
       prune: world.isCalm || chance.happens(0.6),
       yes: world.isCalm || chance.happens(0.6),
@@ -57,6 +62,7 @@ export class Command extends DriverProcess {
       allows: world.isCalm || chance.happens(0.1),
       maxPrunes: world.isCalm ? 1000 : chance.pick([0, 1, 3, 10]),
       maxShare: world.isCalm ? 1 : chance.pick([0.1, 0.3, 1]),
+      ignoresWindows: world.isCalm || chance.happens(0.3),
     };
   }
 
@@ -76,7 +82,7 @@ export class Command extends DriverProcess {
   async live(): Promise<void> {
     const { world } = this;
     const commit = world.git.head;
-    const input = world.git.isAway ? undefined : await inputOf(commit);
+    const input = world.git.isAway ? undefined : await inputOf(commit, this.#settings);
     try {
       if (input !== undefined && input.problems.length === 0 && sizeOf(commit.content) > 0) {
         world.permissions.told(commit, world.timeline.nowMs);
@@ -138,7 +144,7 @@ export class Command extends DriverProcess {
   }
 
   #options(expect: string | undefined): ApplyOptions {
-    const { prune, yes, wait, allows, maxPrunes, maxShare } = this.#call;
+    const { prune, yes, wait, allows, maxPrunes, maxShare, ignoresWindows } = this.#call;
     return {
       source: 'default',
       output: 'jsonl',
@@ -152,6 +158,8 @@ export class Command extends DriverProcess {
       allowRewind: allows,
       maxPrunes,
       maxShare,
+      ignoreWindows: ignoresWindows,
+      reason: ignoresWindows ? 'it cannot wait' : undefined,
       expect,
     };
   }
@@ -162,6 +170,8 @@ export class Command extends DriverProcess {
     const name = nameOfScope(scope) ?? scope;
     if (action.object.startsWith('rule/') && !this.#hasRead.has(name) && world.server.dialect === 'extended')
       world.violate('I-SHARED', `${action.summary} upon what only a shared listing has said`);
+    if (!this.#call.ignoresWindows && isClosedAt(this.#settings, world.seenWallMs))
+      world.violate('I-WINDOW', `${action.summary} for ${name} outside of its windows`);
     const shown = this.#shown.get(`${name} ${action.id}`);
     const isNamed = shown?.object === action.object || (this.#deferred.has(action.resource) && !action.prune);
     if (!isNamed) world.violate('I-PERMIT', `${action.summary} for ${name}, which was not in the plan that was shown`);
@@ -241,13 +251,16 @@ const { configuration: configurationOfCommands } = loadConfiguration(
   'portolan.yaml',
 );
 
-async function inputOf(commit: Commit): Promise<Input> {
+async function inputOf(commit: Commit, { spec }: DriverSettings): Promise<Input> {
   const reading = readingOf(commit, 0);
   const operator = { platforms: new Set(['default']), stores: new Set<string>() };
   const { desired, problems } = await reading.contents.load({ variables: new Map(), operator });
   return {
     file: 'portolan.yaml',
-    configuration: configurationOfCommands,
+    configuration: {
+      ...configurationOfCommands,
+      settings: { ...configurationOfCommands.settings, windows: spec.windows },
+    },
     desired,
     problems,
     files: 1,

@@ -12,7 +12,6 @@ import type { Log } from '../../../src/runtime/log.ts';
 import { type AppName, appNames, nameOfPath, nameOfScope, sizeOf } from './estate.ts';
 import { SimulatedFeed } from './feed.ts';
 import type { Commit } from './git.ts';
-import { EPOCH_MS } from '../server.ts';
 import type { Pass, Write } from './permissions.ts';
 import { DriverProcess } from './process.ts';
 import { workbench } from './workbench.ts';
@@ -127,7 +126,7 @@ export class Daemon extends DriverProcess {
       unreadableSinceMs: this.#unreadableSinceMs,
       commit: this.#commit,
     };
-    return world.permissions.sends(write, authority, atMs, EPOCH_MS + atMs + world.wallOffsetMs);
+    return world.permissions.sends(write, authority, atMs, world.seenWallMs);
   }
 
   override hasCommitted({ operations }: LedgerTransaction): void {

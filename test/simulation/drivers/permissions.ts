@@ -170,7 +170,7 @@ export class Permissions {
   /**
    * A daemon sends.
    * @param atMs when its intent was opened: what was revoked later could not be known.
-   * @param wallMs the same by its wall clock.
+   * @param wallMs what its wall clock shows now: windows are looked at when the request leaves.
    * @returns whether it is done in the name of a person, and so counts for nothing.
    */
   sends({ action, intent }: Write, authority: Authority, atMs: number, wallMs: number): boolean {

@@ -7,6 +7,9 @@ import { type EditName, editNames } from './estate.ts';
 const humans = ['approve', 'approve-late', 'suspend', 'resume', 'sync', 'reload', 'poke'] as const;
 export type HumanAct = (typeof humans)[number];
 
+/** An hour's worth of windows and ages, and what a machine without a battery, or with a mistyped year, makes of it. */
+const JUMPS_MS = [-400 * 86_400_000, -11 * 60_000, 11 * 60_000, 3_600_000, 40 * 365 * 86_400_000] as const;
+
 const strangers = ['edit-port', 'delete-rule', 'edit-rule', 'maintenance', 'region-back', 'token-expires'] as const;
 export type Stranger = (typeof strangers)[number];
 
@@ -22,6 +25,8 @@ export type DriverPerturbation =
   | { readonly type: 'full'; readonly commits: number }
   | { readonly type: 'takeover' }
   | { readonly type: 'stop'; readonly downMs: number }
+  /** Of the wall clock alone: time goes on as it did. */
+  | { readonly type: 'clock'; readonly jumpMs: number }
   | { readonly type: 'git'; readonly edit: EditName; readonly a: number }
   | { readonly type: 'rewind' }
   | { readonly type: 'source'; readonly awayMs: number }
@@ -54,7 +59,18 @@ export interface DriverSwarm {
   readonly steps: number;
   readonly rates: Readonly<
     Record<
-      'crash' | 'write' | 'read' | 'full' | 'takeover' | 'stop' | 'git' | 'rewind' | 'source' | 'human' | 'stranger',
+      | 'crash'
+      | 'write'
+      | 'read'
+      | 'full'
+      | 'takeover'
+      | 'stop'
+      | 'git'
+      | 'rewind'
+      | 'source'
+      | 'human'
+      | 'stranger'
+      | 'clock',
       number
     >
   >;
@@ -82,6 +98,7 @@ export function anyDriverSwarm(chance: Chance): DriverSwarm {
       source: rate(0, 0, 0.01),
       human: rate(0, 0.03, 0.1),
       stranger: rate(0, 0, 0.02),
+      clock: rate(0, 0, 0.01),
     },
     faults: new Set(some([...writeFaults, ...readFaults]).map(({ name }) => name)),
     edits: [...some(editNames), 'removeRule'],
@@ -119,6 +136,7 @@ export class RandomDriverPlan implements DriverPlan {
     if (chance.happens(rates.takeover)) return { type: 'takeover' };
     if (edits.length > 0 && chance.happens(rates.git)) return { type: 'git', edit: chance.pick(edits), a };
     if (chance.happens(rates.rewind)) return { type: 'rewind' };
+    if (chance.happens(rates.clock)) return { type: 'clock', jumpMs: chance.pick(JUMPS_MS) };
     if (chance.happens(rates.source)) return { type: 'source', awayMs: chance.pick([1_000, 60_000, 900_000]) };
     if (acts.length > 0 && chance.happens(rates.human)) return { type: 'human', act: chance.pick(acts), a };
     if (others.length > 0 && chance.happens(rates.stranger)) return { type: 'stranger', act: chance.pick(others), a };

@@ -85,7 +85,7 @@ export async function runDrivers(seed: number, options: DriversOptions = {}): Pr
     writes: world.truth.sent.length,
     commits: world.books.commits,
     passes: world.passes,
-    counts: world.counts,
+    counts: world.resolved === 0 ? world.counts : new Map(world.counts).set('human-resolve', world.resolved),
     ran: {
       daemon: world.daemons > 0,
       command: world.commands > 0,

@@ -43,6 +43,8 @@ export interface Surroundings extends WiredWorld<Sender> {
   readonly ledgers: LedgerHost;
   readonly boot: string;
   readonly wallOffsetMs: number;
+  /** What a process that sends at this step saw on its wall clock last. */
+  readonly seenWallMs: number;
   readonly isCalm: boolean;
   /** Digests that wait in the ledger to be taken up. */
   readonly approved: Map<AppName, string>;

@@ -5,7 +5,7 @@ import { Books, type Violation } from '../books.ts';
 import { Chance } from '../chance.ts';
 import type { LedgerHost } from '../ledgers.ts';
 import type { Effect } from '../perturbations.ts';
-import { Server } from '../server.ts';
+import { EPOCH_MS, Server } from '../server.ts';
 import { Timeline } from '../timeline.ts';
 import { Trace } from '../trace.ts';
 import type { Step } from '../world.ts';
@@ -59,6 +59,7 @@ export class DriversWorld implements Surroundings {
   #plan: DriverPlan = nothingHappens;
   #fullCommits = 0;
   #isDisturbed = false;
+  #jump = { step: 0, formerMs: 0 };
   processes: Sender[] = [];
   settings: DriverSettings;
   wallOffsetMs = 0;
@@ -157,6 +158,12 @@ export class DriversWorld implements Surroundings {
     return this.newest instanceof Daemon ? this.newest : undefined;
   }
 
+  /** What a process that sends at this step saw on its wall clock last. */
+  get seenWallMs(): number {
+    const { step, formerMs } = this.#jump;
+    return EPOCH_MS + this.timeline.nowMs + (step === this.steps ? formerMs : this.wallOffsetMs);
+  }
+
   begin(process: Sender, effect: Effect): Step | 'dead' {
     if (!process.alive) return 'dead';
     this.steps += 1;
@@ -191,6 +198,10 @@ export class DriversWorld implements Surroundings {
         return step;
       case 'takeover':
         this.start();
+        return step;
+      case 'clock':
+        this.#jump = { step: step.number, formerMs: this.wallOffsetMs };
+        this.wallOffsetMs += perturbation.jumpMs;
         return step;
       case 'stop':
         process.stop();
