@@ -1,7 +1,11 @@
 import { hash } from 'node:crypto';
 import { scopeKey } from '../model/ids.ts';
 import { canonicalJson, type Json } from '../model/json.ts';
-import type { ScopePlan } from '../model/plan.ts';
+import { inOneGo, type Parts } from '../model/parts.ts';
+import type { Action, ScopePlan } from '../model/plan.ts';
+
+/** Actions whose text is made in one go. */
+const PART = 256;
 
 type Digested = Pick<ScopePlan, 'scope' | 'actions' | 'deferred'>;
 
@@ -12,12 +16,24 @@ type Digested = Pick<ScopePlan, 'scope' | 'actions' | 'deferred'>;
  * anew: two plans that do the same have one digest.
  */
 export function planDigest(plans: readonly Digested[]): string {
-  return digestOf(plans.map(digestedText));
+  return planDigests(plans).all;
 }
 
-/** That of all plans, and of each by itself. */
-export function planDigests(plans: readonly Digested[]): { readonly all: string; readonly each: readonly string[] } {
-  const texts = plans.map(digestedText);
+export interface PlanDigests {
+  readonly all: string;
+  /** In the order of the plans. */
+  readonly each: readonly string[];
+}
+
+/** The digest of all plans together, and of each plan by itself. */
+export function planDigests(plans: readonly Digested[]): PlanDigests {
+  return inOneGo(planDigestParts(plans));
+}
+
+/** As `planDigests`, in parts. */
+export function* planDigestParts(plans: readonly Digested[]): Parts<PlanDigests> {
+  const texts: string[] = [];
+  for (const plan of plans) texts.push(yield* digestedParts(plan));
   return { all: digestOf(texts), each: texts.map((text) => digestOf([text])) };
 }
 
@@ -25,17 +41,23 @@ function digestOf(texts: readonly string[]): string {
   return hash('sha256', texts.toSorted().join('\n'));
 }
 
-function digestedText(plan: Digested): string {
-  const digested: Json = {
-    scope: scopeKey(plan.scope),
-    actions: plan.actions.map((action) => ({
-      resource: action.resource,
-      step: action.step.type,
-      object: action.object,
-      takesAlong: action.takesAlong?.toSorted(),
-      changes: action.changes.map(({ path, before, after }) => ({ path, before, after })),
-    })),
-    deferred: plan.deferred.map(({ resource, waitsFor, desired }) => ({ resource, waitsFor, desired })),
+/** @returns canonical JSON of what the plan does. */
+function* digestedParts({ scope, actions, deferred }: Digested): Parts<string> {
+  const texts: string[] = [];
+  for (const action of actions) {
+    texts.push(canonicalJson(digested(action)));
+    if (texts.length % PART === 0) yield;
+  }
+  const wishes = deferred.map(({ resource, waitsFor, desired }) => ({ resource, waitsFor, desired }));
+  return `{"actions":[${texts.join(',')}],"deferred":${canonicalJson(wishes)},"scope":${canonicalJson(scopeKey(scope))}}`;
+}
+
+function digested(action: Action): Json {
+  return {
+    resource: action.resource,
+    step: action.step.type,
+    object: action.object,
+    takesAlong: action.takesAlong?.toSorted(),
+    changes: action.changes.map(({ path, before, after }) => ({ path, before, after })),
   };
-  return canonicalJson(digested);
 }

@@ -1,6 +1,6 @@
 import type { Disposition } from '../model/errors.ts';
 import type { Action, Note, ScopePlan } from '../model/plan.ts';
-import { planDigests } from './digest.ts';
+import { type PlanDigests, planDigests } from './digest.ts';
 import type { Refusal } from './guard.ts';
 
 /** A scope that could not be observed: nothing is known of it and nothing was sent. */
@@ -44,9 +44,9 @@ export function planDocument(
   facts: Omit<PlanDocument, 'formatVersion' | 'digest' | 'summary' | 'scopes'> & {
     readonly scopes: readonly ScopePlan[];
   },
+  { all, each }: PlanDigests = planDigests(facts.scopes),
 ): PlanDocument {
   const { scopes, ...rest } = facts;
-  const { all, each } = planDigests(scopes);
   return {
     formatVersion: 1,
     ...rest,

@@ -60,7 +60,11 @@ function inTurn(waiting: readonly Waiting[]): Waiting[] {
     lastOf.set(line, step.id);
     const first = new Set(before === undefined ? after : [...after, before]);
     open.push(first.size);
-    for (const id of first) followers.set(id, [...(followers.get(id) ?? []), place]);
+    for (const id of first) {
+      const known = followers.get(id);
+      if (known === undefined) followers.set(id, [place]);
+      else known.push(place);
+    }
   }
   const ready = waiting.flatMap((_, place) => (open[place] === 0 ? [place] : []));
   const ordered: Waiting[] = [];

@@ -1,4 +1,5 @@
 import type { ReconciledKind, ReconciledKinds } from '../kinds/define.ts';
+import { inOneGo, type Parts } from '../model/parts.ts';
 import {
   type DiffContext,
   type Difference,
@@ -28,24 +29,11 @@ const PART = 256;
 
 /** Desired minus observed, in the light of the ledger. Pure: equal input, equal plan. */
 export function planScope(input: PlanInput): PlannedScope {
-  const parts = planParts(input);
-  for (let part = parts.next(); ; part = parts.next()) if (part.done === true) return part.value;
+  return inOneGo(planScopeParts(input));
 }
 
-/**
- * As `planScope`, for a process that has other work.
- * @param pause lets that go on; called between parts of a plan that has more than one.
- */
-export async function planScopeInParts(input: PlanInput, pause: () => Promise<void>): Promise<PlannedScope> {
-  const parts = planParts(input);
-  for (let part = parts.next(); ; part = parts.next()) {
-    if (part.done === true) return part.value;
-    await pause();
-  }
-}
-
-/** Yields between two parts; a small plan has one. */
-function* planParts(input: PlanInput): Generator<undefined, PlannedScope> {
+/** As `planScope`, in parts; a small plan has one. */
+export function* planScopeParts(input: PlanInput): Parts<PlannedScope> {
   const draft: Draft = {
     steps: [],
     deferred: [],
@@ -69,6 +57,7 @@ function* planParts(input: PlanInput): Generator<undefined, PlannedScope> {
   }
   if (input.targets === undefined) draftWithdrawn(input, draft);
   draftOwed(input, draft);
+  if (draft.steps.length >= PART) yield;
 
   const steps = withoutDoubtful(input, draft);
   const sound = new Set(steps);

@@ -7,7 +7,8 @@ import type { ApplicationRecord } from '../model/observed.ts';
 import type { OwnedObject } from '../model/owned.ts';
 import type { Resource } from '../model/resource.ts';
 import type { DoubtfulIntent } from '../plan/draft.ts';
-import { planScope, planScopeInParts } from '../plan/plan-scope.ts';
+import { inParts } from '../model/parts.ts';
+import { planScope, planScopeParts } from '../plan/plan-scope.ts';
 import { bindAtFirstUse, mustBeBoundRegion, mustBeBoundUrl } from './binding.ts';
 import { bookings, readMemory } from './books.ts';
 import { resolveScope } from './resolve-scope.ts';
@@ -172,7 +173,7 @@ async function look(
     nowMs: world.clock.now(),
   };
   const { plan, bookkeeping, waits } = isLarge(work)
-    ? await planScopeInParts(input, () => world.clock.sleep(0))
+    ? await inParts(planScopeParts(input), () => world.clock.sleep(0))
     : planScope(input);
   // A row keeps the snapshot that made it: what we created for this one is not finished before all of it is done.
   const isNew = ({ origin, lastSnapshot }: OwnedObject): boolean =>

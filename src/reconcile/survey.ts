@@ -3,6 +3,8 @@ import type { ApplyWorld } from '../apply/world.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { PortolanError } from '../model/errors.ts';
 import { scopeKey } from '../model/ids.ts';
+import { inParts } from '../model/parts.ts';
+import { planDigestParts } from '../plan/digest.ts';
 import { planDocument, type PlanDocument, type UnobservedScope } from '../plan/document.ts';
 import { orphanNotes, type UnresolvedApplication } from '../plan/orphans.ts';
 import { look } from './policies/looking.ts';
@@ -59,21 +61,25 @@ export async function survey(input: SurveyInput): Promise<Survey> {
     : [];
   const ofRun = await input.policy(sound, owned);
   const refusals = [...sound.flatMap((one) => one.refusals), ...ofRun];
-  await input.pause?.();
+  const plans = sound.map(({ plan }) => plan);
+  const digests = await inParts(planDigestParts(plans), async () => await input.pause?.());
   const notes = orphanNotes(owned, new Set(sound.map(({ scope }) => scopeKey(scope))), unresolved(input, errors));
   return {
     prepared: sound,
     errors,
     isRefused: ofRun.length > 0,
-    document: planDocument({
-      source: input.source,
-      revision: input.revision,
-      ledger: input.options.ledgerKnown ? 'known' : 'none',
-      scopes: sound.map(({ plan }) => plan),
-      unobserved: errors.map(unobserved),
-      refusals,
-      notes,
-    }),
+    document: planDocument(
+      {
+        source: input.source,
+        revision: input.revision,
+        ledger: input.options.ledgerKnown ? 'known' : 'none',
+        scopes: plans,
+        unobserved: errors.map(unobserved),
+        refusals,
+        notes,
+      },
+      digests,
+    ),
   };
 }
 
