@@ -195,6 +195,8 @@ export type ScopeReading =
 /** Reads of one scope, each asked at most once per pass however many kinds want it. */
 export interface ScopeReader {
   ports(serviceId: string): Promise<readonly PortRecord[] | undefined>;
+  /** The platform's message where `ports` found no such component in the application; undefined: it was not asked, or gave none. */
+  absence(serviceId: string): string | undefined;
   rules(): Promise<Readable<readonly RuleRecord[]>>;
   /** The rules of all applications: the only listing that shows extensions, and what stands on a domain and path. */
   everyRule(): Promise<Readable<readonly PlacedRule[]>>;

@@ -99,8 +99,10 @@ export interface PlatformClient extends EventReads {
   application(app: AppAddress): Promise<ApplicationRecord | undefined>;
   applications(team: string, region: string): Promise<Readable<readonly ApplicationSummary[]>>;
   components(app: AppAddress): Promise<Readable<readonly ComponentRecord[]>>;
-  /** undefined: the component is not there (404 with the words of an unknown component). */
+  /** undefined: the component is not in the application. */
   ports(app: AppAddress, serviceId: string): Promise<readonly PortRecord[] | undefined>;
+  /** As `ports`, with the platform's message where the component is not in the application. */
+  componentPorts(app: AppAddress, serviceId: string): Promise<ComponentPorts>;
   rules(app: AppAddress): Promise<Readable<readonly RuleRecord[]>>;
   /** Every rule of the enterprise in one request. */
   allRules(): Promise<Readable<readonly PlacedRule[]>>;
@@ -123,6 +125,11 @@ export interface PlatformClient extends EventReads {
    */
   send(write: WriteRequest, options?: SendOptions): Promise<Verdict>;
 }
+
+export type ComponentPorts =
+  | { readonly isThere: true; readonly ports: readonly PortRecord[] }
+  /** A 404 with the code or the words of an unknown component. */
+  | { readonly isThere: false; readonly message: string };
 
 export interface SendOptions {
   /**

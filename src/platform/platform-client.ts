@@ -7,7 +7,7 @@ import type { Answer, Redact } from './answer.ts';
 import type { RequestBudget } from './budget.ts';
 import { allCertificates, CERTIFICATES_PER_PAGE, decodeCertificates } from './certificates.ts';
 import { classify, classifyFailure, type UnseenAnswer } from './classifier.ts';
-import type { Capability, CapabilityState, MonitorQuery, PlatformClient, Readable } from './client.ts';
+import type { Capability, CapabilityState, ComponentPorts, MonitorQuery, PlatformClient, Readable } from './client.ts';
 import {
   decodeApplication,
   decodeApplicationSummaries,
@@ -177,7 +177,15 @@ function createReadable(reader: Reader, dialect: DialectKnowledge, options: Plat
 }
 
 /** What every server answers. */
-function documentedReads(reader: Reader): Pick<PlatformClient, 'application' | 'ports' | 'monitor'> {
+function documentedReads(reader: Reader): Pick<PlatformClient, 'application' | 'ports' | 'componentPorts' | 'monitor'> {
+  const componentPorts: PlatformClient['componentPorts'] = (app, serviceId) =>
+    reader.read<ComponentPorts>({
+      operation: 'listPorts',
+      path: paths.ports(app, serviceId),
+      decode: (json, where) => ({ isThere: true, ports: decodePorts(json, where) }),
+      otherwise: (answer) =>
+        isUnknownComponent(answer) ? { value: { isThere: false, message: answer.summary.message } } : undefined,
+    });
   return {
     application: (app) =>
       reader.read({
@@ -186,13 +194,11 @@ function documentedReads(reader: Reader): Pick<PlatformClient, 'application' | '
         decode: decodeApplication,
         otherwise: (answer) => (isUnknownApplication(answer) ? { value: undefined } : undefined),
       }),
-    ports: (app, serviceId) =>
-      reader.read({
-        operation: 'listPorts',
-        path: paths.ports(app, serviceId),
-        decode: decodePorts,
-        otherwise: (answer) => (isUnknownComponent(answer) ? { value: undefined } : undefined),
-      }),
+    ports: async (app, serviceId) => {
+      const answer = await componentPorts(app, serviceId);
+      return answer.isThere ? answer.ports : undefined;
+    },
+    componentPorts,
     monitor: (app, query) =>
       reader.read({
         operation: 'monitor',

@@ -63,7 +63,7 @@ export function createScopeReader(
   known: AlreadyRead,
   context: ReaderContext = {},
 ): CachingReader {
-  return reader(client, app, new Map(knownAnswers(known, nowOf(context))), context);
+  return reader({ client, app, absences: new Map() }, new Map(knownAnswers(known, nowOf(context))), context);
 }
 
 function nowOf({ clock }: ReaderContext): MonotonicMs {
@@ -77,7 +77,15 @@ function knownAnswers(known: AlreadyRead, askedMs: MonotonicMs): [ScopeReading, 
   ]);
 }
 
-function reader(client: PlatformClient, app: AppAddress, answers: Answers, context: ReaderContext): CachingReader {
+interface Asked {
+  readonly client: PlatformClient;
+  readonly app: AppAddress;
+  /** The platform's message by component that is not in the application. */
+  readonly absences: Map<string, string>;
+}
+
+function reader(asked: Asked, answers: Answers, context: ReaderContext): CachingReader {
+  const { client, app, absences } = asked;
   const once = <T>(reading: ScopeReading, ask: () => Promise<T>): Promise<T> => {
     const known = answers.get(reading);
     if (known !== undefined) return known.answer as Promise<T>;
@@ -92,7 +100,14 @@ function reader(client: PlatformClient, app: AppAddress, answers: Answers, conte
   };
   const self: CachingReader = {
     ports: (serviceId) =>
-      once(`ports ${serviceId}`, async () => ((await isEmpty()) ? undefined : client.ports(app, serviceId))),
+      once(`ports ${serviceId}`, async () => {
+        if (await isEmpty()) return undefined;
+        const answer = await client.componentPorts(app, serviceId);
+        if (answer.isThere) return answer.ports;
+        absences.set(serviceId, answer.message);
+        return undefined;
+      }),
+    absence: (serviceId) => absences.get(serviceId),
     rules: () => once('rules', () => client.rules(app)),
     everyRule: () => once('every-rule', () => everyRule(client)),
     certificates: () => once('certificates', () => context.shared?.certificates() ?? client.certificates(app.team)),
@@ -108,9 +123,9 @@ function reader(client: PlatformClient, app: AppAddress, answers: Answers, conte
       // What is asked again is asked for this application alone.
       const isAskedAgain = readings === undefined || readings.has('certificates');
       const { shared: _, ...alone } = context;
-      return reader(client, app, new Map(kept), isAskedAgain ? alone : context);
+      return reader(asked, new Map(kept), isAskedAgain ? alone : context);
     },
-    knowing: (known) => reader(client, app, new Map([...answers, ...knownAnswers(known, nowOf(context))]), context),
+    knowing: (known) => reader(asked, new Map([...answers, ...knownAnswers(known, nowOf(context))]), context),
     askedMs: (reading) => answers.get(reading)?.askedMs,
     read: (reading) => {
       const [, serviceId] = /^ports (.+)$/.exec(reading) ?? [];

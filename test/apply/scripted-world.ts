@@ -229,6 +229,7 @@ export function readerOf(answers: Partial<ScopeReader>): ScopeReader {
   };
   return {
     ports: unexpected('ports'),
+    absence: () => undefined,
     rules: unexpected('rules'),
     everyRule: unexpected('the rules of all applications'),
     components: unexpected('components'),

@@ -27,6 +27,7 @@ import { planExported } from '../../src/reconcile/prove-export.ts';
 function readerOf({ components, rules, installed, certificates }: LiveApplication): ScopeReader {
   const records = components.flatMap(({ record: one }) => one ?? []);
   return {
+    absence: () => undefined,
     ports: async (serviceId) => components.find((component) => component.serviceId === serviceId)?.ports,
     rules: async () => rules,
     everyRule: async () => ({ readable: false }),

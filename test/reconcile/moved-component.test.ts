@@ -68,6 +68,10 @@ test.for(DIALECTS)(
     move(world);
     const outcome = await world.pass(workOf(ADDRESS, [web, rule, api]));
     expect(held(outcome)).toEqual(HELD);
+    const [hold] = ended(outcome).plan.holds;
+    // Where components are listed, the platform is not asked about one that is not among them.
+    if (dialect === 'documented')
+      expect(hold?.message).toContain('The platform said: component not belong to this app');
     expect(world.state.ports.get(`${OTHER}/9000`)).toMatchObject({ inner: true });
     expect(world.state.ports.get(`${SERVICE}/8080`)).toMatchObject({ inner: false, outer: false });
     expect(world.writes()).toHaveLength(1);

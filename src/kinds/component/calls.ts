@@ -40,6 +40,7 @@ async function observe({ resource, memory, reader }: ObserveContext<ComponentSpe
     type: 'observed',
     serviceId,
     ports,
+    absence: reader.absence(serviceId),
     rules,
     ...(endpoints === undefined ? {} : { endpoints }),
     canDeletePorts,

@@ -10,7 +10,7 @@ import {
   remembered,
 } from '../reconciled.ts';
 import { identifyComponent } from './identity.ts';
-import type { ComponentContext, ComponentProposal, ObservedComponent } from './live.ts';
+import type { ComponentContext, ComponentLive, ComponentProposal, ObservedComponent } from './live.ts';
 import { removalMarks } from '../http-gateway-rule/asserted.ts';
 import { departures, isAs, type Marks } from './departed.ts';
 import { endpointHold } from './endpoint.ts';
@@ -28,7 +28,7 @@ export function diffComponent(context: ComponentContext): Difference<ComponentSt
   const { live } = context;
   if (live.type === 'deferred') return { ...noDifference, deferred: [live.deferred] };
   if (live.type === 'held') return { ...noDifference, holds: [live.hold] };
-  if (live.ports === undefined) return { ...noDifference, holds: [missingComponent(context, live.serviceId)] };
+  if (live.ports === undefined) return { ...noDifference, holds: [missingComponent(context, live)] };
   const observed: ObservedComponent = { ...live, ports: live.ports };
 
   const owner = otherOwner(context, observed.serviceId);
@@ -323,10 +323,13 @@ function otherName({ resource, siblings, memory }: ComponentContext, serviceId: 
   };
 }
 
-function missingComponent(context: ComponentContext, serviceId: string): HoldProposal {
+function missingComponent(
+  context: ComponentContext,
+  { serviceId, absence }: Extract<ComponentLive, { type: 'observed' }>,
+): HoldProposal {
   return {
     code: 'component/not-found',
-    message: `component ${serviceId} is not in this application: it does not exist, or belongs to another application now; nothing was done for its ports`,
+    message: `component ${serviceId} is not in this application: it does not exist, or belongs to another application now; nothing was done for its ports${absence === undefined || absence === '' ? '' : `. The platform said: ${absence}`}`,
     remedy: `Correct spec.${context.resource.spec.from === undefined ? 'serviceId' : 'from'} of ${context.resource.id} (${context.resource.position.file}:${context.resource.position.line}), or take the manifest out.`,
     changes: [],
   };

@@ -12,6 +12,8 @@ export type ComponentLive =
       readonly serviceId: string;
       /** undefined: the component is not there. */
       readonly ports: readonly PortRecord[] | undefined;
+      /** The platform's message where it is not there. */
+      readonly absence?: string | undefined;
       readonly rules: Readable<readonly RuleRecord[]>;
       /** Read only where an endpoint is to be compared with the protocol of its port. */
       readonly endpoints?: Readable<readonly TcpEndpoint[]>;
