@@ -16,6 +16,9 @@ import { workOf } from './views.ts';
 /** Nothing is written upon a shared reading, so its age only delays when drift is seen. */
 const SHARED_READINGS_AGE_MS = 15_000;
 
+/** Applications that are taken over at once, before the event loop turns: some ms. */
+const PART = 256;
+
 /** So few are asked for by themselves: a listing of everybody's would say more than anybody wants to know. */
 const ALONE_MAX = 8;
 
@@ -26,12 +29,18 @@ export async function follow(core: Core, taken: Taken | undefined): Promise<void
   const { accepted } = taken;
   const isNew = account.state.snapshot !== accepted.snapshot;
   if (isNew) await openAccount(core, accepted.snapshot, accepted.owned);
+  const turn = (): Promise<void> => core.options.clock.sleep(0);
   const works = groupByApplication(accepted.desired).map(workOf);
+  if (works.length >= PART) await turn();
   core.shared = createSharedReadings(
     works.map(({ application }) => application.spec),
     core.options.clock,
     Math.min(SHARED_READINGS_AGE_MS, core.configuration.settings.controller.resyncIntervalMs / 2),
   );
+  const wanted = new Set(works.map((work) => work.application.id));
+  const removed = [...records.keys()].filter((id) => !wanted.has(id));
+  for (const id of removed) drop(core, id);
+  if (works.length >= PART) await turn();
   const changed: ResourceId[] = [];
   for (const work of works) {
     const known = records.get(work.application.id);
@@ -39,16 +48,15 @@ export async function follow(core: Core, taken: Taken | undefined): Promise<void
     if (known !== undefined && isSameWork(known.work, work)) stay(record, taken);
     else {
       change(core, record, work, taken);
-      changed.push(record.id);
       record.isAlone = known !== undefined;
+      changed.push(record.id);
+      if (changed.length % PART === 0) await turn();
     }
   }
   // For many it is worth a listing or two to find those that are as they should be all the same.
   if (changed.length > ALONE_MAX) for (const id of changed) (records.get(id) as AppRecord).isAlone = false;
-  const wanted = new Set(works.map((work) => work.application.id));
-  const removed = [...records.keys()].filter((id) => !wanted.has(id));
-  for (const id of removed) drop(core, id);
-  for (const id of changed) {
+  for (const [count, id] of changed.entries()) {
+    if ((count + 1) % PART === 0) await turn();
     // A commit supersedes whatever went wrong with the one before.
     queue.forget(id);
     queue.add(id, 'git');
@@ -187,7 +195,7 @@ function tellAccepted(
     `${accepted.revision}: ${changed.length} of ${records.size} applications changed`,
     ...(removed.length === 0
       ? []
-      : [`no longer named, and what they have stays on the platform and is not looked after: ${removed.join(', ')}`]),
+      : [`no longer named, and what they have stays on the platform and is not looked after: ${someOf(removed)}`]),
     ...(keeps.length === 0 ? [] : [`it removes nothing: ${keeps.join('; ')}`]),
   ].join('. ');
   options.log[isQuiet ? 'info' : 'warn'](message);
@@ -198,4 +206,11 @@ function tellAccepted(
     message,
     detail: { snapshot: accepted.snapshot, changed: changed.slice(0, 100), removed: removed.slice(0, 100) },
   });
+}
+
+const NAMED_MAX = 20;
+
+function someOf(ids: readonly ResourceId[]): string {
+  const more = ids.length - NAMED_MAX;
+  return `${ids.slice(0, NAMED_MAX).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

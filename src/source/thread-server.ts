@@ -2,6 +2,7 @@ import type { Declarations } from '../kinds/kind.ts';
 import type { SourceLimits } from '../kinds/settings/source-spec.ts';
 import { amendmentOf } from '../manifest/amended-set.ts';
 import { PortolanError } from '../model/errors.ts';
+import type { Problem } from '../model/problem.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Contents } from './contents.ts';
@@ -103,7 +104,8 @@ class ThreadServer {
   async #load({ contents, variables, platforms, stores }: LoadInput): Promise<LoadOutput> {
     const operator = { platforms, stores };
     const { desired, problems, snapshot } = await this.#held(contents).load({ variables, operator });
-    if (problems.length > 0) return { type: 'faulty', snapshot, stream: this.#stream(piecesOf(problems)) };
+    const faults = problems.length > 0 ? problems : tooMany(desired, this.#limits);
+    if (faults.length > 0) return { type: 'faulty', snapshot, stream: this.#stream(piecesOf(faults)) };
     const before = this.#sent;
     this.#sent = desired;
     const changed = amendedIn(before, desired);
@@ -130,6 +132,16 @@ class ThreadServer {
     this.#streams.set(this.#answers, pieces);
     return this.#answers;
   }
+}
+
+/** Checked before the documents are sent: the other side would keep all of them. */
+function tooMany(desired: DesiredState, limits: SourceLimits | undefined): readonly Problem[] {
+  if (limits === undefined || desired.size <= limits.documents) return [];
+  const [first] = desired.values().drop(limits.documents);
+  const position = first?.position ?? { file: '', line: 1, column: 1 };
+  const message = `the source has ${desired.size} documents; this is the first one beyond the limit`;
+  const hint = 'name fewer folders, or raise spec.source.limits.documents of Settings';
+  return [{ code: 'limit/documents', position, path: '', message, expected: `at most ${limits.documents}`, hint }];
 }
 
 /** Resources that are other ones; undefined where the sets differ in more than that. */

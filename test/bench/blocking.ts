@@ -23,15 +23,28 @@ const SENT = { applications: 410, teams: 20, rulesPerApplication: 6 };
 
 /**
  * How long one input keeps the daemon's event loop from turning, how slow `/healthz` is meanwhile, and how much memory the
- * process takes: a tree bomb, a flood of faulty files, documents beyond the heap, and a source of 10,000 documents.
+ * process takes: a tree bomb, a flood of faulty files, documents beyond the heap and beyond their number, and sources of 10,000 documents and of 39,000
+ * applications.
  */
 export async function blocking(): Promise<readonly Figure[]> {
   return [
     ...(await measured('tree bomb', (scene) => failing(scene, treeBomb(scene.source)))),
     ...(await measured('200 faulty files', (scene) => failing(scene, commitOf(scene.source, faultyFlood())))),
-    ...(await measured('80,000 documents, beyond the heap', (scene) =>
-      failing(scene, commitOf(scene.source, new Map(Object.entries(largeFiles(80))))),
+    ...(await measured(
+      '40,000 documents, beyond the heap',
+      (scene) => failing(scene, commitOf(scene.source, new Map(Object.entries(largeFiles(40))))),
+      'heapMib: 32',
     )),
+    ...(await measured('41,000 documents, beyond their limit', (scene) =>
+      failing(scene, commitOf(scene.source, new Map(Object.entries(largeFiles(41))))),
+    )),
+    ...(await measured('39,000 applications', async ({ source, daemon, measure }) => {
+      const all = commitOf(source, new Map(Object.entries(largeFiles(39))));
+      await measure();
+      git(source, 'update-ref', 'refs/heads/main', all);
+      await daemon.says(/39000 of [0-9]+ applications changed/, 300_000);
+      await sleep(1_000);
+    })),
     ...(await measured('10,000 documents', async ({ source, daemon, measure }) => {
       const all = commitOf(source, fleetManifests(manyManifests));
       await measure();
@@ -88,11 +101,12 @@ interface Scene {
   measure(): Promise<void>;
 }
 
-async function measured(name: string, input: (scene: Scene) => Promise<void>): Promise<readonly Figure[]> {
+/** @param limits members of `spec.source.limits` of Settings. */
+async function measured(name: string, input: (scene: Scene) => Promise<void>, limits = ''): Promise<readonly Figure[]> {
   const folder = mkdtempSync(join(tmpdir(), 'portolan-bench-'));
   const sandbox = await startSandboxProcess(folder, fleetSeed(manyManifests, { withRules: true }));
   const tokens = '{ listen: "127.0.0.1:0", tokens: [ { name: bench, role: viewer, value: { env: API_TOKEN } } ] }';
-  const settings = `{ server: ${tokens}, scopes: { allow: [ "*/*/*" ] } }`;
+  const settings = `{ source: { limits: { ${limits} } }, server: ${tokens}, scopes: { allow: [ "*/*/*" ] } }`;
   const { source, flags } = checkout(folder, fleetManifests(SMALL), sandbox.url, settings);
   const probe = pathToFileURL(join(import.meta.dirname, 'delay-probe.ts')).href;
   const daemon = new Running(['run', ...flags, '--log-level', 'info'], { API_TOKEN }, [

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { availableParallelism, loadavg } from 'node:os';
 import { expect, onTestFinished, test } from 'vitest';
@@ -7,7 +7,7 @@ import { FILES, until, web } from '../processes/place.ts';
 import { commit, git } from '../source/repositories.ts';
 import { daemonUnderAttack, SECRETS } from './api.ts';
 import { assault } from './assault.ts';
-import { faultyFlood, treeBomb } from './floods.ts';
+import { faultyFlood, largeFiles, treeBomb } from './floods.ts';
 import { startProber } from './prober.ts';
 
 /** What a container of the daemon may have at least. */
@@ -35,6 +35,20 @@ async function refusedCommit(daemon: Daemon, make: () => string): Promise<string
   git(daemon.checkout, 'reset', '--quiet', '--hard', good);
   await until(async () => (await sourceError(daemon)) === undefined);
   return code ?? '';
+}
+
+async function documents(daemon: Daemon): Promise<number> {
+  return ((await daemon.ask('/api/v1/status')) as { source: { resources: number } }).source.resources;
+}
+
+/** A commit that the daemon accepts, and then the one before again. */
+async function acceptedCommit(daemon: Daemon, files: Readonly<Record<string, string>>): Promise<void> {
+  const good = git(daemon.checkout, 'rev-parse', 'HEAD').trim();
+  const before = await documents(daemon);
+  commit(daemon.checkout, files);
+  await until(async () => (await documents(daemon)) > before);
+  git(daemon.checkout, 'reset', '--quiet', '--hard', good);
+  await until(async () => (await documents(daemon)) === before);
 }
 
 /** Plans of a viewer, of as much as a body may have, as many at once as a client likes. */
@@ -86,6 +100,11 @@ test(`a daemon of ${MEMORY_MIB} MiB survives the whole corpus, and its probes ar
     refusedCommit(daemon, () => commit(daemon.checkout, Object.fromEntries(faultyFlood()))),
   );
   expect(flood).toMatch(/^source\//);
+  const beyond = await phase('documents beyond their limit', () =>
+    refusedCommit(daemon, () => commit(daemon.checkout, largeFiles(41))),
+  );
+  expect(beyond).toBe('source/faulty');
+  await phase('as many documents as are allowed', () => acceptedCommit(daemon, largeFiles(39)));
   const plans = await phase('large plans', () => largePlans(daemon));
   expect(plans.filter((status) => ![0, 413, 422, 503, 504].includes(status))).toEqual([]);
   await phase('half-open sockets', async () => {
@@ -108,13 +127,22 @@ test(`a daemon of ${MEMORY_MIB} MiB survives the whole corpus, and its probes ar
   );
   const report = await prober.end();
   expect(isUp()).toBe(true);
+  const peak = peakMib(child.pid);
+
+  // The one input that it must not survive: `ledger-swaps.test.ts` has all kinds of it.
+  const written = wrote();
+  rmSync(daemon.ledger);
+  commit(daemon.checkout, { ...FILES, 'web.yaml': web('AFTER_THE_LEDGER') });
+  const { code, err } = await daemon.ended;
+  expect(code, err.slice(-2_000)).toBe(4);
+  expect(wrote()).toBe(written);
 
   const load = loadavg()[0] ?? 0;
   console.log(
-    `probes ${report.probes}, failed ${report.failed}, slowest ${report.slowestMs} ms (load ${load.toFixed(1)}); peak ${Math.round(peakMib(child.pid))} MiB; scrapes ${answers}\n${JSON.stringify({ slowestMs: report.slowestOfPhase, peakMib: peaks })}`,
+    `probes ${report.probes}, failed ${report.failed}, slowest ${report.slowestMs} ms (load ${load.toFixed(1)}); peak ${Math.round(peak)} MiB; scrapes ${answers}\n${JSON.stringify({ slowestMs: report.slowestOfPhase, peakMib: peaks })}`,
   );
   expect(report.failed).toBe(0);
   // Where others use the cores, the daemon has only its share of them.
   expect(report.slowestMs).toBeLessThan(HEALTHY_MS * Math.max(1, load / availableParallelism()));
-  expect(peakMib(child.pid)).toBeLessThan(MEMORY_MIB);
+  expect(peak).toBeLessThan(MEMORY_MIB);
 });

@@ -59,6 +59,19 @@ test('the event loop rests while a thread goes through a flood of faulty files, 
   expect(JSON.stringify(problems).length).toBeLessThan(1_000_000);
 });
 
+test('more documents than their limit are a fault, shown at the first one beyond it', async () => {
+  const root = repository(applications(4));
+  const bench = new Bench({ documents: 3 });
+  const load = async () => (await bench.workbench.commit(placeOf(root), 'main')).contents.load(CONTEXT);
+  const { desired, problems } = await load();
+  expect(desired.size).toBe(0);
+  expect(problems).toMatchObject([{ code: 'limit/documents', expected: 'at most 3', position: { line: 1 } }]);
+  expect(problems[0]?.position.file).toMatch(/\/a\/3\.yaml$/);
+  expect(problems[0]?.hint).toContain('spec.source.limits.documents');
+  bench.limits = { ...bench.limits, documents: 4 };
+  expect((await load()).desired.size).toBe(4);
+});
+
 test('a tree bomb is rejected in the smallest heap there is', async () => {
   const root = repository({ 'a.yaml': '' });
   const bench = new Bench({ heapMib: 32 });

@@ -31,6 +31,7 @@ export const settingsExamples: readonly JsonObject[] = [
           entries: 200_000,
           depth: 100,
           sizeMib: 64,
+          documents: 40_000,
           heapMib: 192,
           timeout: '2m',
         },

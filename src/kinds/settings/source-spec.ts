@@ -34,6 +34,8 @@ export interface SourceSpec {
 export interface SourceLimitsSpec extends FolderLimits {
   /** MiB of all manifests together. Default 64. */
   readonly sizeMib: number;
+  /** Documents in all. Default 40000. */
+  readonly documents: number;
   /** MiB of heap for the thread that reads and parses. Default 192. */
   readonly heapMib: number;
   /** For reading, and again for parsing. Default 2m. */
@@ -139,6 +141,14 @@ const limitsSchema = {
       default: 64,
       description:
         'MiB of all manifests together; kept in memory beside the heap. 10000 documents of usual size are 4 MiB.',
+    },
+    documents: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 10_000_000,
+      default: 40_000,
+      description:
+        'Documents in all. The daemon keeps about 4 KiB of each application and of each of its resources in memory: 40000 are 160 MiB.',
     },
     heapMib: {
       type: 'integer',
