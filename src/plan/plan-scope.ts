@@ -75,6 +75,26 @@ export function* planScopeParts(input: PlanInput): Parts<PlannedScope> {
   }
   holdUnmetExpectations(draft, ordered);
 
+  const plan: ScopePlan = {
+    application: input.application,
+    scope: input.scope,
+    actions,
+    deferred: draft.deferred,
+    holds: draft.holds,
+    notes: draft.notes,
+    inSync: inSync(input, draft, resources, actions),
+    unchangedFields: draft.unchangedFields,
+  };
+  return { plan, bookkeeping: { settled: draft.settled, forget: draft.forget }, waits: draft.waits };
+}
+
+/** Resources that were compared and need nothing. */
+function inSync(
+  input: PlanInput,
+  draft: Draft,
+  resources: readonly Resource[],
+  actions: readonly Action[],
+): readonly ResourceId[] {
   const busy = new Set<ResourceId>(
     [...actions, ...draft.holds, ...draft.deferred, ...draft.waits].map((entry) => entry.resource),
   );
@@ -83,20 +103,9 @@ export function* planScopeParts(input: PlanInput): Parts<PlannedScope> {
       note.code.startsWith('reconcile/') && note.resource !== undefined ? [note.resource] : [],
     ),
   );
-  const inSync = resources
+  return resources
     .map((resource) => resource.id)
     .filter((id) => !busy.has(id) && !reported.has(id) && input.live.has(id) && isTarget(input, id));
-  const plan: ScopePlan = {
-    application: input.application,
-    scope: input.scope,
-    actions,
-    deferred: draft.deferred,
-    holds: draft.holds,
-    notes: draft.notes,
-    inSync,
-    unchangedFields: draft.unchangedFields,
-  };
-  return { plan, bookkeeping: { settled: draft.settled, forget: draft.forget }, waits: draft.waits };
 }
 
 function draftResource(input: PlanInput, draft: Draft, resource: Resource): void {
