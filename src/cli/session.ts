@@ -196,7 +196,7 @@ function budgetOf({ options, input, ledger, surroundings, actor }: Opened, snaps
   const { clock } = surroundings;
   const { source, maxPrunes: allowed } = options;
   const budget = createRemovalBudget({ ledger, clock, source, actor, limits: () => limits, isDaemon: false });
-  return { budget, by: input.commit?.name ?? `manifests ${snapshot.slice(0, 12)}`, allowed };
+  return { budget, source: input.desired, by: input.commit?.name ?? `manifests ${snapshot.slice(0, 12)}`, allowed };
 }
 
 function atFault(problems: Input['problems']): PortolanError {

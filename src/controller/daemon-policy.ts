@@ -1,9 +1,10 @@
 import type { ApplyWorld } from '../apply/world.ts';
 import { type ResourceId, type Scope, type ScopeKey, scopeKey } from '../model/ids.ts';
 import type { Action } from '../model/plan.ts';
+import type { DesiredState } from '../model/resource.ts';
 import type { ApprovalNeeded, Pause } from '../model/status.ts';
 import type { EpochMs } from '../model/time.ts';
-import { expensesOf } from '../plan/budget.ts';
+import { expensesOf, movedOf } from '../plan/budget.ts';
 import { planDigest } from '../plan/digest.ts';
 import { type GuardLimits, isApprovable, type Refusal } from '../plan/guard.ts';
 import type { SkipReason } from '../plan/result.ts';
@@ -28,6 +29,8 @@ export interface PassEnvironment {
   readonly pruneAfterMs: number;
   readonly account: Account;
   readonly budget: RemovalBudget;
+  /** Everything that the source names. */
+  readonly source: DesiredState;
   /** Of the source, for people. */
   readonly revision: string;
   /** Writes down what of the allowance is spent, while the snapshot is still the accepted one. */
@@ -91,10 +94,7 @@ export class DaemonPolicy implements PassPolicy {
     planned(prepared);
     const removals = prepared.plan.actions.filter((action) => action.prune);
     watch(record, clock.monotonic(), isStanding(), pruneAfterMs);
-    keepGone(
-      record,
-      removals.map(({ object }) => object),
-    );
+    keepGone(record, removals, movedOf(prepared, this.#environment.source));
     this.#pause = pauseOf(prepared.scope);
     if (this.#pause !== null) return this.#pause;
     this.#nowMs = clock.now();
@@ -120,7 +120,7 @@ export class DaemonPolicy implements PassPolicy {
     prepared: Prepared,
     world: ApplyWorld,
   ): Promise<Reservation | readonly Refusal[]> {
-    const { scope, ours, work } = prepared;
+    const { scope, ours } = prepared;
     const { account, budget, keepAccount, keeping, revision } = this.#environment;
     if (this.#isApproved === true) {
       // Let through once: what is left of it afterwards is another plan.
@@ -131,7 +131,7 @@ export class DaemonPolicy implements PassPolicy {
     }
     const reserved = account.reserve({ scope, actions, ours }, this.#limits);
     if (!('settle' in reserved)) return reserved;
-    const expenses = expensesOf(scope, actions, work.resources);
+    const expenses = expensesOf(prepared, actions, this.#environment.source, this.#record.kept.moved);
     try {
       // Before anything is sent: a process that dies on the way has spent what it may have sent.
       const refusals = await budget.spend(scope.platform, expenses, revision, false);
@@ -148,7 +148,7 @@ export class DaemonPolicy implements PassPolicy {
       async settle(outcome) {
         reserved.settle(new Set(sentOf(outcome).map(({ id }) => id)));
         await keepAccount(account);
-        await budget.giveBack(scope.platform, unusedOf(expenses, outcome, scope, work), revision);
+        await budget.giveBack(scope.platform, unusedOf(expenses, outcome, scope), revision);
       },
     };
   }

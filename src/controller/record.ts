@@ -11,6 +11,8 @@ export interface Kept {
   readonly approved: { readonly digest: string; readonly by: string; readonly atMs: EpochMs } | null;
   /** What is to be removed, by natural key, and how long it was watched being gone from the source without a break. */
   readonly goneForMs: Readonly<Record<string, number>>;
+  /** Of these, what only moves: its manifest created another one, maybe in an earlier pass. */
+  readonly moved: readonly string[];
   /** Resources suspended by annotation, and since when. */
   readonly asideSince: Readonly<Record<ResourceId, EpochMs>>;
   /** When somebody was last told that something here is suspended for long. */
@@ -23,6 +25,7 @@ export const nothingKept: Kept = {
   suspended: null,
   approved: null,
   goneForMs: {},
+  moved: [],
   asideSince: {},
   remindedMs: null,
   changedMs: null,

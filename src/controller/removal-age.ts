@@ -1,3 +1,4 @@
+import type { Action } from '../model/plan.ts';
 import type { MonotonicMs } from '../model/time.ts';
 import type { AppRecord } from './record.ts';
 
@@ -20,10 +21,12 @@ export function watch(record: AppRecord, nowMs: MonotonicMs, isStanding: boolean
 }
 
 /** What is to be removed now; what is not, any more, begins anew another time. */
-export function keepGone(record: AppRecord, objects: readonly string[]): void {
+export function keepGone(record: AppRecord, removals: readonly Action[], moved: ReadonlySet<string>): void {
   const { goneForMs } = record.kept;
-  const kept = Object.fromEntries(objects.map((object) => [object, goneForMs[object] ?? 0]));
-  record.kept = { ...record.kept, goneForMs: kept };
+  const kept = Object.fromEntries(removals.map(({ object }) => [object, goneForMs[object] ?? 0]));
+  const going = new Set(removals.flatMap(({ object, takesAlong = [] }) => [object, ...takesAlong]));
+  const moving = moved.union(new Set(record.kept.moved)).intersection(going);
+  record.kept = { ...record.kept, goneForMs: kept, moved: [...moving] };
 }
 
 /** How long it must still be gone. */

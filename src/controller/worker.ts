@@ -123,6 +123,7 @@ function environmentOf(core: Core, record: AppRecord, revision: string, look: Fi
     pruneAfterMs: configuration.settings.controller.pruneAfterMs,
     account: core.account,
     budget: core.budget,
+    source: intake.accepted?.desired ?? record.work.resources,
     revision,
     keepAccount: async (account) => {
       if (account === core.account) await keepFact(keeping, 'account', account.state);

@@ -1,6 +1,8 @@
-import { type Scope, scopeKey } from '../model/ids.ts';
+import type { ComponentSpec } from '../kinds/component/spec.ts';
+import type { Memory } from '../kinds/reconciled.ts';
+import { type ResourceId, type Scope, scopeKey } from '../model/ids.ts';
 import type { OwnedObject } from '../model/owned.ts';
-import type { Action } from '../model/plan.ts';
+import type { Action, ScopePlan } from '../model/plan.ts';
 import type { DesiredState } from '../model/resource.ts';
 import type { Refusal } from './refusal.ts';
 
@@ -36,19 +38,37 @@ export const BUDGET_MS = 24 * 3_600_000;
 
 const CLASSES: Readonly<Record<BudgetClass, string>> = { access: 'rules and outer ports', other: 'other objects' };
 
+/** A plan, and what it was made from. */
+export interface Planned {
+  readonly scope: Scope;
+  readonly plan: Pick<ScopePlan, 'actions'>;
+  readonly memory: Pick<Memory, 'objects'>;
+  readonly work: { readonly resources: DesiredState };
+}
+
 /**
- * What actions spend. Not creations, nor what is created anew, nor what only moves (its manifest names another one), nor a
- * closing for a moment, nor closing what others opened.
+ * Returns what actions of a plan spend. Creations, recreations and moves spend nothing, nor does a temporary closing, nor
+ * closing what others opened.
+ * @param source everything that the source names.
+ * @param earlier natural keys of what `movedOf` found in earlier plans: its creation may be done already.
  */
-export function expensesOf(scope: Scope, actions: readonly Action[], wanted: DesiredState): readonly Expense[] {
+export function expensesOf(
+  planned: Planned,
+  actions: readonly Action[],
+  source: DesiredState,
+  earlier: readonly string[] = [],
+): readonly Expense[] {
+  const { scope } = planned;
   const expenses = new Map<string, Expense>();
+  const moved = new Set([...movedOf(planned, source), ...earlier]);
   const add = (natural: string, isAccess: boolean): void => {
+    if (moved.has(natural)) return;
     const object = `${scopeKey(scope)} ${natural}`;
     if (isAccess || !expenses.has(object)) expenses.set(object, { object, class: isAccess ? 'access' : 'other' });
   };
   for (const action of actions) {
     const closes = closesOuter(action);
-    if (!closes && (!action.prune || isMoved(action, wanted))) continue;
+    if (!closes && !action.prune) continue;
     add(action.object, closes || isRule(action.object));
     // A rule whose port is closed is still there, and works again when that opens.
     if (action.verb === 'delete') for (const object of action.takesAlong ?? []) add(object, isRule(object));
@@ -61,8 +81,60 @@ function closesOuter({ step, cause, prune, obligation }: Action): boolean {
   return prune || (cause !== 'drift' && cause !== 'first-apply' && cause !== 'obligation');
 }
 
-function isMoved({ object, resource }: Action, wanted: DesiredState): boolean {
-  return isRule(object) && wanted.has(resource);
+/**
+ * Returns natural keys of what a plan removes while the same manifest creates another one: a rule with another address, or
+ * a port in place of another. Each creation stands for one removal. A manifest that moved to another application creates
+ * there what it lists.
+ */
+export function movedOf({ plan: { actions }, memory, work }: Planned, source: DesiredState): ReadonlySet<string> {
+  const moved = new Set<string>();
+  const removals = actions.filter((action) => closesOuter(action) || action.prune);
+  if (removals.length === 0) return moved;
+  const created = new Set(actions.filter(({ verb }) => verb === 'create').map(({ resource }) => resource));
+  const rowOf = (rule: string) => memory.objects.find(({ naturalKey }) => naturalKey === rule);
+  for (const { object, resource, takesAlong = [] } of removals) {
+    if (isRule(object) && source.has(resource)) moved.add(object);
+    for (const along of takesAlong.filter(isRule)) {
+      const row = rowOf(along);
+      if (row !== undefined && created.has(row.resource)) moved.add(along);
+    }
+  }
+  const ofPorts = removals.filter(({ object }) => !isRule(object));
+  for (const [manifest, its] of Map.groupBy(ofPorts, ({ resource }) => resource)) {
+    const closed = new Set(its.filter(closesOuter).map(({ object }) => object));
+    const deleted = new Set(its.map(({ object }) => object)).difference(closed);
+    const listed = work.resources.has(manifest) ? undefined : (source.get(manifest)?.spec as Partial<ComponentSpec>);
+    const arrivals = listed?.ports === undefined ? arrivalsOf(actions, manifest) : listedPorts(listed.ports);
+    for (const object of [...closed].slice(0, arrivals.access)) {
+      moved.add(object);
+      // The platform makes a default rule for the port that takes its place; of this one, it goes along.
+      const along = its.find((action) => action.object === object)?.takesAlong ?? [];
+      const byDefault = along.find((rule) => isRule(rule) && rowOf(rule) === undefined);
+      if (byDefault !== undefined) moved.add(byDefault);
+    }
+    for (const object of [...deleted].slice(0, arrivals.other)) moved.add(object);
+  }
+  return moved;
+}
+
+type Arrivals = Readonly<Record<BudgetClass, number>>;
+
+/** How many ports the plan opens to the outside for a manifest, and how many others it creates. */
+function arrivalsOf(actions: readonly Action[], manifest: ResourceId): Arrivals {
+  const its = actions.filter(({ resource, object }) => resource === manifest && !isRule(object));
+  const opened = new Set(its.filter(opensOuter).map(({ object }) => object));
+  const created = new Set(its.filter(({ verb }) => verb === 'create').map(({ object }) => object));
+  return { access: opened.size, other: created.difference(opened).size };
+}
+
+function listedPorts(ports: ComponentSpec['ports']): Arrivals {
+  const access = ports.filter(({ outer }) => outer === true).length;
+  return { access, other: ports.length - access };
+}
+
+/** Opens what git wants open; drift and obligations open what was open before. */
+function opensOuter({ step, cause }: Action): boolean {
+  return step.type === 'open_outer' && cause !== 'drift' && cause !== 'obligation';
 }
 
 function isRule(naturalKey: string): boolean {

@@ -1,12 +1,11 @@
 import type { Ledger, LedgerOperation } from '../ledger/ledger.ts';
-import type { Scope } from '../model/ids.ts';
+import { type Scope, scopeKey } from '../model/ids.ts';
 import { canonicalJson } from '../model/json.ts';
 import {
   BUDGET_MS,
   type BudgetLimits,
   type BudgetState,
   type Expense,
-  expensesOf,
   guardBudget,
   NOTHING_SPENT_YET,
   sizesOf,
@@ -14,7 +13,6 @@ import {
 import type { Refusal } from '../plan/refusal.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type Outcome, sentOf } from './outcome.ts';
-import type { Work } from './work.ts';
 
 /**
  * What a source may remove on each platform in a day of observed time, however many commits it takes. It stands in the
@@ -108,13 +106,9 @@ export function createRemovalBudget(options: RemovalBudgetOptions): RemovalBudge
 }
 
 /** Objects of what was spent that nothing was sent for. */
-export function unusedOf(
-  expenses: readonly Expense[],
-  outcome: Outcome,
-  scope: Scope,
-  { resources }: Work,
-): readonly string[] {
-  const used = new Set(expensesOf(scope, sentOf(outcome), resources).map(({ object }) => object));
+export function unusedOf(expenses: readonly Expense[], outcome: Outcome, scope: Scope): readonly string[] {
+  const touched = sentOf(outcome).flatMap(({ object, takesAlong = [] }) => [object, ...takesAlong]);
+  const used = new Set(touched.map((natural) => `${scopeKey(scope)} ${natural}`));
   return expenses.flatMap(({ object }) => (used.has(object) ? [] : [object]));
 }
 

@@ -111,3 +111,49 @@ test('neither moves, nor closing what somebody else opened, spend anything', asy
   expect(world.application(SHOP).approval).toBeNull();
   expect(world.store.facts.get('budget default default') ?? '"spent":[]').toContain('"spent":[]');
 });
+
+test('ports that take the place of others spend nothing, though those are closed much later, over a restart too', async () => {
+  const files = (from: number): Record<string, string> => ({
+    'a.yaml': [
+      `kind: Application\nmetadata: { name: shop }\nspec: { team: ${demo.team}, region: ${demo.region}, appId: ${demo.appId} }\n`,
+      `kind: Component\nmetadata: { name: shop-web }\nspec:\n  application: shop\n  serviceId: ${demo.webServiceId}\n  unlistedPorts: close\n  ports:\n${Array.from({ length: 12 }, (_, at) => `    - { port: ${from + at}, protocol: http, inner: true, outer: true }\n`).join('')}`,
+    ]
+      .map((document) => `apiVersion: portolan/v1\n${document}`)
+      .join('---\n'),
+  });
+  const open = (world: DaemonWorld, from: number): number =>
+    [...world.state.ports.all()].filter(({ port, outer }) => port >= from && port < from + 12 && outer).length;
+  const world = new DaemonWorld('{ prune: { maxShare: 1, maxObjects: 100 } }', demoSeed);
+  onTestFinished(async () => void (await world.controller.drain()));
+  world.start();
+  await world.commit(files(7000));
+  await world.pass(HOUR_MS);
+  expect(open(world, 7000)).toBe(12);
+  await world.commit(files(7100));
+  await world.pass(120_000);
+  expect([open(world, 7000), open(world, 7100)]).toEqual([12, 12]);
+  await world.controller.drain();
+  world.restart();
+  world.start();
+  await world.commit(files(7100));
+  await world.pass(HOUR_MS);
+  expect(world.application(SHOP).approval).toBeNull();
+  expect([open(world, 7000), open(world, 7100)]).toEqual([0, 12]);
+  // Port 8080 of the demo was not listed from the first commit on.
+  const { spent } = JSON.parse(world.store.facts.get('budget default default') ?? '') as {
+    spent: { object: string }[];
+  };
+  expect(spent.map(({ object }) => object)).toEqual([expect.stringMatching(/\/8080$/)]);
+});
+
+test('rules that move from one document to another are not touched, and spend nothing', async () => {
+  const wishes = { open: 1, rules: 20 };
+  const world = await settled('{ controller: { pruneAfter: 1s } }', wishes);
+  const writes = world.writes().length;
+  const renamed = filesOf(wishes)['a.yaml']?.replaceAll('name: rule-', 'name: www-') ?? '';
+  await world.commit({ 'a.yaml': renamed });
+  await world.pass(HOUR_MS);
+  expect(world.ready(SHOP)).toBe('True InSync');
+  expect(world.writes().length).toBe(writes);
+  expect(world.store.facts.get('budget default default') ?? '"spent":[]').toContain('"spent":[]');
+});

@@ -76,14 +76,15 @@ function agreeing(
 
 async function reserve(
   actions: readonly Action[],
-  { scope, work }: Prepared,
-  { budget, by, allowed }: BudgetOfRun,
+  prepared: Prepared,
+  { budget, by, allowed, source }: BudgetOfRun,
 ): Promise<Reservation | readonly Refusal[]> {
+  const { scope } = prepared;
   const { platform } = scope;
-  const expenses = expensesOf(scope, actions, work.resources);
+  const expenses = expensesOf(prepared, actions, source);
   const refusals = await budget.spend(platform, expenses, by, allowed !== undefined);
   if (refusals.length > 0) return refusals;
-  return { settle: (outcome) => budget.giveBack(platform, unusedOf(expenses, outcome, scope, work), by) };
+  return { settle: (outcome) => budget.giveBack(platform, unusedOf(expenses, outcome, scope), by) };
 }
 
 /** Who goes on outside of a window says why, and the history keeps it. */

@@ -1,5 +1,6 @@
 import type { Settings } from '../../kinds/settings/spec.ts';
 import type { OwnedObject } from '../../model/owned.ts';
+import type { DesiredState } from '../../model/resource.ts';
 import { type BudgetLimits, expensesOf } from '../../plan/budget.ts';
 import type { GuardLimits, Refusal, Succession } from '../../plan/guard.ts';
 import { guardRemovals, guardRun, guardSource, removalsOf, type SourceFacts } from '../guards.ts';
@@ -20,6 +21,8 @@ export interface BudgetOfRun {
   readonly budget: RemovalBudget;
   /** The commit, for people. */
   readonly by: string;
+  /** Everything that the source names. */
+  readonly source: DesiredState;
   /** So many a person allows for this run, whatever the budget says. */
   readonly allowed: number | undefined;
 }
@@ -31,12 +34,12 @@ export function budgetLimits({ prune }: Settings): BudgetLimits {
 
 async function guardBudgets(
   prepared: readonly Prepared[],
-  { budget, allowed }: BudgetOfRun,
+  { budget, allowed, source }: BudgetOfRun,
 ): Promise<readonly Refusal[]> {
   const going = prepared.filter(({ refusals }) => refusals.length === 0);
-  const expenses = going.map(({ scope, plan, work }) => ({
-    platform: scope.platform,
-    of: expensesOf(scope, plan.actions, work.resources),
+  const expenses = going.map((one) => ({
+    platform: one.scope.platform,
+    of: expensesOf(one, one.plan.actions, source),
   }));
   const total = expenses.reduce((sum, { of }) => sum + of.length, 0);
   if (allowed !== undefined && total <= allowed) return [];
