@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import fastify, {
   type FastifyInstance,
   type FastifyReply,
@@ -62,8 +62,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   app.removeContentTypeParser('text/plain');
   const validators = createValidators();
   app.setValidatorCompiler(({ schema, httpPart }) => {
-    const ajv = httpPart === 'body' ? validators.body : validators.text;
-    return ajv.compile(schema as object);
+    return compileAtFirstUse(httpPart === 'body' ? validators.body : validators.text, schema as object);
   });
   app.setErrorHandler((error, request, reply) => fail(error, request, reply, options));
   // Whoever may not look is not told what there is either: the hook below comes first.
@@ -117,25 +116,54 @@ function serverOptions({ limits, tls }: AppOptions): FastifyServerOptions {
   } as FastifyServerOptions;
 }
 
-/** Words of an address are text, and become what their schema says; a body is taken as it is. */
-function createValidators() {
-  const common = { allErrors: false, useDefaults: true, strict: true, strictRequired: false } as const;
+interface RouteValidator {
+  (data: unknown): boolean;
+  /** Of the last call. */
+  errors?: NonNullable<ValidateFunction['errors']> | null;
+}
+
+/**
+ * Returns a validator that compiles its schema for the first request. To compile all routes takes longer than the rest of a
+ * start, and most processes serve few of them.
+ */
+function compileAtFirstUse(ajv: Ajv2020, schema: object): RouteValidator {
+  let compiled: ValidateFunction | undefined;
+  const validate: RouteValidator = (data) => {
+    compiled ??= ajv.compile(schema);
+    const isValid = compiled(data);
+    validate.errors = compiled.errors ?? null;
+    return isValid;
+  };
+  return validate;
+}
+
+/**
+ * Words of an address are text, and become what their schema says; a body is taken as it is. The schemas themselves are
+ * checked by the tests, not at each start.
+ */
+export function createValidators({ validateSchema = false } = {}) {
+  const common = { allErrors: false, useDefaults: true, strict: true, strictRequired: false, validateSchema } as const;
   return {
     text: new Ajv2020({ ...common, coerceTypes: 'array' }),
     body: new Ajv2020({ ...common, coerceTypes: false, keywords: ['x-expected'] }),
   };
 }
 
+/** Returns the schema of the words behind `?`: no others may be there. */
+export function queryOf({ query = {} }: Route): object {
+  return { type: 'object', additionalProperties: false, properties: query };
+}
+
 function addRoute(app: FastifyInstance, route: Route, options: AppOptions): void {
   const { limits } = options;
-  const { method, path, query = {}, body, bodyBytes } = route;
+  const { method, path, body, bodyBytes } = route;
   app.route({
     method,
     url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
     bodyLimit: bodyBytes === undefined ? limits.bodyBytes : limits[bodyBytes],
     config: { route },
     schema: {
-      querystring: { type: 'object', additionalProperties: false, properties: query },
+      querystring: queryOf(route),
       ...(body?.type === 'json' ? { body: body.schema } : {}),
     },
     handler: (request, reply) => answer(route, request, reply, options),

@@ -82,7 +82,8 @@ export function programOnPath(): string {
     cpSync(join(builtPackage(), 'dist'), join(folder, 'dist'), { recursive: true });
     writeFileSync(
       join(folder, 'portolan'),
-      `#!/bin/sh\nexec '${process.execPath}' '${folder}/dist/portolan.js' "$@"\n`,
+      // Each step has a home of its own; what the program compiled is kept beside it for all of them.
+      `#!/bin/sh\nXDG_CACHE_HOME='${folder}/cache' exec '${process.execPath}' '${folder}/dist/portolan.js' "$@"\n`,
     );
     chmodSync(join(folder, 'portolan'), 0o755);
     built = folder;

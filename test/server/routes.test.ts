@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, onTestFinished, test } from 'vitest';
 import type { PlanRequest } from '../../src/controller/api.ts';
+import { createValidators, queryOf } from '../../src/server/app.ts';
 import { openApiDocument } from '../../src/server/openapi.ts';
 import { routes } from '../../src/server/routes/table.ts';
 import { application, planOf, troubled } from './controller.ts';
@@ -19,6 +20,15 @@ test('the document is valid OpenAPI 3.1, and served', async () => {
   expect(validator.version).toBe('3.1');
   const { ask } = await serve();
   expect((await ask('/api/v1/openapi.json')).body).toEqual(openApiDocument(routes));
+});
+
+test('the schemas of all routes are valid and compile in strict mode: a server compiles each at its first request', () => {
+  for (const route of routes) {
+    const { text, body } = createValidators({ validateSchema: true });
+    expect(() => text.compile(queryOf(route)), route.path).not.toThrow();
+    const { schema } = { schema: {}, ...route.body };
+    expect(() => body.compile(schema), route.path).not.toThrow();
+  }
 });
 
 test('the document names servers, groups every operation under a tag, and shows examples', () => {
