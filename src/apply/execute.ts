@@ -111,7 +111,7 @@ export async function execute(world: ApplyWorld, execution: Execution): Promise<
   const intent = newIntent(world, place, {
     action,
     operation: write.operation,
-    idempotence: writeClassOf(write.operation),
+    idempotence: writeClassOf(write),
     requestHash,
     preimage,
   });

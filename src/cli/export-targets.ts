@@ -1,4 +1,5 @@
 import type { ApplicationSpec } from '../kinds/application/spec.ts';
+import { COMPONENT } from '../kinds/component/name.ts';
 import type { ComponentSpec } from '../kinds/component/spec.ts';
 import { type ApplicationGroup, groupByApplication } from '../manifest/group.ts';
 import { PortolanError } from '../model/errors.ts';
@@ -198,7 +199,7 @@ async function placeOf(
 function namedComponents(resources: ApplicationGroup['resources']): ReadonlyMap<string, string> {
   return new Map(
     resources.flatMap(({ kind, name, spec }): [string, string][] => {
-      const serviceId = kind === 'Component' ? (spec as ComponentSpec).serviceId : undefined;
+      const serviceId = kind === COMPONENT ? (spec as ComponentSpec).serviceId : undefined;
       return serviceId === undefined ? [] : [[serviceId, name]];
     }),
   );

@@ -198,9 +198,10 @@ async function readAll(
 ): Promise<Reading> {
   const applications: ReadApplication[] = [];
   const errors: { target: ExportTarget; error: PortolanError }[] = [];
+  const kinds = await surroundings.kinds.reconciled();
   const readers = new Map<string, ApplicationReader>();
   for (const [name, ofPlatform] of Map.groupBy(targets, ({ scope }) => scope.platform))
-    readers.set(name, createApplicationReader(platforms.client(name), ofPlatform));
+    readers.set(name, createApplicationReader(kinds, platforms.client(name), ofPlatform));
   const progress = createProgress(surroundings);
   let begun = 0;
   const queue = new PQueue({ concurrency: parallelism });

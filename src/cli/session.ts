@@ -5,7 +5,6 @@ import { type ApplicationGroup, groupByApplication } from '../manifest/group.ts'
 import { PortolanError } from '../model/errors.ts';
 import { scopeKey } from '../model/ids.ts';
 import type { Problem } from '../model/problem.ts';
-import { operations } from '../platform/operations.ts';
 import { createRemovalBudget } from '../reconcile/removal-budget.ts';
 import { type BudgetOfRun, budgetLimits, ofCommand, ofUnknown, type RunPolicy } from '../reconcile/policies/run.ts';
 import type { PassOptions, Work } from '../reconcile/reconcile.ts';
@@ -169,8 +168,8 @@ async function openAll({ command, opening, ...known }: ToOpen) {
       const untilMs = surroundings.clock.now() + deadlineMs;
       reading.waits('', `for the status of an application (GET ${path})`, untilMs);
     },
-    onRequest: ({ operation }) => {
-      if (operations[operation as keyof typeof operations]?.class === 'read') traffic.reads += 1;
+    onRequest: ({ isRead }) => {
+      if (isRead) traffic.reads += 1;
       else traffic.writes += 1;
     },
   });

@@ -1,3 +1,4 @@
+import { COMPONENT } from '../kinds/component/name.ts';
 import { identifyComponent } from '../kinds/component/identity.ts';
 import type { ComponentSpec } from '../kinds/component/spec.ts';
 import { PortolanError } from '../model/errors.ts';
@@ -92,7 +93,7 @@ async function byMonitoring(
 ): Promise<Verdict> {
   const thresholds = (work.application.spec.health ?? []).map((threshold): ResolvedThreshold => {
     const resource =
-      threshold.component === undefined ? undefined : work.resources.get(resourceId('Component', threshold.component));
+      threshold.component === undefined ? undefined : work.resources.get(resourceId(COMPONENT, threshold.component));
     if (resource === undefined)
       // One that the source does not name has no series either.
       return { threshold, serviceId: threshold.component === undefined ? undefined : '' };

@@ -60,9 +60,26 @@ export interface Told {
   readonly warnings: readonly string[];
 }
 
+/** What there is to look at for objects that git no longer names. */
+export interface WithdrawalReading {
+  /** Objects of the source that no manifest wants, of all kinds. */
+  readonly withdrawn: readonly OwnedObject[];
+  /** Objects of the source that are owed something. */
+  readonly owing: readonly OwnedObject[];
+  /** Resources were observed in this pass. */
+  readonly isAnyObserved: boolean;
+  readonly reader: ScopeReader;
+}
+
 /** The part of a kind that speaks the platform's API: the only one that knows requests. */
-export interface KindCalls<Spec, Live, S extends Step> {
+export interface KindCalls<Spec, Live, S extends Step, Seen> {
   observe(context: ObserveContext<Spec>): Promise<Live>;
+  /** Reads what `withdraw` and `owed` look at. Kinds that share the function share its answer. */
+  observeWithdrawn?(reading: WithdrawalReading): Promise<Seen>;
+  /** What `exported` looks at besides what every export reads. */
+  observeForExport?(reader: ScopeReader): Promise<unknown>;
+  /** Whether the manifest of an object means another one by now. */
+  isAnother?(object: OwnedObject, live: Live): boolean;
   /** Natural key and state before the write, complete enough to resolve it and to build a reverse step later. */
   preimage(step: S, live: Live | undefined, memory: Memory): Json;
   /** The component that the step writes to: it must belong to the application when the request leaves. Absent: none. */

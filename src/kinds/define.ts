@@ -1,10 +1,20 @@
+import type { Resource } from '../model/resource.ts';
 import type { KindCalls } from './calls.ts';
 import type { ExportKind } from './export.ts';
 import type { KindDiff, Step } from './reconciled.ts';
 
+/** How views arrange and word the resources of a kind. */
+export interface KindView {
+  /** `component`: what a tree calls it. Views put what they have no place for below its application. */
+  readonly noun: string;
+  /** What tells a resource from others, such as its address. */
+  facts?(resource: Resource): string;
+}
+
 /** A kind with its own types forgotten, so that one registry can hold them all. */
-export interface ReconciledKind extends KindDiff<unknown, unknown, Step> {
-  readonly calls: KindCalls<unknown, unknown, Step>;
+export interface ReconciledKind extends KindDiff<unknown, unknown, Step, unknown> {
+  readonly calls: KindCalls<unknown, unknown, Step, unknown>;
+  readonly view: KindView;
   /** Writes what is there as manifests. */
   readonly exported: ExportKind;
 }
@@ -12,12 +22,23 @@ export interface ReconciledKind extends KindDiff<unknown, unknown, Step> {
 /** Kinds that are reconciled, by name. Passed in like `Declarations`. */
 export type ReconciledKinds = ReadonlyMap<string, ReconciledKind>;
 
+/** Whether every write of a kind makes a copy, so that the ledger must have known them all. */
+export function makesCopies(kinds: ReconciledKinds, name: string): boolean {
+  return kinds.get(name)?.calls.since !== undefined;
+}
+
+/** The name of the kind that views call so; undefined: there is none. */
+export function kindWithNoun(kinds: ReconciledKinds, noun: string): string | undefined {
+  return [...kinds.values()].find(({ view }) => view.noun === noun)?.kind;
+}
+
 /**
  * Checks that a kind's parts fit each other and forgets its types; nowhere else is a cast needed. A kind is only ever
  * given back what it made itself: its own specs, observations and steps.
  */
-export function defineKind<Spec, Live, S extends Step>(
-  kind: KindDiff<Spec, Live, S> & Pick<ReconciledKind, 'exported'> & { readonly calls: KindCalls<Spec, Live, S> },
+export function defineKind<Spec, Live, S extends Step, Seen>(
+  kind: KindDiff<Spec, Live, S, Seen> &
+    Pick<ReconciledKind, 'exported' | 'view'> & { readonly calls: KindCalls<Spec, Live, S, Seen> },
 ): ReconciledKind {
   return kind as unknown as ReconciledKind;
 }

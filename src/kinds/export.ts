@@ -27,6 +27,8 @@ export interface LiveApplication {
   /** Of the team; asked only where a rule has one. */
   readonly certificates: Readable<readonly CertificateRecord[]> | 'not-asked';
   readonly installed: Readable<readonly InstalledModel[]> | 'not-asked';
+  /** By kind, what it read for itself. */
+  readonly ofKinds?: ReadonlyMap<string, unknown>;
 }
 
 /** A comment and where it stands; an empty path is the document itself. */

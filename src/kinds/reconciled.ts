@@ -15,6 +15,7 @@ import type { ActionVerb, DeferredAction, Hold, Note, Wait } from '../model/plan
 import type { DesiredState, Resource } from '../model/resource.ts';
 import type { Secret } from '../model/secret.ts';
 import type { EpochMs } from '../model/time.ts';
+import type { Reading } from '../model/reading.ts';
 
 /** What the ledger says about one scope. */
 export interface Memory {
@@ -190,14 +191,20 @@ export type ScopeReading =
   | 'installed'
   | 'rules'
   | 'every-rule'
+  /** One that a kind declares, by its operation. */
+  | `declared ${string}`
   | `ports ${string}`;
 
 /** Reads of one scope, each asked at most once per pass however many kinds want it. */
 export interface ScopeReader {
+  /** What a kind declares; the reading is `declared <operation>`. */
+  declared<T>(reading: Reading<T>): Promise<Readable<T>>;
   ports(serviceId: string): Promise<readonly PortRecord[] | undefined>;
   /** The platform's message where `ports` found no such component in the application; undefined: it was not asked, or gave none. */
   absence(serviceId: string): string | undefined;
   rules(): Promise<Readable<readonly RuleRecord[]>>;
+  /** One rule by its id, asked for each time. */
+  rule(ruleId: string): Promise<Readable<RuleRecord | undefined>>;
   /** The rules of all applications: the only listing that shows extensions, and what stands on a domain and path. */
   everyRule(): Promise<Readable<readonly PlacedRule[]>>;
   components(): Promise<Readable<readonly ComponentRecord[]>>;
@@ -259,25 +266,21 @@ export type Resolution =
   | { readonly type: 'absent-so-far'; readonly evidence: string };
 
 /** The pure part of a kind that is reconciled. */
-export interface KindDiff<Spec, Live, S extends Step> {
+export interface KindDiff<Spec, Live, S extends Step, Seen> {
   readonly kind: string;
   /** Place in a plan among steps that do not depend on each other, low first. */
   readonly order: number;
+  /** A person may say which object of the platform is ours by its id. */
+  readonly adoptsById?: true;
   diff(context: DiffContext<Spec, Live>): Difference<S>;
   /** Steps for an object of ours that git no longer names. */
-  withdraw(object: OwnedObject, context: WithdrawContext): Difference<S>;
+  withdraw(object: OwnedObject, context: WithdrawBase & Seen): Difference<S>;
   /** Steps for what an object is owed and its manifest does not bring back in this pass; undefined: nothing. */
-  owed?(object: OwnedObject, context: WithdrawContext): Difference<S> | undefined;
+  owed?(object: OwnedObject, context: WithdrawBase & Seen): Difference<S> | undefined;
 }
 
-export interface WithdrawContext {
-  readonly rules: Readable<readonly RuleRecord[]>;
-  /** Ids of rules that this application does not show, and that are not proved to be gone. */
-  readonly unproven: ReadonlySet<string>;
-  /** By component, of those with an object whose ports must be seen; undefined: the component is gone. */
-  readonly ports: ReadonlyMap<string, readonly PortRecord[] | undefined>;
-  readonly canDeleteRules: boolean;
-  readonly canDeletePorts: boolean;
+/** What every kind may look at to withdraw an object; its own `Seen` comes with it. */
+export interface WithdrawBase {
   readonly permissions: Permissions;
   readonly memory: Memory;
   /** All resources that the source wants in the application. */
@@ -287,8 +290,18 @@ export interface WithdrawContext {
   readonly nowMs: EpochMs;
 }
 
-/** What is observed for the sake of objects that git no longer names. */
-export type Withdrawal = Pick<WithdrawContext, 'rules' | 'unproven' | 'ports' | 'canDeleteRules' | 'canDeletePorts'>;
+/** What is observed for the sake of rules and ports that git no longer names. */
+export interface Withdrawal {
+  readonly rules: Readable<readonly RuleRecord[]>;
+  /** Ids of rules that this application does not show, and that are not proved to be gone. */
+  readonly unproven: ReadonlySet<string>;
+  /** By component, of those with an object whose ports must be seen; undefined: the component is gone. */
+  readonly ports: ReadonlyMap<string, readonly PortRecord[] | undefined>;
+  readonly canDeleteRules: boolean;
+  readonly canDeletePorts: boolean;
+}
+
+export type WithdrawContext = WithdrawBase & Withdrawal;
 
 /** The intent of a step in doubt, with what its kind may look at to decide it. */
 export interface ResolveContext {

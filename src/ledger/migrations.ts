@@ -1,3 +1,4 @@
+import { GATEWAY_RULE } from '../kinds/http-gateway-rule/name.ts';
 import type { DatabaseSync } from 'node:sqlite';
 import { coverObjects } from './inventory.ts';
 import { currentIntent, currentObject, type IntentKeys, type ObjectKeys } from './rule-keys.ts';
@@ -66,7 +67,7 @@ CREATE INDEX history_uid ON history (uid, serial) WHERE uid IS NOT NULL;
 
 /** Keys of gateway rules name the protocol: see `rule-keys.ts`. */
 function renameRules(database: DatabaseSync): void {
-  const objects = database.prepare("SELECT * FROM object WHERE kind = 'HttpGatewayRule'").all() as unknown;
+  const objects = database.prepare('SELECT * FROM object WHERE kind = ?').all(GATEWAY_RULE) as unknown;
   const rename = database.prepare('UPDATE object SET uid = ?, natural_key = ?, remote_aux = ? WHERE uid = ?');
   for (const row of objects as readonly ObjectKeys[]) {
     const { uid, natural_key: key, remote_aux: aux } = currentObject(row);

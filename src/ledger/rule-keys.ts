@@ -1,3 +1,4 @@
+import { GATEWAY_RULE } from '../kinds/http-gateway-rule/name.ts';
 import { canonicalJson, type Json, type JsonObject } from '../model/json.ts';
 
 /**
@@ -22,8 +23,6 @@ export interface IntentKeys {
   readonly action: string;
 }
 
-const KIND = 'HttpGatewayRule';
-
 /** The protocol, `domain/path` and what stands before them; without a protocol it is a key of before. */
 const PARTS = /^(.*:HttpGatewayRule:)?(rule\/[^/]+\/\d+\/)(https?:\/\/)?(.+)$/s;
 
@@ -44,7 +43,7 @@ export function formerUid(uid: string): string | undefined {
  * not on record (`protocolUnrecorded`), and is that of the rule that is there.
  */
 export function currentObject<Row extends ObjectKeys>(row: Row): Row {
-  if (row.kind !== KIND || withProtocol(row.uid, '') === undefined) return row;
+  if (row.kind !== GATEWAY_RULE || withProtocol(row.uid, '') === undefined) return row;
   const lastApplied = parsed(row.last_applied);
   const remoteAux = parsed(row.remote_aux);
   const asserted = certificateOf(lastApplied);
@@ -59,7 +58,7 @@ export function currentObject<Row extends ObjectKeys>(row: Row): Row {
 
 /** As `currentObject`, of a request that was sent or was about to be. */
 export function currentIntent<Row extends IntentKeys>(row: Row): Row {
-  if (!row.resource.startsWith(`${KIND}/`) || withProtocol(row.uid, '') === undefined) return row;
+  if (!row.resource.startsWith(`${GATEWAY_RULE}/`) || withProtocol(row.uid, '') === undefined) return row;
   const action = parsed(row.action);
   const step = recordOf(action['step']);
   const changes = action['changes'];

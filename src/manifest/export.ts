@@ -1,6 +1,7 @@
 import { applicationDocument, wishedApplicationName } from '../kinds/application/export.ts';
 import type { ExportContext, ExportedDocument, LiveApplication } from '../kinds/export.ts';
 import { ExportNames } from '../kinds/export-names.ts';
+import { COMPONENT } from '../kinds/component/name.ts';
 import type { ReconciledKinds } from '../kinds/define.ts';
 import { scopeKey } from '../model/ids.ts';
 import type { DesiredState } from '../model/resource.ts';
@@ -70,7 +71,7 @@ export function exportApplications(
 function keepNames(applications: readonly LiveApplication[], names: ExportNames): void {
   for (const live of applications) {
     if (live.manifestName !== undefined) names.give('Application', scopeKey(live.scope), live.manifestName);
-    for (const { serviceId, name } of live.components) if (name !== undefined) names.give('Component', serviceId, name);
+    for (const { serviceId, name } of live.components) if (name !== undefined) names.give(COMPONENT, serviceId, name);
   }
 }
 

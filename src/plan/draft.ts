@@ -1,12 +1,5 @@
 import type { ReconciledKinds } from '../kinds/define.ts';
-import {
-  type HoldProposal,
-  type Memory,
-  type Permissions,
-  type Recording,
-  remembered,
-  type Withdrawal,
-} from '../kinds/reconciled.ts';
+import { type HoldProposal, type Memory, type Permissions, type Recording, remembered } from '../kinds/reconciled.ts';
 import type { ResourceId, Scope } from '../model/ids.ts';
 import type { Intent, OwnedObject } from '../model/owned.ts';
 import type { DeferredAction, Hold, Note, ScopePlan, Wait } from '../model/plan.ts';
@@ -24,7 +17,8 @@ export interface PlanInput {
   readonly resources: DesiredState;
   /** What each kind observed; a resource that is missing here could not be observed and is left alone. */
   readonly live: ReadonlyMap<ResourceId, unknown>;
-  readonly withdrawal: Withdrawal;
+  /** By kind, what was observed for objects that git no longer names. */
+  readonly withdrawal: ReadonlyMap<string, unknown>;
   readonly memory: Memory;
   readonly permissions: Permissions;
   /** Only these resources; nothing is withdrawn then. */

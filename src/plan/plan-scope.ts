@@ -6,7 +6,7 @@ import {
   type HoldProposal,
   onRecord,
   remembered,
-  type WithdrawContext,
+  type WithdrawBase,
 } from '../kinds/reconciled.ts';
 import { type ResourceId, scopeKey } from '../model/ids.ts';
 import { objectUid } from '../model/owned.ts';
@@ -198,7 +198,7 @@ function draftWithdrawn(input: PlanInput, draft: Draft): void {
       continue;
     }
     draft.settledOwed.add(`${object.kind} ${object.naturalKey}`);
-    take(input, draft, kind, object.resource, kind.withdraw(object, withdrawContext(input)));
+    take(input, draft, kind, object.resource, kind.withdraw(object, withdrawContext(input, kind)));
   }
 }
 
@@ -208,21 +208,15 @@ function draftOwed(input: PlanInput, draft: Draft): void {
     const kind = input.kinds.get(object.kind);
     if (kind?.owed === undefined || object.obligation === null || object.source !== input.source) continue;
     if (draft.settledOwed.has(`${object.kind} ${object.naturalKey}`)) continue;
-    const difference = kind.owed(object, withdrawContext(input));
+    const difference = kind.owed(object, withdrawContext(input, kind));
     if (difference !== undefined) take(input, draft, kind, object.resource, difference);
   }
 }
 
-function withdrawContext({
-  withdrawal,
-  permissions,
-  memory,
-  resources,
-  source,
-  scope,
-  nowMs,
-}: PlanInput): WithdrawContext {
-  return { ...withdrawal, permissions, memory, resources, source, scope: scopeKey(scope), nowMs };
+function withdrawContext(input: PlanInput, { kind }: ReconciledKind): WithdrawBase {
+  const { withdrawal, permissions, memory, resources, source, scope, nowMs } = input;
+  const seen = withdrawal.get(kind) as object | undefined;
+  return { ...seen, permissions, memory, resources, source, scope: scopeKey(scope), nowMs };
 }
 
 function take(

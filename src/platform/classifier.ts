@@ -8,41 +8,8 @@ import { decodeApplicationSummary, decodeInstall, decodeInstalled, decodePort, d
 import { writeClassOf } from './operations.ts';
 import { retryAfterMs } from './retrying.ts';
 import type { PlatformResponse, TransportError } from './transport.ts';
-import type { AnswerSummary, RejectionReason, Verdict, WriteEvidence } from './verdict.ts';
-import type { RuleFields, WriteClass, WriteOperation, WriteRequest } from './writes.ts';
-
-/**
- * What the verdict of a row needs before it is believed: the answer alone, or an observation that confirms it. `none`: for
- * this class the answer proves nothing.
- */
-export type Proof = 'answer' | 'observation' | 'none';
-
-/** One row of `classifier-table.json`: every condition that is present must hold. The first row that fits decides. */
-export type ClassifierRow = {
-  readonly id: string;
-  readonly operations?: readonly WriteOperation[];
-  /** A `createRule` that does not ask to open the port. */
-  readonly when?: 'does-not-open-outer';
-  readonly status: readonly number[];
-  readonly code?: readonly number[];
-  /** The whole `msg`. */
-  readonly msg?: readonly string[];
-  /** Part of `msg` or `msg_show`, without regard to case. */
-  readonly says?: readonly string[];
-  /** The whole `msg_show`. */
-  readonly shown?: readonly string[];
-  /** The answer has a `Retry-After`. */
-  readonly retryAfter?: true;
-  /** The body is an error in the platform's own shape: a proxy that filters answers may return the same status after the effect. */
-  readonly own?: true;
-  /** By class of write; every class that the row's operations have. */
-  readonly proof: Readonly<Partial<Record<WriteClass, Proof>>>;
-  readonly why: string;
-} & (
-  | { readonly verdict: 'applied' | 'exists' | 'throttled' }
-  | { readonly verdict: 'unknown' }
-  | { readonly verdict: 'rejected'; readonly reason: RejectionReason }
-);
+import type { AnswerSummary, ClassifierRow, Proof, Verdict, WriteEvidence } from './verdict.ts';
+import type { RuleFields, WriteRequest } from './writes.ts';
 
 /** What answers that are not 2xx prove, as data. Anything that no row fits is unknown. */
 export const classifierTable = tableJson as unknown as {
@@ -52,7 +19,7 @@ export const classifierTable = tableJson as unknown as {
 
 /** A pair that no row knows, for the metric `classifier_unseen_total`. */
 export interface UnseenAnswer {
-  readonly operation: WriteOperation;
+  readonly operation: string;
   readonly status: number;
   readonly code: number | undefined;
 }
@@ -119,12 +86,13 @@ export function asksToWait({ status, message }: AnswerSummary): boolean {
 }
 
 /** What a row needs for a write of this class. A class that the row does not name proves nothing. */
-function proofOf(row: ClassifierRow, { operation }: WriteRequest): Proof {
-  return row.proof[writeClassOf(operation)] ?? 'none';
+function proofOf(row: ClassifierRow, write: WriteRequest): Proof {
+  return row.proof[writeClassOf(write)] ?? 'none';
 }
 
 function rowFor(write: WriteRequest, answer: Answer, response: PlatformResponse): ClassifierRow | undefined {
-  return classifierTable.rows.find((row) => fits(row, write, answer, response));
+  const declared = 'declared' in write ? write.declared.rows : [];
+  return [...declared, ...classifierTable.rows].find((row) => fits(row, write, answer, response));
 }
 
 function fits(row: ClassifierRow, write: WriteRequest, answer: Answer, response: PlatformResponse): boolean {
@@ -138,7 +106,7 @@ function fits(row: ClassifierRow, write: WriteRequest, answer: Answer, response:
     (row.shown?.includes(answer.shown) ?? true) &&
     (row.retryAfter !== true || response.retryAfter !== null) &&
     (row.own !== true || answer.isOwnError) &&
-    (row.when === undefined || (write.operation === 'createRule' && write.rule.open !== true))
+    (row.when === undefined || (!('declared' in write) && write.operation === 'createRule' && write.rule.open !== true))
   );
 }
 
@@ -161,6 +129,7 @@ function evidenceOf(write: WriteRequest, answer: Answer): WriteEvidence | string
   // Some proxies answer 200 with a page of their own; an empty body is a plain yes where no body is documented.
   if (!answer.isJson && !answer.isEmpty) return answer.summary.message;
   const { json } = answer;
+  if ('declared' in write) return { type: 'declared', shown: write.declared.shown(json) };
   switch (write.operation) {
     case 'addPort':
       return portEvidence(write.port.port, json);

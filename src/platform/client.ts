@@ -15,6 +15,7 @@ import type {
 } from '../model/observed.ts';
 import type { PortolanError } from '../model/errors.ts';
 import type { MonotonicMs } from '../model/time.ts';
+import type { Reading } from '../model/reading.ts';
 import type { Verdict } from './verdict.ts';
 import type { AppAddress, WriteRequest } from './writes.ts';
 
@@ -112,6 +113,8 @@ export interface PlatformClient extends EventReads {
   /** TCP endpoints of the application; unreadable where the server has no listing of them. */
   endpoints(app: AppAddress): Promise<Readable<readonly TcpEndpoint[]>>;
   installed(app: AppAddress): Promise<Readable<readonly InstalledModel[]>>;
+  /** What a kind declares. A denied address cannot be read; any other failure is thrown. */
+  declared<T>(reading: Reading<T>, app: AppAddress): Promise<Readable<T>>;
   monitor(app: AppAddress, query: MonitorQuery): Promise<readonly ComponentMonitor[]>;
   /** Series of a region's metrics, each of the component that its label `service_id` names. */
   regionSeries(region: string, query: SeriesQuery): Promise<Readable<readonly ComponentSeries[]>>;

@@ -1,7 +1,6 @@
 import { type Disposition, PortolanError } from '../model/errors.ts';
 import { type Answer, safeText } from './answer.ts';
 import { isForeignRefusal, notTheApi } from './foreign.ts';
-import type { ReadOperation } from './operations.ts';
 import { isNotTls } from './tls-words.ts';
 import type { TransportError } from './transport.ts';
 
@@ -14,7 +13,7 @@ interface Words {
 }
 
 /** The error of a read that the platform answered with something else than success. `where`: method and URL. */
-export function failedRead(where: string, answer: Answer, operation?: ReadOperation): PortolanError {
+export function failedRead(where: string, answer: Answer, operation?: string): PortolanError {
   // 401 and 403 of a gateway in front of the platform are about the token all the same.
   const isMissing = answer.status === 404 || answer.status === 405 || answer.status === 400;
   if (operation !== undefined && isMissing && isForeignRefusal(answer)) return notTheApi(where, operation, answer);

@@ -32,13 +32,21 @@ const EXPECTED: Readonly<Record<ReadOperation, Expected>> = {
   monitor: { noun: 'a list of monitored components', fields: ['service_id', 'service_alias'] },
 };
 
+/** undefined: a kind declares the read. */
+function expectedOf(operation: string): Expected | undefined {
+  return Object.hasOwn(EXPECTED, operation) ? EXPECTED[operation as ReadOperation] : undefined;
+}
+
 /** Whether a good answer has nothing of the API's: another server answers at that address. */
-export function isForeignAnswer(operation: ReadOperation, json: unknown): boolean {
+export function isForeignAnswer(operation: string, json: unknown): boolean {
+  const expected = expectedOf(operation);
+  // Only the kind that declares a read knows what it answers.
+  if (expected === undefined) return false;
   const [first] = recordsIn(json);
   // A platform without a region serves nothing, and an empty list is what many servers answer to anything.
-  const mayBeEmpty = operation !== 'listRegions' && EXPECTED[operation].noun.startsWith('a list of');
+  const mayBeEmpty = operation !== 'listRegions' && expected.noun.startsWith('a list of');
   if (first === undefined) return !mayBeEmpty || !Array.isArray(json);
-  return !EXPECTED[operation].fields.some((name) => Object.hasOwn(first, name));
+  return !expected.fields.some((name) => Object.hasOwn(first, name));
 }
 
 /** The records of an answer, however it is wrapped. */
@@ -58,11 +66,11 @@ export function isForeignRefusal({ isJson, json }: Answer): boolean {
 }
 
 /** The error of a read that another server has answered. `where`: method and URL. */
-export function notTheApi(where: string, operation: ReadOperation, answer: Answer): PortolanError {
+export function notTheApi(where: string, operation: string, answer: Answer): PortolanError {
   return new PortolanError({
     code: 'platform/not-the-api',
     disposition: 'give-up',
-    message: `${where}: HTTP ${answer.status}: ${shapeOf(answer)}; the API answers with ${EXPECTED[operation].noun}, so another server seems to answer at this address`,
+    message: `${where}: HTTP ${answer.status}: ${shapeOf(answer)}; the API answers with ${expectedOf(operation)?.noun ?? 'a record of its own'}, so another server seems to answer at this address`,
     remedy: 'Set spec.url of the Platform to the API’s base URL: what stands before /openapi/v1 in its addresses.',
   });
 }

@@ -11,6 +11,7 @@ export interface RequestFacts {
   readonly platform: string;
   /** Name in the table of operations. */
   readonly operation: string;
+  readonly isRead: boolean;
   readonly outcome: RequestOutcome;
   /** From its turn in the budget to the end of its answer. */
   readonly tookMs: number;
@@ -66,7 +67,7 @@ export function createRequestGate(options: RequestGateOptions): RequestGate {
         // A refusal may come faster than an answer, and says nothing about how loaded the platform is.
         if (outcome === '2xx' || outcome === 'timeout') done({ operation, isInTime: outcome === '2xx' });
         else done();
-        onRequest?.({ platform, operation, outcome, tookMs });
+        onRequest?.({ platform, operation, isRead: request.isRead, outcome, tookMs });
       }
     },
   };

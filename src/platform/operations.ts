@@ -1,6 +1,6 @@
 import { PortolanError } from '../model/errors.ts';
 import type { HttpMethod } from './transport.ts';
-import type { AppAddress, WriteClass, WriteOperation } from './writes.ts';
+import type { AppAddress, WriteClass, WriteOperation, WriteRequest } from './writes.ts';
 
 /** Every reading request there is. */
 export type ReadOperation =
@@ -37,7 +37,7 @@ export interface Operation {
 const RECORD_BYTES_MAX = 4 * 1024 * 1024;
 const LIST_BYTES_MAX = 64 * 1024 * 1024;
 /** A real server gives a request up after about 75 s: waiting longer than that turns an unknown into an answer. */
-const WRITE_TIMEOUT_MS = 90_000;
+export const WRITE_TIMEOUT_MS = 90_000;
 /** The platform asks the cluster for the status of an application, and hangs for minutes where that does not answer. */
 const STATUS_TIMEOUT_MS = 10_000;
 /** An install fetches and creates a whole application before it answers, and giving up early does not stop it. */
@@ -90,17 +90,22 @@ export const operations: Readonly<Record<ReadOperation | WriteOperation, Operati
 };
 
 /** What a repetition of the write would do. */
-export function writeClassOf(operation: WriteOperation): WriteClass {
+export function writeClassOf(write: WriteRequest): WriteClass {
+  if ('declared' in write) return write.declared.class;
+  const { operation } = write;
   const { class: found } = operations[operation];
   if (found === 'read') throw new TypeError(`${operation} is not a write`);
   return found;
 }
 
+/** The row of an operation by its name; undefined: a kind declares it. */
+export function listedOperation(name: string): Operation | undefined {
+  return Object.hasOwn(operations, name) ? operations[name as ReadOperation | WriteOperation] : undefined;
+}
+
 /** Longest answer read for an operation by its name; unknown names get the smaller limit. */
 export function answerBytesMax(operation: string): number {
-  return Object.hasOwn(operations, operation)
-    ? operations[operation as ReadOperation | WriteOperation].answerBytesMax
-    : RECORD_BYTES_MAX;
+  return listedOperation(operation)?.answerBytesMax ?? RECORD_BYTES_MAX;
 }
 
 const API = '/openapi/v1';
@@ -144,6 +149,9 @@ export const paths = {
   allRules: (): string => `${API}/httpdomains`,
   teamApps: teamAppsPath,
   app: appPath,
+  /** What a kind declares below the address of an application. */
+  below: (app: AppAddress, segments: readonly string[]): string =>
+    [appPath(app), ...segments.map((one) => segment(one, 'part of an address'))].join('/'),
   components: (app: AppAddress): string => `${appPath(app)}/services`,
   ports: (app: AppAddress, serviceId: string): string =>
     `${appPath(app)}/services/${segment(serviceId, 'component id')}/ports`,

@@ -28,6 +28,7 @@ import {
   provedBy,
   type ReadCapability,
 } from './dialect.ts';
+import type { Reading } from '../model/reading.ts';
 import { createEventReads } from './events.ts';
 import { missingCapability, storeFailure } from './failures.ts';
 import { isForeignRefusal } from './foreign.ts';
@@ -177,7 +178,9 @@ function createReadable(reader: Reader, dialect: DialectKnowledge, options: Plat
 }
 
 /** What every server answers. */
-function documentedReads(reader: Reader): Pick<PlatformClient, 'application' | 'ports' | 'componentPorts' | 'monitor'> {
+function documentedReads(
+  reader: Reader,
+): Pick<PlatformClient, 'application' | 'ports' | 'componentPorts' | 'monitor' | 'declared'> {
   const componentPorts: PlatformClient['componentPorts'] = (app, serviceId) =>
     reader.read<ComponentPorts>({
       operation: 'listPorts',
@@ -187,6 +190,13 @@ function documentedReads(reader: Reader): Pick<PlatformClient, 'application' | '
         isUnknownComponent(answer) ? { value: { isThere: false, message: answer.summary.message } } : undefined,
     });
   return {
+    declared: <T>({ operation, segments, decode }: Reading<T>, app: AppAddress) =>
+      reader.read<Readable<T>>({
+        operation,
+        path: paths.below(app, segments),
+        decode: (json, where) => ({ readable: true, value: decode(json, where) }),
+        otherwise: (answer) => (deniesEndpoint(answer) ? { value: { readable: false } } : undefined),
+      }),
     application: (app) =>
       reader.read({
         operation: 'getApplication',

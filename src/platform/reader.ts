@@ -6,12 +6,12 @@ import { type Answer, parseAnswer, type Redact } from './answer.ts';
 import { failedRead, stopped, unanswered } from './failures.ts';
 import { isForeignAnswer, notTheApi } from './foreign.ts';
 import type { RequestGate } from './gate.ts';
-import { operations, type ReadOperation } from './operations.ts';
+import { listedOperation } from './operations.ts';
 import { type RetryPolicy, retryingReads } from './retrying.ts';
 import { type PlatformRequest, type PlatformResponse, TransportError } from './transport.ts';
 
 export interface ReadCall<T> {
-  readonly operation: ReadOperation;
+  readonly operation: string;
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   /** `where` names the request for messages. */
@@ -36,7 +36,7 @@ export interface ReaderWorld {
 
 /** A read that takes long, for people who wait. */
 export interface SlowRead {
-  readonly operation: ReadOperation;
+  readonly operation: string;
   readonly path: string;
   /** It is given up so long from now. */
   readonly deadlineMs: number;
@@ -72,7 +72,7 @@ export function createReader(world: ReaderWorld): Reader {
   let isProven = false;
   const send = sendInTime(world);
 
-  async function ask(request: PlatformRequest, where: string, operation: ReadOperation): Promise<Answer> {
+  async function ask(request: PlatformRequest, where: string, operation: string): Promise<Answer> {
     try {
       const response = await send(request, operation);
       const isLarge = response.body.length >= LARGE_LENGTH;
@@ -96,11 +96,11 @@ export function createReader(world: ReaderWorld): Reader {
       const where = `GET ${url}${path}`;
       const request: PlatformRequest = {
         operation,
-        method: operations[operation].method,
+        method: 'GET',
         path,
         query,
         isRead: true,
-        timeoutMs: Math.min(world.timeoutMs, operations[operation].timeoutMs ?? world.timeoutMs),
+        timeoutMs: Math.min(world.timeoutMs, listedOperation(operation)?.timeoutMs ?? world.timeoutMs),
         ...(world.signal === undefined ? {} : { signal: world.signal }),
       };
       const answer = await once(underWay, request, () => ask(request, where, operation));
@@ -116,7 +116,7 @@ export function createReader(world: ReaderWorld): Reader {
   };
 }
 
-type Send = (request: PlatformRequest, operation: ReadOperation) => Promise<PlatformResponse>;
+type Send = (request: PlatformRequest, operation: string) => Promise<PlatformResponse>;
 
 /** What hangs once hangs again: a read with a deadline of its own is not repeated when that has passed. */
 function sendInTime({ gate, clock, random, log, policy, onSlow }: ReaderWorld): Send {
@@ -131,7 +131,7 @@ function sendInTime({ gate, clock, random, log, policy, onSlow }: ReaderWorld): 
   const send = retryingReads((request) => gate.send(request), retries);
   const sendUnlessLate = retryingReads((request) => gate.send(request), { ...retries, retriesLate: false });
   return async (request, operation) => {
-    if (operations[operation].timeoutMs === undefined) return await send(request);
+    if (listedOperation(operation)?.timeoutMs === undefined) return await send(request);
     const answered = new AbortController();
     clock.sleep(SLOW_MS, answered.signal).then(
       () => onSlow?.({ operation, path: request.path, deadlineMs: Math.max(0, request.timeoutMs - SLOW_MS) }),

@@ -1,3 +1,4 @@
+import type { WireJson, WireObject } from './transport.ts';
 import { type Fields, isId, isRecord, withoutKeys } from './fields.ts';
 
 /** The values of a field, by the type that a table of records gives it. */
@@ -94,6 +95,18 @@ export function recordReader<Decoded>(table: RecordTable<Decoded>): (fields: Fie
     for (const [name, field] of entries) decoded[name] = field.read(fields);
     return decoded as Decoded;
   };
+}
+
+/** A body with the values of these fields, by the table that answers are read by: under the documented name of each. */
+export function recordBody<Decoded>(
+  table: RecordTable<Decoded>,
+  values: Partial<Decoded & Readonly<Record<string, WireJson>>>,
+): WireObject {
+  const entries = Object.entries(table) as readonly [string, RecordField<unknown>][];
+  const given = values as Readonly<Record<string, WireJson | undefined>>;
+  return Object.fromEntries(
+    entries.flatMap(([name, { wire }]) => (given[name] === undefined ? [] : [[wire.at(-1) ?? name, given[name]]])),
+  );
 }
 
 /** Returns the name that the record has; the last one, which is the documented name, where it has none. */

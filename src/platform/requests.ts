@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { canonicalJson, type Json } from '../model/json.ts';
 import { Secret } from '../model/secret.ts';
 import { unreachable } from '../model/unreachable.ts';
-import { operations, paths } from './operations.ts';
+import { operations, paths, WRITE_TIMEOUT_MS } from './operations.ts';
 import {
   checkedAlias,
   checkedDomain,
@@ -19,7 +19,15 @@ import {
   refuse,
 } from './request-values.ts';
 import type { PlatformRequest, WireJson, WireObject } from './transport.ts';
-import type { AppAddress, PortActionFields, RuleConfiguration, RuleFields, WriteRequest } from './writes.ts';
+import type {
+  AppAddress,
+  DeclaredWrite,
+  ListedWrite,
+  PortActionFields,
+  RuleConfiguration,
+  RuleFields,
+  WriteRequest,
+} from './writes.ts';
 
 /** How `rule_extensions` travel: the documents say a list of strings, the real server takes objects only. */
 export type ExtensionEncoding = 'strings' | 'objects';
@@ -29,6 +37,7 @@ export type ExtensionEncoding = 'strings' | 'objects';
  * @throws PortolanError `invalid` when a value is not a documented one.
  */
 export function writeRequest(write: WriteRequest, extensions: ExtensionEncoding): PlatformRequest {
+  if ('declared' in write) return declaredRequest(write);
   const { path, query = {}, body } = contentOf(write, extensions);
   const { method, timeoutMs } = operations[write.operation];
   if (timeoutMs === undefined) throw new TypeError(`${write.operation} has no timeout of its own`);
@@ -40,6 +49,18 @@ export function writeRequest(write: WriteRequest, extensions: ExtensionEncoding)
     ...(body === undefined ? {} : { body }),
     isRead: false,
     timeoutMs,
+  };
+}
+
+function declaredRequest({ operation, app, declared: { method, segments, body } }: DeclaredWrite): PlatformRequest {
+  return {
+    operation,
+    method,
+    path: paths.below(checkedApp(app), segments),
+    query: {},
+    ...(body === undefined ? {} : { body }),
+    isRead: false,
+    timeoutMs: WRITE_TIMEOUT_MS,
   };
 }
 
@@ -72,7 +93,7 @@ interface Content {
   readonly body?: WireObject;
 }
 
-function contentOf(write: WriteRequest, extensions: ExtensionEncoding): Content {
+function contentOf(write: ListedWrite, extensions: ExtensionEncoding): Content {
   switch (write.operation) {
     case 'addPort':
       return {
@@ -140,7 +161,7 @@ function checkedApp(app: AppAddress): AppAddress {
   return app;
 }
 
-function portBody(port: Extract<WriteRequest, { operation: 'addPort' }>['port']): WireObject {
+function portBody(port: Extract<ListedWrite, { operation: 'addPort' }>['port']): WireObject {
   return {
     port: String(checkedPort(port.port)), // documented as a string; a real server takes either
     protocol: checkedProtocol(port.protocol),
@@ -234,7 +255,7 @@ function configurationBody(configuration: RuleConfiguration): WireObject {
   };
 }
 
-function installBody(install: Extract<WriteRequest, { operation: 'install' }>): WireObject {
+function installBody(install: Extract<ListedWrite, { operation: 'install' }>): WireObject {
   const { store } = install;
   // The length alone is looked at; the key itself is revealed only where bytes are written.
   const keyLength = store.accessKey?.reveal().length ?? 1;

@@ -1,4 +1,5 @@
 import type { InstallRecord, PortRecord, RuleRecord } from '../model/observed.ts';
+import type { Idempotence } from '../model/owned.ts';
 
 /** An answer in a few safe words: no body, no trace, at most 300 characters of message. */
 export interface AnswerSummary {
@@ -24,7 +25,9 @@ export type WriteEvidence =
   | { readonly type: 'none' }
   | { readonly type: 'port'; readonly port: PortRecord }
   | { readonly type: 'rule'; readonly rule: RuleRecord }
-  | { readonly type: 'install'; readonly install: InstallRecord };
+  | { readonly type: 'install'; readonly install: InstallRecord }
+  /** Of a write that a kind declares: what the kind made of the answer. */
+  | { readonly type: 'declared'; readonly shown: unknown };
 
 /** Did it happen? Unknown unless proved. The table behind it is `classifier-table.json`. */
 export type Verdict =
@@ -56,3 +59,36 @@ export type RejectionReason =
   | 'store-failed'
   /** The platform began the install, failed, and removed what it had created. */
   | 'rolled-back';
+
+/**
+ * What the verdict of a row needs before it is believed: the answer alone, or an observation that confirms it. `none`: for
+ * this class the answer proves nothing.
+ */
+export type Proof = 'answer' | 'observation' | 'none';
+
+/** One row of `classifier-table.json`: every condition that is present must hold. The first row that fits decides. */
+export type ClassifierRow = {
+  readonly id: string;
+  readonly operations?: readonly string[];
+  /** A `createRule` that does not ask to open the port. */
+  readonly when?: 'does-not-open-outer';
+  readonly status: readonly number[];
+  readonly code?: readonly number[];
+  /** The whole `msg`. */
+  readonly msg?: readonly string[];
+  /** Part of `msg` or `msg_show`, without regard to case. */
+  readonly says?: readonly string[];
+  /** The whole `msg_show`. */
+  readonly shown?: readonly string[];
+  /** The answer has a `Retry-After`. */
+  readonly retryAfter?: true;
+  /** The body is an error in the platform's own shape: a proxy that filters answers may return the same status after the effect. */
+  readonly own?: true;
+  /** By class of write; every class that the row's operations have. */
+  readonly proof: Readonly<Partial<Record<Idempotence, Proof>>>;
+  readonly why: string;
+} & (
+  | { readonly verdict: 'applied' | 'exists' | 'throttled' }
+  | { readonly verdict: 'unknown' }
+  | { readonly verdict: 'rejected'; readonly reason: RejectionReason }
+);

@@ -1,5 +1,7 @@
 import type { PortProtocol } from '../model/observed.ts';
 import type { Secret } from '../model/secret.ts';
+import type { HttpMethod, WireObject } from './transport.ts';
+import type { ClassifierRow } from './verdict.ts';
 
 /** Where an application is, as paths need it. */
 export interface AppAddress {
@@ -52,8 +54,11 @@ export interface PortRequestFields {
   readonly inner: boolean;
 }
 
-/** Every mutating request there is. `operation` is its name in the table of operations. */
-export type WriteRequest =
+/** A mutating request: one of the table of operations, or one that a kind declares. */
+export type WriteRequest = ListedWrite | DeclaredWrite;
+
+/** Every mutating request of the table of operations. `operation` is its name there. */
+export type ListedWrite =
   | {
       readonly operation: 'addPort';
       readonly app: AppAddress;
@@ -101,10 +106,32 @@ export type WriteRequest =
       readonly k8sApp: string;
     };
 
-export type WriteOperation = WriteRequest['operation'];
+export type WriteOperation = ListedWrite['operation'];
 
 /**
  * What a write may do when it is repeated: `target-state` nothing more; `duplicate-rejecting` the server refuses the
  * second; `duplicate-accepting` there are two of it, so it is never sent again without proof.
  */
 export type WriteClass = 'target-state' | 'duplicate-rejecting' | 'duplicate-accepting';
+
+/** A write that a kind declares: how it is sent, what a repetition would do, and what its answer proves. */
+export interface WriteDeclaration {
+  readonly method: HttpMethod;
+  readonly class: WriteClass;
+  /** Below the address of the application; each is encoded. */
+  readonly segments: readonly string[];
+  readonly body?: WireObject;
+  /**
+   * What a successful answer shows of the object, for the kind.
+   * @throws PortolanError `platform/schema-drift` where the answer proves nothing.
+   */
+  shown(json: unknown): unknown;
+  /** What other answers prove; they take precedence over `classifier-table.json`. */
+  readonly rows: readonly ClassifierRow[];
+}
+
+export interface DeclaredWrite {
+  readonly operation: string;
+  readonly app: AppAddress;
+  readonly declared: WriteDeclaration;
+}

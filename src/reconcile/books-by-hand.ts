@@ -1,5 +1,6 @@
 import { transaction } from '../apply/journal.ts';
 import type { ApplyWorld } from '../apply/world.ts';
+import { makesCopies } from '../kinds/define.ts';
 import { type Binding, changeBinding } from '../ledger/binding.ts';
 import { awaitsConfirmation, confirmScope, forgetSince, knownSince } from '../ledger/confirmation.ts';
 import type { LedgerOperation } from '../ledger/ledger.ts';
@@ -84,7 +85,11 @@ export async function retryByHand(world: HandWorld, objects: readonly OwnedObjec
  * more. After an install was dropped, the next one into its scope waits until a person has confirmed it.
  * @throws PortolanError `ask-human` while an intent for one of them has no outcome.
  */
-export async function forgetByHand(world: HandWorld, objects: readonly OwnedObject[], reason: string): Promise<void> {
+export async function forgetByHand(
+  world: HandWorld & Pick<ApplyWorld, 'kinds'>,
+  objects: readonly OwnedObject[],
+  reason: string,
+): Promise<void> {
   const uids = new Set(objects.map((object) => object.uid));
   const pending = (await world.ledger.intents({ states: ['open', 'unknown'] })).filter(({ uid }) => uids.has(uid));
   const [first] = pending;
@@ -98,7 +103,7 @@ export async function forgetByHand(world: HandWorld, objects: readonly OwnedObje
   }
   await commitPerScope(world, objects, (object, scope) => [
     { op: 'drop-object', uid: object.uid },
-    ...(object.kind === 'StoreInstall'
+    ...(makesCopies(world.kinds, object.kind)
       ? [{ op: 'set-fact', key: installsFact(scope), value: 'forgotten' } as const]
       : []),
     {
@@ -151,13 +156,13 @@ const PLATFORM_ID = /^[\w-]{1,64}$/;
  * @throws PortolanError `invalid` when it is not one rule, or is ours already under that id.
  */
 export async function adoptByHand(
-  world: HandWorld,
+  world: HandWorld & Pick<ApplyWorld, 'kinds'>,
   objects: readonly OwnedObject[],
   remoteId: string | undefined,
   reason: string,
 ): Promise<OwnedObject> {
   const [object, another] = objects;
-  if (object === undefined || another !== undefined || object.kind !== 'HttpGatewayRule') {
+  if (object === undefined || another !== undefined || world.kinds.get(object.kind)?.adoptsById !== true) {
     const names = objects.map(({ uid }) => uid).join(', ');
     throw refusedAdoption(
       `${names} ${another === undefined ? 'is no gateway rule' : 'are several objects'}`,

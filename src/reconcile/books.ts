@@ -1,5 +1,6 @@
 import { isNews, type Place, renamed, toObject, transaction } from '../apply/journal.ts';
 import type { ApplyWorld } from '../apply/world.ts';
+import { makesCopies } from '../kinds/define.ts';
 import { type Memory, remembered } from '../kinds/reconciled.ts';
 import { awaitsConfirmation, knownSince } from '../ledger/confirmation.ts';
 import type { LedgerOperation } from '../ledger/ledger.ts';
@@ -76,14 +77,14 @@ export function installsFact(scope: Scope): string {
 }
 
 export async function readMemory(
-  world: Pick<ApplyWorld, 'ledger'>,
+  world: Pick<ApplyWorld, 'kinds' | 'ledger'>,
   scope: Scope,
   { ledgerKnown }: { readonly ledgerKnown: boolean },
 ): Promise<Memory> {
   if (!ledgerKnown) return { known: false, scopeRecorded: false, restored: false, objects: [] };
   const objects = await world.ledger.objects({ scope: scopeKey(scope) });
   const confirmed = await world.ledger.fact(installsFact(scope));
-  const installedBefore = objects.some((object) => object.kind === 'StoreInstall');
+  const installedBefore = objects.some(({ kind }) => makesCopies(world.kinds, kind));
   const scopeRecorded =
     installedBefore || confirmed === 'confirmed' || (objects.length > 0 && confirmed !== 'unconfirmed');
   const restored = confirmed === 'forgotten' || (await awaitsConfirmation(world.ledger, scopeKey(scope)));

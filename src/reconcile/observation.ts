@@ -1,5 +1,6 @@
 import { resolveIntents, startWindows, unresolvedIntents } from '../apply/resolve.ts';
 import type { ApplyWorld } from '../apply/world.ts';
+import type { WithdrawalReading } from '../kinds/calls.ts';
 import type { Memory, ScopeReader, ScopeReading } from '../kinds/reconciled.ts';
 import { PortolanError } from '../model/errors.ts';
 import { type ResourceId, type Scope, scopeKey } from '../model/ids.ts';
@@ -13,7 +14,6 @@ import { bindAtFirstUse, mustBeBoundRegion, mustBeBoundUrl } from './binding.ts'
 import { bookings, readMemory } from './books.ts';
 import { resolveScope } from './resolve-scope.ts';
 import { type CachingReader, createScopeReader, VANISHED } from './scope-reader.ts';
-import { confirmedRules, removals, withdrawnOf, withdrawnPorts } from './withdrawn.ts';
 import type { PassOptions, Seen, Work } from './work.ts';
 
 /** Observes and plans. Decides intents in doubt first, unless nothing may be written. */
@@ -150,14 +150,13 @@ async function look(
     }),
   );
   const live = new Map(observed);
-  const withdrawn =
-    options.targets === undefined ? withdrawnOf(memory.objects, world.source, work.resources, live) : [];
-  const withdrawnRules = withdrawn.filter(({ kind }) => kind === 'HttpGatewayRule');
-  const owing = memory.objects.filter(({ source, obligation }) => source === world.source && obligation !== null);
-  const ports = await withdrawnPorts(reader, withdrawn, owing);
-  const needsRules = withdrawnRules.length + ports.size + live.size > 0;
-  const listed = needsRules ? await reader.rules() : { readable: false as const };
-  const { rules, unproven } = await confirmedRules(world.client, scope, reader, listed, withdrawnRules);
+  const ofSource = memory.objects.filter(({ source }) => source === world.source);
+  const withdrawal = await observeWithdrawn(world, {
+    withdrawn: options.targets === undefined ? withdrawnOf(ofSource, work, live, world) : [],
+    owing: ofSource.filter(({ obligation }) => obligation !== null),
+    isAnyObserved: live.size > 0,
+    reader,
+  });
   const input = {
     kinds: world.kinds,
     application: work.application.id,
@@ -165,7 +164,7 @@ async function look(
     source: world.source,
     resources: work.resources,
     live,
-    withdrawal: { rules, unproven, ports, ...(await removals(reader, rules.readable, ports.size > 0)) },
+    withdrawal,
     memory,
     permissions: options.permissions,
     targets: options.targets,
@@ -180,6 +179,36 @@ async function look(
     origin === 'created' && lastSnapshot === world.snapshot;
   const ours = new Set(memory.objects.filter((object) => !isNew(object)).map(({ naturalKey }) => naturalKey));
   return { work, scope, reader, live, memory, plan, bookkeeping, waits, ours, inDoubt, observedAtMs };
+}
+
+/** Which of the objects no manifest wants: its manifest is gone, or means another one by now. */
+function withdrawnOf(
+  objects: readonly OwnedObject[],
+  { resources }: Work,
+  live: ReadonlyMap<ResourceId, unknown>,
+  { kinds }: ApplyWorld,
+): readonly OwnedObject[] {
+  return objects.filter((object) => {
+    if (!resources.has(object.resource)) return true;
+    const seen = live.get(object.resource);
+    return seen !== undefined && kinds.get(object.kind)?.calls.isAnother?.(object, seen) === true;
+  });
+}
+
+/** What each kind looks at to withdraw its objects. */
+async function observeWithdrawn(
+  { kinds }: ApplyWorld,
+  reading: WithdrawalReading,
+): Promise<ReadonlyMap<string, unknown>> {
+  const asked = new Map<unknown, Promise<unknown>>();
+  const seen = new Map<string, unknown>();
+  for (const [name, { calls }] of kinds) {
+    if (calls.observeWithdrawn === undefined) continue;
+    const answer = asked.get(calls.observeWithdrawn) ?? calls.observeWithdrawn(reading);
+    asked.set(calls.observeWithdrawn, answer);
+    seen.set(name, await answer);
+  }
+  return seen;
 }
 
 function isRead(resource: Resource, { kinds }: ApplyWorld, { targets }: PassOptions): boolean {

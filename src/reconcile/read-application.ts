@@ -1,3 +1,4 @@
+import type { ReconciledKinds } from '../kinds/define.ts';
 import type { LiveApplication, LiveComponent } from '../kinds/export.ts';
 import type { Readable, ScopeReader } from '../kinds/reconciled.ts';
 import { PortolanError } from '../model/errors.ts';
@@ -35,7 +36,11 @@ export interface ReadApplication {
 }
 
 /** @param targets all that will be read of this platform. */
-export function createApplicationReader(client: PlatformClient, targets: readonly ExportTarget[]): ApplicationReader {
+export function createApplicationReader(
+  kinds: ReconciledKinds,
+  client: PlatformClient,
+  targets: readonly ExportTarget[],
+): ApplicationReader {
   let allRules: Promise<Readable<readonly PlacedRule[]>> | undefined;
   const certificatesByTeam = new Map<string, Promise<Readable<readonly CertificateRecord[]>>>();
   const [components, ownRules, installs] = [inTurn(), inTurn(), inTurn()];
@@ -90,17 +95,8 @@ export function createApplicationReader(client: PlatformClient, targets: readonl
         only ?? (listed.readable ? listed.value.map(({ serviceId }) => serviceId) : [...known.components.keys()]);
       // Where there is no listing, ids are the only way to name any, and say nothing of the rest.
       const isPart = only !== undefined && listed.readable;
-      const found = await Promise.all(
-        [...new Set(ids)].map(async (serviceId): Promise<LiveComponent | undefined> => {
-          const component = listed.readable ? listed.value.find((one) => one.serviceId === serviceId) : undefined;
-          const ports = await reader.ports(serviceId);
-          // Listed and not there: it was deleted in between.
-          if (ports === undefined && component !== undefined) return undefined;
-          if (ports === undefined) throw noComponent(client, scope, serviceId);
-          const manifest = known.components.get(serviceId);
-          return { serviceId, record: component, ports, ...(manifest === undefined ? {} : { name: manifest }) };
-        }),
-      );
+      const componentOf = componentReader(client, scope, reader, listed, known.components);
+      const found = await Promise.all([...new Set(ids)].map(componentOf));
       const [rules, installed] = await Promise.all([
         ownRules(() => reader.rules()),
         isPart ? ('not-asked' as const) : installs(() => reader.installed()),
@@ -117,10 +113,38 @@ export function createApplicationReader(client: PlatformClient, targets: readonl
         rules,
         certificates,
         installed,
+        ...(isPart ? {} : { ofKinds: await readByKinds(kinds, reader) }),
       };
       return { live, reader: certificates === 'not-asked' ? reader : reader.knowing({ certificates }) };
     },
   };
+}
+
+/** Reads one component; undefined: it was deleted since it was listed. */
+function componentReader(
+  client: PlatformClient,
+  scope: Scope,
+  reader: ScopeReader,
+  listed: Awaited<ReturnType<ScopeReader['components']>>,
+  names: ReadonlyMap<string, string>,
+): (serviceId: string) => Promise<LiveComponent | undefined> {
+  return async (serviceId) => {
+    const record = listed.readable ? listed.value.find((one) => one.serviceId === serviceId) : undefined;
+    const ports = await reader.ports(serviceId);
+    if (ports === undefined && record !== undefined) return undefined;
+    if (ports === undefined) throw noComponent(client, scope, serviceId);
+    const name = names.get(serviceId);
+    return { serviceId, record, ports, ...(name === undefined ? {} : { name }) };
+  };
+}
+
+/** What kinds read for themselves, by kind. */
+async function readByKinds(kinds: ReconciledKinds, reader: ScopeReader): Promise<ReadonlyMap<string, unknown>> {
+  const found = new Map<string, unknown>();
+  for (const [name, { calls }] of kinds) {
+    if (calls.observeForExport !== undefined) found.set(name, await calls.observeForExport(reader));
+  }
+  return found;
 }
 
 /** The first one finds out whether the server has a listing at all; the others wait for that, and need not ask. */

@@ -144,7 +144,7 @@ async function toldApplied(
   const kind = world.kinds.get(place.kind);
   if (kind === undefined) throw unknownKind(intent, place.kind);
   const action = intent.action as unknown as Action;
-  const memory = await readMemory({ ledger }, scope, { ledgerKnown: true });
+  const memory = await readMemory(world, scope, { ledgerKnown: true });
   const prior = remembered(memory, place.kind, action.object);
   const { recording, warnings } = await kind.calls.told(action.step as Step, {
     prior,

@@ -9,6 +9,7 @@ import type {
 } from '../model/observed.ts';
 import type { MonotonicMs } from '../model/time.ts';
 import type { PlatformClient } from '../platform/client.ts';
+import type { Reading } from '../model/reading.ts';
 import type { AppAddress } from '../platform/writes.ts';
 import type { Clock } from '../runtime/clock.ts';
 
@@ -63,7 +64,11 @@ export function createScopeReader(
   known: AlreadyRead,
   context: ReaderContext = {},
 ): CachingReader {
-  return reader({ client, app, absences: new Map() }, new Map(knownAnswers(known, nowOf(context))), context);
+  return reader(
+    { client, app, absences: new Map(), declared: new Map() },
+    new Map(knownAnswers(known, nowOf(context))),
+    context,
+  );
 }
 
 function nowOf({ clock }: ReaderContext): MonotonicMs {
@@ -82,10 +87,12 @@ interface Asked {
   readonly app: AppAddress;
   /** The platform's message by component that is not in the application. */
   readonly absences: Map<string, string>;
+  /** Declared readings that were asked for, to ask for them again. */
+  readonly declared: Map<ScopeReading, Reading<unknown>>;
 }
 
 function reader(asked: Asked, answers: Answers, context: ReaderContext): CachingReader {
-  const { client, app, absences } = asked;
+  const { client, app, absences, declared } = asked;
   const once = <T>(reading: ScopeReading, ask: () => Promise<T>): Promise<T> => {
     const known = answers.get(reading);
     if (known !== undefined) return known.answer as Promise<T>;
@@ -108,10 +115,15 @@ function reader(asked: Asked, answers: Answers, context: ReaderContext): Caching
         return undefined;
       }),
     absence: (serviceId) => absences.get(serviceId),
+    rule: (ruleId) => client.rule(app, ruleId),
     rules: () => once('rules', () => client.rules(app)),
     everyRule: () => once('every-rule', () => everyRule(client)),
     certificates: () => once('certificates', () => context.shared?.certificates() ?? client.certificates(app.team)),
     builds: (serviceId) => client.builds(app, serviceId),
+    declared: <T>(reading: Reading<T>) => {
+      declared.set(`declared ${reading.operation}`, reading);
+      return once(`declared ${reading.operation}`, () => client.declared(reading, app));
+    },
     eventLog: (eventId) => client.eventLog(app, eventId),
     components: () => once('components', () => client.components(app)),
     endpoints: () => once('endpoints', () => client.endpoints(app)),
@@ -127,22 +139,31 @@ function reader(asked: Asked, answers: Answers, context: ReaderContext): Caching
     },
     knowing: (known) => reader(asked, new Map([...answers, ...knownAnswers(known, nowOf(context))]), context),
     askedMs: (reading) => answers.get(reading)?.askedMs,
-    read: (reading) => {
-      const [, serviceId] = /^ports (.+)$/.exec(reading) ?? [];
-      if (serviceId !== undefined) return self.ports(serviceId);
-      return named[reading as keyof typeof named]();
-    },
-  };
-  const named: Readonly<Record<Exclude<ScopeReading, `ports ${string}`>, () => Promise<unknown>>> = {
-    application: self.application,
-    certificates: self.certificates,
-    components: self.components,
-    endpoints: self.endpoints,
-    installed: self.installed,
-    rules: self.rules,
-    'every-rule': self.everyRule,
+    read: (reading) => readAgain(self, declared, reading),
   };
   return self;
+}
+
+/** Asks for a reading by its name. */
+function readAgain(
+  reader: CachingReader,
+  declared: ReadonlyMap<ScopeReading, Reading<unknown>>,
+  reading: ScopeReading,
+): Promise<unknown> {
+  const [, serviceId] = /^ports (.+)$/.exec(reading) ?? [];
+  if (serviceId !== undefined) return reader.ports(serviceId);
+  const known = declared.get(reading);
+  if (known !== undefined) return reader.declared(known);
+  const named: Readonly<Record<Exclude<ScopeReading, `${string} ${string}`>, () => Promise<unknown>>> = {
+    application: reader.application,
+    certificates: reader.certificates,
+    components: reader.components,
+    endpoints: reader.endpoints,
+    installed: reader.installed,
+    rules: reader.rules,
+    'every-rule': reader.everyRule,
+  };
+  return named[reading as keyof typeof named]();
 }
 
 /** A server that lists one application's rules may refuse those of everybody, or hold one that nobody can read. */

@@ -231,6 +231,8 @@ export function readerOf(answers: Partial<ScopeReader>): ScopeReader {
     ports: unexpected('ports'),
     absence: () => undefined,
     rules: unexpected('rules'),
+    rule: unexpected('a rule'),
+    declared: unexpected('what a kind declares'),
     everyRule: unexpected('the rules of all applications'),
     components: unexpected('components'),
     certificates: unexpected('certificates'),

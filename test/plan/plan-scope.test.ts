@@ -66,7 +66,7 @@ test('a kind is told all it may know', () => {
   ]);
   expect(withdrawn).toStrictEqual([
     {
-      ...input.withdrawal,
+      ...(input.withdrawal.get('First') as object),
       permissions: input.permissions,
       memory: input.memory,
       resources: input.resources,

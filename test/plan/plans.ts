@@ -113,13 +113,18 @@ export function inputOf(parts: Partial<PlanInput> = {}): PlanInput {
     source: 'default',
     resources: new Map(),
     live: new Map(),
-    withdrawal: {
-      rules: { readable: true, value: [] },
-      unproven: new Set(),
-      ports: new Map(),
-      canDeleteRules: true,
-      canDeletePorts: true,
-    },
+    withdrawal: new Map(
+      ['First', 'Also'].map((kind) => [
+        kind,
+        {
+          rules: { readable: true, value: [] },
+          unproven: new Set(),
+          ports: new Map(),
+          canDeleteRules: true,
+          canDeletePorts: true,
+        },
+      ]),
+    ),
     memory: memoryOf(),
     permissions: { adopt: () => false, adoptNamed: () => false, prune: false, firstInstall: () => true },
     targets: undefined,

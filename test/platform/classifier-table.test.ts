@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { type ClassifierRow, classifierTable, classify, decidingRow } from '../../src/platform/classifier.ts';
+import type { ClassifierRow } from '../../src/platform/verdict.ts';
+import { classifierTable, classify, decidingRow } from '../../src/platform/classifier.ts';
 import { operations, writeClassOf } from '../../src/platform/operations.ts';
 import type { PlatformResponse } from '../../src/platform/transport.ts';
 import type { WriteClass, WriteRequest } from '../../src/platform/writes.ts';
@@ -72,7 +73,7 @@ const cases = classifierTable.rows.flatMap((row) =>
 test.for(cases)('row $0.id decides as it says for a write of class $1', ([row, writeClass]) => {
   const [response, verdicts] = rows[row.id] ?? expect.fail(`no example for row ${row.id}`);
   const decided = everyWrite.filter(
-    (write) => writeClassOf(write.operation) === writeClass && decidingRow(write, response)?.id === row.id,
+    (write) => writeClassOf(write) === writeClass && decidingRow(write, response)?.id === row.id,
   );
   expect(decided).not.toEqual([]);
   for (const write of decided) expect(verdictOf(write, response)).toBe(verdicts[writeClass]);
@@ -201,7 +202,7 @@ test('words that a row looks for count whatever their case, and one of them is e
 
 test('only a target state forgives that an earlier part of a refused request may have run', () => {
   for (const write of everyWrite) {
-    const expected = writeClassOf(write.operation) === 'target-state' ? 'throttled' : 'unknown';
+    const expected = writeClassOf(write) === 'target-state' ? 'throttled' : 'unknown';
     for (const response of [busy, jsonResponse(429, {}), jsonResponse(503, {}, '1')]) {
       expect([write.operation, verdictOf(write, response)]).toEqual([write.operation, expected]);
     }

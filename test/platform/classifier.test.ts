@@ -1,12 +1,7 @@
 import fc from 'fast-check';
+import type { ClassifierRow } from '../../src/platform/verdict.ts';
 import { expect, test } from 'vitest';
-import {
-  type ClassifierRow,
-  classifierTable,
-  classify,
-  classifyFailure,
-  type UnseenAnswer,
-} from '../../src/platform/classifier.ts';
+import { classifierTable, classify, classifyFailure, type UnseenAnswer } from '../../src/platform/classifier.ts';
 import { type PlatformResponse, TransportError } from '../../src/platform/transport.ts';
 import type { WriteRequest } from '../../src/platform/writes.ts';
 import { app, echoOf, everyWrite, installed, portBean, rule, verdictOf, writes } from './every-write.ts';

@@ -234,8 +234,8 @@ test('each request is reported once with its duration and outcome, retries too',
   );
   await clock.run(client.regions());
   expect(facts).toEqual([
-    { platform: client.name, operation: 'listRegions', outcome: '5xx', tookMs: 0 },
-    { platform: client.name, operation: 'listRegions', outcome: '2xx', tookMs: 0 },
+    { platform: client.name, operation: 'listRegions', isRead: true, outcome: '5xx', tookMs: 0 },
+    { platform: client.name, operation: 'listRegions', isRead: true, outcome: '2xx', tookMs: 0 },
   ]);
 });
 

@@ -30,6 +30,8 @@ function readerOf({ components, rules, installed, certificates }: LiveApplicatio
     absence: () => undefined,
     ports: async (serviceId) => components.find((component) => component.serviceId === serviceId)?.ports,
     rules: async () => rules,
+    rule: async () => ({ readable: false }),
+    declared: async () => ({ readable: false }),
     everyRule: async () => ({ readable: false }),
     components: async () =>
       records.length === components.length ? { readable: true, value: records } : { readable: false },
@@ -240,7 +242,7 @@ test('an application that no plan could read is not exported, although every lis
       : response;
   const scope = { platform: 'default', team: demo.team, region: demo.region, appId: demo.appId };
   const targets = [scope, scope].map((one) => ({ scope: one, only: undefined, known: { components: new Map() } }));
-  const reader = createApplicationReader(world.client(), targets);
+  const reader = createApplicationReader(reconciledKinds, world.client(), targets);
   await expect(reader.read({ scope, only: undefined, known: { components: new Map() } })).rejects.toMatchObject({
     code: 'platform/schema-drift',
     message: expect.stringContaining('service_count: expected an integer, got a string'),

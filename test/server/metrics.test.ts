@@ -101,7 +101,7 @@ test('requests, milestones, deliveries and events are counted', async () => {
   const api = handMadeApi();
   const detach = metrics.attach(api);
   const { observer, deliveries } = metrics;
-  const request = { platform: 'default', operation: 'listPorts', outcome: '2xx', tookMs: 30 } as const;
+  const request = { platform: 'default', operation: 'listPorts', isRead: true, outcome: '2xx', tookMs: 30 } as const;
   observer.request(request);
   observer.request(request);
   observer.request({ ...request, outcome: 'timeout', tookMs: 30_000 });

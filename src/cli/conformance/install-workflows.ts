@@ -1,3 +1,4 @@
+import { STORE_INSTALL } from '../../kinds/store-install/name.ts';
 import { join } from 'node:path';
 import type { Doc } from './product.ts';
 import type { Scene } from './scene.ts';
@@ -8,7 +9,7 @@ export async function refusesInstall({ ground, place, base, findings, expectExit
   place.write([
     application,
     {
-      kind: 'StoreInstall',
+      kind: STORE_INSTALL,
       name: 'refused',
       spec: { application: 'app', store: 'store', model: { id: 'conformance0no0such0model', version: '1.0' } },
     },
@@ -30,7 +31,7 @@ export async function upgrades({ ground, place, findings, expectExit }: Scene): 
   const docs = (version: string): readonly Doc[] => [
     { kind: 'Application', name: 'app', spec: { ...app } },
     {
-      kind: 'StoreInstall',
+      kind: STORE_INSTALL,
       name: 'installed',
       spec: { application: 'app', store: 'store', model: { id: store.modelId, version }, build: false },
     },
@@ -68,7 +69,7 @@ export async function holdsUnconfirmed({ ground, place, base, findings, expectEx
     );
   const model = { id: store.modelId, version: store.version };
   const install = { application: 'app', store: 'store', model, build: false };
-  place.write([application, { kind: 'StoreInstall', name: 'unconfirmed', spec: install }]);
+  place.write([application, { kind: STORE_INSTALL, name: 'unconfirmed', spec: install }]);
   const run = await place.run('apply', '-f', join(place.folder, 'manifests.yaml'), '--yes');
   expectExit('workflows/unconfirmed', 'an install with a new ledger that nobody confirmed is held', 4, run);
 }

@@ -1,3 +1,4 @@
+import { STORE_INSTALL } from '../../kinds/store-install/name.ts';
 import { count } from '../text.ts';
 import type { Findings } from './findings.ts';
 import type { Ground } from './ground.ts';
@@ -131,7 +132,7 @@ async function checkInstall(scene: Scene, proxy: Proxy, loss: Loss): Promise<voi
   const [application] = base();
   if (store === undefined || application === undefined) return;
   const install: Doc = {
-    kind: 'StoreInstall',
+    kind: STORE_INSTALL,
     name: `lost-${loss}`,
     spec: {
       application: 'app',

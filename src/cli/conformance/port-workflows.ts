@@ -1,3 +1,4 @@
+import { COMPONENT } from '../../kinds/component/name.ts';
 import { portText, seePort } from './ports.ts';
 import type { Doc } from './product.ts';
 import type { Scene } from './scene.ts';
@@ -76,7 +77,7 @@ export async function swapsAliases({ ground, place, findings, expectExit, base }
     }));
     return [application, component].flatMap((doc) => {
       if (doc === undefined) return [];
-      return doc.kind === 'Component' ? [{ ...doc, spec: { ...doc.spec, ports: entries } }] : [doc];
+      return doc.kind === COMPONENT ? [{ ...doc, spec: { ...doc.spec, ports: entries } }] : [doc];
     });
   };
   const [a, b] = ports.map((port) => `SWAP${port}`) as [string, string];
@@ -128,7 +129,7 @@ export async function releasesMoved({ ground, place, port, base, findings, expec
   const before = portText(await seePort(ground, components[0], port));
   const [, moved] = base();
   const ports = [{ port, protocol: 'http', alias: `P${port}`, inner: true, outer: false }];
-  const stayed: Doc = { kind: 'Component', name: 'own', spec: { application: 'app', serviceId: own.serviceId, ports } };
+  const stayed: Doc = { kind: COMPONENT, name: 'own', spec: { application: 'app', serviceId: own.serviceId, ports } };
   const application: Doc = { kind: 'Application', name: 'app', spec: { ...former } };
   place.write(moved === undefined ? [] : [application, stayed, moved]);
   expectExit(id, 'apply holds the component that moved', 4, await place.apply());

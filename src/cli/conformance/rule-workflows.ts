@@ -1,3 +1,4 @@
+import { COMPONENT } from '../../kinds/component/name.ts';
 import { join } from 'node:path';
 import type { RuleFields } from '../../platform/writes.ts';
 import type { Doc } from './product.ts';
@@ -76,7 +77,7 @@ export async function adopts({ ground, place, base, rule, port, findings, expect
 export async function weighs({ ground, place, base, rule, port, findings, expectExit }: Scene): Promise<void> {
   const domain = ground.domain('weighs');
   const second: Doc = {
-    kind: 'Component',
+    kind: COMPONENT,
     name: 'second',
     spec: {
       application: 'app',

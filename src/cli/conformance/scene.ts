@@ -1,3 +1,5 @@
+import { COMPONENT } from '../../kinds/component/name.ts';
+import { GATEWAY_RULE } from '../../kinds/http-gateway-rule/name.ts';
 import type { PortProtocol } from '../../model/observed.ts';
 import type { Findings } from './findings.ts';
 import type { Ground } from './ground.ts';
@@ -36,7 +38,7 @@ export function sceneOf(ground: Ground, findings: Findings, place: Workplace): S
     base: (changes) => [
       { kind: 'Application', name: 'app', spec: { team, region, appId } },
       {
-        kind: 'Component',
+        kind: COMPONENT,
         name: 'web',
         spec: {
           application: 'app',
@@ -46,7 +48,7 @@ export function sceneOf(ground: Ground, findings: Findings, place: Workplace): S
       },
     ],
     rule: (domain, spec) => ({
-      kind: 'HttpGatewayRule',
+      kind: GATEWAY_RULE,
       name: domain.split('.')[0] ?? domain,
       spec: { application: 'app', component: 'web', port, domain, path: '/', ...spec },
     }),

@@ -1,4 +1,5 @@
 import { Option } from '@commander-js/extra-typings';
+import { makesCopies, type ReconciledKinds } from '../../kinds/define.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 import { forgetByHand, objectsNamed } from '../../reconcile/books-by-hand.ts';
 import { safeLine } from '../../model/text.ts';
@@ -49,7 +50,8 @@ async function forget(name: string, options: ForgetOptions, surroundings: Surrou
     await forgetByHand(world, objects, reason);
     return objects;
   });
-  const warnings = dropped.flatMap(warningsOf);
+  const kinds = await surroundings.kinds.reconciled();
+  const warnings = dropped.flatMap((object) => warningsOf(kinds, object));
   if (options.output === 'json') {
     writeJson({ forgotten: dropped, warnings }, terminal);
     return EXIT.ok;
@@ -61,13 +63,13 @@ async function forget(name: string, options: ForgetOptions, surroundings: Surrou
 }
 
 /** What the ledger alone knew, and what follows from nobody knowing it. */
-function warningsOf({ kind, resource, scope, obligation }: OwnedObject): readonly string[] {
+function warningsOf(kinds: ReconciledKinds, { kind, resource, scope, obligation }: OwnedObject): readonly string[] {
   const owed =
     obligation === null
       ? []
       : Object.entries(obligation).map(([field, value]) => `${field} = ${JSON.stringify(value)}`);
   return [
-    ...(kind === 'StoreInstall'
+    ...(makesCopies(kinds, kind)
       ? [
           `while a manifest names ${resource}, an apply would install it a second time; that waits until somebody says that it is safe: portolan ledger confirm ${scope}`,
         ]

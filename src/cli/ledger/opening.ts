@@ -88,7 +88,7 @@ export async function writingLedger<Result>(
   command: string,
   options: LedgerOptions,
   surroundings: Surroundings,
-  work: (world: Pick<ApplyWorld, 'ledger' | 'clock' | 'actor'>) => Promise<Result>,
+  work: (world: Pick<ApplyWorld, 'kinds' | 'ledger' | 'clock' | 'actor'>) => Promise<Result>,
 ): Promise<Result> {
   const path = existingLedgerPath(options);
   const { openSqliteLedger } = await import('../../ledger/sqlite.ts');
@@ -96,7 +96,7 @@ export async function writingLedger<Result>(
   const actor = actorOf(command, surroundings);
   const ledger = await openSqliteLedger(path, { clock, random, actor, onOlder: warnOfOlder(surroundings.terminal) });
   try {
-    return await work({ ledger, clock, actor });
+    return await work({ kinds: await surroundings.kinds.reconciled(), ledger, clock, actor });
   } finally {
     await ledger.close();
   }

@@ -82,12 +82,11 @@ async function resolve(intent: string, options: ResolveOptions, surroundings: Su
   if (invalid !== undefined) return invalid;
   const { configuration, file } = operator;
   const platforms = openPlatforms({ configuration, file, surroundings, log: await createLog(options, surroundings) });
-  const kinds = await surroundings.kinds.reconciled();
   let resolved: HandResolved;
   try {
     resolved = await writingLedger('ledger resolve', options, surroundings, (world) =>
       resolveByHand(
-        { ...world, kinds, timing: timingOf(configuration.settings) },
+        { ...world, timing: timingOf(configuration.settings) },
         {
           intent,
           decision,

@@ -1,4 +1,5 @@
-import type { StoreInstallSpec } from '../../kinds/store-install/spec.ts';
+import type { Declarations } from '../../kinds/kind.ts';
+import { storeDeclaration } from '../../kinds/store/declaration.ts';
 import { PortolanError } from '../../model/errors.ts';
 import { safeLine } from '../../model/text.ts';
 import type { PlanDocument } from '../../plan/document.ts';
@@ -32,7 +33,7 @@ export async function savePlan(
   document: PlanDocument,
   session: Session,
   options: SessionOptions,
-  { clock, who, terminal, redaction }: Surroundings,
+  { clock, who, terminal, redaction, declarations }: Surroundings,
 ): Promise<void> {
   const note = (text: string): void => terminal.err.write(`${safeLine(text)}\n`);
   if (document.unobserved.length > 0) {
@@ -48,7 +49,7 @@ export async function savePlan(
     savedMs: clock.now(),
     savedBy: who.replace(/, pid [0-9]+$/, ''),
     plan: document,
-    ...(await circumstances(session)),
+    ...(await circumstances(declarations, session)),
     allowed: allowancesOf(options),
     command: planCommandOf(options),
   });
@@ -60,15 +61,20 @@ export async function savePlan(
 
 type Circumstances = Pick<SavedPlan, 'desired' | 'commit' | 'basis' | 'ledger' | 'platforms' | 'stores'>;
 
-async function circumstances({ input, ledger, source, works }: Session): Promise<Circumstances> {
+const STORE = `${storeDeclaration.kind}/`;
+
+async function circumstances(
+  declarations: Declarations,
+  { input, ledger, source, works }: Session,
+): Promise<Circumstances> {
   const { desired, commit, configuration } = input;
   const last = await ledger.lastSnapshot(source);
   const succession = await successionOf(commit, last);
   const platforms = new Set(works.map(({ application }) => application.spec.platform));
   const stores = new Set(
     [...desired.values()]
-      .filter(({ kind }) => kind === 'StoreInstall')
-      .map(({ spec }) => (spec as StoreInstallSpec).store),
+      .flatMap(({ kind, spec }) => declarations.get(kind)?.references(spec) ?? [])
+      .flatMap(({ to }) => (to.startsWith(STORE) ? [to.slice(STORE.length)] : [])),
   );
   return {
     desired: [...desired.values()],

@@ -1,3 +1,4 @@
+import type { KindView, ReconciledKinds } from '../../kinds/define.ts';
 import { where } from '../../kinds/http-gateway-rule/asserted.ts';
 import { addressOf } from '../../kinds/http-gateway-rule/steps.ts';
 import type { OwnedObject } from '../../model/owned.ts';
@@ -6,7 +7,7 @@ import type { Surroundings } from '../command.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import type { Remedy } from '../status/standing.ts';
 import type { Forest, TreeNode, TreeState } from '../tree/node.ts';
-import { byName, byNumber, portFacts } from '../tree/parts.ts';
+import { byName, byNumber, hasPlace, portFacts } from '../tree/parts.ts';
 import { ServerRefusal } from './answers.ts';
 import { openServer, type ServerClient } from './client.ts';
 import type { ServerFlags } from './options.ts';
@@ -29,7 +30,7 @@ export async function forestOfServer(
     const status = (await server.get(path, 'conditions')) as ApplicationStatus;
     const objects = await objectsOf(server, path, notes, status.id);
     revision ??= status.lastAppliedRevision;
-    applications.push(treeOf(status, objects));
+    applications.push(treeOf(await surroundings.kinds.reconciled(), status, objects));
   }
   const isHeld = applications.some(function held({ state, children }): boolean {
     return state === 'held' || state === 'not-ours' || children.some(held);
@@ -67,14 +68,15 @@ function placeOf(naturalKey: string): PlacedRule | undefined {
   return { serviceId: address.serviceId, port: address.port, address: where(address) };
 }
 
-function treeOf(status: ApplicationStatus, objects: readonly OwnedObject[]): TreeNode {
-  const ofKind = (kind: string): ResourceStatus[] => status.resources.filter(({ id }) => id.startsWith(`${kind}/`));
-  const rules = ofKind('HttpGatewayRule').map((rule) => {
-    const object = objects.find(({ kind, resource }) => kind === 'HttpGatewayRule' && resource === rule.id);
+function treeOf(kinds: ReconciledKinds, status: ApplicationStatus, objects: readonly OwnedObject[]): TreeNode {
+  const viewOf = (id: string): KindView | undefined => kinds.get(id.slice(0, id.indexOf('/')))?.view;
+  const ofKind = (noun: string): ResourceStatus[] => status.resources.filter(({ id }) => viewOf(id)?.noun === noun);
+  const rules = ofKind('rule').map((rule) => {
+    const object = objects.find(({ resource }) => resource === rule.id);
     const place = placeOf(object?.naturalKey ?? '');
     return { place, node: nodeOf('rule', rule, place?.address ?? '') };
   });
-  const components = ofKind('Component').map((component) => {
+  const components = ofKind('component').map((component) => {
     const serviceId = objects.find(
       ({ resource, naturalKey }) => resource === component.id && naturalKey.startsWith('component/'),
     )?.remoteId;
@@ -83,7 +85,7 @@ function treeOf(status: ApplicationStatus, objects: readonly OwnedObject[]): Tre
     return { serviceId, node: { ...nodeOf('component', component, serviceId ?? ''), children: byNumber(ports) } };
   });
   const known = new Set(components.flatMap(({ serviceId }) => (serviceId == null ? [] : [serviceId])));
-  const installs = ofKind('StoreInstall').map((install) => {
+  const installs = ofKind('install').map((install) => {
     const made = componentsMade(objects.find(({ resource }) => resource === install.id));
     const mine = components.filter(({ serviceId }) => made.has(serviceId ?? ''));
     return { made, node: { ...nodeOf('install', install, ''), children: byName(mine.map(({ node }) => node)) } };
@@ -91,13 +93,17 @@ function treeOf(status: ApplicationStatus, objects: readonly OwnedObject[]): Tre
   const loose = components.filter(({ serviceId }) => !installs.some(({ made }) => made.has(serviceId ?? '')));
   // What is not on record, because it is held or was never applied, has no place yet.
   const stray = rules.filter(({ place }) => place === undefined || !known.has(place.serviceId));
+  const others = status.resources.flatMap((resource) => {
+    const view = viewOf(resource.id);
+    return view === undefined || hasPlace(view) ? [] : [{ node: nodeOf(view.noun, resource, '') }];
+  });
   return {
     type: 'application',
     name: status.id,
     facts: status.scope ?? '',
     state: applicationState(status),
     reason: status.lastError?.message ?? '',
-    children: [installs, loose, stray].flatMap((nodes) => byName(nodes.map(({ node }) => node))),
+    children: [installs, loose, stray, others].flatMap((nodes) => byName(nodes.map(({ node }) => node))),
   };
 }
 

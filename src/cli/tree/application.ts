@@ -1,3 +1,4 @@
+import { kindWithNoun, type ReconciledKinds } from '../../kinds/define.ts';
 import type { ComponentSpec, PortSpec } from '../../kinds/component/spec.ts';
 import { portKey } from '../../kinds/component/steps.ts';
 import type { HttpGatewayRuleSpec } from '../../kinds/http-gateway-rule/spec.ts';
@@ -12,16 +13,17 @@ import type { Prepared } from '../../reconcile/reconcile.ts';
 import { standingOf } from '../status/rows.ts';
 import { type Inventory, serviceIdOf } from './inventory.ts';
 import type { TreeNode, TreeState } from './node.ts';
-import { byName, byNumber, foreignRule, portFacts } from './parts.ts';
+import { byName, byNumber, foreignRule, hasPlace, portFacts } from './parts.ts';
 
 /** The tree of one application: installs, components, ports, rules; with what no manifest names. */
-export function applicationTree(inventory: Inventory): TreeNode {
-  return new ApplicationTree(inventory).root();
+export function applicationTree(kinds: ReconciledKinds, inventory: Inventory): TreeNode {
+  return new ApplicationTree(kinds, inventory).root();
 }
 
 type Standing = Pick<TreeNode, 'state' | 'reason'>;
 
 class ApplicationTree {
+  readonly #kinds: ReconciledKinds;
   readonly #prepared: Prepared;
   readonly #components: readonly ComponentRecord[];
   readonly #rules: readonly RuleRecord[];
@@ -30,13 +32,14 @@ class ApplicationTree {
   /** Of components that a manifest names. */
   readonly #serviceIds = new Map<ResourceId, string>();
 
-  constructor({ prepared, components, rules, ports }: Inventory) {
+  constructor(kinds: ReconciledKinds, { prepared, components, rules, ports }: Inventory) {
+    this.#kinds = kinds;
     this.#prepared = prepared;
     this.#components = components ?? [];
     this.#rules = rules ?? [];
     this.#ports = ports;
     this.#resources = [...prepared.work.resources.values()];
-    for (const resource of this.#ofKind<ComponentSpec>('Component')) {
+    for (const resource of this.#ofKind<ComponentSpec>('component')) {
       const serviceId = serviceIdOf(resource, prepared);
       if (serviceId !== undefined) this.#serviceIds.set(resource.id, serviceId);
     }
@@ -44,18 +47,18 @@ class ApplicationTree {
 
   root(): TreeNode {
     const { work, scope, plan, waits } = this.#prepared;
-    const installs = this.#ofKind<StoreInstallSpec>('StoreInstall').map((install) => this.#install(install));
-    const loose = this.#ofKind<ComponentSpec>('Component')
-      .filter(({ spec }) => spec.from === undefined || !this.#isNamed(`StoreInstall/${spec.from.install}`))
+    const installing = this.#ofKind<StoreInstallSpec>('install');
+    const installs = installing.map((install) => this.#install(install));
+    const loose = this.#ofKind<ComponentSpec>('component')
+      .filter(({ spec }) => !installing.some(({ name }) => name === spec.from?.install))
       .map((component) => this.#component(component));
-    const placed = new Set(
-      [...this.#ofKind<StoreInstallSpec>('StoreInstall')].flatMap(({ name }) => this.#groupOf(name)),
-    );
+    const placed = new Set(installing.flatMap(({ name }) => this.#groupOf(name)));
     const foreign = this.#foreignComponents().filter(({ installGroupId }) => !placed.has(installGroupId ?? 0));
     const children = [
       ...byName(installs),
       ...byName(loose),
       ...byName(foreign.map((one) => this.#foreignComponent(one))),
+      ...byName(this.#others()),
     ];
     return {
       type: 'application',
@@ -67,12 +70,19 @@ class ApplicationTree {
     };
   }
 
-  #ofKind<Spec>(kind: string): readonly Resource<Spec>[] {
+  #ofKind<Spec>(noun: string): readonly Resource<Spec>[] {
+    const kind = kindWithNoun(this.#kinds, noun);
     return this.#resources.filter((resource) => resource.kind === kind) as readonly Resource<Spec>[];
   }
 
-  #isNamed(id: string): boolean {
-    return this.#prepared.work.resources.has(id as ResourceId);
+  /** Resources of kinds that have no place of their own here. */
+  #others(): readonly TreeNode[] {
+    return this.#resources.flatMap((resource): TreeNode[] => {
+      const view = this.#kinds.get(resource.kind)?.view;
+      if (view === undefined || hasPlace(view)) return [];
+      const facts = view.facts?.(resource) ?? '';
+      return [{ type: view.noun, name: resource.id, facts, ...this.#standing(resource.id), children: [] }];
+    });
   }
 
   /** Install groups on the platform, by the name of the manifest. */
@@ -106,7 +116,7 @@ class ApplicationTree {
 
   #install(install: Resource<StoreInstallSpec>): TreeNode {
     const { model, store } = install.spec;
-    const named = this.#ofKind<ComponentSpec>('Component').filter(({ spec }) => spec.from?.install === install.name);
+    const named = this.#ofKind<ComponentSpec>('component').filter(({ spec }) => spec.from?.install === install.name);
     const groups = new Set(this.#groupOf(install.name));
     const foreign = this.#foreignComponents().filter(({ installGroupId }) => groups.has(installGroupId ?? 0));
     return {
@@ -196,9 +206,7 @@ class ApplicationTree {
     component: Resource<ComponentSpec>,
     serviceId: string | undefined,
   ): readonly { readonly port: number; readonly node: TreeNode }[] {
-    const named = this.#ofKind<HttpGatewayRuleSpec>('HttpGatewayRule').filter(
-      ({ spec }) => spec.component === component.name,
-    );
+    const named = this.#ofKind<HttpGatewayRuleSpec>('rule').filter(({ spec }) => spec.component === component.name);
     const ids = new Set(named.map(({ id }) => id));
     const claimed = new Set([
       ...named.map(({ spec }) => ruleKey({ ...spec, serviceId: serviceId ?? '' })),
@@ -226,7 +234,7 @@ class ApplicationTree {
   #foreignRules(serviceId: string, claimed: ReadonlySet<string>) {
     const ours = new Set(
       this.#prepared.memory.objects.flatMap(({ kind, state, naturalKey, remoteId }) =>
-        kind === 'HttpGatewayRule' && state === 'present' ? [remoteId ?? naturalKey] : [],
+        kind === kindWithNoun(this.#kinds, 'rule') && state === 'present' ? [remoteId ?? naturalKey] : [],
       ),
     );
     return this.#rules

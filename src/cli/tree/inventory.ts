@@ -1,3 +1,4 @@
+import { kindWithNoun, type ReconciledKinds } from '../../kinds/define.ts';
 import type { ComponentLive } from '../../kinds/component/live.ts';
 import type { ComponentSpec } from '../../kinds/component/spec.ts';
 import { componentKey } from '../../kinds/component/steps.ts';
@@ -19,7 +20,8 @@ export interface Inventory {
 }
 
 /** Reads what the plan had no need of; what it has read already is not asked for again. */
-export async function inventoryOf(prepared: Prepared): Promise<Inventory> {
+export async function inventoryOf(kinds: ReconciledKinds, prepared: Prepared): Promise<Inventory> {
+  const component = kindWithNoun(kinds, 'component');
   const { reader, work } = prepared;
   const unseen: string[] = [];
   const listed = async <T>(
@@ -33,7 +35,7 @@ export async function inventoryOf(prepared: Prepared): Promise<Inventory> {
   const components = await listed('components that no manifest names', () => reader.components());
   const rules = await listed('rules that no manifest names', () => reader.rules());
   const named = [...work.resources.values()].flatMap((resource) =>
-    resource.kind === 'Component' ? [serviceIdOf(resource as Resource<ComponentSpec>, prepared)] : [],
+    resource.kind === component ? [serviceIdOf(resource as Resource<ComponentSpec>, prepared)] : [],
   );
   const serviceIds = new Set([...(components ?? []).map(({ serviceId }) => serviceId), ...named]);
   const ports = new Map<string, readonly PortRecord[]>();
@@ -63,8 +65,8 @@ export function serviceIdOf({ id, spec }: Resource<ComponentSpec>, { live, memor
   if (seen?.type === 'observed') return seen.serviceId;
   if (spec.serviceId !== undefined) return spec.serviceId;
   const fixed = memory.objects.find(
-    ({ kind, resource, remoteId, naturalKey }) =>
-      kind === 'Component' && resource === id && remoteId !== null && naturalKey === componentKey(remoteId),
+    ({ resource, remoteId, naturalKey }) =>
+      resource === id && remoteId !== null && naturalKey === componentKey(remoteId),
   );
   return fixed?.remoteId ?? undefined;
 }

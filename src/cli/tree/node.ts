@@ -27,7 +27,8 @@ export type TreeState =
 
 /** One line of the tree and what hangs below it. */
 export interface TreeNode {
-  readonly type: 'application' | 'install' | 'component' | 'port' | 'rule';
+  /** `application`, `port`, or the noun of a kind. */
+  readonly type: string;
   /** `Component/shop-web`; what has no manifest is named by what it is. */
   readonly name: string;
   /** What tells it from others: `http WEB, inner and outer`. */

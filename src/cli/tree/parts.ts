@@ -1,5 +1,13 @@
+import type { KindView } from '../../kinds/define.ts';
 import type { PortRecord, RuleRecord } from '../../model/observed.ts';
 import type { TreeNode } from './node.ts';
+
+const PLACED: readonly string[] = ['install', 'component', 'rule'];
+
+/** Whether the tree knows where resources of the kind belong: below each other. Others stand below their application. */
+export function hasPlace({ noun }: KindView): boolean {
+  return PLACED.includes(noun);
+}
 
 type PortFacts = Partial<Pick<PortRecord, 'protocol' | 'alias' | 'inner' | 'outer'>>;
 

@@ -88,7 +88,8 @@ function treeHere(
 ): Promise<ExitCode> {
   return withSession(options, surroundings, true, async (session) => {
     const survey = await surveyAll(only(session, application), silentHooks);
-    const inventories = await Promise.all(survey.prepared.map(inventoryOf));
+    const kinds = await surroundings.kinds.reconciled();
+    const inventories = await Promise.all(survey.prepared.map((prepared) => inventoryOf(kinds, prepared)));
     const lost = survey.errors.map(
       ({ application: name, error }): TreeNode => ({
         type: 'application',
@@ -107,7 +108,7 @@ function treeHere(
     ];
     const forest = {
       revision: survey.document.revision,
-      applications: [...inventories.map(applicationTree), ...lost],
+      applications: [...inventories.map((inventory) => applicationTree(kinds, inventory)), ...lost],
       notes,
     };
     writeForest(forest, options, surroundings);

@@ -1,3 +1,4 @@
+import { COMPONENT } from '../component/name.ts';
 import { durationOr, nameOf, type PropertiesOf } from '../schema.ts';
 
 /** What a monitoring series must be like after a change, for the application to count as healthy. */
@@ -34,7 +35,7 @@ export const healthSchema = {
         'x-expected': 'the name of a monitoring item, such as request_time',
       },
       component: {
-        ...nameOf('Component'),
+        ...nameOf(COMPONENT),
         description: 'metadata.name of a Component of this application; absent: each component that has the series.',
       },
       over: durationOr('5m', 'How long after a change is looked at; the mean of that time counts.'),

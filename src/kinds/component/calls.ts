@@ -12,7 +12,9 @@ import type {
   Resolution,
   ResolveContext,
   ScopeReading,
+  Withdrawal,
 } from '../reconciled.ts';
+import { observeWithdrawal } from '../http-gateway-rule/withdrawn.ts';
 import { formerValues } from './diff.ts';
 import { owesEndpoint } from './endpoint.ts';
 import { findComponent } from './identity.ts';
@@ -216,8 +218,10 @@ function touches(step: ComponentStep): readonly ScopeReading[] {
 }
 
 /** Every request that ports need. */
-export const componentCalls: KindCalls<ComponentSpec, ComponentLive, ComponentStep> = {
+export const componentCalls: KindCalls<ComponentSpec, ComponentLive, ComponentStep, Withdrawal> = {
   observe,
+  observeWithdrawn: observeWithdrawal,
+  isAnother: ({ naturalKey }, live) => live.type === 'observed' && live.serviceId !== naturalKey.split('/')[1],
   preimage,
   component: (step) => step.serviceId,
   touches,

@@ -3,12 +3,14 @@ import { componentCalls } from './calls.ts';
 import { diffComponent } from './diff.ts';
 import { exportComponents } from './export.ts';
 import { withdrawComponent } from './withdraw.ts';
+import { COMPONENT } from './name.ts';
 
 export const componentKind = defineKind({
-  kind: 'Component',
+  kind: COMPONENT,
   order: 20,
   diff: diffComponent,
   withdraw: withdrawComponent,
   calls: componentCalls,
+  view: { noun: 'component' },
   exported: exportComponents,
 });

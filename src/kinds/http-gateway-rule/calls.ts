@@ -21,6 +21,7 @@ import type {
   ResolveContext,
   ScopeReader,
   ScopeReading,
+  Withdrawal,
 } from '../reconciled.ts';
 import { assumedMark, assuming, hiddenFields, openedMark, plain, readableFields, removalMarks } from './asserted.ts';
 import { type CertificateView, wantsCertificate } from './certificate.ts';
@@ -29,6 +30,7 @@ import type { RuleLive } from './live.ts';
 import { absence, madeBy, unrecorded } from './made-by.ts';
 import { comparedAgain, resolveUpdate } from './moved.ts';
 import type { HttpGatewayRuleSpec } from './spec.ts';
+import { observeWithdrawal } from './withdrawn.ts';
 import { mayBeRecreated } from './recreate.ts';
 import { type CreatedAgain, ruleKey, type RuleStep, type RuleWish } from './steps.ts';
 
@@ -322,8 +324,9 @@ function component(step: RuleStep): string {
 }
 
 /** Every request that gateway rules need. */
-export const ruleCalls: KindCalls<HttpGatewayRuleSpec, RuleLive, RuleStep> = {
+export const ruleCalls: KindCalls<HttpGatewayRuleSpec, RuleLive, RuleStep, Withdrawal> = {
   observe,
+  observeWithdrawn: observeWithdrawal,
   preimage,
   component,
   touches,

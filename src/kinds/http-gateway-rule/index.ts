@@ -4,13 +4,16 @@ import { diffRule } from './diff.ts';
 import { exportRules } from './export.ts';
 import { fulfilOwed } from './owed.ts';
 import { withdrawRule } from './withdraw.ts';
+import { GATEWAY_RULE } from './name.ts';
 
 export const ruleKind = defineKind({
-  kind: 'HttpGatewayRule',
+  kind: GATEWAY_RULE,
   order: 30,
+  adoptsById: true,
   diff: diffRule,
   withdraw: withdrawRule,
   owed: fulfilOwed,
   calls: ruleCalls,
+  view: { noun: 'rule' },
   exported: exportRules,
 });

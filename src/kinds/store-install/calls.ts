@@ -158,7 +158,7 @@ function touches(_step: InstallStep): readonly ScopeReading[] {
 }
 
 /** Every request that installs need. */
-export const installCalls: KindCalls<StoreInstallSpec, InstallLive, InstallStep> = {
+export const installCalls: KindCalls<StoreInstallSpec, InstallLive, InstallStep, object> = {
   observe,
   preimage,
   touches,

@@ -2,12 +2,14 @@ import { defineKind } from '../define.ts';
 import { installCalls } from './calls.ts';
 import { diffInstall, withdrawInstall } from './diff.ts';
 import { exportInstalls } from './export.ts';
+import { STORE_INSTALL } from './name.ts';
 
 export const installKind = defineKind({
-  kind: 'StoreInstall',
+  kind: STORE_INSTALL,
   order: 10,
   diff: diffInstall,
   withdraw: withdrawInstall,
   calls: installCalls,
+  view: { noun: 'install' },
   exported: exportInstalls,
 });

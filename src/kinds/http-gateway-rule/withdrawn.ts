@@ -1,14 +1,24 @@
-import type { Readable, ScopeReader } from '../kinds/reconciled.ts';
-import type { ComponentLive } from '../kinds/component/live.ts';
-import type { ResourceId } from '../model/ids.ts';
-import type { PortRecord, RuleRecord } from '../model/observed.ts';
-import type { OwnedObject } from '../model/owned.ts';
-import type { DesiredState } from '../model/resource.ts';
-import type { PlatformClient } from '../platform/client.ts';
-import type { AppAddress } from '../platform/writes.ts';
+import type { WithdrawalReading } from '../calls.ts';
+import type { Readable, ScopeReader, Withdrawal } from '../reconciled.ts';
+import type { PortRecord, RuleRecord } from '../../model/observed.ts';
+import type { OwnedObject } from '../../model/owned.ts';
+
+/**
+ * Reads what decides about rules and ports that git no longer names. Both kinds look at the same: a port has rules, and a
+ * rule keeps its port open.
+ */
+export async function observeWithdrawal(reading: WithdrawalReading): Promise<Withdrawal> {
+  const { reader, withdrawn, owing, isAnyObserved } = reading;
+  const ofRules = withdrawn.filter(({ kind }) => kind === 'HttpGatewayRule');
+  const ports = await withdrawnPorts(reader, withdrawn, owing);
+  const needsRules = ofRules.length + ports.size > 0 || isAnyObserved;
+  const listed = needsRules ? await reader.rules() : { readable: false as const };
+  const { rules, unproven } = await confirmedRules(reader, listed, ofRules);
+  return { rules, unproven, ports, ...(await removals(reader, rules.readable, ports.size > 0)) };
+}
 
 /** The rules of an application, as far as they say what became of rules that git no longer names. */
-export interface ConfirmedRules {
+interface ConfirmedRules {
   readonly rules: Readable<readonly RuleRecord[]>;
   /** Ids of rules that this application does not show, and that are not proved to be gone. */
   readonly unproven: ReadonlySet<string>;
@@ -20,9 +30,7 @@ export interface ConfirmedRules {
  * shows no rule of a component that belongs to another one now.
  * @param withdrawn what git no longer names.
  */
-export async function confirmedRules(
-  client: PlatformClient,
-  app: AppAddress,
+async function confirmedRules(
   reader: ScopeReader,
   rules: Readable<readonly RuleRecord[]>,
   withdrawn: readonly OwnedObject[],
@@ -32,7 +40,7 @@ export async function confirmedRules(
   const missing = withdrawn.filter(
     ({ origin, remoteId }) => origin !== 'observed' && remoteId !== null && !listed.has(remoteId),
   );
-  const found = await Promise.all(missing.map(({ remoteId }) => client.rule(app, remoteId as string)));
+  const found = await Promise.all(missing.map(({ remoteId }) => reader.rule(remoteId as string)));
   const present = found.flatMap((answer) => (answer.readable && answer.value !== undefined ? [answer.value] : []));
   const there = new Set(present.map(({ ruleId }) => ruleId));
   const lost = missing.filter(({ remoteId }) => !there.has(remoteId as string));
@@ -58,23 +66,8 @@ async function elsewhere(reader: ScopeReader, lost: readonly OwnedObject[]): Pro
   return new Set(ids.flat());
 }
 
-/** Which of the objects of this source no manifest wants: its manifest is gone, or means another component by now. */
-export function withdrawnOf(
-  objects: readonly OwnedObject[],
-  source: string,
-  resources: DesiredState,
-  live: ReadonlyMap<ResourceId, unknown>,
-): readonly OwnedObject[] {
-  return objects.filter((object) => {
-    if (object.source !== source) return false;
-    if (!resources.has(object.resource)) return true;
-    const seen = live.get(object.resource) as ComponentLive | undefined;
-    return object.kind === 'Component' && seen?.type === 'observed' && seen.serviceId !== serviceOf(object);
-  });
-}
-
 /** What the server can remove, asked only where something may have to be. */
-export async function removals(reader: ScopeReader, ofRules: boolean, ofPorts: boolean) {
+async function removals(reader: ScopeReader, ofRules: boolean, ofPorts: boolean) {
   return {
     canDeleteRules: ofRules && (await reader.can('deleteRule')),
     canDeletePorts: ofPorts && (await reader.can('deletePort')),
@@ -82,7 +75,7 @@ export async function removals(reader: ScopeReader, ofRules: boolean, ofPorts: b
 }
 
 /** Ports of components whose removal from git asks for more than letting go: only what is seen can be changed. Mostly none. */
-export async function withdrawnPorts(
+async function withdrawnPorts(
   reader: ScopeReader,
   withdrawn: readonly OwnedObject[],
   owing: readonly OwnedObject[],

@@ -1,0 +1,2 @@
+/** `kind` of its documents, for the few places that are about this very kind. */
+export const STORE_INSTALL = 'StoreInstall';
