@@ -53,3 +53,9 @@ export interface ApplyWorld {
   /** Set: begin nothing new. What is in flight is finished and recorded. */
   stopRequested(): 'interrupted' | 'fail-fast' | undefined;
 }
+
+/** What a driver hears of changes, and how it stops them. */
+export type WorldHooks = Pick<ApplyWorld, 'emit' | 'stopRequested'>;
+
+/** For plans that are not carried out. */
+export const silentHooks: WorldHooks = { emit() {}, stopRequested: () => undefined };

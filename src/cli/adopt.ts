@@ -1,3 +1,4 @@
+import { silentHooks } from '../apply/world.ts';
 import { Option } from '@commander-js/extra-typings';
 import { groupByApplication } from '../manifest/group.ts';
 import { type ResourceId, scopeKey } from '../model/ids.ts';
@@ -25,7 +26,7 @@ import {
 } from './options.ts';
 import { known, parallelismOption } from './pass-options.ts';
 import { paintFor, worstOf } from './plan-view.ts';
-import { acceptInput, type Session, type SessionOptions, silentHooks, surveyAll, withSession } from './session.ts';
+import { acceptInput, type Session, type SessionOptions, surveyAll, withSession } from './session.ts';
 import { count } from './text.ts';
 
 const HELP = `

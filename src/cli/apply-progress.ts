@@ -1,5 +1,5 @@
 import type { ActionResult } from '../plan/result.ts';
-import type { ApplyEvent } from '../apply/world.ts';
+import type { ApplyEvent, WorldHooks } from '../apply/world.ts';
 import type { Action } from '../model/plan.ts';
 import type { MonotonicMs } from '../model/time.ts';
 import { unreachable } from '../model/unreachable.ts';
@@ -8,7 +8,7 @@ import type { Surroundings } from './command.ts';
 import { glyphsFor, type Mark } from './drawing/glyphs.ts';
 import type { LiveLines } from './live-lines.ts';
 import type { Progress } from './progress.ts';
-import type { SessionHooks, Traffic } from './session.ts';
+import type { Traffic } from './session.ts';
 import { count } from './text.ts';
 
 export interface ApplyHooksOptions {
@@ -24,14 +24,7 @@ export interface ApplyHooksOptions {
 }
 
 /** Says of each action that it is under way, how it ended and how long it took, and stops where that is wanted. */
-export function applyHooks({
-  progress,
-  total,
-  failFast,
-  laneOf,
-  surroundings,
-  lines,
-}: ApplyHooksOptions): SessionHooks {
+export function applyHooks({ progress, total, failFast, laneOf, surroundings, lines }: ApplyHooksOptions): WorldHooks {
   const { clock, env, signal } = surroundings;
   const { marks } = glyphsFor(env);
   const begun = new Map<string, { readonly nth: number; readonly atMs: MonotonicMs }>();

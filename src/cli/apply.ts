@@ -1,3 +1,4 @@
+import { silentHooks } from '../apply/world.ts';
 import { Option } from '@commander-js/extra-typings';
 import PQueue from 'p-queue';
 import { scopeKey } from '../model/ids.ts';
@@ -60,7 +61,7 @@ import { checkFlagsBeside, expectOption } from './saved/flags.ts';
 import { flagsOf } from './saved/circumstances.ts';
 import { ledgerNeeded } from './open-ledger.ts';
 import type { OpenedPlan } from './saved/open.ts';
-import { acceptInput, type Session, type SessionOptions, settleInput, silentHooks, surveyAll } from './session.ts';
+import { acceptInput, type Session, type SessionOptions, settleInput, surveyAll } from './session.ts';
 import { count } from './text.ts';
 
 const EXAMPLES = `

@@ -1,3 +1,4 @@
+import { silentHooks } from '../apply/world.ts';
 import { Option } from '@commander-js/extra-typings';
 import type { CommandDefinition, Surroundings } from './command.ts';
 import { checkEmpty, ifEmptyOption } from './empty-input.ts';
@@ -34,7 +35,7 @@ import type { PlanOptions } from './plan-options.ts';
 import { endOfPlan } from './saved/agreed.ts';
 import { expectOption, saveOption } from './saved/flags.ts';
 import { serverOption, tokenFileOption } from './server/options.ts';
-import { silentHooks, surveyAll, withSession } from './session.ts';
+import { surveyAll, withSession } from './session.ts';
 
 const EXAMPLES = `
 Examples:

@@ -1,4 +1,4 @@
-import type { ApplyEvent, ApplyWorld } from '../apply/world.ts';
+import type { ApplyWorld, WorldHooks } from '../apply/world.ts';
 import type { StoreAccess } from '../kinds/reconciled.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { type ApplicationGroup, groupByApplication } from '../manifest/group.ts';
@@ -69,20 +69,13 @@ export interface Session {
    * @throws PortolanError `retry` when the manifests are at fault now.
    */
   anew(): Promise<Session>;
-  world(work: Work, hooks: SessionHooks): ApplyWorld;
+  world(work: Work, hooks: WorldHooks): ApplyWorld;
 }
 
 export interface Traffic {
   readonly reads: number;
   readonly writes: number;
 }
-
-export interface SessionHooks {
-  emit(event: ApplyEvent): void;
-  stopRequested(): ReturnType<ApplyWorld['stopRequested']>;
-}
-
-export const silentHooks: SessionHooks = { emit() {}, stopRequested: () => undefined };
 
 /**
  * Opens everything that planning and applying need, runs `work`, and closes it whatever happens. Faults in the input are
@@ -269,7 +262,7 @@ export function lazyStores(platforms: Platforms): ReadonlyMap<string, StoreAcces
 }
 
 /** Observes and plans every application, several at once; one that fails is reported and delays no other. */
-export async function surveyAll(session: Session, hooks: SessionHooks): Promise<Survey> {
+export async function surveyAll(session: Session, hooks: WorldHooks): Promise<Survey> {
   const { works, reading } = session;
   let begun = 0;
   try {

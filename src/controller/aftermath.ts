@@ -12,7 +12,7 @@ import type { EventDraft } from './events.ts';
 import { REGIONS_EVERY_MS } from './gates.ts';
 import { healthDetail } from './health.ts';
 import { line } from './keeping.ts';
-import type { Passed } from './pass.ts';
+import type { Passed } from './daemon-policy.ts';
 import type { AppRecord } from './record.ts';
 
 /** When an application is looked at again. */

@@ -1,4 +1,4 @@
-import type { ApplyEvent, ApplyWorld } from '../apply/world.ts';
+import type { ApplyWorld, WorldHooks } from '../apply/world.ts';
 import { isLedgerLost } from '../ledger/errors.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { ResourceId, ScopeKey } from '../model/ids.ts';
@@ -72,11 +72,6 @@ export function passOptions({ settings }: ControllerConfiguration): PassOptions 
   };
 }
 
-export interface WorldHooks {
-  emit(event: ApplyEvent): void;
-  stopRequested(): ReturnType<ApplyWorld['stopRequested']>;
-}
-
 /** @throws PortolanError when the configuration does not have its platform. */
 export function worldOf(
   { options, keeping, configuration }: Core,
@@ -133,6 +128,3 @@ export function expected(core: Core, error: unknown): void {
   if (isLedgerLost(error)) core.lose(error);
   core.options.log.error(error.message, { code: error.code, remedy: error.remedy });
 }
-
-/** For plans that nobody carries out. */
-export const silentWorldHooks: WorldHooks = { emit() {}, stopRequested: () => undefined };

@@ -48,8 +48,9 @@ export interface PassEnvironment {
   planned(prepared: Prepared): void;
 }
 
-/** What a pass found out beside its outcome. */
-export interface PassFindings {
+/** How a pass went, before anybody judges it. */
+export interface Passed {
+  readonly outcome: Outcome;
   readonly prepared: Prepared | undefined;
   /** Why nothing was written. */
   readonly pause: Pause | null;
@@ -159,8 +160,8 @@ export class DaemonPolicy implements PassPolicy {
   }
 
   /** What is to be told of the pass. */
-  findings(outcome: Outcome): PassFindings {
-    const found = { prepared: this.#prepared, pause: this.#pause, approval: null, ripeMs: undefined };
+  findings(outcome: Outcome): Passed {
+    const found = { outcome, prepared: this.#prepared, pause: this.#pause, approval: null, ripeMs: undefined };
     if (outcome.type === 'unobserved') return { ...found, prepared: undefined, pause: null };
     if (this.#pause !== null) return found;
     if (outcome.type === 'refused') {

@@ -10,7 +10,7 @@ import type { Prepared } from '../reconcile/reconcile.ts';
 import type { Verdict } from './conditions.ts';
 import type { Core } from './core.ts';
 import { longestMs, type ResolvedThreshold, statusHealth, thresholdHealth } from './health.ts';
-import type { Passed } from './pass.ts';
+import type { Passed } from './daemon-policy.ts';
 import type { AppRecord } from './record.ts';
 
 /** Between two looks at a change that must come to run. */

@@ -1,3 +1,4 @@
+import { silentHooks } from '../apply/world.ts';
 import type { ApplicationSpec } from '../kinds/application/spec.ts';
 import type { LedgerOperation } from '../ledger/ledger.ts';
 import { PortolanError } from '../model/errors.ts';
@@ -6,7 +7,7 @@ import type { ApplicationStatus, Condition, ControllerStatus } from '../model/st
 import type { EpochMs } from '../model/time.ts';
 import { canonicalUrl } from '../platform/url.ts';
 import { rebindByHand } from '../reconcile/books-by-hand.ts';
-import { silentWorldHooks, type Core, passOptions, publish, worldOf } from './core.ts';
+import { type Core, passOptions, publish, worldOf } from './core.ts';
 import type { ControllerApi } from './api.ts';
 import { type Keeping, keepRecord, line } from './keeping.ts';
 import type { AppRecord, Kept } from './record.ts';
@@ -185,7 +186,7 @@ function viewsOf(core: Core): ViewEnvironment {
     source: options.source,
     configuration,
     options: passOptions(configuration),
-    world: (work) => worldOf(core, work, snapshot, silentWorldHooks),
+    world: (work) => worldOf(core, work, snapshot, silentHooks),
     keeps: (prunes) => intake.keeps(prunes),
     windowAt: core.gates.windowAt,
     isOfSource: (spec) => {

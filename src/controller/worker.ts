@@ -4,8 +4,8 @@ import { isLedgerLost } from '../ledger/errors.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { ResourceId } from '../model/ids.ts';
 import type { ResourceStatus } from '../model/status.ts';
-import type { Prepared } from '../reconcile/reconcile.ts';
-import type { PassEnvironment } from './daemon-policy.ts';
+import { type Prepared, reconcile } from '../reconcile/reconcile.ts';
+import { DaemonPolicy, type Passed, type PassEnvironment } from './daemon-policy.ts';
 import { type Next, driftDetected, settle } from './aftermath.ts';
 import { modeOf } from './conditions.ts';
 import { type Core, expected, milestone, passOptions, publish, resyncMs, worldOf } from './core.ts';
@@ -13,7 +13,6 @@ import { followDrift } from './drift.ts';
 import type { EventDraft } from './events.ts';
 import { healthAfter } from './health-look.ts';
 import { keepFact, keepRecord, line } from './keeping.ts';
-import { type Passed, runPass } from './pass.ts';
 import type { AppRecord } from './record.ts';
 import { remindOfSuspended } from './reminders.ts';
 import type { Waiting } from './slots.ts';
@@ -156,7 +155,7 @@ async function passOrError(
   core: Core,
   record: AppRecord,
   revision: string,
-  environment: Parameters<typeof runPass>[2],
+  environment: PassEnvironment,
 ): Promise<Passed> {
   const { work: wanted } = record;
   let begun = false;
@@ -172,14 +171,14 @@ async function passOrError(
   // A newer wish, or the end of the process: what is in flight is finished, nothing new is begun.
   const stopRequested = (): 'interrupted' | undefined =>
     core.stop.aborted || record.work !== wanted ? 'interrupted' : undefined;
+  const policy = new DaemonPolicy(record, environment);
   try {
     const world = worldOf(core, wanted, record.snapshot, { emit, stopRequested });
-    return await runPass(record, world, environment);
+    return policy.findings(await reconcile(wanted, world, environment.options, policy));
   } catch (error) {
     if (!(error instanceof PortolanError)) throw error;
     // The configuration lacks its platform, or a secret of that.
-    const outcome = { type: 'unobserved', application: record.id, error } as const;
-    return { prepared: undefined, outcome, pause: null, approval: null, ripeMs: undefined };
+    return policy.findings({ type: 'unobserved', application: record.id, error });
   }
 }
 

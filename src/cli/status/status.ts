@@ -1,3 +1,4 @@
+import { silentHooks } from '../../apply/world.ts';
 import { type BoundPlatform, boundPlatforms } from '../../ledger/binding.ts';
 import { safeLine } from '../../model/text.ts';
 import type { Survey } from '../../reconcile/survey.ts';
@@ -19,7 +20,7 @@ import {
 import { parallelismOption } from '../pass-options.ts';
 import { planExitCode } from '../plan-view.ts';
 import { type ServerFlags, serverOption, tokenFileOption } from '../server/options.ts';
-import { type Session, type SessionOptions, silentHooks, surveyAll, withSession } from '../session.ts';
+import { type Session, type SessionOptions, surveyAll, withSession } from '../session.ts';
 import { count, wrap } from '../text.ts';
 import { intervalOf, watch, type WatchFlag, watchOption } from '../watch.ts';
 import { groupsOf, remediesOf, rowsOf, summaryOf, summaryText } from './rows.ts';

@@ -1,3 +1,4 @@
+import { silentHooks } from '../../apply/world.ts';
 import { scopeKey } from '../../model/ids.ts';
 import type { CommandDefinition, Surroundings } from '../command.ts';
 import { asciiOption } from '../drawing/glyphs.ts';
@@ -17,7 +18,7 @@ import {
 import { parallelismOption } from '../pass-options.ts';
 import { planExitCode } from '../plan-view.ts';
 import { applicationArgument, type ServerFlags, serverOption, tokenFileOption } from '../server/options.ts';
-import { type Session, type SessionOptions, silentHooks, surveyAll, withSession } from '../session.ts';
+import { type Session, type SessionOptions, surveyAll, withSession } from '../session.ts';
 import { type Reader, readerOf, remedyLines } from '../status/standing.ts';
 import { unknownApplication } from '../unknown-application.ts';
 import { applicationTree } from './application.ts';

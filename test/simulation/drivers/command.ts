@@ -1,10 +1,11 @@
+import { silentHooks } from '../../../src/apply/world.ts';
 import { reconciledKinds } from '../../../src/kinds/registry.ts';
 import { kindDeclarations } from '../../../src/kinds/declarations.ts';
 import { apply, type ApplyOptions } from '../../../src/cli/apply.ts';
 import type { Surroundings } from '../../../src/cli/command.ts';
 import type { Input } from '../../../src/cli/input.ts';
 import { openOutputs } from '../../../src/cli/outputs.ts';
-import { surveyAll, silentHooks, withInput } from '../../../src/cli/session.ts';
+import { surveyAll, withInput } from '../../../src/cli/session.ts';
 import type { Terminal } from '../../../src/cli/terminal.ts';
 import { loadConfiguration } from '../../../src/manifest/configuration.ts';
 import { PortolanError } from '../../../src/model/errors.ts';
