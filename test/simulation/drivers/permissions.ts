@@ -130,7 +130,10 @@ export class Permissions {
       );
       return !isApproved && !app.rules.has(resource.slice(`HttpGatewayRule/${name}-`.length));
     };
-    if (![...objects.values()].some(isWaiting)) this.#largest = Math.min(this.#largest, sizeOf(content));
+    if ([...objects.values()].some(isWaiting)) return;
+    this.#largest = Math.min(this.#largest, sizeOf(content));
+    // The same snapshot, taken in again, is measured by that.
+    if (this.#accepted !== undefined) this.#accepted = { ...this.#accepted, isShrunk: false };
   }
 
   /** Whether it has lost so much that nothing may be removed for it without a word. */
