@@ -25,7 +25,7 @@ import {
   bareObject,
   commitOutcome,
   newIntent,
-  type Place,
+  type ObjectPlace,
   recordedObject,
   transaction,
 } from './journal.ts';
@@ -39,7 +39,7 @@ import type { ApplyWorld } from './world.ts';
 export interface Execution {
   readonly action: Action;
   readonly kind: ReconciledKind;
-  readonly place: Place;
+  readonly place: ObjectPlace;
   readonly resource: Resource | undefined;
   readonly live: unknown;
   readonly memory: Memory;

@@ -2,13 +2,13 @@ import type { Recording } from '../kinds/reconciled.ts';
 import type { LedgerOperation, LedgerTransaction } from '../ledger/ledger.ts';
 import { type ResourceId, type Scope, scopeKey } from '../model/ids.ts';
 import { type Json, type JsonObject, plainJson, sameJson } from '../model/json.ts';
-import { type Idempotence, type Intent, objectUid, type OwnedObject } from '../model/owned.ts';
+import { type WriteClass, type Intent, objectUid, type OwnedObject } from '../model/owned.ts';
 import type { Action } from '../model/plan.ts';
 import type { AnswerSummary } from '../platform/verdict.ts';
 import type { ApplyWorld } from './world.ts';
 
 /** Where an action's object stands in the ledger. */
-export interface Place {
+export interface ObjectPlace {
   readonly scope: Scope;
   readonly kind: string;
   readonly resource: ResourceId;
@@ -17,18 +17,18 @@ export interface Place {
 /** How often a commit of an outcome is tried before the run stops; the intent stays open, which is safe. */
 const OUTCOME_ATTEMPTS = 3;
 
-export function uidOf(world: Pick<ApplyWorld, 'source'>, { scope, kind }: Place, naturalKey: string): string {
+export function uidOf(world: Pick<ApplyWorld, 'source'>, { scope, kind }: ObjectPlace, naturalKey: string): string {
   return objectUid(world.source, scopeKey(scope), kind, naturalKey);
 }
 
 /** The durable promise that comes before a request: what is about to be sent, on what, and how it was before. */
 export function newIntent(
   world: ApplyWorld,
-  place: Place,
+  place: ObjectPlace,
   facts: {
     readonly action: Action;
     readonly operation: string;
-    readonly idempotence: Idempotence;
+    readonly idempotence: WriteClass;
     readonly requestHash: string;
     readonly preimage: Json;
   },
@@ -58,7 +58,7 @@ export function newIntent(
 /** A ledger row from what a kind says of its object. */
 export function toObject(
   world: Pick<ApplyWorld, 'source' | 'snapshot'>,
-  place: Place,
+  place: ObjectPlace,
   recording: Recording,
   prior: OwnedObject | undefined,
   failures: number,
@@ -78,7 +78,7 @@ export function toObject(
 }
 
 /** A row for an object that nothing is known of but that something went wrong with, or that is owed something. */
-export function bareObject(world: ApplyWorld, place: Place, naturalKey: string, former: Json): OwnedObject {
+export function bareObject(world: ApplyWorld, place: ObjectPlace, naturalKey: string, former: Json): OwnedObject {
   const recording: Recording = {
     naturalKey,
     remoteId: null,
@@ -94,7 +94,7 @@ export function bareObject(world: ApplyWorld, place: Place, naturalKey: string, 
 /** What a step that was done changes in the ledger: the row of its object, or that there is none any more. */
 export function recordedObject(
   world: Pick<ApplyWorld, 'source' | 'snapshot'>,
-  place: Place,
+  place: ObjectPlace,
   recording: Recording | 'gone' | 'released',
   prior: OwnedObject | undefined,
 ): LedgerOperation[] {

@@ -10,7 +10,7 @@ import { asksToWait } from '../platform/classifier.ts';
 import { type AnswerSummary, answerText } from '../platform/verdict.ts';
 import type { DoubtfulIntent } from '../plan/draft.ts';
 import { withFailure } from '../plan/failures.ts';
-import { bareObject, isNews, type Place, recordedObject, toObject, transaction } from './journal.ts';
+import { bareObject, isNews, type ObjectPlace, recordedObject, toObject, transaction } from './journal.ts';
 import { scopeFreeMs, settleWindow, settlingOf, windowLeftMs } from './settle.ts';
 import type { ApplyWorld } from './world.ts';
 
@@ -192,7 +192,7 @@ async function decide(
   resolution: Decision,
 ): Promise<void> {
   if (resolution.type === 'hold') return contradicted(world, scope, intent, resolution.evidence);
-  const place: Place = {
+  const place: ObjectPlace = {
     scope,
     kind: intent.resource.slice(0, intent.resource.indexOf('/')),
     resource: intent.resource,

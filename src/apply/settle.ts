@@ -1,4 +1,4 @@
-import type { Idempotence, Intent } from '../model/owned.ts';
+import type { WriteClass, Intent } from '../model/owned.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Timing } from './world.ts';
@@ -9,7 +9,7 @@ export interface SettleWindow {
   readonly settleMark: string;
 }
 
-export function settleWindowMs(idempotence: Idempotence, timing: Timing): number {
+export function settleWindowMs(idempotence: WriteClass, timing: Timing): number {
   switch (idempotence) {
     case 'target-state':
       return timing.settleTargetStateMs;
@@ -21,7 +21,7 @@ export function settleWindowMs(idempotence: Idempotence, timing: Timing): number
 }
 
 /** When an application takes other changes again: the platform has surely given the request up by then. */
-export function scopeFreeMs(settleMs: EpochMs, idempotence: Idempotence, timing: Timing): EpochMs {
+export function scopeFreeMs(settleMs: EpochMs, idempotence: WriteClass, timing: Timing): EpochMs {
   const ownMs = settleWindowMs(idempotence, timing);
   return settleMs - ownMs + Math.min(ownMs, timing.settleTargetStateMs);
 }

@@ -1,6 +1,6 @@
 import type { PortolanError } from '../model/errors.ts';
 import { cameUp } from '../plan/render/words.ts';
-import type { EndedScope, Fault, ScopeResult } from '../plan/report.ts';
+import type { EndedScope, ReportedError, ScopeResult } from '../plan/report.ts';
 import type { Outcome } from '../reconcile/outcome.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
 import { worstOf } from './plan-view.ts';
@@ -22,7 +22,7 @@ export function scopeResult(outcome: Outcome): ScopeResult {
   };
 }
 
-function fault({ code, disposition, message, remedy }: PortolanError): Fault {
+function fault({ code, disposition, message, remedy }: PortolanError): ReportedError {
   return { code, disposition, message, remedy };
 }
 

@@ -1,5 +1,5 @@
 import { unreachable } from '../model/unreachable.ts';
-import type { Verdict } from '../plan/agreement.ts';
+import type { Judgement } from '../plan/agreement.ts';
 import type { PlanDocument } from '../plan/document.ts';
 import { renderPlanText } from '../plan/render/text.ts';
 import type { Applied } from '../plan/report.ts';
@@ -20,7 +20,7 @@ export interface Ending {
 
 /** Says why nothing is sent for any application. @returns what the command ends with. */
 export function endWithout(
-  verdict: Exclude<Verdict, { type: 'go' }>,
+  verdict: Exclude<Judgement, { type: 'go' }>,
   { plan, agreement, isText, end }: Ending,
   surroundings: Surroundings,
 ): Promise<ExitCode> {

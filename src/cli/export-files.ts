@@ -10,7 +10,8 @@ import type { Declarations } from '../kinds/kind.ts';
 import { schemaFileName } from '../kinds/schema.ts';
 import { scopeKey } from '../model/ids.ts';
 import { PortolanError } from '../model/errors.ts';
-import { readFileIfThere, writeWholeFile } from './files.ts';
+import { readFileIfThere } from './files.ts';
+import { writeWholeFile } from './whole-file.ts';
 
 /** A file of manifests: `path` is where it goes, or what it would be called. */
 export interface ManifestFile extends SourceFile {
@@ -114,7 +115,7 @@ export function writeFiles(files: readonly ManifestFile[], replaces: boolean): r
       remedy: 'Export to another folder and compare, or add --force to replace what is there.',
     });
   }
-  for (const { path, content } of news) writeWholeFile(path, content);
+  for (const { path, content } of news) writeWholeFile(path, content, 'make');
   return news.map(({ path, content, former }) => ({
     path,
     losses: former === undefined ? [] : lossesBetween(former, content),

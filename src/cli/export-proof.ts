@@ -8,9 +8,9 @@ import type { Problem } from '../model/problem.ts';
 import type { ScopePlan } from '../model/plan.ts';
 import { hasChanges, planDocument, type PlanDocument, type UnobservedScope } from '../plan/document.ts';
 import { planExported } from '../reconcile/prove-export.ts';
+import { workOf } from '../reconcile/work.ts';
 import type { ReadApplication } from '../reconcile/read-application.ts';
 import type { ManifestFile } from './export-files.ts';
-import { workOf } from './session.ts';
 
 /** Whether manifests say what is there: they are read as every command reads them, and planned. */
 export interface Proof {

@@ -2,7 +2,6 @@ import {
   chmodSync,
   closeSync,
   fsyncSync,
-  mkdirSync,
   mkdtempSync,
   openSync,
   readFileSync,
@@ -13,7 +12,6 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import { dirname } from 'node:path';
 import { PortolanError } from '../model/errors.ts';
 
 /** Nothing that a command line names is larger; a wrong path must not fill the memory. */
@@ -110,23 +108,6 @@ function unwritable(path: string, error: unknown): PortolanError {
     remedy: 'Correct the path, or free space there.',
     cause: error,
   });
-}
-
-/**
- * Writes a file beside where it belongs, with the folders that are missing, and gives it its name when it is whole.
- * @throws PortolanError `give-up` when it cannot be written; an older file of that name then still stands.
- */
-export function writeWholeFile(path: string, text: string): void {
-  const unfinished = `${path}.${PARTIAL}`;
-  try {
-    mkdirSync(dirname(path), { recursive: true });
-    rmSync(unfinished, { force: true });
-    writeFileSync(unfinished, text, { flag: 'wx' });
-    renameSync(unfinished, path);
-  } catch (error) {
-    rmSync(unfinished, { force: true });
-    throw unwritable(path, error);
-  }
 }
 
 /**

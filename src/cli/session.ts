@@ -1,13 +1,14 @@
 import type { ApplyWorld, WorldHooks } from '../apply/world.ts';
 import type { StoreAccess } from '../kinds/reconciled.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { type ApplicationGroup, groupByApplication } from '../manifest/group.ts';
+import { groupByApplication } from '../manifest/group.ts';
 import { PortolanError } from '../model/errors.ts';
 import { scopeKey } from '../model/ids.ts';
 import type { Problem } from '../model/problem.ts';
 import { createRemovalBudget } from '../reconcile/removal-budget.ts';
 import { type BudgetOfRun, budgetLimits, ofCommand, ofUnknown, type RunPolicy } from '../reconcile/policies/run.ts';
 import type { PassOptions, Work } from '../reconcile/reconcile.ts';
+import { workOf } from '../reconcile/work.ts';
 import { createSharedReadings, type SharedReadings } from '../reconcile/shared-readings.ts';
 import { survey, type Survey } from '../reconcile/survey.ts';
 import { timingOf } from '../reconcile/timing.ts';
@@ -243,10 +244,6 @@ function openedSession(opened: Opened): Session {
       ...hooks,
     }),
   };
-}
-
-export function workOf({ application, resources }: ApplicationGroup): Work {
-  return { application, resources: new Map(resources.map((resource) => [resource.id, resource])) };
 }
 
 /** A store's key is read when an install needs it, and not before. */

@@ -1,4 +1,15 @@
-import { closeSync, constants, openSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
 import { PortolanError } from '../model/errors.ts';
 
 /** Files that are there as a whole or not at all, whatever happens while they are written. */
@@ -23,11 +34,13 @@ export function checkWritable(path: string): void {
 /**
  * Writes a file beside its place and then gives it its name: a reader finds the old one or the new one. A device or a pipe is
  * written to as it is.
+ * @param folders whether to make those that are missing.
  * @throws PortolanError `give-up` when it cannot be written; an older file of that name then still stands.
  */
-export function writeWholeFile(path: string, text: string): void {
+export function writeWholeFile(path: string, text: string, folders: 'make' | 'are there' = 'are there'): void {
   let unfinished: string | undefined;
   try {
+    if (folders === 'make') mkdirSync(dirname(path), { recursive: true });
     const target = targetOf(path);
     if (target.type === 'device') {
       writeFileSync(target.path, text);

@@ -6,7 +6,7 @@ import type { Hold, ScopePlan, Wait } from '../model/plan.ts';
 import type { ApplicationStatus, Condition, Drift, PendingWork, ResourceStatus, StatusError } from '../model/status.ts';
 import type { EpochMs } from '../model/time.ts';
 import { planDigest } from '../plan/digest.ts';
-import { applicationVerdicts, type Findings, resourceStatuses, type Verdict, withSince } from './conditions.ts';
+import { applicationVerdicts, type Findings, resourceStatuses, type ConditionState, withSince } from './conditions.ts';
 import { driftDetail, followDrift } from './drift.ts';
 import type { EventDraft } from './events.ts';
 import { REGIONS_EVERY_MS } from './gates.ts';
@@ -36,7 +36,7 @@ export interface AftermathInput {
   readonly passed: Passed;
   /** Drift as the pass first saw it: what was told already. */
   readonly seen: readonly ResourceStatus[];
-  readonly health: Verdict;
+  readonly health: ConditionState;
   /** When its health is known better, if that is worth waiting for. */
   readonly healthLookMs: EpochMs | undefined;
   readonly revision: string;
@@ -46,7 +46,7 @@ export interface AftermathInput {
 }
 
 /** Judges a pass: the application's new status (put into its record), what is told, and when it is looked at again. */
-export function settle(input: AftermathInput): Aftermath {
+export function judgePass(input: AftermathInput): Aftermath {
   const { record, passed, revision, nowMs } = input;
   const { outcome, pause } = passed;
   const former = record.status;

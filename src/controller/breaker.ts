@@ -18,17 +18,17 @@ import type { Clock } from '../runtime/clock.ts';
  */
 export interface CircuitBreaker {
   /** Asked before each pass; a `go` must be followed by `report`. */
-  admit(place: Place, application: ResourceId): Admission;
+  admit(place: RegionKey, application: ResourceId): Admission;
   /** @returns what changed for the place, for the event. */
-  report(place: Place, application: ResourceId, result: PassResult): 'opened' | 'closed' | undefined;
+  report(place: RegionKey, application: ResourceId, result: PassResult): 'opened' | 'closed' | undefined;
   /** The application is gone. */
-  forget(place: Place, application: ResourceId): void;
+  forget(place: RegionKey, application: ResourceId): void;
   /** Why nobody goes there, and until when; undefined while the circuit is closed. */
-  state(place: Place): OpenCircuit | undefined;
+  state(place: RegionKey): OpenCircuit | undefined;
 }
 
 /** One region of one platform. */
-export interface Place {
+export interface RegionKey {
   /** Name of the operator's `Platform` document. */
   readonly platform: string;
   readonly region: string;
@@ -82,7 +82,7 @@ class RegionBreaker implements CircuitBreaker {
     this.#clock = clock;
   }
 
-  #circuitOf({ platform, region }: Place): Circuit {
+  #circuitOf({ platform, region }: RegionKey): Circuit {
     const key = `${platform}/${region}`;
     const present = this.#circuits.get(key);
     if (present !== undefined) return present;
@@ -103,7 +103,7 @@ class RegionBreaker implements CircuitBreaker {
     return this.#clock.now() + (atMs - this.#clock.monotonic());
   }
 
-  admit(place: Place, application: ResourceId): Admission {
+  admit(place: RegionKey, application: ResourceId): Admission {
     const circuit = this.#circuitOf(place);
     circuit.known.add(application);
     const { state } = circuit;
@@ -135,7 +135,7 @@ class RegionBreaker implements CircuitBreaker {
     return { type: 'wait', untilMs: this.#clock.now() + ASK_AGAIN_MS };
   }
 
-  report(place: Place, application: ResourceId, result: PassResult): 'opened' | 'closed' | undefined {
+  report(place: RegionKey, application: ResourceId, result: PassResult): 'opened' | 'closed' | undefined {
     const circuit = this.#circuitOf(place);
     switch (result) {
       case 'success':
@@ -197,14 +197,14 @@ class RegionBreaker implements CircuitBreaker {
     circuit.state = { type: 'open', untilMs: this.#clock.monotonic() + forMs, looks };
   }
 
-  state(place: Place): OpenCircuit | undefined {
+  state(place: RegionKey): OpenCircuit | undefined {
     const { state: now, openedMs, because } = this.#circuitOf(place);
     if (now.type === 'closed') return undefined;
     const untilMs = now.type === 'open' ? this.#onWallClock(now.untilMs) : this.#clock.now() + ASK_AGAIN_MS;
     return { untilMs, sinceMs: openedMs, because };
   }
 
-  forget(place: Place, application: ResourceId): void {
+  forget(place: RegionKey, application: ResourceId): void {
     const circuit = this.#circuitOf(place);
     for (const set of [circuit.known, circuit.failing, circuit.broken]) set.delete(application);
     this.#stopLooking(circuit, application);

@@ -16,8 +16,8 @@ import { unreachable } from '../model/unreachable.ts';
 import type { Work } from '../reconcile/reconcile.ts';
 
 /** A condition before it is known since when it holds. */
-export type Verdict = Pick<Condition, 'status' | 'reason' | 'message'>;
-export type Verdicts = Readonly<Record<ConditionType, Verdict>>;
+export type ConditionState = Pick<Condition, 'status' | 'reason' | 'message'>;
+export type ConditionStates = Readonly<Record<ConditionType, ConditionState>>;
 
 /** What a pass found out, as far as conditions hang on it. */
 export interface Findings {
@@ -33,12 +33,12 @@ export interface Findings {
   readonly inDoubt: ReadonlySet<ResourceId>;
   readonly pause: Pause | null;
   readonly approval: ApprovalNeeded | null;
-  readonly health: Verdict;
+  readonly health: ConditionState;
 }
 
 /** Since when a condition holds: its former time, while its status stays. */
 export function withSince(
-  verdicts: Verdicts,
+  verdicts: ConditionStates,
   former: readonly Condition[],
   revision: string | null,
   nowMs: EpochMs,
@@ -53,12 +53,12 @@ export function withSince(
 
 const CONDITIONS: readonly ConditionType[] = ['Ready', 'Reconciling', 'Stalled', 'Healthy'];
 
-const no = (reason: string, message = ''): Verdict => ({ status: 'False', reason, message });
-const yes = (reason: string, message = ''): Verdict => ({ status: 'True', reason, message });
-const unknown = (reason: string, message = ''): Verdict => ({ status: 'Unknown', reason, message });
+const no = (reason: string, message = ''): ConditionState => ({ status: 'False', reason, message });
+const yes = (reason: string, message = ''): ConditionState => ({ status: 'True', reason, message });
+const unknown = (reason: string, message = ''): ConditionState => ({ status: 'Unknown', reason, message });
 
 /** Before anybody has looked. */
-export const unseen: Verdicts = {
+export const unseen: ConditionStates = {
   Ready: unknown('NotObserved', 'it has not been looked at yet'),
   Reconciling: yes('Queued', 'it is about to be looked at'),
   Stalled: no('Queued'),
@@ -66,11 +66,11 @@ export const unseen: Verdicts = {
 };
 
 /** How an application stands after a pass. */
-export function applicationVerdicts(findings: Findings): Verdicts {
+export function applicationVerdicts(findings: Findings): ConditionStates {
   return { Ready: ready(findings), ...progress(findings), Healthy: findings.health };
 }
 
-function ready(findings: Findings): Verdict {
+function ready(findings: Findings): ConditionState {
   const { plan, error, pause, approval, waits, drifts, inDoubt } = findings;
   if (plan === undefined) return unknown('Unreachable', error?.message ?? pauseMessage(pause));
   if (approval !== null) return no('ApprovalNeeded', approval.refusals.map(({ message }) => message).join('; '));
@@ -93,9 +93,12 @@ function ready(findings: Findings): Verdict {
 }
 
 /** Whether it goes on by itself, or waits for a person. */
-function progress(findings: Findings): Pick<Verdicts, 'Reconciling' | 'Stalled'> {
+function progress(findings: Findings): Pick<ConditionStates, 'Reconciling' | 'Stalled'> {
   const { plan, error, approval, pause, waits, failed, inDoubt } = findings;
-  const stands = (stalled: Verdict, reconciling: Verdict) => ({ Stalled: stalled, Reconciling: reconciling });
+  const stands = (stalled: ConditionState, reconciling: ConditionState) => ({
+    Stalled: stalled,
+    Reconciling: reconciling,
+  });
   if (approval !== null) {
     const message = approval.refusals.map(({ message: why, override }) => `${why} (${override})`).join('; ');
     return stands(yes('ApprovalNeeded', message), no('ApprovalNeeded'));
@@ -179,9 +182,9 @@ function resourceVerdicts(
   { id, ...resource }: Resource,
   findings: Findings,
   inSync: ReadonlySet<ResourceId>,
-): Verdicts {
+): ConditionStates {
   const { plan, health, inDoubt, failed, drifts, waits, error } = findings;
-  const stands = (isReady: Verdict, reconciling: Verdict, stalled: Verdict): Verdicts => ({
+  const stands = (isReady: ConditionState, reconciling: ConditionState, stalled: ConditionState): ConditionStates => ({
     Ready: isReady,
     Reconciling: reconciling,
     Stalled: stalled,

@@ -11,7 +11,7 @@ import { type Core, milestone } from './core.ts';
 import type { Taken } from './intake.ts';
 import { keepFact, restoreFact, restoreRecord, standing } from './keeping.ts';
 import { type AppRecord, nothingKept } from './record.ts';
-import { workOf } from './views.ts';
+import { workOf } from '../reconcile/work.ts';
 
 /** Nothing is written upon a shared reading, so its age only delays when drift is seen. */
 const SHARED_READINGS_AGE_MS = 15_000;

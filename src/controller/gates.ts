@@ -9,7 +9,7 @@ import {
   createCircuitBreaker,
   isPlatformFailure,
   type PassResult,
-  type Place,
+  type RegionKey,
 } from './breaker.ts';
 import type { EventDraft, EventLog } from './events.ts';
 import type { ControllerConfiguration } from './options.ts';
@@ -51,9 +51,9 @@ export interface GatesOptions {
   configuration(): ControllerConfiguration;
 }
 
-const placeOf = ({ work }: AppRecord): Place => work.application.spec;
+const placeOf = ({ work }: AppRecord): RegionKey => work.application.spec;
 
-const isIn = (record: AppRecord, { platform, region }: Place): boolean => {
+const isIn = (record: AppRecord, { platform, region }: RegionKey): boolean => {
   const place = placeOf(record);
   return place.platform === platform && place.region === region;
 };
@@ -134,7 +134,7 @@ class RegionGates implements Gates {
   }
 
   /** Whoever was kept back looks now; the others need not. */
-  #wake(place: Place, kept: 'region' | 'circuit', because: string): void {
+  #wake(place: RegionKey, kept: 'region' | 'circuit', because: string): void {
     for (const record of this.#options.records.values())
       if (isIn(record, place) && record.status.pause?.type === kept)
         this.#options.queue.add(record.id, because, 'routine');
@@ -160,7 +160,7 @@ class RegionGates implements Gates {
     this.#wake({ platform, region }, 'region', 'its region is enabled again');
   }
 
-  #isKnownPaused({ platform, region }: Place): boolean {
+  #isKnownPaused({ platform, region }: RegionKey): boolean {
     return this.#regions
       .seen()
       .some((seen) => seen.state === 'paused' && seen.platform === platform && seen.region === region);

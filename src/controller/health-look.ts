@@ -7,7 +7,7 @@ import type { Resource } from '../model/resource.ts';
 import type { EpochMs } from '../model/time.ts';
 import { type MonitoringQuestion, readMonitoring, sourceInWords } from '../platform/monitoring.ts';
 import type { Prepared } from '../reconcile/reconcile.ts';
-import type { Verdict } from './conditions.ts';
+import type { ConditionState } from './conditions.ts';
 import type { Core } from './core.ts';
 import { longestMs, type ResolvedThreshold, statusHealth, thresholdHealth } from './health.ts';
 import type { Passed } from './daemon-policy.ts';
@@ -20,7 +20,7 @@ const SAMPLES = 60;
 const STEP_SECONDS_MIN = 15;
 
 interface HealthLook {
-  readonly health: Verdict;
+  readonly health: ConditionState;
   /** When it is known better. */
   readonly healthLookMs: EpochMs | undefined;
 }
@@ -33,11 +33,11 @@ interface HealthLook {
 export async function healthAfter(core: Core, record: AppRecord, { prepared, outcome }: Passed): Promise<HealthLook> {
   const { options, configuration } = core;
   const nowMs = options.clock.now();
-  const settled = (health: Verdict): HealthLook => ({ health, healthLookMs: undefined });
+  const settled = (health: ConditionState): HealthLook => ({ health, healthLookMs: undefined });
   if (outcome.type === 'ended' && outcome.results.some(({ status }) => status === 'done')) {
     record.kept = { ...record.kept, changedMs: nowMs };
     // What was read before a change says nothing of the time after it.
-    const health: Verdict = { status: 'Unknown', reason: 'Progressing', message: 'it was changed just now' };
+    const health: ConditionState = { status: 'Unknown', reason: 'Progressing', message: 'it was changed just now' };
     return { health, healthLookMs: nowMs + LOOK_EVERY_MS };
   }
   if (prepared === undefined)
@@ -64,7 +64,7 @@ export async function healthAfter(core: Core, record: AppRecord, { prepared, out
 }
 
 /** What cannot be read is not known, and fails nothing. */
-async function healthByStatus({ reader }: Prepared, dueMs: EpochMs | null, nowMs: EpochMs): Promise<Verdict> {
+async function healthByStatus({ reader }: Prepared, dueMs: EpochMs | null, nowMs: EpochMs): Promise<ConditionState> {
   try {
     return statusHealth(await reader.application(), dueMs, nowMs);
   } catch (error) {
@@ -90,7 +90,7 @@ async function byMonitoring(
   { scope, memory }: Prepared,
   fromMs: EpochMs,
   toMs: EpochMs,
-): Promise<Verdict> {
+): Promise<ConditionState> {
   const thresholds = (work.application.spec.health ?? []).map((threshold): ResolvedThreshold => {
     const resource =
       threshold.component === undefined ? undefined : work.resources.get(resourceId(COMPONENT, threshold.component));

@@ -3,7 +3,7 @@ import { durationMsOf } from '../model/duration.ts';
 import type { Json } from '../model/json.ts';
 import type { ComponentMonitor } from '../model/observed.ts';
 import type { EpochMs } from '../model/time.ts';
-import type { Verdict } from './conditions.ts';
+import type { ConditionState } from './conditions.ts';
 
 /** What the platform itself says of an application. */
 export interface RunningFacts {
@@ -17,7 +17,7 @@ export interface RunningFacts {
  * Whether an application does what it is there for, by its own status.
  * @param dueMs it was changed, and has time until then to run; null: nothing was changed lately.
  */
-export function statusHealth(facts: RunningFacts, dueMs: EpochMs | null, nowMs: EpochMs): Verdict {
+export function statusHealth(facts: RunningFacts, dueMs: EpochMs | null, nowMs: EpochMs): ConditionState {
   const { status, componentCount, runningComponentCount } = facts;
   const counted = `${runningComponentCount} of ${componentCount} components run`;
   if (componentCount === 0) return { status: 'Unknown', reason: 'NothingRuns', message: 'it has no components' };
@@ -54,7 +54,7 @@ export function thresholdHealth(
   thresholds: readonly ResolvedThreshold[],
   monitors: readonly ComponentMonitor[],
   fromMs: EpochMs,
-): Verdict {
+): ConditionState {
   const found = thresholds.flatMap((one) => measure(one, monitors, fromMs));
   const message = found.map(({ text }) => text).join('; ');
   const isBad = found.some(({ isWithin }) => isWithin === false);
@@ -107,7 +107,7 @@ function judged({ series, over, min, max }: HealthThreshold, name: string, value
 }
 
 /** Facts of an event about health. */
-export function healthDetail(before: Verdict | undefined, after: Verdict): Json {
+export function healthDetail(before: ConditionState | undefined, after: ConditionState): Json {
   return {
     before: before === undefined ? null : { status: before.status, reason: before.reason },
     after: { status: after.status, reason: after.reason, message: after.message },

@@ -45,12 +45,3 @@ export interface ControllerOptions {
   /** For the first reading alone. */
   readonly allow: Allowances;
 }
-
-export const silentObserver: ControllerObserver = {
-  queued() {},
-  began() {},
-  ended() {},
-  retried() {},
-  request() {},
-  milestone() {},
-};

@@ -1,6 +1,6 @@
 import type { Ledger } from '../ledger/ledger.ts';
 import type { ApplicationSpec } from '../kinds/application/spec.ts';
-import { type ApplicationGroup, groupByApplication } from '../manifest/group.ts';
+import { groupByApplication } from '../manifest/group.ts';
 import type { SourceFile } from '../manifest/text.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { ResourceId } from '../model/ids.ts';
@@ -10,6 +10,7 @@ import type { Windows } from '../plan/window-guard.ts';
 import type { ApplyWorld } from '../apply/world.ts';
 import { ofAccepted, ofCommand } from '../reconcile/policies/run.ts';
 import type { PassOptions, Work } from '../reconcile/reconcile.ts';
+import { workOf } from '../reconcile/work.ts';
 import { survey } from '../reconcile/survey.ts';
 import type { Workbench } from '../source/contents.ts';
 import type { PlannedManifests, PlanRequest } from './api.ts';
@@ -119,18 +120,6 @@ function allowanceOf({ configuration }: ViewEnvironment, signal: AbortSignal): P
 function allowedWorld(work: Work, { world }: ViewEnvironment, allowance: PlanAllowance): ApplyWorld {
   const unbounded = world(work);
   return { ...unbounded, client: allowance.client(unbounded.client) };
-}
-
-const works = new WeakMap<ApplicationGroup, Work>();
-
-/** A group as a pass takes it; of the same group the same work. */
-export function workOf(group: ApplicationGroup): Work {
-  const known = works.get(group);
-  if (known !== undefined) return known;
-  const { application, resources } = group;
-  const work: Work = { application, resources: new Map(resources.map((resource) => [resource.id, resource])) };
-  works.set(group, work);
-  return work;
 }
 
 function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

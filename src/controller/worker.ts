@@ -6,7 +6,7 @@ import type { ResourceId } from '../model/ids.ts';
 import type { ResourceStatus } from '../model/status.ts';
 import { type Prepared, reconcile } from '../reconcile/reconcile.ts';
 import { DaemonPolicy, type Passed, type PassEnvironment } from './daemon-policy.ts';
-import { type Next, driftDetected, settle } from './aftermath.ts';
+import { type Next, driftDetected, judgePass } from './aftermath.ts';
 import { modeOf } from './conditions.ts';
 import { type Core, expected, milestone, passOptions, publish, resyncMs, worldOf } from './core.ts';
 import { followDrift } from './drift.ts';
@@ -92,7 +92,7 @@ async function onePass(core: Core, record: AppRecord, because: readonly string[]
   const closed = await core.gates.after(record, result.outcome);
   const passed = closed === null ? result : { ...result, pause: closed };
   if (core.stop.aborted && isCutOff(passed)) return;
-  const after = settle({
+  const after = judgePass({
     record,
     passed,
     seen: look.resources,

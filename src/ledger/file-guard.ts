@@ -37,7 +37,7 @@ export interface GuardedFiles {
   readonly database: DatabaseSync;
 }
 
-interface Fault {
+interface FileFault {
   readonly loss: Loss;
   readonly what: string;
 }
@@ -52,9 +52,9 @@ export function guardFiles({ given, path, database }: GuardedFiles): FileGuard {
   const held = fileIdentity(given);
   let known: FileIdentity | undefined = held;
   let writes = 0;
-  let lost: { readonly fault: Fault; readonly error: Error } | undefined;
+  let lost: { readonly fault: FileFault; readonly error: Error } | undefined;
 
-  function fault(): Fault | undefined {
+  function fault(): FileFault | undefined {
     const now = fileIdentity(given);
     if (now === undefined) return { loss: 'replaced', what: 'the file was removed' };
     if (!isSame(now, held)) return { loss: 'replaced', what: 'another file is in its place' };

@@ -1,6 +1,6 @@
 import type {
   HistoryRow,
-  Idempotence,
+  WriteClass,
   Intent,
   IntentState,
   ObjectState,
@@ -61,7 +61,7 @@ export interface IntentTable {
   readonly scope: string;
   readonly resource: string;
   readonly operation: string;
-  readonly idempotence: Idempotence;
+  readonly idempotence: WriteClass;
   readonly action: string;
   readonly epoch: number;
   readonly request_hash: string;

@@ -6,7 +6,7 @@
 export type PortProtocol = 'tcp' | 'http' | 'mysql' | 'grpc' | 'udp';
 
 /** `0` editing, `1` enabled, `2` disabled, `3` under maintenance; anything else is kept as it came. */
-export type RegionStatus = string;
+export type RegionStatusText = string;
 
 /** Certificates and keys of the region record (`ssl_ca_cert`, `cert_file`, `key_file`) never leave the decoder. */
 export interface Region {
@@ -17,7 +17,7 @@ export interface Region {
   readonly websocketUrl: string | null;
   readonly httpDomain: string | null;
   readonly tcpDomain: string | null;
-  readonly status: RegionStatus;
+  readonly status: RegionStatusText;
   readonly description: string;
   readonly scope: string | null;
 }

@@ -51,8 +51,11 @@ export function refusalOf({ remoteAux }: Pick<OwnedObject, 'remoteAux'>): Refuse
 
 export type IntentState = 'open' | 'unknown' | 'applied' | 'rejected' | 'superseded' | 'resolved';
 
-/** `target-state`, `duplicate-rejecting`, `duplicate-accepting`: what a repetition would do. */
-export type Idempotence = 'target-state' | 'duplicate-rejecting' | 'duplicate-accepting';
+/**
+ * What a write may do when it is repeated: `target-state` nothing more; `duplicate-rejecting` the server refuses the
+ * second; `duplicate-accepting` there are two of it, so it is never sent again without proof.
+ */
+export type WriteClass = 'target-state' | 'duplicate-rejecting' | 'duplicate-accepting';
 
 export interface Intent {
   readonly id: string;
@@ -61,7 +64,7 @@ export interface Intent {
   readonly resource: ResourceId;
   /** `addPort`, `updatePort`, `createRule`, `install`, … */
   readonly operation: string;
-  readonly idempotence: Idempotence;
+  readonly idempotence: WriteClass;
   /** The action it carries out, as in the plan: what resolution and people need. */
   readonly action: JsonObject;
   readonly epoch: number;

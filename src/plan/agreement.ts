@@ -11,7 +11,7 @@ export interface AgreedPlan {
 }
 
 /** What a run may do that has just planned. */
-export type Verdict =
+export type Judgement =
   | { readonly type: 'go' }
   /** Not all of it is known, or a guard refuses it as a whole, so it cannot be told from the plan that was agreed to. */
   | { readonly type: 'unknown' }
@@ -42,7 +42,7 @@ export function judgePlan(
   { expected, saved }: AgreedPlan,
   snapshot: string,
   last: Snapshot | undefined,
-): Verdict {
+): Judgement {
   if (expected === undefined && saved === undefined) return { type: 'go' };
   if (now.unobserved.length > 0) return { type: 'unknown' };
   const agreed = expected ?? saved?.plan.digest ?? now.digest;
@@ -58,7 +58,7 @@ export function judgePlan(
   return { type: 'go' };
 }
 
-function refused(refusal: PlanRefusal): Verdict {
+function refused(refusal: PlanRefusal): Judgement {
   return { type: 'refused', refusal };
 }
 

@@ -13,7 +13,7 @@ import {
 } from '../model/schema-words.ts';
 import type { AnswerSummary } from '../platform/verdict.ts';
 import type { PlanLine } from './render/jsonl.ts';
-import type { ApplyDocument, Disagreement, Fault } from './report.ts';
+import type { ApplyDocument, Disagreement, ReportedError } from './report.ts';
 import type { ActionResult } from './result.ts';
 import { planDigest, planSchemas, remainingPlan, scopeSchema } from './schema.ts';
 
@@ -85,7 +85,7 @@ function endings(members: Readonly<Record<string, JsonObject>>): readonly JsonOb
   );
 }
 
-const fault = recordOf<Fault>('An error, and what to do next.', {
+const fault = recordOf<ReportedError>('An error, and what to do next.', {
   code: text,
   disposition: literal('retry', 'invalid', 'ask-human', 'unreachable', 'locked', 'give-up'),
   message: text,

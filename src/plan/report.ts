@@ -6,12 +6,12 @@ import type { Refusal } from './guard.ts';
 import type { ActionResult } from './result.ts';
 
 /** An error as data. */
-export type Fault = Omit<ErrorFacts, 'cause'>;
+export type ReportedError = Omit<ErrorFacts, 'cause'>;
 
 /** How one application stands after a run, as data. */
 export type ScopeResult =
   /** Nothing is known of it and nothing was sent. */
-  | { readonly type: 'unobserved'; readonly application: ResourceId; readonly error: Fault }
+  | { readonly type: 'unobserved'; readonly application: ResourceId; readonly error: ReportedError }
   /** A guard refused its plan: nothing was sent. */
   | {
       readonly type: 'refused';
@@ -30,7 +30,7 @@ export interface EndedScope {
   /** What is still to do, from the last observation. */
   readonly remaining: ScopePlan;
   /** It was left in the middle. */
-  readonly error?: Fault;
+  readonly error?: ReportedError;
 }
 
 /** What became of a plan that was carried out. */
@@ -43,7 +43,7 @@ export interface Applied {
 }
 
 /** Why a plan is not the one that was agreed to. */
-export interface Disagreement extends Fault {
+export interface Disagreement extends ReportedError {
   /** Digest of the plan that was agreed to. */
   readonly expected: string;
   /** Digest of the plan of now. */

@@ -1,6 +1,7 @@
 import { PortolanError } from '../model/errors.ts';
 import type { HttpMethod } from './transport.ts';
-import type { AppAddress, WriteClass, WriteOperation, WriteRequest } from './writes.ts';
+import type { WriteClass } from '../model/owned.ts';
+import type { AppAddress, WriteOperation, WriteRequest } from './writes.ts';
 
 /** Every reading request there is. */
 export type ReadOperation =

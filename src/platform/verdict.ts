@@ -1,5 +1,5 @@
 import type { InstallRecord, PortRecord, RuleRecord } from '../model/observed.ts';
-import type { Idempotence } from '../model/owned.ts';
+import type { WriteClass } from '../model/owned.ts';
 
 /** An answer in a few safe words: no body, no trace, at most 300 characters of message. */
 export interface AnswerSummary {
@@ -85,7 +85,7 @@ export type ClassifierRow = {
   /** The body is an error in the platform's own shape: a proxy that filters answers may return the same status after the effect. */
   readonly own?: true;
   /** By class of write; every class that the row's operations have. */
-  readonly proof: Readonly<Partial<Record<Idempotence, Proof>>>;
+  readonly proof: Readonly<Partial<Record<WriteClass, Proof>>>;
   readonly why: string;
 } & (
   | { readonly verdict: 'applied' | 'exists' | 'throttled' }

@@ -1,3 +1,4 @@
+import type { WriteClass } from '../model/owned.ts';
 import type { PortProtocol } from '../model/observed.ts';
 import type { Secret } from '../model/secret.ts';
 import type { HttpMethod, WireObject } from './transport.ts';
@@ -107,12 +108,6 @@ export type ListedWrite =
     };
 
 export type WriteOperation = ListedWrite['operation'];
-
-/**
- * What a write may do when it is repeated: `target-state` nothing more; `duplicate-rejecting` the server refuses the
- * second; `duplicate-accepting` there are two of it, so it is never sent again without proof.
- */
-export type WriteClass = 'target-state' | 'duplicate-rejecting' | 'duplicate-accepting';
 
 /** A write that a kind declares: how it is sent, what a repetition would do, and what its answer proves. */
 export interface WriteDeclaration {

@@ -8,7 +8,7 @@ import { canonicalUrl } from '../platform/url.ts';
 import { REGIONS_MAX_AGE_MS } from './guards.ts';
 
 type BindingWorld = Pick<ApplyWorld, 'client' | 'ledger' | 'clock' | 'actor'>;
-type Place = { readonly team: string; readonly region: string };
+type TeamRegion = { readonly team: string; readonly region: string };
 
 /**
  * Refuses to continue where the ledger was written for another URL than the platform of that name has. Sends nothing.
@@ -28,7 +28,7 @@ export async function mustBeBoundUrl(client: Pick<PlatformClient, 'name' | 'url'
 export async function mustBeBoundRegion(
   client: PlatformClient,
   ledger: Ledger,
-  { team, region }: Place,
+  { team, region }: TeamRegion,
 ): Promise<void> {
   const bound = (await readBindings(ledger)).get(client.name)?.regions.get(region);
   if (bound === undefined) return;
@@ -40,7 +40,7 @@ export async function mustBeBoundRegion(
 const unreadable = new WeakMap<PlatformClient, Set<string>>();
 
 /** Binds the platform and the region at their first use. What the platform does not show stays unbound. */
-export async function bindAtFirstUse(world: BindingWorld, { team, region }: Place): Promise<void> {
+export async function bindAtFirstUse(world: BindingWorld, { team, region }: TeamRegion): Promise<void> {
   const { client, ledger, clock, actor } = world;
   const known = (await readBindings(ledger)).get(client.name);
   if (known?.regions.has(region) === true) return;

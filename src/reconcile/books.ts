@@ -1,4 +1,4 @@
-import { isNews, type Place, renamed, toObject, transaction } from '../apply/journal.ts';
+import { isNews, type ObjectPlace, renamed, toObject, transaction } from '../apply/journal.ts';
 import type { ApplyWorld } from '../apply/world.ts';
 import { makesCopies } from '../kinds/define.ts';
 import { type Memory, remembered } from '../kinds/reconciled.ts';
@@ -36,7 +36,7 @@ const FIRST_INSTALL_HOLDS: ReadonlySet<string> = new Set([
 export async function bookings(world: ApplyWorld, prepared: BooksInput): Promise<readonly LedgerOperation[]> {
   const operations: LedgerOperation[] = [];
   for (const { resource, kind, recording } of prepared.bookkeeping.settled) {
-    const place: Place = { scope: prepared.scope, kind, resource };
+    const place: ObjectPlace = { scope: prepared.scope, kind, resource };
     const prior = remembered(prepared.memory, kind, recording.naturalKey);
     const replaced =
       recording.replaces === undefined ? undefined : remembered(prepared.memory, kind, recording.replaces);

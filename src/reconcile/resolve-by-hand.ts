@@ -1,5 +1,5 @@
 import { forgetSince } from '../ledger/confirmation.ts';
-import { type Place, recordedObject, transaction } from '../apply/journal.ts';
+import { type ObjectPlace, recordedObject, transaction } from '../apply/journal.ts';
 import { startWindow } from '../apply/resolve.ts';
 import { settlingOf } from '../apply/settle.ts';
 import type { ApplyWorld } from '../apply/world.ts';
@@ -136,7 +136,7 @@ async function toldApplied(
   platform: () => Promise<ScopeReader | undefined>,
 ): Promise<{ readonly operations: readonly LedgerOperation[]; readonly warnings: readonly string[] }> {
   const { ledger } = world;
-  const place: Place = {
+  const place: ObjectPlace = {
     scope,
     kind: intent.resource.slice(0, intent.resource.indexOf('/')),
     resource: intent.resource,

@@ -1,5 +1,6 @@
 import type { ApplicationSpec } from '../kinds/application/spec.ts';
 import type { Memory, Permissions } from '../kinds/reconciled.ts';
+import type { ApplicationGroup } from '../manifest/group.ts';
 import type { ResourceId, Scope } from '../model/ids.ts';
 import type { ScopePlan, Wait } from '../model/plan.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
@@ -49,4 +50,16 @@ export interface Seen {
 /** The same with what the guards say to it. */
 export interface Prepared extends Seen {
   readonly refusals: readonly Refusal[];
+}
+
+const works = new WeakMap<ApplicationGroup, Work>();
+
+/** A group as a pass takes it; of the same group the same work. */
+export function workOf(group: ApplicationGroup): Work {
+  const known = works.get(group);
+  if (known !== undefined) return known;
+  const { application, resources } = group;
+  const work: Work = { application, resources: new Map(resources.map((resource) => [resource.id, resource])) };
+  works.set(group, work);
+  return work;
 }

@@ -1,14 +1,14 @@
 import { moveComponent } from './applications.ts';
 import { isRecord } from './body.ts';
-import type { Fault } from './faults.ts';
+import type { ServerFault } from './faults.ts';
 import { matchRoute } from './routes.ts';
 import type { SandboxState } from './state.ts';
 import type { Dialect, SandboxRequest, SandboxResponse } from './wire.ts';
 
 /** Faults that someone else causes: the platform's state changes before the request is answered. */
-type StateFault = Extract<Fault, { type: 'edit-rule' | 'move-component' }>;
+type StateFault = Extract<ServerFault, { type: 'edit-rule' | 'move-component' }>;
 
-export function isStateFault(fault: Fault | undefined): fault is StateFault {
+export function isStateFault(fault: ServerFault | undefined): fault is StateFault {
   return fault?.type === 'edit-rule' || fault?.type === 'move-component';
 }
 
@@ -29,7 +29,7 @@ export function changeState(state: SandboxState, fault: StateFault, dialect: Dia
 }
 
 /** The answer as the fault leaves it. */
-export function changedAnswer(fault: Fault | undefined, answer: SandboxResponse): SandboxResponse {
+export function changedAnswer(fault: ServerFault | undefined, answer: SandboxResponse): SandboxResponse {
   if (fault?.type !== 'fraction' && fault?.type !== 'lost-samples') return answer;
   if (answer.headers['content-type'] !== 'application/json') return answer;
   const body: unknown = JSON.parse(answer.body);

@@ -5,7 +5,7 @@ import { schemaCheck } from './schema-check.ts';
 type When = 'before' | 'after';
 
 /** One thing that goes wrong with one request. */
-export type Fault =
+export type ServerFault =
   | {
       readonly type: 'status';
       readonly when: When;
@@ -48,7 +48,7 @@ export interface FaultRule {
   readonly times?: number;
   /** Strikes with this probability, by the sandbox's random source. */
   readonly probability?: number;
-  readonly fault: Fault;
+  readonly fault: ServerFault;
 }
 
 const when = { enum: ['before', 'after'] };
@@ -160,7 +160,7 @@ export class FaultPlan {
   }
 
   /** What befalls a request. `random` is drawn from only where a rule has a probability. */
-  next(request: RequestFacts, random: () => number): Fault | undefined {
+  next(request: RequestFacts, random: () => number): ServerFault | undefined {
     for (const armed of this.#armed) {
       if (!isMatch(armed, request)) continue;
       armed.matched += 1;

@@ -9,7 +9,7 @@ import type { Change } from './table.ts';
 import type { Answer, SandboxContext, SandboxRequest, SandboxResponse } from './wire.ts';
 
 /** What came of one request. */
-export interface Outcome extends Effects {
+export interface Handled extends Effects {
   readonly response: SandboxResponse;
 }
 
@@ -32,7 +32,7 @@ interface Effects {
  * Answers one request and changes `state` in place. No I/O, nothing ambient: the same state, request and context
  * give the same answer and the same changes. Clone the state first to keep the old one.
  */
-export function handle(state: SandboxState, request: SandboxRequest, context: SandboxContext): Outcome {
+export function handle(state: SandboxState, request: SandboxRequest, context: SandboxContext): Handled {
   const { answer, ...effects } = decide(state, request, context);
   return { response: responseTo(answer), ...effects };
 }

@@ -8,8 +8,8 @@ import { crashed, frameworkError } from './answers.ts';
 import { answerControl, isControlPath } from './control.ts';
 import { type Keeper, keepInDirectory, keepInMemory } from './durable.ts';
 import { changedAnswer, changeState, isStateFault } from './fault-effects.ts';
-import { type Fault, FaultPlan, type FaultRule } from './faults.ts';
-import { handle, isWriteMethod, type Outcome, responseTo } from './handle.ts';
+import { type ServerFault, FaultPlan, type FaultRule } from './faults.ts';
+import { handle, isWriteMethod, type Handled, responseTo } from './handle.ts';
 import { type LoggedRequest, RequestLog } from './request-log.ts';
 import { matchRoute } from './routes.ts';
 import { type Seed, stateOf } from './seed.ts';
@@ -186,7 +186,7 @@ class Desk {
     request: SandboxRequest,
     response: ServerResponse,
     operation: string,
-    fault: Fault | undefined,
+    fault: ServerFault | undefined,
   ): Promise<void> {
     if (fault?.type === 'delay' && fault.when !== 'after') await this.#sleep(fault.ms);
     if (isStateFault(fault)) this.alter((state) => changeState(state, fault, this.dialect, request));
@@ -209,7 +209,7 @@ class Desk {
   }
 
   /** A write is committed before its answer exists; where that fails it did not happen, in memory either. */
-  #handle(request: SandboxRequest, fault: Fault | undefined): Outcome {
+  #handle(request: SandboxRequest, fault: ServerFault | undefined): Handled {
     if (fault?.type === 'stale' && request.method === 'GET') return this.#handleStale(request, fault.versions);
     const context = this.#context(fault?.type === 'race');
     try {
@@ -233,7 +233,7 @@ class Desk {
     }
   }
 
-  #handleStale(request: SandboxRequest, versions: number): Outcome {
+  #handleStale(request: SandboxRequest, versions: number): Handled {
     const undone = this.#versions.slice(-versions);
     for (const changes of undone.toReversed()) this.state.revert(changes);
     try {
@@ -272,7 +272,7 @@ class Desk {
 }
 
 /** The fault takes the request before it reaches the platform. */
-function isStopped(fault: Fault | undefined): boolean {
+function isStopped(fault: ServerFault | undefined): boolean {
   return (
     ((fault?.type === 'status' || fault?.type === 'drop') && fault.when === 'before') || fault?.type === 'redirect'
   );
@@ -282,7 +282,7 @@ function isStopped(fault: Fault | undefined): boolean {
 function faultyAnswer(
   request: SandboxRequest,
   answer: SandboxResponse | undefined,
-  fault: Fault | undefined,
+  fault: ServerFault | undefined,
 ): SandboxResponse | undefined {
   if (fault?.type === 'drop') return undefined;
   if (fault?.type === 'redirect') {

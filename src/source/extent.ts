@@ -79,7 +79,7 @@ export class Extents {
 
   /** Level by level: each level is one batch. */
   async #readAll(top: string, before: MeasuredFolder | undefined): Promise<void> {
-    let level: readonly Place[] = [{ tree: top, before }];
+    let level: readonly ExtentPlace[] = [{ tree: top, before }];
     for (let depth = 1; level.length > 0; depth += 1) {
       this.#check(depth, 'depth');
       const unread = [...new Set(level.map(({ tree }) => tree))].filter((id) => !this.#trees.has(id));
@@ -120,7 +120,7 @@ export class Extents {
   }
 
   /** Folders that are looked into. A folder that was named is read even where it has a skip marker. */
-  #below({ tree, before }: Place, isTop: boolean): readonly Place[] {
+  #below({ tree, before }: ExtentPlace, isTop: boolean): readonly ExtentPlace[] {
     const entries = this.entriesOf(tree);
     if (!isTop && entries.some(({ name }) => name === SKIP_MARKER)) return [];
     return entries.flatMap(({ type, name, id }) =>
@@ -134,12 +134,12 @@ export class Extents {
   }
 }
 
-interface Place {
+interface ExtentPlace {
   readonly tree: string;
   readonly before: MeasuredFolder | undefined;
 }
 
-function isChanged({ tree, before }: Place): boolean {
+function isChanged({ tree, before }: ExtentPlace): boolean {
   return before?.tree !== tree;
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ControllerStatus } from '../../src/model/status.ts';
-import { requestFloor } from '../../src/reconcile/request-floor.ts';
+import { requestFloor } from '../support/request-floor.ts';
 import type { Figure } from './figures.ts';
 import { checkout } from './checkout.ts';
 import {

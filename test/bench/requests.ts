@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { requestFloor, type RoundSize } from '../../src/reconcile/request-floor.ts';
+import { requestFloor, type RoundSize } from '../support/request-floor.ts';
 import type { BenchOptions, Figure } from './figures.ts';
 import {
   COMPONENTS_PER_APPLICATION,

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { Fault } from '../../src/sandbox/faults.ts';
+import type { ServerFault } from '../../src/sandbox/faults.ts';
 import { demo } from '../../src/sandbox/seeds/demo.ts';
 import { install, PORTS, rule, type Scene, setScene, shop, web } from './scene.ts';
 
-const answers: Readonly<Record<string, Fault>> = {
+const answers: Readonly<Record<string, ServerFault>> = {
   'done, and the connection lost': { type: 'drop', when: 'after' },
   'not done, and the connection lost': { type: 'drop', when: 'before' },
   'done, and a proxy says 502': { type: 'status', when: 'after', status: 502, body: '<html>bad gateway</html>' },

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { requestFloor } from '../../src/reconcile/request-floor.ts';
+import { requestFloor } from '../support/request-floor.ts';
 import { demo } from '../../src/sandbox/seeds/demo.ts';
 import { setScene } from './scene.ts';
 

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { EXIT } from '../../src/cli/exit-codes.ts';
-import { requestFloor } from '../../src/reconcile/request-floor.ts';
+import { requestFloor } from '../support/request-floor.ts';
 import { COMPONENTS_PER_APPLICATION, fleetManifests, fleetSeed, type FleetSize, serviceId } from '../bench/fleet.ts';
 import { HANG_MS } from '../support/hang.ts';
 import { type Scene, setScene } from './scene.ts';

@@ -4,7 +4,7 @@ import { kindDeclarations } from '../../src/kinds/declarations.ts';
 import { createAccount } from '../../src/controller/account.ts';
 import { createEventLog } from '../../src/controller/events.ts';
 import { createSlots, type Waiting } from '../../src/controller/slots.ts';
-import { workOf } from '../../src/controller/views.ts';
+import { workOf } from '../../src/reconcile/work.ts';
 import { FileCache } from '../../src/manifest/file-cache.ts';
 import { groupByApplication } from '../../src/manifest/group.ts';
 import { loadManifests } from '../../src/manifest/load.ts';

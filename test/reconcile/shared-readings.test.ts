@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ReadOperation } from '../../src/platform/operations.ts';
 import type { Work } from '../../src/reconcile/reconcile.ts';
-import { requestFloor } from '../../src/reconcile/request-floor.ts';
+import { requestFloor } from '../support/request-floor.ts';
 import { createSharedReadings } from '../../src/reconcile/shared-readings.ts';
 import type { Seed } from '../../src/sandbox/seed.ts';
 import type { Dialect } from '../../src/sandbox/wire.ts';

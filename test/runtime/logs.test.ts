@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Clock } from '../../src/runtime/clock.ts';
 import { createJsonLog } from '../../src/runtime/json-log.ts';
-import { withFields } from '../../src/runtime/log.ts';
 import { createTextLog } from '../../src/runtime/text-log.ts';
 
 const clock: Clock = {
@@ -44,24 +43,4 @@ test.for(['text', 'json'] as const)('a silent %s log says nothing', (format) => 
   const log = format === 'text' ? createTextLog('silent', write) : createJsonLog('silent', clock, write);
   log.error('nothing');
   expect(lines).toEqual([]);
-});
-
-test('a log may be bound to what its lines are about, and again to more', () => {
-  const lines: string[] = [];
-  const whole = createJsonLog('debug', clock, (line) => void lines.push(line));
-  const scoped = withFields(whole, { scope: 'default/team-a/region-1/42', revision: undefined });
-  const log = withFields(scoped, { revision: 'main@sha1:abc', attempt: 1 });
-  log.debug('looking');
-  log.info('planned', { actions: 2 });
-  log.warn('slow', { attempt: 2 });
-  log.error('failed');
-  scoped.info('alone');
-  expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([
-    { level: 'debug', scope: 'default/team-a/region-1/42', revision: 'main@sha1:abc', attempt: 1, msg: 'looking' },
-    { level: 'info', revision: 'main@sha1:abc', actions: 2, msg: 'planned' },
-    { level: 'warn', attempt: 2 },
-    { level: 'error', scope: 'default/team-a/region-1/42' },
-    { level: 'info', scope: 'default/team-a/region-1/42', msg: 'alone' },
-  ]);
-  expect(lines.at(-1)).not.toContain('revision');
 });

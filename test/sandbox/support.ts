@@ -1,6 +1,6 @@
 import { systemClock } from '../../src/runtime/clock.ts';
 import { systemRandom } from '../../src/runtime/random.ts';
-import { handle, type Outcome } from '../../src/sandbox/handle.ts';
+import { handle, type Handled } from '../../src/sandbox/handle.ts';
 import { type Seed, stateOf } from '../../src/sandbox/seed.ts';
 import { demo, demoSeed } from '../../src/sandbox/seeds/demo.ts';
 import {
@@ -34,7 +34,7 @@ export class Bench {
   readonly state: SandboxState;
   readonly dialect: Dialect;
   nowMs = Date.parse('2026-11-20T12:00:00Z');
-  last: Outcome | undefined;
+  last: Handled | undefined;
   #ids = 0;
 
   constructor(seed: Seed = demoSeed, dialect: Dialect = 'extended') {

@@ -1,4 +1,4 @@
-import type { WriteClass } from '../../src/platform/writes.ts';
+import type { WriteClass } from '../../src/model/owned.ts';
 
 /** What a fault does to the effect of a write: nothing happens, it happens as it should, or only much later. */
 export type Effect = 'none' | 'now' | 'late' | 'twice';

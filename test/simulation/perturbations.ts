@@ -1,5 +1,6 @@
 import { operations } from '../../src/platform/operations.ts';
-import type { WriteClass, WriteOperation } from '../../src/platform/writes.ts';
+import type { WriteClass } from '../../src/model/owned.ts';
+import type { WriteOperation } from '../../src/platform/writes.ts';
 import { type ActorName, actorNames, rareActors } from './actors.ts';
 import type { Chance } from './chance.ts';
 import { readFaults, writeFaults } from './faults.ts';

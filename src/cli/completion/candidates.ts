@@ -38,7 +38,7 @@ const NAMES_OF: Readonly<Record<string, Source>> = {
 const PATH_PLACEHOLDER = /[<[](?:file|files|path|paths|dir|folder|checkout)(?:\.\.\.)?[>\]]/;
 
 /** Where the cursor is: the command, what stands before it, and what of the word is there. */
-interface Place {
+interface CursorPlace {
   readonly command: CommandUnknownOpts;
   /** Values of options so far, by long name. */
   readonly given: ReadonlyMap<string, readonly string[]>;
@@ -73,7 +73,7 @@ export function complete(words: readonly string[], program: CommandUnknownOpts, 
 
 const NOTHING: Completion = { type: 'words', words: [] };
 
-function placeOf(words: readonly string[], program: CommandUnknownOpts): Place {
+function placeOf(words: readonly string[], program: CommandUnknownOpts): CursorPlace {
   let command = program;
   let operands = 0;
   let pending: Option | undefined;
@@ -142,7 +142,7 @@ function commandsOf(command: CommandUnknownOpts): readonly Candidate[] {
 }
 
 /** Those that are there already are not offered again, unless they may be. */
-function flagsOf({ command, given }: Place): readonly Candidate[] {
+function flagsOf({ command, given }: CursorPlace): readonly Candidate[] {
   return command
     .createHelp()
     .visibleOptions(command as never)
@@ -168,7 +168,7 @@ function valuesOf(
   of: Option | Argument,
   before: string,
   current: string,
-  place: Place,
+  place: CursorPlace,
   names: NamesAtHand,
 ): Completion {
   if (of.argChoices !== undefined) {
@@ -186,7 +186,7 @@ function valuesOf(
   );
 }
 
-function sourceOf(of: Option | Argument, { command }: Place): Source | undefined {
+function sourceOf(of: Option | Argument, { command }: CursorPlace): Source | undefined {
   const isOption = 'flags' in of;
   const name = isOption ? nameOf(of) : of.name();
   // What a ledger has is named as resources are.
@@ -195,7 +195,11 @@ function sourceOf(of: Option | Argument, { command }: Place): Source | undefined
   return PATH_PLACEHOLDER.test(isOption ? of.flags : `<${name}>`) ? 'files' : undefined;
 }
 
-function candidatesFrom(source: Exclude<Source, 'files'>, { given }: Place, names: NamesAtHand): readonly Candidate[] {
+function candidatesFrom(
+  source: Exclude<Source, 'files'>,
+  { given }: CursorPlace,
+  names: NamesAtHand,
+): readonly Candidate[] {
   const files = given.get('filename') ?? [];
   const plain = (values: readonly string[]): readonly Candidate[] =>
     values.map((value) => ({ value, description: '' }));

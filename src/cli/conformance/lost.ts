@@ -2,10 +2,9 @@ import { STORE_INSTALL } from '../../kinds/store-install/name.ts';
 import { count } from '../text.ts';
 import type { Findings } from './findings.ts';
 import type { Ground } from './ground.ts';
-import { portText, seePort } from './ports.ts';
 import type { Doc, Run, Workplace } from './product.ts';
 import { ARRIVES, type Loss, LOSSES, type Proxy } from './proxy.ts';
-import { idsOf, type Scene, sceneOf } from './scene.ts';
+import { expectHttpPort, idsOf, type Scene, sceneOf } from './scene.ts';
 
 /** Applies that it may take until everything is in sync after one answer was lost. */
 const RUNS_MAX = 5;
@@ -55,16 +54,7 @@ async function checkChanges(scene: Scene, proxy: Proxy, loss: Loss, nth: number)
   if (lost === 0) return false;
   const title = `write ${nth} of an apply, answer lost: ${loss}`;
   expectExit(id, `${title}: in sync at last`, 0, run);
-  const seen = await seePort(ground, ground.components[0], port);
-  const wanted = {
-    protocol: 'http',
-    inner: true,
-    outer: true,
-    alias: 'first',
-    rules: 'active',
-    endpoint: 'none',
-  } as const;
-  findings.check(`${id}-port`, `${title}: the port`, portText(wanted, seen), portText(seen));
+  await expectHttpPort(scene, `${id}-port`, `${title}: the port`, 'none');
   if (ground.isExtended)
     findings.check(`${id}-rules`, `${title}: rules of the domain`, '1', String((await idsOf(ground, domain)).length));
   return true;
@@ -88,7 +78,7 @@ async function converged(
 
 /** A change of protocol closes outer access for a moment: whichever answer is lost, it is open again in the end. */
 async function checkProtocol(scene: Scene, proxy: Proxy, loss: Loss, nth: number): Promise<boolean> {
-  const { ground, place, port, base, findings, expectExit } = scene;
+  const { place, base, expectExit } = scene;
   place.write(base({ protocol: 'tcp' }));
   const begun = await place.apply();
   place.write(base({ protocol: 'http' }));
@@ -98,16 +88,7 @@ async function checkProtocol(scene: Scene, proxy: Proxy, loss: Loss, nth: number
   const title = `write ${nth} of a change from tcp to http, answer lost: ${loss}`;
   const id = `lost-answers/protocol-${loss}-${nth}`;
   expectExit(id, `${title}: in sync at last`, 0, begun.code === 0 ? run : begun);
-  const seen = await seePort(ground, ground.components[0], port);
-  const wanted = {
-    protocol: 'http',
-    inner: true,
-    outer: true,
-    alias: 'first',
-    rules: 'active',
-    endpoint: 'inactive',
-  } as const;
-  findings.check(`${id}-port`, `${title}: the port`, portText(wanted, seen), portText(seen));
+  await expectHttpPort(scene, `${id}-port`, `${title}: the port`, 'inactive');
   return true;
 }
 

@@ -1,23 +1,15 @@
 import { COMPONENT } from '../../kinds/component/name.ts';
 import { portText, seePort } from './ports.ts';
 import type { Doc } from './product.ts';
-import type { Scene } from './scene.ts';
+import { expectHttpPort, type Scene } from './scene.ts';
 
-export async function applies({ ground, place, port, findings, base, rule, expectExit }: Scene): Promise<void> {
+export async function applies(scene: Scene): Promise<void> {
+  const { ground, place, base, rule, expectExit } = scene;
   const domain = ground.domain('applies');
   place.write([...base(), rule(domain, { weight: 50, cookie: 'a=1', header: 'X-A=1' })]);
   expectExit('workflows/apply', 'apply', 0, await place.apply());
   expectExit('workflows/apply-again', 'the plan after an apply is empty', 0, await place.plan());
-  const seen = await seePort(ground, ground.components[0], port);
-  const wanted = {
-    protocol: 'http',
-    inner: true,
-    outer: true,
-    alias: 'first',
-    rules: 'active',
-    endpoint: 'none',
-  } as const;
-  findings.check('workflows/apply-port', 'the port after an apply', portText(wanted, seen), portText(seen));
+  await expectHttpPort(scene, 'workflows/apply-port', 'the port after an apply', 'none');
   if (!ground.isExtended) ground.leave(`rule ${domain}/ of application ${ground.app.appId}`);
 }
 

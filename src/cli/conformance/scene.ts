@@ -3,6 +3,7 @@ import { GATEWAY_RULE } from '../../kinds/http-gateway-rule/name.ts';
 import type { PortProtocol } from '../../model/observed.ts';
 import type { Findings } from './findings.ts';
 import type { Ground } from './ground.ts';
+import { portText, seePort } from './ports.ts';
 import type { Doc, Run, Workplace } from './product.ts';
 
 /** What one workflow works with: a workplace of its own, and one port of the first component. */
@@ -55,6 +56,18 @@ export function sceneOf(ground: Ground, findings: Findings, place: Workplace): S
     expectExit: (id, title, expected, run) =>
       findings.check(id, title, `exit ${expected}`, `exit ${run.code}${run.code === expected ? '' : `: ${tail(run)}`}`),
   };
+}
+
+/** Checks that the port of a scene is an open http port, as `base` wants it. @param endpoint of the stream that it may have had. */
+export async function expectHttpPort(
+  { ground, port, findings }: Scene,
+  id: string,
+  title: string,
+  endpoint: 'none' | 'inactive',
+): Promise<void> {
+  const seen = await seePort(ground, ground.components[0], port);
+  const wanted = { protocol: 'http', inner: true, outer: true, alias: 'first', rules: 'active', endpoint } as const;
+  findings.check(id, title, portText(wanted, seen), portText(seen));
 }
 
 function tail({ out, err }: Run): string {

@@ -36,13 +36,13 @@ export async function gatherAnswers(options: GivenAnswers, surroundings: Surroun
   return { ...reach, team, region, appId, name: options.name ?? documentName(shown, appId) };
 }
 
-type Place = Pick<Answers, 'team' | 'region' | 'appId'>;
+type ApplicationAddress = Pick<Answers, 'team' | 'region' | 'appId'>;
 
 /**
  * @returns the name that the platform shows of the application, or '' where it cannot be read: a note on stderr says why.
  * @throws PortolanError `invalid` for what the platform does not list.
  */
-async function checkedName(place: Place, reach: Reach, surroundings: Surroundings): Promise<string> {
+async function checkedName(place: ApplicationAddress, reach: Reach, surroundings: Surroundings): Promise<string> {
   const { err } = surroundings.terminal;
   const platform = await reachPlatform(reach, surroundings, (why) =>
     err.write(
@@ -56,7 +56,7 @@ async function checkedName(place: Place, reach: Reach, surroundings: Surrounding
   }
 }
 
-async function nameOnPlatform({ team, region, appId }: Place, platform: PlatformAtHand): Promise<string> {
+async function nameOnPlatform({ team, region, appId }: ApplicationAddress, platform: PlatformAtHand): Promise<string> {
   const regions = (await platform.regions(team)) ?? [];
   if (regions.length > 0 && !regions.some(({ word }) => word === region))
     throw badFlag('--region', `the platform lists ${listed(regions.map(({ word }) => word))}`);

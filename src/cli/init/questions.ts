@@ -9,8 +9,8 @@ import { type PlatformAtHand, reachPlatform } from './platform.ts';
 type Draft = { -readonly [Name in keyof Answers]?: Answers[Name] };
 
 /** What a question came to: answers, the return to an earlier question, or undefined where a flag has answered it. */
-type Outcome = Draft | Back | { readonly backTo: number } | undefined;
-type Question = (draft: Draft) => Promise<Outcome>;
+type Answered = Draft | Back | { readonly backTo: number } | undefined;
+type Question = (draft: Draft) => Promise<Answered>;
 
 interface Asking {
   readonly options: GivenAnswers;
@@ -62,7 +62,7 @@ async function inTurn(questions: readonly Question[], given: Draft, onFirst: () 
   const answered: number[] = [];
   let draft = given;
   for (let at = 0; at < questions.length; ) {
-    const outcome = (await questions[at]?.(draft)) as Outcome;
+    const outcome = (await questions[at]?.(draft)) as Answered;
     if (outcome === undefined) at += 1;
     else if (outcome === BACK || 'backTo' in outcome) {
       const target = outcome === BACK ? at - 1 : outcome.backTo;
@@ -80,7 +80,7 @@ async function inTurn(questions: readonly Question[], given: Draft, onFirst: () 
 }
 
 const TEAM_QUESTION = 2;
-const QUESTIONS: readonly ((draft: Draft, asking: Asking) => Promise<Outcome>)[] = [
+const QUESTIONS: readonly ((draft: Draft, asking: Asking) => Promise<Answered>)[] = [
   askUrl,
   askToken,
   askTeam,
@@ -90,7 +90,7 @@ const QUESTIONS: readonly ((draft: Draft, asking: Asking) => Promise<Outcome>)[]
   review,
 ];
 
-async function askUrl(draft: Draft, { options, interview }: Asking): Promise<Outcome> {
+async function askUrl(draft: Draft, { options, interview }: Asking): Promise<Answered> {
   if (options.url !== undefined) return undefined;
   const { allowPlainHttp = false } = options;
   const url = await interview.ask('Address of the platform', draft.url, (text): Reading<string> => {
@@ -101,7 +101,7 @@ async function askUrl(draft: Draft, { options, interview }: Asking): Promise<Out
 }
 
 /** Only where the token stands: whoever types the token itself is told, and it is not shown again. */
-async function askToken({ token }: Draft, { options, interview }: Asking): Promise<Outcome> {
+async function askToken({ token }: Draft, { options, interview }: Asking): Promise<Answered> {
   if (tokenOf(options) !== undefined) return undefined;
   interview.say('The token is not asked for, only where it stands: the name of a variable, or the path of a file.');
   const former = token === undefined ? undefined : 'env' in token ? token.env : token.file;
@@ -113,13 +113,13 @@ async function askToken({ token }: Draft, { options, interview }: Asking): Promi
   });
 }
 
-async function askTeam(draft: Draft, { options, interview }: Asking): Promise<Outcome> {
+async function askTeam(draft: Draft, { options, interview }: Asking): Promise<Answered> {
   if (options.team !== undefined) return undefined;
   const team = await interview.ask('Team', draft.team, textReader('team'));
   return team === BACK ? BACK : { team };
 }
 
-async function askRegion(draft: Draft, { options, interview, platform }: Asking): Promise<Outcome> {
+async function askRegion(draft: Draft, { options, interview, platform }: Asking): Promise<Answered> {
   const choices = (await (await platform(draft))?.regions(draft.team ?? '')) ?? [];
   // What could not be written down anyway is not offered.
   const usable = choices.filter(({ word }) => faultOf('region', word) === undefined);
@@ -135,7 +135,7 @@ async function askRegion(draft: Draft, { options, interview, platform }: Asking)
   return region === BACK ? BACK : { region };
 }
 
-async function askAppId(draft: Draft, { options, interview, platform }: Asking): Promise<Outcome> {
+async function askAppId(draft: Draft, { options, interview, platform }: Asking): Promise<Answered> {
   const found = (await applicationsOf(draft, platform)) ?? [];
   if ('fault' in found) {
     if (options.team !== undefined) throw badFlag('--team', found.fault);
@@ -159,7 +159,7 @@ async function askAppId(draft: Draft, { options, interview, platform }: Asking):
   return appId === BACK ? BACK : { appId };
 }
 
-async function askName(draft: Draft, { options, interview, platform }: Asking): Promise<Outcome> {
+async function askName(draft: Draft, { options, interview, platform }: Asking): Promise<Answered> {
   if (options.name !== undefined) return undefined;
   const { appId = 0 } = draft;
   const found = (await applicationsOf(draft, platform)) ?? [];
@@ -173,7 +173,7 @@ async function askName(draft: Draft, { options, interview, platform }: Asking): 
 }
 
 /** Without it, the last answer could not be changed. */
-async function review(draft: Draft, { interview }: Asking): Promise<Outcome> {
+async function review(draft: Draft, { interview }: Asking): Promise<Answered> {
   const { url = '', token, team, region, appId, name = '' } = draft;
   const where = token === undefined ? '' : 'env' in token ? `variable ${token.env}` : `file ${token.file}`;
   interview.say('');

@@ -1,6 +1,6 @@
 import { safeLine } from '../../model/text.ts';
 import { unreachable } from '../../model/unreachable.ts';
-import { judgePlan, type PlanRefusal, type Verdict } from '../../plan/agreement.ts';
+import { judgePlan, type PlanRefusal, type Judgement } from '../../plan/agreement.ts';
 import type { PlanDocument } from '../../plan/document.ts';
 import { renderDifference } from '../../plan/render/difference.ts';
 import type { Disagreement } from '../../plan/report.ts';
@@ -47,7 +47,11 @@ export async function withAgreed(
 }
 
 /** Compares the plan that has just been made with the one that was agreed to. */
-export async function judge(document: PlanDocument, { expect, opened }: Agreement, session: Session): Promise<Verdict> {
+export async function judge(
+  document: PlanDocument,
+  { expect, opened }: Agreement,
+  session: Session,
+): Promise<Judgement> {
   const last = opened === undefined ? undefined : await session.ledger.lastSnapshot(session.source);
   return judgePlan(document, { expected: expect, saved: opened?.saved }, session.snapshot, last);
 }

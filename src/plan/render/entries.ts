@@ -2,7 +2,7 @@ import type { Action, Cause, FieldChange, Note, ScopePlan } from '../../model/pl
 import { safeLine } from '../../model/text.ts';
 import { type CommonCause, commonCauses, distinctRefusals, namesOf } from '../causes.ts';
 import { unreachable } from '../../model/unreachable.ts';
-import type { Disagreement, EndedScope, Fault, PlanReport, ScopeResult } from '../report.ts';
+import type { Disagreement, EndedScope, ReportedError, PlanReport, ScopeResult } from '../report.ts';
 import type { ActionResult } from '../result.ts';
 import { cameUp, isoTime, isOwnChange, isOwnResult, resultWords, shownChanges, untried } from './words.ts';
 
@@ -118,16 +118,16 @@ function entry(facts: Partial<Entry> & Pick<Entry, 'state' | 'level' | 'code' | 
 
 /** An application that the plan knew and the run then could not read counts once. */
 function unobservedFaults(
-  planned: readonly (Fault & { readonly application: string })[],
+  planned: readonly (ReportedError & { readonly application: string })[],
   outcomes: readonly ScopeResult[] = [],
-): readonly (readonly [string, Fault])[] {
-  const faults = new Map<string, Fault>(planned.map((error) => [error.application, error]));
+): readonly (readonly [string, ReportedError])[] {
+  const faults = new Map<string, ReportedError>(planned.map((error) => [error.application, error]));
   for (const outcome of outcomes) if (outcome.type === 'unobserved') faults.set(outcome.application, outcome.error);
   return [...faults];
 }
 
 function unobservedCauses(
-  faults: readonly (readonly [string, Fault])[],
+  faults: readonly (readonly [string, ReportedError])[],
   isEachItsOwn: boolean,
 ): readonly CommonCause[] {
   const errors = faults.map(([application, { code, message, remedy }]) => ({ application, code, message, remedy }));

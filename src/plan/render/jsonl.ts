@@ -4,7 +4,7 @@ import type { Action, DeferredAction, Hold, Note, ScopePlan, Wait } from '../../
 import type { EpochMs } from '../../model/time.ts';
 import type { PlanDocument, PlanSummary, UnobservedScope } from '../document.ts';
 import type { Refusal } from '../guard.ts';
-import type { Applied, Disagreement, Fault, PlanReport, ScopeResult } from '../report.ts';
+import type { Applied, Disagreement, ReportedError, PlanReport, ScopeResult } from '../report.ts';
 import type { ActionResult } from '../result.ts';
 
 type WithoutAction<Result> = Result extends unknown ? Omit<Result, 'action'> : never;
@@ -62,7 +62,7 @@ interface OutcomeLine {
   readonly deferred: readonly DeferredAction[];
   readonly holds: readonly Hold[];
   readonly waits: readonly Wait[];
-  readonly error?: Fault;
+  readonly error?: ReportedError;
 }
 
 /** A report as lines: the plan, and what became of it. */

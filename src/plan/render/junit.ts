@@ -6,12 +6,12 @@ import { entriesOf, type Entry, type EntryState } from './entries.ts';
 import { linesOf, placeOf, type PositionOf, problemFindings } from './findings.ts';
 
 /** `failure`: a person must look. `error`: nothing is known, or it broke. `skipped`: it was not its turn. */
-type Verdict = 'passed' | 'failure' | 'error' | 'skipped';
+type JunitResult = 'passed' | 'failure' | 'error' | 'skipped';
 
 export interface JunitCase {
   readonly name: string;
   readonly classname: string;
-  readonly verdict: Verdict;
+  readonly verdict: JunitResult;
   /** One line. */
   readonly message: string;
   /** What is behind it; also of a case that passed. */
@@ -77,7 +77,7 @@ function placeLine(position: ReturnType<PositionOf>): readonly string[] {
   return position === undefined ? [] : [`${position.file}:${position.line}:${position.column}`];
 }
 
-function verdictOf(state: EntryState): Verdict {
+function verdictOf(state: EntryState): JunitResult {
   switch (state) {
     case 'planned':
     case 'done':
@@ -119,7 +119,7 @@ function counts(cases: readonly JunitCase[]): string {
   return `tests="${cases.length}" failures="${number(cases, 'failure')}" errors="${number(cases, 'error')}"`;
 }
 
-function number(cases: readonly JunitCase[], verdict: Verdict): number {
+function number(cases: readonly JunitCase[], verdict: JunitResult): number {
   return cases.filter((one) => one.verdict === verdict).length;
 }
 

@@ -1,4 +1,4 @@
-import type { ReadOperation } from '../platform/operations.ts';
+import type { ReadOperation } from '../../src/platform/operations.ts';
 
 /** What must be known of applications to say that they are as git wants them. Of installs the ledger knows enough. */
 type Question = 'which applications there are' | 'the ports of a component' | 'the rules';

@@ -1,0 +1,10 @@
+import type { ControllerObserver } from '../../src/controller/api.ts';
+
+export const silentObserver: ControllerObserver = {
+  queued() {},
+  began() {},
+  ended() {},
+  retried() {},
+  request() {},
+  milestone() {},
+};
