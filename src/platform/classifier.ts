@@ -9,7 +9,8 @@ import { writeClassOf } from './operations.ts';
 import { retryAfterMs } from './retrying.ts';
 import type { PlatformResponse, TransportError } from './transport.ts';
 import type { AnswerSummary, ClassifierRow, Proof, Verdict, WriteEvidence } from './verdict.ts';
-import type { RuleFields, WriteRequest } from './writes.ts';
+import type { RuleFields } from './rule-wire.ts';
+import type { WriteRequest } from './writes.ts';
 
 /** What answers that are not 2xx prove, as data. Anything that no row fits is unknown. */
 export const classifierTable = tableJson as unknown as {

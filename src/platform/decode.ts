@@ -22,9 +22,9 @@ import {
   placeTable,
   portTable,
   regionTable,
-  ruleTable,
   summaryTable,
 } from './records.ts';
+import { ruleTable } from './rule-wire.ts';
 
 /**
  * Decoders of what the platform answers, by the tables of `records.ts`. Each takes the parsed JSON and the words that

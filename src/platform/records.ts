@@ -10,7 +10,6 @@ import type {
   PlacedRule,
   PortRecord,
   Region,
-  RuleRecord,
   TcpEndpoint,
 } from '../model/observed.ts';
 import { decides, type RecordTable, shown } from './record-fields.ts';
@@ -86,35 +85,6 @@ export const endpointTable: RecordTable<TcpEndpoint> = {
   outer: decides('is_outer_service', 'flag'),
   endpoint: shown('end_point', 'text', ''),
   protocol: shown('protocol', 'text', ''),
-};
-
-export const ruleTable: RecordTable<RuleRecord> = {
-  ruleId: decides('http_rule_id', 'id'),
-  serviceId: decides('service_id', 'id'),
-  port: decides('container_port', 'port'),
-  domain: decides('domain_name', 'text'),
-  path: decides('domain_path', 'text', ''),
-  protocol: decides('protocol', 'text', ''),
-  certificateId: decides('certificate_id', 'integer', null),
-  weight: decides('the_weight', 'integer', null),
-  cookie: decides('domain_cookie', 'text', ''),
-  header: decides('domain_heander', 'text', ''),
-  autoSsl: decides('auto_ssl', 'flag', false),
-  autoSslConfig: decides('auto_ssl_config', 'text', null),
-  type: decides('type', 'integer', null),
-  outer: decides('is_outer_service', 'flag', false),
-  rowId: shown('ID', 'number', null),
-  isSenior: shown('is_senior', 'flag', null),
-  domainType: shown('domain_type', 'text', null),
-  pathRewrite: shown('path_rewrite', 'flag', null),
-  rewrites: shown('rewrites', 'rewrites', null),
-  regionId: shown('region_id', 'id', null),
-  tenantId: shown('tenant_id', 'id', null),
-  componentAlias: shown('service_name', 'text', null),
-  componentName: shown('service_alias', 'text', null),
-  team: shown('team_name', 'text', null),
-  region: shown('region_name', 'text', null),
-  appId: shown('app_id', 'number', null),
 };
 
 /** Where a rule of the listing of all rules is; the rule itself is read by its own table. */

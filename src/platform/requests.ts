@@ -5,32 +5,18 @@ import { unreachable } from '../model/unreachable.ts';
 import { operations, paths, WRITE_TIMEOUT_MS } from './operations.ts';
 import {
   checkedAlias,
-  checkedDomain,
-  checkedExtension,
-  checkedHeaderName,
   checkedId,
   checkedInteger,
   checkedPort,
   checkedProtocol,
-  checkedRulePath,
   checkedServiceName,
   checkedText,
   isWebUrl,
   refuse,
 } from './request-values.ts';
+import { type ExtensionEncoding, ruleBody } from './rule-wire.ts';
 import type { PlatformRequest, WireJson, WireObject } from './transport.ts';
-import type {
-  AppAddress,
-  DeclaredWrite,
-  ListedWrite,
-  PortActionFields,
-  RuleConfiguration,
-  RuleFields,
-  WriteRequest,
-} from './writes.ts';
-
-/** How `rule_extensions` travel: the documents say a list of strings, the real server takes objects only. */
-export type ExtensionEncoding = 'strings' | 'objects';
+import type { AppAddress, DeclaredWrite, ListedWrite, PortActionFields, WriteRequest } from './writes.ts';
 
 /**
  * The HTTP request of a write.
@@ -112,13 +98,12 @@ function contentOf(write: ListedWrite, extensions: ExtensionEncoding): Content {
     case 'createRule':
       return {
         path: paths.rules(checkedApp(write.app)),
-        body: { ...ruleBody(write.rule, extensions), ...ruleCreationBody(write.rule) },
+        body: ruleBody(write.rule, 'create', extensions),
       };
     case 'updateRule':
-      // A real server answers 500 to `domain_header` and `whether_open` in a PUT, so they are never in it.
       return {
         path: paths.rule(checkedApp(write.app), checkedId(write.ruleId, 'rule id')),
-        body: ruleBody(write.rule, extensions),
+        body: ruleBody(write.rule, 'update', extensions),
       };
     case 'deleteRule':
       return { path: paths.rule(checkedApp(write.app), checkedId(write.ruleId, 'rule id')) };
@@ -190,69 +175,6 @@ function portActionBody(change: PortActionFields): WireObject {
       return refuse('action', 'a documented port action', action);
     }
   }
-}
-
-/** The fields that POST and PUT share. Empty text means "none", which is what leaving the field out gives. */
-function ruleBody(rule: RuleFields, encoding: ExtensionEncoding): WireObject {
-  const { certificateId, weight, cookie, autoSslConfig, configuration } = rule;
-  return {
-    service_id: checkedId(rule.serviceId, 'component id'),
-    container_port: checkedPort(rule.port),
-    domain_name: checkedDomain(rule.domain),
-    ...(rule.path === undefined ? {} : { domain_path: checkedRulePath(rule.path) }),
-    ...(certificateId ? { certificate_id: checkedInteger(certificateId, 'certificate id', 1) } : {}),
-    ...(weight === undefined ? {} : { the_weight: checkedInteger(weight, 'weight') }),
-    ...(cookie ? { domain_cookie: checkedText(cookie, 'cookie condition', 1024) } : {}),
-    ...(rule.extensions === undefined ? {} : { rule_extensions: extensionList(rule.extensions, encoding) }),
-    ...(rule.autoSsl === undefined ? {} : { auto_ssl: rule.autoSsl }),
-    ...(autoSslConfig
-      ? { auto_ssl_config: checkedText(autoSslConfig, 'certificate distribution configuration', 128) }
-      : {}),
-    ...(configuration === undefined ? {} : { configuration: configurationBody(configuration) }),
-  };
-}
-
-function ruleCreationBody(rule: RuleFields): WireObject {
-  return {
-    ...(rule.header ? { domain_header: checkedText(rule.header, 'header condition', 1024) } : {}),
-    ...(rule.open === undefined ? {} : { whether_open: rule.open }),
-  };
-}
-
-function extensionList(extensions: NonNullable<RuleFields['extensions']>, encoding: ExtensionEncoding): WireJson {
-  const checked = extensions.map(({ key, value }) => ({
-    key: checkedExtension(key, 'extension key'),
-    value: checkedExtension(value, 'extension value'),
-  }));
-  return encoding === 'objects' ? checked : checked.map(({ key, value }) => `${key}:${value}`);
-}
-
-function configurationBody(configuration: RuleConfiguration): WireObject {
-  const { proxyBuffering, setHeaders } = configuration;
-  const numbers = {
-    proxy_body_size: configuration.proxyBodySize,
-    proxy_buffer_numbers: configuration.proxyBufferNumbers,
-    proxy_buffer_size: configuration.proxyBufferSize,
-    proxy_connect_timeout: configuration.proxyConnectTimeout,
-    proxy_read_timeout: configuration.proxyReadTimeout,
-    proxy_send_timeout: configuration.proxySendTimeout,
-  };
-  const present = Object.entries(numbers).filter((entry): entry is [string, number] => entry[1] !== undefined);
-  if (proxyBuffering !== undefined && proxyBuffering !== 'on' && proxyBuffering !== 'off') {
-    refuse('proxy_buffering', 'on or off', proxyBuffering);
-  }
-  return {
-    ...Object.fromEntries(present.map(([name, value]) => [name, checkedInteger(value, name)])),
-    ...(proxyBuffering === undefined ? {} : { proxy_buffering: proxyBuffering }),
-    ...(setHeaders === undefined
-      ? {}
-      : {
-          set_headers: setHeaders.map(({ key, value }) => ({
-            key: checkedHeaderName(key),
-            value: checkedText(value, `value of header ${key}`, 1024),
-          })),
-        }),
-  };
 }
 
 function installBody(install: Extract<ListedWrite, { operation: 'install' }>): WireObject {

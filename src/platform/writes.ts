@@ -1,6 +1,7 @@
 import type { WriteClass } from '../model/owned.ts';
 import type { PortProtocol } from '../model/observed.ts';
 import type { Secret } from '../model/secret.ts';
+import type { RuleFields } from './rule-wire.ts';
 import type { HttpMethod, WireObject } from './transport.ts';
 import type { ClassifierRow } from './verdict.ts';
 
@@ -9,37 +10,6 @@ export interface AppAddress {
   readonly team: string;
   readonly region: string;
   readonly appId: number;
-}
-
-/** `Configuration` of a gateway rule, in our words; see `platform-api` section 2.4. */
-export interface RuleConfiguration {
-  readonly proxyBodySize?: number;
-  readonly proxyBufferNumbers?: number;
-  readonly proxyBufferSize?: number;
-  readonly proxyBuffering?: string;
-  readonly proxyConnectTimeout?: number;
-  readonly proxyReadTimeout?: number;
-  readonly proxySendTimeout?: number;
-  readonly setHeaders?: readonly { readonly key: string; readonly value: string }[];
-}
-
-/** Every field of the `Http` request (section 2.4). Absent fields are left out of the body, never sent as null or "". */
-export interface RuleFields {
-  readonly serviceId: string;
-  readonly port: number;
-  readonly domain: string;
-  readonly path?: string;
-  readonly certificateId?: number;
-  readonly cookie?: string;
-  readonly header?: string;
-  readonly weight?: number;
-  /** The contract says array of string, the real server wants `{key,value}`: encoded by dialect. */
-  readonly extensions?: readonly { readonly key: string; readonly value: string }[];
-  /** `whether_open` */
-  readonly open?: boolean;
-  readonly autoSsl?: boolean;
-  readonly autoSslConfig?: string;
-  readonly configuration?: RuleConfiguration;
 }
 
 export type PortActionFields =

@@ -29,10 +29,10 @@ import {
   placeTable,
   portTable,
   regionTable,
-  ruleTable,
   seriesTable,
   summaryTable,
 } from '../../src/platform/records.ts';
+import { ruleTable } from '../../src/platform/rule-wire.ts';
 import { recordedExchange, recordedSecond } from './recorded.ts';
 
 const PEM = '-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBg\n-----END PRIVATE KEY-----';

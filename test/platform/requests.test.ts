@@ -4,7 +4,8 @@ import { PortolanError } from '../../src/model/errors.ts';
 import { Secret } from '../../src/model/secret.ts';
 import { operations, paths } from '../../src/platform/operations.ts';
 import { hashOf, writeRequest } from '../../src/platform/requests.ts';
-import type { PortActionFields, PortRequestFields, RuleFields, WriteRequest } from '../../src/platform/writes.ts';
+import type { PortActionFields, PortRequestFields, WriteRequest } from '../../src/platform/writes.ts';
+import type { RuleFields } from '../../src/platform/rule-wire.ts';
 
 const app = { team: 'team-a', region: 'region-1', appId: 42 };
 const at = '/openapi/v1/teams/team-a/regions/region-1/apps/42';

@@ -8,10 +8,10 @@ import {
   installTable,
   portTable,
   regionTable,
-  ruleTable,
   placeTable,
   summaryTable,
 } from '../../src/platform/records.ts';
+import { ruleTable } from '../../src/platform/rule-wire.ts';
 import { demoSeed } from '../../src/sandbox/seeds/demo.ts';
 import { exampleWork } from '../support/example-work.ts';
 import { ScopeWorld } from '../support/scope-world.ts';

@@ -1,6 +1,6 @@
 import { type RuleField, ruleFields } from '../../kinds/http-gateway-rule/fields.ts';
 import type { PortProtocol } from '../../model/observed.ts';
-import type { RuleFields } from '../../platform/writes.ts';
+import type { RuleFields } from '../../platform/rule-wire.ts';
 
 /**
  * What Portolan expects of a server, as data. The conformance suite walks these tables against a server and reports every

@@ -1,6 +1,6 @@
 import { COMPONENT } from '../../kinds/component/name.ts';
 import { join } from 'node:path';
-import type { RuleFields } from '../../platform/writes.ts';
+import type { RuleFields } from '../../platform/rule-wire.ts';
 import type { Doc } from './product.ts';
 import { idsOf, idsText, type Scene } from './scene.ts';
 

@@ -1,6 +1,6 @@
 import { canonicalJson, type Json } from '../../model/json.ts';
 import { paths } from '../../platform/operations.ts';
-import type { RuleFields } from '../../platform/writes.ts';
+import type { RuleFields } from '../../platform/rule-wire.ts';
 import { declaredOf, RULE_FIELDS, RULE_PAIRS, type RuleFieldExpectation, type RuleVariant } from './expectations.ts';
 import type { Findings } from './findings.ts';
 import type { Ground } from './ground.ts';

@@ -2,7 +2,8 @@ import type { Json, JsonObject } from '../../model/json.ts';
 import { PortolanError } from '../../model/errors.ts';
 import { unreachable } from '../../model/unreachable.ts';
 import { writeRequest } from '../../platform/requests.ts';
-import type { RuleConfiguration, RuleFields, WriteRequest } from '../../platform/writes.ts';
+import type { RuleFields } from '../../platform/rule-wire.ts';
+import type { WriteRequest } from '../../platform/writes.ts';
 import type { AppliedContext, KindCalls, Told, ToldContext } from '../calls.ts';
 import { badId, refuseId } from '../told.ts';
 import { findComponent } from '../component/identity.ts';
@@ -25,7 +26,7 @@ import type {
 } from '../reconciled.ts';
 import { assumedMark, assuming, hiddenFields, openedMark, plain, readableFields, removalMarks } from './asserted.ts';
 import { type CertificateView, wantsCertificate } from './certificate.ts';
-import { ruleFields } from './fields.ts';
+import { isNone, type RuleField, ruleFields } from './fields.ts';
 import type { RuleLive } from './live.ts';
 import { absence, madeBy, unrecorded } from './made-by.ts';
 import { comparedAgain, resolveUpdate } from './moved.ts';
@@ -119,8 +120,8 @@ function toWrite(step: RuleStep, { app }: CallContext): WriteRequest {
       return { operation: 'createRule', app, rule: { ...fieldsOf(step.rule), ...(step.open ? { open: true } : {}) } };
     case 'update':
     case 'restore': {
-      // An update ignores the configuration, and answers 500 to a header, so neither is in it.
-      const { header: _header, configuration: _configuration, ...rule } = fieldsOf(step.rule);
+      // What an update ignores, or answers 500 to, is not in it.
+      const rule = fieldsOf(step.rule, ({ update }) => update !== 'keeps');
       return { operation: 'updateRule', app, ruleId: step.ruleId, rule };
     }
     case 'recreate':
@@ -139,31 +140,10 @@ function toWrite(step: RuleStep, { app }: CallContext): WriteRequest {
 }
 
 /** The platform refuses null and "" for optional fields, and reads certificate 0 as none: all of them are left out. */
-function fieldsOf(rule: RuleWish): RuleFields {
+function fieldsOf(rule: RuleWish, isSent: (field: RuleField) => boolean = () => true): RuleFields {
   const { serviceId, port, domain, path } = rule;
-  const text = (name: string): string | undefined =>
-    typeof rule[name] === 'string' && rule[name] !== '' ? (rule[name] as string) : undefined;
-  const cookie = text('cookie');
-  const header = text('header');
-  const autoSslConfig = text('autoSslConfig');
-  return {
-    serviceId,
-    port,
-    domain,
-    path,
-    ...(typeof rule['certificateId'] === 'number' && rule['certificateId'] > 0
-      ? { certificateId: rule['certificateId'] }
-      : {}),
-    ...(cookie === undefined ? {} : { cookie }),
-    ...(header === undefined ? {} : { header }),
-    ...(typeof rule['weight'] === 'number' ? { weight: rule['weight'] } : {}),
-    ...(rule['extensions'] === undefined
-      ? {}
-      : { extensions: rule['extensions'] as unknown as NonNullable<RuleFields['extensions']> }),
-    ...(typeof rule['autoSsl'] === 'boolean' ? { autoSsl: rule['autoSsl'] } : {}),
-    ...(autoSslConfig === undefined ? {} : { autoSslConfig }),
-    ...(rule['configuration'] === undefined ? {} : { configuration: rule['configuration'] as RuleConfiguration }),
-  };
+  const fields = ruleFields.filter((field) => isSent(field) && !isNone(field, rule[field.name]));
+  return { serviceId, port, domain, path, ...Object.fromEntries(fields.map(({ name }) => [name, rule[name]])) };
 }
 
 function applied(

@@ -4,7 +4,7 @@ import { isDefault } from '../component/export.ts';
 import type { ExportContext, Exported, ExportedDocument, Remark } from '../export.ts';
 import { where } from './asserted.ts';
 import { domainProblems, ruleIdentity } from './check.ts';
-import { ruleFields } from './fields.ts';
+import { isNone, ruleFields } from './fields.ts';
 import { httpGatewayRuleSchema } from './spec.ts';
 import { protocolOf, ruleKey } from './steps.ts';
 
@@ -104,20 +104,13 @@ function documentOf(context: ExportContext, component: string, rule: RuleRecord)
 
 /** Every managed field that a server shows. What is empty there is absent here. */
 function conditions(context: ExportContext, rule: RuleRecord, remarks: Remark[]): JsonObject {
-  const schemas: Readonly<Record<string, JsonObject>> = {
-    weight: properties.weight,
-    cookie: properties.cookie,
-    header: properties.header,
-    certificateId: properties.certificateId,
-    autoSsl: properties.autoSsl.properties.enabled,
-    autoSslConfig: properties.autoSsl.properties.config,
-  };
   const spec: Record<string, JsonObject[string]> = {};
   const autoSsl: Record<string, JsonObject[string]> = {};
-  for (const { name, path, read } of ruleFields) {
-    const value = read?.(rule);
-    const schema = schemas[name];
-    if (schema === undefined || value === undefined || isUnset(name, value)) continue;
+  for (const field of ruleFields.filter(({ shownBy }) => shownBy === 'own-listing')) {
+    const { name, path } = field;
+    const value = field.read?.(rule);
+    const schema = schemaAt(path);
+    if (schema === undefined || value === undefined || isNone(field, value)) continue;
     if (name === 'certificateId' && typeof value === 'number') {
       const { written, remark } = certificateOf(context, value);
       Object.assign(spec, written);
@@ -151,9 +144,12 @@ function certificateOf({ live, fits }: ExportContext, id: number): { written: Js
     : byNumber;
 }
 
-/** How a server says "none". */
-function isUnset(name: string, value: unknown): boolean {
-  return value === '' || (name === 'certificateId' && value === 0);
+/** The schema of a field by its place in the spec: `autoSsl.enabled`. */
+function schemaAt(path: string): JsonObject | undefined {
+  let schema: JsonObject | undefined = httpGatewayRuleSchema;
+  for (const step of path.split('.'))
+    schema = (schema?.['properties'] as Record<string, JsonObject> | undefined)?.[step];
+  return schema;
 }
 
 function isNothing(rewrites: string | null): boolean {

@@ -17,6 +17,8 @@ export interface RuleField {
    * it. Server defaults are normalised here, and only here.
    */
   readonly read?: (rule: RuleRecord) => Json | undefined;
+  /** How a server says "none", besides an empty text. */
+  readonly none?: Json;
   /** What shows it: the listing of the application, only that of all rules, or nothing. */
   readonly shownBy: 'own-listing' | 'all-rules' | 'never';
   /**
@@ -62,8 +64,8 @@ export const ruleFields: readonly RuleField[] = [
     name: 'certificateId',
     path: 'certificateId',
     want: (spec) => spec.certificateId,
-    // 0 is how a server says "none".
     read: (rule) => rule.certificateId ?? 0,
+    none: 0,
     shownBy: 'own-listing',
     update: 'changes',
   },
@@ -119,6 +121,11 @@ export function needsRecreation({ update }: RuleField, before: Json | undefined,
 /** Whether a value holds the mask of one of Portolan's own secrets, so that the true value is not known. */
 export function isMasked(value: Json | undefined): boolean {
   return JSON.stringify(value ?? '').includes(SECRET_MASK);
+}
+
+/** Whether a value is how a server says "none". */
+export function isNone({ none }: RuleField, value: Json | undefined): boolean {
+  return isEmpty(value) || value === none;
 }
 
 function isEmpty(value: Json | undefined): boolean {

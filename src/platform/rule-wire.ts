@@ -1,0 +1,164 @@
+import type { RuleExtension, RuleRecord } from '../model/observed.ts';
+import { decides, type RecordField, type RecordTable, shown } from './record-fields.ts';
+import {
+  checkedDomain,
+  checkedExtension,
+  checkedHeaderName,
+  checkedId,
+  checkedInteger,
+  checkedPort,
+  checkedRulePath,
+  checkedText,
+  refuse,
+} from './request-values.ts';
+import type { WireJson, WireObject } from './transport.ts';
+
+/** `Configuration` of a gateway rule, in our words; see `platform-api` section 2.4. */
+export interface RuleConfiguration {
+  readonly proxyBodySize?: number;
+  readonly proxyBufferNumbers?: number;
+  readonly proxyBufferSize?: number;
+  readonly proxyBuffering?: string;
+  readonly proxyConnectTimeout?: number;
+  readonly proxyReadTimeout?: number;
+  readonly proxySendTimeout?: number;
+  readonly setHeaders?: readonly { readonly key: string; readonly value: string }[];
+}
+
+/** How `rule_extensions` travel: the documents say a list of strings, the real server takes objects only. */
+export type ExtensionEncoding = 'strings' | 'objects';
+
+/** How a body says one field of a rule. */
+interface Sent<Value> {
+  /** Name in the body. */
+  readonly as: string;
+  /** Checks the value; undefined: it means "none", which is what leaving the field out gives. */
+  encode(value: Value, extensions: ExtensionEncoding): WireJson | undefined;
+  /** A real server answers 500 to these in a PUT, so they are never in one. */
+  readonly onlyOn?: 'create';
+}
+
+function sent<Shown, Value>(
+  field: RecordField<Shown>,
+  encode: (value: Value) => WireJson | undefined,
+  changes: Partial<Pick<Sent<Value>, 'as' | 'onlyOn'>> = {},
+): RecordField<Shown> & Sent<Value> {
+  return { ...field, as: field.wire[0], encode, ...changes };
+}
+
+const textOrNone = (what: string, lengthMax: number) => (value: string) =>
+  value === '' ? undefined : checkedText(value, what, lengthMax);
+
+/** Fields that a body says and an answer shows: each is declared here, for both directions. */
+const settable = {
+  serviceId: sent(decides('service_id', 'id'), (value: string) => checkedId(value, 'component id')),
+  port: sent(decides('container_port', 'port'), (value: number) => checkedPort(value)),
+  domain: sent(decides('domain_name', 'text'), checkedDomain),
+  path: sent(decides('domain_path', 'text', ''), checkedRulePath),
+  certificateId: sent(decides('certificate_id', 'integer', null), (value: number) =>
+    value === 0 ? undefined : checkedInteger(value, 'certificate id', 1),
+  ),
+  weight: sent(decides('the_weight', 'integer', null), (value: number) => checkedInteger(value, 'weight')),
+  cookie: sent(decides('domain_cookie', 'text', ''), textOrNone('cookie condition', 1024)),
+  header: sent(decides('domain_heander', 'text', ''), textOrNone('header condition', 1024), {
+    as: 'domain_header',
+    onlyOn: 'create',
+  }),
+  autoSsl: sent(decides('auto_ssl', 'flag', false), (value: boolean) => value),
+  autoSslConfig: sent(
+    decides('auto_ssl_config', 'text', null),
+    textOrNone('certificate distribution configuration', 128),
+  ),
+};
+
+/** Fields that a body says, and that no answer or only another listing shows. */
+const unseen = {
+  /** The contract says array of string, the real server wants `{key,value}`: encoded by dialect. */
+  extensions: {
+    as: 'rule_extensions',
+    encode: (value: readonly RuleExtension[], encoding: ExtensionEncoding) => extensionList(value, encoding),
+  },
+  configuration: { as: 'configuration', encode: (value: RuleConfiguration) => configurationBody(value) },
+  open: { as: 'whether_open', encode: (value: boolean) => value, onlyOn: 'create' },
+} as const;
+
+type Wire = typeof settable & typeof unseen;
+type ValueOf<Field> = Field extends { encode(value: infer Value, extensions: ExtensionEncoding): unknown }
+  ? Value
+  : never;
+type Key = 'serviceId' | 'port' | 'domain';
+
+/** Every field of the `Http` request (section 2.4). Absent fields are left out of the body, never sent as null or "". */
+export type RuleFields = { readonly [Name in Key]: ValueOf<Wire[Name]> } & {
+  readonly [Name in Exclude<keyof Wire, Key>]?: ValueOf<Wire[Name]>;
+};
+
+/** How an answer's rule is read. */
+export const ruleTable: RecordTable<RuleRecord> = {
+  ruleId: decides('http_rule_id', 'id'),
+  ...settable,
+  protocol: decides('protocol', 'text', ''),
+  type: decides('type', 'integer', null),
+  outer: decides('is_outer_service', 'flag', false),
+  rowId: shown('ID', 'number', null),
+  isSenior: shown('is_senior', 'flag', null),
+  domainType: shown('domain_type', 'text', null),
+  pathRewrite: shown('path_rewrite', 'flag', null),
+  rewrites: shown('rewrites', 'rewrites', null),
+  regionId: shown('region_id', 'id', null),
+  tenantId: shown('tenant_id', 'id', null),
+  componentAlias: shown('service_name', 'text', null),
+  componentName: shown('service_alias', 'text', null),
+  team: shown('team_name', 'text', null),
+  region: shown('region_name', 'text', null),
+  appId: shown('app_id', 'number', null),
+};
+
+/** The body of a POST or PUT. @throws PortolanError `invalid` when a value is not a documented one. */
+export function ruleBody(rule: RuleFields, of: 'create' | 'update', extensions: ExtensionEncoding): WireObject {
+  const values = rule as Readonly<Record<string, unknown>>;
+  const fields = Object.entries({ ...settable, ...unseen }) as readonly [string, Sent<unknown>][];
+  return Object.fromEntries(
+    fields.flatMap(([name, { as, encode, onlyOn = of }]): [string, WireJson][] => {
+      const value = values[name];
+      const said = value === undefined || onlyOn !== of ? undefined : encode(value, extensions);
+      return said === undefined ? [] : [[as, said]];
+    }),
+  );
+}
+
+function extensionList(extensions: readonly RuleExtension[], encoding: ExtensionEncoding): WireJson {
+  const checked = extensions.map(({ key, value }) => ({
+    key: checkedExtension(key, 'extension key'),
+    value: checkedExtension(value, 'extension value'),
+  }));
+  return encoding === 'objects' ? checked : checked.map(({ key, value }) => `${key}:${value}`);
+}
+
+function configurationBody(configuration: RuleConfiguration): WireObject {
+  const { proxyBuffering, setHeaders } = configuration;
+  const numbers = {
+    proxy_body_size: configuration.proxyBodySize,
+    proxy_buffer_numbers: configuration.proxyBufferNumbers,
+    proxy_buffer_size: configuration.proxyBufferSize,
+    proxy_connect_timeout: configuration.proxyConnectTimeout,
+    proxy_read_timeout: configuration.proxyReadTimeout,
+    proxy_send_timeout: configuration.proxySendTimeout,
+  };
+  const present = Object.entries(numbers).filter((entry): entry is [string, number] => entry[1] !== undefined);
+  if (proxyBuffering !== undefined && proxyBuffering !== 'on' && proxyBuffering !== 'off') {
+    refuse('proxy_buffering', 'on or off', proxyBuffering);
+  }
+  return {
+    ...Object.fromEntries(present.map(([name, value]) => [name, checkedInteger(value, name)])),
+    ...(proxyBuffering === undefined ? {} : { proxy_buffering: proxyBuffering }),
+    ...(setHeaders === undefined
+      ? {}
+      : {
+          set_headers: setHeaders.map(({ key, value }) => ({
+            key: checkedHeaderName(key),
+            value: checkedText(value, `value of header ${key}`, 1024),
+          })),
+        }),
+  };
+}
