@@ -4,7 +4,8 @@ import { daemonUnderAttack, SECRETS } from './api.ts';
 import { assault } from './assault.ts';
 
 const SEED = 14;
-const REQUESTS = 10_000;
+/** The first of the 10,000 that `npm run test:long` sends. */
+const REQUESTS = process.env['PORTOLAN_TEST_LONG'] === '1' ? 10_000 : 2_500;
 /** A probe of liveness fails after this. */
 const HEALTHY_MS = 1_000;
 
@@ -25,7 +26,7 @@ test(`${REQUESTS} hostile requests (seed ${SEED}) neither break the API nor get 
   expectOnlyOperatorsIn(await daemon.ask('/api/v1/history?limit=1000'));
   // The corpus is worth something only while most of it is heard, refused and allowed.
   for (const status of [200, 400, 401, 403, 404])
-    expect(statuses.get(status) ?? 0, `answers ${status}`).toBeGreaterThan(100);
+    expect(statuses.get(status) ?? 0, `answers ${status}`).toBeGreaterThan(REQUESTS / 100);
   expect(statuses.get(0) ?? 0).toBeLessThan(REQUESTS / 20);
 
   daemon.child.kill('SIGTERM');

@@ -22,10 +22,10 @@ test('every workload is one that the loader would take, and rests as wished when
 
 /** All of it: npm run test:long. */
 const samples: readonly (readonly [string, Sweep, number])[] = [
-  ['every crash point', singleCrashes, 4],
-  ['a fault at any effect', singleFaults, 60],
-  ['pairs of crash points', crashPairs, 600],
-  ['crashes behind any kind of fault', crashesAfterFaults, 100],
+  ['every crash point', singleCrashes, 8],
+  ['a fault at any effect', singleFaults, 90],
+  ['pairs of crash points', crashPairs, 900],
+  ['crashes behind any kind of fault', crashesAfterFaults, 130],
 ];
 
 for (const [what, kind, each] of samples) {
