@@ -219,7 +219,8 @@ function createLedger(path: string, options: SqliteLedgerOptions): void {
   createEmpty(unfinished);
   const database = openDatabase(unfinished, { readOnly: false });
   try {
-    database.exec('PRAGMA synchronous = FULL');
+    // `moveInto` makes the whole file durable before it gets its name. A crash before that leaves a file that is removed above.
+    database.exec('PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF');
     initialise(database, options);
   } finally {
     database.close();
