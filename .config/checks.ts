@@ -6,10 +6,11 @@
  *   --long       the long tests too, and how well the tests hold what must not be wrong (`npm run quality`)
  */
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import type { TestReport } from './reporter.ts';
 
 interface Check {
   readonly name: string;
@@ -24,11 +25,7 @@ interface CheckResult {
   readonly output: string;
 }
 
-interface TestCounts {
-  readonly passed: number;
-  readonly failed: number;
-  readonly skipped: number;
-}
+type TestCounts = Pick<TestReport, 'passed' | 'failed' | 'skipped'>;
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const testReport = join(root, '.vitest', 'report.json');
@@ -133,52 +130,31 @@ function plantedIn(output: string): readonly string[] {
 }
 
 async function runTests(long: boolean): Promise<{ result: CheckResult; found: TestCounts }> {
-  mkdirSync(join(root, '.vitest'), { recursive: true });
   rmSync(testReport, { force: true });
   const startedMs = performance.now();
   // The long tests say what they counted and measured, which is worth reading when all is well, too.
   const args = ['run', '--config', '.config/vitest.config.ts', `--silent=${long ? 'false' : 'passed-only'}`];
-  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${testReport}`];
-  const done = await run('vitest', [...args, ...reporters], long ? { PORTOLAN_TEST_LONG: '1' } : {});
-  const found = readCounts(done.code === 0);
+  const reporters = ['--reporter=default', '--reporter=./.config/reporter.ts'];
+  const done = await run('vitest', [...args, ...reporters], {
+    CHECKS_TEST_REPORT: testReport,
+    ...(long ? { PORTOLAN_TEST_LONG: '1' } : {}),
+  });
+  const found = readReport(done.code === 0);
   const seconds = (performance.now() - startedMs) / 1000;
   const leaked = plantedIn(done.output);
   const ok = done.code === 0 && found.failed === 0 && leaked.length === 0;
   const leaks = leaked.map((planted) => `\nthe output of the tests shows a planted secret: ${planted}…`).join('');
   const result = { name: 'tests', ok, seconds, output: done.output + leaks };
   report(result);
-  if (long && ok) console.log(toldBy(done.output));
+  if (long && ok) console.log(found.told.trimEnd());
   return { result, found };
 }
 
-/** What tests wrote to standard output, without whose it was. */
-function toldBy(output: string): string {
-  return [...output.matchAll(/^stdout \| .*\n((?:.+\n)+)/gm)]
-    .map(([, text = '']) => text)
-    .join('')
-    .trimEnd();
-}
-
-/** Counts of vitest's report; a test file that could not be loaded, or a run that left no report, is a failure. */
-function readCounts(exitedWell: boolean): TestCounts {
-  if (!existsSync(testReport)) return { passed: 0, failed: 1, skipped: 0 };
-  const found = JSON.parse(readFileSync(testReport, 'utf8')) as {
-    numPassedTests: number;
-    numFailedTests: number;
-    numPendingTests: number;
-    numTodoTests: number;
-    testResults: { status: string; assertionResults: { status: string }[] }[];
-  };
-  const brokenFiles = found.testResults.filter(
-    (file) => file.status === 'failed' && !file.assertionResults.some((test) => test.status === 'failed'),
-  );
-  const failed = found.numFailedTests + brokenFiles.length;
-  return {
-    passed: found.numPassedTests,
-    // An error outside any test ends vitest badly and is counted nowhere.
-    failed: failed === 0 && !exitedWell ? 1 : failed,
-    skipped: found.numPendingTests + found.numTodoTests,
-  };
+/** A run that left no report, or ended badly without a failure of its own, is a failure. */
+function readReport(exitedWell: boolean): TestReport {
+  if (!existsSync(testReport)) return { passed: 0, failed: 1, skipped: 0, said: [], told: '' };
+  const found = JSON.parse(readFileSync(testReport, 'utf8')) as TestReport;
+  return found.failed === 0 && !exitedWell ? { ...found, failed: 1 } : found;
 }
 
 function report(result: CheckResult): void {
