@@ -13,7 +13,9 @@ export async function driverDeathOf(
 ): Promise<{ readonly by: string; readonly isRight: boolean } | undefined> {
   const args = [PROCESS, String(driverMutants.indexOf(mutant)), String(mutant.seed), '1'];
   const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: TIMEOUT_MS });
-  if (stdout.trim() === '' || (await runDrivers(mutant.seed)).violation !== undefined) return undefined;
+  const { seed, script } = mutant;
+  const lives = async () => (await runDrivers(seed, script === undefined ? {} : { script })).violation === undefined;
+  if (stdout.trim() === '' || !(await lives())) return undefined;
   const { by } = JSON.parse(stdout) as { readonly by: string };
   return { by, isRight: mutant.rightly.includes(by) };
 }

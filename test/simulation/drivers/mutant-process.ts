@@ -1,4 +1,7 @@
-/** A process of its own, in which one file of production is another: `mutant-process.ts <index> <first seed> <seeds>`. */
+/**
+ * A process of its own, in which one file of production is another: `mutant-process.ts <index> <first seed> <seeds>`; its
+ * own seed runs with its own script.
+ */
 import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { driverMutants } from './mutants.ts';
@@ -19,7 +22,8 @@ if (mutant !== undefined) {
 const { runDrivers } = await import('./schedule.ts');
 // What is wrong may hold a schedule up for ever; the others need not wait for it.
 for (let seed = firstSeed; seed < firstSeed + seeds; seed += 1) {
-  const { violation } = await runDrivers(seed);
+  const script = seed === mutant?.seed ? mutant.script : undefined;
+  const { violation } = await runDrivers(seed, script === undefined ? {} : { script });
   if (violation === undefined) continue;
   process.stdout.write(
     `${JSON.stringify({ seed, by: violation.invariant, message: violation.message.slice(0, 300) })}\n`,

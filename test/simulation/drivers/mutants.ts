@@ -1,3 +1,5 @@
+import type { DriverScript } from './perturbations.ts';
+
 /** Production with one thing wrong in it: one piece of a file is another. */
 export interface DriverMutant {
   readonly name: string;
@@ -9,6 +11,8 @@ export interface DriverMutant {
   /** Invariants that may kill it, and a seed that does. */
   readonly rightly: readonly string[];
   readonly seed: number;
+  /** What befalls that seed in place of what it would draw. */
+  readonly script?: DriverScript;
 }
 
 export const driverMutants: readonly DriverMutant[] = [
@@ -34,7 +38,7 @@ export const driverMutants: readonly DriverMutant[] = [
     find: 'return remainingMs(this.#record, object, this.#environment.pruneAfterMs);',
     replace: 'return remainingMs(this.#record, object, this.#environment.pruneAfterMs) - 240_000;',
     rightly: ['I-PERMIT'],
-    seed: 8,
+    seed: 15,
   },
   {
     name: 'a shared listing is trusted for a write',
@@ -58,7 +62,7 @@ export const driverMutants: readonly DriverMutant[] = [
     find: 'return endMs !== undefined && nowMs < endMs ? endMs : undefined;',
     replace: 'return endMs !== undefined && nowMs < endMs - 180_000 ? endMs : undefined;',
     rightly: ['I-WINDOW'],
-    seed: 25,
+    seed: 6,
   },
   {
     name: 'a suspension is not looked at',
@@ -66,24 +70,24 @@ export const driverMutants: readonly DriverMutant[] = [
     find: "if (kept.suspended !== null) return { type: 'suspended', ...kept.suspended };",
     replace: '',
     rightly: ['I-SUSPENDED'],
-    seed: 8,
+    seed: 1,
   },
   {
     name: 'a reload keeps the old limits',
     file: 'controller/controller.ts',
-    find: 'core.configuration = configuration;',
+    find: 'this.#core.configuration = configuration;',
     replace:
-      'core.configuration = { ...configuration, settings: { ...configuration.settings, prune: this.#core.configuration.settings.prune } };',
+      'this.#core.configuration = { ...configuration, settings: { ...configuration.settings, prune: this.#core.configuration.settings.prune } };',
     rightly: ['I-PERMIT', 'L-CONV'],
     seed: 3,
   },
   {
     name: 'a drain sends more requests',
-    file: 'controller/worker.ts',
-    find: 'return core.stop.aborted || record.work !== wanted || isPaused',
-    replace: 'return record.work !== wanted || isPaused',
+    file: 'apply/apply-plan.ts',
+    find: 'return asked === undefined ? withheld() : { type: asked };',
+    replace: 'return withheld();',
     rightly: ['I-DRAIN'],
-    seed: 24,
+    seed: 8,
   },
   {
     name: 'an older snapshot is accepted after a newer one',
@@ -100,5 +104,31 @@ export const driverMutants: readonly DriverMutant[] = [
     replace: "return descent !== 'unknown' || isConfirmed;",
     rightly: ['I-PERMIT'],
     seed: 12,
+  },
+  {
+    name: 'a reservation is not settled after a crash',
+    file: 'controller/daemon-policy.ts',
+    find: `      await keepAccount(account);
+    } catch`,
+    replace: '    } catch',
+    rightly: ['I-PERMIT'],
+    seed: 81,
+    // Several applications have something to remove, and the process dies right after the first removal.
+    script: [
+      [3, { type: 'git', edit: 'removeRule', a: 10430 }],
+      [4, { type: 'git', edit: 'removeRule', a: 18349 }],
+      [5, { type: 'git', edit: 'removeRule', a: 26268 }],
+      [6, { type: 'git', edit: 'removeRule', a: 34187 }],
+      [7, { type: 'git', edit: 'removeRule', a: 42106 }],
+      [79, { type: 'crash', when: 'after', downMs: 0, a: 1 }],
+    ],
+  },
+  {
+    name: 'a restart fills the allowance again',
+    file: 'controller/following.ts',
+    find: 'spent?.snapshot === snapshot ? spent : {',
+    replace: '{',
+    rightly: ['I-PERMIT'],
+    seed: 241,
   },
 ];
