@@ -108,13 +108,9 @@ export async function execute(world: ApplyWorld, execution: Execution): Promise<
   if (obstacle !== undefined) return kept(action, write, obstacle);
   // One deadline by both clocks: whoever overtakes this process waits no longer for the request to leave.
   const sendBeforeMs = world.clock.monotonic() + world.timing.sendWithinMs;
-  const intent = newIntent(world, place, {
-    action,
-    operation: write.operation,
-    idempotence: writeClassOf(write),
-    requestHash,
-    preimage,
-  });
+  const { operation } = write;
+  const idempotence = writeClassOf(write);
+  const intent = newIntent(world, place, { action, operation, idempotence, requestHash, preimage });
   const owing = action.obligation && {
     ...(prior ?? bareObject(world, place, action.object, preimage)),
     obligation: action.obligation,
@@ -144,8 +140,7 @@ export async function execute(world: ApplyWorld, execution: Execution): Promise<
     return await record(world, sent, verdict);
   } catch (error) {
     if (!(error instanceof PortolanError)) throw error;
-    const message = `${verdict.answer.message}; the ledger could not be told`;
-    const answer = { ...verdict.answer, message };
+    const answer = { ...verdict.answer, message: `${verdict.answer.message}; the ledger could not be told` };
     throw new OutcomeNotRecorded({ intent, answer, request: describeWrite(write), ledgerError: error });
   }
 }

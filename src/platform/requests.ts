@@ -117,16 +117,7 @@ function contentOf(write: ListedWrite, extensions: ExtensionEncoding): Content {
     case 'upgrade':
       return {
         path: paths.upgrade(checkedApp(write.app)),
-        body: {
-          update_versions: [
-            {
-              app_model_id: checkedText(write.modelId, 'model id', 64),
-              app_model_version: checkedText(write.modelVersion, 'model version', 64),
-              // Required, and null for a model of the platform's own library.
-              market_name: write.marketName === null ? null : checkedText(write.marketName, 'store name', 64),
-            },
-          ],
-        },
+        body: upgradeBody(write),
       };
     case 'createApplication':
       return {
@@ -144,6 +135,19 @@ function contentOf(write: ListedWrite, extensions: ExtensionEncoding): Content {
 function checkedApp(app: AppAddress): AppAddress {
   checkedInteger(app.appId, 'application id', 1);
   return app;
+}
+
+function upgradeBody(write: Extract<ListedWrite, { operation: 'upgrade' }>): WireObject {
+  return {
+    update_versions: [
+      {
+        app_model_id: checkedText(write.modelId, 'model id', 64),
+        app_model_version: checkedText(write.modelVersion, 'model version', 64),
+        // Required, and null for a model of the platform's own library.
+        market_name: write.marketName === null ? null : checkedText(write.marketName, 'store name', 64),
+      },
+    ],
+  };
 }
 
 function portBody(port: Extract<ListedWrite, { operation: 'addPort' }>['port']): WireObject {

@@ -41,44 +41,8 @@ export function createApplicationReader(
   client: PlatformClient,
   targets: readonly ExportTarget[],
 ): ApplicationReader {
-  let allRules: Promise<Readable<readonly PlacedRule[]>> | undefined;
-  const certificatesByTeam = new Map<string, Promise<Readable<readonly CertificateRecord[]>>>();
+  const { sharedRules, certificatesOf } = platformReadings(client, targets);
   const [components, ownRules, installs] = [inTurn(), inTurn(), inTurn()];
-
-  /** Rules of all applications in one request, where that answers for several. */
-  async function sharedRules(scope: Scope): Promise<Readable<readonly RuleRecord[]> | undefined> {
-    if (targets.length > 1) {
-      // A server may refuse the rules of everybody and list those of one application.
-      allRules ??= client.allRules().catch((error: unknown) => {
-        if (error instanceof PortolanError && error.disposition !== 'unreachable') return UNREADABLE;
-        throw error;
-      });
-      const all = await allRules;
-      // By number, which is unique, and not by team: that may be named by its id here and by its name there.
-      if (all.readable) {
-        return {
-          readable: true,
-          value: all.value.flatMap(({ region, appId, rule }) =>
-            region === scope.region && appId === scope.appId ? [rule] : [],
-          ),
-        };
-      }
-    }
-    return undefined;
-  }
-
-  /** Certificates are told by their aliases where the platform lists them, and else by their numbers. */
-  function certificatesOf(team: string): Promise<Readable<readonly CertificateRecord[]>> {
-    const known = certificatesByTeam.get(team);
-    const asked =
-      known ??
-      client.certificates(team).catch((error: unknown) => {
-        if (error instanceof PortolanError && error.disposition !== 'unreachable') return UNREADABLE;
-        throw error;
-      });
-    certificatesByTeam.set(team, asked);
-    return asked;
-  }
 
   return {
     async read({ scope, only, known, record }) {
@@ -118,6 +82,45 @@ export function createApplicationReader(
       return { live, reader: certificates === 'not-asked' ? reader : reader.knowing({ certificates }) };
     },
   };
+}
+
+/** What answers for several applications of a platform: it is asked once. */
+function platformReadings(client: PlatformClient, targets: readonly ExportTarget[]) {
+  let allRules: Promise<Readable<readonly PlacedRule[]>> | undefined;
+  const certificatesByTeam = new Map<string, Promise<Readable<readonly CertificateRecord[]>>>();
+
+  /** Rules of all applications in one request, where that answers for several. */
+  async function sharedRules(scope: Scope): Promise<Readable<readonly RuleRecord[]> | undefined> {
+    if (targets.length > 1) {
+      // A server may refuse the rules of everybody and list those of one application.
+      allRules ??= client.allRules().catch(unreadable);
+      const all = await allRules;
+      // By number, which is unique, and not by team: that may be named by its id here and by its name there.
+      if (all.readable) {
+        return {
+          readable: true,
+          value: all.value.flatMap(({ region, appId, rule }) =>
+            region === scope.region && appId === scope.appId ? [rule] : [],
+          ),
+        };
+      }
+    }
+    return undefined;
+  }
+
+  /** Certificates are told by their aliases where the platform lists them, and else by their numbers. */
+  function certificatesOf(team: string): Promise<Readable<readonly CertificateRecord[]>> {
+    const asked = certificatesByTeam.get(team) ?? client.certificates(team).catch(unreadable);
+    certificatesByTeam.set(team, asked);
+    return asked;
+  }
+
+  return { sharedRules, certificatesOf };
+}
+
+function unreadable(error: unknown): typeof UNREADABLE {
+  if (error instanceof PortolanError && error.disposition !== 'unreachable') return UNREADABLE;
+  throw error;
 }
 
 /** Reads one component; undefined: it was deleted since it was listed. */

@@ -40,13 +40,7 @@ export interface RemovalBudgetOptions {
 
 export function createRemovalBudget(options: RemovalBudgetOptions): RemovalBudget {
   const { ledger, clock, source, actor, limits, isDaemon } = options;
-  /** Several applications ask at once: one after another. */
-  let turn: Promise<unknown> = Promise.resolve();
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const mine = turn.then(work);
-    turn = mine.catch(() => {});
-    return mine;
-  };
+  const inTurn = oneAfterAnother();
   const keyOf = (platform: string): string => `budget ${source} ${platform}`;
 
   async function read(platform: string): Promise<BudgetState> {
@@ -102,6 +96,16 @@ export function createRemovalBudget(options: RemovalBudgetOptions): RemovalBudge
         const spent = state.spent.toReversed().filter((one) => !(one.by === by && left.delete(one.object)));
         await write(platform, { ...state, spent: spent.toReversed() });
       }),
+  };
+}
+
+/** Several applications ask at once. */
+function oneAfterAnother(): <T>(work: () => Promise<T>) => Promise<T> {
+  let turn: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const mine = turn.then(work);
+    turn = mine.catch(() => {});
+    return mine;
   };
 }
 
