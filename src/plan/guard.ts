@@ -1,6 +1,7 @@
 import { scopeKey } from '../model/ids.ts';
 import type { Action, ScopePlan } from '../model/plan.ts';
 import type { Refusal } from './refusal.ts';
+import { amount } from './render/words.ts';
 import type { Windows } from './window-guard.ts';
 
 export type { Refusal } from './refusal.ts';
@@ -133,7 +134,7 @@ export function guardToll(toll: Toll, { of, owned, spent }: Allowance, limits: G
     const raised = Math.ceil(share * 100) / 100;
     refusals.push({
       code: 'guard/share',
-      message: `${of} would change or remove ${touched} objects${earlier(spent.changed, together >= alone)}, with ${owned} on record (${percent(share)}), more than the limit of ${percent(limits.maxShare)}; nothing was sent`,
+      message: `${of} would change or remove ${amount(touched, 'object')}${earlier(spent.changed, together >= alone)}, with ${owned} on record (${percent(share)}), more than the limit of ${percent(limits.maxShare)}; nothing was sent`,
       override: limits.isDaemon
         ? `approve this plan, or raise spec.prune.maxShare of Settings to ${raised}`
         : `--max-share ${raised}`,
@@ -143,7 +144,7 @@ export function guardToll(toll: Toll, { of, owned, spent }: Allowance, limits: G
   if (toll.removed.size > 0 && removals > limits.maxPrunes) {
     refusals.push({
       code: 'guard/prunes',
-      message: `${of} would remove or close ${removals} objects that git no longer names${earlier(spent.removed, true)}, more than the limit of ${limits.maxPrunes}; nothing was sent`,
+      message: `${of} would remove or close ${amount(removals, 'object')} that git no longer names${earlier(spent.removed, true)}, more than the limit of ${limits.maxPrunes}; nothing was sent`,
       override: limits.isDaemon
         ? `approve this plan, or raise spec.prune.maxObjects of Settings to ${removals}`
         : `--max-prunes ${removals}`,
@@ -193,7 +194,7 @@ export function guardEmpty(source: string, resources: number, owned: number): Re
   if (resources > 0 || owned === 0) return undefined;
   return {
     code: 'guard/empty-source',
-    message: `the source "${source}" names nothing, and the ledger holds ${owned} objects of it; nothing was sent`,
+    message: `the source "${source}" names nothing, and the ledger holds ${amount(owned, 'object')} of it; nothing was sent`,
     override: '--allow-empty',
   };
 }

@@ -1,5 +1,5 @@
 import type { ApplyWorld } from '../apply/world.ts';
-import { changeBinding, otherRegion, otherUrl, readBindings } from '../ledger/binding.ts';
+import { type Binding, changeBinding, otherRegion, otherUrl, readBindings } from '../ledger/binding.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { Region } from '../model/observed.ts';
@@ -12,12 +12,17 @@ type TeamRegion = { readonly team: string; readonly region: string };
 
 /**
  * Refuses to continue where the ledger was written for another URL than the platform of that name has. Sends nothing.
+ * @returns what the ledger remembers of the platform.
  * @throws PortolanError `ledger/other-platform`
  */
-export async function mustBeBoundUrl(client: Pick<PlatformClient, 'name' | 'url'>, ledger: Ledger): Promise<void> {
-  const bound = (await readBindings(ledger)).get(client.name)?.url;
+export async function mustBeBoundUrl(
+  client: Pick<PlatformClient, 'name' | 'url'>,
+  ledger: Ledger,
+): Promise<Binding | undefined> {
+  const binding = (await readBindings(ledger)).get(client.name);
   const now = canonicalUrl(client.url);
-  if (bound !== undefined && bound !== now) throw otherUrl(ledger.location, client.name, bound, now);
+  if (binding !== undefined && binding.url !== now) throw otherUrl(ledger.location, client.name, binding.url, now);
+  return binding;
 }
 
 /**
@@ -39,10 +44,13 @@ export async function mustBeBoundRegion(
 /** Regions whose id could not be read: asked for once in a process. */
 const unreadable = new WeakMap<PlatformClient, Set<string>>();
 
-/** Binds the platform and the region at their first use. What the platform does not show stays unbound. */
-export async function bindAtFirstUse(world: BindingWorld, { team, region }: TeamRegion): Promise<void> {
+/**
+ * Binds the platform and the region at their first use. What the platform does not show stays unbound.
+ * @param read what the ledger remembered of the platform a moment ago, if that was read.
+ */
+export async function bindAtFirstUse(world: BindingWorld, { team, region }: TeamRegion, read?: Binding): Promise<void> {
   const { client, ledger, clock, actor } = world;
-  const known = (await readBindings(ledger)).get(client.name);
+  const known = read ?? (await readBindings(ledger)).get(client.name);
   if (known?.regions.has(region) === true) return;
   const tried = unreadable.get(client) ?? new Set();
   unreadable.set(client, tried);

@@ -2,6 +2,7 @@ import { resolveIntents, startWindows, unresolvedIntents } from '../apply/resolv
 import type { ApplyWorld } from '../apply/world.ts';
 import type { WithdrawalReading } from '../kinds/calls.ts';
 import type { Memory, ScopeReader, ScopeReading } from '../kinds/reconciled.ts';
+import type { Binding } from '../ledger/binding.ts';
 import { PortolanError } from '../model/errors.ts';
 import { type ResourceId, type Scope, scopeKey } from '../model/ids.ts';
 import type { ApplicationRecord } from '../model/observed.ts';
@@ -18,9 +19,9 @@ import type { PassOptions, Seen, Work } from './work.ts';
 
 /** Observes and plans. Decides intents in doubt first, unless nothing may be written. */
 export async function observe(work: Work, world: ApplyWorld, options: PassOptions): Promise<Seen> {
-  if (options.ledgerKnown) await mustBeBoundUrl(world.client, world.ledger);
+  const binding = options.ledgerKnown ? await mustBeBoundUrl(world.client, world.ledger) : undefined;
   const glanced = await glance(work, world, options);
-  if (glanced !== undefined && (await isInSync(glanced, world))) return bound(glanced, world, options);
+  if (glanced !== undefined && (await isInSync(glanced, world))) return bound(glanced, world, options, binding);
   const { scope, record } = await resolveScope(work.application, world).catch(async (error: unknown) => {
     if (!options.readOnly) await startWindows(world, work.application.spec);
     throw error;
@@ -38,18 +39,23 @@ export async function observe(work: Work, world: ApplyWorld, options: PassOption
   // What was looked at to decide them is fresh enough to plan upon only if nothing was decided.
   const next = doubts.decided ? reader.without() : reader;
   const known = doubts.decided ? await readMemory(world, scope, options) : memory;
-  return bound(await look(work, world, options, scope, next, known, doubts.pending), world, options);
+  return bound(await look(work, world, options, scope, next, known, doubts.pending), world, options, binding);
 }
 
 /**
  * The same, once it is certain that nothing will be written to another region, or recorded of it, than the ledger knows.
  * @throws PortolanError `ledger/other-platform`
  */
-async function bound(seen: Seen, world: ApplyWorld, { ledgerKnown, readOnly }: PassOptions): Promise<Seen> {
+async function bound(
+  seen: Seen,
+  world: ApplyWorld,
+  { ledgerKnown, readOnly }: PassOptions,
+  binding?: Binding,
+): Promise<Seen> {
   if (!ledgerKnown) return seen;
   const isNews = async (): Promise<boolean> => !readOnly && (await bookings(world, seen)).length > 0;
   if (seen.plan.actions.length > 0 || (await isNews())) await mustBeBoundRegion(world.client, world.ledger, seen.scope);
-  if (!readOnly) await bindAtFirstUse(world, seen.scope);
+  if (!readOnly) await bindAtFirstUse(world, seen.scope, binding);
   return seen;
 }
 

@@ -258,7 +258,7 @@ test.for([
   const run = await scene.run('apply', ['--prune', ...args]);
   expect(run.code).toBe(code);
   if (code === 0) return;
-  expect(run.out).toContain('would change or remove 1 objects, with 6 on record (16.7 %), more than the limit of 10 %');
+  expect(run.out).toContain('would change or remove 1 object, with 6 on record (16.7 %), more than the limit of 10 %');
   expect(override(run.out)).toEqual(['--max-share', '0.17']);
   expect((await scene.run('apply', ['--prune', ...override(run.out)])).code).toBe(0);
 });

@@ -43,8 +43,8 @@ export const driverMutants: readonly DriverMutant[] = [
   {
     name: 'a shared listing is trusted for a write',
     file: 'reconcile/observation.ts',
-    find: 'if (glanced !== undefined && (await isInSync(glanced, world))) return bound(glanced, world, options);',
-    replace: 'if (glanced !== undefined) return bound(glanced, world, options);',
+    find: 'if (glanced !== undefined && (await isInSync(glanced, world))) return bound(glanced, world, options, binding);',
+    replace: 'if (glanced !== undefined) return bound(glanced, world, options, binding);',
     rightly: ['I-SHARED'],
     seed: 1,
   },
@@ -130,5 +130,21 @@ export const driverMutants: readonly DriverMutant[] = [
     replace: '{',
     rightly: ['I-PERMIT'],
     seed: 241,
+  },
+  {
+    name: 'a pause withholds nothing of what is under way',
+    file: 'controller/daemon-policy.ts',
+    find: "return pause === null ? undefined : { type: 'paused', by: pauseWords(pause) };",
+    replace: 'return pause === null ? undefined : undefined;',
+    rightly: ['I-WINDOW', 'I-SUSPENDED'],
+    seed: 22,
+  },
+  {
+    name: 'a source is measured by what was accepted last',
+    file: 'source/snapshot.ts',
+    find: 'Math.max(size, await largestSince({ ledger, source }))',
+    replace: 'size',
+    rightly: ['I-PERMIT'],
+    seed: 4,
   },
 ];
