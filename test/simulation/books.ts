@@ -50,6 +50,14 @@ export class Books {
     this.#rules = rules;
   }
 
+  /** Takes over what others were told. */
+  takeOver(other: Books): void {
+    for (const map of ['objects', 'intents', 'openedMs', 'decidedMs', 'doubtedBy'] as const)
+      for (const [key, value] of other[map]) (this[map] as Map<string, unknown>).set(key, value);
+    this.commits = other.commits;
+    this.epoch = other.epoch;
+  }
+
   tell(listener: BooksListener): void {
     this.#listeners.push(listener);
   }

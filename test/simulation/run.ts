@@ -7,6 +7,8 @@
  *   --drivers SHARE how many of them run the daemon and the commands, 0 to 1 (default 0.02)
  *   --workers N     processes (default 2)
  *   --replay SEED   one schedule only: the least that makes it fail, with its trace
+ *   --exhaustive    two controllers and two objects, every order of steps, crashes and lost answers
+ *   --faults N      with --exhaustive: fewer crashes and lost answers in one history
  *   --mutants       protocols with one thing wrong in them, each with the seed or case that kills it
  */
 import { type ChildProcess, fork } from 'node:child_process';
@@ -18,6 +20,9 @@ import { driverDeathOf } from './drivers/deaths.ts';
 import { driversText } from './drivers/mix.ts';
 import { driverMutants } from './drivers/mutants.ts';
 import type { LedgerKind } from './ledgers.ts';
+import { modelDeathOf } from './model/deaths.ts';
+import { modelMutants } from './model/mutants.ts';
+import { exhaustive } from './model/report.ts';
 import { mutants } from './mutants.ts';
 import type { Tally } from './schedule.ts';
 
@@ -55,6 +60,8 @@ async function main(): Promise<number> {
       workers: { type: 'string', default: '2' },
       replay: { type: 'string' },
       mutants: { type: 'boolean', default: false },
+      exhaustive: { type: 'boolean', default: false },
+      faults: { type: 'string', default: '3' },
     },
   });
   const ledger = values.ledger as LedgerKind;
@@ -63,6 +70,7 @@ async function main(): Promise<number> {
   if (!(driversShare >= 0 && driversShare <= 1))
     throw new Error(`--drivers is a share of 0 to 1, not ${values.drivers}`);
   if (values.mutants) return await listMutants();
+  if (values.exhaustive) return await exhaustive(Number(values.faults), (text) => process.stdout.write(text));
   if (values.replay !== undefined) {
     process.stdout.write(await explain(Number(values.replay), ledger, driversShare));
     return 0;
@@ -95,6 +103,11 @@ async function listMutants(): Promise<number> {
     const found = await driverDeathOf(mutant);
     deaths.push(found && { ...found, how: mutant.seed });
     process.stdout.write(`${(found?.by ?? 'SURVIVES').padEnd(8)}  drivers: ${mutant.name}  seed ${mutant.seed}\n`);
+  }
+  for (const mutant of modelMutants) {
+    const { by, executions } = await modelDeathOf(mutant);
+    deaths.push(by === undefined ? undefined : { by, isRight: mutant.rightly.includes(by), how: executions });
+    process.stdout.write(`${(by ?? 'SURVIVES').padEnd(8)}  model: ${mutant.name}  ${executions} executions\n`);
   }
   const killed = deaths.filter((death) => death?.isRight === true).length;
   const wrongly = deaths.filter((death) => death?.isRight === false).length;

@@ -1,7 +1,7 @@
 import type { PlatformRequest, PlatformResponse } from '../../src/platform/transport.ts';
 import { decide, type Decision } from '../../src/sandbox/handle.ts';
 import { type Seed, stateOf } from '../../src/sandbox/seed.ts';
-import type { SandboxState } from '../../src/sandbox/state.ts';
+import { SandboxState } from '../../src/sandbox/state.ts';
 import type { Change } from '../../src/sandbox/table.ts';
 import { asSandboxRequest } from '../../src/sandbox/transport.ts';
 import type { Dialect } from '../../src/sandbox/wire.ts';
@@ -35,8 +35,9 @@ export class Server {
   /** How often an answer of old, or an empty one, was given in place of the truth, by path. */
   readonly misled = new Map<string, number>();
 
-  constructor(seed: Seed, dialect: Dialect, timeline: Timeline, newId: () => string) {
-    this.state = stateOf(seed);
+  /** @param seed or the rows of another server, which stay as they are. */
+  constructor(seed: Seed | SandboxState, dialect: Dialect, timeline: Timeline, newId: () => string) {
+    this.state = seed instanceof SandboxState ? seed.clone() : stateOf(seed);
     this.dialect = dialect;
     this.#timeline = timeline;
     this.#newId = newId;

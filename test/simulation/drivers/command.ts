@@ -19,7 +19,7 @@ import { type DriverSettings, isClosedAt } from './settings.ts';
 import type { PlatformRequest } from '../../../src/platform/transport.ts';
 
 /** How a person or a job calls it. */
-interface Call {
+export interface Call {
   readonly prune: boolean;
   /** `--yes`; else somebody looks at the plan for a while, and says so or not. */
   readonly yes: boolean;
@@ -29,7 +29,8 @@ interface Call {
   readonly wait: boolean;
   /** `--allow-shrunk --allow-rewind`. */
   readonly allows: boolean;
-  readonly maxPrunes: number;
+  /** undefined: the operator's settings bound it. */
+  readonly maxPrunes: number | undefined;
   readonly maxShare: number;
   /** `--ignore-windows --reason`. */
   readonly ignoresWindows: boolean;
@@ -44,17 +45,19 @@ export class Command extends DriverProcess {
   readonly #hasRead = new Set<string>();
   /** What it has shown before it began. */
   readonly #shown = new Map<string, Action>();
+  /** Once it has said it. */
+  exitCode: number | undefined;
   readonly #deferred = new Set<string>();
   readonly #removed = new Set<string>();
   readonly #changed = new Set<string>();
   #owned = 0;
   #mayRemove = false;
 
-  constructor(...[world, number]: ConstructorParameters<typeof DriverProcess>) {
+  constructor(world: ConstructorParameters<typeof DriverProcess>[0], number: number, call?: Call) {
     super(world, number);
     const { chance } = this;
     this.#settings = world.settings;
-    this.#call = {
+    this.#call = call ?? {
       prune: world.isCalm || chance.happens(0.6),
       yes: world.isCalm || chance.happens(0.6),
       answer: chance.happens(0.8),
@@ -181,7 +184,7 @@ export class Command extends DriverProcess {
       for (const key of keys) this.#removed.add(key);
       if (!prune) world.violate('I-PERMIT', `${action.summary} without --prune`);
       if (!this.#mayRemove) world.violate('I-PERMIT', `${action.summary} for a source that was rewound or has shrunk`);
-      if (this.#removed.size > maxPrunes)
+      if (maxPrunes !== undefined && this.#removed.size > maxPrunes)
         world.violate('I-PERMIT', `${this.#removed.size} removals in one run, of ${maxPrunes}`);
     }
     const isChange = action.verb !== 'create' && action.cause !== 'first-apply';
@@ -241,7 +244,9 @@ export class Command extends DriverProcess {
         this.#shown.set(`${said.application.slice('Application/'.length)} ${said.action.id}`, said.action);
       if (said.type === 'deferred') this.#deferred.add(said.deferred.resource);
       if (said.type === 'hold' || said.type === 'refusal') this.world.note(`p${this.number} says ${line}`);
-      if (said.type === 'end') this.world.note(`p${this.number} exit code ${said.exitCode}`);
+      if (said.type !== 'end') continue;
+      this.exitCode = said.exitCode;
+      this.world.note(`p${this.number} exit code ${said.exitCode}`);
     }
   }
 }
@@ -260,7 +265,7 @@ async function inputOf(commit: Commit, { spec }: DriverSettings): Promise<Input>
     file: 'portolan.yaml',
     configuration: {
       ...configurationOfCommands,
-      settings: { ...configurationOfCommands.settings, windows: spec.windows },
+      settings: { ...configurationOfCommands.settings, windows: spec.windows, prune: spec.prune },
     },
     desired,
     problems,

@@ -63,6 +63,7 @@ export class Daemon extends DriverProcess {
         told: (commit) => this.#told(commit),
         wallMs: () => this.wallMs(),
         isAlive: () => this.alive,
+        readingMs: world.readingMs,
       }),
       source: 'default',
       actor: `daemon ${this.number}`,
@@ -158,7 +159,7 @@ export class Daemon extends DriverProcess {
     this.beganMs.set(name, nowMs);
     const number = (this.#passes.get(name)?.number ?? 0) + 1;
     this.#passes.set(name, { application: name, number, beganMs: nowMs, hasReadRules: false });
-    this.world.passes += 1;
+    this.world.began(this);
     this.world.note(`p${this.number} pass of ${name}`);
   }
 

@@ -4,11 +4,12 @@ import type { Timeline } from '../timeline.ts';
 import { type Commit, type Git, readingOf } from './git.ts';
 
 const LOOK_EVERY_MS = 7_000;
-const READING_MS = 300;
 
 /** What hears of each state before the controller does. */
 export interface FeedListener {
   isAlive(): boolean;
+  /** How long a reading takes. */
+  readonly readingMs: number;
   wallMs(): number;
   told(commit: Commit | undefined): void;
 }
@@ -33,12 +34,12 @@ export class SimulatedFeed implements SourceFeed {
 
   start(tell: (state: SourceState) => Promise<void>): void {
     this.#tell = tell;
-    this.#lookAfter(READING_MS);
+    this.#lookAfter(this.#listener.readingMs);
     this.#every();
   }
 
   poke(): void {
-    this.#lookAfter(READING_MS);
+    this.#lookAfter(this.#listener.readingMs);
   }
 
   retry(): void {

@@ -21,16 +21,23 @@ export class Git {
   head: Commit;
   /** Nobody can read it now. */
   isAway = false;
-  readonly #cache = new FileCache();
+  readonly #cache: FileCache;
   #made = 0;
 
-  constructor(content: Content) {
+  /** @param cache of what was parsed before. */
+  constructor(content: Content, cache = new FileCache()) {
+    this.#cache = cache;
     this.head = this.#commit(content, undefined);
   }
 
   edit(edit: EditName, chance: Chance): void {
     const content = edited(this.head.content, edit, chance);
     if (content !== this.head.content) this.head = this.#commit(content, this.head);
+  }
+
+  /** The next commit, whole. */
+  commit(content: Content): void {
+    this.head = this.#commit(content, this.head);
   }
 
   /** The branch goes back, as after a force-push; what is committed next does not descend from what was there. */

@@ -147,6 +147,44 @@ export class Permissions {
     return before === undefined || (before.mayPrune && descendsFrom(commit, before.commit.id));
   }
 
+  /** The same for another world. */
+  copyFor(violate: Violate): Permissions {
+    const copy = new Permissions(violate);
+    for (const [name, times] of this.#goneMs) copy.#goneMs.set(name, new Map(times));
+    for (const [name, times] of this.#namedAgainMs) copy.#namedAgainMs.set(name, new Map(times));
+    for (const [name, sinceMs] of this.#suspendedMs) copy.#suspendedMs.set(name, sinceMs);
+    for (const approval of this.#approvals) copy.#approvals.push({ ...approval });
+    for (const [id, commit] of this.#commits) copy.#commits.set(id, commit);
+    copy.#accepted = this.#accepted;
+    copy.#largest = this.#largest;
+    const copies = new Map<Spent, Spent>();
+    const copyOf = (spent: Spent): Spent => {
+      const { changed, removed } = spent;
+      const same = copies.get(spent) ?? { ...spent, changed: new Set(changed), removed: new Set(removed) };
+      copies.set(spent, same);
+      return same;
+    };
+    copy.#spent = copyOf(this.#spent);
+    for (const [intent, spent] of this.#spentBy) copy.#spentBy.set(intent, copyOf(spent));
+    return copy;
+  }
+
+  /** All that it knows, with times as they are from now: equal texts forbid and allow the same from now on. */
+  digest(nowMs: number): string {
+    const ages = (map: ReadonlyMap<AppName, ReadonlyMap<string, number>>): unknown =>
+      [...map].map(([name, times]) => [name, [...times].map(([key, atMs]) => [key, nowMs - atMs]).sort()]);
+    const { changed, removed, ...spent } = this.#spent;
+    const accepted = this.#accepted && { ...this.#accepted, commit: this.#accepted.commit.id };
+    return JSON.stringify([
+      ages(this.#goneMs),
+      ages(this.#namedAgainMs),
+      this.#approvals.map(({ digest, usedBy }) => [digest, usedBy]),
+      accepted,
+      this.#largest,
+      { ...spent, changed: [...changed].sort(), removed: [...removed].sort() },
+    ]);
+  }
+
   suspended(name: AppName, nowMs: number): void {
     this.#suspendedMs.set(name, nowMs);
   }

@@ -6,10 +6,10 @@ import { createPlatformClient } from '../../../src/platform/platform-client.ts';
 import type { PlatformRequest, Transport } from '../../../src/platform/transport.ts';
 import type { Clock } from '../../../src/runtime/clock.ts';
 import { silentLog } from '../../../src/runtime/log.ts';
-import { Chance } from '../chance.ts';
+import type { Chance } from '../chance.ts';
 import { ledThrough } from '../ledgers.ts';
 import { EPOCH_MS } from '../server.ts';
-import { never, transportOf } from '../wire.ts';
+import { never } from '../wire.ts';
 import { nameOfPath } from './estate.ts';
 import type { Write } from './permissions.ts';
 import type { Sender, Surroundings } from './surroundings.ts';
@@ -31,7 +31,7 @@ export abstract class DriverProcess implements Sender {
   constructor(world: Surroundings, number: number) {
     this.world = world;
     this.number = number;
-    this.chance = new Chance(world.seed, 100 + number);
+    this.chance = world.chanceOf(number);
     this.#bornMs = world.timeline.nowMs;
   }
 
@@ -111,7 +111,7 @@ export abstract class DriverProcess implements Sender {
 
   protected openClient(): PlatformClient {
     const { world, clock } = this;
-    const send = transportOf<Sender>(world, this);
+    const send = world.transportOf(this);
     const transport: Transport = (request) => {
       if (SHARED.has(request.operation)) world.sharedReadings += 1;
       if (request.isRead && nameOfPath(request.path) !== undefined) this.hasRead(request);

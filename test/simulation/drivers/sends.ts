@@ -30,6 +30,24 @@ export class Sends {
     return this.#maker.get(rowKey);
   }
 
+  /** The same for another world. */
+  copyFor(world: Surroundings): Sends {
+    const copy = new Sends(world);
+    for (const sent of this.sent) {
+      const same = { ...sent, rules: [...sent.rules] };
+      copy.sent.push(same);
+      copy.#byIntent.set(same.intent.id, same);
+    }
+    for (const id of this.#agreed) copy.#agreed.add(id);
+    for (const [row, uid] of this.#maker) copy.#maker.set(row, uid);
+    return copy;
+  }
+
+  /** Whether a person has agreed to it. */
+  isAgreed({ intent }: Sent): boolean {
+    return this.#agreed.has(intent.id);
+  }
+
   sends(request: PlatformRequest, process: Sender): Sent | undefined {
     const world = this.#world;
     const intent = this.#intentOf(request, process);

@@ -50,7 +50,7 @@ export function permissive(): DriverSettings {
   });
 }
 
-interface Choices {
+export interface Choices {
   readonly enabled: boolean;
   readonly maxObjects: number;
   readonly maxShare: number;
@@ -60,7 +60,7 @@ interface Choices {
   readonly window: HourlyWindow | undefined;
 }
 
-function settingsOf(choices: Choices): DriverSettings {
+export function settingsOf(choices: Choices): DriverSettings {
   const { enabled, maxObjects, maxShare, pruneAfterMs, resyncIntervalMs, concurrency, window } = choices;
   const windows: readonly WindowSettings[] =
     window === undefined

@@ -1,5 +1,7 @@
 import type { LedgerTransaction } from '../../../src/ledger/ledger.ts';
 import type { Books } from '../books.ts';
+import type { Transport } from '../../../src/platform/transport.ts';
+import type { Chance } from '../chance.ts';
 import type { LedgerHost } from '../ledgers.ts';
 import type { WiredWorld } from '../wire.ts';
 import type { AppName } from './estate.ts';
@@ -50,11 +52,17 @@ export interface Surroundings extends WiredWorld<Sender> {
   readonly approved: Map<AppName, string>;
   settings: DriverSettings;
   /** What a schedule is worth. */
-  passes: number;
   approvals: number;
   sourceChanges: number;
   sharedReadings: number;
   resolved: number;
+  /** A pass begins. */
+  began(process: Sender): void;
+  /** How long a feed needs to read a commit. */
+  readonly readingMs: number;
+  /** Of one process. */
+  chanceOf(number: number): Chance;
+  transportOf(process: Sender): Transport;
   takeFullDisk(): boolean;
   committed(transaction: LedgerTransaction, process: Sender): void;
   /** A process has come to its end by itself. */

@@ -1,5 +1,6 @@
 import type { LedgerOperation, LedgerTransaction } from '../../../src/ledger/ledger.ts';
 import { PortolanError } from '../../../src/model/errors.ts';
+import type { Transport } from '../../../src/platform/transport.ts';
 import { act, ByHand } from '../actors.ts';
 import { Books, type Violation } from '../books.ts';
 import { Chance } from '../chance.ts';
@@ -8,6 +9,7 @@ import type { Effect } from '../perturbations.ts';
 import { EPOCH_MS, Server } from '../server.ts';
 import { Timeline } from '../timeline.ts';
 import { Trace } from '../trace.ts';
+import { transportOf } from '../wire.ts';
 import type { Step } from '../world.ts';
 import { Command } from './command.ts';
 import { Daemon } from './daemon.ts';
@@ -78,6 +80,7 @@ export class DriversWorld implements Surroundings {
   violation: Violation | undefined;
   isCalm = false;
   readonly boot = 'boot-1';
+  readonly readingMs = 300;
 
   constructor({ seed, driving, ledgers, tracing }: DriversSettings) {
     this.seed = seed;
@@ -292,6 +295,18 @@ export class DriversWorld implements Surroundings {
     this.permissions.committed(transaction.operations, this.books.objects, process);
     process.hasCommitted(transaction);
     this.note(`p${process.number} commit ${transaction.operations.map(inShort).join(', ')}`);
+  }
+
+  began(): void {
+    this.passes += 1;
+  }
+
+  chanceOf(number: number): Chance {
+    return new Chance(this.seed, 100 + number);
+  }
+
+  transportOf(process: Sender): Transport {
+    return transportOf<Sender>(this, process);
   }
 
   isUndisturbed(): boolean {

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { modelDeathOf } from './deaths.ts';
+import { explore } from './explore.ts';
+import { modelMutants } from './mutants.ts';
+import { explorationOf } from './report.ts';
+
+/** All of it: npm run test:long, or npm run simulate -- --exhaustive. The least of states: fewer would mean that it no longer reaches them. */
+const parts: readonly (readonly [scenario: string, faults: number, states: number])[] = [
+  ['create both', 1, 150],
+  ['update one and close the other', 0, 40],
+  ['remove one, and meanwhile close the other beyond the budget', 0, 60],
+];
+
+for (const [name, faults, least] of parts) {
+  test(`every order of steps with ${faults} crashes or lost answers: ${name}`, async () => {
+    const { violation, path, executions, states } = await explore(explorationOf(name, faults));
+    console.log(`${executions} executions, ${states} states of ledger and platform`);
+    expect(violation, path.join('\n')).toBeUndefined();
+    expect(states).toBeGreaterThan(least);
+  });
+}
+
+for (const mutant of modelMutants) {
+  test(`the model finds: ${mutant.name}`, async () => {
+    const { by, message } = await modelDeathOf(mutant);
+    expect(mutant.rightly, message).toContain(by);
+  });
+}

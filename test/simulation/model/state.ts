@@ -1,0 +1,155 @@
+import { hash } from 'node:crypto';
+import type { MemoryStore } from '../../../src/ledger/memory.ts';
+import type { ApplicationStatus } from '../../../src/model/status.ts';
+import type { Sender } from '../drivers/surroundings.ts';
+import { EPOCH_MS, type Server } from '../server.ts';
+import type { Agenda } from './agenda.ts';
+
+/** Earlier than any date that the model has. */
+const DATES_FROM_MS = EPOCH_MS - 366 * 24 * 3_600_000;
+
+/** Of a clock that goes only while the machine is up; a budget forgets after a day of it, and no execution lasts so long. */
+const TIMES: ReadonlySet<string> = new Set(['uptimeMs', 'observedMs', 'atMs']);
+
+/** Of one process. */
+interface Heard {
+  text: string;
+  readonly bornMs: number;
+  /** Times are told from here on. */
+  sinceMs: number;
+  passes: number;
+  readonly facts: string;
+}
+
+/** What makes two moments of the model one: texts that are equal where all that follows is. */
+export class StateText {
+  readonly #store: MemoryStore;
+  readonly #server: Server;
+  readonly #agenda: Agenda;
+  readonly #heard = new Map<Sender, Heard>();
+  #ledger:
+    | { readonly serial: number; readonly nowMs: number; readonly epoch: number; readonly text: string }
+    | undefined;
+  #platform: { readonly changes: number; readonly text: string } | undefined;
+
+  constructor(store: MemoryStore, server: Server, agenda: Agenda) {
+    this.#store = store;
+    this.#server = server;
+    this.#agenda = agenda;
+  }
+
+  /** A process is what it began with and what it heard since: it decides nothing by anything else. */
+  begins(process: Sender, ...facts: readonly (string | number)[]): void {
+    const { nowMs } = this.#agenda;
+    const kind = facts.join();
+    this.#heard.set(process, {
+      text: digest([kind, this.ledger()]),
+      bornMs: nowMs,
+      sinceMs: nowMs,
+      passes: 0,
+      facts: kind,
+    });
+  }
+
+  /** Between two passes it is what it has written down and shows, whether it has looked before, and when its minute ends. */
+  passes(process: Sender, shown: ApplicationStatus | undefined, isRemoving: boolean): void {
+    const heard = this.#heard.get(process);
+    if (heard === undefined) return;
+    const { nowMs } = this.#agenda;
+    heard.passes += 1;
+    heard.sinceMs = nowMs;
+    const status = JSON.stringify(shown && standingOf(shown));
+    // Only what is to be removed is written down by the minute.
+    const minute = isRemoving ? (nowMs - heard.bornMs) % 60_000 : 0;
+    heard.text = digest([heard.facts, Math.min(2, heard.passes), minute, status, this.ledger()]);
+  }
+
+  hears(process: Sender, what: string): void {
+    const heard = this.#heard.get(process);
+    if (heard === undefined) return;
+    const named = what.replace(/^p\d+ /, '');
+    heard.text = digest([heard.text, this.#agenda.nowMs - heard.sinceMs, named]);
+  }
+
+  ofProcess(process: Sender, waitsFor: string): string {
+    const heard = this.#heard.get(process);
+    return `${heard?.text} ${this.#agenda.nowMs - (heard?.sinceMs ?? 0)} ${waitsFor.replace(/p\d+ /g, '')}`;
+  }
+
+  /** Rows that production reads, with times as they are from now. */
+  ledger(): string {
+    const { serial, epoch } = this.#store;
+    const { nowMs } = this.#agenda;
+    const known = this.#ledger;
+    if (known?.serial === serial && known.nowMs === nowMs && known.epoch === epoch) return known.text;
+    const { objects, intents, snapshots, facts } = this.#store;
+    const read = [...intents.values()]
+      .map(({ intent }) => ({ ...intent, epoch: 0 }))
+      .filter(({ state }) => state === 'open' || state === 'unknown' || state === 'superseded');
+    const rows = [sorted(objects), read, sorted(snapshots), sorted(facts).flatMap(deciding)];
+    const text = renamed(JSON.stringify(rows, (key, value: unknown) => this.#fromNow(key, value)));
+    this.#ledger = { serial, epoch, nowMs, text };
+    return text;
+  }
+
+  platform(): string {
+    const { changes, state } = this.#server;
+    if (this.#platform?.changes === changes) return this.#platform.text;
+    const text = JSON.stringify([[...state.ports.all()], [...state.rules.all()], [...state.tcpRules.all()]]);
+    this.#platform = { changes, text };
+    return text;
+  }
+
+  #fromNow(key: string, value: unknown): unknown {
+    const { nowMs } = this.#agenda;
+    if (typeof value === 'number') {
+      if (TIMES.has(key)) return 'a time';
+      if (value <= DATES_FROM_MS) return value;
+      return key === 'settleMs' ? `now ${value - EPOCH_MS - nowMs}` : 'a date';
+    }
+    if (key === 'settleMark' && typeof value === 'string' && value !== '') {
+      const [boot, until] = value.split(' ');
+      return `${boot} ${Number(until) - nowMs}`;
+    }
+    return value;
+  }
+}
+
+function digest(parts: readonly (string | number)[]): string {
+  return hash('sha1', parts.join('\n'));
+}
+
+function sorted<T>(map: ReadonlyMap<string, T>): [string, T][] {
+  return [...map].sort(([left], [right]) => (left < right ? -1 : 1));
+}
+
+/** What of a fact decides anything: of a status the plan that waits for a word, and of the kept files nothing while git answers. */
+function deciding([key, text]: [string, string]): [string, unknown][] {
+  if (key.startsWith('files')) return [];
+  const value = asValue(text);
+  if (!key.startsWith('status ')) return [[key, value]];
+  const { status, kept } = value as { readonly status: ApplicationStatus; readonly kept: unknown };
+  return [[key, [standingOf(status), kept]]];
+}
+
+function standingOf({ approval, pause, failures }: ApplicationStatus): unknown {
+  return [approval?.digest, pause?.type, failures];
+}
+
+function asValue(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+/** Ids that a process drew, by the order in which they come. */
+function renamed(text: string): string {
+  const names = new Map<string, string>();
+  return text.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'a date').replace(/f00d\d+/g, (id) => {
+    let name = names.get(id);
+    if (name === undefined) names.set(id, (name = `id${names.size}`));
+    return name;
+  });
+}
