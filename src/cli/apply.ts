@@ -23,28 +23,13 @@ import {
   filenameOption,
   filesNamed,
   ledgerOption,
-  logFormatOption,
-  logLevelOption,
   revisionOption,
   sourceOption,
   varFileOption,
   varOption,
 } from './options.ts';
-import {
-  adoptOption,
-  allowEmptyOption,
-  allowRewindOption,
-  allowShrunkOption,
-  askingFlags,
-  firstInstallOption,
-  ignoreWindowsOption,
-  maxPrunesOption,
-  maxShareOption,
-  overrideReasonOption,
-  parallelismOption,
-  pruneOption,
-  targetOption,
-} from './pass-options.ts';
+import { askingFlags } from './pass-options.ts';
+import { addPlanningOptions } from './planning-options.ts';
 import {
   openOutputs,
   orUnwritten,
@@ -57,7 +42,7 @@ import {
 import { paintFor, planExitCode } from './plan-view.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { type Agreement, judge, reportRefusal, withAgreed, writeDifference } from './saved/agreed.ts';
-import { checkFlagsBeside, expectOption } from './saved/flags.ts';
+import { checkFlagsBeside } from './saved/flags.ts';
 import { flagsOf } from './saved/circumstances.ts';
 import { ledgerNeeded } from './open-ledger.ts';
 import type { OpenedPlan } from './saved/open.ts';
@@ -95,7 +80,7 @@ export const applyCommand: CommandDefinition = {
     seeAlso: ['plan', 'status', 'ledger list'],
   },
   define(command, invoke) {
-    command
+    const own = command
       .argument('[plan]', 'a file of plan --save, in place of -f: exactly that plan; a folder counts as -f')
       .addOption(filenameOption())
       .addOption(ifEmptyOption())
@@ -111,22 +96,8 @@ export const applyCommand: CommandDefinition = {
       .addOption(new Option('--detailed-exitcode', 'with --dry-run: end with 2 when changes are pending'))
       .addOption(new Option('-y, --yes', 'go ahead without a question'))
       .addOption(new Option('--wait', 'wait until writes in doubt have settled, in place of ending with 4'))
-      .addOption(new Option('--fail-fast', 'begin nothing new after the first failure'))
-      .addOption(expectOption())
-      .addOption(targetOption())
-      .addOption(pruneOption())
-      .addOption(adoptOption())
-      .addOption(maxShareOption())
-      .addOption(maxPrunesOption())
-      .addOption(allowEmptyOption())
-      .addOption(allowShrunkOption())
-      .addOption(allowRewindOption())
-      .addOption(ignoreWindowsOption())
-      .addOption(overrideReasonOption())
-      .addOption(firstInstallOption())
-      .addOption(parallelismOption())
-      .addOption(logLevelOption())
-      .addOption(logFormatOption())
+      .addOption(new Option('--fail-fast', 'begin nothing new after the first failure'));
+    addPlanningOptions(own)
       .addHelpText('after', EXAMPLES)
       .action((file, options, self) =>
         invoke(async (surroundings) => {

@@ -9,31 +9,16 @@ import {
   filesNamed,
   PATHS_ARGUMENT,
   ledgerOption,
-  logFormatOption,
-  logLevelOption,
   revisionOption,
   sourceOption,
   varFileOption,
   varOption,
 } from './options.ts';
-import {
-  adoptOption,
-  allowEmptyOption,
-  allowRewindOption,
-  allowShrunkOption,
-  firstInstallOption,
-  ignoreWindowsOption,
-  maxPrunesOption,
-  maxShareOption,
-  overrideReasonOption,
-  parallelismOption,
-  pruneOption,
-  targetOption,
-} from './pass-options.ts';
+import { addPlanningOptions } from './planning-options.ts';
 import { openOutputs, orUnwritten, outOption, planOutputOption, positionsOf } from './outputs.ts';
 import type { PlanOptions } from './plan-options.ts';
 import { endOfPlan } from './saved/agreed.ts';
-import { expectOption, saveOption } from './saved/flags.ts';
+import { saveOption } from './saved/flags.ts';
 import { serverOption, tokenFileOption } from './server/options.ts';
 import { surveyAll, withSession } from './session.ts';
 
@@ -56,7 +41,7 @@ export const planCommand: CommandDefinition = {
     seeAlso: ['apply', 'status', 'validate'],
   },
   define(command, invoke) {
-    command
+    const own = command
       .argument(...PATHS_ARGUMENT)
       .addOption(filenameOption())
       .addOption(ifEmptyOption())
@@ -71,22 +56,8 @@ export const planCommand: CommandDefinition = {
       .addOption(planOutputOption())
       .addOption(outOption())
       .addOption(new Option('--detailed-exitcode', 'end with 2 when changes are pending'))
-      .addOption(saveOption())
-      .addOption(expectOption())
-      .addOption(targetOption())
-      .addOption(pruneOption())
-      .addOption(adoptOption())
-      .addOption(maxShareOption())
-      .addOption(maxPrunesOption())
-      .addOption(allowEmptyOption())
-      .addOption(allowShrunkOption())
-      .addOption(allowRewindOption())
-      .addOption(ignoreWindowsOption())
-      .addOption(overrideReasonOption())
-      .addOption(firstInstallOption())
-      .addOption(parallelismOption())
-      .addOption(logLevelOption())
-      .addOption(logFormatOption())
+      .addOption(saveOption());
+    addPlanningOptions(own)
       .addHelpText('after', EXAMPLES)
       .action((paths, options, self) => invoke((surroundings) => plan(filesNamed(paths, options, self), surroundings)));
   },
