@@ -3,28 +3,15 @@ import { type BoundPlatform, boundPlatforms } from '../../ledger/binding.ts';
 import { safeLine } from '../../model/text.ts';
 import type { Survey } from '../../reconcile/survey.ts';
 import type { CommandDefinition, Surroundings } from '../command.ts';
-import { asciiOption } from '../drawing/glyphs.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-import {
-  configOption,
-  filenameOption,
-  ledgerOption,
-  logFormatOption,
-  logLevelOption,
-  outputOption,
-  revisionOption,
-  sourceOption,
-  varFileOption,
-  varOption,
-} from '../options.ts';
-import { parallelismOption } from '../pass-options.ts';
 import { planExitCode } from '../plan-view.ts';
-import { type ServerFlags, serverOption, tokenFileOption } from '../server/options.ts';
+import type { ServerFlags } from '../server/options.ts';
 import { type Session, type SessionOptions, surveyAll, withSession } from '../session.ts';
 import { count, wrap } from '../text.ts';
 import { intervalOf, watch, type WatchFlag, watchOption } from '../watch.ts';
 import { groupsOf, remediesOf, rowsOf, summaryOf, summaryText } from './rows.ts';
 import { problemsFirst, type Reader, readerOf, remedyLines, standingLines } from './standing.ts';
+import { addViewedOptions, addViewOptions } from './view-options.ts';
 
 const WATCH_MS = 10_000;
 
@@ -47,22 +34,7 @@ export const statusCommand: CommandDefinition = {
     seeAlso: ['plan', 'events', 'monitor'],
   },
   define(command, invoke) {
-    command
-      .addOption(filenameOption())
-      .addOption(revisionOption())
-      .addOption(configOption())
-      .addOption(ledgerOption())
-      .addOption(sourceOption())
-      .addOption(serverOption())
-      .addOption(tokenFileOption())
-      .addOption(watchOption('10s, with --server 2s'))
-      .addOption(asciiOption())
-      .addOption(varOption())
-      .addOption(varFileOption())
-      .addOption(outputOption(['text', 'json']))
-      .addOption(parallelismOption())
-      .addOption(logLevelOption())
-      .addOption(logFormatOption())
+    addViewOptions(addViewedOptions(command).addOption(watchOption('10s, with --server 2s')))
       .addHelpText('after', EXAMPLES)
       .action((options) => invoke((surroundings) => statusHereOrThere(options, surroundings)));
   },

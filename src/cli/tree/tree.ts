@@ -1,29 +1,16 @@
 import { silentHooks } from '../../apply/world.ts';
 import { scopeKey } from '../../model/ids.ts';
 import type { CommandDefinition, Surroundings } from '../command.ts';
-import { asciiOption } from '../drawing/glyphs.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-import {
-  configOption,
-  filenameOption,
-  ledgerOption,
-  logFormatOption,
-  logLevelOption,
-  outputOption,
-  revisionOption,
-  sourceOption,
-  varFileOption,
-  varOption,
-} from '../options.ts';
-import { parallelismOption } from '../pass-options.ts';
 import { planExitCode } from '../plan-view.ts';
-import { applicationArgument, type ServerFlags, serverOption, tokenFileOption } from '../server/options.ts';
+import { applicationArgument, type ServerFlags } from '../server/options.ts';
 import { type Session, type SessionOptions, surveyAll, withSession } from '../session.ts';
 import { type Reader, readerOf, remedyLines } from '../status/standing.ts';
 import { unknownApplication } from '../unknown-application.ts';
 import { applicationTree } from './application.ts';
 import { inventoryOf } from './inventory.ts';
 import { type Forest, type TreeNode, treeLines, treeSummary } from './node.ts';
+import { addViewedOptions, addViewOptions } from '../status/view-options.ts';
 
 const EXAMPLES = `
 What no manifest names is shown too, as far as the platform lists it. With --server, only what the controller has on record
@@ -43,22 +30,11 @@ export const treeCommand: CommandDefinition = {
     seeAlso: ['status', 'plan', 'export'],
   },
   define(command, invoke) {
-    command
-      .argument('[application]', 'only this one: Application/shop, or shop', applicationArgument)
-      .addOption(filenameOption())
-      .addOption(revisionOption())
-      .addOption(configOption())
-      .addOption(ledgerOption())
-      .addOption(sourceOption())
-      .addOption(serverOption())
-      .addOption(tokenFileOption())
-      .addOption(asciiOption())
-      .addOption(varOption())
-      .addOption(varFileOption())
-      .addOption(outputOption(['text', 'json']))
-      .addOption(parallelismOption())
-      .addOption(logLevelOption())
-      .addOption(logFormatOption())
+    addViewOptions(
+      addViewedOptions(
+        command.argument('[application]', 'only this one: Application/shop, or shop', applicationArgument),
+      ),
+    )
       .addHelpText('after', EXAMPLES)
       .action((application, options) => invoke((surroundings) => treeHereOrThere(application, options, surroundings)));
   },
