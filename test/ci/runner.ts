@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, onTestFinished, vi } from 'vitest';
+import { afterAll, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
 import { projectRoot } from '../cli/running.ts';
 import { git } from '../source/repositories.ts';
@@ -71,8 +71,6 @@ let built: string | undefined;
 afterAll(() => {
   if (built !== undefined) rmSync(built, { recursive: true, force: true });
 });
-// Each step starts processes of its own, and a test has a dozen of them.
-vi.setConfig({ testTimeout: 90_000 });
 
 /** What a runner has on its PATH: `portolan` as it is shipped, a copy for all tests of a file. */
 export function programOnPath(): string {
