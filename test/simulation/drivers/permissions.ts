@@ -53,6 +53,8 @@ interface Spent {
 
 /** Below this share of what it named, a source removes nothing by itself. */
 const SHRUNK_SHARE = 0.5;
+/** No settings wait longer before they remove what is gone. */
+const PRUNE_AFTER_MS_MAX = 600_000;
 
 /**
  * What may be removed and changed by itself, worked out from what the source said, what persons did, and what was sent:
@@ -169,16 +171,24 @@ export class Permissions {
     return copy;
   }
 
-  /** All that it knows, with times as they are from now: equal texts forbid and allow the same from now on. */
-  digest(nowMs: number): string {
-    const ages = (map: ReadonlyMap<AppName, ReadonlyMap<string, number>>): unknown =>
-      [...map].map(([name, times]) => [name, [...times].map(([key, atMs]) => [key, nowMs - atMs]).sort()]);
+  /**
+   * All that it knows, with times as they are from now: equal texts forbid and allow the same from now on.
+   * @param sender the process that works; what others took up is only used.
+   */
+  digest(nowMs: number, sender: number | undefined): string {
+    const ages = (map: ReadonlyMap<AppName, ReadonlyMap<string, number>>, mostMs: number): unknown =>
+      [...map].map(([name, times]) => [
+        name,
+        [...times].map(([key, atMs]) => [key, Math.min(nowMs - atMs, mostMs)]).sort(),
+      ]);
+    const user = (usedBy: string | undefined): string | undefined =>
+      usedBy === undefined || usedBy.startsWith(`${sender}/`) ? usedBy?.slice(usedBy.indexOf('/')) : 'used';
     const { changed, removed, ...spent } = this.#spent;
     const accepted = this.#accepted && { ...this.#accepted, commit: this.#accepted.commit.id };
     return JSON.stringify([
-      ages(this.#goneMs),
-      ages(this.#namedAgainMs),
-      this.#approvals.map(({ digest, usedBy }) => [digest, usedBy]),
+      ages(this.#goneMs, PRUNE_AFTER_MS_MAX),
+      ages(this.#namedAgainMs, 1),
+      this.#approvals.map(({ digest, usedBy }) => [digest, user(usedBy)]),
       accepted,
       this.#largest,
       { ...spent, changed: [...changed].sort(), removed: [...removed].sort() },

@@ -193,7 +193,7 @@ export class ModelGround implements Surroundings {
 
   /** What the state is if everybody dies now, and this one begins. */
   keyAsDead(successor: Role): string {
-    return this.#keyOf([successor], this.#lateOnes());
+    return this.#keyOf([successor], this.#lateOnes(), undefined);
   }
 
   /** Frees what nobody waits for any more. */
@@ -217,10 +217,14 @@ export class ModelGround implements Surroundings {
   key(): string {
     const alive = this.processes.filter((process) => process.alive);
     const known = alive.map((process) => this.state.ofProcess(process, this.offers.labelsOf(process)));
-    return this.#keyOf([...known, this.isMoved, this.hasTimePassed, this.isJobDue], this.offers.late);
+    return this.#keyOf(
+      [...known, this.isMoved, this.hasTimePassed, this.isJobDue],
+      this.offers.late,
+      this.holder?.number,
+    );
   }
 
-  #keyOf(known: readonly unknown[], late: Offers['late']): string {
+  #keyOf(known: readonly unknown[], late: Offers['late'], sender: number | undefined): string {
     const { timeline } = this;
     return hash(
       'sha1',
@@ -229,7 +233,7 @@ export class ModelGround implements Surroundings {
         this.state.platform(),
         ...known,
         ...late.map(({ label, untilMs }) => `${label} ${untilMs - timeline.nowMs}`),
-        this.permissions.digest(timeline.nowMs),
+        this.permissions.digest(timeline.nowMs, sender),
         [this.commitsLeft, this.approvalsLeft, this.hasOvertaken].join(),
         this.#effects.text(),
       ].join('\n'),

@@ -72,7 +72,7 @@ export const scenarios: readonly Scenario[] = [
     commits: [content(50, false)],
     dailyObjects: 1,
     approvals: 0,
-    faults: 3,
+    faults: 2,
   },
   {
     name: 'remove both with an approval, beyond the budget',
@@ -80,7 +80,7 @@ export const scenarios: readonly Scenario[] = [
     commits: [content(undefined, false)],
     dailyObjects: 1,
     approvals: 1,
-    faults: 2,
+    faults: 1,
   },
   {
     name: 'create both, and meanwhile remove one',
