@@ -275,3 +275,18 @@ test.for([
   expect(ruleRow(world)).toBeUndefined();
   expect(rowOf(world, `rule/${WEB}/8080/http://www.example.com/moved`) !== undefined).toBe(isWanted);
 });
+
+test('an empty listing is no proof that a rule which git moves is gone: it is moved, and not created beside it', async () => {
+  const world = new ScopeWorld(shop, 'extended');
+  await world.settle(workOf(ADDRESS, [web, www()]));
+  const moved = workOf(ADDRESS, [web, www({ path: '/moved' })]);
+  world.alter = ({ operation }, response) => (operation === 'listRules' ? { ...response, body: '[]' } : response);
+  await world.pass(moved);
+  world.alter = (_, response) => response;
+  await world.settle(moved, PRUNING);
+  expect(creations(world)).toBe(1);
+  const paths = [...world.state.rules.all()]
+    .filter(({ domain }) => domain === 'www.example.com')
+    .map(({ path }) => path);
+  expect(paths).toEqual(['/moved']);
+});

@@ -27,6 +27,7 @@ import type {
 import { assumedMark, assuming, hiddenFields, openedMark, plain, readableFields, removalMarks } from './asserted.ts';
 import { type CertificateView, wantsCertificate } from './certificate.ts';
 import { isNone, type RuleField, ruleFields } from './fields.ts';
+import { ruleRows } from './identity.ts';
 import type { RuleLive } from './live.ts';
 import { absence, madeBy, unrecorded } from './made-by.ts';
 import { comparedAgain, resolveUpdate } from './moved.ts';
@@ -34,6 +35,7 @@ import type { HttpGatewayRuleSpec } from './spec.ts';
 import { observeWithdrawal } from './withdrawn.ts';
 import { mayBeRecreated } from './recreate.ts';
 import { type CreatedAgain, ruleKey, type RuleStep, type RuleWish } from './steps.ts';
+import { shownById } from './withdrawn.ts';
 
 async function observe({ resource, siblings, memory, reader }: ObserveContext<HttpGatewayRuleSpec>): Promise<RuleLive> {
   const { spec } = resource;
@@ -42,7 +44,8 @@ async function observe({ resource, siblings, memory, reader }: ObserveContext<Ht
     throw new Error(`${resource.id} names a component that is not in its application: the loader forbids that`);
   const identity = await findComponent(component, memory, reader);
   if (identity.type !== 'known') return identity;
-  const [ports, listed] = await Promise.all([reader.ports(identity.serviceId), reader.rules()]);
+  const [ports, shown] = await Promise.all([reader.ports(identity.serviceId), reader.rules()]);
+  const listed = await withMoved(resource, identity.serviceId, { memory, reader }, shown);
   if (ports === undefined) return { type: 'held', hold: componentMissing(component, identity.serviceId) };
   const isRecreated = listed.readable && mayBeRecreated(resource, memory, listed.value);
   const rules = spec.extensions === undefined && !isRecreated ? listed : await withExtensions(listed, reader);
@@ -59,6 +62,30 @@ async function observe({ resource, siblings, memory, reader }: ObserveContext<Ht
     certificates: wantsCertificate(spec) ? await viewCertificates(reader) : { type: 'not-asked' },
     ...(recreation === undefined ? {} : { recreation }),
   };
+}
+
+/**
+ * The rules, with the one that the manifest gives another address, where the listing lacks it: an empty or old listing is
+ * no proof that it is gone, and a second rule would be created at the new address beside it.
+ */
+async function withMoved(
+  { id, spec }: Resource<HttpGatewayRuleSpec>,
+  serviceId: string,
+  { memory, reader }: Pick<ObserveContext<HttpGatewayRuleSpec>, 'memory' | 'reader'>,
+  rules: Readable<readonly RuleRecord[]>,
+): Promise<Readable<readonly RuleRecord[]>> {
+  if (!rules.readable) return rules;
+  const key = ruleKey({ ...spec, serviceId });
+  const moved = ruleRows(memory).filter(
+    ({ resource, origin, remoteId, naturalKey }) =>
+      resource === id &&
+      origin !== 'observed' &&
+      naturalKey !== key &&
+      remoteId !== null &&
+      !rules.value.some(({ ruleId }) => ruleId === remoteId),
+  );
+  if (moved.length === 0) return rules;
+  return { readable: true, value: [...rules.value, ...(await shownById(reader, moved))] };
 }
 
 /** Certificates are only looked up here: where they cannot be, an id in a manifest is sent as it is. */

@@ -40,14 +40,19 @@ async function confirmedRules(
   const missing = withdrawn.filter(
     ({ origin, remoteId }) => origin !== 'observed' && remoteId !== null && !listed.has(remoteId),
   );
-  const found = await Promise.all(missing.map(({ remoteId }) => reader.rule(remoteId as string)));
-  const present = found.flatMap((answer) => (answer.readable && answer.value !== undefined ? [answer.value] : []));
+  const present = await shownById(reader, missing);
   const there = new Set(present.map(({ ruleId }) => ruleId));
   const lost = missing.filter(({ remoteId }) => !there.has(remoteId as string));
   return {
     rules: { readable: true, value: [...rules.value, ...present] },
     unproven: lost.length === 0 ? new Set() : await elsewhere(reader, lost),
   };
+}
+
+/** Asks for each of these by its id. Returns those that the platform still has. */
+export async function shownById(reader: ScopeReader, rows: readonly OwnedObject[]): Promise<readonly RuleRecord[]> {
+  const found = await Promise.all(rows.map(({ remoteId }) => reader.rule(remoteId as string)));
+  return found.flatMap((answer) => (answer.readable && answer.value !== undefined ? [answer.value] : []));
 }
 
 /** Returns the ids of those rules that may be in another application. */
