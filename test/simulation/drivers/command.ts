@@ -190,7 +190,8 @@ export class Command extends DriverProcess {
     const isChange = action.verb !== 'create' && action.cause !== 'first-apply';
     if (isChange) for (const key of keys) this.#changed.add(key);
     // It is always given, so it counts however few objects there are.
-    const share = Math.min(1, this.#changed.size / this.#owned);
+    // Of nothing there is no share.
+    const share = this.#owned === 0 ? 0 : Math.min(1, this.#changed.size / this.#owned);
     if (share > maxShare)
       world.violate(
         'I-PERMIT',

@@ -298,7 +298,7 @@ export class Permissions {
     const maxShare = Math.max(...settings.map((one) => one.maxShare));
     if (action.prune && more(removed) > maxObjects)
       reasons.push(`${more(removed)} removals for one revision, of ${maxObjects}`);
-    if (countsAsChange(action) && Math.min(1, more(changed) / owned) > maxShare)
+    if (countsAsChange(action) && owned > 0 && Math.min(1, more(changed) / owned) > maxShare)
       reasons.push(`${more(changed)} of ${owned} objects changed for one revision, of a share of ${maxShare}`);
     return reasons;
   }
