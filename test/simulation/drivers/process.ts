@@ -52,7 +52,7 @@ export abstract class DriverProcess implements Sender {
   abstract check(write: Write, atMs: number): boolean;
   /** It has told the ledger something. */
   hasCommitted(_transaction: LedgerTransaction): void {}
-  /** A reading of one application left. */
+  /** A reading of one application left, or was answered. */
   abstract hasRead(request: PlatformRequest): void;
 
   kill(): void {
@@ -114,8 +114,10 @@ export abstract class DriverProcess implements Sender {
     const send = world.transportOf(this);
     const transport: Transport = (request) => {
       if (SHARED.has(request.operation)) world.sharedReadings += 1;
-      if (request.isRead && nameOfPath(request.path) !== undefined) this.hasRead(request);
-      return send(request);
+      if (!request.isRead || nameOfPath(request.path) === undefined) return send(request);
+      this.hasRead(request);
+      // Equal readings under way are one request: a pass may have joined one that left before it began.
+      return send(request).finally(() => this.hasRead(request));
     };
     return createPlatformClient({
       name: 'default',
