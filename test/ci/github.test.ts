@@ -10,7 +10,7 @@ import { systemClock } from '../../src/runtime/clock.ts';
 import { beside, alterRule } from '../cli/saved.ts';
 import { collectingTerminal, runHere } from '../cli/running.ts';
 import { PORTS, rule, type Scene, setScene, shop, web } from '../cli/scene.ts';
-import { commit, git, repository } from '../source/repositories.ts';
+import { commit, git, repository, temporaryFolder } from '../source/repositories.ts';
 import { type Forge, openForge } from './forge.ts';
 import { installGithub, type JobRun, runJob, type Started, type Workflow, workflowOf } from './runner.ts';
 
@@ -53,9 +53,11 @@ async function project(scene: Scene, settings: Project['settings']): Promise<Pro
     forge,
     settings,
     propose: (files) => {
-      git(root, 'checkout', '--quiet', '-B', 'change');
-      commit(root, files);
-      git(root, 'checkout', '--quiet', 'main');
+      // In a folder of its own: a controller watches what is checked out in the root.
+      const branch = join(temporaryFolder(), 'change');
+      git(root, 'worktree', 'add', '--quiet', '-B', 'change', branch);
+      commit(branch, files);
+      git(root, 'worktree', 'remove', branch);
       const repo = { full_name: 'acme/shop' };
       const head = { sha: git(root, 'rev-parse', 'change'), repo };
       const event = { pull_request: { number: 7, head } };

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { modelDeathOf } from './deaths.ts';
+import { modelMutants } from './mutants.ts';
 import { exhaustive } from './report.ts';
 
 test(
@@ -11,3 +13,10 @@ test(
   },
   60 * 60_000,
 );
+
+for (const mutant of modelMutants) {
+  test(`the model finds: ${mutant.name}`, async () => {
+    const { by, message } = await modelDeathOf(mutant);
+    expect(mutant.rightly, message).toContain(by);
+  });
+}
