@@ -3,6 +3,7 @@ import type { ScopeKey } from '../model/ids.ts';
 import { createRemovalBudget } from '../reconcile/removal-budget.ts';
 import { budgetLimits } from '../reconcile/policies/run.ts';
 import type { SourceState } from '../source/feed.ts';
+import type { AcceptedSource } from './acceptance.ts';
 import { createAccount } from './account.ts';
 import type { ControllerApi } from './api.ts';
 import { type Core, expected } from './core.ts';
@@ -43,8 +44,13 @@ const BUDGET_EVERY = 10;
 /** When what could not be taken in is tried again. */
 const AGAIN_MS = 5_000;
 
-/** Applications that were never resolved may hold anything. */
-function unapprovedScopes(records: Core['records'], snapshot: string): ReadonlySet<ScopeKey> | undefined {
+/** Applications that were never resolved, or not yet taken over from what was accepted, may hold anything. */
+function unapprovedScopes(
+  records: Core['records'],
+  { snapshot, desired }: Pick<AcceptedSource, 'snapshot' | 'desired'>,
+): ReadonlySet<ScopeKey> | undefined {
+  const wanted = [...desired.values()].filter(({ kind }) => kind === 'Application');
+  if (wanted.some(({ id }) => records.get(id)?.snapshot !== snapshot)) return undefined;
   const scopes = [...records.values()].flatMap(({ status, approvedSnapshot }) =>
     approvedSnapshot === snapshot ? [] : [status.scope],
   );
@@ -67,7 +73,7 @@ function createCore(options: ControllerOptions, hooks: Pick<Core, 'stop' | 'lose
     onError: (key, error) => log.error(`a fault of Portolan itself: ${faultOf(error)}`, { application: key }),
   });
   const limits = () => budgetLimits(configuration().settings);
-  const unapproved = (snapshot: string) => unapprovedScopes(records, snapshot);
+  const unapproved = (accepted: AcceptedSource) => unapprovedScopes(records, accepted);
   const core: Core = {
     options,
     events,

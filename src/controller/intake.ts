@@ -43,9 +43,9 @@ export interface IntakeOptions
   configuration(): ControllerConfiguration;
   /**
    * Returns the scopes of the accepted source whose removals no person approved; undefined while not all are known.
-   * @param snapshot the accepted one.
+   * @param accepted the accepted source.
    */
-  unapproved(snapshot: string): ReadonlySet<ScopeKey> | undefined;
+  unapproved(accepted: AcceptedSource): ReadonlySet<ScopeKey> | undefined;
 }
 
 export function createIntake(options: IntakeOptions): Intake {
@@ -195,7 +195,7 @@ class SourceIntake implements Intake {
 
   async #accept(reading: SourceReading, loaded: LoadedSource, allow: Allowances) {
     const { keeping, clock, source, actor, unapproved } = this.#options;
-    const scopes = this.#accepted && unapproved(this.#accepted.snapshot);
+    const scopes = this.#accepted && unapproved(this.#accepted);
     if (this.#accepted !== undefined && scopes !== undefined)
       await settleLost({ ...keeping, desired: this.#accepted.desired, scopes }, clock);
     return accept(reading, loaded, { ledger: keeping.ledger, clock, source, actor, allow });

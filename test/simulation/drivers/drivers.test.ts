@@ -24,6 +24,7 @@ const once: readonly (readonly [seed: number, what: string])[] = [
   [103, 'the same, while what the next write rests on was read again'],
   [555, 'a resumption that the ledger could not take was in force all the same'],
   [130, 'a write was begun after the end was asked for, while what it rests on was read again'],
+  [57782, 'a full disk kept applications from being taken over, and what their source had lost counted as removed'],
 ];
 
 for (const [seed, what] of once)
