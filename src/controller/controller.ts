@@ -111,7 +111,7 @@ class SourceController implements Controller {
   /** Passes that began since the last one that let the event loop turn. */
   #burst = 0;
   #turned: Promise<void> | undefined;
-  /** The source could not be read, or taken, since anybody was last told to go on removing. */
+  /** The source could not be read, accepted or taken over since anybody was last told to go on removing. */
   #hasWaited = false;
 
   constructor(options: ControllerOptions) {
@@ -215,6 +215,7 @@ class SourceController implements Controller {
         if (this.#stop.signal.aborted && error instanceof PortolanError) return;
         if (error instanceof PortolanError) {
           expected(this.#core, error);
+          this.#hasWaited = true;
           this.#againSoon();
         } else this.#options.log.error(`a fault of Portolan itself: ${faultOf(error)}`);
       }

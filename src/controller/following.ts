@@ -28,10 +28,17 @@ export async function follow(core: Core, taken: Taken | undefined): Promise<void
   const { records, queue, account } = core;
   const { accepted } = taken;
   const isNew = account.state.snapshot !== accepted.snapshot;
-  if (isNew) await openAccount(core, accepted.snapshot, accepted.owned);
   const turn = (): Promise<void> => core.options.clock.sleep(0);
   const works = groupByApplication(accepted.desired).map(workOf);
   if (works.length >= PART) await turn();
+  // What may fail comes first. An application that was taken over half would look unchanged at the next attempt.
+  const added = new Map<ResourceId, AppRecord>();
+  for (const work of works) {
+    if (records.has(work.application.id)) continue;
+    added.set(work.application.id, await newRecord(core, work));
+    if (added.size % PART === 0) await turn();
+  }
+  if (isNew) await openAccount(core, accepted.snapshot, accepted.owned);
   core.shared = createSharedReadings(
     works.map(({ application }) => application.spec),
     core.options.clock,
@@ -43,8 +50,10 @@ export async function follow(core: Core, taken: Taken | undefined): Promise<void
   if (works.length >= PART) await turn();
   const changed: ResourceId[] = [];
   for (const work of works) {
-    const known = records.get(work.application.id);
-    const record = known ?? (await newRecord(core, work));
+    const { id } = work.application;
+    const known = records.get(id);
+    const record = known ?? (added.get(id) as AppRecord);
+    records.set(id, record);
     if (known !== undefined && isSameWork(known.work, work)) stay(record, taken);
     else {
       change(core, record, work, taken);
@@ -129,12 +138,12 @@ function release({ claims }: Core, { id, status }: AppRecord): void {
 async function openAccount(core: Core, snapshot: string, owned: number): Promise<void> {
   const spent = await restoreFact<AccountState>(core.keeping, 'account');
   const state = spent?.snapshot === snapshot ? spent : { snapshot, owned, changed: 0, removed: 0 };
-  core.account = createAccount(state);
   // Shares are of what was on record when it was accepted, after a restart too.
   await keepFact(core.keeping, 'account', state);
+  core.account = createAccount(state);
 }
 
-async function newRecord({ keeping, records, options }: Core, work: Work): Promise<AppRecord> {
+async function newRecord({ keeping, options }: Core, work: Work): Promise<AppRecord> {
   const { id, labels, spec } = work.application;
   const nowMs = options.clock.now();
   const stored = await restoreRecord(keeping, id);
@@ -160,7 +169,7 @@ async function newRecord({ keeping, records, options }: Core, work: Work): Promi
   // Failures of an earlier process are no reason to wait in this one.
   const status = { ...fresh, ...stored?.status, failures: 0 };
   const kept = { ...nothingKept, ...stored?.kept };
-  const record: AppRecord = {
+  return {
     id,
     work,
     revision: '',
@@ -179,8 +188,6 @@ async function newRecord({ keeping, records, options }: Core, work: Work): Promi
     isAlone: false,
     reached: { revision: '', milestones: new Set() },
   };
-  records.set(id, record);
-  return record;
 }
 
 function tellAccepted(

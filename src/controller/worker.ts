@@ -127,7 +127,8 @@ function environmentOf(core: Core, record: AppRecord, revision: string, look: Fi
     keepAccount: async (account) => {
       if (account === core.account) await keepFact(keeping, 'account', account.state);
     },
-    isStanding: () => intake.isStanding,
+    // An application that was not taken over yet has a plan of the revision before.
+    isStanding: () => intake.isStanding && record.snapshot === intake.accepted?.snapshot,
     keeps: (prunes) => intake.keeps(prunes),
     claims: core.claims,
     recordOf: (id) => core.records.get(id),

@@ -6,7 +6,7 @@ import { nothingAllowed, type Allowances } from '../../src/controller/acceptance
 import type { ControllerConfiguration } from '../../src/controller/options.ts';
 import { silentObserver } from '../support/silent-observer.ts';
 import type { Settings } from '../../src/kinds/settings/spec.ts';
-import { full } from '../../src/ledger/errors.ts';
+import { full, inputOutput } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { MemoryStore, openMemoryLedger } from '../../src/ledger/memory.ts';
 import { defaultSettings, loadConfiguration } from '../../src/manifest/configuration.ts';
@@ -77,6 +77,8 @@ export class DaemonWorld {
   readonly events: ControllerEvent[] = [];
   readonly milestones: string[] = [];
   isDiskFull = false;
+  /** Facts whose key contains this cannot be read. */
+  unreadableFact: string | undefined;
   readonly settings: Settings;
   feed = new HandFeed();
   controller: Controller;
@@ -202,16 +204,22 @@ export class DaemonWorld {
     };
   }
 
-  /** The ledger, whose disk is full while the test says so. */
+  /** The ledger, whose disk is full or fails while the test says so. */
   #ledger(): Ledger {
     const ledger = openMemoryLedger(this.store);
     const commit: Ledger['commit'] = async (transaction) => {
       if (this.isDiskFull) throw full('memory', undefined);
       await ledger.commit(transaction);
     };
+    const fact: Ledger['fact'] = async (key) => {
+      if (this.unreadableFact !== undefined && key.includes(this.unreadableFact))
+        throw inputOutput('memory', undefined);
+      return await ledger.fact(key);
+    };
     return new Proxy(ledger, {
       get: (target, name) => {
         if (name === 'commit') return commit;
+        if (name === 'fact') return fact;
         const member: unknown = Reflect.get(target, name, target);
         return typeof member === 'function' ? member.bind(target) : member;
       },
