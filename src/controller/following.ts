@@ -3,6 +3,7 @@ import type { ResourceId } from '../model/ids.ts';
 import { type Json, sameJson } from '../model/json.ts';
 import type { Resource } from '../model/resource.ts';
 import type { ApplicationStatus, Condition } from '../model/status.ts';
+import { someOf } from '../plan/render/words.ts';
 import type { Work } from '../reconcile/reconcile.ts';
 import { createSharedReadings } from '../reconcile/shared-readings.ts';
 import { type AccountState, createAccount } from './account.ts';
@@ -21,6 +22,9 @@ const PART = 256;
 
 /** So few are asked for by themselves: a listing of everybody's would say more than anybody wants to know. */
 const ALONE_MAX = 8;
+
+/** Applications that a message names. */
+const NAMED_MAX = 20;
 
 /** What was accepted is wanted from now on; only applications of which something changed are looked at for it. */
 export async function follow(core: Core, taken: Taken | undefined): Promise<void> {
@@ -202,7 +206,9 @@ function tellAccepted(
     `${accepted.revision}: ${changed.length} of ${records.size} applications changed`,
     ...(removed.length === 0
       ? []
-      : [`no longer named, and what they have stays on the platform and is not looked after: ${someOf(removed)}`]),
+      : [
+          `no longer named, and what they have stays on the platform and is not looked after: ${someOf(removed, NAMED_MAX)}`,
+        ]),
     ...(keeps.length === 0 ? [] : [`it removes nothing: ${keeps.join('; ')}`]),
   ].join('. ');
   options.log[isQuiet ? 'info' : 'warn'](message);
@@ -213,11 +219,4 @@ function tellAccepted(
     message,
     detail: { snapshot: accepted.snapshot, changed: changed.slice(0, 100), removed: removed.slice(0, 100) },
   });
-}
-
-const NAMED_MAX = 20;
-
-function someOf(ids: readonly ResourceId[]): string {
-  const more = ids.length - NAMED_MAX;
-  return `${ids.slice(0, NAMED_MAX).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

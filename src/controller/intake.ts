@@ -41,10 +41,7 @@ export interface IntakeOptions
   readonly keeping: Keeping;
   readonly events: EventLog;
   configuration(): ControllerConfiguration;
-  /**
-   * Returns the scopes of the accepted source whose removals no person approved; undefined while not all are known.
-   * @param accepted the accepted source.
-   */
+  /** Returns the scopes of the accepted source whose removals no person approved; undefined while not all are known. */
   unapproved(accepted: AcceptedSource): ReadonlySet<ScopeKey> | undefined;
 }
 

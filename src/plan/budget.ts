@@ -5,6 +5,7 @@ import type { OwnedObject } from '../model/owned.ts';
 import type { Action, ScopePlan } from '../model/plan.ts';
 import type { DesiredState } from '../model/resource.ts';
 import type { Refusal } from './refusal.ts';
+import { someOf } from './render/words.ts';
 
 /** How much may be removed, or closed to the outside, in a day of observed time; more of what there is more of. */
 export interface BudgetLimits {
@@ -183,8 +184,7 @@ const NAMED_MAX = 5;
 function spentBy(spent: BudgetState['spent']): string {
   if (spent.length === 0) return '';
   const by = [...Map.groupBy(spent, (expense) => expense.by)].map(([name, of]) => `${of.length} by ${name}`);
-  const more = by.length - NAMED_MAX;
-  return `: spent were ${by.slice(0, NAMED_MAX).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  return `: spent were ${someOf(by, NAMED_MAX)}`;
 }
 
 function availableAgain(spent: BudgetState['spent'], wanted: number, size: number, nowMs: number): string {

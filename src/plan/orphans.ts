@@ -1,6 +1,7 @@
 import type { ScopeKey } from '../model/ids.ts';
 import type { OwnedObject } from '../model/owned.ts';
 import type { Note } from '../model/plan.ts';
+import { someOf } from './render/words.ts';
 
 /** An application of the source that could not be resolved; `appId` is not known where it goes by name. */
 export interface UnresolvedApplication {
@@ -32,8 +33,6 @@ const NAMED_MAX = 5;
 
 function noteOf(scope: ScopeKey, objects: readonly OwnedObject[]): Note {
   const resources = [...new Set(objects.map((object) => object.resource))].sort();
-  const more = resources.length - NAMED_MAX;
-  const named = `${resources.slice(0, NAMED_MAX).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
   const owed = [...new Set(objects.filter(({ obligation }) => obligation !== null).map(({ resource }) => resource))];
   const debt =
     owed.length === 0
@@ -41,7 +40,7 @@ function noteOf(scope: ScopeKey, objects: readonly OwnedObject[]): Note {
       : `. An earlier run changed or deleted ${owed.sort().join(', ')} for a moment and was interrupted: only with the Application back, apply restores that`;
   return {
     code: 'scope/orphaned',
-    message: `no Application of this source means ${scope} any more; what it had there stays as it is and is not looked after: ${named}${debt}. Put the Application back, or let go of each: portolan ledger forget Kind/name --reason "…"`,
+    message: `no Application of this source means ${scope} any more; what it had there stays as it is and is not looked after: ${someOf(resources, NAMED_MAX)}${debt}. Put the Application back, or let go of each: portolan ledger forget Kind/name --reason "…"`,
   };
 }
 

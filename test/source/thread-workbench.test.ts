@@ -67,7 +67,8 @@ test('more documents than their limit are a fault, shown at the first one beyond
   expect(desired.size).toBe(0);
   expect(problems).toMatchObject([{ code: 'limit/documents', expected: 'at most 3', position: { line: 1 } }]);
   expect(problems[0]?.position.file).toMatch(/\/a\/3\.yaml$/);
-  expect(problems[0]?.hint).toContain('spec.source.limits.documents');
+  // The daemon's log and status show the message alone.
+  expect(problems[0]?.message).toContain('4 documents, more than spec.source.limits.documents of Settings allows (3)');
   bench.limits = { ...bench.limits, documents: 4 };
   expect((await load()).desired.size).toBe(4);
 });

@@ -26,6 +26,12 @@ export function amount(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
+/** At most so many of them: `a, b and 3 more`. */
+export function someOf(names: readonly string[], most: number): string {
+  const more = names.length - most;
+  return `${names.slice(0, most).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
 /** A text of at most so many characters, with an ellipsis where there were more. */
 export function cut(text: string, characters: number): string {
   // Half of a character is none.
