@@ -75,10 +75,13 @@ export async function applyPlan(world: ApplyWorld, input: ApplyInput): Promise<A
     // What an install rests on is read again after each of them.
     if (hasInstalled && kindOf(world, action).calls.since !== undefined)
       return { results, touched, stale: false, stopped };
+    const stop = (): SkipReason | undefined => (completes ? undefined : stopOf(world, input));
     const stranger = await notMember(world, input, action);
     if (stranger !== undefined) {
+      // Whoever asked to stop cut the question off: that is no failure.
+      stopped = stop();
       notDone.add(action.id);
-      results.push(stranger);
+      results.push(stopped === undefined ? stranger : { status: 'skipped', action, because: stopped });
       continue;
     }
     const readings = kindOf(world, action).calls.touches(action.step as Step);
@@ -92,7 +95,6 @@ export async function applyPlan(world: ApplyWorld, input: ApplyInput): Promise<A
     for (const reading of seen.read) touched.delete(reading);
     if (!seen.isAsPlanned) return { results, touched, stale: true, stopped };
     // Whoever asked to stop while that was read asked before anything was begun.
-    const stop = (): SkipReason | undefined => (completes ? undefined : stopOf(world, input));
     stopped = stop();
     if (stopped !== undefined) {
       notDone.add(action.id);

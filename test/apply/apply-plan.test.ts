@@ -219,6 +219,22 @@ test('a write is withheld when its application is paused after its intent, and t
   expect(world.intents().map(({ state }) => state)).toEqual(['rejected']);
 });
 
+test('what was cut off before its write by an interruption is skipped, not failed', async () => {
+  const world = new ScriptedWorld();
+  const of = async () => {
+    world.stop = 'interrupted';
+    return { type: 'unknown', message: 'given up because the process is stopping', remedy: '' } as const;
+  };
+  const input = inputOf(world, chain(['open_inner', 1], ['open_inner', 2]), { members: { of } });
+  const applied = await applyPlan(world.apply, input);
+  const because = { type: 'interrupted' };
+  expect(applied.results).toMatchObject([
+    { status: 'skipped', because },
+    { status: 'skipped', because },
+  ]);
+  expect(world.sent).toEqual([]);
+});
+
 test('the reason that stopped a scope first is the one that is told', async () => {
   const world = new ScriptedWorld();
   world.answers.push(() => {
