@@ -18,8 +18,10 @@ const SLOW =
  */
 const SHARED = [
   'apply',
+  'cli',
   'controller',
   'kinds',
+  'ledger',
   'manifest',
   'model',
   'plan',
@@ -28,6 +30,7 @@ const SHARED = [
   'runtime',
   'sandbox',
   'server',
+  'source',
 ].map((folder) => `test/${folder}/**/*.test.ts`);
 /** It mocks a module of Node, which works only while nothing has imported that module. */
 const MOCKS = 'test/controller/resolve-receiver.test.ts';
