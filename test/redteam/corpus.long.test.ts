@@ -8,6 +8,7 @@ import { commit, git } from '../source/repositories.ts';
 import { daemonUnderAttack, SECRETS } from './api.ts';
 import { assault } from './assault.ts';
 import { faultyFlood, largeFiles, treeBomb } from './floods.ts';
+import { memoryGroup } from './memory-group.ts';
 import { startProber } from './prober.ts';
 
 /** What a container of the daemon may have at least. */
@@ -82,7 +83,9 @@ function peakMib(pid: number | undefined): number {
 }
 
 test(`a daemon of ${MEMORY_MIB} MiB survives the whole corpus, and its probes are answered throughout`, async () => {
-  const daemon = await daemonUnderAttack([`--max-old-space-size=${HEAP_MIB}`]);
+  const group = memoryGroup(MEMORY_MIB);
+  const joining = group === undefined ? [] : [group.join];
+  const daemon = await daemonUnderAttack([`--max-old-space-size=${HEAP_MIB}`, ...joining]);
   const prober = startProber(daemon.port);
   const peaks: Record<string, number> = { start: peakMib(daemon.child.pid) };
   const phase = async <Result>(name: string, work: () => Promise<Result>): Promise<Result> => {
@@ -138,8 +141,12 @@ test(`a daemon of ${MEMORY_MIB} MiB survives the whole corpus, and its probes ar
   expect(wrote()).toBe(written);
 
   const load = loadavg()[0] ?? 0;
+  const bound =
+    group === undefined
+      ? 'no control group'
+      : `control group of ${MEMORY_MIB} MiB, peak ${Math.round(group.peakMib())}`;
   console.log(
-    `probes ${report.probes}, failed ${report.failed}, slowest ${report.slowestMs} ms (load ${load.toFixed(1)}); peak ${Math.round(peak)} MiB; scrapes ${answers}\n${JSON.stringify({ slowestMs: report.slowestOfPhase, peakMib: peaks })}`,
+    `probes ${report.probes}, failed ${report.failed}, slowest ${report.slowestMs} ms (load ${load.toFixed(1)}); peak ${Math.round(peak)} MiB (${bound}); scrapes ${answers}\n${JSON.stringify({ slowestMs: report.slowestOfPhase, peakMib: peaks })}`,
   );
   expect(report.failed).toBe(0);
   // Where others use the cores, the daemon has only its share of them.
