@@ -8,8 +8,8 @@ import type { ChunkingContext, CodeSplittingGroup } from 'rolldown';
 const GROUPS: readonly (readonly [name: string, entries: readonly string[]])[] = [
   // Not main.ts: it waits for the command, whose file would wait for a file that has main.ts in it.
   ['start', ['src/cli/program.ts', 'src/runtime/clock.ts', 'src/runtime/random.ts']],
-  ['manifest', ['src/cli/configuration.ts', 'src/manifest/load.ts']],
-  ['pass', ['src/cli/plan.ts']],
+  ['manifest', ['src/cli/session/configuration.ts', 'src/manifest/load.ts']],
+  ['pass', ['src/cli/commands/plan.ts']],
 ];
 
 /** The groups for `codeSplitting`, those that take first first; what is in none is split as the bundler likes. */

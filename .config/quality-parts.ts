@@ -9,7 +9,9 @@ export interface QualityPart {
 export const QUALITY_PARTS: readonly QualityPart[] = [
   {
     name: 'journal',
-    files: ['apply-plan', 'execute', 'journal', 'remedies', 'resolve', 'settle'].map((name) => `src/apply/${name}.ts`),
+    files: ['apply-plan', 'execute', 'journal', 'remedies', 'resolve', 'settle'].map(
+      (name) => `src/reconcile/apply/${name}.ts`,
+    ),
     tests: ['test/apply/*.test.ts'],
   },
   {
@@ -29,8 +31,8 @@ export const QUALITY_PARTS: readonly QualityPart[] = [
       'src/model/text.ts',
       'src/platform/answer.ts',
       'src/manifest/secrets.ts',
-      'src/cli/redaction.ts',
-      'src/cli/secrets.ts',
+      'src/cli/session/redaction.ts',
+      'src/cli/session/secrets.ts',
     ],
     tests: [
       'test/model/secret.test.ts',

@@ -1,9 +1,9 @@
 import { tmpdir } from 'node:os';
 import { reconciledKinds } from '../src/kinds/registry.ts';
-import { kindDeclarations } from '../src/kinds/declarations.ts';
-import { EXIT } from '../src/cli/exit-codes.ts';
+import { kindDeclarations } from '../src/configuration/declarations.ts';
+import { EXIT } from '../src/cli/session/exit-codes.ts';
 import { runProgram } from '../src/cli/program.ts';
-import type { Output } from '../src/cli/terminal.ts';
+import type { Output } from '../src/cli/terminal/terminal.ts';
 import { systemClock } from '../src/runtime/clock.ts';
 import { systemRandom } from '../src/runtime/random.ts';
 

@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import { kindDeclarations } from '../src/kinds/declarations.ts';
+import { kindDeclarations } from '../src/configuration/declarations.ts';
 import { type ChangeEffect, type DialectEffect, effectOf, leavesOf } from '../src/kinds/field-effects.ts';
 import { documentFields, type Field } from '../src/kinds/fields.ts';
 import type { KindDeclaration } from '../src/kinds/kind.ts';
@@ -90,7 +90,7 @@ function kindSection(declaration: KindDeclaration<unknown>): string {
   return `## ${kind}
 
 ${prose(description)} Stands in ${placeOf(trust)}.${name}
-Schema: [\`${schemaFileName(kind)}\`](../../schemas/${schemaFileName(kind)}). More: [${kind}](${folderOf(kind)}/README.md).
+Schema: [\`${schemaFileName(kind)}\`](../../schemas/${schemaFileName(kind)}). More: [${kind}](${folderOf(declaration)}/README.md).
 
 \`\`\`yaml
 ${shown.map((example) => stringify(example, { lineWidth: 0 })).join('---\n')}\`\`\`
@@ -98,9 +98,10 @@ ${shown.map((example) => stringify(example, { lineWidth: 0 })).join('---\n')}\`\
 ${fieldsTable(spec.flatMap(({ fields }) => fields))}`;
 }
 
-/** Beside the page. */
-function folderOf(kind: string): string {
-  return schemaFileName(kind).replace(/\.schema\.json$/, '');
+/** Seen from the page. */
+function folderOf({ kind, trust }: KindDeclaration<unknown>): string {
+  const folder = schemaFileName(kind).replace(/\.schema\.json$/, '');
+  return trust === 'operator' ? `../configuration/${folder}` : folder;
 }
 
 function placeOf(trust: KindDeclaration<unknown>['trust']): string {

@@ -8,10 +8,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { conformanceSchema } from '../src/cli/conformance/report.ts';
-import { kindDeclarations } from '../src/kinds/declarations.ts';
+import { conformanceSchema } from '../src/cli/commands/conformance/report.ts';
+import { kindDeclarations } from '../src/configuration/declarations.ts';
 import { COMBINED_SCHEMA_FILE, combinedSchema, documentSchema, schemaFileName } from '../src/kinds/schema.ts';
-import { reportSchemas } from '../src/plan/report-schema.ts';
+import { reportSchemas } from '../src/report/report-schema.ts';
 
 const folder = fileURLToPath(new URL('../schemas', import.meta.url));
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });

@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import standaloneCode from 'ajv/dist/standalone/index.js';
 import type { Plugin } from 'rolldown';
 import { parseAst } from 'rolldown/parseAst';
-import { kindDeclarations } from '../src/kinds/declarations.ts';
+import { kindDeclarations } from '../src/configuration/declarations.ts';
 import { documentSchema } from '../src/kinds/schema.ts';
 import { COMPILER_OPTIONS } from '../src/manifest/compiler.ts';
 

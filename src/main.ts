@@ -5,7 +5,7 @@
 import { hostname, tmpdir, userInfo } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { runProgram } from './cli/program.ts';
-import type { Output, Terminal } from './cli/terminal.ts';
+import type { Output, Terminal } from './cli/terminal/terminal.ts';
 import { systemClock } from './runtime/clock.ts';
 import { systemRandom } from './runtime/random.ts';
 import type { Thread, ThreadLimits } from './runtime/thread.ts';
@@ -30,7 +30,7 @@ const exitCode = await runProgram(process.argv.slice(2), {
   who: `${userName()} on ${hostname()}, pid ${process.pid}`,
   temporaryFolder: tmpdir(),
   kinds: {
-    declared: async () => (await import('./kinds/declarations.ts')).kindDeclarations,
+    declared: async () => (await import('./configuration/declarations.ts')).kindDeclarations,
     reconciled: async () => (await import('./kinds/registry.ts')).reconciledKinds,
   },
   clock: systemClock,

@@ -3,7 +3,7 @@
  * environment and no arguments: only places of files, and the variables of manifests.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import { kindDeclarations } from './kinds/declarations.ts';
+import { kindDeclarations } from './configuration/declarations.ts';
 import { systemClock } from './runtime/clock.ts';
 import type { Question } from './source/thread-messages.ts';
 import { serveWorkbench } from './source/thread-server.ts';

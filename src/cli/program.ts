@@ -1,17 +1,17 @@
 import { Command, CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
-import type { CommandDefinition, CommandTree, Invoke, ProcessSurroundings, Surroundings } from './command.ts';
-import { colorOption, takeColor, withColor } from './color.ts';
-import { ASKED } from './completion/asked.ts';
-import { inAscii, speaksUtf8 } from './drawing/glyphs.ts';
-import { applyEnvironment, describeEnvironment } from './env-options.ts';
-import { EXIT, EXIT_CODE_HELP, type ExitCode } from './exit-codes.ts';
-import { guarded } from './guarded.ts';
-import { withLiveRegion } from './live-region.ts';
-import { describeCommand, helpConfiguration, helpText, usageError } from './help.ts';
-import { setOption } from './options.ts';
-import { createRedaction, redacting } from './redaction.ts';
-import { reportError } from './report.ts';
-import { showable, surroundingsOf, whileRead } from './surroundings.ts';
+import type { CommandDefinition, CommandTree, Invoke, ProcessSurroundings, Surroundings } from './session/command.ts';
+import { colorOption, takeColor, withColor } from './terminal/color.ts';
+import { ASKED } from './commands/completion/asked.ts';
+import { inAscii, speaksUtf8 } from './terminal/drawing/glyphs.ts';
+import { applyEnvironment, describeEnvironment } from './session/env-options.ts';
+import { EXIT, EXIT_CODE_HELP, type ExitCode } from './session/exit-codes.ts';
+import { guarded } from './terminal/guarded.ts';
+import { withLiveRegion } from './terminal/live-region.ts';
+import { describeCommand, helpConfiguration, helpText, usageError } from './terminal/help.ts';
+import { setOption } from './session/options.ts';
+import { createRedaction, redacting } from './session/redaction.ts';
+import { reportError } from './session/report.ts';
+import { showable, surroundingsOf, whileRead } from './session/surroundings.ts';
 
 /** A command as `--help` lists it. */
 export interface CommandFace {
@@ -36,72 +36,72 @@ const LEDGER_COMMANDS: readonly CommandEntry[] = [
   {
     name: 'list',
     summary: 'List what the ledger holds, and every request whose outcome is not known.',
-    load: async () => (await import('./ledger/list.ts')).listCommand,
+    load: async () => (await import('./commands/ledger/list.ts')).listCommand,
   },
   {
     name: 'show',
     summary: 'Show everything about one object, resource or intent, with its history.',
-    load: async () => (await import('./ledger/show.ts')).showCommand,
+    load: async () => (await import('./commands/ledger/show.ts')).showCommand,
   },
   {
     name: 'history',
     summary: 'Show what was done and recorded, newest first.',
-    load: async () => (await import('./ledger/history.ts')).historyCommand,
+    load: async () => (await import('./commands/ledger/history.ts')).historyCommand,
   },
   {
     name: 'resolve',
     summary: 'Say what became of a request whose outcome is not known.',
-    load: async () => (await import('./ledger/resolve.ts')).resolveCommand,
+    load: async () => (await import('./commands/ledger/resolve.ts')).resolveCommand,
   },
   {
     name: 'confirm',
     summary: 'Confirm that installing into an application is safe.',
-    load: async () => (await import('./ledger/confirm.ts')).confirmCommand,
+    load: async () => (await import('./commands/ledger/confirm.ts')).confirmCommand,
   },
   {
     name: 'rebind',
     summary: 'Confirm that a platform with another URL or other regions is the same platform.',
-    load: async () => (await import('./ledger/rebind.ts')).rebindCommand,
+    load: async () => (await import('./commands/ledger/rebind.ts')).rebindCommand,
   },
   {
     name: 'retry',
     summary: 'Try again what was held because it did not take.',
-    load: async () => (await import('./ledger/retry.ts')).retryCommand,
+    load: async () => (await import('./commands/ledger/retry.ts')).retryCommand,
   },
   {
     name: 'adopt',
     summary: 'Say that a rule on record is ours, and which one it is.',
-    load: async () => (await import('./ledger/adopt.ts')).adoptCommand,
+    load: async () => (await import('./commands/ledger/adopt.ts')).adoptCommand,
   },
   {
     name: 'forget',
     summary: 'Drop objects from the ledger only; on the platform they stay.',
-    load: async () => (await import('./ledger/forget.ts')).forgetCommand,
+    load: async () => (await import('./commands/ledger/forget.ts')).forgetCommand,
   },
   {
     name: 'verify',
     summary: 'Check that the ledger is whole and its history is as it was written.',
-    load: async () => (await import('./ledger/verify.ts')).verifyCommand,
+    load: async () => (await import('./commands/ledger/verify.ts')).verifyCommand,
   },
   {
     name: 'backup',
     summary: 'Copy the ledger, as of one moment, to a file.',
-    load: async () => (await import('./ledger/backup.ts')).backupCommand,
+    load: async () => (await import('./commands/ledger/backup.ts')).backupCommand,
   },
   {
     name: 'restore',
     summary: "Put a backup in the ledger's place.",
-    load: async () => (await import('./ledger/restore.ts')).restoreCommand,
+    load: async () => (await import('./commands/ledger/restore.ts')).restoreCommand,
   },
   {
     name: 'compact',
     summary: 'Forget old history and settled requests, and give the space back.',
-    load: async () => (await import('./ledger/compact.ts')).compactCommand,
+    load: async () => (await import('./commands/ledger/compact.ts')).compactCommand,
   },
   {
     name: 'export',
     summary: 'Write the whole ledger as lines of JSON.',
-    load: async () => (await import('./ledger/export.ts')).exportCommand,
+    load: async () => (await import('./commands/ledger/export.ts')).exportCommand,
   },
 ];
 
@@ -109,98 +109,98 @@ export const COMMANDS: readonly (CommandEntry | CommandGroup)[] = [
   {
     name: 'init',
     summary: 'Begin a working folder: configuration, a first manifest, schemas for editors.',
-    load: async () => (await import('./init/init.ts')).initCommand,
+    load: async () => (await import('./commands/init/init.ts')).initCommand,
   },
   {
     name: 'validate',
     summary: 'Check manifests and configuration offline: every fault at once, with its place.',
-    load: async () => (await import('./validate.ts')).validateCommand,
+    load: async () => (await import('./commands/validate.ts')).validateCommand,
   },
   {
     name: 'plan',
     alias: 'diff',
     summary: 'Show what apply would change, and why. Reads only.',
-    load: async () => (await import('./plan.ts')).planCommand,
+    load: async () => (await import('./commands/plan.ts')).planCommand,
   },
   {
     name: 'apply',
     summary: 'Make the platform as the manifests say.',
-    load: async () => (await import('./apply.ts')).applyCommand,
+    load: async () => (await import('./commands/apply.ts')).applyCommand,
   },
   {
     name: 'run',
     summary: 'Keep the platform as a source says, for as long as it runs.',
-    load: async () => (await import('./run.ts')).runCommand,
+    load: async () => (await import('./commands/run.ts')).runCommand,
   },
   {
     name: 'status',
     summary: 'Show how each resource stands. Reads only.',
-    load: async () => (await import('./status/status.ts')).statusCommand,
+    load: async () => (await import('./commands/status/status.ts')).statusCommand,
   },
   {
     name: 'tree',
     summary: 'Show an application with its installs, components, ports and rules, and how each stands. Reads only.',
-    load: async () => (await import('./tree/tree.ts')).treeCommand,
+    load: async () => (await import('./commands/tree/tree.ts')).treeCommand,
   },
   {
     name: 'events',
     summary: 'Show what a running controller did and saw.',
-    load: async () => (await import('./events.ts')).eventsCommand,
+    load: async () => (await import('./commands/events.ts')).eventsCommand,
   },
   {
     name: 'sync',
     summary: 'Have a running controller look at an application now.',
-    load: async () => (await import('./sync.ts')).syncCommand,
+    load: async () => (await import('./commands/sync.ts')).syncCommand,
   },
   {
     name: 'suspend',
     summary: 'Have a running controller leave an application alone.',
-    load: async () => (await import('./suspend.ts')).suspendCommand,
+    load: async () => (await import('./commands/suspend.ts')).suspendCommand,
   },
   {
     name: 'resume',
     summary: 'Have a running controller go on with a suspended application.',
-    load: async () => (await import('./resume.ts')).resumeCommand,
+    load: async () => (await import('./commands/resume.ts')).resumeCommand,
   },
   {
     name: 'approve',
     summary: 'Let through the one plan that a guard refused, by its digest.',
-    load: async () => (await import('./approve.ts')).approveCommand,
+    load: async () => (await import('./commands/approve.ts')).approveCommand,
   },
   {
     name: 'regions',
     summary: 'List the data centers of a platform, and whether they take changes.',
-    load: async () => (await import('./regions.ts')).regionsCommand,
+    load: async () => (await import('./commands/regions.ts')).regionsCommand,
   },
   {
     name: 'monitor',
     summary: 'Draw the monitoring history of the components of an application.',
-    load: async () => (await import('./monitor/monitor.ts')).monitorCommand,
+    load: async () => (await import('./commands/monitor/monitor.ts')).monitorCommand,
   },
   {
     name: 'export',
     summary: 'Write what is there as manifests, and prove that they change nothing.',
-    load: async () => (await import('./export.ts')).exportCommand,
+    load: async () => (await import('./commands/export/export.ts')).exportCommand,
   },
   {
     name: 'adopt',
     summary: 'Put what exists on record as ours, as it is. Sends nothing.',
-    load: async () => (await import('./adopt.ts')).adoptCommand,
+    load: async () => (await import('./commands/adopt.ts')).adoptCommand,
   },
   {
     name: 'schema',
     summary: 'Print the JSON Schema of a kind, or the kinds there are.',
-    load: async () => (await import('./schema.ts')).schemaCommand,
+    load: async () => (await import('./commands/schema.ts')).schemaCommand,
   },
   {
     name: 'explain',
     summary: 'Say what a kind and each of its fields mean.',
-    load: async () => (await import('./explain.ts')).explainCommand,
+    load: async () => (await import('./commands/explain.ts')).explainCommand,
   },
   {
     name: 'fmt',
     summary: 'Lay manifests and configuration out the way all are, comments kept.',
-    load: async () => (await import('./fmt.ts')).fmtCommand,
+    load: async () => (await import('./commands/fmt.ts')).fmtCommand,
   },
   {
     name: 'ledger',
@@ -210,38 +210,38 @@ export const COMMANDS: readonly (CommandEntry | CommandGroup)[] = [
   {
     name: 'sandbox',
     summary: "Run the platform's API as a server on this machine.",
-    load: async () => (await import('./sandbox.ts')).sandboxCommand,
+    load: async () => (await import('./commands/sandbox.ts')).sandboxCommand,
   },
   {
     name: 'conformance',
     summary: 'Check a server of the API against what Portolan expects of it.',
-    load: async () => (await import('./conformance/conformance.ts')).conformanceCommand,
+    load: async () => (await import('./commands/conformance/conformance.ts')).conformanceCommand,
   },
   {
     name: 'demo',
     summary: 'Show the whole thing at work on a sandbox, in half a minute.',
-    load: async () => (await import('./demo.ts')).demoCommand,
+    load: async () => (await import('./commands/demo.ts')).demoCommand,
   },
   {
     name: 'config',
     summary: 'Show every setting, its value, and where it comes from.',
-    load: async () => (await import('./config/config.ts')).configCommand,
+    load: async () => (await import('./commands/config/config.ts')).configCommand,
   },
   {
     name: 'completion',
     summary: 'Print the completion script of a shell: bash, zsh or fish.',
-    load: async () => (await import('./completion/completion.ts')).completionCommand,
+    load: async () => (await import('./commands/completion/completion.ts')).completionCommand,
   },
   {
     name: ASKED,
     summary: 'Say what may stand at the cursor; the completion scripts ask it.',
     hidden: true,
-    load: async () => (await import('./completion/completion.ts')).completeCommand,
+    load: async () => (await import('./commands/completion/completion.ts')).completeCommand,
   },
   {
     name: 'version',
     summary: 'Print the version of Portolan and of the Node it runs on.',
-    load: async () => (await import('./version.ts')).versionCommand,
+    load: async () => (await import('./commands/version.ts')).versionCommand,
   },
 ];
 
@@ -305,7 +305,7 @@ async function checkEnvironment(
 ): Promise<void> {
   const { env, terminal } = surroundings;
   if (!Object.keys(env).some((name) => name.startsWith('PORTOLAN_'))) return;
-  const { checkVariables } = await import('./unknown-variables.ts');
+  const { checkVariables } = await import('./session/unknown-variables.ts');
   const everyCommand = () => buildProgram('all', surroundings, notRunning);
   await checkVariables({ path, command, args, env, terminal, everyCommand });
 }

@@ -1,4 +1,4 @@
-import type { ApplyWorld, WorldHooks } from '../apply/world.ts';
+import type { ApplyWorld, WorldHooks } from '../reconcile/apply/world.ts';
 import { isLedgerLost } from '../ledger/errors.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { ResourceId, ScopeKey } from '../model/ids.ts';

@@ -1,4 +1,4 @@
-import type { ApplyWorld } from '../apply/world.ts';
+import type { ApplyWorld } from '../reconcile/apply/world.ts';
 import { type ResourceId, type Scope, type ScopeKey, scopeKey } from '../model/ids.ts';
 import type { Action } from '../model/plan.ts';
 import type { DesiredState } from '../model/resource.ts';

@@ -1,5 +1,5 @@
 import pRetry from 'p-retry';
-import type { SecretReference } from '../kinds/platform/spec.ts';
+import type { SecretReference } from '../configuration/platform/spec.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { Secret } from '../model/secret.ts';
 import { safeLine } from '../model/text.ts';

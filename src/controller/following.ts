@@ -3,7 +3,7 @@ import type { ResourceId } from '../model/ids.ts';
 import { type Json, sameJson } from '../model/json.ts';
 import type { Resource } from '../model/resource.ts';
 import type { ApplicationStatus, Condition } from '../model/status.ts';
-import { someOf } from '../plan/render/words.ts';
+import { someOf } from '../plan/words.ts';
 import type { Work } from '../reconcile/reconcile.ts';
 import { createSharedReadings } from '../reconcile/shared-readings.ts';
 import { type AccountState, createAccount } from './account.ts';

@@ -1,4 +1,4 @@
-import { silentHooks } from '../apply/world.ts';
+import { silentHooks } from '../reconcile/apply/world.ts';
 import type { ApplicationSpec } from '../kinds/application/spec.ts';
 import type { LedgerOperation } from '../ledger/ledger.ts';
 import { PortolanError } from '../model/errors.ts';
@@ -6,7 +6,7 @@ import type { ResourceId } from '../model/ids.ts';
 import type { ApplicationStatus, Condition, ControllerStatus } from '../model/status.ts';
 import type { EpochMs } from '../model/time.ts';
 import { canonicalUrl } from '../platform/url.ts';
-import { rebindByHand } from '../reconcile/books-by-hand.ts';
+import { rebindByHand } from '../reconcile/resolution/books-by-hand.ts';
 import { type Core, passOptions, publish, worldOf } from './core.ts';
 import type { ControllerApi } from './api.ts';
 import { type Keeping, keepRecord, line } from './keeping.ts';

@@ -1,6 +1,6 @@
 import type { ReconciledKinds } from '../kinds/define.ts';
 import type { StoreAccess } from '../kinds/reconciled.ts';
-import type { Settings } from '../kinds/settings/spec.ts';
+import type { Settings } from '../configuration/settings/spec.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { OperatorNames } from '../manifest/relations.ts';
 import type { Variables } from '../manifest/substitute.ts';

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import ky from 'ky';
 import { Agent } from 'undici';
-import { isLoopback } from '../kinds/addresses.ts';
-import { isForbiddenHost } from '../kinds/forbidden-hosts.ts';
+import { isLoopback } from '../configuration/addresses.ts';
+import { isForbiddenHost } from '../configuration/forbidden-hosts.ts';
 import { PortolanError } from '../model/errors.ts';
 import { Secret } from '../model/secret.ts';
 import type { Clock } from '../runtime/clock.ts';

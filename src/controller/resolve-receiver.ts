@@ -1,6 +1,6 @@
 import { lookup, type LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
-import { isForbiddenHost } from '../kinds/forbidden-hosts.ts';
+import { isForbiddenHost } from '../configuration/forbidden-hosts.ts';
 
 /** Resolves a name as usual, and fails with `EFORBIDDEN` where any of its addresses is forbidden: the socket gets no other. */
 export const lookupAllowed: LookupFunction = (name, options, answer) => {

@@ -1,6 +1,6 @@
-import { answerJson } from '../apply/journal.ts';
+import { answerJson } from '../reconcile/apply/journal.ts';
 import type { ActionResult } from '../plan/result.ts';
-import type { ApplyEvent } from '../apply/world.ts';
+import type { ApplyEvent } from '../reconcile/apply/world.ts';
 import type { ResourceId } from '../model/ids.ts';
 import type { Outcome } from '../reconcile/outcome.ts';
 import { unreachable } from '../model/unreachable.ts';

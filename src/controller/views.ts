@@ -7,7 +7,7 @@ import type { ResourceId } from '../model/ids.ts';
 import type { PlanDocument } from '../plan/document.ts';
 import type { Refusal } from '../plan/guard.ts';
 import type { Windows } from '../plan/window-guard.ts';
-import type { ApplyWorld } from '../apply/world.ts';
+import type { ApplyWorld } from '../reconcile/apply/world.ts';
 import { ofAccepted, ofCommand } from '../reconcile/policies/run.ts';
 import type { PassOptions, Work } from '../reconcile/reconcile.ts';
 import { workOf } from '../reconcile/work.ts';

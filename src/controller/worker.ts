@@ -1,4 +1,4 @@
-import type { ApplyEvent } from '../apply/world.ts';
+import type { ApplyEvent } from '../reconcile/apply/world.ts';
 import type { LedgerOperation } from '../ledger/ledger.ts';
 import { isLedgerLost } from '../ledger/errors.ts';
 import { PortolanError } from '../model/errors.ts';

@@ -5,7 +5,7 @@ import type { OwnedObject } from '../model/owned.ts';
 import type { Action, ScopePlan } from '../model/plan.ts';
 import type { DesiredState } from '../model/resource.ts';
 import type { Refusal } from './refusal.ts';
-import { someOf } from './render/words.ts';
+import { someOf } from './words.ts';
 
 /** How much may be removed, or closed to the outside, in a day of observed time; more of what there is more of. */
 export interface BudgetLimits {

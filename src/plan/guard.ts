@@ -1,7 +1,7 @@
 import { scopeKey } from '../model/ids.ts';
 import type { Action, ScopePlan } from '../model/plan.ts';
 import type { Refusal } from './refusal.ts';
-import { amount } from './render/words.ts';
+import { amount } from './words.ts';
 import type { Windows } from './window-guard.ts';
 
 export type { Refusal } from './refusal.ts';

@@ -1,7 +1,7 @@
 import type { ScopeKey } from '../model/ids.ts';
 import type { OwnedObject } from '../model/owned.ts';
 import type { Note } from '../model/plan.ts';
-import { someOf } from './render/words.ts';
+import { someOf } from './words.ts';
 
 /** An application of the source that could not be resolved; `appId` is not known where it goes by name. */
 export interface UnresolvedApplication {

@@ -1,5 +1,5 @@
 import { Cron } from 'croner';
-import type { WindowSettings } from '../kinds/settings/windows-spec.ts';
+import type { WindowSettings } from '../configuration/settings/windows-spec.ts';
 import type { Scope } from '../model/ids.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Clock } from '../runtime/clock.ts';

@@ -1,4 +1,4 @@
-import type { ApplyWorld } from '../apply/world.ts';
+import type { ApplyWorld } from './apply/world.ts';
 import { type Binding, changeBinding, otherRegion, otherUrl, readBindings } from '../ledger/binding.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { PortolanError } from '../model/errors.ts';

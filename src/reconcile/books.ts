@@ -1,5 +1,5 @@
-import { isNews, type ObjectPlace, renamed, toObject, transaction } from '../apply/journal.ts';
-import type { ApplyWorld } from '../apply/world.ts';
+import { isNews, type ObjectPlace, renamed, toObject, transaction } from './apply/journal.ts';
+import type { ApplyWorld } from './apply/world.ts';
 import { makesCopies } from '../kinds/define.ts';
 import { type Memory, remembered } from '../kinds/reconciled.ts';
 import { awaitsConfirmation, knownSince } from '../ledger/confirmation.ts';

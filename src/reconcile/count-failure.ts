@@ -1,5 +1,5 @@
-import { transaction } from '../apply/journal.ts';
-import type { ApplyWorld } from '../apply/world.ts';
+import { transaction } from './apply/journal.ts';
+import type { ApplyWorld } from './apply/world.ts';
 import { type Memory, remembered } from '../kinds/reconciled.ts';
 import type { Scope } from '../model/ids.ts';
 import type { Action } from '../model/plan.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Freshness } from '../apply/apply-plan.ts';
-import type { ApplyWorld } from '../apply/world.ts';
+import type { Freshness } from './apply/apply-plan.ts';
+import type { ApplyWorld } from './apply/world.ts';
 import type { ScopeReading } from '../kinds/reconciled.ts';
 import type { CachingReader } from './scope-reader.ts';
 

@@ -1,4 +1,4 @@
-import type { ApplyWorld } from '../apply/world.ts';
+import type { ApplyWorld } from './apply/world.ts';
 import { PortolanError } from '../model/errors.ts';
 import { scopeKey } from '../model/ids.ts';
 import { unreachable } from '../model/unreachable.ts';

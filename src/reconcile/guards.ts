@@ -1,4 +1,4 @@
-import type { ApplyWorld } from '../apply/world.ts';
+import type { ApplyWorld } from './apply/world.ts';
 import { scopeKey } from '../model/ids.ts';
 import type { OwnedObject } from '../model/owned.ts';
 import {

@@ -1,5 +1,5 @@
-import type { Belonging, Membership } from '../apply/membership.ts';
-import type { ApplyWorld } from '../apply/world.ts';
+import type { Belonging, Membership } from './apply/membership.ts';
+import type { ApplyWorld } from './apply/world.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { Scope } from '../model/ids.ts';
 import type { MonotonicMs } from '../model/time.ts';

@@ -1,5 +1,5 @@
-import { resolveIntents, startWindows, unresolvedIntents } from '../apply/resolve.ts';
-import type { ApplyWorld } from '../apply/world.ts';
+import { resolveIntents, startWindows, unresolvedIntents } from './resolution/resolve.ts';
+import type { ApplyWorld } from './apply/world.ts';
 import type { WithdrawalReading } from '../kinds/calls.ts';
 import type { Memory, ScopeReader, ScopeReading } from '../kinds/reconciled.ts';
 import type { Binding } from '../ledger/binding.ts';
@@ -13,7 +13,7 @@ import { inParts } from '../model/parts.ts';
 import { planScope, planScopeParts } from '../plan/plan-scope.ts';
 import { bindAtFirstUse, mustBeBoundRegion, mustBeBoundUrl } from './binding.ts';
 import { bookings, readMemory } from './books.ts';
-import { resolveScope } from './resolve-scope.ts';
+import { resolveScope } from './resolution/resolve-scope.ts';
 import { type CachingReader, createScopeReader, VANISHED } from './scope-reader.ts';
 import type { PassOptions, Seen, Work } from './work.ts';
 

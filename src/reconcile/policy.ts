@@ -1,4 +1,4 @@
-import type { ApplyWorld } from '../apply/world.ts';
+import type { ApplyWorld } from './apply/world.ts';
 import type { Action } from '../model/plan.ts';
 import type { Pause } from '../model/status.ts';
 import type { EpochMs } from '../model/time.ts';

@@ -1,5 +1,5 @@
-import type { Applied } from '../apply/apply-plan.ts';
-import type { ApplyWorld } from '../apply/world.ts';
+import type { Applied } from './apply/apply-plan.ts';
+import type { ApplyWorld } from './apply/world.ts';
 import type { ScopePlan } from '../model/plan.ts';
 import type { ActionResult } from '../plan/result.ts';
 import { countFailure } from './count-failure.ts';

@@ -1,4 +1,4 @@
-import type { ApplyWorld } from '../apply/world.ts';
+import type { ApplyWorld } from './apply/world.ts';
 import { PortolanError } from '../model/errors.ts';
 import { goneOn, waited } from './going-on.ts';
 import { observe } from './observation.ts';

@@ -1,5 +1,5 @@
-import { applyPlan } from '../apply/apply-plan.ts';
-import type { ApplyWorld } from '../apply/world.ts';
+import { applyPlan } from './apply/apply-plan.ts';
+import type { ApplyWorld } from './apply/world.ts';
 import { PortolanError } from '../model/errors.ts';
 import { scopeKey } from '../model/ids.ts';
 import type { ActionResult } from '../plan/result.ts';

@@ -1,5 +1,5 @@
 import PQueue from 'p-queue';
-import type { ApplyWorld } from '../apply/world.ts';
+import type { ApplyWorld } from './apply/world.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { PortolanError } from '../model/errors.ts';
 import { scopeKey } from '../model/ids.ts';

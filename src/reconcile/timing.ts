@@ -1,5 +1,5 @@
-import type { Timing } from '../apply/world.ts';
-import type { Settings } from '../kinds/settings/spec.ts';
+import type { Timing } from './apply/world.ts';
+import type { Settings } from '../configuration/settings/spec.ts';
 
 /** The defaults; the operator's Settings and tests have others. Reasons: a real server gives a request up after about 75 s. */
 export const defaultTiming: Timing = {

@@ -1,4 +1,4 @@
-import { ROLES, type Role } from '../kinds/settings/server-spec.ts';
+import { ROLES, type Role } from '../configuration/settings/server-spec.ts';
 import { unreachable } from '../model/unreachable.ts';
 
 /**

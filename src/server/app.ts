@@ -6,7 +6,7 @@ import fastify, {
   type FastifyRequest,
   type FastifyServerOptions,
 } from 'fastify';
-import type { Role } from '../kinds/settings/server-spec.ts';
+import type { Role } from '../configuration/settings/server-spec.ts';
 import type { Log } from '../runtime/log.ts';
 import { covers, roleFor } from './access.ts';
 import { following } from './following.ts';

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Role } from '../kinds/settings/server-spec.ts';
+import type { Role } from '../configuration/settings/server-spec.ts';
 import { type ProblemDetails, problem, RequestProblem } from './problem.ts';
 
 /** What is said to whoever is not let in, or asks for what cannot be. */

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Server as TlsServer } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
 import type { ControllerApi } from '../controller/api.ts';
-import type { ServerSettings } from '../kinds/settings/server-spec.ts';
+import type { ServerSettings } from '../configuration/settings/server-spec.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';

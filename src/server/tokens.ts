@@ -1,5 +1,5 @@
-import type { SecretReference } from '../kinds/platform/spec.ts';
-import type { Role, ServerToken } from '../kinds/settings/server-spec.ts';
+import type { SecretReference } from '../configuration/platform/spec.ts';
+import type { Role, ServerToken } from '../configuration/settings/server-spec.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { Secret } from '../model/secret.ts';
 import { isSecret, secretLength } from './secrets.ts';

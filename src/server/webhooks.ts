@@ -1,4 +1,4 @@
-import type { ServerWebhook, WebhookType } from '../kinds/settings/server-spec.ts';
+import type { ServerWebhook, WebhookType } from '../configuration/settings/server-spec.ts';
 import type { Secret } from '../model/secret.ts';
 import { unreachable } from '../model/unreachable.ts';
 import type { Clock } from '../runtime/clock.ts';

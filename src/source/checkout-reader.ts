@@ -1,4 +1,4 @@
-import type { SignaturePolicy } from '../kinds/settings/source-spec.ts';
+import type { SignaturePolicy } from '../configuration/settings/source-spec.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { locatePaths, placeInCheckout } from './checkout.ts';
 import type { Workbench } from './contents.ts';

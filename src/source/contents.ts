@@ -3,7 +3,7 @@ import type { Variables } from '../manifest/substitute.ts';
 import type { SourceFile } from '../manifest/text.ts';
 import type { Problem } from '../model/problem.ts';
 import type { DesiredState } from '../model/resource.ts';
-import type { SourceLimits } from '../kinds/settings/source-spec.ts';
+import type { SourceLimits } from '../configuration/settings/source-spec.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { PathInCommit } from './checkout.ts';
 import type { Packed } from './packing.ts';

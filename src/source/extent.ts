@@ -1,4 +1,4 @@
-import type { FolderLimits } from '../kinds/settings/source-spec.ts';
+import type { FolderLimits } from '../configuration/settings/source-spec.ts';
 import { isHiddenName, SKIP_MARKER } from '../manifest/source-rules.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { TreeEntry } from './trees.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
-import type { SourceLimits } from '../kinds/settings/source-spec.ts';
+import type { SourceLimits } from '../configuration/settings/source-spec.ts';
 import { compareText } from '../manifest/fault.ts';
 import { type Entry, type ManifestFileSystem, nodeFileSystem, readSources } from '../manifest/read.ts';
 import type { SourceFile } from '../manifest/text.ts';

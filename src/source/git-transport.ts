@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
-import type { SecretReference } from '../kinds/platform/spec.ts';
-import type { SourceCredentials } from '../kinds/settings/source-spec.ts';
+import type { SecretReference } from '../configuration/platform/spec.ts';
+import type { SourceCredentials } from '../configuration/settings/source-spec.ts';
 import { PortolanError } from '../model/errors.ts';
 import { type Secret, SECRET_MASK } from '../model/secret.ts';
 import type { Clock } from '../runtime/clock.ts';

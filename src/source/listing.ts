@@ -1,4 +1,4 @@
-import type { SourceLimits } from '../kinds/settings/source-spec.ts';
+import type { SourceLimits } from '../configuration/settings/source-spec.ts';
 import { join } from 'node:path';
 import { LIMITS } from '../manifest/limits.ts';
 import { fileProblem, isHiddenName, isManifestName, SKIP_MARKER } from '../manifest/source-rules.ts';

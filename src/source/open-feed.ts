@@ -1,5 +1,5 @@
-import type { SecretReference } from '../kinds/platform/spec.ts';
-import type { SourceSettings } from '../kinds/settings/source-spec.ts';
+import type { SecretReference } from '../configuration/platform/spec.ts';
+import type { SourceSettings } from '../configuration/settings/source-spec.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { Secret } from '../model/secret.ts';
 import type { Clock } from '../runtime/clock.ts';

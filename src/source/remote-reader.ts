@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { SignaturePolicy } from '../kinds/settings/source-spec.ts';
+import type { SignaturePolicy } from '../configuration/settings/source-spec.ts';
 import type { PathInCommit } from './checkout.ts';
 import type { Workbench } from './contents.ts';
 import type { SourceReading } from './feed.ts';

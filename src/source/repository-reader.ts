@@ -1,4 +1,4 @@
-import type { SignaturePolicy } from '../kinds/settings/source-spec.ts';
+import type { SignaturePolicy } from '../configuration/settings/source-spec.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { PathInCommit } from './checkout.ts';
 import type { Workbench } from './contents.ts';

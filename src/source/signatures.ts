@@ -1,4 +1,4 @@
-import type { SignaturePolicy } from '../kinds/settings/source-spec.ts';
+import type { SignaturePolicy } from '../configuration/settings/source-spec.ts';
 import { PortolanError } from '../model/errors.ts';
 import { safeLine } from '../model/text.ts';
 import { placeInCheckout } from './checkout.ts';

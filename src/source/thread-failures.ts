@@ -1,4 +1,4 @@
-import type { SourceLimits } from '../kinds/settings/source-spec.ts';
+import type { SourceLimits } from '../configuration/settings/source-spec.ts';
 import { formatDuration } from '../model/duration.ts';
 import { PortolanError } from '../model/errors.ts';
 import { safeLine } from '../model/text.ts';

@@ -1,4 +1,4 @@
-import type { SourceLimits } from '../kinds/settings/source-spec.ts';
+import type { SourceLimits } from '../configuration/settings/source-spec.ts';
 import type { SourceFile } from '../manifest/text.ts';
 import type { Disposition } from '../model/errors.ts';
 import type { CommitPlace, FolderPlace } from './contents.ts';

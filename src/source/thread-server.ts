@@ -1,5 +1,5 @@
 import type { Declarations } from '../kinds/kind.ts';
-import type { SourceLimits } from '../kinds/settings/source-spec.ts';
+import type { SourceLimits } from '../configuration/settings/source-spec.ts';
 import { amendmentOf } from '../manifest/amended-set.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { SourceLimits } from '../kinds/settings/source-spec.ts';
+import type { SourceLimits } from '../configuration/settings/source-spec.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { type ErrorFacts, PortolanError } from '../model/errors.ts';
 import type { EpochMs } from '../model/time.ts';

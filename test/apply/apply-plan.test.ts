@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { applyPlan, type ApplyInput } from '../../src/apply/apply-plan.ts';
+import { applyPlan, type ApplyInput } from '../../src/reconcile/apply/apply-plan.ts';
 import { PortolanError } from '../../src/model/errors.ts';
 import type { Action } from '../../src/model/plan.ts';
 import type { Verdict } from '../../src/platform/verdict.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { execute, type Execution } from '../../src/apply/execute.ts';
+import { execute, type Execution } from '../../src/reconcile/apply/execute.ts';
 import { componentKind } from '../../src/kinds/component/index.ts';
 import type { ReconciledKind } from '../../src/kinds/define.ts';
 import { PortolanError } from '../../src/model/errors.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { answerJson, isNews, recordedObject, toObject } from '../../src/apply/journal.ts';
+import { answerJson, isNews, recordedObject, toObject } from '../../src/reconcile/apply/journal.ts';
 import type { Recording } from '../../src/kinds/reconciled.ts';
 import { portObject, scope, ScriptedWorld } from './scripted-world.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { execute, OutcomeNotRecorded } from '../../src/apply/execute.ts';
+import { execute, OutcomeNotRecorded } from '../../src/reconcile/apply/execute.ts';
 import { componentKind } from '../../src/kinds/component/index.ts';
 import type { ReconciledKind } from '../../src/kinds/define.ts';
 import type { OwnedObject } from '../../src/model/owned.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { execute } from '../../src/apply/execute.ts';
+import { execute } from '../../src/reconcile/apply/execute.ts';
 import { componentKind } from '../../src/kinds/component/index.ts';
 import type { Obstacle } from '../../src/kinds/calls.ts';
 import type { ReconciledKind } from '../../src/kinds/define.ts';

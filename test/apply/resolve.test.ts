@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { resolveIntents, startWindow, unresolvedIntents } from '../../src/apply/resolve.ts';
+import { resolveIntents, startWindow, unresolvedIntents } from '../../src/reconcile/resolution/resolve.ts';
 import type { ScopeReader } from '../../src/kinds/reconciled.ts';
 import type { PortRecord, RuleRecord } from '../../src/model/observed.ts';
 import type { Intent } from '../../src/model/owned.ts';

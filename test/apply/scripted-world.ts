@@ -1,7 +1,7 @@
 import { reconciledKinds } from '../../src/kinds/registry.ts';
-import type { Execution } from '../../src/apply/execute.ts';
-import { settleWindow } from '../../src/apply/settle.ts';
-import type { ApplyEvent, ApplyWorld } from '../../src/apply/world.ts';
+import type { Execution } from '../../src/reconcile/apply/execute.ts';
+import { settleWindow } from '../../src/reconcile/resolution/settle.ts';
+import type { ApplyEvent, ApplyWorld } from '../../src/reconcile/apply/world.ts';
 import { componentKind } from '../../src/kinds/component/index.ts';
 import type { CallContext, Memory, ScopeReader } from '../../src/kinds/reconciled.ts';
 import type { Ledger, LedgerTransaction } from '../../src/ledger/ledger.ts';

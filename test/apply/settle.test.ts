@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { settleWindow, settleWindowMs, settling, settlingOf } from '../../src/apply/settle.ts';
+import { settleWindow, settleWindowMs, settling, settlingOf } from '../../src/reconcile/resolution/settle.ts';
 import type { Intent } from '../../src/model/owned.ts';
 import { defaultTiming } from '../../src/reconcile/timing.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';

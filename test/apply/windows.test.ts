@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { startWindows } from '../../src/apply/resolve.ts';
+import { startWindows } from '../../src/reconcile/resolution/resolve.ts';
 import type { Intent } from '../../src/model/owned.ts';
 import { addition, key, leftBehind, portAction, scope, ScriptedWorld, timing } from './scripted-world.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Terminal } from '../../src/cli/terminal.ts';
+import type { Terminal } from '../../src/cli/terminal/terminal.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { PORTS, rule, setScene, shop, web } from './scene.ts';
 import { Screen } from './screen.ts';

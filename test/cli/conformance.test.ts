@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
-import { type ConformanceReport, conformanceSchema } from '../../src/cli/conformance/report.ts';
-import { LOSSES, startProxy } from '../../src/cli/conformance/proxy.ts';
+import { type ConformanceReport, conformanceSchema } from '../../src/cli/commands/conformance/report.ts';
+import { LOSSES, startProxy } from '../../src/cli/commands/conformance/proxy.ts';
 import type { FaultRule } from '../../src/sandbox/faults.ts';
 import { demo } from '../../src/sandbox/seeds/demo.ts';
 import { type Sandbox, SANDBOX_TOKEN } from '../../src/sandbox/server.ts';

@@ -1,13 +1,13 @@
 import { Command, Option } from '@commander-js/extra-typings';
 import { expect, test } from 'vitest';
-import { applyEnvironment, variableOf } from '../../src/cli/env-options.ts';
+import { applyEnvironment, variableOf } from '../../src/cli/session/env-options.ts';
 import {
   collectOrAll,
   durationArgument,
   filenameOption,
   integerArgument,
   outputOption,
-} from '../../src/cli/options.ts';
+} from '../../src/cli/session/options.ts';
 import { PortolanError } from '../../src/model/errors.ts';
 import { runHere } from './running.ts';
 

@@ -1,7 +1,7 @@
 import { parse } from 'yaml';
 import { expect, test } from 'vitest';
-import { displayWidth } from '../../src/cli/text.ts';
-import { kindDeclarations } from '../../src/kinds/declarations.ts';
+import { displayWidth } from '../../src/cli/terminal/text.ts';
+import { kindDeclarations } from '../../src/configuration/declarations.ts';
 import { documentFields, type Field } from '../../src/kinds/fields.ts';
 import { collectingTerminal, runHere } from './running.ts';
 

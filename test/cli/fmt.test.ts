@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { replaceTextFile } from '../../src/cli/files.ts';
+import { replaceTextFile } from '../../src/cli/session/files.ts';
 import { folderOf } from './platform.ts';
 import { collectingTerminal, runHere, runProcess } from './running.ts';
 

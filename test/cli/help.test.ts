@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { layOut } from '../../src/cli/help-layout.ts';
-import { displayWidth } from '../../src/cli/text.ts';
+import { layOut } from '../../src/cli/terminal/help-layout.ts';
+import { displayWidth } from '../../src/cli/terminal/text.ts';
 import { commandPaths, named } from './command-tree.ts';
 import { collectingTerminal, runHere } from './running.ts';
 

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { documentName } from '../../src/cli/init/answers.ts';
+import { documentName } from '../../src/cli/commands/init/answers.ts';
 import { demoSeed } from '../../src/sandbox/seeds/demo.ts';
 import { builtProgram } from '../support/program.ts';
 import { startOnTerminal } from '../support/pty.ts';

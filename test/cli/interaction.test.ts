@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { confirm } from '../../src/cli/confirm.ts';
-import { withLiveRegion } from '../../src/cli/live-region.ts';
-import { createProgress } from '../../src/cli/progress.ts';
+import { confirm } from '../../src/cli/terminal/confirm.ts';
+import { withLiveRegion } from '../../src/cli/terminal/live-region.ts';
+import { createProgress } from '../../src/cli/terminal/progress.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 import { collectingTerminal } from './running.ts';
 import { Screen } from './screen.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { displayWidth } from '../../src/cli/text.ts';
+import { displayWidth } from '../../src/cli/terminal/text.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { demoSeed } from '../../src/sandbox/seeds/demo.ts';
 import type { Dialect } from '../../src/sandbox/wire.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileS
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
-import { reportSchemas } from '../../src/plan/report-schema.ts';
+import { reportSchemas } from '../../src/report/report-schema.ts';
 import { demo } from '../../src/sandbox/seeds/demo.ts';
 import { folderOf } from './platform.ts';
 import { collectingTerminal, projectRoot, runHere } from './running.ts';

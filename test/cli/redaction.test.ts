@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
-import { createRedaction, redacting } from '../../src/cli/redaction.ts';
-import { openSecret } from '../../src/cli/secrets.ts';
-import type { Output, Terminal } from '../../src/cli/terminal.ts';
+import { createRedaction, redacting } from '../../src/cli/session/redaction.ts';
+import { openSecret } from '../../src/cli/session/secrets.ts';
+import type { Output, Terminal } from '../../src/cli/terminal/terminal.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 import { spellingsOf } from '../support/spellings.ts';
 

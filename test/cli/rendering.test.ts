@@ -1,17 +1,17 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { relativeTime, shortDuration } from '../../src/cli/age.ts';
-import { scaleOf, timeTicks } from '../../src/cli/drawing/axis.ts';
-import { glyphsFor } from '../../src/cli/drawing/glyphs.ts';
-import { plot } from '../../src/cli/drawing/plot.ts';
-import { bucket, gapsOf, type Sample, summarize } from '../../src/cli/drawing/series.ts';
-import { arrange, sideBySide } from '../../src/cli/drawing/side-by-side.ts';
-import { sparkline } from '../../src/cli/drawing/sparkline.ts';
-import { formatValue, guessUnit } from '../../src/cli/monitor/units.ts';
-import { renderTable, tableLines } from '../../src/cli/table.ts';
+import { relativeTime, shortDuration } from '../../src/cli/terminal/age.ts';
+import { scaleOf, timeTicks } from '../../src/cli/terminal/drawing/axis.ts';
+import { glyphsFor } from '../../src/cli/terminal/drawing/glyphs.ts';
+import { plot } from '../../src/cli/terminal/drawing/plot.ts';
+import { bucket, gapsOf, type Sample, summarize } from '../../src/cli/terminal/drawing/series.ts';
+import { arrange, sideBySide } from '../../src/cli/terminal/drawing/side-by-side.ts';
+import { sparkline } from '../../src/cli/terminal/drawing/sparkline.ts';
+import { formatValue, guessUnit } from '../../src/cli/commands/monitor/units.ts';
+import { renderTable, tableLines } from '../../src/cli/terminal/table.ts';
 import { safeLine, safeText } from '../../src/model/text.ts';
-import { displayWidth, fit, wrap } from '../../src/cli/text.ts';
-import { plainPaint } from '../../src/plan/render/text.ts';
+import { displayWidth, fit, wrap } from '../../src/cli/terminal/text.ts';
+import { plainPaint } from '../../src/report/text.ts';
 
 const unicode = glyphsFor({});
 

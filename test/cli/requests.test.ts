@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { EXIT } from '../../src/cli/exit-codes.ts';
+import { EXIT } from '../../src/cli/session/exit-codes.ts';
 import { requestFloor } from '../support/request-floor.ts';
 import { COMPONENTS_PER_APPLICATION, fleetManifests, fleetSeed, type FleetSize, serviceId } from '../bench/fleet.ts';
 import { HANG_MS } from '../support/hang.ts';

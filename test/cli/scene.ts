@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { Surroundings } from '../../src/cli/command.ts';
+import type { Surroundings } from '../../src/cli/session/command.ts';
 import { defaultTiming } from '../../src/reconcile/timing.ts';
 import { type BootTime, type Clock, systemClock } from '../../src/runtime/clock.ts';
 import { systemRandom } from '../../src/runtime/random.ts';

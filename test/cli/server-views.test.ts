@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { displayWidth } from '../../src/cli/text.ts';
+import { displayWidth } from '../../src/cli/terminal/text.ts';
 import type { ResourceStatus } from '../../src/model/status.ts';
 import { application } from '../server/controller.ts';
 import { serve, type Serving, TOKENS } from '../server/serving.ts';

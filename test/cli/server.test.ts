@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { kindDeclarations } from '../../src/kinds/declarations.ts';
+import { kindDeclarations } from '../../src/configuration/declarations.ts';
 import { loadManifests } from '../../src/manifest/load.ts';
 import type { ControllerApi } from '../../src/controller/api.ts';
 import type { PlanDocument } from '../../src/plan/document.ts';

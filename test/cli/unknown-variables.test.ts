@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { unexplainedVariables } from '../../src/cli/unknown-variables.ts';
+import { unexplainedVariables } from '../../src/cli/session/unknown-variables.ts';
 import { folderOf } from './platform.ts';
 import { runHere } from './running.ts';
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { reconciledKinds } from '../../src/kinds/registry.ts';
-import { kindDeclarations } from '../../src/kinds/declarations.ts';
-import { withLiveRegion } from '../../src/cli/live-region.ts';
-import { createRedaction } from '../../src/cli/redaction.ts';
-import { type Watched, watch } from '../../src/cli/watch.ts';
+import { kindDeclarations } from '../../src/configuration/declarations.ts';
+import { withLiveRegion } from '../../src/cli/terminal/live-region.ts';
+import { createRedaction } from '../../src/cli/session/redaction.ts';
+import { type Watched, watch } from '../../src/cli/commands/watch.ts';
 import { PortolanError } from '../../src/model/errors.ts';
 import { seededRandom, VirtualClock } from '../support/virtual-clock.ts';
 import { collectingTerminal } from './running.ts';

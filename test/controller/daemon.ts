@@ -1,15 +1,15 @@
 import { reconciledKinds } from '../../src/kinds/registry.ts';
-import { kindDeclarations } from '../../src/kinds/declarations.ts';
+import { kindDeclarations } from '../../src/configuration/declarations.ts';
 import type { StoreAccess } from '../../src/kinds/reconciled.ts';
 import { type Controller, createController } from '../../src/controller/controller.ts';
 import { nothingAllowed, type Allowances } from '../../src/controller/acceptance.ts';
 import type { ControllerConfiguration } from '../../src/controller/options.ts';
 import { silentObserver } from '../support/silent-observer.ts';
-import type { Settings } from '../../src/kinds/settings/spec.ts';
+import type { Settings } from '../../src/configuration/settings/spec.ts';
 import { full, inputOutput } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { MemoryStore, openMemoryLedger } from '../../src/ledger/memory.ts';
-import { defaultSettings, loadConfiguration } from '../../src/manifest/configuration.ts';
+import { defaultSettings, loadConfiguration } from '../../src/configuration/configuration.ts';
 import { PortolanError } from '../../src/model/errors.ts';
 import type { ResourceId } from '../../src/model/ids.ts';
 import type { ApplicationStatus, ControllerEvent } from '../../src/model/status.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { kindDeclarations } from '../../src/kinds/declarations.ts';
+import { kindDeclarations } from '../../src/configuration/declarations.ts';
 import { restoreSource, SourceKeeper } from '../../src/controller/kept-source.ts';
 import type { LedgerTransaction } from '../../src/ledger/ledger.ts';
 import { MemoryStore, openMemoryLedger } from '../../src/ledger/memory.ts';

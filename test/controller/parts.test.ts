@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { kindDeclarations } from '../../src/kinds/declarations.ts';
+import { kindDeclarations } from '../../src/configuration/declarations.ts';
 import { createAccount } from '../../src/controller/account.ts';
 import { createEventLog } from '../../src/controller/events.ts';
 import { createSlots, type Waiting } from '../../src/controller/slots.ts';

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
-import { kindDeclarations } from '../../src/kinds/declarations.ts';
+import { kindDeclarations } from '../../src/configuration/declarations.ts';
 import { isPunycode } from '../../src/kinds/http-gateway-rule/punycode.ts';
 import { documentSchema, type PropertiesOf, schemaFileName } from '../../src/kinds/schema.ts';
 import type { JsonObject } from '../../src/model/json.ts';
@@ -98,9 +98,12 @@ test.for(KINDS)('$kind: each pattern is linear on 100 KiB made to confuse it', (
   }
 });
 
-test.for(KINDS)('$kind: has its folder with a README, and an example', ({ kind }) => {
+test.for(KINDS)('$kind: has its folder with a README, and an example', ({ kind, trust }) => {
   const name = schemaFileName(kind).replace('.schema.json', '');
-  expect(readdirSync(`src/kinds/${name}`)).toEqual(expect.arrayContaining(['README.md', 'declaration.ts', 'spec.ts']));
+  const parent = trust === 'operator' ? 'configuration' : 'kinds';
+  expect(readdirSync(`src/${parent}/${name}`)).toEqual(
+    expect.arrayContaining(['README.md', 'declaration.ts', 'spec.ts']),
+  );
   const examples = readdirSync('examples', { recursive: true, encoding: 'utf8' }).filter((file) =>
     file.endsWith('.yaml'),
   );

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { kindDeclarations } from '../../src/kinds/declarations.ts';
+import { kindDeclarations } from '../../src/configuration/declarations.ts';
 import { documentFields, type Field } from '../../src/kinds/fields.ts';
-import { loadConfiguration } from '../../src/manifest/configuration.ts';
+import { loadConfiguration } from '../../src/configuration/configuration.ts';
 import { validateDocument } from '../../src/manifest/validate.ts';
 
 const KINDS = [...kindDeclarations.values()];

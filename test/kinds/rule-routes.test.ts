@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { kindDeclarations } from '../../src/kinds/declarations.ts';
+import { kindDeclarations } from '../../src/configuration/declarations.ts';
 import { weightWarnings } from '../../src/kinds/http-gateway-rule/weights.ts';
 import { loadManifests } from '../../src/manifest/load.ts';
 import { folderOf } from '../cli/platform.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { kindDeclarations } from '../../src/kinds/declarations.ts';
-import { defaultSettings, loadConfiguration } from '../../src/manifest/configuration.ts';
+import { kindDeclarations } from '../../src/configuration/declarations.ts';
+import { defaultSettings, loadConfiguration } from '../../src/configuration/configuration.ts';
 
 /** The configuration that has this `spec.server`. */
 function load(server: string) {

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { kindDeclarations } from '../../src/kinds/declarations.ts';
+import { kindDeclarations } from '../../src/configuration/declarations.ts';
 import type { Problem } from '../../src/model/problem.ts';
-import { loadConfiguration } from '../../src/manifest/configuration.ts';
+import { loadConfiguration } from '../../src/configuration/configuration.ts';
 import { loadManifests } from '../../src/manifest/load.ts';
 import { nodeFileSystem, readSources } from '../../src/manifest/read.ts';
 import { renderProblems } from '../../src/manifest/render.ts';

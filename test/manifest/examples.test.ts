@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { kindDeclarations } from '../../src/kinds/declarations.ts';
-import { loadConfiguration, operatorNames } from '../../src/manifest/configuration.ts';
+import { kindDeclarations } from '../../src/configuration/declarations.ts';
+import { loadConfiguration, operatorNames } from '../../src/configuration/configuration.ts';
 import { groupByApplication } from '../../src/manifest/group.ts';
 import { loadManifests } from '../../src/manifest/load.ts';
 import { nodeFileSystem, readSources } from '../../src/manifest/read.ts';

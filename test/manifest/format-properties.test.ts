@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { parseAllDocuments } from 'yaml';
 import { expect, test } from 'vitest';
-import { kindDeclarations } from '../../src/kinds/declarations.ts';
+import { kindDeclarations } from '../../src/configuration/declarations.ts';
 import { formatFile } from '../../src/manifest/format.ts';
 import { loadManifests } from '../../src/manifest/load.ts';
 import { type Json, type JsonObject, plainJson } from '../../src/model/json.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { kindDeclarations } from '../../src/kinds/declarations.ts';
+import { kindDeclarations } from '../../src/configuration/declarations.ts';
 import { FileCache } from '../../src/manifest/file-cache.ts';
 import { groupByApplication } from '../../src/manifest/group.ts';
 import { loadManifests, type LoadedManifests, type ManifestInput } from '../../src/manifest/load.ts';

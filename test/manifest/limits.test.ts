@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { kindDeclarations } from '../../src/kinds/declarations.ts';
+import { kindDeclarations } from '../../src/configuration/declarations.ts';
 import { LIMITS } from '../../src/manifest/limits.ts';
 import { loadManifests } from '../../src/manifest/load.ts';
 

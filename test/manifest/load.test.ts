@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { kindDeclarations } from '../../src/kinds/declarations.ts';
-import { defaultSettings, loadConfiguration } from '../../src/manifest/configuration.ts';
+import { kindDeclarations } from '../../src/configuration/declarations.ts';
+import { defaultSettings, loadConfiguration } from '../../src/configuration/configuration.ts';
 import { FileCache } from '../../src/manifest/file-cache.ts';
 import { loadManifests } from '../../src/manifest/load.ts';
 import { renderProblems } from '../../src/manifest/render.ts';

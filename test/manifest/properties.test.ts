@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { kindDeclarations } from '../../src/kinds/declarations.ts';
-import { loadConfiguration } from '../../src/manifest/configuration.ts';
+import { kindDeclarations } from '../../src/configuration/declarations.ts';
+import { loadConfiguration } from '../../src/configuration/configuration.ts';
 import { loadManifests } from '../../src/manifest/load.ts';
 import { formatPath, parsePath } from '../../src/manifest/paths.ts';
 import { renderProblems, renderProblemsJson } from '../../src/manifest/render.ts';

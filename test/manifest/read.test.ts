@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { kindDeclarations } from '../../src/kinds/declarations.ts';
+import { kindDeclarations } from '../../src/configuration/declarations.ts';
 import { LIMITS } from '../../src/manifest/limits.ts';
 import { loadManifests } from '../../src/manifest/load.ts';
 import { type ManifestFileSystem, nodeFileSystem, readSources } from '../../src/manifest/read.ts';

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { kindDeclarations } from '../../src/kinds/declarations.ts';
-import { loadConfiguration } from '../../src/manifest/configuration.ts';
+import { kindDeclarations } from '../../src/configuration/declarations.ts';
+import { loadConfiguration } from '../../src/configuration/configuration.ts';
 
-const readme = readFileSync('src/kinds/settings/README.md', 'utf8');
+const readme = readFileSync('src/configuration/settings/README.md', 'utf8');
 const blocks = [...readme.matchAll(/^```yaml\n([^]*?)^```$/gm)].map(([, text = '']) => text);
 
 test('the readme of Settings shows its sections', () => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { resourceId } from '../../src/model/ids.ts';
 import type { Action, FieldChange, ScopePlan } from '../../src/model/plan.ts';
 import { isSamePlan, planDifference } from '../../src/plan/difference.ts';
-import { renderDifference } from '../../src/plan/render/difference.ts';
+import { renderDifference } from '../../src/report/difference.ts';
 import { actionOf, planOf, scope } from './plans.ts';
 
 const outer: FieldChange = { path: 'ports[8080].outer', before: false, after: true, cause: 'git' };

@@ -1,11 +1,11 @@
 import { Cron } from 'croner';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { kindDeclarations } from '../../src/kinds/declarations.ts';
+import { kindDeclarations } from '../../src/configuration/declarations.ts';
 import type { WindowState } from '../../src/plan/window-guard.ts';
 import { syncWindows, windowAt } from '../../src/plan/windows.ts';
-import type { WindowSettings } from '../../src/kinds/settings/windows-spec.ts';
-import { loadConfiguration } from '../../src/manifest/configuration.ts';
+import type { WindowSettings } from '../../src/configuration/settings/windows-spec.ts';
+import { loadConfiguration } from '../../src/configuration/configuration.ts';
 
 const scope = { platform: 'default', team: 'team-a', region: 'region-1', appId: 42 };
 const HOUR_MS = 3_600_000;

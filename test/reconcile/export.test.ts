@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { reconciledKinds } from '../../src/kinds/registry.ts';
-import { kindDeclarations } from '../../src/kinds/declarations.ts';
+import { kindDeclarations } from '../../src/configuration/declarations.ts';
 import type { LiveApplication } from '../../src/kinds/export.ts';
 import type { ScopeReader } from '../../src/kinds/reconciled.ts';
 import { legibleName } from '../../src/kinds/export-names.ts';

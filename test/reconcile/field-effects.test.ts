@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { kindDeclarations } from '../../src/kinds/declarations.ts';
+import { kindDeclarations } from '../../src/configuration/declarations.ts';
 import { type ChangeEffect, effectOf, leavesOf } from '../../src/kinds/field-effects.ts';
 import { documentFields } from '../../src/kinds/fields.ts';
 import type { Json, JsonObject } from '../../src/model/json.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { retryByHand } from '../../src/reconcile/books-by-hand.ts';
+import { retryByHand } from '../../src/reconcile/resolution/books-by-hand.ts';
 import type { Outcome } from '../../src/reconcile/outcome.ts';
 import { openMemoryLedger } from '../../src/ledger/memory.ts';
 import type { PlatformRequest, PlatformResponse } from '../../src/platform/transport.ts';

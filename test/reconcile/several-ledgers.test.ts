@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { openMemoryLedger } from '../../src/ledger/memory.ts';
-import { confirmByHand } from '../../src/reconcile/books-by-hand.ts';
+import { confirmByHand } from '../../src/reconcile/resolution/books-by-hand.ts';
 import type { Outcome } from '../../src/reconcile/outcome.ts';
 import type { Seed } from '../../src/sandbox/seed.ts';
 import { allowEverything, manifest, ScopeWorld, workOf } from '../support/scope-world.ts';

@@ -1,4 +1,4 @@
-import type { Role } from '../../src/kinds/settings/server-spec.ts';
+import type { Role } from '../../src/configuration/settings/server-spec.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import type { Random } from '../../src/runtime/random.ts';
 import type { Route } from '../../src/server/route.ts';

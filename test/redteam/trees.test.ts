@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { readRevision } from '../../src/cli/revision.ts';
-import { defaultSettings } from '../../src/manifest/configuration.ts';
+import { readRevision } from '../../src/cli/session/revision.ts';
+import { defaultSettings } from '../../src/configuration/configuration.ts';
 import { PortolanError } from '../../src/model/errors.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { git, repository } from '../source/repositories.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ROLES, type Role } from '../../src/kinds/settings/server-spec.ts';
+import { ROLES, type Role } from '../../src/configuration/settings/server-spec.ts';
 import type { Route } from '../../src/server/route.ts';
 import { routes } from '../../src/server/routes/table.ts';
 import { serve, type Serving, startServing, TOKENS } from './serving.ts';

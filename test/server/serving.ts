@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { expect, onTestFinished } from 'vitest';
-import type { ServerSettings } from '../../src/kinds/settings/server-spec.ts';
-import { defaultSettings } from '../../src/manifest/configuration.ts';
+import type { ServerSettings } from '../../src/configuration/settings/server-spec.ts';
+import { defaultSettings } from '../../src/configuration/configuration.ts';
 import { Secret } from '../../src/model/secret.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 import { systemClock } from '../../src/runtime/clock.ts';

@@ -1,5 +1,5 @@
 import { reconciledKinds } from '../../src/kinds/registry.ts';
-import type { ApplyWorld } from '../../src/apply/world.ts';
+import type { ApplyWorld } from '../../src/reconcile/apply/world.ts';
 import type { Ledger, LedgerTransaction } from '../../src/ledger/ledger.ts';
 import { full } from '../../src/ledger/errors.ts';
 import { PortolanError } from '../../src/model/errors.ts';

@@ -1,4 +1,4 @@
-import type { ApplyWorld } from '../../src/apply/world.ts';
+import type { ApplyWorld } from '../../src/reconcile/apply/world.ts';
 import type { LedgerHost } from './ledgers.ts';
 
 /** A protocol that is wrong on purpose. The real one changes nothing. */

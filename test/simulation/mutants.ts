@@ -1,4 +1,4 @@
-import type { ApplyWorld, Timing } from '../../src/apply/world.ts';
+import type { ApplyWorld, Timing } from '../../src/reconcile/apply/world.ts';
 import type { ReconciledKind } from '../../src/kinds/define.ts';
 import type { Difference, Resolution } from '../../src/kinds/reconciled.ts';
 import { reconciledKinds } from '../../src/kinds/registry.ts';

@@ -1,6 +1,6 @@
 import type { PortSpec, ComponentSpec } from '../../src/kinds/component/spec.ts';
 import type { HttpGatewayRuleSpec } from '../../src/kinds/http-gateway-rule/spec.ts';
-import { kindDeclarations } from '../../src/kinds/declarations.ts';
+import { kindDeclarations } from '../../src/configuration/declarations.ts';
 import type { StoreAccess } from '../../src/kinds/reconciled.ts';
 import type { StoreInstallSpec } from '../../src/kinds/store-install/spec.ts';
 import type { PortProtocol } from '../../src/model/observed.ts';

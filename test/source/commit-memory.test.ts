@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { defaultSettings } from '../../src/manifest/configuration.ts';
+import { defaultSettings } from '../../src/configuration/configuration.ts';
 import { LIMITS } from '../../src/manifest/limits.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import type { PathInCommit } from '../../src/source/checkout.ts';

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readRevision } from '../../src/cli/revision.ts';
-import { defaultSettings } from '../../src/manifest/configuration.ts';
+import { readRevision } from '../../src/cli/session/revision.ts';
+import { defaultSettings } from '../../src/configuration/configuration.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { commit, git, repository, temporaryFolder, write } from './repositories.ts';
 

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect } from 'vitest';
-import { kindDeclarations } from '../../src/kinds/declarations.ts';
+import { kindDeclarations } from '../../src/configuration/declarations.ts';
 import { FileCache } from '../../src/manifest/file-cache.ts';
 import { loadManifests } from '../../src/manifest/load.ts';
 import type { Resource } from '../../src/model/resource.ts';

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
-import { kindDeclarations } from '../../src/kinds/declarations.ts';
-import type { SourceSettings } from '../../src/kinds/settings/source-spec.ts';
-import { defaultSettings } from '../../src/manifest/configuration.ts';
+import { kindDeclarations } from '../../src/configuration/declarations.ts';
+import type { SourceSettings } from '../../src/configuration/settings/source-spec.ts';
+import { defaultSettings } from '../../src/configuration/configuration.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { silentLog } from '../../src/runtime/log.ts';
 import { systemRandom } from '../../src/runtime/random.ts';

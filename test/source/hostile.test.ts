@@ -2,9 +2,9 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, wr
 import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
-import { readRevision } from '../../src/cli/revision.ts';
+import { readRevision } from '../../src/cli/session/revision.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
-import { defaultSettings } from '../../src/manifest/configuration.ts';
+import { defaultSettings } from '../../src/configuration/configuration.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { Git } from '../../src/source/git.ts';
 import { type ObjectName, ObjectReader, type ObjectType } from '../../src/source/objects.ts';

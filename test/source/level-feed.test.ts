@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { kindDeclarations } from '../../src/kinds/declarations.ts';
+import { kindDeclarations } from '../../src/configuration/declarations.ts';
 import { PortolanError } from '../../src/model/errors.ts';
 import { silentLog } from '../../src/runtime/log.ts';
 import type { SourceReading } from '../../src/source/feed.ts';

@@ -5,7 +5,7 @@ import { createServer as createSecureServer, type ServerOptions } from 'node:htt
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { SourceSettings } from '../../src/kinds/settings/source-spec.ts';
+import type { SourceSettings } from '../../src/configuration/settings/source-spec.ts';
 import { Secret } from '../../src/model/secret.ts';
 import { type FeedChanges, type Listening, listen } from './feeds.ts';
 import { commit, git, repository, temporaryFolder, write } from './repositories.ts';

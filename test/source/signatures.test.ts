@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import type { SignaturePolicy } from '../../src/kinds/settings/source-spec.ts';
+import type { SignaturePolicy } from '../../src/configuration/settings/source-spec.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { Git } from '../../src/source/git.ts';
 import { requireSignature } from '../../src/source/signatures.ts';

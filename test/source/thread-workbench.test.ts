@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { expect, test } from 'vitest';
-import { kindDeclarations } from '../../src/kinds/declarations.ts';
+import { kindDeclarations } from '../../src/configuration/declarations.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { LocalWorkbench } from '../../src/source/workbench.ts';
 import { faultyFlood, LENIENT, largeFiles, memoryBomb, treeBomb } from '../redteam/floods.ts';

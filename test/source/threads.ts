@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
-import type { SourceLimits } from '../../src/kinds/settings/source-spec.ts';
+import type { SourceLimits } from '../../src/configuration/settings/source-spec.ts';
 import { openMemoryLedger, MemoryStore } from '../../src/ledger/memory.ts';
-import { defaultSettings } from '../../src/manifest/configuration.ts';
+import { defaultSettings } from '../../src/configuration/configuration.ts';
 import { type Clock, systemClock } from '../../src/runtime/clock.ts';
 import { type OpenThread, threadsOf } from '../../src/runtime/thread.ts';
 import type { CommitPlace, LoadContext } from '../../src/source/contents.ts';

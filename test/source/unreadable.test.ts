@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { MemoryStore, openMemoryLedger } from '../../src/ledger/memory.ts';
-import { defaultSettings } from '../../src/manifest/configuration.ts';
+import { defaultSettings } from '../../src/configuration/configuration.ts';
 import { PortolanError } from '../../src/model/errors.ts';
 import { type Attempt, Unreadable } from '../../src/source/unreadable.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { kindDeclarations } from '../../src/kinds/declarations.ts';
+import { kindDeclarations } from '../../src/configuration/declarations.ts';
 import { groupByApplication } from '../../src/manifest/group.ts';
 import { loadManifests } from '../../src/manifest/load.ts';
 import type { Work } from '../../src/reconcile/reconcile.ts';

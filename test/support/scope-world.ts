@@ -4,7 +4,7 @@ import { defaultTiming } from '../../src/reconcile/timing.ts';
 import { interactive } from '../../src/reconcile/policies/interactive.ts';
 import { type PassOptions, reconcile, type Work } from '../../src/reconcile/reconcile.ts';
 import type { Outcome } from '../../src/reconcile/outcome.ts';
-import type { ApplyWorld } from '../../src/apply/world.ts';
+import type { ApplyWorld } from '../../src/reconcile/apply/world.ts';
 import type { StoreAccess } from '../../src/kinds/reconciled.ts';
 import { MemoryStore, openMemoryLedger } from '../../src/ledger/memory.ts';
 import { resourceId } from '../../src/model/ids.ts';

@@ -111,7 +111,7 @@ const FAULTS: readonly (readonly [what: string, path: string, text: string, rule
   ['calls that know the platform', 'src/kinds/x/calls.ts', "import { b } from '../../platform/b.ts';\nb();", undefined],
   [
     'the kind called platform',
-    'src/kinds/store/spec.ts',
+    'src/configuration/store/spec.ts',
     "import type { B } from '../platform/spec.ts';\nexport type A = B;",
     undefined,
   ],

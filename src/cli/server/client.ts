@@ -1,8 +1,8 @@
 import ky, { type KyInstance, type Options } from 'ky';
 import { PortolanError } from '../../model/errors.ts';
 import type { Secret } from '../../model/secret.ts';
-import type { Surroundings } from '../command.ts';
-import { openSecret } from '../secrets.ts';
+import type { Surroundings } from '../session/command.ts';
+import { openSecret } from '../session/secrets.ts';
 import { answerProblem, isRecord, notPortolan, unreachableServer } from './answers.ts';
 import { requiredServer, type ServerFlags } from './options.ts';
 import { type ServerSentEvent, serverSentEvents } from './server-sent.ts';

@@ -1,14 +1,14 @@
 import { PortolanError } from '../../model/errors.ts';
 import type { PlanDocument } from '../../plan/document.ts';
-import type { Surroundings } from '../command.ts';
-import { checkEmpty, warnMisnamed } from '../empty-input.ts';
-import type { ExitCode } from '../exit-codes.ts';
+import type { Surroundings } from '../session/command.ts';
+import { checkEmpty, warnMisnamed } from '../session/empty-input.ts';
+import type { ExitCode } from '../session/exit-codes.ts';
 import { loadManifests } from '../../manifest/load.ts';
-import { readInputFiles } from '../input.ts';
-import { openOutputs, orUnwritten, positionsOf } from '../outputs.ts';
-import type { PlanOptions } from '../plan-options.ts';
-import { reportProblems } from '../problems.ts';
-import { endOfPlan } from '../saved/agreed.ts';
+import { readInputFiles } from '../session/input.ts';
+import { openOutputs, orUnwritten, positionsOf } from '../session/outputs.ts';
+import type { PlanOptions } from '../session/plan-options.ts';
+import { reportProblems } from '../session/problems.ts';
+import { endOfPlan } from '../commands/saved/agreed.ts';
 import { ServerRefusal } from './answers.ts';
 import { openServer, type ServerClient } from './client.ts';
 

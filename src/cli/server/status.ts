@@ -7,10 +7,10 @@ import type {
 } from '../../model/status.ts';
 import { safeLine } from '../../model/text.ts';
 import { unreachable } from '../../model/unreachable.ts';
-import type { Surroundings } from '../command.ts';
-import type { Mark } from '../drawing/glyphs.ts';
-import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { worstOf } from '../plan-view.ts';
+import type { Surroundings } from '../session/command.ts';
+import type { Mark } from '../terminal/drawing/glyphs.ts';
+import { EXIT, type ExitCode } from '../session/exit-codes.ts';
+import { worstOf } from '../session/plan-view.ts';
 import {
   problemsFirst,
   type Reader,
@@ -19,9 +19,9 @@ import {
   remedyLines,
   type Standing,
   standingLines,
-} from '../status/standing.ts';
-import { count, wrap } from '../text.ts';
-import { intervalOf, watch, type WatchFlag } from '../watch.ts';
+} from '../commands/status/standing.ts';
+import { count, wrap } from '../terminal/text.ts';
+import { intervalOf, watch, type WatchFlag } from '../commands/watch.ts';
 import { openServer, type ServerClient } from './client.ts';
 import type { ServerFlags } from './options.ts';
 

@@ -1,4 +1,4 @@
-import type { ReceiverSettings } from '../../kinds/settings/notifications-spec.ts';
+import type { ReceiverSettings } from '../../configuration/settings/notifications-spec.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { Secret } from '../../model/secret.ts';
 import type { ApplicationStatus, ConditionType, SourceStatus } from '../../model/status.ts';

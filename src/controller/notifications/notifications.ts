@@ -2,7 +2,7 @@ import type {
   NotificationRule,
   NotificationsSettings,
   ReceiverSettings,
-} from '../../kinds/settings/notifications-spec.ts';
+} from '../../configuration/settings/notifications-spec.ts';
 import type { Secret } from '../../model/secret.ts';
 import type { ControllerEvent } from '../../model/status.ts';
 import { unreachable } from '../../model/unreachable.ts';

@@ -1,4 +1,4 @@
-import type { NotificationRule } from '../../kinds/settings/notifications-spec.ts';
+import type { NotificationRule } from '../../configuration/settings/notifications-spec.ts';
 import type { ControllerEvent, EventSeverity } from '../../model/status.ts';
 
 const SEVERITIES: readonly EventSeverity[] = ['info', 'warning', 'error'];

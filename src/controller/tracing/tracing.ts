@@ -1,4 +1,4 @@
-import type { TracesSpec } from '../../kinds/settings/telemetry-spec.ts';
+import type { TracesSpec } from '../../configuration/settings/telemetry-spec.ts';
 import type { Secret } from '../../model/secret.ts';
 import type { ControllerApi, ControllerObserver } from '../api.ts';
 import { createDelivery, type SenderOptions } from '../delivery.ts';

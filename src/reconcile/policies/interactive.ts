@@ -1,5 +1,5 @@
-import { transaction } from '../../apply/journal.ts';
-import type { ApplyWorld } from '../../apply/world.ts';
+import { transaction } from '../apply/journal.ts';
+import type { ApplyWorld } from '../apply/world.ts';
 import type { Action, ScopePlan } from '../../model/plan.ts';
 import { expensesOf } from '../../plan/budget.ts';
 import type { GuardLimits } from '../../plan/guard.ts';

@@ -1,4 +1,4 @@
-import type { ApplyWorld } from '../../apply/world.ts';
+import type { ApplyWorld } from '../apply/world.ts';
 import { guardPlan } from '../guards.ts';
 import { type PassPolicy, unlimited } from '../policy.ts';
 import { reconcile } from '../reconcile.ts';

@@ -1,4 +1,4 @@
-import type { Settings } from '../../kinds/settings/spec.ts';
+import type { Settings } from '../../configuration/settings/spec.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 import type { DesiredState } from '../../model/resource.ts';
 import { type BudgetLimits, expensesOf } from '../../plan/budget.ts';

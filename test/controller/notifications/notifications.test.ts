@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { expect, onTestFinished, test } from 'vitest';
 import { type NotificationsOptions, startNotifications } from '../../../src/controller/notifications/notifications.ts';
-import type { NotificationRule, ReceiverSettings } from '../../../src/kinds/settings/notifications-spec.ts';
+import type { NotificationRule, ReceiverSettings } from '../../../src/configuration/settings/notifications-spec.ts';
 import { PortolanError } from '../../../src/model/errors.ts';
 import { Secret } from '../../../src/model/secret.ts';
 import { systemRandom } from '../../../src/runtime/random.ts';

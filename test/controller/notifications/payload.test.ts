@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
 import { refusal, statusMessage, superseded } from '../../../src/controller/notifications/commit-status.ts';
 import { cloudEvent, cut, redacted, slackMessage } from '../../../src/controller/notifications/payload.ts';
-import type { ReceiverSettings } from '../../../src/kinds/settings/notifications-spec.ts';
+import type { ReceiverSettings } from '../../../src/configuration/settings/notifications-spec.ts';
 import type { Json } from '../../../src/model/json.ts';
 import { Secret } from '../../../src/model/secret.ts';
 import { COMMIT, event } from '../hand-made.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { kindDeclarations } from '../../../src/kinds/declarations.ts';
+import { kindDeclarations } from '../../../src/configuration/declarations.ts';
 import type { KindDeclaration } from '../../../src/kinds/kind.ts';
 import { reconciledKinds } from '../../../src/kinds/registry.ts';
 import { demo } from '../../../src/sandbox/seeds/demo.ts';

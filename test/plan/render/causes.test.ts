@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { PLAN_FORMATS, renderReport } from '../../../src/plan/render/formats.ts';
-import { plainPaint } from '../../../src/plan/render/text.ts';
+import { PLAN_FORMATS, renderReport } from '../../../src/report/formats.ts';
+import { plainPaint } from '../../../src/report/text.ts';
 import { reportOf } from './hostile.ts';
 
 const WHY = 'GET https://console.example.com/openapi/v1: connection refused';

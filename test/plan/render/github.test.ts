@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { Level } from '../../../src/plan/render/entries.ts';
-import { type Finding, findingsOf } from '../../../src/plan/render/findings.ts';
-import { renderGithub } from '../../../src/plan/render/github.ts';
+import type { Level } from '../../../src/report/entries.ts';
+import { type Finding, findingsOf } from '../../../src/report/findings.ts';
+import { renderGithub } from '../../../src/report/github.ts';
 import { HOSTILE, saying } from './hostile.ts';
 
 const finding = (level: Level, at: number, rest: Partial<Finding> = {}): Finding => ({

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { renderHtml } from '../../../src/plan/render/html.ts';
+import { renderHtml } from '../../../src/report/html.ts';
 import { openBrowser } from '../../support/browser.ts';
 import { HOSTILE, saying } from './hostile.ts';
 

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { marked, type Token } from 'marked';
 import { expect, test } from 'vitest';
 import { resourceId } from '../../../src/model/ids.ts';
-import { renderMarkdown } from '../../../src/plan/render/markdown.ts';
+import { renderMarkdown } from '../../../src/report/markdown.ts';
 import type { PlanReport } from '../../../src/plan/report.ts';
 import { actionOf, planOf } from '../plans.ts';
 import { HOSTILE, reportOf, saying } from './hostile.ts';

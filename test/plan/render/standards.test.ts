@@ -5,9 +5,9 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { parseAllDocuments } from 'yaml';
 import { expect, test } from 'vitest';
 import { validateXML } from 'xmllint-wasm';
-import { type PlanFormat, renderReport } from '../../../src/plan/render/formats.ts';
-import { plainPaint } from '../../../src/plan/render/text.ts';
-import { reportSchemas } from '../../../src/plan/report-schema.ts';
+import { type PlanFormat, renderReport } from '../../../src/report/formats.ts';
+import { plainPaint } from '../../../src/report/text.ts';
+import { reportSchemas } from '../../../src/report/report-schema.ts';
 import { HOSTILE, saying } from './hostile.ts';
 
 const golden = join(import.meta.dirname, '..', 'golden');

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { resourceId } from '../../../src/model/ids.ts';
 import type { Action, Cause, FieldChange, Hold } from '../../../src/model/plan.ts';
 import { type PlanDocument, planDocument } from '../../../src/plan/document.ts';
-import { plainPaint, renderPlanText } from '../../../src/plan/render/text.ts';
+import { plainPaint, renderPlanText } from '../../../src/report/text.ts';
 import { actionOf, planOf } from '../plans.ts';
 
 type Facts = Parameters<typeof planDocument>[0];

@@ -31,7 +31,7 @@ const STATUS = 'status default ';
 export const idOf = (name: AppName): ResourceId => `Application/${name}`;
 export const nameOfId = (id: ResourceId): AppName => id.slice('Application/'.length) as AppName;
 
-/** `portolan run`: the real controller, as `src/cli/run.ts` wires it, on virtual time. */
+/** `portolan run`: the real controller, as `src/cli/commands/run.ts` wires it, on virtual time. */
 export class Daemon extends DriverProcess {
   readonly kind = 'daemon';
   readonly isAgreed = false;

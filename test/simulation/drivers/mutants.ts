@@ -83,7 +83,7 @@ export const driverMutants: readonly DriverMutant[] = [
   },
   {
     name: 'a drain sends more requests',
-    file: 'apply/apply-plan.ts',
+    file: 'reconcile/apply/apply-plan.ts',
     find: 'return asked === undefined ? withheld() : { type: asked };',
     replace: 'return withheld();',
     rightly: ['I-DRAIN'],

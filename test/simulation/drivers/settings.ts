@@ -1,6 +1,6 @@
-import type { Settings } from '../../../src/kinds/settings/spec.ts';
-import type { WindowSettings } from '../../../src/kinds/settings/windows-spec.ts';
-import { defaultSettings } from '../../../src/manifest/configuration.ts';
+import type { Settings } from '../../../src/configuration/settings/spec.ts';
+import type { WindowSettings } from '../../../src/configuration/settings/windows-spec.ts';
+import { defaultSettings } from '../../../src/configuration/configuration.ts';
 import type { Chance } from '../chance.ts';
 
 const base = defaultSettings();

@@ -1,4 +1,4 @@
-import { kindDeclarations } from '../../../src/kinds/declarations.ts';
+import { kindDeclarations } from '../../../src/configuration/declarations.ts';
 import type { Contents, LoadContext, LoadedSource, Workbench } from '../../../src/source/contents.ts';
 import type { Packed } from '../../../src/source/packing.ts';
 import { HeldContents } from '../../../src/source/workbench.ts';

@@ -18,7 +18,7 @@ export const modelMutants: readonly ModelMutant[] = [
   driver('an approval is used twice', 'remove both with an approval, beyond the budget', 1, 'I-BUDGET'),
   {
     name: 'no settle window at all',
-    file: 'apply/settle.ts',
+    file: 'reconcile/resolution/settle.ts',
     find: '  switch (idempotence) {',
     replace: '  if (timing) return 0;\n  switch (idempotence) {',
     rightly: ['I-SETTLE', 'I-ONCE', 'L-CONV'],
@@ -36,7 +36,7 @@ export const modelMutants: readonly ModelMutant[] = [
   },
   {
     name: 'intents in doubt are not looked at',
-    file: 'apply/resolve.ts',
+    file: 'reconcile/resolution/resolve.ts',
     find: '  for (const found of intents) {',
     replace: '  for (const found of intents.slice(0, 0)) {',
     rightly: ['I-SOLO', 'I-SETTLE', 'L-CONV', 'BUG'],
@@ -54,7 +54,7 @@ export const modelMutants: readonly ModelMutant[] = [
   },
   {
     name: 'the outcome is recorded without its object',
-    file: 'apply/execute.ts',
+    file: 'reconcile/apply/execute.ts',
     find: '[...object, ...rememberSince(intent.scope, known)]',
     replace: '[...rememberSince(intent.scope, known)]',
     rightly: ['I-ATOM'],

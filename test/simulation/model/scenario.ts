@@ -1,5 +1,5 @@
-import type { Settings } from '../../../src/kinds/settings/spec.ts';
-import { defaultSettings } from '../../../src/manifest/configuration.ts';
+import type { Settings } from '../../../src/configuration/settings/spec.ts';
+import { defaultSettings } from '../../../src/configuration/configuration.ts';
 import type { Seed } from '../../../src/sandbox/seed.ts';
 import { type Content, REGION, TEAM } from '../drivers/estate.ts';
 import { type DriverSettings, settingsOf } from '../drivers/settings.ts';

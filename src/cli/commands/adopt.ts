@@ -1,0 +1,218 @@
+import { silentHooks } from '../../reconcile/apply/world.ts';
+import { Option } from '@commander-js/extra-typings';
+import { groupByApplication } from '../../manifest/group.ts';
+import { type ResourceId, scopeKey } from '../../model/ids.ts';
+import type { OwnedObject } from '../../model/owned.ts';
+import { safeLine } from '../../model/text.ts';
+import { planDocument } from '../../plan/document.ts';
+import { renderPlanText } from '../../report/text.ts';
+import { bookings, keepBooks } from '../../reconcile/books.ts';
+import { look } from '../../reconcile/policies/looking.ts';
+import type { Prepared } from '../../reconcile/reconcile.ts';
+import type { CommandDefinition, Surroundings } from '../session/command.ts';
+import { confirm } from '../terminal/confirm.ts';
+import { EXIT, type ExitCode, exitCodeOf } from '../session/exit-codes.ts';
+import { ledgerFileOption, ledgerPath } from './ledger/opening.ts';
+import {
+  configOption,
+  filenameOption,
+  logFormatOption,
+  logLevelOption,
+  outputOption,
+  revisionOption,
+  sourceOption,
+  varFileOption,
+  varOption,
+} from '../session/options.ts';
+import { known, parallelismOption } from '../session/pass-options.ts';
+import { paintFor, worstOf } from '../session/plan-view.ts';
+import { acceptInput, type Session, type SessionOptions, surveyAll, withSession } from '../session/session.ts';
+import { count } from '../terminal/text.ts';
+
+const HELP = `
+Takes over what exists exactly as the manifests say it: rules and installs become ours, ports are recorded with their
+present values. Nothing is sent to the platform. An application that differs from its manifests in anything is shown and
+left out: apply is what changes it.
+
+What becomes of it when its manifest is removed, the manifest says: portolan/on-removal: leave (the default) or restore.
+
+Examples:
+  portolan adopt -f manifests/ --dry-run
+  portolan adopt -f manifests/ Application/shop
+  portolan adopt -f manifests/ HttpGatewayRule/shop-www --yes
+  portolan export --team team-a --to manifests/team-a && portolan adopt -f manifests/team-a`;
+
+export const adoptCommand: CommandDefinition = {
+  help: {
+    about:
+      'Compares manifests with what exists and records what is equal to them as ours, so that later plans may change and prune it. Nothing is sent to the platform.',
+    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.held, EXIT.unreachable, EXIT.locked, EXIT.interrupted],
+    seeAlso: ['export', 'plan', 'ledger adopt'],
+  },
+  define(command, invoke) {
+    command
+      .argument('[resource...]', 'only these: Application/NAME with all that is its, or Kind/name')
+      .addOption(filenameOption())
+      .addOption(revisionOption())
+      .addOption(configOption())
+      .addOption(ledgerFileOption())
+      .addOption(sourceOption())
+      .addOption(varOption())
+      .addOption(varFileOption())
+      .addOption(outputOption(['text', 'json']))
+      .addOption(new Option('--dry-run', 'show what would be taken over and record nothing'))
+      .addOption(new Option('-y, --yes', 'go ahead without a question'))
+      .addOption(parallelismOption())
+      .addOption(logLevelOption())
+      .addOption(logFormatOption())
+      .addHelpText('after', HELP)
+      .action((resources, options) =>
+        invoke((surroundings) => {
+          ledgerPath(options);
+          return withSession(
+            { ...options, adopt: true },
+            surroundings,
+            options.dryRun === true,
+            (session) => adopt(resources, options, narrowed(session, resources), surroundings),
+            'adopt',
+          );
+        }),
+      );
+  },
+};
+
+interface AdoptOptions extends SessionOptions {
+  readonly output: 'text' | 'json';
+  readonly dryRun?: true | undefined;
+  readonly yes?: true | undefined;
+}
+
+/** What would be put on record of one application, or why nothing is. */
+interface Taking {
+  readonly prepared: Prepared;
+  readonly differs: boolean;
+  readonly objects: readonly OwnedObject[];
+}
+
+/** An application stands for all that is its. */
+function narrowed(session: Session, resources: readonly string[]): Session {
+  if (resources.length === 0) return session;
+  const { desired } = session.input;
+  const named = new Set(known(resources, desired, 'The command line'));
+  const targets = new Set<ResourceId>(named);
+  for (const { application, resources: its } of groupByApplication(desired))
+    if (named.has(application.id)) for (const { id } of its) targets.add(id);
+  const works = session.works.filter(
+    (work) => named.has(work.application.id) || [...work.resources.keys()].some((id) => targets.has(id)),
+  );
+  return { ...session, works, options: { ...session.options, targets } };
+}
+
+async function adopt(
+  resources: readonly string[],
+  options: AdoptOptions,
+  session: Session,
+  surroundings: Surroundings,
+): Promise<ExitCode> {
+  const { terminal, clock } = surroundings;
+  const survey = await surveyAll(session, silentHooks);
+  const takings = await Promise.all(survey.prepared.map((prepared) => takingOf(prepared, session, survey.isRefused)));
+  const good = takings.filter(({ differs, objects }) => !differs && objects.length > 0);
+  const objects = good.flatMap((taking) => taking.objects);
+  const left = takings.filter(({ differs }) => differs).map(({ prepared }) => prepared);
+  const exitCode =
+    worstOf([
+      ...survey.errors.map(({ error }) => exitCodeOf(error.disposition)),
+      ...(left.length > 0 ? [EXIT.held] : []),
+    ]) ?? EXIT.ok;
+  if (options.output === 'text') {
+    show(good, surroundings);
+    showLeft(left, survey.document, resources, surroundings);
+  }
+  const asks = objects.length > 0 && options.dryRun !== true;
+  const question = `Put ${count(objects.length, 'object')} of ${count(good.length, 'application')} on record?`;
+  const goes = asks && (options.yes === true || (await confirm(terminal, question, '--yes')));
+  if (goes) {
+    await acceptInput(session, clock, 'adopt');
+    for (const { prepared } of good) await record(prepared, session);
+  }
+  if (options.output === 'json') {
+    const shown = objects.map(({ uid, resource, origin, naturalKey }) => ({ uid, resource, origin, naturalKey }));
+    const document = { formatVersion: 1, recorded: goes, objects: shown, left: left.map(({ plan }) => plan), exitCode };
+    terminal.out.write(`${JSON.stringify({ ...document, unobserved: survey.document.unobserved }, null, 2)}\n`);
+  } else terminal.out.write(verdict(objects.length, left.length + survey.errors.length, goes));
+  return exitCode;
+}
+
+async function takingOf(prepared: Prepared, session: Session, isRefused: boolean): Promise<Taking> {
+  const { plan, waits, refusals } = prepared;
+  const differs = isRefused || plan.actions.length + plan.holds.length + waits.length + refusals.length > 0;
+  const world = session.world(prepared.work, silentHooks);
+  const operations = differs ? [] : await bookings(world, onlyFound(prepared));
+  return { prepared, differs, objects: operations.flatMap((each) => (each.op === 'put-object' ? [each.object] : [])) };
+}
+
+/** What git no longer names is none of this command's business. */
+function onlyFound(prepared: Prepared): Prepared {
+  return { ...prepared, bookkeeping: { ...prepared.bookkeeping, forget: [] } };
+}
+
+/** What waits for an install can be looked up as soon as that is on record. */
+async function record(prepared: Prepared, session: Session): Promise<void> {
+  const world = session.world(prepared.work, silentHooks);
+  await keepBooks(world, onlyFound(prepared));
+  if (prepared.plan.deferred.length === 0) return;
+  const next = await look(prepared.work, world, session.options);
+  if (!(await takingOf(next, session, false)).differs) await keepBooks(world, onlyFound(next));
+}
+
+function show(takings: readonly Taking[], { terminal: { out } }: Surroundings): void {
+  const paint = paintFor(out);
+  for (const { prepared, objects } of takings) {
+    const { application, scope, deferred } = prepared.plan;
+    out.write(`${paint('title', safeLine(application))}  ${paint('dim', safeLine(scopeKey(scope)))}\n`);
+    for (const [resource, its] of Map.groupBy(objects, (object) => object.resource))
+      out.write(`  ${paint('create', '+')} ${safeLine(resource)}  ${safeLine(describe(its))}\n`);
+    for (const { resource, waitsFor } of deferred)
+      out.write(`  ${paint('update', '…')} ${safeLine(resource)} follows ${safeLine(waitsFor)}\n`);
+  }
+}
+
+function describe(objects: readonly OwnedObject[]): string {
+  const adopted = objects.find(({ origin }) => origin === 'adopted');
+  if (adopted !== undefined) return `adopted as it is${adopted.remoteId === null ? '' : ` (${adopted.remoteId})`}`;
+  const ports = objects.filter(({ naturalKey }) => naturalKey.startsWith('port/'));
+  const numbers = ports.map(({ naturalKey }) => naturalKey.split('/')[2]);
+  if (ports.length === 0) return 'recorded as it is';
+  return `recorded as it is, with ${ports.length === 1 ? 'port' : 'ports'} ${numbers.join(', ')}`;
+}
+
+/** The plans of what differs, and the way on. */
+function showLeft(
+  left: readonly Prepared[],
+  document: ReturnType<typeof planDocument>,
+  resources: readonly string[],
+  { terminal: { out } }: Surroundings,
+): void {
+  if (left.length + document.unobserved.length === 0) return;
+  const { source, revision, ledger, unobserved, refusals } = document;
+  const scopes = left.map(({ plan }) => plan);
+  const shown = planDocument({ source, revision, ledger, scopes, unobserved, refusals, notes: [] });
+  out.write(`\n${renderPlanText(shown, paintFor(out))}`);
+  if (left.length === 0) return;
+  const differing = left.flatMap(({ plan }) => [...plan.actions, ...plan.holds].map(({ resource }) => resource));
+  const flags =
+    resources.length === 0 ? '--adopt' : [...new Set(differing)].map((id) => `--target ${id} --adopt ${id}`).join(' ');
+  out.write(
+    `Left out as a whole, because it is not as its manifests say: ${left.map(({ plan }) => safeLine(plan.application)).join(', ')}.\n` +
+      `  → Write the manifests as it is (portolan export shows how), or have it changed: portolan apply -f … ${flags}\n` +
+      '    What is as it should be can be named by itself: portolan adopt -f … Kind/name\n',
+  );
+}
+
+function verdict(objects: number, left: number, recorded: boolean): string {
+  const rest = left === 0 ? '' : ` ${count(left, 'application')} left out.`;
+  if (recorded) return `${count(objects, 'object')} on record now. Nothing was sent to the platform.${rest}\n`;
+  if (objects > 0) return `${count(objects, 'object')} to be put on record. Nothing was recorded.${rest}\n`;
+  return `${left === 0 ? 'All of it is on record already.' : 'Nothing was recorded.'}${rest}\n`;
+}

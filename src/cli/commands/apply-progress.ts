@@ -1,0 +1,93 @@
+import type { ActionResult } from '../../plan/result.ts';
+import type { ApplyEvent, WorldHooks } from '../../reconcile/apply/world.ts';
+import type { Action } from '../../model/plan.ts';
+import type { MonotonicMs } from '../../model/time.ts';
+import { unreachable } from '../../model/unreachable.ts';
+import { shortDuration } from '../terminal/age.ts';
+import type { Surroundings } from '../session/command.ts';
+import { glyphsFor, type Mark } from '../terminal/drawing/glyphs.ts';
+import type { LiveLines } from '../terminal/live-lines.ts';
+import type { Progress } from '../terminal/progress.ts';
+import type { Traffic } from '../session/session.ts';
+import { count } from '../terminal/text.ts';
+
+export interface ApplyHooksOptions {
+  readonly progress: Progress;
+  /** Actions of all plans; those that come up later are counted on. */
+  readonly total: number;
+  readonly failFast: boolean;
+  /** The application that a scope belongs to. */
+  readonly laneOf: (scope: string) => string;
+  readonly surroundings: Pick<Surroundings, 'clock' | 'env' | 'signal'>;
+  /** Are told everything too. */
+  readonly lines: LiveLines | undefined;
+}
+
+/** Says of each action that it is under way, how it ended and how long it took, and stops where that is wanted. */
+export function applyHooks({ progress, total, failFast, laneOf, surroundings, lines }: ApplyHooksOptions): WorldHooks {
+  const { clock, env, signal } = surroundings;
+  const { marks } = glyphsFor(env);
+  const begun = new Map<string, { readonly nth: number; readonly atMs: MonotonicMs }>();
+  let nth = 0;
+  const ended = { done: 0, failed: 0, 'in-doubt': 0, skipped: 0 } satisfies Record<ActionResult['status'], number>;
+  const label = (action: Action): string => `${action.resource}: ${action.summary}`;
+  const of = (at: number): string => `${at}/${Math.max(total, nth)}`;
+
+  function finished({ action, scope, result }: Extract<ApplyEvent, { type: 'finished' }>): void {
+    const start = begun.get(`${scope} ${action.id}`);
+    ended[result.status] += 1;
+    // It had counted as done when the platform accepted it.
+    if (result.status === 'failed' && result.reason.type === 'not-taken') ended.done -= 1;
+    const tookMs = start === undefined ? 0 : clock.monotonic() - start.atMs;
+    const facts = [...(start === undefined ? [] : [of(start.nth)]), ...(tookMs < 1000 ? [] : [shortDuration(tookMs)])];
+    progress.line(
+      `${marks[MARKS[result.status]]} ${label(action)}${facts.length === 0 ? '' : `  (${facts.join(', ')})`}`,
+    );
+    progress.tally(tallyOf(ended, Math.max(total, nth)));
+    progress.at(laneOf(scope), 'looking at what came of it');
+  }
+
+  return {
+    stopRequested: () =>
+      signal.aborted ? 'interrupted' : failFast && ended.failed + ended['in-doubt'] > 0 ? 'fail-fast' : undefined,
+    emit(event) {
+      lines?.emit(event);
+      switch (event.type) {
+        case 'started':
+          nth += 1;
+          begun.set(`${event.scope} ${event.action.id}`, { nth, atMs: clock.monotonic() });
+          return progress.at(laneOf(event.scope), `apply ${of(nth)}  ${label(event.action)}`);
+        case 'finished':
+          return finished(event);
+        case 'resolved':
+          return progress.line(`i ${event.resource}: intent ${event.intent} of an earlier run: ${event.how}`);
+        case 'waiting':
+          return progress.waits(laneOf(event.scope), event.message, event.untilMs);
+        default:
+          return unreachable(event);
+      }
+    },
+  };
+}
+
+const MARKS: Readonly<Record<ActionResult['status'], Mark>> = {
+  done: 'good',
+  failed: 'bad',
+  'in-doubt': 'unknown',
+  skipped: 'skipped',
+};
+
+function tallyOf(ended: Readonly<Record<ActionResult['status'], number>>, total: number): string {
+  const trouble = [
+    ...(ended.failed > 0 ? [`, ${ended.failed} failed`] : []),
+    ...(ended['in-doubt'] > 0 ? [`, ${ended['in-doubt']} in doubt`] : []),
+  ];
+  return `apply: ${ended.done} of ${total} done${trouble.join('')}`;
+}
+
+/** What a run has cost: of the run and not of its result, so it belongs on standard error. */
+export function renderEffort(tookMs: number, { reads, writes }: Traffic): string {
+  if (reads + writes === 0) return '';
+  const changes = writes === 0 ? 'none of them to change something' : `${writes} of them to change something`;
+  return `Took ${shortDuration(tookMs)}, ${count(reads + writes, 'request')} to the platform, ${changes}.\n`;
+}

@@ -1,0 +1,98 @@
+import { type Dirent, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Declarations } from '../../../kinds/kind.ts';
+import { NAME_PATTERN } from '../../../kinds/schema.ts';
+import { DEFAULT_CONFIGURATION } from '../../session/configuration.ts';
+import type { NamesAtHand } from './candidates.ts';
+
+/** Who presses Tab waits for it: a source that is larger is read in part. */
+const FILES_MAX = 500;
+const BYTES_MAX = 4 * 1024 * 1024;
+const FILE_BYTES_MAX = 1024 * 1024;
+const DEPTH_MAX = 8;
+
+const NAME = new RegExp(NAME_PATTERN);
+
+/**
+ * Names that stand in files of this machine, found by a glance at their lines: a manifest that is being written is not
+ * always YAML. Nothing is thrown, and what does not look like a name is left out, because a shell will have it.
+ */
+export function namesAtHand(
+  declarations: Declarations,
+  env: Readonly<Record<string, string | undefined>>,
+): NamesAtHand {
+  const namedIn = (paths: readonly string[]): readonly Named[] =>
+    textsIn(paths)
+      .flatMap(documentsOf)
+      .filter(({ kind }) => declarations.has(kind));
+  const manifests = (files: readonly string[]): readonly Named[] => {
+    const fromEnvironment = env['PORTOLAN_FILENAME']?.split(',').filter((path) => path !== '') ?? [];
+    const paths = files.length > 0 ? files : fromEnvironment.length > 0 ? fromEnvironment : ['.'];
+    return namedIn(paths).filter(({ kind }) => declarations.get(kind)?.trust === 'manifest');
+  };
+  return {
+    resources: (files) => [
+      ...new Set(manifests(files).flatMap(({ kind, name }) => (kind === 'Application' ? [] : [`${kind}/${name}`]))),
+    ],
+    applications: (files) => [
+      ...new Set(manifests(files).flatMap(({ kind, name }) => (kind === 'Application' ? [name] : []))),
+    ],
+    platforms: (config) =>
+      namedIn([config ?? (env['PORTOLAN_CONFIG'] || DEFAULT_CONFIGURATION)]).flatMap(({ kind, name }) =>
+        kind === 'Platform' ? [name] : [],
+      ),
+    kinds: () => [...declarations.values()].map(({ kind, description }) => ({ value: kind, description })),
+  };
+}
+
+interface Named {
+  readonly kind: string;
+  readonly name: string;
+}
+
+function textsIn(paths: readonly string[]): readonly string[] {
+  const left = { files: FILES_MAX, bytes: BYTES_MAX };
+  return paths.flatMap((path) => filesAt(path, 0, left));
+}
+
+/** Text of the YAML files at a path and below it. */
+function filesAt(path: string, depth: number, left: { files: number; bytes: number }): readonly string[] {
+  if (left.files <= 0 || left.bytes <= 0 || depth > DEPTH_MAX || path === '-') return [];
+  try {
+    const status = statSync(path);
+    if (status.isDirectory()) {
+      const entries = readdirSync(path, { withFileTypes: true }).sort(byName);
+      return entries
+        .filter((entry) => isOfInterest(entry))
+        .flatMap(({ name }) => filesAt(join(path, name), depth + 1, left));
+    }
+    if (!status.isFile() || status.size > FILE_BYTES_MAX) return [];
+    left.files -= 1;
+    left.bytes -= status.size;
+    return [readFileSync(path, 'utf8')];
+  } catch {
+    // What cannot be read names nothing; the command itself will say so.
+    return [];
+  }
+}
+
+function byName(left: Dirent, right: Dirent): number {
+  return left.name < right.name ? -1 : 1;
+}
+
+function isOfInterest(entry: Dirent): boolean {
+  if (entry.name.startsWith('.') || entry.name === 'node_modules') return false;
+  return entry.isDirectory() || /\.ya?ml$/.test(entry.name);
+}
+
+/** Kind and name of each document, block style and flow style. */
+function documentsOf(text: string): readonly Named[] {
+  return text.split(/^---.*$/m).flatMap((document) => {
+    const kind = /^kind:[ \t]*["']?([A-Za-z]+)/m.exec(document)?.[1];
+    const name =
+      /^metadata:[ \t]*\{[^}\n]*?\bname:[ \t]*["']?([^\s"',}]+)/m.exec(document)?.[1] ??
+      /^metadata:[^\n{]*\n(?:[ \t]+[^\n]*\n|[ \t]*\n)*?[ \t]+name:[ \t]*["']?([^\s"'#]+)/m.exec(document)?.[1];
+    if (kind === undefined || name === undefined || !NAME.test(name)) return [];
+    return [{ kind, name }];
+  });
+}

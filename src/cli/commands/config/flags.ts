@@ -1,0 +1,85 @@
+import type { CommandUnknownOpts, Option } from '@commander-js/extra-typings';
+import { nearest } from '../../../manifest/suggest.ts';
+import type { Origin } from '../../../configuration/provenance.ts';
+import { variableOf } from '../../session/env-options.ts';
+import { OTHER_VARIABLES, unexplainedVariables } from '../../session/unknown-variables.ts';
+
+/** One flag as it stands before a command line says anything. */
+export interface FlagInForce {
+  readonly flag: string;
+  /** The one command that has it; undefined for a flag that several commands share with its variable. */
+  readonly commands: string | undefined;
+  readonly variable: string;
+  /** The value for people; empty for none. */
+  readonly shown: string;
+  readonly origin: Origin;
+}
+
+/** Their values are, or may be, secrets. */
+const SECRET_FLAGS = /token$|password|secret|key$/;
+
+/** Every flag of every command with its variable, in the order of the help; one that commands share stands once. */
+export function flagsInForce(
+  program: CommandUnknownOpts,
+  env: Readonly<Record<string, string | undefined>>,
+): readonly FlagInForce[] {
+  const flags = new Map<string, FlagInForce>();
+  for (const { command, path } of commandsOf(program, [])) {
+    for (const option of command.options) {
+      const variable = variableOf(path.join('-'), option);
+      if (variable === undefined || option.hidden) continue;
+      const isOwn = variable.startsWith(`PORTOLAN_${path.join('_').toUpperCase()}_`);
+      const set = env[variable];
+      const isSet = set !== undefined && set !== '';
+      const hidden = SECRET_FLAGS.test(option.long ?? '') && isSet;
+      const fallback = defaultOf(option);
+      const origin: Origin = isSet
+        ? { type: 'option', option: `$${variable}` }
+        : { type: fallback === '' ? 'absent' : 'default' };
+      if (flags.has(variable)) continue;
+      flags.set(variable, {
+        flag: option.long ?? option.flags,
+        commands: isOwn ? path.join(' ') : undefined,
+        variable,
+        shown: hidden ? '(set, not shown)' : isSet ? set : fallback,
+        origin,
+      });
+    }
+  }
+  return [...flags.values()].sort(
+    (left, right) => Number(left.commands !== undefined) - Number(right.commands !== undefined),
+  );
+}
+
+function defaultOf({ defaultValue, defaultValueDescription }: Option): string {
+  if (defaultValue === undefined) return '';
+  return defaultValueDescription ?? (typeof defaultValue === 'string' ? defaultValue : JSON.stringify(defaultValue));
+}
+
+function* commandsOf(
+  command: CommandUnknownOpts,
+  path: readonly string[],
+): Iterable<{ readonly command: CommandUnknownOpts; readonly path: readonly string[] }> {
+  yield { command, path };
+  for (const child of command.commands) yield* commandsOf(child, [...path, child.name()]);
+}
+
+/**
+ * Variables that look like ours and that nothing reads: a misspelt one does nothing, in silence.
+ * @param referred to by secrets of the configuration.
+ */
+export function unknownVariables(
+  program: CommandUnknownOpts,
+  env: Readonly<Record<string, string | undefined>>,
+  referred: readonly string[],
+): readonly { readonly name: string; readonly meant: string | undefined }[] {
+  const known = new Set([
+    ...referred,
+    ...[...commandsOf(program, [])].flatMap(({ command, path }) =>
+      command.options.flatMap((option) => variableOf(path.join('-'), option) ?? []),
+    ),
+  ]);
+  return unexplainedVariables(env)
+    .filter((name) => !known.has(name))
+    .map((name) => ({ name, meant: nearest(name, [...OTHER_VARIABLES, ...known]) }));
+}

@@ -1,0 +1,252 @@
+import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import packageFile from '../../../../package.json' with { type: 'json' };
+import { PortolanError } from '../../../model/errors.ts';
+import { checkPlatformUrl } from '../../../platform/url.ts';
+import type { CommandDefinition, RunCommandLine, Surroundings } from '../../session/command.ts';
+import { EXIT, type ExitCode } from '../../session/exit-codes.ts';
+import { readNamedFile, removeFolder } from '../../session/files.ts';
+import { collect, integerArgument, outputOption } from '../../session/options.ts';
+import { openSecret } from '../../session/secrets.ts';
+import { AREAS, type Area, createFindings, type Finding, type Findings } from './findings.ts';
+import { type Ground, prepareGround, type StoreModel } from './ground.ts';
+import { checkInstalls } from './installs.ts';
+import { checkLostAnswers } from './lost.ts';
+import { checkPorts } from './ports.ts';
+import { openWorkplace, type Workplace } from './product.ts';
+import { type Proxy, startProxy } from './proxy.ts';
+import { checkReads } from './reads.ts';
+import { type ConformanceReport, renderConformance, summaryOf } from './report.ts';
+import { checkRules } from './rules.ts';
+import { openServer, type Server } from './server.ts';
+import { checkWorkflows } from './workflows.ts';
+
+const HELP = `
+Works in an application of its own, which it creates where the server can, or in the one that --app names, if --disposable
+says that everything in it may be changed. With a store it also installs. Rules and ports of the run are removed at the end;
+the report lists what cannot be: installs, entries of stores, applications, and on the documented dialect rules and ports.
+
+Part of the run goes through a proxy on 127.0.0.1 that loses the answers of writes. Secrets are read from variables and are
+never shown.
+
+Examples:
+  portolan conformance --url https://console.example.com --token-env PORTOLAN_TOKEN --team team-a --region region-1 \\
+    --store-url https://store.example.com --store-domain market-1 --store-key-env STORE_KEY --model 0a1b2c@8.0.36
+  portolan conformance --url http://127.0.0.1:7070 --token-env PORTOLAN_TOKEN --team team-a --region region-1 \\
+    --app 42 --disposable
+  portolan conformance --url http://127.0.0.1:7070 --token-env PORTOLAN_TOKEN --team team-a --region region-1 \\
+    --app 42 --disposable --only ports -o json`;
+
+export const conformanceCommand: CommandDefinition = {
+  help: {
+    about:
+      'Runs every operation and every workflow of Portolan against a server of the API, and reports where the server differs from what Portolan expects. It changes the server: use an application that nobody needs.',
+    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.held, EXIT.unreachable, EXIT.interrupted],
+    seeAlso: ['sandbox', 'regions', 'export'],
+  },
+  define(command, invoke, { run }) {
+    command
+      .addOption(new Option('--url <address>', 'address of the server (required)'))
+      .addOption(new Option('--token-env <name>', 'variable that holds the token').default('PORTOLAN_TOKEN'))
+      .addOption(new Option('--auth-header <name>', 'header that carries the token').default('Authorization'))
+      .addOption(new Option('--ca-file <file>', 'certificates to trust beside those of the system, as PEM'))
+      .addOption(new Option('--allow-plain-http', 'allow http:// to another machine: the token travels in clear'))
+      .addOption(new Option('--team <team>', 'team of the application (required)'))
+      .addOption(new Option('--region <region>', 'region of the application (required)'))
+      .addOption(
+        new Option('--app <number>', 'number of an application to work in; without it one is created').argParser(
+          integerArgument(1, Number.MAX_SAFE_INTEGER),
+        ),
+      )
+      .addOption(new Option('--disposable', 'everything in the application of --app may be changed and deleted'))
+      .addOption(
+        new Option(
+          '--component <id>',
+          'component of --app to work with, where the server cannot list them; may be repeated',
+        ).argParser(collect),
+      )
+      .addOption(new Option('--store-url <address>', 'address of a store to install from'))
+      .addOption(new Option('--store-domain <name>', 'name of the store'))
+      .addOption(new Option('--store-type <type>', 'type of the store').default('rainstore'))
+      .addOption(new Option('--store-key-env <name>', 'variable that holds the access key of the store'))
+      .addOption(new Option('--model <id@version>', 'model of the store to install').argParser(modelArgument))
+      .addOption(new Option('--upgrade-to <version>', 'later version of the model'))
+      .addOption(
+        new Option('--only <area>', `only one of: ${AREAS.join(', ')}; may be repeated`).argParser(areaArgument),
+      )
+      .addOption(outputOption(['text', 'json']))
+      .addHelpText('after', HELP)
+      .action((options) => invoke((surroundings) => conformance(options, run, surroundings)));
+  },
+};
+
+interface ConformanceOptions {
+  readonly url?: string | undefined;
+  readonly tokenEnv: string;
+  readonly authHeader: string;
+  readonly caFile?: string | undefined;
+  readonly allowPlainHttp?: true | undefined;
+  readonly team?: string | undefined;
+  readonly region?: string | undefined;
+  readonly app?: number | undefined;
+  readonly disposable?: true | undefined;
+  readonly component?: readonly string[] | undefined;
+  readonly storeUrl?: string | undefined;
+  readonly storeDomain?: string | undefined;
+  readonly storeType: string;
+  readonly storeKeyEnv?: string | undefined;
+  readonly model?: { readonly id: string; readonly version: string } | undefined;
+  readonly upgradeTo?: string | undefined;
+  readonly only?: readonly Area[] | undefined;
+  readonly output: 'text' | 'json';
+}
+
+async function conformance(
+  options: ConformanceOptions,
+  runCommand: RunCommandLine,
+  surroundings: Surroundings,
+): Promise<ExitCode> {
+  const { clock, random, terminal, signal } = surroundings;
+  const started = { ms: clock.now(), monotonic: clock.monotonic() };
+  const { url: address, team, region } = options;
+  if (address === undefined || team === undefined || region === undefined) throw incomplete();
+  const { url, warning } = checkPlatformUrl(address, options.allowPlainHttp);
+  if (warning !== null) terminal.err.write(`warning: ${warning}\n`);
+  const caPem = options.caFile && new TextDecoder().decode(readNamedFile(options.caFile, 'the CA'));
+  const token = openSecret({ env: options.tokenEnv }, '--token-env', surroundings);
+  const store = storeOf(options, surroundings);
+  const server = openServer({ url, header: options.authHeader, token, caPem }, surroundings);
+  const proxy = await startProxy(url, caPem);
+  const all: Finding[] = [];
+  const folders: string[] = [];
+  try {
+    const { app: appId, component: components = [] } = options;
+    const target = { team, region, appId, isDisposable: options.disposable === true, components, store };
+    const ground = await prepareGround(server, target, random);
+    const open = (): Workplace => {
+      const { authHeader: header, tokenEnv } = options;
+      const opened = openWorkplace({ url: proxy.url, header, tokenEnv, store, runCommand }, surroundings);
+      folders.push(opened.folder);
+      return opened;
+    };
+    const areas = areasOf(ground, { open, proxy, signal });
+    for (const area of AREAS) {
+      if (signal.aborted || options.only?.includes(area) === false) continue;
+      terminal.err.write(`checking ${area} …\n`);
+      server.take();
+      await checkArea(areas[area], createFindings(area, all, server.take), area);
+    }
+    proxy.lose(undefined);
+    await cleanUp(ground);
+    const durationMs = Math.round(clock.monotonic() - started.monotonic);
+    const facts = { startedMs: started.ms, durationMs, isComplete: !signal.aborted, findings: all };
+    const report = reportOf(server, ground, facts);
+    terminal.out.write(options.output === 'json' ? `${JSON.stringify(report, null, 2)}\n` : renderConformance(report));
+    if (signal.aborted) return EXIT.interrupted;
+    return report.summary.differs + report.summary.failed === 0 ? EXIT.ok : EXIT.failed;
+  } finally {
+    for (const folder of folders) removeFolder(folder);
+    await proxy.close();
+    await server.close();
+  }
+}
+
+function reportOf(
+  server: Server,
+  ground: Ground,
+  facts: Pick<ConformanceReport, 'startedMs' | 'durationMs' | 'isComplete' | 'findings'>,
+): ConformanceReport {
+  return {
+    formatVersion: 1,
+    portolan: packageFile.version,
+    server: server.url,
+    dialect: ground.isExtended ? 'extended' : 'documented',
+    ...ground.app,
+    startedMs: facts.startedMs,
+    durationMs: facts.durationMs,
+    requests: server.requests(),
+    summary: summaryOf(facts.findings),
+    isComplete: facts.isComplete,
+    findings: facts.findings,
+    remaining: ground.remaining(),
+  };
+}
+
+function incomplete(): PortolanError {
+  return new PortolanError({
+    code: 'cli/incomplete-target',
+    disposition: 'invalid',
+    message: 'A server, a team and a region are needed. Nothing was sent.',
+    remedy: 'Pass --url, --team and --region.',
+  });
+}
+
+/** A server that fails in the end does not take the report with it. */
+async function cleanUp(ground: Ground): Promise<void> {
+  try {
+    await ground.cleanUp();
+  } catch (error) {
+    if (!(error instanceof PortolanError)) throw error;
+    ground.leave(`rules and ports of this run: they could not be removed (${error.message})`);
+  }
+}
+
+type AreaCheck = (findings: Findings) => Promise<void>;
+
+function areasOf(
+  ground: Ground,
+  { open, proxy, signal }: { readonly open: () => Workplace; readonly proxy: Proxy; readonly signal: AbortSignal },
+): Readonly<Record<Area, AreaCheck>> {
+  return {
+    reads: (findings) => checkReads(ground, findings),
+    ports: (findings) => checkPorts(ground, findings, signal),
+    rules: (findings) => checkRules(ground, findings, signal),
+    installs: (findings) => checkInstalls(ground, findings, signal),
+    workflows: (findings) => checkWorkflows(ground, findings, open, signal),
+    'lost-answers': (findings) => checkLostAnswers(ground, findings, open, proxy, signal),
+  };
+}
+
+/** One area that breaks off does not keep the others from being checked, nor the suite from cleaning up. */
+async function checkArea(check: AreaCheck, findings: Findings, area: Area): Promise<void> {
+  try {
+    await check(findings);
+  } catch (error) {
+    if (!(error instanceof PortolanError)) throw error;
+    findings.fail(area, 'the rest of this area', `${error.code}: ${error.message}`);
+  }
+}
+
+function storeOf(options: ConformanceOptions, surroundings: Surroundings): StoreModel | undefined {
+  const { storeUrl: url, storeDomain: domain, storeType: type, storeKeyEnv: keyEnv, model, upgradeTo } = options;
+  if (url === undefined && domain === undefined && model === undefined) return undefined;
+  if (url === undefined || domain === undefined || model === undefined) {
+    throw new PortolanError({
+      code: 'cli/incomplete-store',
+      disposition: 'invalid',
+      message: 'A store needs an address, a name and a model. Nothing was sent.',
+      remedy: 'Pass --store-url, --store-domain and --model together.',
+    });
+  }
+  return {
+    url,
+    domain,
+    type,
+    accessKey: keyEnv === undefined ? null : openSecret({ env: keyEnv }, '--store-key-env', surroundings)(),
+    keyEnv,
+    modelId: model.id,
+    version: model.version,
+    upgradeTo,
+  };
+}
+
+function modelArgument(text: string): { readonly id: string; readonly version: string } {
+  const [, id, version] = /^([^@\s]+)@([^@\s]+)$/.exec(text) ?? [];
+  if (id === undefined || version === undefined) throw new InvalidArgumentError('Expected ID@VERSION.');
+  return { id, version };
+}
+
+function areaArgument(value: string, earlier: readonly Area[] | undefined): readonly Area[] {
+  const area = AREAS.find((one) => one === value);
+  if (area === undefined) throw new InvalidArgumentError(`Expected one of: ${AREAS.join(', ')}.`);
+  return [...(earlier ?? []), area];
+}

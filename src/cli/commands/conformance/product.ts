@@ -1,0 +1,153 @@
+import { join } from 'node:path';
+import type { Clock } from '../../../runtime/clock.ts';
+import type { RunCommandLine, Surroundings } from '../../session/command.ts';
+import { makeFolder, writeTextFile } from '../../session/files.ts';
+import type { Output } from '../../terminal/terminal.ts';
+import type { GroundOptions } from './ground.ts';
+
+/** What one run of a command left behind. */
+export interface Run {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** A manifest, or a document of the operator's configuration. */
+export interface Doc {
+  readonly kind: string;
+  readonly name: string;
+  readonly spec: object;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+/** Portolan's own commands, run in this process with a configuration, a ledger and a folder of manifests of their own. */
+export interface Workplace {
+  /** Replaces all manifests. */
+  write(docs: readonly Doc[]): void;
+  apply(...args: readonly string[]): Promise<Run>;
+  /** With --detailed-exitcode: 2 says that something is left to do. */
+  plan(...args: readonly string[]): Promise<Run>;
+  run(...args: readonly string[]): Promise<Run>;
+  /** Of all its files; whoever opened it removes it. */
+  readonly folder: string;
+  /** Lets time pass for the commands only: the proxy has made sure that the server has finished with every request. */
+  skipSettling(): void;
+}
+
+export interface WorkplaceOptions {
+  /** Of the proxy. */
+  readonly url: string;
+  readonly header: string;
+  readonly tokenEnv: string;
+  readonly store: GroundOptions['store'];
+  readonly runCommand: RunCommandLine;
+}
+
+/** Longer than the longest settle window. */
+const LEAP_MS = 30 * 60_000;
+
+export function openWorkplace(options: WorkplaceOptions, surroundings: Surroundings): Workplace {
+  const folder = makeFolder(join(surroundings.temporaryFolder, 'portolan-conformance-'));
+  const file = join(folder, 'manifests.yaml');
+  const { store } = options;
+  const configuration: Doc[] = [
+    {
+      kind: 'Platform',
+      name: 'default',
+      spec: { url: options.url, auth: { header: options.header, value: { env: options.tokenEnv } } },
+    },
+  ];
+  if (store !== undefined)
+    configuration.push({
+      kind: 'Store',
+      name: 'store',
+      spec: {
+        url: store.url,
+        domain: store.domain,
+        type: store.type,
+        ...(store.keyEnv === undefined ? {} : { accessKey: { env: store.keyEnv } }),
+      },
+    });
+  writeTextFile(join(folder, 'portolan.yaml'), yamlOf(configuration));
+  const clock = skippingClock(surroundings.clock);
+  const env = {
+    ...withoutOurs(surroundings.env, [options.tokenEnv, store?.keyEnv]),
+    PORTOLAN_CONFIG: join(folder, 'portolan.yaml'),
+    PORTOLAN_LEDGER: join(folder, 'ledger.db'),
+  };
+  const run = async (...args: readonly string[]): Promise<Run> => {
+    const text = { out: '', err: '' };
+    const output = (name: 'out' | 'err'): Output => ({
+      write: (part) => void (text[name] += part),
+      isTerminal: false,
+      columns: 120,
+      rows: 24,
+      color: false,
+    });
+    const { ask: _, ...terminal } = { ...surroundings.terminal, out: output('out'), err: output('err') };
+    const code = await options.runCommand(args, { ...surroundings, terminal, env, clock });
+    return { code, ...text };
+  };
+  let confirmed: readonly string[] = [];
+  return {
+    folder,
+    write: (docs) => {
+      // The applications are disposable, so installing into them is safe.
+      confirmed = docs.flatMap((doc) => firstInstallInto(doc));
+      writeTextFile(file, yamlOf(docs));
+    },
+    run,
+    apply: (...args) => run('apply', '-f', file, '--yes', ...confirmed, ...args),
+    plan: (...args) => run('plan', '-f', file, '--detailed-exitcode', ...confirmed, ...args),
+    skipSettling: () => clock.skip(LEAP_MS),
+  };
+}
+
+function firstInstallInto({ kind, spec }: Doc): readonly string[] {
+  const { team, region, appId } = spec as Readonly<Record<string, unknown>>;
+  return kind === 'Application' ? ['--first-install', `default/${team}/${region}/${appId}`] : [];
+}
+
+/** JSON is YAML. */
+function yamlOf(docs: readonly Doc[]): string {
+  return docs
+    .map(({ kind, name, spec, annotations }) =>
+      JSON.stringify({
+        apiVersion: 'portolan/v1',
+        kind,
+        metadata: { name, ...(annotations === undefined ? {} : { annotations }) },
+        spec,
+      }),
+    )
+    .join('\n---\n');
+}
+
+/** The settings of the person who runs the suite are not part of it. */
+function withoutOurs(
+  env: Readonly<Record<string, string | undefined>>,
+  kept: readonly (string | undefined)[],
+): Record<string, string | undefined> {
+  return Object.fromEntries(
+    Object.entries(env).filter(([name]) => !name.startsWith('PORTOLAN_') || kept.includes(name)),
+  );
+}
+
+interface SkippingClock extends Clock {
+  skip(ms: number): void;
+}
+
+function skippingClock(clock: Clock): SkippingClock {
+  let skippedMs = 0;
+  return {
+    now: () => clock.now() + skippedMs,
+    monotonic: () => clock.monotonic() + skippedMs,
+    sinceBoot: () => {
+      const { boot, uptimeMs } = clock.sinceBoot();
+      return { boot, uptimeMs: uptimeMs + skippedMs };
+    },
+    sleep: (ms, signal) => clock.sleep(ms, signal),
+    skip: (ms) => {
+      skippedMs += ms;
+    },
+  };
+}

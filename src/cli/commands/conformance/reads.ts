@@ -1,0 +1,107 @@
+import { PortolanError } from '../../../model/errors.ts';
+import type { Findings } from './findings.ts';
+import type { Ground } from './ground.ts';
+
+/** Every read that Portolan sends, and the absences that it must recognize. */
+interface ReadExpectation {
+  readonly id: string;
+  readonly title: string;
+  readonly expected: string;
+  /** @returns undefined where this server has no such read. */
+  observe(ground: Ground): Promise<string | undefined>;
+}
+
+const UNKNOWN_COMPONENT = '0c0f0e0d'.repeat(4);
+const UNKNOWN_APP = 999_999_999;
+
+const READS: readonly ReadExpectation[] = [
+  {
+    id: 'regions',
+    title: 'the region is listed and takes changes',
+    expected: 'status 1',
+    observe: async ({ server, app }) => {
+      const region = (await server.client.regions()).find(({ name }) => name === app.region);
+      return region === undefined ? 'not listed' : `status ${region.status}`;
+    },
+  },
+  {
+    id: 'application',
+    title: 'the application',
+    expected: 'its own id',
+    observe: async ({ server, app }) =>
+      (await server.client.application(app))?.appId === app.appId ? 'its own id' : 'another id',
+  },
+  {
+    id: 'unknown-application',
+    title: 'an application that does not exist',
+    expected: 'absent',
+    observe: async ({ server, app }) =>
+      (await server.client.application({ ...app, appId: UNKNOWN_APP })) === undefined ? 'absent' : 'a record',
+  },
+  {
+    id: 'ports',
+    title: 'the ports of a component',
+    expected: 'a list',
+    observe: async ({ server, app, components }) =>
+      (await server.client.ports(app, components[0])) === undefined ? 'absent' : 'a list',
+  },
+  {
+    id: 'unknown-component',
+    title: 'the ports of a component that does not exist',
+    expected: 'absent',
+    observe: async ({ server, app }) =>
+      (await server.client.ports(app, UNKNOWN_COMPONENT)) === undefined ? 'absent' : 'a list',
+  },
+  {
+    id: 'components',
+    title: 'the components of the application',
+    expected: 'all that are known',
+    observe: async ({ server, app, components }) => {
+      const listed = await server.client.components(app);
+      if (!listed.readable) return undefined;
+      const ids = new Set(listed.value.map(({ serviceId }) => serviceId));
+      return components.every((id) => ids.has(id)) ? 'all that are known' : 'some are missing';
+    },
+  },
+  {
+    id: 'all-rules',
+    title: 'the rules of the application are in the listing of all rules',
+    expected: 'the same ids',
+    observe: async ({ server, app }) => {
+      const own = await server.client.rules(app);
+      const all = await server.client.allRules();
+      if (!own.readable || !all.readable) return undefined;
+      const placed = all.value.filter((one) => one.appId === app.appId && one.team === app.team);
+      const ids = new Set(placed.map(({ rule }) => rule.ruleId));
+      return ids.size === own.value.length && own.value.every(({ ruleId }) => ids.has(ruleId))
+        ? 'the same ids'
+        : 'other ids';
+    },
+  },
+  {
+    id: 'installed',
+    title: 'the installed applications',
+    expected: 'a list',
+    observe: async ({ server, app }) => ((await server.client.installed(app)).readable ? 'a list' : undefined),
+  },
+  {
+    id: 'monitor',
+    title: 'the monitoring history',
+    expected: 'a list',
+    observe: async ({ server, app }) => {
+      await server.client.monitor(app, { start: 1_700_000_000, end: 1_700_000_600, stepSeconds: 60 });
+      return 'a list';
+    },
+  },
+];
+
+export async function checkReads(ground: Ground, findings: Findings): Promise<void> {
+  for (const { id, title, expected, observe } of READS) {
+    const observed = await observe(ground).catch((error: unknown) => {
+      if (error instanceof PortolanError) return `${error.code}: ${error.message}`;
+      throw error;
+    });
+    if (observed === undefined) findings.skip(`reads/${id}`, title, 'the server has no such address');
+    else findings.check(`reads/${id}`, title, expected, observed);
+  }
+}

@@ -1,0 +1,204 @@
+import { join } from 'node:path';
+import { styleText } from 'node:util';
+import { Option } from '@commander-js/extra-typings';
+import { PortolanError } from '../../model/errors.ts';
+import { Secret } from '../../model/secret.ts';
+import { createHttpTransport, type HttpTransport } from '../../platform/http.ts';
+import { demo } from '../../sandbox/seeds/demo.ts';
+import { SANDBOX_TOKEN, type Sandbox, startSandbox } from '../../sandbox/server.ts';
+import { own } from '../terminal/guarded.ts';
+import type { CommandDefinition, RunCommandLine, Surroundings } from '../session/command.ts';
+import { EXIT, type ExitCode } from '../session/exit-codes.ts';
+import { makeFolder, readNamedFile, removeFolder, writeTextFile } from '../session/files.ts';
+
+const HELP = `
+Starts the sandbox with a small team, and lets the real commands manage it: a plan, an apply, an empty second plan, drift made
+through the API, the plan that shows it, and the apply that corrects it. Needs no account and no network.
+
+Examples:
+  portolan demo
+  portolan demo --dialect documented   # where rules cannot be listed
+  portolan demo --keep                 # leaves its configuration and ledger`;
+
+export const demoCommand: CommandDefinition = {
+  help: {
+    about:
+      'Starts a sandbox, plans and applies the examples, shows that a second plan is empty, lets things drift and puts them right. Needs no account, and leaves nothing behind.',
+    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.interrupted],
+    seeAlso: ['sandbox', 'init', 'plan'],
+  },
+  define(command, invoke, { run }) {
+    command
+      .addOption(
+        new Option('--dialect <dialect>', 'which API the sandbox speaks')
+          .choices(['documented', 'extended'])
+          .default('extended' as const),
+      )
+      .addOption(new Option('--keep', 'leave the configuration and the ledger of the demo in their folder'))
+      .addHelpText('after', HELP)
+      .action((options) => invoke((surroundings) => runDemo(options, run, surroundings)));
+  },
+};
+
+interface DemoOptions {
+  readonly dialect: 'documented' | 'extended';
+  readonly keep?: true | undefined;
+}
+
+async function runDemo(
+  { dialect, keep }: DemoOptions,
+  runCommand: RunCommandLine,
+  surroundings: Surroundings,
+): Promise<ExitCode> {
+  const { clock, random, terminal } = surroundings;
+  const startedMs = clock.monotonic();
+  const folder = makeFolder(join(surroundings.temporaryFolder, 'portolan-demo-'));
+  const sandbox = await startSandbox({ clock, random, dialect });
+  const transport = createHttpTransport({
+    url: sandbox.url,
+    connections: 2,
+    clock,
+    auth: { header: 'Authorization', value: () => new Secret(SANDBOX_TOKEN, 'the sandbox') },
+  });
+  const stage = stageOf(runCommand, surroundings, folder, sandbox);
+  try {
+    await present(stage, sandbox, dialect, () => causeDrift(transport, surroundings));
+    const seconds = Math.round((clock.monotonic() - startedMs) / 1000);
+    terminal.out.write(
+      whereabouts({
+        folder,
+        sandbox,
+        seconds,
+        requests: sandbox.requests().length,
+        packageRoot: surroundings.packageRoot,
+        isKept: keep === true,
+      }),
+    );
+    // After a failure the folder stays: its message names it.
+    if (keep !== true) removeFolder(folder);
+    return EXIT.ok;
+  } finally {
+    await transport.close();
+    await sandbox.close();
+  }
+}
+
+async function present(
+  stage: Stage,
+  sandbox: Sandbox,
+  dialect: DemoOptions['dialect'],
+  causeDrift: () => Promise<void>,
+): Promise<void> {
+  stage.title('A platform to manage', `The sandbox answers the platform's API at ${sandbox.url} (${dialect} dialect).`);
+  await stage.run(['regions'], EXIT.ok);
+  stage.title(
+    'What would change, and the change',
+    'The manifests under examples/ name two applications of team-a. apply shows the plan first, and on a terminal asks. Each write is preceded by an intent in the ledger, and followed by its outcome.',
+  );
+  // Without a list of what is installed, the first install into an application with components is confirmed once.
+  const first =
+    dialect === 'documented' ? ['--first-install', `default/${demo.team}/${demo.region}/${demo.appId}`] : [];
+  await stage.run(['apply', ...stage.manifests, ...stage.ledger, '--yes', ...first], EXIT.ok);
+  stage.title('Nothing left to do', 'A second plan is empty, and exits with 0 even with --detailed-exitcode.');
+  await stage.run(['plan', ...stage.manifests, ...stage.ledger, '--detailed-exitcode'], EXIT.ok);
+  stage.title('Drift', 'Somebody closes outer access of shop-web and renames a port, by hand, through the API:');
+  await causeDrift();
+  stage.title(
+    'Seen as drift',
+    'The plan says what moved, away from what, and that git has not changed; --detailed-exitcode makes it 2.',
+  );
+  await stage.run(['plan', ...stage.manifests, ...stage.ledger, '--detailed-exitcode'], EXIT.changesPending);
+  stage.title('Healed', 'The same command as before puts it right.');
+  await stage.run(['apply', ...stage.manifests, ...stage.ledger, '--yes'], EXIT.ok);
+  await stage.run(['status', ...stage.manifests, ...stage.ledger], EXIT.ok);
+}
+
+interface Stage {
+  readonly manifests: readonly string[];
+  readonly ledger: readonly string[];
+  title(heading: string, text: string): void;
+  /** Shows a command line and runs it as typed. @throws PortolanError when it does not end as it should. */
+  run(args: readonly string[], expected: ExitCode): Promise<void>;
+}
+
+function stageOf(runCommand: RunCommandLine, surroundings: Surroundings, folder: string, sandbox: Sandbox): Stage {
+  const { terminal, packageRoot } = surroundings;
+  const examples = join(packageRoot, 'examples');
+  const config = join(folder, 'portolan.yaml');
+  const example = new TextDecoder().decode(readNamedFile(join(examples, 'portolan.yaml'), 'the example configuration'));
+  writeTextFile(config, example.replace(/^( *url: )http:\/\/127\.0\.0\.1:7070$/m, `$1${sandbox.url}`));
+  const env = {
+    ...surroundings.env,
+    PORTOLAN_CONFIG: config,
+    PORTOLAN_TOKEN: SANDBOX_TOKEN,
+    STORE_ACCESS_KEY: 'demo-store-key',
+  };
+  const bold = (text: string): string =>
+    terminal.out.color ? own(terminal.out, styleText('bold', text, { validateStream: false })) : text;
+  return {
+    manifests: ['-f', join(examples, 'shop'), '-f', join(examples, 'blog')],
+    ledger: ['--ledger', join(folder, 'portolan.db')],
+    title: (heading, text) => terminal.out.write(`\n${bold(`── ${heading}`)}\n${text}\n`),
+    async run(args, expected) {
+      terminal.out.write(`\n${bold(`$ portolan ${args.join(' ')}`)}\n`);
+      const code = await runCommand(args, { ...surroundings, env });
+      terminal.out.write(`${bold(`exit code ${code}`)}\n`);
+      if (code === expected) return;
+      throw new PortolanError({
+        code: 'demo/unexpected-end',
+        disposition: 'give-up',
+        message: `The demo stopped: portolan ${args[0]} ended with ${code}, and ${expected} was expected. Its files are in ${folder}.`,
+        remedy: 'See above what it said. If nothing there explains it, please report it.',
+      });
+    },
+  };
+}
+
+/** Two changes as another client of the platform would make them. */
+async function causeDrift({ send }: HttpTransport, { terminal }: Surroundings): Promise<void> {
+  const ports = `/openapi/v1/teams/${demo.team}/regions/${demo.region}/apps/${demo.appId}/services/${demo.webServiceId}/ports`;
+  const changes = [
+    { port: 8080, body: { action: 'close_outer' } },
+    { port: 9000, body: { action: 'change_port_alias', port_alias: 'BY_HAND', k8s_service_name: 'shop-web' } },
+  ];
+  for (const { port, body } of changes) {
+    terminal.out.write(`  PUT ${ports}/${port} ${JSON.stringify(body)}\n`);
+    const response = await send({
+      operation: 'updatePort',
+      method: 'PUT',
+      path: `${ports}/${port}`,
+      query: {},
+      body,
+      isRead: false,
+      timeoutMs: 10_000,
+    });
+    terminal.out.write(`      ${response.status}\n`);
+  }
+}
+
+function whereabouts(facts: {
+  readonly folder: string;
+  readonly sandbox: Sandbox;
+  readonly seconds: number;
+  readonly requests: number;
+  readonly packageRoot: string;
+  readonly isKept: boolean;
+}): string {
+  const { folder, sandbox, seconds, requests, packageRoot, isKept } = facts;
+  const files = isKept
+    ? `  configuration  ${join(folder, 'portolan.yaml')}
+  ledger         ${join(folder, 'portolan.db')}`
+    : '  ledger         a file that is removed now; portolan demo --keep leaves it, with its configuration';
+  return `
+── Where everything was
+  platform       ${sandbox.url}, a sandbox in memory: it ends with this demo (${requests} requests in ${seconds} s)
+  manifests      ${join(packageRoot, 'examples')}
+${files}
+
+To go on by yourself:
+  portolan sandbox                            a platform that stays, at http://127.0.0.1:7070
+  export PORTOLAN_TOKEN=${SANDBOX_TOKEN} STORE_ACCESS_KEY=any
+  portolan plan --config examples/portolan.yaml -f examples/shop
+  (from a checkout, \`npm run -s portolan --\` stands for \`portolan\`)
+`;
+}

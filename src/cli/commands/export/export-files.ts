@@ -1,0 +1,123 @@
+import { isAbsolute, join, relative, resolve } from 'node:path';
+import type { ExportedApplication } from '../../../manifest/export.ts';
+import { formatFile } from '../../../manifest/format.ts';
+import { LIMITS } from '../../../manifest/limits.ts';
+import { lossesBetween } from '../../../manifest/losses.ts';
+import type { SourceFile } from '../../../manifest/text.ts';
+import { writeManifest } from '../../../manifest/write.ts';
+import { SCHEMA } from '../init/content.ts';
+import type { Declarations } from '../../../kinds/kind.ts';
+import { schemaFileName } from '../../../kinds/schema.ts';
+import { scopeKey } from '../../../model/ids.ts';
+import { PortolanError } from '../../../model/errors.ts';
+import { readFileIfThere } from '../../session/files.ts';
+import { writeWholeFile } from '../../session/whole-file.ts';
+
+/** A file of manifests: `path` is where it goes, or what it would be called. */
+export interface ManifestFile extends SourceFile {
+  readonly content: string;
+}
+
+/** Where files go, and where they find the JSON Schemas. */
+export interface Layout {
+  readonly kinds: Declarations;
+  /** undefined: to standard output. */
+  readonly to: string | undefined;
+  /** Folder or address of the schemas of each kind; undefined: the schema of all kinds that `init` wrote, if it is there. */
+  readonly schemas: string | undefined;
+  /** Masks secrets. */
+  readonly redact: (text: string) => string;
+}
+
+/**
+ * A file is begun anew before it is more than the loader takes: ports have a word or sign to every 1.6 bytes, and the limit
+ * on those is reached first.
+ */
+export const FILE_BYTES_MAX = LIMITS.lexemes * 1.2;
+
+/** The files of one application: one, unless it is too large. */
+export function filesOf(
+  application: ExportedApplication,
+  { kinds, to, schemas, redact }: Layout,
+): readonly ManifestFile[] {
+  const schemaOf = schemaPlaces(schemas, to);
+  const texts: string[] = [];
+  for (const [index, document] of application.documents.entries()) {
+    const text = redact(writeManifest(document, schemaOf(document.kind), index === 0 ? headOf(application) : []));
+    const last = texts.at(-1);
+    if (last === undefined || Buffer.byteLength(last) + Buffer.byteLength(text) > FILE_BYTES_MAX) texts.push(text);
+    else texts[texts.length - 1] = `${last}---\n${text}`;
+  }
+  return texts.map((content, index) => {
+    const name = `${application.name}${index === 0 ? '' : `.${index + 1}`}.yaml`;
+    return laidOut(kinds, { path: to === undefined ? name : join(to, name), content });
+  });
+}
+
+/** As `portolan fmt` leaves it. */
+function laidOut(kinds: Declarations, file: ManifestFile): ManifestFile {
+  const formatting = formatFile(kinds, file);
+  return formatting.type === 'formatted' ? { ...file, content: formatting.text } : file;
+}
+
+function headOf({ live, left, unseen }: ExportedApplication): readonly string[] {
+  return [
+    `Exported from ${scopeKey(live.scope)}.`,
+    ...unseen.map((sentence) => `Not shown: ${sentence}`),
+    ...left.map((sentence) => `Not written, and so not managed: ${sentence}`),
+  ];
+}
+
+/** Returns where an editor finds the schema of a kind. No line names a file that is not there: undefined then. */
+function schemaPlaces(schemas: string | undefined, to: string | undefined): (kind: string) => string | undefined {
+  if (schemas !== undefined) {
+    const place = schemaPlace(schemas, to);
+    return (kind) => `${place}/${schemaFileName(kind)}`;
+  }
+  // Nobody knows where standard output will be kept.
+  if (to === undefined || readFileIfThere(SCHEMA, 'the JSON Schema for editors') === undefined) return () => undefined;
+  const place = schemaPlace(SCHEMA, to);
+  return () => place;
+}
+
+/** As a file in `to` names it: relative to itself, unless it is an address or absolute. */
+function schemaPlace(schemas: string, to: string | undefined): string {
+  const place = schemas.replace(/\/+$/, '');
+  if (to === undefined || /^[a-z]+:\/\//i.test(place) || isAbsolute(place)) return place;
+  const path = relative(resolve(to), resolve(place)).replaceAll('\\', '/');
+  return path.startsWith('.') ? path : `./${path}`;
+}
+
+/** A file that was written, and what only the one before it had. */
+export interface WrittenFile {
+  readonly path: string;
+  readonly losses: readonly string[];
+}
+
+/**
+ * Writes every file, or none of them.
+ * @param replaces whether files that are there and differ may be replaced.
+ * @returns those that were written; what is there already as it should be is not touched.
+ * @throws PortolanError `invalid` when one is there and differs, and may not be replaced.
+ */
+export function writeFiles(files: readonly ManifestFile[], replaces: boolean): readonly WrittenFile[] {
+  const news = files
+    .map(({ path, content }) => ({ path, content, former: readFileIfThere(path, 'a manifest that is there') }))
+    .filter(({ content, former }) => former === undefined || new TextDecoder().decode(former) !== content);
+  const present = news.filter(({ former }) => former !== undefined);
+  const [first] = present;
+  if (first !== undefined && !replaces) {
+    const others = present.length === 1 ? '' : ` (and ${present.length - 1} more)`;
+    throw new PortolanError({
+      code: 'export/file-exists',
+      disposition: 'invalid',
+      message: `${first.path} exists and differs from what is there now${others}. No file was written.`,
+      remedy: 'Export to another folder and compare, or add --force to replace what is there.',
+    });
+  }
+  for (const { path, content } of news) writeWholeFile(path, content, 'make');
+  return news.map(({ path, content, former }) => ({
+    path,
+    losses: former === undefined ? [] : lossesBetween(former, content),
+  }));
+}

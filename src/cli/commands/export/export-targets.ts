@@ -1,0 +1,215 @@
+import type { ApplicationSpec } from '../../../kinds/application/spec.ts';
+import { COMPONENT } from '../../../kinds/component/name.ts';
+import type { ComponentSpec } from '../../../kinds/component/spec.ts';
+import { type ApplicationGroup, groupByApplication } from '../../../manifest/group.ts';
+import { PortolanError } from '../../../model/errors.ts';
+import { type Scope, scopeKey } from '../../../model/ids.ts';
+import { safeLine } from '../../../model/text.ts';
+import type { DesiredState, Resource } from '../../../model/resource.ts';
+import { applicationsOfTeam, type ExportTarget } from '../../../reconcile/read-application.ts';
+import { resolveScope } from '../../../reconcile/resolution/resolve-scope.ts';
+import type { Platforms } from '../../session/platforms.ts';
+import { readNamedFile } from '../../session/files.ts';
+import { regionStatusWord, takesChanges } from '../region-status.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+
+/** How applications are named on the command line of `export`. */
+export interface ExportNaming {
+  readonly app?: readonly string[] | undefined;
+  readonly team?: readonly string[] | undefined;
+  readonly list?: string | undefined;
+  readonly component?: readonly string[] | undefined;
+  readonly platform?: string | undefined;
+}
+
+/** One application that was named, and the ids that were given with it. */
+interface Named extends Pick<ExportTarget, 'scope' | 'record'> {
+  readonly components: readonly string[];
+}
+
+export interface ExportTargets {
+  readonly targets: readonly ExportTarget[];
+  /** Manifests at hand of other applications. */
+  readonly others: DesiredState;
+}
+
+/**
+ * The applications that are to be exported, each once, in the order in which they were named.
+ * @param desired manifests at hand: they give names, and ids of components; named by nothing else, they are what is exported.
+ * @throws PortolanError `invalid` when nothing is named, or what is named is none.
+ */
+export async function exportTargets(
+  naming: ExportNaming,
+  desired: DesiredState,
+  platforms: Platforms,
+  terminal: Terminal,
+): Promise<ExportTargets> {
+  const platform = naming.platform ?? (platforms.names.length === 1 ? (platforms.names[0] ?? 'default') : 'default');
+  const named: Named[] = (naming.app ?? []).map((text) => ({ scope: parseScope(text, platform), components: [] }));
+  if (naming.list !== undefined) named.push(...parseList(await readList(naming.list, terminal), naming.list, platform));
+  for (const text of naming.team ?? []) named.push(...(await inTeam(text, platforms, platform, terminal)));
+  const isNamed = naming.app !== undefined || naming.list !== undefined || naming.team !== undefined;
+  const atHand = await manifestsAtHand(desired, platforms);
+  if (!isNamed) named.push(...[...atHand.values()].map((found) => ({ ...found, components: [] })));
+  if (!isNamed && named.length === 0) throw nothingNamed();
+  const targets = new Map<string, ExportTarget>();
+  for (const { scope, components, record: read } of named) {
+    const key = scopeKey(scope);
+    const earlier = targets.get(key);
+    const record = read ?? earlier?.record ?? atHand.get(key)?.record;
+    const only = [...(earlier?.only ?? []), ...components];
+    targets.set(key, {
+      scope,
+      ...(record === undefined ? {} : { record }),
+      only: only.length === 0 ? undefined : only,
+      known: atHand.get(key)?.known ?? { components: new Map() },
+    });
+  }
+  const others = [...atHand].flatMap(([key, { group }]) =>
+    targets.has(key) ? [] : [group.application, ...group.resources],
+  );
+  return {
+    targets: withComponents([...targets.values()], naming.component ?? []),
+    others: new Map(others.map((resource) => [resource.id, resource])),
+  };
+}
+
+function withComponents(targets: readonly ExportTarget[], ids: readonly string[]): readonly ExportTarget[] {
+  const [only, second] = targets;
+  if (ids.length === 0) return targets;
+  if (only !== undefined && second === undefined) return [{ ...only, only: [...(only.only ?? []), ...ids] }];
+  throw new PortolanError({
+    code: 'export/whose-component',
+    disposition: 'invalid',
+    message: `--component stands beside ${targets.length} applications, and it is not clear whose it is. Nothing was read.`,
+    remedy: 'Name one application; or give ids in a list: a line TEAM/REGION/APP-ID SERVICE-ID … for each (--list).',
+  });
+}
+
+/** `TEAM/REGION/APP-ID`, or with the platform before it. */
+function parseScope(text: string, platform: string): Scope {
+  const parts = text.split('/');
+  const [name, team, region, appId] = parts.length === 4 ? parts : [platform, ...parts];
+  const isId = /^[1-9][0-9]{0,14}$/.test(appId ?? '');
+  if (name && team && region && isId && parts.length <= 4)
+    return { platform: name, team, region, appId: Number(appId) };
+  throw new PortolanError({
+    code: 'export/bad-address',
+    disposition: 'invalid',
+    message: `${text} is not TEAM/REGION/APP-ID. Nothing was read.`,
+    remedy:
+      "Write it like team-a/region-1/42: the last part is the application's number, which stands in the console's address.",
+  });
+}
+
+async function readList(path: string, terminal: Terminal): Promise<string> {
+  if (path !== '-') return new TextDecoder().decode(readNamedFile(path, 'the list'));
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of terminal.input()) chunks.push(chunk);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** A line each: an application, and the ids of components, where only those are meant. */
+function parseList(text: string, path: string, platform: string): Named[] {
+  const named = text.split('\n').flatMap((line): Named[] => {
+    const [address, ...components] = line
+      .replace(/(?:^|\s)#.*$/, '')
+      .trim()
+      .split(/\s+/);
+    return address === undefined || address === '' ? [] : [{ scope: parseScope(address, platform), components }];
+  });
+  if (named.length > 0) return named;
+  throw new PortolanError({
+    code: 'export/empty-list',
+    disposition: 'invalid',
+    message: `The list ${path} names no application. Nothing was read.`,
+    remedy: 'Write a line TEAM/REGION/APP-ID for each application.',
+  });
+}
+
+/** Every application of a team; without a region, in each region that is enabled and where the team is set up. */
+async function inTeam(text: string, platforms: Platforms, platform: string, { err }: Terminal): Promise<Named[]> {
+  const [team = '', region, ...rest] = text.split('/');
+  if (team === '' || region === '' || rest.length > 0) {
+    throw new PortolanError({
+      code: 'export/bad-team',
+      disposition: 'invalid',
+      message: `${text} is neither TEAM nor TEAM/REGION. Nothing was read.`,
+      remedy: 'Write it like team-a, or team-a/region-1 for one region.',
+    });
+  }
+  const client = platforms.client(platform);
+  const scopes = async (name: string): Promise<Named[]> =>
+    (await applicationsOfTeam(client, team, name)).map((scope) => ({ scope, components: [] }));
+  if (region !== undefined) return scopes(region);
+  const regions = await client.regions({ team });
+  const found = await Promise.all(
+    regions.map(async ({ name, status }) => {
+      try {
+        return await scopes(name);
+      } catch (error) {
+        // The region is not enabled, or the team has nothing there: the server has one answer for both.
+        if (!(error instanceof PortolanError) || error.code !== 'platform/region-not-ready') throw error;
+        if (!takesChanges(status)) err.write(`note: ${safeLine(unseenRegion(name, status))}\n`);
+        return [];
+      }
+    }),
+  );
+  const all = found.flat();
+  if (all.length > 0) return all;
+  throw new PortolanError({
+    code: 'export/empty-team',
+    disposition: 'give-up',
+    message: `${client.url} shows no application of team ${team} in any region. Nothing was written.`,
+    remedy: 'Correct the team; portolan regions shows which regions are enabled.',
+  });
+}
+
+function unseenRegion(name: string, status: string): string {
+  return `region ${name} is ${regionStatusWord(status)}, and the platform shows nothing of it: what the team has there is not exported`;
+}
+
+interface AtHand extends Pick<ExportTarget, 'scope' | 'known' | 'record'> {
+  readonly group: ApplicationGroup;
+}
+
+/** What manifests say of the applications that they name, by scope. */
+async function manifestsAtHand(desired: DesiredState, platforms: Platforms): Promise<ReadonlyMap<string, AtHand>> {
+  const found = await Promise.all(
+    groupByApplication(desired).map(async (group): Promise<[string, AtHand]> => {
+      const { application, resources } = group;
+      const place = await placeOf(application, platforms);
+      const known = { name: application.name, components: namedComponents(resources) };
+      return [scopeKey(place.scope), { ...place, known, group }];
+    }),
+  );
+  return new Map(found);
+}
+
+/** An application that is named by name must be looked up, and is known then. */
+async function placeOf(
+  application: Resource<ApplicationSpec>,
+  platforms: Platforms,
+): Promise<Pick<ExportTarget, 'scope' | 'record'>> {
+  const { platform, team, region, appId } = application.spec;
+  if (appId !== undefined) return { scope: { platform, team, region, appId } };
+  return resolveScope(application, { client: platforms.client(platform) });
+}
+
+function namedComponents(resources: ApplicationGroup['resources']): ReadonlyMap<string, string> {
+  return new Map(
+    resources.flatMap(({ kind, name, spec }): [string, string][] => {
+      const serviceId = kind === COMPONENT ? (spec as ComponentSpec).serviceId : undefined;
+      return serviceId === undefined ? [] : [[serviceId, name]];
+    }),
+  );
+}
+
+function nothingNamed(): PortolanError {
+  return new PortolanError({
+    code: 'export/nothing-named',
+    disposition: 'invalid',
+    message: 'No application is named, so nothing was read.',
+    remedy: 'Pass --app TEAM/REGION/APP-ID, --team TEAM, --list FILE, or -f with manifests that name applications.',
+  });
+}

@@ -1,0 +1,291 @@
+import { Option } from '@commander-js/extra-typings';
+import PQueue from 'p-queue';
+import { operatorNames } from '../../../configuration/configuration.ts';
+import { type ExportedApplication, exportApplications } from '../../../manifest/export.ts';
+import { renderProblems } from '../../../manifest/render.ts';
+import { PortolanError } from '../../../model/errors.ts';
+import { scopeKey } from '../../../model/ids.ts';
+import { safeLine } from '../../../model/text.ts';
+import { renderPlanText } from '../../../report/text.ts';
+import {
+  type ApplicationReader,
+  createApplicationReader,
+  type ExportTarget,
+  type ReadApplication,
+} from '../../../reconcile/read-application.ts';
+import { own } from '../../terminal/guarded.ts';
+import type { CommandDefinition, Surroundings } from '../../session/command.ts';
+import { readConfiguration } from '../../session/configuration.ts';
+import { EXIT, type ExitCode, exitCodeOf } from '../../session/exit-codes.ts';
+import { FILE_BYTES_MAX, filesOf, type ManifestFile, writeFiles } from './export-files.ts';
+import { refuseClashes } from './export-clashes.ts';
+import { type Proof, prove } from './export-proof.ts';
+import { type ExportNaming, exportTargets } from './export-targets.ts';
+import { type Input, type InputOptions, loadInput } from '../../session/input.ts';
+import type { LogOptions } from '../../session/logging.ts';
+import {
+  collect,
+  configOption,
+  filenameOption,
+  logFormatOption,
+  logLevelOption,
+  platformOption,
+  varFileOption,
+  varOption,
+} from '../../session/options.ts';
+import { parallelismOption } from '../../session/pass-options.ts';
+import { worstOf } from '../../session/plan-view.ts';
+import type { Platforms } from '../../session/platforms.ts';
+import { reportProblems } from '../../session/problems.ts';
+import { createProgress } from '../../terminal/progress.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+import { count } from '../../terminal/text.ts';
+import { withOpenPlatforms } from '../../session/with-platforms.ts';
+
+const HELP = `
+Reads only. What was written is then planned against what was read: an empty plan proves that nothing would change.
+
+A server that speaks only the documented API lists neither components nor rules nor installs. There, name components with
+--component, in the list, or with -f and the manifests at hand; what cannot be seen is said in each file and on stderr.
+Manifests at hand (-f) give their names to what they name, and leave them to it.
+
+Examples:
+  portolan export --app team-a/region-1/42
+  portolan export --app team-a/region-1/42 --component 6f3c1d5e8a9b40c7a2e4d6f8091b3c5d
+  portolan export --team team-a --to manifests/team-a     # one file for each application
+  portolan export --list applications.txt --to manifests  # lines: TEAM/REGION/APP-ID [SERVICE-ID …]
+  portolan export -f manifests/ --to now                  # what the manifests name, as it is now
+  portolan export -f manifests/ --team team-b --to manifests/team-b   # no name twice
+
+Take it over then, as it is: portolan adopt -f manifests/`;
+
+export const exportCommand: CommandDefinition = {
+  isData: true,
+  help: {
+    about:
+      'Reads what an application has on the platform and writes it as manifests, then proves that a plan of them is empty. The way to bring what exists under git. Writes files only.',
+    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.unreachable, EXIT.interrupted],
+    seeAlso: ['adopt', 'init', 'plan'],
+  },
+  define(command, invoke) {
+    command
+      .addOption(
+        new Option('--app <address>', 'an application, TEAM/REGION/APP-ID; may be repeated').argParser(collect),
+      )
+      .addOption(
+        new Option('--team <team>', 'all applications of a team (or TEAM/REGION); may be repeated').argParser(collect),
+      )
+      .addOption(new Option('--list <file>', 'applications, one on a line; - for standard input'))
+      .addOption(
+        new Option(
+          '--component <id>',
+          'only this component of the application (service_id); may be repeated',
+        ).argParser(collect),
+      )
+      .addOption(filenameOption())
+      .addOption(configOption())
+      .addOption(platformOption())
+      .addOption(new Option('--to <folder>', 'write a file for each application there, in place of standard output'))
+      .addOption(new Option('--force', 'replace files that are there'))
+      .addOption(
+        new Option('--store <name>', 'Store of the configuration that installs came from, where they do not say it'),
+      )
+      .addOption(
+        new Option(
+          '--schemas <place>',
+          'folder or address of the JSON Schemas of each kind, for editors (default: the schema that init wrote)',
+        ),
+      )
+      .addOption(varOption())
+      .addOption(varFileOption())
+      .addOption(parallelismOption())
+      .addOption(logLevelOption())
+      .addOption(logFormatOption())
+      .addHelpText('after', HELP)
+      .action((options) => invoke((surroundings) => runExport(options, surroundings)));
+  },
+};
+
+interface ExportOptions extends ExportNaming, InputOptions, LogOptions {
+  readonly to?: string | undefined;
+  readonly force?: true | undefined;
+  readonly store?: string | undefined;
+  readonly schemas?: string | undefined;
+  readonly parallelism: number;
+}
+
+async function runExport(options: ExportOptions, surroundings: Surroundings): Promise<ExitCode> {
+  const { terminal } = surroundings;
+  const input = await inputOf(options, surroundings);
+  const invalid = reportProblems(input.problems, terminal);
+  if (invalid !== undefined) return invalid;
+  refuseUnknownStore(options.store, input);
+  return withOpenPlatforms(input, options, surroundings, async (platforms) => {
+    const { targets, others } = await exportTargets(options, input.desired, platforms, terminal);
+    const { applications, errors } = await readAll(targets, options, platforms, surroundings);
+    const readOf = new Map(applications.map((application) => [application.live, application]));
+    const reconciled = await surroundings.kinds.reconciled();
+    const written = exportApplications([...readOf.keys()], {
+      kinds: reconciled,
+      stores: input.configuration.stores,
+      store: options.store,
+      others,
+    });
+    const layout = {
+      to: options.to,
+      schemas: options.schemas,
+      redact: surroundings.redaction.redact,
+      kinds: surroundings.declarations,
+    };
+    const files = written.map((application) => filesOf(application, layout));
+    const proof = await prove(
+      { declared: surroundings.declarations, reconciled },
+      files.flat(),
+      new Map(
+        written.flatMap(({ name, live }) => {
+          const application = readOf.get(live);
+          return application === undefined ? [] : [[name, application] as const];
+        }),
+      ),
+      operatorNames(input.configuration),
+      surroundings.clock.now(),
+    );
+    if (options.to !== undefined)
+      await refuseClashes(files.flat(), options.to, options.filename !== undefined, surroundings);
+    output(options, files.flat(), terminal);
+    account(options, written, files, terminal);
+    if (written.length > 0) tellProof(proof, terminal);
+    for (const { target, error } of errors) tellError(target, error, terminal);
+    const codes = [...errors.map(({ error }) => exitCodeOf(error.disposition)), ...(proof.holds ? [] : [EXIT.failed])];
+    return worstOf(codes) ?? EXIT.ok;
+  });
+}
+
+/** Manifests at hand are read only where some are named. */
+async function inputOf(
+  options: ExportOptions,
+  surroundings: Surroundings,
+): Promise<Pick<Input, 'configuration' | 'file' | 'problems' | 'desired'>> {
+  if (options.filename !== undefined) return loadInput(options, surroundings);
+  return { ...readConfiguration(options.config, surroundings), desired: new Map() };
+}
+
+function refuseUnknownStore(
+  store: string | undefined,
+  { configuration: { stores } }: Pick<Input, 'configuration'>,
+): void {
+  if (store === undefined || stores.has(store)) return;
+  throw new PortolanError({
+    code: 'export/no-store',
+    disposition: 'invalid',
+    message: `The configuration has no Store called ${store}. Nothing was read.`,
+    remedy:
+      stores.size === 0 ? 'Add a document of kind Store to it.' : `Name one of: ${[...stores.keys()].join(', ')}.`,
+  });
+}
+
+interface Reading {
+  readonly applications: readonly ReadApplication[];
+  readonly errors: readonly { readonly target: ExportTarget; readonly error: PortolanError }[];
+}
+
+/** Reads several applications at once; one that cannot be read is in nobody's way. */
+async function readAll(
+  targets: readonly ExportTarget[],
+  { parallelism }: ExportOptions,
+  platforms: Platforms,
+  surroundings: Surroundings,
+): Promise<Reading> {
+  const applications: ReadApplication[] = [];
+  const errors: { target: ExportTarget; error: PortolanError }[] = [];
+  const kinds = await surroundings.kinds.reconciled();
+  const readers = new Map<string, ApplicationReader>();
+  for (const [name, ofPlatform] of Map.groupBy(targets, ({ scope }) => scope.platform))
+    readers.set(name, createApplicationReader(kinds, platforms.client(name), ofPlatform));
+  const progress = createProgress(surroundings);
+  let begun = 0;
+  const queue = new PQueue({ concurrency: parallelism });
+  try {
+    await queue.addAll(
+      targets.map((target) => async () => {
+        begun += 1;
+        progress.at('', `read ${begun}/${targets.length}  ${scopeKey(target.scope)}`);
+        try {
+          const reader = readers.get(target.scope.platform);
+          if (reader !== undefined) applications.push(await reader.read(target));
+        } catch (error) {
+          if (!(error instanceof PortolanError) || error.code === 'platform/stopped') throw error;
+          errors.push({ target, error });
+        }
+      }),
+    );
+  } finally {
+    progress.clear();
+  }
+  const order = new Map(targets.map((target, index) => [target, index]));
+  errors.sort((a, b) => (order.get(a.target) ?? 0) - (order.get(b.target) ?? 0));
+  return { applications, errors };
+}
+
+function output({ to, force }: ExportOptions, files: readonly ManifestFile[], { out, err }: Terminal): void {
+  if (to !== undefined) {
+    for (const { path, losses } of writeFiles(files, force === true))
+      if (losses.length > 0)
+        err.write(
+          `note: ${safeLine(path)} was replaced, and what only people write went with it (git may have it still)\n${losses.map((loss) => `  gone: ${safeLine(loss)}\n`).join('')}`,
+        );
+    return;
+  }
+  const text = files.map(({ content }) => content).join('---\n');
+  out.write(text);
+  if (Buffer.byteLength(text) > FILE_BYTES_MAX)
+    err.write('note: this may be more than one file of manifests may hold; --to FOLDER writes several\n');
+}
+
+/** What was written, and what could not be; what is said of several applications alike is said once. */
+function account(
+  { to }: ExportOptions,
+  applications: readonly ExportedApplication[],
+  files: readonly (readonly ManifestFile[])[],
+  { err }: Terminal,
+): void {
+  const unseen = new Map<string, number>();
+  for (const [index, { live, name, documents, left, unseen: sentences }] of applications.entries()) {
+    const counts = [...Map.groupBy(documents.slice(1), ({ kind }) => kind)].map(([kind, all]) =>
+      count(all.length, kind),
+    );
+    const where = to === undefined ? '' : ` → ${(files[index] ?? []).map(({ path }) => path).join(', ')}`;
+    err.write(
+      `${safeLine(`${scopeKey(live.scope)}  Application/${name}: ${counts.join(', ') || 'nothing else'}${where}`)}\n`,
+    );
+    for (const sentence of left) err.write(`  not written: ${safeLine(sentence)}\n`);
+    for (const sentence of sentences) unseen.set(sentence, (unseen.get(sentence) ?? 0) + 1);
+  }
+  for (const [sentence, times] of unseen)
+    err.write(`not shown${times > 1 ? ` (${count(times, 'application')})` : ''}: ${safeLine(sentence)}\n`);
+}
+
+function tellProof({ holds, problems, plan }: Proof, { err }: Terminal): void {
+  const { inSync, unchangedFields } = plan.summary;
+  if (holds) {
+    const what = `${count(plan.scopes.length, 'application')}, ${count(inSync, 'resource')}, ${count(unchangedFields, 'field')}`;
+    err.write(`proved: the plan of what was written is empty (${what})\n`);
+    return;
+  }
+  err.write('not proved: what was written is not what is there. This is left:\n');
+  err.write(problems.length > 0 ? own(err, renderProblems(problems, { color: err.color })) : renderPlanText(plan));
+}
+
+/** Where the platform's words mean fields of a manifest, and it was a command line that said them. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  'platform/unknown-team': 'Correct the team in TEAM/REGION/APP-ID.',
+  'platform/unknown-region': 'Correct the region in TEAM/REGION/APP-ID; portolan regions lists them.',
+  'platform/unknown-component': 'Correct the id of the component, or the application that it is named with.',
+};
+
+function tellError({ scope }: ExportTarget, error: PortolanError, { err }: Terminal): void {
+  const remedy = REMEDIES[error.code] ?? error.remedy;
+  err.write(
+    `error: ${safeLine(scopeKey(scope))} was not exported: ${safeLine(error.message)}\n  ${safeLine(remedy)}\n  [${error.code}]\n`,
+  );
+}

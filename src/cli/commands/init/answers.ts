@@ -1,0 +1,84 @@
+import { applicationDeclaration } from '../../../kinds/application/declaration.ts';
+import type { SchemaNode } from '../../../kinds/fields.ts';
+import { platformDeclaration } from '../../../configuration/platform/declaration.ts';
+import type { SecretReference } from '../../../configuration/platform/spec.ts';
+import { nameOf } from '../../../kinds/schema.ts';
+import type { JsonObject } from '../../../model/json.ts';
+import { PortolanError } from '../../../model/errors.ts';
+import { checkPlatformUrl } from '../../../platform/url.ts';
+
+/** What a working folder is made of. */
+export interface Answers {
+  readonly url: string;
+  readonly allowPlainHttp: boolean;
+  readonly header: string;
+  readonly token: SecretReference;
+  readonly team: string;
+  readonly region: string;
+  readonly appId: number;
+  /** `metadata.name` of the Application. */
+  readonly name: string;
+}
+
+/** The answers that are texts, and the field of which kind each of them becomes. */
+const FIELDS = {
+  header: fieldOf(platformDeclaration.specSchema, 'auth', 'header'),
+  team: fieldOf(applicationDeclaration.specSchema, 'team'),
+  region: fieldOf(applicationDeclaration.specSchema, 'region'),
+  env: fieldOf(platformDeclaration.specSchema, 'auth', 'value', 'env'),
+  file: fieldOf(platformDeclaration.specSchema, 'auth', 'value', 'file'),
+  // A name of a document is the same everywhere: that of a reference to one.
+  name: nameOf(applicationDeclaration.kind) as SchemaNode,
+};
+
+function fieldOf(specSchema: JsonObject, ...steps: readonly string[]): SchemaNode {
+  let schema: SchemaNode | undefined = specSchema;
+  for (const step of steps) schema = schema?.properties?.[step];
+  return schema ?? {};
+}
+
+export type TextAnswer = keyof typeof FIELDS;
+
+/** @returns what is wrong with an answer, and never the answer itself: it may be a token that was pasted. */
+export function faultOf(answer: TextAnswer, text: string): string | undefined {
+  const schema = FIELDS[answer];
+  const { pattern = '', maxLength = Number.POSITIVE_INFINITY, minLength = 1 } = schema;
+  const isValid = text.length >= minLength && text.length <= maxLength && new RegExp(pattern).test(text);
+  if (!isValid) return `expected ${schema['x-expected'] ?? 'a text'}`;
+  return answer === 'env' && looksLikeSecret(text)
+    ? 'this looks like a token itself; expected the NAME of a variable'
+    : undefined;
+}
+
+/** Names of variables are words in capitals; what was drawn by lot has small letters and digits, and is long. */
+function looksLikeSecret(text: string): boolean {
+  return text.length >= 16 && /[a-z]/.test(text) && /[0-9]/.test(text);
+}
+
+/** @returns the address as it is written down, or what is wrong with it. */
+export function readUrl(text: string, allowPlainHttp: boolean): { readonly url: string } | { readonly fault: string } {
+  try {
+    return { url: checkPlatformUrl(text, allowPlainHttp).url };
+  } catch (error) {
+    if (!(error instanceof PortolanError)) throw error;
+    const isPlain = error.message.includes('plain http');
+    return { fault: isPlain ? `${error.message}; use https://, or pass --allow-plain-http` : error.message };
+  }
+}
+
+/** @returns undefined where it is none. */
+export function readAppId(text: string): number | undefined {
+  const value = /^[1-9][0-9]{0,15}$/.test(text) ? Number(text) : Number.NaN;
+  return Number.isSafeInteger(value) ? value : undefined;
+}
+
+/** A name that a document may have, made of one that the platform shows. */
+export function documentName(text: string, appId: number): string {
+  const plain = text
+    .toLowerCase()
+    .replace(/[^a-z0-9.]+/g, '-')
+    .replace(/^[-.]+|[-.]+$/g, '')
+    .slice(0, 63)
+    .replace(/[-.]+$/, '');
+  return plain === '' ? `app-${appId}` : plain;
+}

@@ -1,0 +1,72 @@
+import { loadConfiguration } from '../../../configuration/configuration.ts';
+import { PortolanError } from '../../../model/errors.ts';
+import type { PlatformClient } from '../../../platform/client.ts';
+import { DEFAULT_CONFIGURATION } from '../../session/configuration.ts';
+import type { Surroundings } from '../../session/command.ts';
+import { createLog } from '../../session/logging.ts';
+import { openPlatforms } from '../../session/platforms.ts';
+import { regionStatusWord, takesChanges } from '../region-status.ts';
+import type { Reach } from './flags.ts';
+import { configurationText } from './content.ts';
+import type { Choice } from './interview.ts';
+
+/** What the platform has to choose from. Whatever cannot be asked is undefined, and must be typed. */
+export interface PlatformAtHand {
+  regions(team: string): Promise<readonly Choice[] | undefined>;
+  /** `word` is the number, `about` the name; `{ fault }` where the platform has no such team. */
+  applications(team: string, region: string): Promise<readonly Choice[] | { readonly fault: string } | undefined>;
+  close(): Promise<void>;
+}
+
+/**
+ * The platform of the answers so far, read only. Nothing of it fails: what keeps it from answering is told once.
+ * @param tell hears why the platform cannot be asked, in one line.
+ */
+export async function reachPlatform(
+  answers: Reach,
+  surroundings: Surroundings,
+  tell: (why: string) => void,
+): Promise<PlatformAtHand> {
+  const text = configurationText({ ...answers, team: '*', region: '*', appId: 1, name: 'any' });
+  const { configuration } = loadConfiguration(surroundings.declarations, text, DEFAULT_CONFIGURATION);
+  const log = await createLog({ logLevel: 'error', logFormat: 'text' }, surroundings);
+  const platforms = openPlatforms({ configuration, file: undefined, surroundings, log });
+  let isOut = false;
+  const asked = async <T>(question: (client: PlatformClient) => Promise<T>): Promise<T | undefined> => {
+    if (isOut) return undefined;
+    try {
+      return await question(platforms.client('default'));
+    } catch (error) {
+      if (!(error instanceof PortolanError) || surroundings.signal.aborted) throw error;
+      isOut = true;
+      tell(error.message);
+      return undefined;
+    }
+  };
+  return {
+    regions: (team) =>
+      asked(async (client) => {
+        const regions = (await client.regions({ team })).toSorted(
+          (left, right) => Number(takesChanges(right.status)) - Number(takesChanges(left.status)),
+        );
+        return regions.map(({ name, alias, status }) => ({
+          word: name,
+          about: `${alias}, ${regionStatusWord(status)}`,
+        }));
+      }),
+    applications: (team, region) =>
+      asked(async (client) => {
+        try {
+          const found = await client.applications(team, region);
+          return found.readable
+            ? found.value.map(({ appId, name }) => ({ word: String(appId), about: name }))
+            : undefined;
+        } catch (error) {
+          if (error instanceof PortolanError && error.code === 'platform/unknown-team')
+            return { fault: 'the platform has no team of that name' };
+          throw error;
+        }
+      }),
+    close: () => platforms.close(),
+  };
+}

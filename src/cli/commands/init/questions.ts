@@ -1,0 +1,228 @@
+import { safeLine } from '../../../model/text.ts';
+import type { Surroundings } from '../../session/command.ts';
+import { type Answers, documentName, faultOf, readAppId, readUrl, type TextAnswer } from './answers.ts';
+import { badFlag, type GivenAnswers, TOKEN_VARIABLE, tokenOf, urlOf } from './flags.ts';
+import { type Back, BACK, type Choice, type Interview, type Reading } from './interview.ts';
+import { type PlatformAtHand, reachPlatform } from './platform.ts';
+
+/** The answers so far. After a return to an earlier question, the former answers stay as proposals. */
+type Draft = { -readonly [Name in keyof Answers]?: Answers[Name] };
+
+/** What a question came to: answers, the return to an earlier question, or undefined where a flag has answered it. */
+type Answered = Draft | Back | { readonly backTo: number } | undefined;
+type Question = (draft: Draft) => Promise<Answered>;
+
+interface Asking {
+  readonly options: GivenAnswers;
+  readonly interview: Interview;
+  /** The platform of the draft; undefined with `--offline`. */
+  platform(draft: Draft): Promise<PlatformAtHand | undefined>;
+}
+
+/** Asks what the flags leave open, and shows everything before it is written; `<` returns to the question before. */
+export async function interviewed(
+  options: GivenAnswers,
+  interview: Interview,
+  surroundings: Surroundings,
+): Promise<Answers> {
+  const platforms = new Platforms(options, surroundings, (why) =>
+    interview.say(`  (the platform cannot be asked: ${safeLine(why)})`),
+  );
+  const asking: Asking = { options, interview, platform: (draft) => platforms.of(draft) };
+  interview.say('An empty answer takes what stands in brackets; < returns to the question before.');
+  try {
+    return await inTurn(
+      QUESTIONS.map((question) => (draft: Draft) => question(draft, asking)),
+      givenDraft(options),
+      () => interview.say('  this is the first question'),
+    );
+  } finally {
+    await platforms.close();
+  }
+}
+
+function givenDraft(options: GivenAnswers): Draft {
+  const { url, team, region, appId, name, allowPlainHttp = false, authHeader: header } = options;
+  const token = tokenOf(options);
+  return {
+    allowPlainHttp,
+    header,
+    ...(url === undefined ? {} : { url: urlOf(url, allowPlainHttp) }),
+    ...(token === undefined ? {} : { token }),
+    ...(team === undefined ? {} : { team }),
+    ...(region === undefined ? {} : { region }),
+    ...(appId === undefined ? {} : { appId }),
+    ...(name === undefined ? {} : { name }),
+  };
+}
+
+/** Asks one question after the other, and goes back where an answer says so. */
+async function inTurn(questions: readonly Question[], given: Draft, onFirst: () => void): Promise<Answers> {
+  /** Indexes of the questions that were answered by a person. */
+  const answered: number[] = [];
+  let draft = given;
+  for (let at = 0; at < questions.length; ) {
+    const outcome = (await questions[at]?.(draft)) as Answered;
+    if (outcome === undefined) at += 1;
+    else if (outcome === BACK || 'backTo' in outcome) {
+      const target = outcome === BACK ? at - 1 : outcome.backTo;
+      while ((answered.at(-1) ?? -1) > target) answered.pop();
+      const before = answered.pop();
+      if (before === undefined) onFirst();
+      else at = before;
+    } else {
+      draft = { ...draft, ...outcome };
+      answered.push(at);
+      at += 1;
+    }
+  }
+  return draft as Answers;
+}
+
+const TEAM_QUESTION = 2;
+const QUESTIONS: readonly ((draft: Draft, asking: Asking) => Promise<Answered>)[] = [
+  askUrl,
+  askToken,
+  askTeam,
+  askRegion,
+  askAppId,
+  askName,
+  review,
+];
+
+async function askUrl(draft: Draft, { options, interview }: Asking): Promise<Answered> {
+  if (options.url !== undefined) return undefined;
+  const { allowPlainHttp = false } = options;
+  const url = await interview.ask('Address of the platform', draft.url, (text): Reading<string> => {
+    const read = readUrl(text, allowPlainHttp);
+    return 'url' in read ? { value: read.url } : read;
+  });
+  return url === BACK ? BACK : { url };
+}
+
+/** Only where the token stands: whoever types the token itself is told, and it is not shown again. */
+async function askToken({ token }: Draft, { options, interview }: Asking): Promise<Answered> {
+  if (tokenOf(options) !== undefined) return undefined;
+  interview.say('The token is not asked for, only where it stands: the name of a variable, or the path of a file.');
+  const former = token === undefined ? undefined : 'env' in token ? token.env : token.file;
+  return await interview.ask('Variable or file with the token', former ?? TOKEN_VARIABLE, (text): Reading<Draft> => {
+    const isPath = text.includes('/');
+    const fault = faultOf(isPath ? 'file' : 'env', text);
+    if (fault !== undefined) return { fault };
+    return { value: { token: isPath ? { file: text } : { env: text } } };
+  });
+}
+
+async function askTeam(draft: Draft, { options, interview }: Asking): Promise<Answered> {
+  if (options.team !== undefined) return undefined;
+  const team = await interview.ask('Team', draft.team, textReader('team'));
+  return team === BACK ? BACK : { team };
+}
+
+async function askRegion(draft: Draft, { options, interview, platform }: Asking): Promise<Answered> {
+  const choices = (await (await platform(draft))?.regions(draft.team ?? '')) ?? [];
+  // What could not be written down anyway is not offered.
+  const usable = choices.filter(({ word }) => faultOf('region', word) === undefined);
+  if (options.region !== undefined) {
+    if (usable.length > 0 && !usable.some(({ word }) => word === options.region))
+      throw badFlag('--region', `the platform lists ${safeLine(usable.map(({ word }) => word).join(', '))}`);
+    return undefined;
+  }
+  const region =
+    usable.length === 0
+      ? await interview.ask('Region', draft.region, textReader('region'))
+      : await interview.choose('Region', usable);
+  return region === BACK ? BACK : { region };
+}
+
+async function askAppId(draft: Draft, { options, interview, platform }: Asking): Promise<Answered> {
+  const found = (await applicationsOf(draft, platform)) ?? [];
+  if ('fault' in found) {
+    if (options.team !== undefined) throw badFlag('--team', found.fault);
+    interview.say(`  ${found.fault}`);
+    return { backTo: TEAM_QUESTION };
+  }
+  if (options.appId !== undefined) {
+    if (found.length > 0 && !found.some(({ word }) => word === String(options.appId)))
+      throw badFlag('--app-id', 'the platform lists no such application in that team and region');
+    return undefined;
+  }
+  if (found.length > 0) {
+    const word = await interview.choose('Number of the application', found);
+    return word === BACK ? BACK : { appId: Number(word) };
+  }
+  const former = draft.appId === undefined ? undefined : String(draft.appId);
+  const appId = await interview.ask('Number of the application', former, (text): Reading<number> => {
+    const value = readAppId(text);
+    return value === undefined ? { fault: 'expected a whole number from 1' } : { value };
+  });
+  return appId === BACK ? BACK : { appId };
+}
+
+async function askName(draft: Draft, { options, interview, platform }: Asking): Promise<Answered> {
+  if (options.name !== undefined) return undefined;
+  const { appId = 0 } = draft;
+  const found = (await applicationsOf(draft, platform)) ?? [];
+  const shown = 'fault' in found ? '' : (found.find(({ word }) => word === String(appId))?.about ?? '');
+  const name = await interview.ask(
+    'Name of the application in manifests',
+    documentName(shown, appId),
+    textReader('name'),
+  );
+  return name === BACK ? BACK : { name };
+}
+
+/** Without it, the last answer could not be changed. */
+async function review(draft: Draft, { interview }: Asking): Promise<Answered> {
+  const { url = '', token, team, region, appId, name = '' } = draft;
+  const where = token === undefined ? '' : 'env' in token ? `variable ${token.env}` : `file ${token.file}`;
+  interview.say('');
+  interview.say(`  platform     ${safeLine(url)}, token in ${safeLine(where)}`);
+  interview.say(`  application  ${safeLine(`${team}/${region}/${appId}`)}, called ${safeLine(name)}`);
+  return await interview.ask('Write the files', 'yes', (text): Reading<Draft> => {
+    if (/^y(?:es)?$/i.test(text)) return { value: {} };
+    return { fault: 'expected yes, or < to change an answer; Ctrl-C ends, and then nothing is written' };
+  });
+}
+
+/** As the platform lists them for the team and region of the draft. */
+async function applicationsOf(
+  draft: Draft,
+  platform: Asking['platform'],
+): Promise<readonly Choice[] | { readonly fault: string } | undefined> {
+  return await (await platform(draft))?.applications(draft.team ?? '', draft.region ?? '');
+}
+
+function textReader(answer: TextAnswer): (text: string) => Reading<string> {
+  return (text) => {
+    const fault = faultOf(answer, text);
+    return fault === undefined ? { value: text } : { fault };
+  };
+}
+
+/** The platform that the answers lead to, opened again where an address or token has changed. */
+class Platforms {
+  readonly #options: GivenAnswers;
+  readonly #surroundings: Surroundings;
+  readonly #tell: (why: string) => void;
+  readonly #opened = new Map<string, PlatformAtHand>();
+
+  constructor(options: GivenAnswers, surroundings: Surroundings, tell: (why: string) => void) {
+    this.#options = options;
+    this.#surroundings = surroundings;
+    this.#tell = tell;
+  }
+
+  async of({ url = '', token = { env: TOKEN_VARIABLE }, header = '', allowPlainHttp = false }: Draft) {
+    if (this.#options.offline === true) return undefined;
+    const reach = { url, token, header, allowPlainHttp };
+    const key = JSON.stringify(reach);
+    const opened = this.#opened.get(key) ?? (await reachPlatform(reach, this.#surroundings, this.#tell));
+    this.#opened.set(key, opened);
+    return opened;
+  }
+
+  async close(): Promise<void> {
+    for (const platform of this.#opened.values()) await platform.close();
+  }
+}

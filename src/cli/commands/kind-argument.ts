@@ -1,0 +1,39 @@
+import type { Declarations, KindDeclaration } from '../../kinds/kind.ts';
+import { didYouMean } from '../../manifest/suggest.ts';
+import { PortolanError } from '../../model/errors.ts';
+import { safeLine } from '../../model/text.ts';
+import { renderTable } from '../terminal/table.ts';
+import { sentences } from '../terminal/text.ts';
+
+/**
+ * The kind that a word of the command line means: in any case of letters, singular or plural, with or without dashes.
+ * @throws PortolanError `invalid` when there is none.
+ */
+export function kindCalled(kinds: Declarations, word: string): KindDeclaration<unknown> {
+  const wanted = plain(word);
+  const declarations = [...kinds.values()];
+  const found = declarations.find(({ kind }) => [plain(kind), plain(`${kind}s`)].includes(wanted));
+  if (found !== undefined) return found;
+  const known = declarations.map(({ kind }) => kind);
+  throw new PortolanError({
+    code: 'cli/unknown-kind',
+    disposition: 'invalid',
+    message: `There is no kind called ${safeLine(word)}.`,
+    remedy: sentences(didYouMean(word, known), `There are: ${known.join(', ')}.`),
+  });
+}
+
+function plain(word: string): string {
+  return word.toLowerCase().replace(/[-_]/g, '');
+}
+
+/** The kinds there are, and where documents of each stand. */
+export function kindsTable(kinds: Declarations): string {
+  const rows = [...kinds.values()].map(({ kind, trust, description }) => [kind, placeOf(trust), description]);
+  return renderTable(['kind', 'stands in', 'what it is'], rows);
+}
+
+/** Where documents of a kind stand. */
+export function placeOf(trust: KindDeclaration<unknown>['trust']): 'configuration' | 'manifests' {
+  return trust === 'operator' ? 'configuration' : 'manifests';
+}

@@ -1,0 +1,107 @@
+import { Option } from '@commander-js/extra-typings';
+import type { ApplyWorld } from '../../../reconcile/apply/world.ts';
+import { fileExists } from '../../../ledger/files.ts';
+import type { Ledger } from '../../../ledger/ledger.ts';
+import { PortolanError } from '../../../model/errors.ts';
+import type { Intent } from '../../../model/owned.ts';
+import type { Surroundings } from '../../session/command.ts';
+import { DEFAULT_LEDGER_FILE, warnOfOlder } from '../../session/open-ledger.ts';
+
+export interface LedgerOptions {
+  /** `--ledger`: a file; absent for the default. */
+  readonly ledger?: string | undefined;
+}
+
+/** `--ledger FILE` of the commands that are about the ledger itself. */
+export function ledgerFileOption() {
+  return new Option('--ledger <path>', `the ledger: a file (default: ${DEFAULT_LEDGER_FILE})`);
+}
+
+/** Narrows by source; unlike `sourceOption` it stands for all of them when it is left out. */
+export function sourceFilterOption() {
+  return new Option('--source <name>', 'only objects of this source');
+}
+
+/** An intent names its source only in its object's uid, `<source>:<scope>:…`. */
+export function isOfSource({ uid, scope }: Pick<Intent, 'uid' | 'scope'>, source: string): boolean {
+  return uid.startsWith(`${source}:${scope}:`);
+}
+
+/**
+ * The file of the ledger, whether it exists or not.
+ * @throws PortolanError `invalid` for `none`: there is nothing to look into.
+ */
+export function ledgerPath({ ledger = DEFAULT_LEDGER_FILE }: LedgerOptions): string {
+  if (ledger !== 'none') return ledger;
+  throw new PortolanError({
+    code: 'cli/no-ledger',
+    disposition: 'invalid',
+    message: 'This command is about a ledger, and --ledger none names none. Nothing was done.',
+    remedy: `Name a file with --ledger, or leave it out for ${DEFAULT_LEDGER_FILE} in the working directory.`,
+  });
+}
+
+/**
+ * The file of a ledger that is there: looking for a memory must never make an empty one.
+ * @throws PortolanError `invalid` when there is none.
+ */
+export function existingLedgerPath(options: LedgerOptions): string {
+  const path = ledgerPath(options);
+  if (fileExists(path)) return path;
+  throw new PortolanError({
+    code: 'ledger/missing',
+    disposition: 'invalid',
+    message: `There is no ledger at ${path}. None was made, and nothing was done.`,
+    remedy: `Name the file with --ledger (default: ${DEFAULT_LEDGER_FILE} in the working directory); the first apply makes it.`,
+  });
+}
+
+/** Opens the ledger for reading, beside whoever writes to it, and closes it afterwards. */
+export async function readingLedger<Result>(
+  options: LedgerOptions,
+  surroundings: Surroundings,
+  work: (ledger: Ledger) => Promise<Result>,
+): Promise<Result> {
+  const path = existingLedgerPath(options);
+  const { openSqliteLedger } = await import('../../../ledger/sqlite.ts');
+  const { clock, random, who } = surroundings;
+  const ledger = await openSqliteLedger(path, {
+    clock,
+    random,
+    actor: who,
+    readOnly: true,
+    onOlder: warnOfOlder(surroundings.terminal),
+  });
+  try {
+    return await work(ledger);
+  } finally {
+    await ledger.close();
+  }
+}
+
+/**
+ * Opens the ledger for writing, under its lock, and closes it afterwards.
+ * @param command for the history and the lock: `ledger retry`.
+ * @throws PortolanError `ledger/locked` while another process has it.
+ */
+export async function writingLedger<Result>(
+  command: string,
+  options: LedgerOptions,
+  surroundings: Surroundings,
+  work: (world: Pick<ApplyWorld, 'kinds' | 'ledger' | 'clock' | 'actor'>) => Promise<Result>,
+): Promise<Result> {
+  const path = existingLedgerPath(options);
+  const { openSqliteLedger } = await import('../../../ledger/sqlite.ts');
+  const { clock, random } = surroundings;
+  const actor = actorOf(command, surroundings);
+  const ledger = await openSqliteLedger(path, { clock, random, actor, onOlder: warnOfOlder(surroundings.terminal) });
+  try {
+    return await work({ kinds: await surroundings.kinds.reconciled(), ledger, clock, actor });
+  } finally {
+    await ledger.close();
+  }
+}
+
+export function actorOf(command: string, { who }: Surroundings): string {
+  return `portolan ${command} by ${who}`;
+}

@@ -1,0 +1,178 @@
+import { Option } from '@commander-js/extra-typings';
+import type { ScopeReader } from '../../../kinds/reconciled.ts';
+import type { Ledger } from '../../../ledger/ledger.ts';
+import type { Configuration } from '../../../configuration/configuration.ts';
+import { PortolanError } from '../../../model/errors.ts';
+import type { Scope } from '../../../model/ids.ts';
+import { mustBeBoundRegion, mustBeBoundUrl } from '../../../reconcile/binding.ts';
+import { type Decision, type HandResolved, resolveByHand } from '../../../reconcile/resolution/resolve-by-hand.ts';
+import { createScopeReader } from '../../../reconcile/scope-reader.ts';
+import { safeText } from '../../../model/text.ts';
+import type { CommandDefinition, Surroundings } from '../../session/command.ts';
+import { readConfiguration } from '../../session/configuration.ts';
+import { EXIT, type ExitCode } from '../../session/exit-codes.ts';
+import { createLog, type LogOptions } from '../../session/logging.ts';
+import { configOption, logFormatOption, logLevelOption, outputOption } from '../../session/options.ts';
+import { timingOf } from '../../../reconcile/timing.ts';
+import { openPlatforms, type Platforms } from '../../session/platforms.ts';
+import { reportProblems } from '../../session/problems.ts';
+import { ledgerFileOption, type LedgerOptions, writingLedger } from './opening.ts';
+import { requiredReason, warn, writeJson } from './words.ts';
+
+const HELP = `
+For a request that was sent and whose outcome observation cannot decide. Look at the platform first: your word is
+recorded with your name, and the next apply builds on it. Nothing is sent to the platform.
+
+  --applied      it was done: the object goes on record as if the answer had come. For an install the components are
+                 read from the platform, where the configuration names it and it can list them.
+  --not-applied  it was not done: the next apply may send it again. Wrong for an install, this makes a second copy.
+
+Examples:
+  portolan ledger resolve 3f9c21a07b54 --not-applied --reason "the application has no mysql, checked in the console"
+  portolan ledger resolve 3f9c21a07b54 --applied --id 17 --reason "install group 17 in the console"`;
+
+export const resolveCommand: CommandDefinition = {
+  help: {
+    about:
+      'Settles one request whose outcome observation cannot decide, by the word of a person who has looked. What is said here is recorded with name and reason, and the next apply builds on it.',
+    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.held, EXIT.unreachable, EXIT.locked],
+    seeAlso: ['ledger list', 'ledger retry', 'apply'],
+  },
+  define(command, invoke) {
+    command
+      .argument('<intent>', 'id of the intent, as portolan ledger list prints it')
+      .addOption(new Option('--applied', 'it was done'))
+      .addOption(new Option('--not-applied', 'it was not done'))
+      .addOption(new Option('--id <id>', 'with --applied: the http_rule_id of the rule, or the install group'))
+      .addOption(new Option('--reason <text>', 'how you know, for the history (required)'))
+      .addOption(new Option('--force', 'although the request may still arrive'))
+      .addOption(
+        new Option(
+          '--offline',
+          'do not ask the platform what the request made: the id of a rule, the components of an install',
+        ),
+      )
+      .addOption(ledgerFileOption())
+      .addOption(configOption())
+      .addOption(outputOption(['text', 'json']))
+      .addOption(logLevelOption())
+      .addOption(logFormatOption())
+      .addHelpText('after', HELP)
+      .action((intent, options) => invoke((surroundings) => resolve(intent, options, surroundings)));
+  },
+};
+
+interface ResolveOptions extends LedgerOptions, LogOptions {
+  readonly applied?: true | undefined;
+  readonly notApplied?: true | undefined;
+  readonly id?: string | undefined;
+  readonly reason?: string | undefined;
+  readonly force?: true | undefined;
+  readonly offline?: true | undefined;
+  readonly config?: string | undefined;
+  readonly output: 'text' | 'json';
+}
+
+async function resolve(intent: string, options: ResolveOptions, surroundings: Surroundings): Promise<ExitCode> {
+  const decision = decisionOf(options);
+  const reason = requiredReason(options.reason);
+  const { terminal } = surroundings;
+  const operator = readConfiguration(options.config, surroundings);
+  const invalid = reportProblems(operator.problems, terminal);
+  if (invalid !== undefined) return invalid;
+  const { configuration, file } = operator;
+  const platforms = openPlatforms({ configuration, file, surroundings, log: await createLog(options, surroundings) });
+  let resolved: HandResolved;
+  try {
+    resolved = await writingLedger('ledger resolve', options, surroundings, (world) =>
+      resolveByHand(
+        { ...world, timing: timingOf(configuration.settings) },
+        {
+          intent,
+          decision,
+          reason,
+          force: options.force === true,
+          platform: (scope) =>
+            options.offline === true
+              ? Promise.resolve(undefined)
+              : readerOf(scope, platforms, configuration, world.ledger),
+        },
+      ),
+    );
+  } finally {
+    await platforms.close();
+  }
+  if (options.output === 'json') {
+    const { object = null, warnings } = resolved;
+    writeJson({ intent, decision: decision.type, object, warnings }, terminal);
+  } else {
+    terminal.out.write(safeText(account(resolved, decision)));
+    warn(resolved.warnings, terminal);
+  }
+  return EXIT.ok;
+}
+
+function decisionOf({ applied, notApplied, id }: ResolveOptions): Decision {
+  if ((applied === true) === (notApplied === true)) {
+    throw new PortolanError({
+      code: 'cli/no-decision',
+      disposition: 'invalid',
+      message: `${applied === true ? 'Both --applied and --not-applied were' : 'Neither --applied nor --not-applied was'} given. Nothing was recorded.`,
+      remedy: 'Say one of them: --applied if the platform has done it, --not-applied if it has not.',
+    });
+  }
+  if (applied === true) return { type: 'applied', id };
+  if (id === undefined) return { type: 'not-applied' };
+  throw new PortolanError({
+    code: 'cli/id-of-nothing',
+    disposition: 'invalid',
+    message: '--id names what a request made, and --not-applied says that it made nothing. Nothing was recorded.',
+    remedy: 'Leave one of the two out.',
+  });
+}
+
+/** @throws PortolanError when the platform is configured and cannot answer: its silence must not become "nothing was made". */
+async function readerOf(
+  scope: Scope,
+  platforms: Platforms,
+  configuration: Configuration,
+  ledger: Ledger,
+): Promise<ScopeReader | undefined> {
+  if (!configuration.platforms.has(scope.platform)) return undefined;
+  const offline = 'Or add --offline: it is then recorded without what only the platform can tell.';
+  try {
+    const client = platforms.client(scope.platform);
+    await mustBeBoundUrl(client, ledger);
+    await mustBeBoundRegion(client, ledger, scope);
+    const application = await client.application(scope);
+    if (application !== undefined) return createScopeReader(client, scope, { application });
+  } catch (error) {
+    if (!(error instanceof PortolanError)) throw error;
+    const { code, disposition, message, remedy } = error;
+    throw new PortolanError({
+      code,
+      disposition,
+      message: `${message} Nothing was recorded.`,
+      remedy: `${remedy} ${offline}`,
+      cause: error,
+    });
+  }
+  throw new PortolanError({
+    code: 'application/not-found',
+    disposition: 'give-up',
+    message: `Platform/${scope.platform} has no application ${scope.appId} of team ${scope.team} in region ${scope.region}. Nothing was recorded.`,
+    remedy: `See that the configuration names the platform that the request went to. ${offline}`,
+  });
+}
+
+function account({ intent, object }: HandResolved, decision: Decision): string {
+  const what = `${intent.operation} for ${intent.resource}`;
+  if (decision.type === 'not-applied')
+    return `resolved ${intent.id}: ${what} was not applied\nThe next apply may send it again.\n`;
+  const id = object?.remoteId ?? null;
+  const row =
+    object === undefined
+      ? 'Nothing of it is on record any more, or needs to be.'
+      : `On record: ${object.uid}, ${object.state}${id === null ? '' : `, id ${id}`}.`;
+  return `resolved ${intent.id}: ${what} was applied\n${row}\nNothing was sent; the next apply goes on from here.\n`;
+}

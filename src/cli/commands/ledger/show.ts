@@ -1,0 +1,209 @@
+import type { Ledger } from '../../../ledger/ledger.ts';
+import { type BoundPlatform, boundPlatforms } from '../../../ledger/binding.ts';
+import { isPending } from '../../../ledger/rules.ts';
+import { didYouMean } from '../../../manifest/suggest.ts';
+import { PortolanError } from '../../../model/errors.ts';
+import type { Json } from '../../../model/json.ts';
+import type { HistoryRow, Intent, OwnedObject } from '../../../model/owned.ts';
+import { safeLine } from '../../../model/text.ts';
+import type { CommandDefinition, Surroundings } from '../../session/command.ts';
+import { EXIT, type ExitCode } from '../../session/exit-codes.ts';
+import { configOption, outputOption } from '../../session/options.ts';
+import { renderTable } from '../../terminal/table.ts';
+import { sentences } from '../../terminal/text.ts';
+import { doubtJson, doubtText, type DoubtView, doubtView } from './doubt.ts';
+import { isOfSource, ledgerFileOption, type LedgerOptions, readingLedger, sourceFilterOption } from './opening.ts';
+import { historyTable, instant, pairs, writeJson } from './words.ts';
+
+/** Of each object; `ledger history --uid` shows as many as are asked for. */
+const HISTORY_LIMIT = 50;
+
+const EXAMPLES = `
+Examples:
+  portolan ledger show StoreInstall/shop-db
+  portolan ledger show default:default/team-a/region-1/42:StoreInstall:install/shop-db
+  portolan ledger show 3f9c21a07b54          # an intent
+  portolan ledger show Platform/default      # the URL and the regions that the ledger is bound to`;
+
+export const showCommand: CommandDefinition = {
+  help: {
+    about:
+      'Shows everything that is on record about one resource, object or request: what was applied last, what it was before, and its history. Works beside a running controller.',
+    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid],
+    seeAlso: ['ledger list', 'ledger history'],
+  },
+  define(command, invoke) {
+    command
+      .argument('<name>', 'uid of an object, resource (Kind/name), or id of an intent')
+      .addOption(ledgerFileOption())
+      .addOption(sourceFilterOption())
+      .addOption(configOption())
+      .addOption(outputOption(['text', 'json']))
+      .addHelpText('after', EXAMPLES)
+      .action((name, options) => invoke((surroundings) => show(name, options, surroundings)));
+  },
+};
+
+interface ShowOptions extends LedgerOptions {
+  readonly source?: string | undefined;
+  readonly config?: string | undefined;
+  readonly output: 'text' | 'json';
+}
+
+/** What a name stands for. */
+interface Found {
+  readonly objects: readonly OwnedObject[];
+  readonly intents: readonly Intent[];
+  /** Newest first. */
+  readonly history: readonly HistoryRow[];
+  /** Of the platforms of the objects, or of the one that is named. */
+  readonly platforms: readonly BoundPlatform[];
+}
+
+async function show(name: string, options: ShowOptions, surroundings: Surroundings): Promise<ExitCode> {
+  const { terminal } = surroundings;
+  const view = doubtView(options, surroundings);
+  const found = await readingLedger(options, surroundings, (ledger) => find(ledger, name, options.source));
+  if (options.output === 'json') {
+    const intents = found.intents.map((intent) => (isPending(intent.state) ? doubtJson(intent, view) : intent));
+    writeJson({ objects: found.objects, intents, history: found.history, platforms: found.platforms }, terminal);
+    return EXIT.ok;
+  }
+  const { objects, intents, history, platforms } = found;
+  const parts = [
+    ...(objects.length + intents.length + platforms.length === 0
+      ? [`${safeLine(name)} is no longer on record.\n`]
+      : []),
+    ...objects.map(objectText),
+    ...intents.map((intent) => intentText(intent, view)),
+    ...platforms.map(platformText),
+    `History, newest first\n${history.length === 0 ? '  none\n' : historyTable(history, new Set(history.map((row) => row.scope)).size > 1)}`,
+  ];
+  terminal.out.write(parts.join('\n'));
+  return EXIT.ok;
+}
+
+async function find(ledger: Ledger, name: string, source: string | undefined): Promise<Found> {
+  const platforms = await boundPlatforms(ledger);
+  const platform = platforms.find((one) => `Platform/${one.name}` === name);
+  if (platform !== undefined) {
+    const history = await ledger.history({ scope: `platform:${platform.name}`, limit: HISTORY_LIMIT });
+    return { objects: [], intents: [], history, platforms: [platform] };
+  }
+  const allIntents = await ledger.intents({});
+  const intent = allIntents.find(({ id }) => id === name);
+  if (intent !== undefined) {
+    const rows = await ledger.history({ uid: intent.uid, limit: Number.POSITIVE_INFINITY });
+    return { objects: [], intents: [intent], history: rows.filter((row) => isAbout(row, intent.id)), platforms: [] };
+  }
+  const allObjects = await ledger.objects(source === undefined ? {} : { source });
+  const isNamed = ({ uid, resource }: { readonly uid: string; readonly resource: string }): boolean =>
+    uid === name || resource === name;
+  const objects = allObjects.filter(isNamed);
+  // A first install in doubt has no object yet.
+  const intents = allIntents.filter((one) => isNamed(one) && (source === undefined || isOfSource(one, source)));
+  const uids = new Set([...objects, ...intents].map(({ uid }) => uid));
+  const lines = await Promise.all(
+    // An object that was forgotten has its history still.
+    [...(uids.size === 0 ? [name] : uids)].map((uid) => ledger.history({ uid, limit: HISTORY_LIMIT })),
+  );
+  const history = lines.flat().sort((left, right) => right.serial - left.serial);
+  if (uids.size === 0 && history.length === 0) throw nothingFound(ledger, name, allObjects, allIntents);
+  const ofObjects = new Set(objects.map((object) => object.platform));
+  return { objects, intents, history, platforms: platforms.filter((one) => ofObjects.has(one.name)) };
+}
+
+function isAbout({ detail }: HistoryRow, intent: string): boolean {
+  return typeof detail === 'object' && detail !== null && 'intent' in detail && detail.intent === intent;
+}
+
+function nothingFound(
+  ledger: Ledger,
+  name: string,
+  objects: readonly OwnedObject[],
+  intents: readonly Intent[],
+): PortolanError {
+  const candidates = new Set([...objects, ...intents].flatMap(({ resource, uid }) => [resource, uid]));
+  return new PortolanError({
+    code: 'ledger/no-object',
+    disposition: 'invalid',
+    message: `The ledger ${ledger.location} has no object, resource or intent ${name}.`,
+    remedy: sentences(
+      didYouMean(name, [...candidates, ...intents.map(({ id }) => id)]),
+      'List what it has: portolan ledger list.',
+    ),
+  });
+}
+
+function objectText(object: OwnedObject): string {
+  return (
+    `${safeLine(`${object.resource}  ${object.naturalKey}`)}\n` +
+    fields([
+      ['uid', object.uid],
+      ['scope', object.scope],
+      ['source', object.source],
+      ['id there', object.remoteId],
+      ['origin', object.origin],
+      ['state', object.state],
+      ['failures', String(object.failures)],
+      ['last applied', jsonOrNone(object.lastApplied)],
+      ['also kept', jsonOrNone(object.remoteAux)],
+      ['must restore', object.obligation === null ? null : pairs(object.obligation)],
+      ['snapshot', object.lastSnapshot],
+    ])
+  );
+}
+
+function platformText({ name, url, regions }: BoundPlatform): string {
+  const bound = regions.map((region) => `${region.name} with the id ${region.id}`);
+  return (
+    `${safeLine(`Platform/${name}`)}\n` +
+    fields([
+      ['bound to', url],
+      [
+        'regions',
+        bound.length === 0 ? 'no region is bound: their ids were not read yet, or are not shown' : bound.join(', '),
+      ],
+    ])
+  );
+}
+
+function intentText(intent: Intent, view: DoubtView): string {
+  const head = isPending(intent.state)
+    ? `Without a known outcome:\n${doubtText(intent, view)}`
+    : `${safeLine(`Intent ${intent.id}: ${intent.operation} for ${intent.resource}, ${intent.state}${intent.resolvedBy === null ? '' : `, by ${intent.resolvedBy}`}`)}\n`;
+  const { step } = intent.action;
+  return (
+    head +
+    fields([
+      ['object', intent.uid],
+      ['state', intent.state],
+      ['written', instant(intent.createdMs)],
+      ['epoch', String(intent.epoch)],
+      ['repeated', REPETITION[intent.idempotence]],
+      ['step', step === undefined ? null : pairs(step)],
+      ['before', jsonOrNone(intent.preimage)],
+      ['answer', jsonOrNone(intent.outcome)],
+      ['request hash', intent.requestHash],
+    ])
+  );
+}
+
+const REPETITION: Readonly<Record<Intent['idempotence'], string>> = {
+  'target-state': 'does no harm',
+  'duplicate-rejecting': 'is refused by the platform',
+  'duplicate-accepting': 'makes a second copy',
+};
+
+function fields(rows: readonly (readonly [label: string, value: string | null])[]): string {
+  const table = renderTable(
+    ['', ''],
+    rows.map(([label, value]) => [`  ${label}`, value ?? '-']),
+  );
+  return table.slice(table.indexOf('\n') + 1);
+}
+
+function jsonOrNone(value: Json): string | null {
+  const isEmpty = value === null || (typeof value === 'object' && Object.keys(value).length === 0);
+  return isEmpty ? null : pairs(value);
+}

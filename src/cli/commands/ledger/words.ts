@@ -1,0 +1,96 @@
+import { PortolanError } from '../../../model/errors.ts';
+import type { Json, JsonObject } from '../../../model/json.ts';
+import type { HistoryRow } from '../../../model/owned.ts';
+import type { EpochMs } from '../../../model/time.ts';
+import { safeText } from '../../../model/text.ts';
+import { renderTable } from '../../terminal/table.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+import { displayWidth } from '../../terminal/text.ts';
+import type { LedgerOptions } from './opening.ts';
+
+/** `2026-11-20T13:51:46Z` */
+export function instant(ms: EpochMs): string {
+  return new Date(ms).toISOString().replace(/\.000Z$/, 'Z');
+}
+
+/** `weight=50 path=/`: JSON in the fewest characters that a person can read. */
+export function pairs(value: Json): string {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return word(value);
+  return Object.entries(value as JsonObject)
+    .map(([key, member]) => `${key}=${word(member)}`)
+    .join(' ');
+}
+
+function word(value: Json | undefined): string {
+  return typeof value === 'string' && /^[^\s"={}[\]]+$/.test(value) ? value : JSON.stringify(value ?? null);
+}
+
+/** A text for a cell of a table; `-o json` and `ledger show` have the whole. */
+export function shortened(text: string, widthMax: number): string {
+  if (displayWidth(text) <= widthMax) return text;
+  let kept = '';
+  for (const char of text) {
+    if (displayWidth(kept + char) >= widthMax) break;
+    kept += char;
+  }
+  return `${kept}…`;
+}
+
+/** An argument as a shell takes it. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** The ledger as further commands must name it: nothing for the default. */
+export function ledgerFlag({ ledger }: LedgerOptions): string {
+  return ledger === undefined ? '' : ` --ledger ${shellWord(ledger)}`;
+}
+
+/** The two commands that settle an intent, ready to be copied. */
+export function resolveCommands(intent: string, options: LedgerOptions): { applied: string; notApplied: string } {
+  const command = (flag: string): string =>
+    `portolan ledger resolve ${shellWord(intent)} ${flag} --reason "…"${ledgerFlag(options)}`;
+  return { applied: command('--applied'), notApplied: command('--not-applied') };
+}
+
+const DETAIL_WIDTH_MAX = 120;
+
+/** @param severalScopes adds a column that says which. */
+export function historyTable(rows: readonly HistoryRow[], severalScopes: boolean): string {
+  const headers = ['at', ...(severalScopes ? ['scope'] : []), 'event', 'object', 'by', 'detail'];
+  const cells = rows.map((row) => [
+    instant(row.atMs),
+    ...(severalScopes ? [row.scope] : []),
+    row.event,
+    row.uid === null ? undefined : withoutScope(row.uid, row.scope),
+    row.actor,
+    shortened(pairs(row.detail), DETAIL_WIDTH_MAX),
+  ]);
+  return renderTable(headers, cells);
+}
+
+/** A uid repeats its scope, which stands elsewhere: `default:Component:port/…`. */
+function withoutScope(uid: string, scope: string): string {
+  return uid.replace(`:${scope}:`, ':');
+}
+
+/** A result for programs. */
+export function writeJson(result: object, { out }: Pick<Terminal, 'out'>): void {
+  out.write(`${JSON.stringify({ formatVersion: 1, ...result }, null, 2)}\n`);
+}
+
+export function warn(warnings: readonly string[], { err }: Pick<Terminal, 'err'>): void {
+  for (const warning of warnings) err.write(`warning: ${safeText(warning)}\n`);
+}
+
+/** @throws PortolanError `invalid` for a reason that says nothing: it is all that later readers have. */
+export function requiredReason(reason: string | undefined): string {
+  const said = reason?.trim() ?? '';
+  if (said !== '') return said;
+  throw new PortolanError({
+    code: 'cli/no-reason',
+    disposition: 'invalid',
+    message: 'No reason was given. Nothing was recorded.',
+    remedy: 'Say why with --reason "…": it is kept in the history, with your name.',
+  });
+}

@@ -1,0 +1,94 @@
+import type { Monitoring } from '../../../platform/monitoring.ts';
+import { type Scope } from '../../../model/ids.ts';
+import { summarize, type TimeWindow } from '../../terminal/drawing/series.ts';
+import type { ComponentCharts } from './charts.ts';
+import type { Unit } from './units.ts';
+
+const iso = (seconds: number): string => new Date(Math.round(seconds * 1000)).toISOString();
+
+/** One document. `summary` is null, and `samples` empty, where nothing is known. */
+export function monitorDocument(
+  scope: Scope,
+  window: TimeWindow,
+  components: readonly ComponentCharts[],
+  { source, isEmpty }: Pick<Monitoring, 'source' | 'isEmpty'>,
+): object {
+  return {
+    formatVersion: 1,
+    scope,
+    from: iso(window.startSeconds),
+    to: iso(window.endSeconds),
+    stepSeconds: window.stepSeconds,
+    source,
+    samplesLost: isEmpty,
+    components: components.map(({ charts, ...component }) => ({
+      ...component,
+      series: charts.map(({ item, series, unit, status, samples }) => {
+        const summary = summarize(samples);
+        return {
+          item,
+          number: series ?? 1,
+          unit: UNIT_NAMES[unit],
+          status,
+          summary:
+            summary === undefined
+              ? null
+              : { min: summary.min, max: summary.max, last: summary.last, lastTime: iso(summary.lastSeconds) },
+          samples: samples.map(([seconds, value]) => ({ time: iso(seconds), value })),
+        };
+      }),
+    })),
+  };
+}
+
+/** Guessed from the item's name; null where the name says nothing. */
+const UNIT_NAMES: Readonly<Record<Unit, string | null>> = {
+  bytes: 'bytes',
+  milliseconds: 'milliseconds',
+  seconds: 'seconds',
+  percent: 'percent',
+  'per-second': 'per-second',
+  cores: 'cores',
+  plain: null,
+};
+
+const CSV_COLUMNS = [
+  'time',
+  'platform',
+  'team',
+  'region',
+  'app_id',
+  'service_id',
+  'component',
+  'item',
+  'series',
+  'unit',
+  'value',
+] as const;
+
+/** RFC 4180, a line for each sample. The columns and their order stay. */
+export function monitorCsv(scope: Scope, components: readonly ComponentCharts[]): string {
+  const { platform, team, region, appId } = scope;
+  const rows = components.flatMap(({ serviceId, name, charts }) =>
+    charts.flatMap(({ item, series, unit, samples }) =>
+      samples.map(([seconds, value]) => [
+        iso(seconds),
+        platform,
+        team,
+        region,
+        String(appId),
+        serviceId,
+        name,
+        item,
+        String(series ?? 1),
+        UNIT_NAMES[unit] ?? '',
+        String(value),
+      ]),
+    ),
+  );
+  return [CSV_COLUMNS, ...rows].map((row) => `${row.map(csvField).join(',')}\r\n`).join('');
+}
+
+function csvField(text: string): string {
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

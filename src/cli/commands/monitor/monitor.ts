@@ -1,0 +1,220 @@
+import { Option } from '@commander-js/extra-typings';
+import { formatDuration } from '../../../model/duration.ts';
+import { PortolanError } from '../../../model/errors.ts';
+import { type Scope, scopeKey } from '../../../model/ids.ts';
+import { safeLine } from '../../../model/text.ts';
+import type { CommandDefinition, Surroundings } from '../../session/command.ts';
+import { asciiOption, glyphsFor } from '../../terminal/drawing/glyphs.ts';
+import type { TimeWindow } from '../../terminal/drawing/series.ts';
+import { EXIT, type ExitCode } from '../../session/exit-codes.ts';
+import type { InputOptions } from '../../session/input.ts';
+import type { LogOptions } from '../../session/logging.ts';
+import {
+  collect,
+  configOption,
+  filenameOption,
+  integerArgument,
+  logFormatOption,
+  logLevelOption,
+  outputOption,
+  varFileOption,
+  varOption,
+} from '../../session/options.ts';
+import { paintFor } from '../../session/plan-view.ts';
+import { type Monitoring, readMonitoring, sourceInWords } from '../../../platform/monitoring.ts';
+import type { Platforms } from '../../session/platforms.ts';
+import { reportProblems } from '../../session/problems.ts';
+import { wrap } from '../../terminal/text.ts';
+import { intervalOf, type WatchFlag, watch, watchOption } from '../watch.ts';
+import { withOpenPlatforms } from '../../session/with-platforms.ts';
+import { type ChartFilter, chartsOf, type ComponentCharts } from './charts.ts';
+import { monitorCsv, monitorDocument } from './formats.ts';
+import { overviewLines, type View } from './overview.ts';
+import { heightWithin, plotLines } from './plots.ts';
+import { targetOf } from './target.ts';
+import { type When, whenArgument } from './when.ts';
+import { windowOf, type WindowOptions } from './window.ts';
+
+const WATCH_MS = 15_000;
+
+const HELP = `
+APP is the name of an Application manifest (with -f), or PLATFORM/TEAM/REGION/APP-ID.
+Samples come from the region's metrics where the platform has its range query, else from the documented endpoint of the
+application, from which a real server loses every sample; the output names the source.
+Units are not part of the API: they are guessed from the names of the items. Where samples are missing there is a gap,
+never a zero; components without the performance plugin do not appear at all.
+
+Examples:
+  portolan monitor shop -f manifests/
+  portolan monitor shop -f manifests/ --overview --watch 30s
+  portolan monitor default/team-a/region-1/42 --since 6h --step 300 --component shop-web --item request_time
+  portolan monitor shop -f manifests/ --since 2026-11-20T08:00:00Z --until 2026-11-20T09:00:00Z -o csv > shop.csv`;
+
+export const monitorCommand: CommandDefinition = {
+  goesOn: true,
+  help: {
+    about: 'Reads the monitoring history that the platform keeps of an application and draws each series. Reads only.',
+    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.unreachable, EXIT.interrupted],
+    seeAlso: ['status', 'events'],
+  },
+  define(command, invoke) {
+    command
+      .argument('<app>', 'Application manifest, or PLATFORM/TEAM/REGION/APP-ID')
+      .addOption(
+        new Option('--since <when>', 'from: so long ago, or a time')
+          .argParser(whenArgument)
+          .default({ type: 'ago', ms: 3_600_000 } as When, '1h'),
+      )
+      .addOption(
+        new Option('--until <when>', 'to: so long ago, or a time')
+          .argParser(whenArgument)
+          .default({ type: 'ago', ms: 0 } as When, 'now'),
+      )
+      .addOption(
+        new Option('--step <seconds>', 'seconds between samples').argParser(integerArgument(1, 86_400)).default(60),
+      )
+      .addOption(new Option('--outer', 'only components with an outer port'))
+      .addOption(
+        new Option('--component <name>', 'only this component, by name or id; may be repeated').argParser(collect),
+      )
+      .addOption(new Option('--item <name>', 'only this item; may be repeated').argParser(collect))
+      .addOption(new Option('--overview', 'a line for each series, no plots'))
+      .addOption(watchOption('15s'))
+      .addOption(asciiOption())
+      .addOption(filenameOption())
+      .addOption(configOption())
+      .addOption(varOption())
+      .addOption(varFileOption())
+      .addOption(outputOption(['text', 'json', 'csv']))
+      .addOption(logLevelOption())
+      .addOption(logFormatOption())
+      .addHelpText('after', HELP)
+      .action((app, options) => invoke((surroundings) => monitor(app, options, surroundings)));
+  },
+};
+
+interface MonitorOptions extends InputOptions, LogOptions, WindowOptions, ChartFilter {
+  readonly outer?: true | undefined;
+  readonly overview?: true | undefined;
+  readonly watch?: WatchFlag;
+  readonly ascii?: boolean | undefined;
+  readonly output: 'text' | 'json' | 'csv';
+}
+
+/** What one look at the platform gave. */
+interface Seen {
+  readonly scope: Scope;
+  readonly window: TimeWindow;
+  readonly components: readonly ComponentCharts[];
+  readonly monitoring: Pick<Monitoring, 'source' | 'isEmpty'>;
+}
+
+async function monitor(app: string, options: MonitorOptions, surroundings: Surroundings): Promise<ExitCode> {
+  windowOf(options, surroundings.clock.now());
+  const intervalMs = intervalOf(options.watch, WATCH_MS);
+  if (intervalMs !== undefined && options.output === 'csv') throw csvIsOneTable();
+  const { operator, scopeOf } = await targetOf(app, options, surroundings);
+  const invalid = reportProblems(operator.problems, surroundings.terminal);
+  if (invalid !== undefined) return invalid;
+  return await withOpenPlatforms(operator, options, surroundings, async (platforms) => {
+    const scope = await scopeOf(platforms);
+    const look = (): Promise<Seen> => lookAt(scope, platforms, options, surroundings);
+    if (intervalMs === undefined) {
+      write(await look(), options, surroundings);
+      return EXIT.ok;
+    }
+    return watch(
+      {
+        intervalMs,
+        look,
+        draw: (seen, rows) => textLines(seen, options, surroundings, rows),
+        print: (seen) =>
+          options.output === 'json' ? `${JSON.stringify(documentOf(seen))}\n` : textOf(seen, options, surroundings),
+      },
+      surroundings,
+    );
+  });
+}
+
+async function lookAt(
+  scope: Scope,
+  platforms: Platforms,
+  options: MonitorOptions,
+  { clock }: Surroundings,
+): Promise<Seen> {
+  const window = windowOf(options, clock.now());
+  const { startSeconds: start, endSeconds: end, stepSeconds } = window;
+  const query = { start, end, stepSeconds, ...(options.outer === true ? { outerOnly: true } : {}) };
+  const monitoring = await readMonitoring(platforms.client(scope.platform), scope, query);
+  return { scope, window, components: chartsOf(monitoring.monitors, options), monitoring };
+}
+
+function write(seen: Seen, options: MonitorOptions, surroundings: Surroundings): void {
+  const { out, err } = surroundings.terminal;
+  switch (options.output) {
+    case 'text':
+      out.write(textOf(seen, options, surroundings));
+      break;
+    case 'json':
+      out.write(`${JSON.stringify(documentOf(seen), null, 2)}\n`);
+      break;
+    case 'csv':
+      out.write(monitorCsv(seen.scope, seen.components));
+      // A table of samples has no line for what has none.
+      for (const { name, charts } of seen.components)
+        if (charts.every(({ samples }) => samples.length === 0))
+          err.write(`note: no data of ${safeLine(name)}: what it does is not known\n`);
+      break;
+  }
+}
+
+function documentOf({ scope, window, components, monitoring }: Seen): object {
+  return monitorDocument(scope, window, components, monitoring);
+}
+
+function textOf(seen: Seen, options: MonitorOptions, surroundings: Surroundings): string {
+  return textLines(seen, options, surroundings, undefined)
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+/** @param rows that there is room for; undefined: as many as it takes. */
+function textLines(
+  { scope, window, components, monitoring }: Seen,
+  { overview, ascii }: MonitorOptions,
+  { terminal: { out }, env }: Surroundings,
+  rows: number | undefined,
+): readonly string[] {
+  const { columns, isTerminal } = out;
+  const view: View = { window, columns, isCut: isTerminal, glyphs: glyphsFor(env, ascii), paint: paintFor(out) };
+  const head = [headOf(scope, window), `source: ${sourceInWords(monitoring)}`];
+  const lines = [...(isTerminal ? head.flatMap((line) => wrap(line, columns)) : head), ''];
+  if (components.length === 0) {
+    const nothing =
+      'no data: no component of the application reports monitoring history (components without the performance plugin never do)';
+    return [...lines, ...(isTerminal ? wrap(nothing, columns) : [nothing])];
+  }
+  lines.push(...overviewLines(components, view));
+  if (overview === true) return lines;
+  const height = heightWithin(components, view, rows === undefined ? undefined : rows - lines.length - 1);
+  if (height === undefined)
+    return [...lines, '', 'no room for plots: make the window higher, or name --component and --item'];
+  return [...lines, '', ...plotLines(components, view, height)];
+}
+
+function headOf(scope: Scope, { startSeconds, endSeconds, stepSeconds }: TimeWindow): string {
+  const [from, to] = [startSeconds, endSeconds].map((seconds) =>
+    new Date(seconds * 1000).toISOString().replace('.000', ''),
+  );
+  const span = formatDuration((endSeconds - startSeconds) * 1000);
+  return `${safeLine(scopeKey(scope))}  ${from} to ${to} (${span}), a sample every ${formatDuration(stepSeconds * 1000)}`;
+}
+
+function csvIsOneTable(): PortolanError {
+  return new PortolanError({
+    code: 'monitor/csv-watch',
+    disposition: 'invalid',
+    message: '-o csv is one table, so it cannot be watched. Nothing was asked.',
+    remedy: 'Leave --watch out, or pass -o json: that is one line for each look.',
+  });
+}

@@ -1,0 +1,129 @@
+import { formatDuration } from '../../../model/duration.ts';
+import { safeLine } from '../../../model/text.ts';
+import type { Paint } from '../../../report/text.ts';
+import type { Glyphs } from '../../terminal/drawing/glyphs.ts';
+import { bucket, gapsOf, type Summary, summarize, type TimeWindow } from '../../terminal/drawing/series.ts';
+import { sparkline } from '../../terminal/drawing/sparkline.ts';
+import { tableLines } from '../../terminal/table.ts';
+import { count, fit } from '../../terminal/text.ts';
+import { type Chart, type ComponentCharts, titleOf } from './charts.ts';
+import { formatValue } from './units.ts';
+
+/** What both views are drawn with. */
+export interface View {
+  readonly window: TimeWindow;
+  /** Of the terminal. */
+  readonly columns: number;
+  /** false where nothing may be cut: in pipes and files. */
+  readonly isCut: boolean;
+  readonly glyphs: Glyphs;
+  readonly paint: Paint;
+}
+
+/** Below this there is no room for a table. */
+const TABLE_COLUMNS_MIN = 72;
+const SPARK = { least: 8, most: 40 } as const;
+/** What the columns beside the sparklines take: headers and gaps. */
+const GAP_COLUMNS = 3;
+
+/** One line for each series of each component: how it went, its last, least and greatest value, and what is missing. */
+export function overviewLines(components: readonly ComponentCharts[], view: View): readonly string[] {
+  return view.columns < TABLE_COLUMNS_MIN ? narrowLines(components, view) : wideLines(components, view);
+}
+
+/** What is said of a series beside its picture. */
+export interface Facts {
+  readonly last: string;
+  readonly min: string;
+  readonly max: string;
+  /** `''`: nothing is missing. */
+  readonly missing: string;
+}
+
+/** undefined: nothing is known of it. */
+export function factsOf({ samples, unit }: Chart, window: TimeWindow): Facts | undefined {
+  const summary: Summary | undefined = summarize(samples);
+  if (summary === undefined) return undefined;
+  const gaps = gapsOf(samples, window);
+  return {
+    last: formatValue(summary.last, unit),
+    min: formatValue(summary.min, unit),
+    max: formatValue(summary.max, unit),
+    missing: gaps.count === 0 ? '' : `${count(gaps.count, 'gap')}, ${formatDuration(gaps.seconds * 1000)}`,
+  };
+}
+
+/** Nothing was measured, or nobody knows: never a zero. */
+export function noDataText({ status }: Pick<Chart, 'status'>): string {
+  return status === null ? 'no data' : `no data (status ${safeLine(status)})`;
+}
+
+interface Row {
+  readonly name: string;
+  readonly title: string;
+  /** undefined: the component has none. */
+  readonly chart: Chart | undefined;
+  readonly facts: Facts | undefined;
+}
+
+function wideLines(components: readonly ComponentCharts[], view: View): readonly string[] {
+  const { window, columns, isCut, glyphs, paint } = view;
+  const rows = components.flatMap(({ name, charts }): Row[] =>
+    charts.length === 0
+      ? [{ name, title: '', chart: undefined, facts: undefined }]
+      : charts.map((chart) => ({ name, title: titleOf(chart), chart, facts: factsOf(chart, window) })),
+  );
+  const isAnyMissing = rows.some(({ facts }) => facts !== undefined && facts.missing !== '');
+  const cells = (picture: (chart: Chart | undefined) => string) =>
+    rows.map(({ name, title, chart, facts }) => [
+      name,
+      title,
+      facts === undefined ? (chart === undefined ? 'no items' : noDataText(chart)) : picture(chart),
+      facts?.last,
+      facts?.min,
+      facts?.max,
+      ...(isAnyMissing ? [facts?.missing] : []),
+    ]);
+  const layout = [
+    { title: 'component', narrowest: 10 },
+    { title: 'item', narrowest: 10 },
+    { title: 'trend', paint: (text: string) => paint('note', text) },
+    { title: 'last', align: 'right' as const },
+    { title: 'min', align: 'right' as const },
+    { title: 'max', align: 'right' as const },
+    ...(isAnyMissing ? [{ title: 'missing' }] : []),
+  ];
+  const [bare = ''] = tableLines(
+    layout,
+    cells(() => ''),
+  );
+  const width = sparkWidth(columns - bare.length + 'TREND'.length, window);
+  const spark = (chart: Chart | undefined): string => sparkline(bucket(chart?.samples ?? [], window, width), glyphs);
+  return tableLines(layout, cells(spark), isCut ? { columns, ellipsis: glyphs.ellipsis } : {});
+}
+
+/** More columns than samples would only repeat them. */
+function sparkWidth(room: number, { startSeconds, endSeconds, stepSeconds }: TimeWindow): number {
+  const samples = Math.max(SPARK.least, Math.floor((endSeconds - startSeconds) / stepSeconds));
+  return Math.max(SPARK.least, Math.min(SPARK.most, room, samples));
+}
+
+function narrowLines(components: readonly ComponentCharts[], view: View): readonly string[] {
+  const { window, columns, glyphs, paint } = view;
+  const cut = (text: string): string => (view.isCut ? fit(text, columns, glyphs.ellipsis) : text);
+  return components.flatMap(({ name, charts }) => [
+    paint('title', cut(safeLine(name))),
+    ...(charts.length === 0 ? ['  no items'] : []),
+    ...charts.flatMap((chart) => {
+      const title = `  ${safeLine(titleOf(chart))}`;
+      const facts = factsOf(chart, window);
+      if (facts === undefined) return [cut(`${title}${' '.repeat(GAP_COLUMNS)}${noDataText(chart)}`)];
+      const width = sparkWidth(columns - 4, window);
+      return [
+        cut(`${title}${' '.repeat(GAP_COLUMNS)}${facts.last}`),
+        `    ${paint('note', sparkline(bucket(chart.samples, window, width), glyphs))}`,
+        cut(`    min ${facts.min}  max ${facts.max}${facts.missing === '' ? '' : `  ${facts.missing}`}`),
+      ];
+    }),
+  ]);
+}

@@ -1,0 +1,71 @@
+import { safeLine } from '../../../model/text.ts';
+import { plot } from '../../terminal/drawing/plot.ts';
+import { arrange, type Arrangement, sideBySide } from '../../terminal/drawing/side-by-side.ts';
+import { displayWidth, fit } from '../../terminal/text.ts';
+import { type Chart, type ComponentCharts, titleOf } from './charts.ts';
+import { factsOf, noDataText, type View } from './overview.ts';
+import { formatValue } from './units.ts';
+
+/** A component's plots need this much room; more than the widest makes them no better to read. */
+const BLOCK = { narrowest: 46, widest: 100 } as const;
+/** Lines of a picture, the highest first: odd, so that ticks divide them evenly. */
+const HEIGHTS = [9, 7, 5, 3] as const;
+const HEIGHT_USUAL = 7;
+/** A plot's title, its axis of time, its labels, and the line between two. */
+const AROUND_LINES = 4;
+
+/** Every series as a plot with axes, the components beside each other where there is room. */
+export function plotLines(components: readonly ComponentCharts[], view: View, height: number): readonly string[] {
+  const arrangement = arrange(components.length, view.columns, BLOCK);
+  const blocks = components.map((component) => blockOf(component, view, arrangement, height));
+  return sideBySide(blocks, arrangement);
+}
+
+/** How high plots may be so that all of them are seen in so many lines; undefined: there is no room for them. */
+export function heightWithin(
+  components: readonly ComponentCharts[],
+  { columns }: Pick<View, 'columns'>,
+  lines: number | undefined,
+): number | undefined {
+  if (lines === undefined) return HEIGHT_USUAL;
+  const { perRow } = arrange(components.length, columns, BLOCK);
+  let plots = 0;
+  let rows = 0;
+  for (let first = 0; first < components.length; first += perRow) {
+    plots += Math.max(...components.slice(first, first + perRow).map(({ charts }) => charts.length));
+    rows += 1;
+  }
+  // Each row of components has a heading, and a line before the next.
+  const room = Math.floor((lines - 2 * rows) / Math.max(1, plots)) - AROUND_LINES;
+  return HEIGHTS.find((height) => height <= room);
+}
+
+function blockOf(component: ComponentCharts, view: View, { width }: Arrangement, height: number): readonly string[] {
+  const { paint, glyphs } = view;
+  const { serviceId, name, charts } = component;
+  const id = serviceId === name ? '' : `  (component ${safeLine(serviceId)})`;
+  const head = fit(`${paint('title', safeLine(name))}${paint('dim', id)}`, width, glyphs.ellipsis);
+  if (charts.length === 0) return [head, '  no data: the platform has no monitoring items for it'];
+  return [head, ...charts.flatMap((chart, at) => [...(at > 0 ? [''] : []), ...chartLines(chart, view, width, height)])];
+}
+
+function chartLines(chart: Chart, view: View, width: number, height: number): readonly string[] {
+  const { window, glyphs, paint } = view;
+  const facts = factsOf(chart, window);
+  const title = safeLine(titleOf(chart));
+  if (facts === undefined) return [`  ${title}  ${noDataText(chart)}`];
+  const { last, min, max, missing } = facts;
+  const words = `  ${title}  last ${last}  min ${min}  max ${max}${missing === '' ? '' : `  missing: ${missing}`}`;
+  // What does not fit stands in the overview.
+  const head = displayWidth(words) <= width ? words : `  ${title}  last ${last}`;
+  const lines = plot(chart.samples, {
+    window,
+    width: width - 2,
+    height,
+    label: (value) => formatValue(value, chart.unit),
+    base: chart.unit === 'bytes' ? 1024 : 10,
+    glyphs,
+    paint,
+  });
+  return [fit(head, width, glyphs.ellipsis), ...lines.map((line) => `  ${line}`)];
+}

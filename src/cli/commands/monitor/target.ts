@@ -1,0 +1,56 @@
+import type { ApplicationSpec } from '../../../kinds/application/spec.ts';
+import { PortolanError } from '../../../model/errors.ts';
+import type { Scope } from '../../../model/ids.ts';
+import type { Resource } from '../../../model/resource.ts';
+import { resolveScope } from '../../../reconcile/resolution/resolve-scope.ts';
+import type { Surroundings } from '../../session/command.ts';
+import { type OperatorConfiguration, readConfiguration } from '../../session/configuration.ts';
+import { type InputOptions, loadInput } from '../../session/input.ts';
+import type { Platforms } from '../../session/platforms.ts';
+import { unknownApplication } from '../../session/unknown-application.ts';
+
+/** Which application is meant, and the configuration to reach it with. */
+export interface Target {
+  readonly operator: OperatorConfiguration;
+  /** Asked only when the configuration and the manifests have no problem. */
+  readonly scopeOf: (platforms: Platforms) => Promise<Scope>;
+}
+
+/** @param app the name of a manifest, or PLATFORM/TEAM/REGION/APP-ID. */
+export async function targetOf(app: string, options: InputOptions, surroundings: Surroundings): Promise<Target> {
+  const name = app.replace(/^Application\//, '');
+  if (!name.includes('/')) return byManifest(name, options, surroundings);
+  const scope = parseAddress(app);
+  return { operator: readConfiguration(options.config, surroundings), scopeOf: async () => scope };
+}
+
+async function byManifest(name: string, options: InputOptions, surroundings: Surroundings): Promise<Target> {
+  const input = await loadInput(options, surroundings);
+  return {
+    operator: input,
+    scopeOf: async (platforms) => {
+      const application = applicationOf(name, [...input.desired.values()]);
+      return (await resolveScope(application, { client: platforms.client(application.spec.platform) })).scope;
+    },
+  };
+}
+
+function applicationOf(name: string, resources: readonly Resource[]): Resource<ApplicationSpec> {
+  const applications = resources.filter(({ kind }) => kind === 'Application') as readonly Resource<ApplicationSpec>[];
+  const found = applications.find((application) => application.name === name);
+  if (found !== undefined) return found;
+  const names = applications.map((application) => application.name);
+  throw unknownApplication('monitor', name, names, 'PLATFORM/TEAM/REGION/APP-ID works without manifests.');
+}
+
+function parseAddress(text: string): Scope {
+  const [platform = '', team = '', region = '', appId = '', ...rest] = text.split('/');
+  const complete = platform !== '' && team !== '' && region !== '' && /^[0-9]{1,15}$/.test(appId) && rest.length === 0;
+  if (complete) return { platform, team, region, appId: Number(appId) };
+  throw new PortolanError({
+    code: 'monitor/bad-address',
+    disposition: 'invalid',
+    message: `${text} is not PLATFORM/TEAM/REGION/APP-ID. Nothing was asked.`,
+    remedy: 'Write it like default/team-a/region-1/42: the last part is the number of the application.',
+  });
+}

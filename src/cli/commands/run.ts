@@ -1,0 +1,339 @@
+import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import packageFile from '../../../package.json' with { type: 'json' };
+import { type Controller, createController } from '../../controller/controller.ts';
+import type { ControllerOptions } from '../../controller/options.ts';
+import type { Settings } from '../../configuration/settings/spec.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import { formatDuration } from '../../model/duration.ts';
+import { PortolanError } from '../../model/errors.ts';
+import type { Log } from '../../runtime/log.ts';
+import { openSourceFeed } from '../../source/open-feed.ts';
+import { isOfCommit } from '../../source/snapshot.ts';
+import { rememberCapabilities, rememberedCapabilities } from '../session/capabilities.ts';
+import type { CommandDefinition, Surroundings } from '../session/command.ts';
+import {
+  configurationContents,
+  configurationText,
+  type DaemonInput,
+  keptFormer,
+  openConfiguration,
+  type OpenedConfiguration,
+} from '../session/daemon-configuration.ts';
+import { EXIT, type ExitCode } from '../session/exit-codes.ts';
+import { createLog, type LogOptions } from '../session/logging.ts';
+import { DEFAULT_LEDGER_FILE, openLedger } from '../session/open-ledger.ts';
+import { type Observation, openObservation } from '../session/observation.ts';
+import {
+  configOption,
+  filenameOption,
+  ledgerOption,
+  logFormatOption,
+  logLevelOption,
+  sourceOption,
+  varFileOption,
+  varOption,
+} from '../session/options.ts';
+import { allowEmptyOption, allowRewindOption, allowShrunkOption } from '../session/pass-options.ts';
+import { readConfiguration } from '../session/configuration.ts';
+import { reportProblems } from '../session/problems.ts';
+import { reportError } from '../session/report.ts';
+import { openSecret } from '../session/secrets.ts';
+import { openWorkbenches } from '../session/workbenches.ts';
+import { openSurfaces, type Surfaces } from '../session/surfaces.ts';
+
+const HELP = `
+Examples:
+  portolan run --config portolan.yaml -f checkout/manifests --ledger /var/lib/portolan/portolan.db
+  portolan run -f checkout --ref main --log-format json
+
+A git checkout is read from its objects at one commit, whatever its files say; any other folder once it holds still.
+SIGTERM finishes what is under way and ends; SIGHUP reads the configuration again, and so does a change of it.
+--allow-empty, --allow-shrunk and --allow-rewind hold for what is read first after the start, and for nothing later.`;
+
+/** How often the configuration is looked at; secrets in files are read again by themselves. */
+const CONFIGURATION_EVERY_MS = 5_000;
+
+export const runCommand: CommandDefinition = {
+  help: {
+    about:
+      'The daemon: follows a git checkout, a repository or a folder, keeps the platform equal to it, puts drift right and answers over HTTP. It holds its ledger alone for as long as it runs.',
+    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.held, EXIT.unreachable, EXIT.locked, EXIT.interrupted],
+    seeAlso: ['status', 'events', 'sync', 'config'],
+  },
+  define(command, invoke) {
+    command
+      .addOption(filenameOption())
+      .addOption(
+        new Option('--ref <ref>', 'branch, tag or commit that is followed (default: spec.source.ref, or HEAD)'),
+      )
+      .addOption(configOption())
+      .addOption(ledgerOption())
+      .addOption(
+        new Option(
+          '--listen <address>',
+          'address:port of the API, port 0 for any free one (default: spec.server.listen, 127.0.0.1:7780)',
+        ).argParser(listenArgument),
+      )
+      .addOption(sourceOption())
+      .addOption(varOption())
+      .addOption(varFileOption())
+      .addOption(allowEmptyOption())
+      .addOption(allowShrunkOption())
+      .addOption(allowRewindOption())
+      .addOption(logLevelOption())
+      .addOption(logFormatOption())
+      .addHelpText('after', HELP)
+      .action((options) => invoke((surroundings) => run(options, surroundings)));
+  },
+};
+
+function listenArgument(text: string): string {
+  if (/^([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}$/.test(text)) return text;
+  throw new InvalidArgumentError('Expected address:port, such as 127.0.0.1:7780 or [::]:7780.');
+}
+
+/** The option goes before the file. */
+function withListen(settings: Settings, { listen }: RunOptions): Settings {
+  return listen === undefined ? settings : { ...settings, server: { ...settings.server, listen } };
+}
+
+interface RunOptions extends LogOptions, DaemonInput {
+  readonly filename?: readonly string[] | undefined;
+  readonly ref?: string | undefined;
+  readonly listen?: string | undefined;
+  readonly ledger?: string | undefined;
+  readonly source: string;
+  readonly allowEmpty?: true | undefined;
+  readonly allowShrunk?: true | undefined;
+  readonly allowRewind?: true | undefined;
+}
+
+async function run(options: RunOptions, surroundings: Surroundings): Promise<ExitCode> {
+  if (options.ledger === 'none') throw needsLedger();
+  const log = await createLog(options, surroundings);
+  // Faults of the configuration are told before the ledger is created or locked.
+  const { configuration, problems } = readConfiguration(options.config, surroundings);
+  const invalid = reportProblems(problems, surroundings.terminal);
+  if (invalid !== undefined) return invalid;
+  const actor = `portolan run by ${surroundings.who}`;
+  const holder = `${actor}${addressOf(withListen(configuration.settings, options))}`;
+  const { ledger } = await openLedger({ ledger: options.ledger, actor: holder, readOnly: false }, surroundings);
+  try {
+    return await withLedger(options, surroundings, log, ledger, actor);
+  } finally {
+    await ledger.close();
+  }
+}
+
+/** For whoever finds the ledger locked: where to ask in its place. A port that is not known yet is not said. */
+function addressOf({ server }: Settings): string {
+  if (server.listen.endsWith(':0')) return '';
+  return `, API at ${server.tls === undefined ? 'http' : 'https'}://${server.listen.replace(/^(0\.0\.0\.0|\[::\])(?=:)/, '127.0.0.1')}`;
+}
+
+async function withLedger(
+  options: RunOptions,
+  surroundings: Surroundings,
+  log: Log,
+  ledger: Ledger,
+  actor: string,
+): Promise<ExitCode> {
+  const { configuration } = readConfiguration(options.config, surroundings);
+  const remembered = await rememberedCapabilities(ledger, { configuration });
+  const current: { settings: Settings } = { settings: configuration.settings };
+  const observation = openObservation(() => current.settings, log, surroundings);
+  const opened = await openConfiguration(options, surroundings, log, {
+    remembered: (name) => remembered.get(name) ?? {},
+    onRequest: observation.observer.request,
+  });
+  if ('problems' in opened) return reportProblems(opened.problems, surroundings.terminal) ?? EXIT.invalid;
+  const actorOfSource = { ledger, clock: surroundings.clock, source: options.source, actor };
+  const limits = () => current.settings.source.limits;
+  const { workbench, planWorkbench } = openWorkbenches(surroundings, limits, actorOfSource);
+  const isRepository = options.allowRewind !== true && isOfCommit(await ledger.lastSnapshot(options.source));
+  const feed = feedOf(options, surroundings, log, opened, { workbench, isRepository });
+  const { observer } = observation;
+  const sourceParts = { ledger, feed, workbench, planWorkbench, actor };
+  const kinds = await surroundings.kinds.reconciled();
+  const parts = { ...sourceParts, kinds, log, configuration: opened.forController, observer };
+  const controller = controllerOf(options, surroundings, parts);
+  const settings = withListen(opened.configuration.settings, options);
+  const over = new AbortController();
+  const held: Held = { opened, observation, current, until: AbortSignal.any([surroundings.signal, over.signal]) };
+  observation.attach(controller.api);
+  const surfaces = await openSurfaces({
+    api: controller.api,
+    settings,
+    source: options.source,
+    metrics: observation.metrics,
+    log,
+    surroundings,
+  });
+  log.info(
+    `watching ${feed.location}; API at ${surfaces.url}; ledger ${ledger.location}; ${removes(settings)}; looks at every application each ${formatDuration(settings.controller.resyncIntervalMs)}`,
+  );
+  controller.start();
+  const reloading = keepReloading(options, surroundings, log, controller, surfaces, held);
+  const lost = await Promise.race([controller.lost, untilAborted(surroundings.signal)]);
+  over.abort(new Error('the daemon ends'));
+  log.info(lost === undefined ? 'ending: what is under way is finished first' : 'ending: the ledger is no longer ours');
+  const isWhole = await controller.drain();
+  for (const part of [surfaces, planWorkbench, observation]) await part.close();
+  await reloading;
+  await release(held, ledger, surroundings);
+  if (lost !== undefined) return reportError(lost, surroundings);
+  const rest = isWhole ? 'everything that was sent is recorded' : 'what was cut off is looked at by the next start';
+  log.info(`ended; ${rest}`);
+  return isWhole ? EXIT.ok : EXIT.failed;
+}
+
+async function release({ opened }: Held, ledger: Ledger, { clock }: Surroundings): Promise<void> {
+  await rememberCapabilities(ledger, opened, clock).catch((error: unknown) => {
+    if (!(error instanceof PortolanError)) throw error;
+  });
+  await opened.platforms.close();
+}
+
+function feedOf(
+  options: RunOptions,
+  surroundings: Surroundings,
+  log: Log,
+  { file, configuration }: OpenedConfiguration,
+  rest: Pick<Parameters<typeof openSourceFeed>[0], 'workbench' | 'isRepository'>,
+): ReturnType<typeof openSourceFeed> {
+  const { clock, random, env } = surroundings;
+  return openSourceFeed({
+    paths: options.filename ?? [],
+    ref: options.ref,
+    exclude: file === undefined ? [] : [file],
+    settings: configuration.settings.source,
+    clock,
+    random,
+    log,
+    path: env.PATH,
+    // Beside the ledger: what was fetched is there after a restart too, even while the remote is away.
+    cacheFolder: `${options.ledger ?? DEFAULT_LEDGER_FILE}.source`,
+    secret: (reference, where) => openSecret(reference, where, surroundings),
+    ...rest,
+  });
+}
+
+function controllerOf(
+  options: RunOptions,
+  { clock, random }: Surroundings,
+  parts: Omit<ControllerOptions, 'clock' | 'random' | 'source' | 'version' | 'allow'>,
+): Controller {
+  return createController({
+    clock,
+    random,
+    source: options.source,
+    version: packageFile.version,
+    allow: {
+      empty: options.allowEmpty === true,
+      shrunk: options.allowShrunk === true,
+      rewind: options.allowRewind === true,
+    },
+    ...parts,
+  });
+}
+
+/** What a reload replaces. */
+interface Held {
+  opened: OpenedConfiguration;
+  readonly observation: Observation;
+  readonly current: { settings: Settings };
+  /** Aborted when the daemon ends, for whatever reason. */
+  readonly until: AbortSignal;
+}
+
+function removes({ prune, controller }: Settings): string {
+  return prune.enabled
+    ? `removes what the source no longer names after ${formatDuration(controller.pruneAfterMs)}, at most ${prune.maxObjects} objects for one revision`
+    : 'removes nothing (spec.prune.enabled is false)';
+}
+
+/** Reads the configuration again when it changed or a hangup asks for it, until the process is to end. */
+async function keepReloading(
+  options: RunOptions,
+  surroundings: Surroundings,
+  log: Log,
+  controller: Controller,
+  surfaces: Surfaces,
+  held: Held,
+): Promise<void> {
+  const { clock } = surroundings;
+  const { until: signal } = held;
+  const stopListening = surroundings.onHangup?.(() => void attempt());
+  let contentsBefore = configurationContents(options);
+  let before = configurationText(options, surroundings);
+  let isBusy = false;
+  const closing: Promise<void>[] = [];
+
+  async function attempt(): Promise<void> {
+    if (isBusy || signal.aborted) return;
+    isBusy = true;
+    try {
+      const next = await openConfiguration(options, surroundings, log, {
+        onRequest: held.observation.observer.request,
+      });
+      if ('problems' in next) throw keptFormer(next.problems);
+      const former = held.opened;
+      held.opened = next;
+      held.current.settings = next.configuration.settings;
+      if (JSON.stringify(former.configuration.settings.source) !== JSON.stringify(next.configuration.settings.source))
+        log.warn('spec.source of Settings changed; the daemon takes that up when it is started again');
+      log.info(`the configuration was read again; ${removes(next.configuration.settings)}`);
+      // Passes that began with the former one end with it.
+      closing.push(controller.reload(next.forController).then(() => former.platforms.close()));
+      await surfaces.reload(withListen(next.configuration.settings, options));
+    } catch (error) {
+      if (!(error instanceof PortolanError)) throw error;
+      log.error(error.message, { code: error.code, remedy: error.remedy });
+    } finally {
+      isBusy = false;
+    }
+  }
+
+  while (!signal.aborted) {
+    try {
+      await clock.sleep(CONFIGURATION_EVERY_MS, signal);
+    } catch {
+      break;
+    }
+    const contents = textOr(() => configurationContents(options), contentsBefore);
+    if (contents === contentsBefore) continue;
+    contentsBefore = contents;
+    const now = textOr(() => configurationText(options, surroundings), before);
+    if (now === before) continue;
+    before = now;
+    await attempt();
+  }
+  stopListening?.();
+  await Promise.allSettled(closing);
+}
+
+/** A file that is being replaced may not be there for a moment. */
+function textOr(read: () => string, otherwise: string): string {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof PortolanError) return otherwise;
+    throw error;
+  }
+}
+
+function untilAborted(signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    else signal.addEventListener('abort', () => resolve(undefined), { once: true });
+  });
+}
+
+function needsLedger(): PortolanError {
+  return new PortolanError({
+    code: 'cli/no-ledger',
+    disposition: 'invalid',
+    message: 'run needs a ledger: without one nobody knows what was sent. Nothing was started.',
+    remedy: 'Leave --ledger out (portolan.db in the working directory) or name a file.',
+  });
+}

@@ -1,0 +1,183 @@
+import { Option } from '@commander-js/extra-typings';
+import { parse } from 'yaml';
+import { PortolanError } from '../../model/errors.ts';
+import { checkFaultRules } from '../../sandbox/faults.ts';
+import { checkSeed } from '../../sandbox/seed-check.ts';
+import { SANDBOX_TOKEN, type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/server.ts';
+import type { CommandDefinition, Surroundings } from '../session/command.ts';
+import { EXIT, type ExitCode } from '../session/exit-codes.ts';
+import { readNamedFile } from '../session/files.ts';
+import { createLog, type LogOptions } from '../session/logging.ts';
+import { integerArgument, logFormatOption, logLevelOption } from '../session/options.ts';
+
+const DEFAULT_PORT = 7070;
+
+const HELP = `
+The sandbox is the platform's API as a server on this machine (127.0.0.1 only), with a small team, three applications'
+worth of components and a store in it. It forgets everything when it ends, unless --data keeps it.
+
+It also accepts the token with -plain at its end (in place of -admin, if it ends so): that of a user without rights in
+the enterprise.
+
+Below /_sandbox/ it answers to tests and tools: GET health, GET or DELETE requests, GET, POST or DELETE faults, GET state,
+POST regions/NAME, POST components/ID, POST stores.
+
+Examples:
+  portolan sandbox
+  portolan sandbox --port 0 --data ./sandbox-data --dialect documented
+  portolan sandbox --seed seed.yaml --faults faults.yaml
+
+The JSON Schema of a seed is printed by portolan schema seed, that of faults by portolan schema faults.
+
+Example of a seed:
+  enterprise: { id: e1 }
+  regions:
+  - { id: r1, name: region-1 }
+  teams:
+  - { id: t1, name: team-a }
+  applications:
+  - id: 42
+    team: team-a
+    region: region-1
+    name: shop
+    components:
+    - name: shop-web
+      id:
+        6f3c1d5e8a9b40c7a2e4d6f8091b3c5d
+      ports:
+      - { port: 8080, outer: true }
+
+Example of a faults file:
+  # The change is made, the answer lost.
+  - operation: addPort
+    times: 1
+    fault: { type: drop, when: after }
+  # Someone edits a rule.
+  - operation: listRules
+    times: 1
+    fault: { type: edit-rule }
+  # One of ten requests fails.
+  - path: "**/ports"
+    probability: 0.1
+    fault:
+      type: status
+      when: before
+      status: 503`;
+
+export const sandboxCommand: CommandDefinition = {
+  help: {
+    about:
+      'Answers as a server of the platform does, with a small team, three applications and a store in it, on 127.0.0.1 only. For trying things out and for tests: faults can be ordered.',
+    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.interrupted],
+    seeAlso: ['demo', 'init'],
+  },
+  define(command, invoke) {
+    command
+      .addOption(
+        new Option('--port <n>', 'port to listen on, 0 for any free one')
+          .argParser(integerArgument(0, 65535))
+          .default(DEFAULT_PORT),
+      )
+      .addOption(new Option('--data <dir>', 'folder to keep the state in'))
+      .addOption(
+        new Option('--seed <file>', 'what is there at first, as YAML or JSON; a --data that has a state ignores it'),
+      )
+      .addOption(
+        new Option('--dialect <dialect>', 'documented: what the API documents, no more; extended: as a real server')
+          .choices(['documented', 'extended'])
+          .default('extended' as const),
+      )
+      .addOption(new Option('--token <token>', `the one that is accepted (default: ${SANDBOX_TOKEN})`))
+      .addOption(
+        new Option('--latency <ms>', 'wait so long before every answer')
+          .argParser(integerArgument(0, 600_000))
+          .default(0),
+      )
+      .addOption(new Option('--faults <file>', 'what goes wrong, as YAML or JSON'))
+      .addOption(logLevelOption())
+      .addOption(logFormatOption())
+      .addHelpText('after', HELP)
+      .action((options) => invoke((surroundings) => sandbox(options, surroundings)));
+  },
+};
+
+interface SandboxCommandOptions extends LogOptions {
+  readonly port: number;
+  readonly data?: string | undefined;
+  readonly seed?: string | undefined;
+  readonly dialect: 'documented' | 'extended';
+  readonly token?: string | undefined;
+  readonly latency: number;
+  readonly faults?: string | undefined;
+}
+
+/** Runs until a signal comes. That is how it is meant to end, so it ends well. */
+async function sandbox(options: SandboxCommandOptions, surroundings: Surroundings): Promise<ExitCode> {
+  const { terminal, clock, random, signal } = surroundings;
+  const settings: SandboxOptions = {
+    clock,
+    random,
+    port: options.port,
+    dialect: options.dialect,
+    token: options.token ?? SANDBOX_TOKEN,
+    latencyMs: options.latency,
+    log: await createLog(options, surroundings),
+    ...(options.data === undefined ? {} : { dataDir: options.data }),
+    ...(options.seed === undefined ? {} : { seed: checkSeed(readData(options.seed, 'the seed')) }),
+    ...(options.faults === undefined ? {} : { faults: checkFaultRules(readData(options.faults, 'the fault rules')) }),
+  };
+  const running = await startSandbox(settings);
+  try {
+    terminal.out.write(greeting(running, options));
+    await aborted(signal);
+  } finally {
+    await running.close();
+  }
+  terminal.err.write('sandbox closed\n');
+  return EXIT.ok;
+}
+
+/** What to do with it. A token of one's own is not repeated: it may be a real one that was set by mistake. */
+function greeting({ url, dialect }: Sandbox, { token, data }: SandboxCommandOptions): string {
+  const isOwn = token !== undefined && token !== SANDBOX_TOKEN;
+  return `sandbox platform (${dialect} dialect) on ${url}
+
+  token      ${isOwn ? 'the one you gave' : SANDBOX_TOKEN}
+  state      ${data === undefined ? 'in memory, gone when it ends' : `kept in ${data}`}
+  try        curl -H 'Authorization: ${isOwn ? '…' : SANDBOX_TOKEN}' ${url}/openapi/v1/regions
+  manage it  set PORTOLAN_TOKEN to the token, and write into portolan.yaml:
+
+             apiVersion: portolan/v1
+             kind: Platform
+             metadata: { name: default }
+             spec:
+               url: ${url}
+               auth: { header: Authorization, value: { env: PORTOLAN_TOKEN } }
+
+Ctrl-C ends it.
+`;
+}
+
+/** YAML, of which JSON is a part. Anchors could make a small file large; nobody needs them here. */
+function readData(path: string, what: string): unknown {
+  const text = new TextDecoder().decode(readNamedFile(path, what));
+  try {
+    return parse(text, { maxAliasCount: 0 });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new PortolanError({
+      code: 'cli/invalid-yaml',
+      disposition: 'invalid',
+      message: `${what} in ${path} is neither YAML nor JSON: ${why}`,
+      remedy: 'Correct the file; the sandbox was not started.',
+      cause: error,
+    });
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

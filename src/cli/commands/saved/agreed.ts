@@ -1,0 +1,128 @@
+import { safeLine } from '../../../model/text.ts';
+import { unreachable } from '../../../model/unreachable.ts';
+import { judgePlan, type PlanRefusal, type Judgement } from '../../../plan/agreement.ts';
+import type { PlanDocument } from '../../../plan/document.ts';
+import { renderDifference } from '../../../report/difference.ts';
+import type { Disagreement } from '../../../plan/report.ts';
+import type { Surroundings } from '../../session/command.ts';
+import { EXIT, type ExitCode } from '../../session/exit-codes.ts';
+import { paintFor, planExitCode } from '../../session/plan-view.ts';
+import { reportProblems } from '../../session/problems.ts';
+import { type Session, type SessionOptions, withInput, withSession } from '../../session/session.ts';
+import { commandLine } from './commands.ts';
+import { checkCircumstances } from './circumstances.ts';
+import type { OpenedPlan } from './open.ts';
+
+/** What a person agreed to, as a command line names it. */
+export interface Agreement {
+  readonly expect?: string | undefined;
+  readonly opened?: OpenedPlan | undefined;
+}
+
+/** A session over the manifests that the options name, or over those of the saved plan. */
+export async function withAgreed(
+  { opened }: Agreement,
+  options: SessionOptions,
+  surroundings: Surroundings,
+  readOnly: boolean,
+  work: (session: Session) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  if (opened === undefined) return withSession(options, surroundings, readOnly, work);
+  const { input, saved, file } = opened;
+  const invalid = reportProblems(input.problems, surroundings.terminal);
+  if (invalid !== undefined) {
+    await options.refuse?.(input.problems);
+    return invalid;
+  }
+  const { savedMs, savedBy, plan, allowed } = saved;
+  const revision = plan.revision === null ? '' : ` of ${plan.revision}`;
+  const limits = [allowed.prune ? ', with --prune' : '', allowed.targets === null ? '' : ', with --target'].join('');
+  surroundings.terminal.err.write(
+    `${safeLine(`${file}: plan${revision} for source ${plan.source}, made ${new Date(savedMs).toISOString()} by ${savedBy}${limits}`)}\n`,
+  );
+  return withInput(input, options, surroundings, readOnly, (session) => {
+    checkCircumstances(opened, session);
+    return work(session);
+  });
+}
+
+/** Compares the plan that has just been made with the one that was agreed to. */
+export async function judge(
+  document: PlanDocument,
+  { expect, opened }: Agreement,
+  session: Session,
+): Promise<Judgement> {
+  const last = opened === undefined ? undefined : await session.ledger.lastSnapshot(session.source);
+  return judgePlan(document, { expected: expect, saved: opened?.saved }, session.snapshot, last);
+}
+
+/**
+ * What `plan` ends with. It carries nothing out, so it takes its digest at its word: a plan that is empty by now is
+ * another one too.
+ */
+export function endOfPlan(
+  document: PlanDocument,
+  {
+    expect,
+    detailedExitcode,
+  }: { readonly expect?: string | undefined; readonly detailedExitcode?: boolean | undefined },
+  surroundings: Surroundings,
+): { readonly exitCode: ExitCode; readonly isExpected: boolean } {
+  const exitCode = planExitCode(document, detailedExitcode === true);
+  const isExpected = expect === undefined || expect === document.digest;
+  // Part of it is not known: that says more than that the digest is another one.
+  if (isExpected || document.unobserved.length > 0) return { exitCode, isExpected };
+  const refusal: PlanRefusal = { code: 'plan/not-expected', expected: expect, now: document.digest };
+  return { exitCode: reportRefusal(refusal, {}, surroundings), isExpected };
+}
+
+/** A refusal as scripts read it. */
+export function refusalFacts(refusal: PlanRefusal, { opened }: Agreement): Disagreement {
+  const { code, expected, now } = refusal;
+  const again =
+    opened === undefined
+      ? 'Plan again'
+      : `Plan again: ${commandLine(['plan', ...opened.saved.command, '--save', opened.file])}`;
+  const facts = { code, disposition: 'ask-human', expected, now } as const;
+  switch (refusal.code) {
+    case 'plan/stale':
+      return {
+        ...facts,
+        message: `The saved plan is stale: it was ${expected}, and what is to do now is ${now}. Nothing was sent.`,
+        remedy: again,
+        difference: refusal.difference,
+      };
+    case 'plan/superseded':
+      return {
+        ...facts,
+        message: `The saved plan is stale: ${appliedSince(refusal.applied)} was applied from its source since it was made, and it would go back behind that. Nothing was sent.`,
+        remedy: again,
+      };
+    case 'plan/not-expected':
+      return {
+        ...facts,
+        message: `The digest of the plan is ${now}, and ${expected} was expected. Nothing was sent.`,
+        remedy: 'Look at the plan as it is now; if it is what you want, expect its digest.',
+      };
+    default:
+      return unreachable(refusal);
+  }
+}
+
+function appliedSince({ commit, id }: { readonly commit: string; readonly id: string }): string {
+  return commit === '-' ? `another set of manifests (${id.slice(0, 12)})` : `commit ${commit.slice(0, 12)}`;
+}
+
+/** Says on stderr what a refusal means. */
+export function reportRefusal(refusal: PlanRefusal, agreement: Agreement, { terminal }: Surroundings): ExitCode {
+  const { code, message, remedy } = refusalFacts(refusal, agreement);
+  terminal.err.write(`refused: ${safeLine(message)}\n  ${safeLine(remedy)}\n  [${code}]\n`);
+  return EXIT.held;
+}
+
+/** Says on stdout what differs. @param now the plan of now. */
+export function writeDifference(refusal: PlanRefusal, now: PlanDocument, { terminal: { out } }: Surroundings): void {
+  if (refusal.code !== 'plan/stale') return;
+  const holds = now.scopes.flatMap((scope) => scope.holds);
+  out.write(`${renderDifference(refusal.difference, holds, paintFor(out))}\n`);
+}

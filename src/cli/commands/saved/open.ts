@@ -1,0 +1,63 @@
+import { operatorNames } from '../../../configuration/configuration.ts';
+import { recheckResources } from '../../../manifest/recheck.ts';
+import { openPlan, type SavedPlan } from '../../../plan/saved.ts';
+import type { Surroundings } from '../../session/command.ts';
+import { readConfiguration } from '../../session/configuration.ts';
+import { readNamedFile } from '../../session/files.ts';
+import type { Input } from '../../session/input.ts';
+import type { CommitAtHand } from '../../session/revision.ts';
+import type { SessionOptions } from '../../session/session.ts';
+import { existingLedgerPath } from '../ledger/opening.ts';
+import { isSavedPlan } from './shape.ts';
+
+/** A plan in a file, read and checked, and what a session needs in place of manifests. */
+export interface OpenedPlan {
+  readonly file: string;
+  readonly saved: SavedPlan;
+  readonly input: Input;
+}
+
+/** Plans of thousands of applications; a wrong path must not fill the memory. */
+const SAVED_BYTES_MAX = 256 * 1024 * 1024;
+
+/** @throws PortolanError `invalid` when it cannot be read or is no saved plan. Faults in its wishes are in `input`. */
+export function openSavedPlan(
+  file: string,
+  options: Pick<SessionOptions, 'config' | 'ledger'>,
+  surroundings: Pick<Surroundings, 'declarations' | 'overrides'>,
+): OpenedPlan {
+  const text = new TextDecoder().decode(readNamedFile(file, 'the saved plan', SAVED_BYTES_MAX));
+  const saved = openPlan(text, file, isSavedPlan);
+  // An empty one would be made in its place.
+  if (saved.ledger !== null && options.ledger !== 'none') existingLedgerPath(options);
+  const operator = readConfiguration(options.config, surroundings);
+  const isUsable = operator.file !== undefined && operator.problems.length === 0;
+  const names = isUsable ? operatorNames(operator.configuration) : undefined;
+  const { desired, problems } = recheckResources(surroundings.declarations, saved.desired, file, names);
+  const commit = saved.commit === null ? undefined : commitOf(saved.commit, saved.basis);
+  return {
+    file,
+    saved,
+    input: {
+      ...operator,
+      desired,
+      commit,
+      files: 0,
+      paths: [],
+      misnamed: [],
+      problems: [...operator.problems, ...problems],
+    },
+  };
+}
+
+/** Git was asked when the plan was made, and is not needed any more. */
+function commitOf({ id, name }: NonNullable<SavedPlan['commit']>, basis: SavedPlan['basis']): CommitAtHand {
+  return {
+    id,
+    name,
+    descentFrom: async (ancestor) => {
+      if (ancestor === id) return 'descends';
+      return ancestor === basis?.commit ? (basis.descent ?? 'unknown') : 'unknown';
+    },
+  };
+}

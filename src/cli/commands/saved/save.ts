@@ -1,0 +1,144 @@
+import type { Declarations } from '../../../kinds/kind.ts';
+import { storeDeclaration } from '../../../configuration/store/declaration.ts';
+import { PortolanError } from '../../../model/errors.ts';
+import { safeLine } from '../../../model/text.ts';
+import type { PlanDocument } from '../../../plan/document.ts';
+import { type PlanAllowances, type SavedPlan, sealPlan } from '../../../plan/saved.ts';
+import { successionOf } from '../../../source/snapshot.ts';
+import type { Surroundings } from '../../session/command.ts';
+import { readFileIfThere, writePrivateLines } from '../../session/files.ts';
+import { NO_LEDGER_YET } from '../../session/open-ledger.ts';
+import type { ServerFlags } from '../../server/options.ts';
+import type { Session, SessionOptions } from '../../session/session.ts';
+import { applyCommandOf, planCommandOf } from './commands.ts';
+
+/**
+ * Whether a plan of these options can be saved at all, before anybody is asked for it.
+ * @throws PortolanError `invalid`
+ */
+export function checkSaving(file: string, options: Pick<SessionOptions, 'ledger'> & ServerFlags): void {
+  if (options.server !== undefined) throw ofServer();
+  if (options.ledger === 'none') throw withoutLedger();
+  const there = readFileIfThere(file, 'what is to be replaced');
+  if (there !== undefined && !/^\{.*"format":"portolan-saved-plan"/s.test(new TextDecoder().decode(there)))
+    throw otherFile(file);
+}
+
+/**
+ * Writes a plan to a file for `apply FILE`, readable for its owner alone, whole or not at all. A plan that nothing could
+ * come of is not written, and stderr says so.
+ */
+export async function savePlan(
+  file: string,
+  document: PlanDocument,
+  session: Session,
+  options: SessionOptions,
+  { clock, who, terminal, redaction, declarations }: Surroundings,
+): Promise<void> {
+  const note = (text: string): void => terminal.err.write(`${safeLine(text)}\n`);
+  if (document.unobserved.length > 0) {
+    note(`note: ${file} was not written: the plan is not whole, because not every application could be observed`);
+    return;
+  }
+  // It may be carried out when its window is open, and somebody who agrees to it lets it through.
+  if (document.refusals.some(({ code }) => code !== 'guard/window' && code !== 'guard/budget')) {
+    note(`note: ${file} was not written: a guard refuses the plan (what lets it through must be given to plan)`);
+    return;
+  }
+  const text = sealPlan({
+    savedMs: clock.now(),
+    savedBy: who.replace(/, pid [0-9]+$/, ''),
+    plan: document,
+    ...(await circumstances(declarations, session)),
+    allowed: allowancesOf(options),
+    command: planCommandOf(options),
+  });
+  // Nothing in it is meant to be one; whoever wrote a token into a label must not find it in an artifact of CI.
+  if (redaction.redact(text) !== text) throw holdsSecret(file);
+  writePrivateLines(file, [text]);
+  note(`The plan is saved in ${file}. To carry out exactly this one: ${applyCommandOf(file, options)}`);
+}
+
+type Circumstances = Pick<SavedPlan, 'desired' | 'commit' | 'basis' | 'ledger' | 'platforms' | 'stores'>;
+
+const STORE = `${storeDeclaration.kind}/`;
+
+async function circumstances(
+  declarations: Declarations,
+  { input, ledger, source, works }: Session,
+): Promise<Circumstances> {
+  const { desired, commit, configuration } = input;
+  const last = await ledger.lastSnapshot(source);
+  const succession = await successionOf(commit, last);
+  const platforms = new Set(works.map(({ application }) => application.spec.platform));
+  const stores = new Set(
+    [...desired.values()]
+      .flatMap(({ kind, spec }) => declarations.get(kind)?.references(spec) ?? [])
+      .flatMap(({ to }) => (to.startsWith(STORE) ? [to.slice(STORE.length)] : [])),
+  );
+  return {
+    desired: [...desired.values()],
+    commit: commit === undefined ? null : { id: commit.id, name: commit.name },
+    basis: last === undefined ? null : { snapshot: last.id, commit: last.commit, descent: succession?.descent ?? null },
+    ledger: ledger.lineage === NO_LEDGER_YET ? null : { lineage: ledger.lineage },
+    platforms: [...configuration.platforms]
+      .filter(([name]) => platforms.has(name))
+      .map(([name, { url }]) => ({ name, url })),
+    stores: [...configuration.stores]
+      .filter(([name]) => stores.has(name))
+      .map(([name, { url, domain, type }]) => ({ name, url, domain, type })),
+  };
+}
+
+function allowancesOf(options: SessionOptions): PlanAllowances {
+  return {
+    prune: options.prune === true,
+    adopt: options.adopt === true ? 'all' : (options.adopt ?? []),
+    targets: options.target ?? null,
+    maxShare: options.maxShare ?? null,
+    maxPrunes: options.maxPrunes ?? null,
+    allowEmpty: options.allowEmpty === true,
+    allowShrunk: options.allowShrunk === true,
+    allowRewind: options.allowRewind === true,
+    firstInstall: options.firstInstall === 'asked' ? [] : (options.firstInstall ?? []),
+  };
+}
+
+function ofServer(): PortolanError {
+  return new PortolanError({
+    code: 'cli/save-on-server',
+    disposition: 'invalid',
+    message:
+      'A plan of --server cannot be saved: the controller that made it holds the ledger, and apply could not carry it out beside it. Nothing was planned.',
+    remedy:
+      'Keep the digest that is printed: plan --expect DIGEST and portolan approve refuse any other plan. Or leave --server out and plan beside the ledger.',
+  });
+}
+
+function withoutLedger(): PortolanError {
+  return new PortolanError({
+    code: 'cli/save-without-ledger',
+    disposition: 'invalid',
+    message:
+      'A plan without a ledger cannot be saved: what is ours is unknown to it, so no apply would make the same plan. Nothing was planned.',
+    remedy: 'Leave --ledger none out, or --save.',
+  });
+}
+
+function otherFile(file: string): PortolanError {
+  return new PortolanError({
+    code: 'cli/file-exists',
+    disposition: 'invalid',
+    message: `${file} exists and is no saved plan, so it is not replaced. Nothing was planned.`,
+    remedy: 'Name another file after --save, or remove this one.',
+  });
+}
+
+function holdsSecret(file: string): PortolanError {
+  return new PortolanError({
+    code: 'plan/holds-a-secret',
+    disposition: 'invalid',
+    message: `The plan holds a value that is a secret of the configuration, so ${file} was not written.`,
+    remedy: 'Take the secret out of the manifests, give the platform a new one, and plan again.',
+  });
+}

@@ -1,0 +1,141 @@
+import { safeLine } from '../../../model/text.ts';
+import type { Glyphs, Mark } from '../../terminal/drawing/glyphs.ts';
+import { paintMark, type Reader, type Remedy } from '../status/standing.ts';
+import { reasonTableLines, tableLines } from '../../terminal/table.ts';
+import { count, displayWidth } from '../../terminal/text.ts';
+
+/** How one thing of an application stands. */
+export type TreeState =
+  | 'in-sync'
+  /** The platform moved away from what was applied. */
+  | 'drifted'
+  /** The manifests want something else, or something more. */
+  | 'to-change'
+  | 'held'
+  /** It exists and somebody else made it: held until it is adopted. */
+  | 'not-ours'
+  | 'waiting'
+  | 'suspended'
+  /** It differs, and by its annotation that is only told. */
+  | 'reported'
+  /** It was not compared. */
+  | 'unknown'
+  /** Ours by the ledger, and git does not name it any more. */
+  | 'withdrawn'
+  /** The platform has it, and no manifest names it. */
+  | 'not-in-manifests';
+
+/** One line of the tree and what hangs below it. */
+export interface TreeNode {
+  /** `application`, `port`, or the noun of a kind. */
+  readonly type: string;
+  /** `Component/shop-web`; what has no manifest is named by what it is. */
+  readonly name: string;
+  /** What tells it from others: `http WEB, inner and outer`. */
+  readonly facts: string;
+  readonly state: TreeState;
+  /** Why it is not in sync; empty where that goes without saying. */
+  readonly reason: string;
+  readonly children: readonly TreeNode[];
+}
+
+/** What is printed, from here or from a server. */
+export interface Forest {
+  readonly revision: string | null;
+  readonly applications: readonly TreeNode[];
+  /** What could not be seen, and what to do about it. */
+  readonly notes: readonly Remedy[];
+}
+
+interface StateFace {
+  readonly mark: Mark;
+  readonly words: string;
+}
+
+const FACES: Readonly<Record<TreeState, StateFace>> = {
+  'in-sync': { mark: 'good', words: 'in sync' },
+  drifted: { mark: 'change', words: 'drifted' },
+  'to-change': { mark: 'change', words: 'to change' },
+  held: { mark: 'held', words: 'held' },
+  'not-ours': { mark: 'held', words: 'not ours' },
+  waiting: { mark: 'waiting', words: 'waiting' },
+  suspended: { mark: 'suspended', words: 'suspended' },
+  reported: { mark: 'reported', words: 'only reported' },
+  unknown: { mark: 'unknown', words: 'not compared' },
+  withdrawn: { mark: 'change', words: 'no longer in the manifests' },
+  'not-in-manifests': { mark: 'foreign', words: 'not in the manifests' },
+};
+
+const REASON_COLUMNS_MIN = 24;
+
+/** A line of the tree, with what is drawn before it and before whatever hangs below it. */
+interface TreeRow {
+  readonly lead: string;
+  readonly below: string;
+  readonly node: TreeNode;
+}
+
+/** The trees as a table: what there is, how it stands, and why. */
+export function treeLines(roots: readonly TreeNode[], reader: Reader): readonly string[] {
+  const { isTerminal, columns, glyphs, paint } = reader;
+  const rows = roots.flatMap((root) => rowsOf(root, '', '', glyphs));
+  const faceOf = (at: number): StateFace => FACES[rows[at]?.node.state ?? 'unknown'];
+  const paintTree = (text: string, at: number): string => {
+    const lead = rows[at]?.lead ?? '';
+    const mark = paintMark(faceOf(at).mark, text.slice(lead.length, lead.length + 1), paint);
+    return `${lead === '' ? '' : paint('dim', lead)}${mark}${text.slice(lead.length + 1)}`;
+  };
+  const named = rows.map(({ lead, node: { name, state } }) => {
+    const sign = isTerminal ? `${glyphs.marks[FACES[state].mark]} ` : '';
+    return `${lead}${sign}${safeLine(name)}`;
+  });
+  const cells = rows.map(({ node: { facts, state, reason } }, at) => [
+    `${named[at]}${facts === '' ? '' : `  ${safeLine(facts)}`}`,
+    FACES[state].words,
+    reason,
+  ]);
+  // Facts may be cut, names not.
+  const narrowest = Math.max(0, ...named.map(displayWidth));
+  const layout = [
+    { title: 'resource', narrowest, ...(isTerminal ? { paint: paintTree } : {}) },
+    { title: 'state', paint: (text: string, at: number) => paintMark(faceOf(at).mark, text, paint) },
+  ];
+  if (!isTerminal) return tableLines([...layout.map(({ title }) => ({ title })), { title: 'reason' }], cells);
+  return reasonTableLines(
+    {
+      columns: layout,
+      title: 'reason',
+      rows: cells,
+      narrowest: REASON_COLUMNS_MIN,
+      long: 'cut',
+      indent: (at) => `${rows[at]?.below ?? ''}    `,
+      paintBelow: (text) => paint('dim', text),
+    },
+    { columns, ellipsis: glyphs.ellipsis },
+  );
+}
+
+function rowsOf(node: TreeNode, lead: string, below: string, glyphs: Glyphs): readonly TreeRow[] {
+  const { branch, last, through, none } = glyphs.tree;
+  const children = node.children.flatMap((child, at) =>
+    at === node.children.length - 1
+      ? rowsOf(child, below + last, below + none, glyphs)
+      : rowsOf(child, below + branch, below + through, glyphs),
+  );
+  return [{ lead, below, node }, ...children];
+}
+
+/** `2 applications: 10 in sync, 1 held, 3 not in the manifests.` */
+export function treeSummary(roots: readonly TreeNode[]): string {
+  const counts = new Map<TreeState, number>();
+  const add = ({ state, children }: TreeNode): void => {
+    counts.set(state, (counts.get(state) ?? 0) + 1);
+    children.forEach(add);
+  };
+  for (const { children } of roots) children.forEach(add);
+  const parts = (Object.keys(FACES) as TreeState[]).flatMap((state) => {
+    const amount = counts.get(state) ?? 0;
+    return amount > 0 ? [`${amount} ${FACES[state].words}`] : [];
+  });
+  return `${count(roots.length, 'application')}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}.`;
+}

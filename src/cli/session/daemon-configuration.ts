@@ -1,0 +1,103 @@
+import type { ControllerConfiguration } from '../../controller/options.ts';
+import { operatorNames, type Configuration } from '../../configuration/configuration.ts';
+import { PortolanError } from '../../model/errors.ts';
+import type { Problem } from '../../model/problem.ts';
+import type { Log } from '../../runtime/log.ts';
+import { hastyRetryPolicy } from '../../platform/retrying.ts';
+import type { Surroundings } from './command.ts';
+import { configurationContent, readConfiguration } from './configuration.ts';
+import { readNamedFile } from './files.ts';
+import { type InputOptions, readVariables } from './input.ts';
+import { openPlatforms, type Platforms, type PlatformsOptions } from './platforms.ts';
+import { lazyStores } from './session.ts';
+import { noPlatform } from './with-platforms.ts';
+
+/** The operator's configuration as the daemon uses it, with its platforms open. */
+export interface OpenedConfiguration {
+  readonly file: string | undefined;
+  readonly configuration: Configuration;
+  readonly forController: ControllerConfiguration;
+  readonly platforms: Platforms;
+}
+
+export type DaemonInput = Pick<InputOptions, 'config' | 'var' | 'varFile'>;
+
+/**
+ * What the files of the configuration hold, with nothing read out of it: as long as it stays, nothing else of them can have
+ * changed, and a daemon that looks every few seconds for months has not parsed them each time.
+ * @throws PortolanError `invalid` when a named file cannot be read.
+ */
+export function configurationContents({ config, varFile = [] }: DaemonInput): string {
+  const contents = [configurationContent(config), ...varFile.map((file) => readNamedFile(file, 'the variables'))];
+  return JSON.stringify(contents.map((bytes) => bytes && Buffer.from(bytes).toString('latin1')));
+}
+
+/** What of the configuration's files makes a difference, as text: compared to see whether it changed. */
+export function configurationText(options: DaemonInput, surroundings: Surroundings): string {
+  const { configuration, problems } = readConfiguration(options.config, surroundings);
+  const { variables } = readVariables(options, surroundings);
+  const { platforms, stores, settings } = configuration;
+  return JSON.stringify([
+    [...platforms],
+    [...stores],
+    settings,
+    [...variables],
+    problems.map(({ message }) => message),
+  ]);
+}
+
+/**
+ * Reads it and opens what it names; every platform once, so that a missing secret is found now and not at night.
+ * @throws PortolanError `invalid`. Faults of its files are returned.
+ */
+export async function openConfiguration(
+  options: DaemonInput,
+  surroundings: Surroundings,
+  log: Log,
+  hooks: Pick<PlatformsOptions, 'remembered' | 'onRequest'>,
+): Promise<OpenedConfiguration | { readonly problems: readonly Problem[] }> {
+  const operator = readConfiguration(options.config, surroundings);
+  const { variables, problems } = readVariables(options, surroundings);
+  const all = [...operator.problems, ...problems];
+  if (all.length > 0) return { problems: all };
+  const { configuration, file } = operator;
+  if (configuration.platforms.size === 0) throw noPlatform(file);
+  const platforms = openPlatforms({
+    configuration,
+    file,
+    surroundings,
+    log,
+    retry: hastyRetryPolicy,
+    ...hooks,
+  });
+  try {
+    for (const name of platforms.names) platforms.client(name);
+  } catch (error) {
+    await platforms.close();
+    throw error;
+  }
+  return {
+    file,
+    configuration,
+    platforms,
+    forController: {
+      settings: configuration.settings,
+      operator: operatorNames(configuration),
+      variables,
+      stores: lazyStores(platforms),
+      client: (name) => platforms.client(name),
+    },
+  };
+}
+
+/** Said when a changed configuration is at fault. */
+export function keptFormer(problems: readonly Problem[]): PortolanError {
+  const [first] = problems;
+  const where = first === undefined ? '' : ` ${first.position.file}:${first.position.line}: ${first.message}`;
+  return new PortolanError({
+    code: 'configuration/faulty',
+    disposition: 'invalid',
+    message: `The changed configuration has ${problems.length === 1 ? 'a fault' : `${problems.length} faults`}; the former one stays in force.${where}`,
+    remedy: 'Correct it; it is read again by itself. `portolan validate` shows every fault.',
+  });
+}

@@ -1,0 +1,63 @@
+import { Option } from '@commander-js/extra-typings';
+import type { Ledger } from '../../ledger/ledger.ts';
+import { PortolanError } from '../../model/errors.ts';
+import { safeLine } from '../../model/text.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { count } from '../terminal/text.ts';
+
+/** `--if-empty WHAT`: what no manifest at all means. */
+export function ifEmptyOption() {
+  return new Option(
+    '--if-empty <what>',
+    'what follows if there is no manifest: fail, or ok while the ledger holds nothing of the source ' +
+      '(default: a warning on a terminal, else fail)',
+  ).choices(['ok', 'fail'] as const);
+}
+
+export interface EmptyFlags {
+  readonly ifEmpty?: 'ok' | 'fail' | undefined;
+}
+
+/** What was read where, and how much it names. */
+export interface Extent {
+  readonly paths: readonly string[];
+  readonly files: number;
+  readonly resources: number;
+}
+
+/**
+ * Refuses manifests that name nothing: a wrong folder must not look like success. What the ledger holds of the source is for
+ * `guard/empty-source` to protect, whatever the flag says.
+ * @param owned where the objects of the source are; undefined: there is no ledger at hand.
+ * @throws PortolanError `invalid` `source/empty`
+ */
+export async function checkEmpty(
+  { paths, files, resources }: Extent,
+  { ifEmpty }: EmptyFlags,
+  { err }: Pick<Terminal, 'err'>,
+  owned?: { readonly ledger: Ledger; readonly source: string },
+): Promise<void> {
+  if (resources > 0 || ifEmpty === 'ok') return;
+  const objects = owned === undefined ? [] : await owned.ledger.objects({ source: owned.source });
+  if (objects.some(({ state }) => state !== 'gone')) return;
+  const where = safeLine(paths.join(', '));
+  const found =
+    files === 0 ? 'no file there ends in .yaml, .yml or .json' : `${count(files, 'file')} without a document`;
+  const message = `There is no manifest in ${where}: ${found}.`;
+  if (ifEmpty === undefined && err.isTerminal) {
+    err.write(`warning: ${message} Is the path right?\n`);
+    return;
+  }
+  throw new PortolanError({
+    code: 'source/empty',
+    disposition: 'invalid',
+    message,
+    remedy: 'Correct the path after -f. If there is nothing to manage yet, pass --if-empty ok.',
+  });
+}
+
+/** Points out files that nobody reads because of their names. */
+export function warnMisnamed(misnamed: readonly string[], { err }: Pick<Terminal, 'err'>): void {
+  for (const path of misnamed)
+    err.write(`warning: ${safeLine(path)} is not read: a manifest ends in .yaml, .yml or .json, in small letters\n`);
+}

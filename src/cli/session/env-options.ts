@@ -1,0 +1,107 @@
+import type { CommandUnknownOpts, Option } from '@commander-js/extra-typings';
+import { PortolanError } from '../../model/errors.ts';
+import { collect, collectOrAll } from './options.ts';
+
+/**
+ * Flags that mean the same for every command share one variable; a command's own flags carry its name, because a
+ * bare `PORTOLAN_PORT` is what Kubernetes sets in every pod beside a service called portolan.
+ */
+const SHARED_FLAGS: ReadonlySet<string> = new Set([
+  'filename',
+  'config',
+  'ledger',
+  'source',
+  'output',
+  'platform',
+  'log-level',
+  'log-format',
+  'revision',
+  'server',
+]);
+
+/**
+ * Flags whose variable is not made from their name. `--var NAME=VALUE` is `PORTOLAN_VAR_NAME`, which leaves no room for a
+ * `PORTOLAN_VAR_FILE` of our own; `--set prune.maxShare=1` is `PORTOLAN_SET_PRUNE_MAX_SHARE`.
+ */
+const NAMED_OTHERWISE: Readonly<Record<string, string | undefined>> = {
+  help: undefined,
+  var: undefined,
+  set: undefined,
+  'var-file': 'PORTOLAN_VARIABLES_FILE',
+  'token-file': 'PORTOLAN_SERVER_TOKEN_FILE',
+};
+
+/** Whether a variable stands for a flag that several commands share: a command that does not have the flag ignores it. */
+export function isSharedVariable(variable: string): boolean {
+  return [...SHARED_FLAGS].some((flag) => variable === `PORTOLAN_${flag.toUpperCase().replaceAll('-', '_')}`);
+}
+
+type NamedOption = Pick<Option, 'name' | 'long'>;
+
+/** The variable that stands for a flag of a command: `PORTOLAN_CONFIG`, `PORTOLAN_SANDBOX_PORT`; undefined for none. */
+export function variableOf(commandName: string, option: NamedOption): string | undefined {
+  const long = option.long?.replace(/^--/, '');
+  if (long === undefined) return undefined;
+  if (Object.hasOwn(NAMED_OTHERWISE, long)) return NAMED_OTHERWISE[long];
+  const name = SHARED_FLAGS.has(long) ? long : `${commandName}-${long}`;
+  return `PORTOLAN_${name.toUpperCase().replaceAll('-', '_')}`;
+}
+
+/** Names each option's variable in its help. */
+export function describeEnvironment(commandName: string, options: readonly Option[]): void {
+  for (const option of options) {
+    const variable = variableOf(commandName, option);
+    if (variable !== undefined) option.description = `${option.description} [$${variable}]`;
+  }
+}
+
+/**
+ * Sets each option that the command line left out from its variable. An empty variable counts as unset; a flag takes
+ * true or false; an option that may be repeated takes a comma-separated list.
+ * @throws PortolanError `invalid` for a value that the flag would refuse too.
+ */
+export function applyEnvironment(
+  commandName: string,
+  command: CommandUnknownOpts,
+  env: Readonly<Record<string, string | undefined>>,
+): void {
+  for (const option of command.options) {
+    const variable = variableOf(commandName, option);
+    const text = variable === undefined ? undefined : env[variable];
+    if (variable === undefined || text === undefined || text === '') continue;
+    const key = option.attributeName();
+    const setBy = command.getOptionValueSource(key);
+    if (setBy !== undefined && setBy !== 'default') continue;
+    command.setOptionValueWithSource(key, parseVariable(option, variable, text), 'env');
+  }
+}
+
+function parseVariable(option: Option, variable: string, text: string): unknown {
+  const isFlag = option.isBoolean() || option.negate;
+  // `--flag [value]` is a flag that may have a value.
+  if (isFlag || option.optional) {
+    const value = { true: true, '1': true, yes: true, false: false, '0': false, no: false }[text.toLowerCase()];
+    if (value !== undefined) return option.negate ? !value : value || (isFlag ? false : undefined);
+    if (isFlag) throw badVariable(variable, 'it stands for a flag and takes true or false');
+  }
+  if (option.parseArg === collect || option.parseArg === collectOrAll) return text.split(',');
+  if (option.argChoices !== undefined && !option.argChoices.includes(text)) {
+    throw badVariable(variable, `it takes one of: ${option.argChoices.join(', ')}`);
+  }
+  if (option.parseArg === undefined) return text;
+  try {
+    return option.parseArg(text, undefined as never);
+  } catch (error) {
+    throw badVariable(variable, error instanceof Error ? error.message : 'its value is refused');
+  }
+}
+
+/** The value is not shown: it may be a secret that was put into the wrong variable. */
+function badVariable(variable: string, why: string): PortolanError {
+  return new PortolanError({
+    code: 'cli/bad-variable',
+    disposition: 'invalid',
+    message: `The environment variable ${variable} has a value that cannot be used: ${why}.`,
+    remedy: `Correct or unset ${variable}; nothing was done.`,
+  });
+}

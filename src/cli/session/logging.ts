@@ -1,0 +1,16 @@
+import type { Log } from '../../runtime/log.ts';
+import { createTextLog, type LogLevel } from '../../runtime/text-log.ts';
+import type { Surroundings } from './command.ts';
+
+export interface LogOptions {
+  readonly logLevel: LogLevel;
+  readonly logFormat: 'text' | 'json';
+}
+
+/** The log of a command, on stderr. The packages for JSON are loaded only where it is wanted. */
+export async function createLog(options: LogOptions, { terminal, clock }: Surroundings): Promise<Log> {
+  const write = (line: string): void => terminal.err.write(line);
+  if (options.logFormat === 'text') return createTextLog(options.logLevel, write);
+  const { createJsonLog } = await import('../../runtime/json-log.ts');
+  return createJsonLog(options.logLevel, clock, write);
+}

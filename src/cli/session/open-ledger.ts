@@ -1,0 +1,82 @@
+import { gone } from '../../ledger/errors.ts';
+import { fileExists } from '../../ledger/files.ts';
+import { readSerialMark } from '../../ledger/serial-file.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import { noLedger } from '../../ledger/none.ts';
+import type { SqliteLedgerOptions } from '../../ledger/sqlite.ts';
+import { PortolanError } from '../../model/errors.ts';
+import { safeLine } from '../../model/text.ts';
+import type { Surroundings } from './command.ts';
+
+/** Where the ledger is when nothing is said: beside the configuration, in the working directory. */
+export const DEFAULT_LEDGER_FILE = 'portolan.db';
+
+/** Lineage of the ledger that stands in where none has been made yet. */
+export const NO_LEDGER_YET = 'none yet';
+
+export interface OpenLedgerOptions {
+  /** `--ledger`: a file, `none`, or absent for the default. */
+  readonly ledger?: string | undefined;
+  /** Who opens it, for whoever finds it locked. */
+  readonly actor: string;
+  /** Takes no lock, creates nothing, and works beside a writer. */
+  readonly readOnly: boolean;
+}
+
+/** The ledger of a command. `isKnown` is false for `none`: ownership and attribution are then unknown. */
+export interface OpenedLedger {
+  readonly ledger: Ledger;
+  readonly isKnown: boolean;
+}
+
+/**
+ * Opens the ledger that a command line names.
+ * @throws PortolanError of `openSqliteLedger`: `ledger/locked`, `ledger/missing` (reading), …
+ */
+export async function openLedger(
+  options: OpenLedgerOptions,
+  { clock, random, terminal }: Surroundings,
+): Promise<OpenedLedger> {
+  if (options.ledger === 'none') return { ledger: noLedger, isKnown: false };
+  const { actor, readOnly } = options;
+  const file = options.ledger ?? DEFAULT_LEDGER_FILE;
+  // The database is loaded only where there is one to open.
+  if (readOnly && !fileExists(file)) {
+    const mark = readSerialMark(file);
+    if (mark !== undefined) throw gone(file, mark.serial);
+    // A first plan: what an apply here would start from.
+    const { MemoryStore, openMemoryLedger } = await import('../../ledger/memory.ts');
+    terminal.err.write(
+      `note: there is no ledger at ${file} yet, so this is seen as before a first apply (--ledger FILE names another)\n`,
+    );
+    return { ledger: openMemoryLedger(new MemoryStore(NO_LEDGER_YET), { readOnly: true }), isKnown: true };
+  }
+  const { openSqliteLedger } = await import('../../ledger/sqlite.ts');
+  const onOlder = warnOfOlder(terminal);
+  const onRescued = (path: string): void => {
+    terminal.err.write(`note: the ledger as this process knew it was saved as ${safeLine(path)}\n`);
+  };
+  return {
+    ledger: await openSqliteLedger(file, { clock, random, actor, readOnly, onOlder, onRescued }),
+    isKnown: true,
+  };
+}
+
+/** Says that the ledger in a file is an older copy. */
+export function warnOfOlder({ err }: Surroundings['terminal']): NonNullable<SqliteLedgerOptions['onOlder']> {
+  return ({ path, serial, expected }) => {
+    err.write(
+      `warning: the ledger ${safeLine(path)} is an older copy: its serial is ${serial}, and ${safeLine(path)}.serial says ${expected}. Installs and upgrades wait until each application is confirmed: portolan ledger confirm SCOPE\n`,
+    );
+  };
+}
+
+/** `apply` with `--ledger none`. */
+export function ledgerNeeded(): PortolanError {
+  return new PortolanError({
+    code: 'cli/no-ledger',
+    disposition: 'invalid',
+    message: 'apply needs a ledger: without one nobody knows what was sent. Nothing was changed.',
+    remedy: 'Leave --ledger out (portolan.db in the working directory) or name a file; --dry-run works without one.',
+  });
+}

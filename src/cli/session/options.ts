@@ -1,0 +1,120 @@
+import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { parseDuration } from '../../model/duration.ts';
+import { LOG_LEVELS } from '../../runtime/text-log.ts';
+
+/** Options that mean the same for every command that has them. Each call gives a new object: commander keeps state in it. */
+
+export function outputOption<const Formats extends readonly [string, ...string[]]>(formats: Formats) {
+  return new Option('-o, --output <format>', 'how the result is written')
+    .choices(formats)
+    .default<Formats[number]>(formats[0]);
+}
+
+/** `-f PATH`, repeatable: manifests. */
+export function filenameOption() {
+  return new Option(
+    '-f, --filename <path>',
+    'manifest file or folder, - for standard input; may be repeated (default: spec.source.paths of the configuration)',
+  ).argParser(collect);
+}
+
+/** As arguments, for those who expect them there: `portolan plan manifests/`. */
+export const PATHS_ARGUMENT = ['[paths...]', 'manifest files and folders, as with -f'] as const;
+
+/** What arguments and `-f` name together; the variable of `-f` counts where there is no argument. */
+export function filesNamed<Options extends { readonly filename?: readonly string[] | undefined }>(
+  paths: readonly string[],
+  options: Options,
+  command: { getOptionValueSource(name: 'filename'): string | undefined },
+): Options {
+  if (paths.length === 0) return options;
+  const flagged = command.getOptionValueSource('filename') === 'cli' ? (options.filename ?? []) : [];
+  return { ...options, filename: [...paths, ...flagged] };
+}
+
+/** `--revision REF`: manifests from a commit. */
+export function revisionOption() {
+  return new Option(
+    '--revision <ref>',
+    'read the manifests from this branch, tag or commit, not the files as they are',
+  );
+}
+
+export function configOption() {
+  return new Option('-c, --config <file>', "the operator's configuration (default: portolan.yaml, if it is there)");
+}
+
+/** `--set PATH=VALUE`, repeatable. Every command that takes `--config` has it. */
+export function setOption() {
+  return new Option(
+    '--set <path=value>',
+    "value of a setting in place of the configuration's, such as prune.maxShare=0.5 or Platform/default:dialect=auto; " +
+      'may be repeated [$PORTOLAN_SET_PRUNE_MAX_SHARE]',
+  ).argParser(collect);
+}
+
+export function platformOption() {
+  return new Option('--platform <name>', 'only this platform of the configuration');
+}
+
+export function ledgerOption() {
+  return new Option('--ledger <path>', 'the durable memory: a file, or none for reading without ownership');
+}
+
+export function sourceOption() {
+  return new Option('--source <name>', 'name of the origin of the manifests: objects belong to one source').default(
+    'default',
+  );
+}
+
+/** `--var NAME=VALUE`, repeatable. */
+export function varOption() {
+  return new Option(
+    '--var <name=value>',
+    'value for ${NAME} in manifests; may be repeated [$PORTOLAN_VAR_NAME]',
+  ).argParser(collect);
+}
+
+export function varFileOption() {
+  return new Option('--var-file <file>', 'file of NAME=value lines; may be repeated, later ones win').argParser(
+    collect,
+  );
+}
+
+export function logLevelOption() {
+  return new Option('--log-level <level>', 'how much is said on standard error')
+    .choices(LOG_LEVELS)
+    .default('info' as const);
+}
+
+export function logFormatOption() {
+  return new Option('--log-format <format>', 'how it is said').choices(['text', 'json']).default('text' as const);
+}
+
+/** Collects the values of an option that may be repeated. */
+export function collect(value: string, earlier: readonly string[] | undefined): readonly string[] {
+  return [...(earlier ?? []), value];
+}
+
+/** As `collect`, for `--flag [value]`: without a value, or with `true` from a variable, it means all. */
+export function collectOrAll(value: string, earlier: readonly string[] | true | undefined): readonly string[] {
+  return collect(value, earlier === true ? undefined : earlier);
+}
+
+/** @returns whole milliseconds. */
+export function durationArgument(text: string): number {
+  const durationMs = parseDuration(text);
+  if (durationMs === undefined) throw new InvalidArgumentError('Expected a duration such as 30s, 10m or 1h30m.');
+  return durationMs;
+}
+
+/** An integer from `min` to `max`, both included; no exponent, sign or other base. */
+export function integerArgument(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = /^[0-9]{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    if (!(value >= min && value <= max)) {
+      throw new InvalidArgumentError(`Expected a whole number from ${min} to ${max}.`);
+    }
+    return value;
+  };
+}

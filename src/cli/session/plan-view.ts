@@ -1,0 +1,49 @@
+import { styleText } from 'node:util';
+import { hasChanges, type PlanDocument } from '../../plan/document.ts';
+import type { Paint, TextRole } from '../../report/text.ts';
+import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
+import { own } from '../terminal/guarded.ts';
+import type { Output } from '../terminal/terminal.ts';
+
+const STYLES: Readonly<Record<TextRole, Parameters<typeof styleText>[0]>> = {
+  create: 'green',
+  update: 'yellow',
+  delete: 'red',
+  hold: ['bold', 'magenta'],
+  note: 'cyan',
+  dim: 'dim',
+  title: 'bold',
+};
+
+/** Stands for the text between the sequences of a style. */
+const TEXT = 'text';
+
+/** Colours of a plan, on outputs that have them. */
+export function paintFor(output: Output): Paint {
+  if (!output.color) return (_role, text) => text;
+  return (role, text) => {
+    const [begin = '', end = ''] = styleText(STYLES[role], TEXT, { validateStream: false }).split(TEXT);
+    return `${own(output, begin)}${text}${own(output, end)}`;
+  };
+}
+
+/** What a plan that nobody carries out ends with. */
+export function planExitCode(document: PlanDocument, detailedExitcode: boolean): ExitCode {
+  const failed = worstOf(document.unobserved.map(({ disposition }) => exitCodeOf(disposition)));
+  if (failed !== undefined) return failed;
+  if (document.refusals.length > 0 || document.summary.held > 0) return EXIT.held;
+  return detailedExitcode && hasChanges(document) ? EXIT.changesPending : EXIT.ok;
+}
+
+/** The code that says most about why a run is not done: unreachable before failed before held. */
+export function worstOf(codes: readonly ExitCode[]): ExitCode | undefined {
+  const order: readonly ExitCode[] = [
+    EXIT.interrupted,
+    EXIT.locked,
+    EXIT.invalid,
+    EXIT.unreachable,
+    EXIT.failed,
+    EXIT.held,
+  ];
+  return order.find((code) => codes.includes(code));
+}

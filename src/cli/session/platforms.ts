@@ -1,0 +1,161 @@
+import type { PlatformSettings } from '../../configuration/platform/spec.ts';
+import type { StoreSpec } from '../../configuration/store/spec.ts';
+import type { Configuration } from '../../configuration/configuration.ts';
+import { PortolanError } from '../../model/errors.ts';
+import type { Secret } from '../../model/secret.ts';
+import { createRequestBudget } from '../../platform/budget.ts';
+import type { Capability, PlatformClient } from '../../platform/client.ts';
+import { createHttpTransport, type HttpTransport } from '../../platform/http.ts';
+import { createPlatformClient, type PlatformClientOptions } from '../../platform/platform-client.ts';
+import { checkPlatformUrl } from '../../platform/url.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { Surroundings } from './command.ts';
+import { readNamedFile } from './files.ts';
+import { openSecret } from './secrets.ts';
+
+/** What a command needs of the operator's configuration to reach platforms and stores. */
+export interface Platforms {
+  readonly names: readonly string[];
+  /**
+   * The client of a platform: one per platform, made when it is first asked for, so that a secret that is missing for
+   * another one is in nobody's way.
+   * @throws PortolanError `invalid` when there is no such platform, or something that it refers to is missing.
+   */
+  client(name: string): PlatformClient;
+  /** The clients that were asked for, and could be made. */
+  opened(): readonly PlatformClient[];
+  /** A store as requests need it. @throws PortolanError `invalid`, as above. */
+  store(name: string): StoreConnection;
+  /** Waits for what is under way and closes the sockets. */
+  close(): Promise<void>;
+}
+
+export interface StoreConnection {
+  readonly url: string;
+  readonly domain: string;
+  readonly type: string;
+  readonly accessKey: Secret | null;
+}
+
+export interface PlatformsOptions {
+  readonly configuration: Configuration;
+  /** The file it came from, for messages; undefined: there is none. */
+  readonly file: string | undefined;
+  readonly surroundings: Surroundings;
+  readonly log: Log;
+  /** Told of every request that left, for metrics. */
+  readonly onRequest?: NonNullable<PlatformClientOptions['onRequest']>;
+  /** Told of a read that goes unanswered for a while. */
+  readonly onSlow?: NonNullable<PlatformClientOptions['onSlow']>;
+  /** Of reads; default: that of a command, which has but one try. */
+  readonly retry?: NonNullable<PlatformClientOptions['retry']>;
+  /** What an earlier process found out about a platform. */
+  readonly remembered?: (name: string) => Readonly<Partial<Record<Capability, 'yes' | 'no'>>>;
+}
+
+export function openPlatforms(options: PlatformsOptions): Platforms {
+  const { configuration, surroundings } = options;
+  maskStoreKeys(options);
+  const clients = new Map<string, PlatformClient>();
+  const transports: HttpTransport[] = [];
+  return {
+    names: [...configuration.platforms.keys()],
+    client(name) {
+      const known = clients.get(name);
+      if (known !== undefined) return known;
+      const spec = configuration.platforms.get(name);
+      if (spec === undefined) throw noSuch('Platform', name, [...configuration.platforms.keys()], options.file);
+      const { client, transport } = openPlatform(name, spec, options);
+      transports.push(transport);
+      clients.set(name, client);
+      return client;
+    },
+    opened: () => [...clients.values()],
+    store(name) {
+      const spec = configuration.stores.get(name);
+      if (spec === undefined) throw noSuch('Store', name, [...configuration.stores.keys()], options.file);
+      return openStore(name, spec, surroundings);
+    },
+    async close() {
+      await Promise.all(transports.map((transport) => transport.close()));
+    },
+  };
+}
+
+/** A server may show the key of a store although this run never sends it: one that can be read is masked from the start. */
+function maskStoreKeys({ configuration, surroundings }: PlatformsOptions): void {
+  for (const [name, { accessKey }] of configuration.stores) {
+    if (accessKey === undefined) continue;
+    try {
+      openSecret(accessKey, `Store/${name} spec.accessKey`, surroundings);
+    } catch (error) {
+      // One that is missing is in nobody's way before an install needs it.
+      if (!(error instanceof PortolanError)) throw error;
+    }
+  }
+}
+
+function openPlatform(
+  name: string,
+  spec: PlatformSettings,
+  { surroundings, log, remembered, onRequest, onSlow, retry }: PlatformsOptions,
+): { readonly client: PlatformClient; readonly transport: HttpTransport } {
+  const { clock, random, signal } = surroundings;
+  const { url, warning } = checkPlatformUrl(spec.url, spec.allowPlainHttp);
+  if (warning !== null) log.warn(warning, { platform: name });
+  const { concurrency, requestsPerSecond, timeoutMs } = spec.limits;
+  const caFile = spec.tls?.caFile;
+  const caPem =
+    caFile === undefined ? undefined : new TextDecoder().decode(readNamedFile(caFile, `the CA of Platform/${name}`));
+  const auth = spec.auth && {
+    header: spec.auth.header,
+    value: openSecret(spec.auth.value, `Platform/${name} spec.auth.value`, surroundings),
+  };
+  const transport = createHttpTransport({
+    url,
+    connections: concurrency,
+    clock,
+    ...(auth === undefined ? {} : { auth }),
+    ...(caPem === undefined ? {} : { caPem }),
+  });
+  const client = createPlatformClient({
+    name,
+    url,
+    transport: transport.send,
+    clock,
+    random,
+    log,
+    dialect: spec.dialect,
+    budget: createRequestBudget({ concurrency, requestsPerSecond }, clock),
+    limits: { timeoutMs },
+    signal,
+    redact: surroundings.redaction.redact,
+    ...(onRequest === undefined ? {} : { onRequest }),
+    ...(onSlow === undefined ? {} : { onSlow }),
+    ...(retry === undefined ? {} : { retry }),
+    ...(remembered === undefined ? {} : { remembered: remembered(name) }),
+  });
+  return { client, transport };
+}
+
+function openStore(name: string, spec: StoreSpec, surroundings: Surroundings): StoreConnection {
+  const { url, domain, type, accessKey } = spec;
+  const where = `Store/${name} spec.accessKey`;
+  return {
+    url,
+    domain,
+    type,
+    accessKey: accessKey === undefined ? null : openSecret(accessKey, where, surroundings)(),
+  };
+}
+
+function noSuch(kind: string, name: string, existing: readonly string[], file: string | undefined): PortolanError {
+  const where = file === undefined ? 'There is no configuration' : `${file} has no ${kind}`;
+  const have = existing.length === 0 ? '' : ` It has: ${existing.join(', ')}.`;
+  return new PortolanError({
+    code: 'configuration/missing',
+    disposition: 'invalid',
+    message: `${where} called ${name}.${have} Nothing was sent.`,
+    remedy: `Add \`kind: ${kind}\` with metadata.name ${name} to the configuration (--config FILE, by default portolan.yaml).`,
+  });
+}

@@ -1,0 +1,71 @@
+import type { SourceSettings } from '../../configuration/settings/source-spec.ts';
+import type { ReadSources } from '../../manifest/read.ts';
+import { PortolanError } from '../../model/errors.ts';
+import { locatePaths, placeInCheckout } from '../../source/checkout.ts';
+import { readCommit } from '../../source/commit-source.ts';
+import { Git } from '../../source/git.ts';
+import { ObjectReader } from '../../source/objects.ts';
+import { type Descent, descentFrom, resolveRevision, revisionName } from '../../source/revision.ts';
+import { requireSignature } from '../../source/signatures.ts';
+import type { Surroundings } from './command.ts';
+
+/** What the operator demands of a commit. */
+export type RevisionPolicy = Pick<SourceSettings, 'signatures' | 'limits'>;
+
+/** The commit that a command works on. */
+export interface CommitAtHand {
+  /** Whole id. */
+  readonly id: string;
+  /** As plans show it: `main@sha1:<id>`. */
+  readonly name: string;
+  descentFrom(ancestor: string): Promise<Descent>;
+}
+
+/**
+ * Reads the manifests of `--revision`.
+ * @param exclude files of the disk that are no manifests, wherever the commit has them.
+ * @throws PortolanError `invalid` when there is no such commit, or the paths are in no repository or in several;
+ * `ask-human` when the operator asks for a signature that it does not bear.
+ */
+export async function readRevision(
+  ref: string,
+  paths: readonly string[],
+  exclude: readonly string[],
+  { signatures, limits }: RevisionPolicy,
+  { clock, env, signal }: Pick<Surroundings, 'clock' | 'env' | 'signal'>,
+): Promise<{ readonly sources: ReadSources; readonly commit: CommitAtHand }> {
+  if (paths.includes('-')) throw standardInput();
+  const { root, paths: inCommit } = await locatePaths(paths);
+  const git = new Git(root, { clock, path: env.PATH, signal });
+  const objects = new ObjectReader(git);
+  try {
+    const id = await resolveRevision(git, objects, ref);
+    await requireSignature(git, id, signatures);
+    const places = await Promise.all(exclude.map((file) => placeInCheckout(root, file)));
+    const sources = await readCommit({
+      git,
+      objects,
+      commit: id,
+      paths: inCommit,
+      exclude: places.filter((place) => place !== undefined),
+      limits,
+    });
+    const commit = {
+      id,
+      name: revisionName(ref, id),
+      descentFrom: (ancestor: string) => descentFrom(git, id, ancestor),
+    };
+    return { sources, commit };
+  } finally {
+    await objects.close();
+  }
+}
+
+function standardInput(): PortolanError {
+  return new PortolanError({
+    code: 'cli/revision-of-input',
+    disposition: 'invalid',
+    message: 'Standard input has no revisions, and --revision was given with -f -. Nothing was read.',
+    remedy: 'Leave out one of the two.',
+  });
+}

@@ -1,0 +1,63 @@
+import type { SecretReference } from '../../configuration/platform/spec.ts';
+import { PortolanError } from '../../model/errors.ts';
+import { Secret } from '../../model/secret.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { readNamedFile } from './files.ts';
+import type { Redaction } from './redaction.ts';
+
+/** How old a secret read from a file may get: a rotated token is used within this time. */
+const FILE_AGE_MAX_MS = 5_000;
+
+export interface SecretSurroundings {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  readonly redaction: Redaction;
+}
+
+/**
+ * Follows a reference of the configuration to its secret.
+ * @param where the reference stands, for messages: `Platform/default spec.auth.value`.
+ * @returns gives the secret as it is now; a file is read again when its content is older than 5 s, and stays as it was
+ * while it cannot be read.
+ * @throws PortolanError `secret/missing`, at once, when there is nothing at the reference.
+ */
+export function openSecret(reference: SecretReference, where: string, around: SecretSurroundings): () => Secret {
+  const { env, clock, redaction } = around;
+  const wrap = (value: string | undefined, origin: string): Secret => {
+    const secret = checked(value, origin, where);
+    redaction.add(secret);
+    return new Secret(secret, origin);
+  };
+  if ('env' in reference) {
+    const secret = wrap(env[reference.env], `environment variable ${reference.env}`);
+    return () => secret;
+  }
+  const origin = `file ${reference.file}`;
+  const read = (): Secret => {
+    const text = new TextDecoder().decode(readNamedFile(reference.file, `the secret of ${where}`));
+    return wrap(text.replace(/\r?\n$/, ''), origin);
+  };
+  let secret = read();
+  let readAtMs = clock.monotonic();
+  return () => {
+    if (clock.monotonic() - readAtMs <= FILE_AGE_MAX_MS) return secret;
+    readAtMs = clock.monotonic();
+    try {
+      secret = read();
+    } catch (error) {
+      // Whoever rotates it may be between two writes: the former one is still the best there is.
+      if (!(error instanceof PortolanError)) throw error;
+    }
+    return secret;
+  };
+}
+
+function checked(value: string | undefined, origin: string, where: string): string {
+  if (value !== undefined && value !== '') return value;
+  throw new PortolanError({
+    code: 'secret/missing',
+    disposition: 'invalid',
+    message: `${where} takes its secret from the ${origin}, which is ${value === undefined ? 'not set' : 'empty'}. Nothing was sent.`,
+    remedy: `Set the ${origin}, or correct the reference in the configuration.`,
+  });
+}

@@ -1,0 +1,325 @@
+import type { ApplyWorld, WorldHooks } from '../../reconcile/apply/world.ts';
+import type { StoreAccess } from '../../kinds/reconciled.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import { groupByApplication } from '../../manifest/group.ts';
+import { PortolanError } from '../../model/errors.ts';
+import { scopeKey } from '../../model/ids.ts';
+import type { Problem } from '../../model/problem.ts';
+import { createRemovalBudget } from '../../reconcile/removal-budget.ts';
+import { type BudgetOfRun, budgetLimits, ofCommand, ofUnknown, type RunPolicy } from '../../reconcile/policies/run.ts';
+import type { PassOptions, Work } from '../../reconcile/reconcile.ts';
+import { workOf } from '../../reconcile/work.ts';
+import { createSharedReadings, type SharedReadings } from '../../reconcile/shared-readings.ts';
+import { survey, type Survey } from '../../reconcile/survey.ts';
+import { timingOf } from '../../reconcile/timing.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Log } from '../../runtime/log.ts';
+import { rememberCapabilities, rememberedCapabilities } from './capabilities.ts';
+import type { Surroundings } from './command.ts';
+import { warnMisnamed } from './empty-input.ts';
+import { type Input, type InputOptions, loadInput } from './input.ts';
+import { createLog, type LogOptions } from './logging.ts';
+import { openLedger } from './open-ledger.ts';
+import { passOptions, type ScopeFlags } from './pass-options.ts';
+import { openPlatforms, type Platforms } from './platforms.ts';
+import { createProgress, type Progress } from '../terminal/progress.ts';
+import { reportProblems } from './problems.ts';
+import { windowsOf } from './windows.ts';
+import { acceptSnapshot, largestSince, settleLost, snapshotId, successionOf } from '../../source/snapshot.ts';
+import { count } from '../terminal/text.ts';
+import { noPlatform } from './with-platforms.ts';
+import type { ExitCode } from './exit-codes.ts';
+
+export interface SessionOptions extends InputOptions, LogOptions, ScopeFlags {
+  readonly ledger?: string | undefined;
+  readonly source: string;
+  /** The plan was agreed to as a whole, saved or by its digest. */
+  readonly isAgreed?: boolean;
+  /** Is told the faults of the input as well, beside standard error. */
+  readonly refuse?: (problems: readonly Problem[]) => Promise<void>;
+}
+
+/** After the first look, a command that waits reads anew what it shares. */
+const SHARED_READINGS_AGE_MS = 30_000;
+
+/** Manifests, configuration, ledger and platforms of one command, opened and checked. */
+export interface Session {
+  readonly input: Input;
+  /** What one look at all applications shares: each listing is asked for once, however long the look takes. */
+  surveyReadings(): SharedReadings;
+  readonly works: readonly Work[];
+  readonly options: PassOptions;
+  readonly ledger: Ledger;
+  readonly platforms: Platforms;
+  readonly log: Log;
+  readonly source: string;
+  /** Names what the manifests say. */
+  readonly snapshot: string;
+  readonly allowEmpty: boolean;
+  readonly allowShrunk: boolean;
+  readonly allowRewind: boolean;
+  /** undefined: the plan was agreed to as a whole, or no ledger is known. */
+  readonly budget: BudgetOfRun | undefined;
+  readonly parallelism: number;
+  /** Requests that left for the platforms so far, each retry too. */
+  readonly traffic: Traffic;
+  /** Says how far a reading of all applications has come. */
+  readonly reading: Progress;
+  /**
+   * The same with the manifests as they are now, and nothing of what was read of platforms before.
+   * @throws PortolanError `retry` when the manifests are at fault now.
+   */
+  anew(): Promise<Session>;
+  world(work: Work, hooks: WorldHooks): ApplyWorld;
+}
+
+export interface Traffic {
+  readonly reads: number;
+  readonly writes: number;
+}
+
+/**
+ * Opens everything that planning and applying need, runs `work`, and closes it whatever happens. Faults in the input are
+ * reported, all of them, and nothing is opened then.
+ * @param command for the history and the lock.
+ */
+export async function withSession(
+  options: SessionOptions,
+  surroundings: Surroundings,
+  readOnly: boolean,
+  work: (session: Session) => Promise<ExitCode>,
+  command?: string,
+): Promise<ExitCode> {
+  const input = await loadInput(options, surroundings);
+  warnMisnamed(input.misnamed, surroundings.terminal);
+  const invalid = reportProblems(input.problems, surroundings.terminal);
+  if (invalid !== undefined) {
+    await options.refuse?.(input.problems);
+    return invalid;
+  }
+  return withInput(input, options, surroundings, readOnly, work, command);
+}
+
+/** What a session opens. The simulator opens a ledger and a platform of its own. */
+export interface Opening {
+  readonly openLedger: typeof openLedger;
+  readonly openPlatforms: typeof openPlatforms;
+}
+
+const genuine: Opening = { openLedger, openPlatforms };
+
+/** As `withSession`, for input that is at hand and without faults. */
+export async function withInput(
+  input: Input,
+  options: SessionOptions,
+  surroundings: Surroundings,
+  readOnly: boolean,
+  work: (session: Session) => Promise<ExitCode>,
+  command = readOnly ? 'plan' : 'apply',
+  opening = genuine,
+): Promise<ExitCode> {
+  if (input.configuration.platforms.size === 0) throw noPlatform(input.file);
+  const opened = await openAll({ input, options, surroundings, readOnly, command, opening });
+  const { ledger, platforms } = opened;
+  try {
+    const exitCode = await work(openedSession(opened));
+    if (!readOnly) {
+      const { configuration } = input;
+      await rememberCapabilities(ledger, { platforms, configuration }, surroundings.clock);
+    }
+    return exitCode;
+  } finally {
+    await platforms.close();
+    await ledger.close();
+  }
+}
+
+interface ToOpen {
+  readonly input: Input;
+  readonly options: SessionOptions;
+  readonly surroundings: Surroundings;
+  readonly readOnly: boolean;
+  readonly command: string;
+  readonly opening: Opening;
+}
+
+async function openAll({ command, opening, ...known }: ToOpen) {
+  const { input, options, surroundings, readOnly } = known;
+  const log = await createLog(options, surroundings);
+  const actor = `portolan ${command} by ${surroundings.who}`;
+  const { ledger, isKnown } = await opening.openLedger({ ledger: options.ledger, actor, readOnly }, surroundings);
+  const remembered = await rememberedCapabilities(ledger, input);
+  const traffic = { reads: 0, writes: 0 };
+  const reading = createProgress(surroundings);
+  const windowsAt = await windowsOf(input, surroundings.clock);
+  const platforms = opening.openPlatforms({
+    configuration: input.configuration,
+    file: input.file,
+    surroundings,
+    log,
+    remembered: (name) => remembered.get(name) ?? {},
+    onSlow: ({ path, deadlineMs }) => {
+      const untilMs = surroundings.clock.now() + deadlineMs;
+      reading.waits('', `for the status of an application (GET ${path})`, untilMs);
+    },
+    onRequest: ({ isRead }) => {
+      if (isRead) traffic.reads += 1;
+      else traffic.writes += 1;
+    },
+  });
+  const kinds = await surroundings.kinds.reconciled();
+  return { ...known, actor, isKnown, kinds, ledger, log, platforms, reading, traffic, windowsAt };
+}
+
+type Opened = Awaited<ReturnType<typeof openAll>>;
+
+/** What standard input said was read and is gone: it stays as it was. */
+async function reopened(opened: Opened): Promise<Session> {
+  const { options, surroundings } = opened;
+  if (options.filename?.includes('-') === true) return openedSession(opened);
+  const input = await loadInput(options, surroundings);
+  const [problem] = input.problems;
+  if (problem !== undefined) throw atFault(input.problems);
+  // Platforms and stores are those that were opened.
+  return openedSession({ ...opened, input: { ...input, configuration: opened.input.configuration } });
+}
+
+function budgetOf({ options, input, ledger, surroundings, actor }: Opened, snapshot: string): BudgetOfRun {
+  const limits = budgetLimits(input.configuration.settings);
+  const { clock } = surroundings;
+  const { source, maxPrunes: allowed } = options;
+  const budget = createRemovalBudget({ ledger, clock, source, actor, limits: () => limits, isDaemon: false });
+  return { budget, source: input.desired, by: input.commit?.name ?? `manifests ${snapshot.slice(0, 12)}`, allowed };
+}
+
+function atFault(problems: Input['problems']): PortolanError {
+  return new PortolanError({
+    code: 'cli/manifests-at-fault',
+    disposition: 'retry',
+    message: `The manifests have ${count(problems.length, 'fault')} now: ${problems.map(({ position, message }) => `${position.file}:${position.line}: ${message}`).join('; ')}`,
+    remedy: 'Correct them; portolan validate shows all of them.',
+  });
+}
+
+function openedSession(opened: Opened): Session {
+  const { options, input, surroundings, ledger, isKnown, platforms, readOnly, actor, windowsAt } = opened;
+  const { configuration, desired } = input;
+  const timing = timingOf(configuration.settings);
+  const stores = lazyStores(platforms);
+  const snapshot = snapshotId(desired);
+  const works = groupByApplication(desired).map(workOf);
+  const shared = (maxAgeMs: number): SharedReadings =>
+    createSharedReadings(
+      works.map(({ application }) => application.spec),
+      surroundings.clock,
+      maxAgeMs,
+    );
+  return {
+    ...opened,
+    works,
+    surveyReadings: () => shared(Number.POSITIVE_INFINITY),
+    options: {
+      ...passOptions(options, { configuration, desired, readOnly, ledgerKnown: isKnown, windowsAt }),
+      shared: shared(SHARED_READINGS_AGE_MS),
+    },
+    source: options.source,
+    snapshot,
+    allowEmpty: options.allowEmpty === true,
+    allowShrunk: options.allowShrunk === true,
+    allowRewind: options.allowRewind === true,
+    budget: !isKnown || options.isAgreed === true ? undefined : budgetOf(opened, snapshot),
+    parallelism: options.parallelism,
+    anew: () => reopened(opened),
+    world: ({ application }, hooks) => ({
+      kinds: opened.kinds,
+      client: platforms.client(application.spec.platform),
+      ledger,
+      clock: surroundings.clock,
+      random: surroundings.random,
+      stores,
+      timing,
+      actor,
+      source: options.source,
+      snapshot,
+      ...hooks,
+    }),
+  };
+}
+
+/** A store's key is read when an install needs it, and not before. */
+export function lazyStores(platforms: Platforms): ReadonlyMap<string, StoreAccess> {
+  const stores = new Map<string, StoreAccess>();
+  const get = stores.get.bind(stores);
+  stores.get = (name) => {
+    const opened = get(name) ?? platforms.store(name);
+    stores.set(name, opened);
+    return opened;
+  };
+  return stores;
+}
+
+/** Observes and plans every application, several at once; one that fails is reported and delays no other. */
+export async function surveyAll(session: Session, hooks: WorldHooks): Promise<Survey> {
+  const { works, reading } = session;
+  let begun = 0;
+  try {
+    return await survey({
+      works,
+      options: { ...session.options, shared: session.surveyReadings() },
+      ledger: session.ledger,
+      source: session.source,
+      revision: session.input.commit?.name ?? null,
+      parallelism: session.parallelism,
+      world: (work) => {
+        begun += 1;
+        reading.at('', `look ${begun}/${works.length}  ${work.application.id}`);
+        return session.world(work, hooks);
+      },
+      policy: runPolicy(session),
+    });
+  } finally {
+    reading.clear();
+  }
+}
+
+function runPolicy(session: Session): RunPolicy {
+  if (!session.options.ledgerKnown) return ofUnknown;
+  const { source, input, options, ledger, allowEmpty, allowShrunk, allowRewind } = session;
+  return ofCommand(
+    {
+      source,
+      resources: input.desired.size,
+      isEmptyAllowed: allowEmpty,
+      largest: async () => (allowShrunk ? undefined : largestSince(session)),
+      succession: async () => (allowRewind ? undefined : successionOf(input.commit, await ledger.lastSnapshot(source))),
+    },
+    options.limits,
+    session.budget,
+  );
+}
+
+/** A source is accepted when its guards let it through, and before the first intent that refers to it. */
+export async function acceptInput(session: Session, clock: Clock, command = 'apply'): Promise<void> {
+  const { ledger, source, input, allowRewind } = session;
+  await acceptSnapshot(
+    {
+      ledger,
+      source,
+      snapshot: snapshotId(input.desired),
+      objects: input.desired.size,
+      commit: input.commit,
+      allowShrunk: false,
+      allowRewind,
+      actor: `portolan ${command}`,
+    },
+    clock,
+  );
+}
+
+/** Every application was looked at: what the source lost may be removed by now. */
+export async function settleInput(session: Session, { prepared, errors }: Survey, clock: Clock): Promise<void> {
+  const { ledger, source, input } = session;
+  const scopes = new Set(prepared.map(({ scope }) => scopeKey(scope)));
+  if (errors.length === 0)
+    await settleLost({ ledger, source, desired: input.desired, scopes, actor: 'portolan apply' }, clock);
+}

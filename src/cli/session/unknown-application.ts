@@ -1,0 +1,26 @@
+import { didYouMean } from '../../manifest/suggest.ts';
+import { PortolanError } from '../../model/errors.ts';
+import { sentences } from '../terminal/text.ts';
+
+/**
+ * A command names an application that the manifests do not have.
+ * @param command that asks, for the code.
+ * @param otherwise what else could be named, where there is anything.
+ */
+export function unknownApplication(
+  command: string,
+  name: string,
+  names: readonly string[],
+  otherwise?: string,
+): PortolanError {
+  return new PortolanError({
+    code: `${command}/no-application`,
+    disposition: 'invalid',
+    message: `The manifests have no Application called ${name}. Nothing was asked.`,
+    remedy: sentences(
+      didYouMean(name, names),
+      names.length === 0 ? 'They have none at all.' : `They have: ${names.join(', ')}.`,
+      otherwise,
+    ),
+  });
+}

@@ -1,0 +1,127 @@
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import { editDistance } from '../../manifest/suggest.ts';
+import { PortolanError } from '../../model/errors.ts';
+import { safeLine } from '../../model/text.ts';
+import { DEFAULT_CONFIGURATION } from './configuration.ts';
+import { isSharedVariable, variableOf } from './env-options.ts';
+import { readFileIfThere } from './files.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Variables that no flag has: secrets by their usual names, and what the steps under `examples/` set for their own shells. */
+export const OTHER_VARIABLES: readonly string[] = [
+  'PORTOLAN_COLOR',
+  'PORTOLAN_SERVER_TOKEN',
+  'PORTOLAN_TOKEN',
+  'PORTOLAN_PACKAGE',
+  'PORTOLAN_PLANNED',
+  'PORTOLAN_REVIEWED',
+  'PORTOLAN_RUNNER',
+  'PORTOLAN_HEALTH_URL',
+];
+const OWN_PREFIXES = ['PORTOLAN_VAR_', 'PORTOLAN_SET_'];
+/** Kubernetes sets these in every pod beside a service called `portolan` or `portolan-…`. */
+const OF_KUBERNETES =
+  /^PORTOLAN(?:_[A-Z0-9_]+)?_(?:SERVICE_(?:HOST|PORT)(?:_[A-Z0-9_]+)?|PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)$/;
+const SERVICE_ADDRESS = /^(?:tcp|udp|sctp):\/\//;
+/** A name that differs by so much from a known one is a typing mistake. */
+const EDITS_MAX = 2;
+
+/** Variables named like ours, in order of name, that are neither secrets with a usual name, nor values, nor of Kubernetes. */
+export function unexplainedVariables(env: Environment): readonly string[] {
+  return Object.entries(env)
+    .filter(([name, value]) => name.startsWith('PORTOLAN_') && value !== undefined)
+    .filter(([name]) => !OTHER_VARIABLES.includes(name) && !OWN_PREFIXES.some((prefix) => name.startsWith(prefix)))
+    .filter(
+      ([name, value = '']) => !OF_KUBERNETES.test(name) && !(name.endsWith('_PORT') && SERVICE_ADDRESS.test(value)),
+    )
+    .map(([name]) => name)
+    .sort();
+}
+
+export interface VariableCheck {
+  readonly path: string;
+  readonly command: CommandUnknownOpts;
+  readonly args: readonly string[];
+  readonly env: Environment;
+  readonly terminal: Terminal;
+  /** The program with all its commands: loaded only where a variable is not explained. */
+  readonly everyCommand: () => Promise<CommandUnknownOpts>;
+}
+
+/**
+ * Refuses an environment variable that is a known one with a typing mistake: ignored, `PORTOLAN_LEGER` would make a job use
+ * another ledger. Any other unknown one gets a warning. A variable that the configuration or the command line names is known.
+ * @throws PortolanError `invalid`
+ */
+export async function checkVariables({
+  path,
+  command,
+  args,
+  env,
+  terminal,
+  everyCommand,
+}: VariableCheck): Promise<void> {
+  const own = new Set(variablesOf(path, command));
+  const unexplained = unexplainedVariables(env).filter((name) => !isSharedVariable(name) && !own.has(name));
+  if (unexplained.length === 0) return;
+  const known = new Set([...OTHER_VARIABLES, ...allVariables(await everyCommand(), [])]);
+  const referring = [...args, ...settingsIn(env), configurationText(command)];
+  const unknown = unexplained.filter(
+    (name) => !known.has(name) && !referring.some((text) => namesVariable(text, name)),
+  );
+  const typing = unknown
+    .map((name) => ({ name, meant: typedFor(name, known) }))
+    .find(({ meant }) => meant !== undefined);
+  if (typing?.meant !== undefined) throw mistyped(typing.name, typing.meant);
+  for (const name of unknown)
+    terminal.err.write(
+      `warning: the environment variable ${safeLine(name)} has no effect: Portolan does not know it, and the configuration does not refer to it\n`,
+    );
+}
+
+function* allVariables(command: CommandUnknownOpts, path: readonly string[]): Iterable<string> {
+  // Options of the program itself have no variable but PORTOLAN_COLOR.
+  if (path.length > 0) yield* variablesOf(path.join('-'), command);
+  for (const child of command.commands) yield* allVariables(child, [...path, child.name()]);
+}
+
+function variablesOf(path: string, { options }: CommandUnknownOpts): readonly string[] {
+  return options.flatMap((option) => variableOf(path, option) ?? []);
+}
+
+/** Values of settings given by variables: one of them may name the variable of a secret. */
+function settingsIn(env: Environment): readonly string[] {
+  return Object.entries(env).flatMap(([name, value]) => (name.startsWith('PORTOLAN_SET_') ? (value ?? '') : []));
+}
+
+/** The operator's configuration as text; empty where there is none, or where it cannot be read: the command says so itself. */
+function configurationText(command: CommandUnknownOpts): string {
+  const named: unknown = command.opts()['config'];
+  try {
+    const content = readFileIfThere(typeof named === 'string' ? named : DEFAULT_CONFIGURATION, 'the configuration');
+    return content === undefined ? '' : new TextDecoder().decode(content);
+  } catch (error) {
+    if (error instanceof PortolanError) return '';
+    throw error;
+  }
+}
+
+function namesVariable(text: string, name: string): boolean {
+  return text.split(/[^A-Za-z0-9_]+/).includes(name);
+}
+
+/** The known variable that a name was meant to be. */
+function typedFor(name: string, known: Iterable<string>): string | undefined {
+  return [...known].find((candidate) => editDistance(name, candidate, EDITS_MAX) <= EDITS_MAX);
+}
+
+function mistyped(name: string, meant: string): PortolanError {
+  return new PortolanError({
+    code: 'cli/unknown-variable',
+    disposition: 'invalid',
+    message: `The environment variable ${safeLine(name)} is not known, and ${meant} is. Nothing was done.`,
+    remedy: `Rename it to ${meant}, or unset it.`,
+  });
+}

@@ -1,0 +1,84 @@
+import { type CommandUnknownOpts, Help, type HelpConfiguration } from '@commander-js/extra-typings';
+import { nearest } from '../../manifest/suggest.ts';
+import { safeText } from '../../model/text.ts';
+import { habitOf } from '../session/habits.ts';
+import type { CommandHelp } from '../session/command.ts';
+import { EXIT_MEANINGS } from '../session/exit-codes.ts';
+import { HELP_COLUMNS_MAX, layOut, wrapped } from './help-layout.ts';
+
+/** Where an option stands in the help of its command; what is not here is the command's own. */
+const GROUPS: Readonly<Record<string, string>> = {
+  filename: 'Input:',
+  revision: 'Input:',
+  'if-empty': 'Input:',
+  var: 'Input:',
+  'var-file': 'Input:',
+  source: 'Input:',
+  config: 'Configuration and ledger:',
+  set: 'Configuration and ledger:',
+  platform: 'Configuration and ledger:',
+  ledger: 'Configuration and ledger:',
+  server: 'Running controller:',
+  'token-file': 'Running controller:',
+  'max-share': 'Limits to override:',
+  'max-prunes': 'Limits to override:',
+  'allow-empty': 'Limits to override:',
+  'allow-shrunk': 'Limits to override:',
+  'allow-rewind': 'Limits to override:',
+  'ignore-windows': 'Limits to override:',
+  output: 'Output:',
+  'detailed-exitcode': 'Output:',
+  'log-level': 'Output:',
+  'log-format': 'Output:',
+};
+
+/** Beside a column that is narrower, a description stands below its term. */
+const DESCRIPTION_COLUMNS_MIN = 36;
+
+export const helpConfiguration: HelpConfiguration = {
+  minWidthToWrap: 20,
+  prepareContext(context) {
+    this.helpWidth = Math.min(context.helpWidth ?? 80, HELP_COLUMNS_MAX);
+  },
+  formatHelp(command, helper) {
+    const [usage = '', ...rest] = Help.prototype.formatHelp.call(this, command, helper).split('\n');
+    return [...wrapped(usage, this.helpWidth ?? 80, '       '), ...rest].join('\n');
+  },
+  formatItem(term, termWidth, description, helper) {
+    const width = this.helpWidth ?? 80;
+    if (description === '' || width - termWidth - 4 >= DESCRIPTION_COLUMNS_MIN)
+      return Help.prototype.formatItem.call(this, term, termWidth, description, helper);
+    const below = wrapped(`    ${description}`, width, '    ');
+    return [...wrapped(`  ${term}`, width, '    '), ...below].join('\n');
+  },
+};
+
+/** Groups the options of a command that is defined, and adds what its definition says about it. */
+export function describeCommand(command: CommandUnknownOpts, help: CommandHelp): void {
+  command.description(help.about);
+  for (const option of command.options) {
+    const group = GROUPS[(option.long ?? '').replace(/^--/, '')];
+    if (group !== undefined) option.helpGroup(group);
+  }
+  const codes = help.exitCodes.map((code) => `  ${String(code).padEnd(4)} ${EXIT_MEANINGS[code]}`);
+  const related = help.seeAlso.map((name) => `portolan ${name}`).join(', ');
+  command.addHelpText('after', `\nExit codes:\n${codes.join('\n')}\n\nSee also: ${related}`);
+}
+
+/** Help as it is printed: what commander laid out stays, what commands add is laid out here. */
+export function helpText(text: string, columns: number): string {
+  return text.startsWith('Usage:') ? text : layOut(text, columns);
+}
+
+/** A usage error: what was typed cannot move the cursor, and a choice that was nearly hit is suggested. */
+export function usageError(text: string): string {
+  const [, typed, choices] =
+    /(?:argument|value) '(.*)' is invalid(?: for argument '[^']*')?\. Allowed choices are (.*)\.\n/s.exec(text) ?? [];
+  const meant = typed === undefined || choices === undefined ? undefined : nearest(typed, choices.split(', '));
+  if (meant !== undefined) return safeText(`${text.trimEnd()}\n(Did you mean ${meant}?)\n`);
+  const [, word = ''] = /unknown (?:option|command) '(.*?)'/.exec(text) ?? [];
+  // `-out=FILE` reads as `-o ut=FILE`.
+  const habit = habitOf(/argument 'ut(?:=|')/.test(text) ? '-out' : word);
+  if (habit !== undefined) return safeText(`${(text.split('\n')[0] ?? '').trimEnd()}\n(${habit})\n`);
+  return safeText(text);
+}

@@ -1,0 +1,53 @@
+import packageFile from '../../../package.json' with { type: 'json' };
+import type { ApplyEvent } from '../../reconcile/apply/world.ts';
+import { unreachable } from '../../model/unreachable.ts';
+import type { PlanDocument } from '../../plan/document.ts';
+import { appliedLines, jsonLine, type PlanLine, planLines, resultLine, versionLine } from '../../report/jsonl.ts';
+import type { PlanReport } from '../../plan/report.ts';
+import type { ActionResult } from '../../plan/result.ts';
+import type { Surroundings } from '../session/command.ts';
+
+/** `-o jsonl` of an apply: each line stands on the screen as soon as it is known. */
+export interface LiveLines {
+  plan(plan: PlanDocument): void;
+  emit(event: ApplyEvent): void;
+  /** All that has not been said yet. */
+  end(report: PlanReport): void;
+}
+
+export function openLiveLines({ terminal, clock }: Pick<Surroundings, 'terminal' | 'clock'>): LiveLines {
+  const told = new Set<ActionResult>();
+  let hasPlan = false;
+  const write = (...lines: readonly PlanLine[]): void => terminal.out.write(lines.map(jsonLine).join(''));
+  const plan = (document: PlanDocument): void => {
+    if (!hasPlan) write(...planLines(document));
+    hasPlan = true;
+  };
+  write(versionLine(packageFile.version));
+  return {
+    plan,
+    emit(event) {
+      if (event.type === 'finished') told.add(event.result);
+      write(lineOf(event, clock.now()));
+    },
+    end(report) {
+      plan(report.plan);
+      if (report.applied !== undefined) write(...appliedLines(report.applied, (result) => told.has(result)));
+    },
+  };
+}
+
+function lineOf(event: ApplyEvent, atMs: number): PlanLine {
+  switch (event.type) {
+    case 'started':
+      return { type: 'started', atMs, resource: event.action.resource, action: event.action.id };
+    case 'finished':
+      return resultLine(event.result);
+    case 'resolved':
+      return { type: 'resolved', atMs, resource: event.resource, intent: event.intent, how: event.how };
+    case 'waiting':
+      return { type: 'waiting', atMs, message: event.message, untilMs: event.untilMs };
+    default:
+      return unreachable(event);
+  }
+}

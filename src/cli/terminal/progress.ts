@@ -1,0 +1,181 @@
+import type { EpochMs, MonotonicMs } from '../../model/time.ts';
+import { safeLine } from '../../model/text.ts';
+import { clockTime, relativeTime, shortDuration } from './age.ts';
+import type { Surroundings } from '../session/command.ts';
+import { count } from './text.ts';
+
+/**
+ * What is going on, on stderr. On a terminal its bottom lines say which action of how many each application is at, for how
+ * long, and what is waited for until when; what is finished stays above. Elsewhere there is a plain line for each thing
+ * that is finished or waited for, and no line twice.
+ */
+export interface Progress {
+  /** `lane` is at work on this, until it is told otherwise. */
+  at(lane: string, text: string): void;
+  /** `lane` waits. @param untilMs when it gives up waiting, or knows more. */
+  waits(lane: string, text: string, untilMs: EpochMs): void;
+  /** There is nothing more under way in `lane`. */
+  rest(lane: string): void;
+  /** How much is done of how much: the first line where several lanes are at work. */
+  tally(text: string): void;
+  /** A line that stays: an outcome. */
+  line(text: string): void;
+  /** Takes away what is drawn. Call it before anything else is printed, and at the end. */
+  clear(): void;
+}
+
+interface Activity {
+  readonly text: string;
+  readonly sinceMs: MonotonicMs;
+  readonly untilMs: EpochMs | undefined;
+}
+
+const REDRAW_MS = 1_000;
+/** Without a terminal, what takes longer is said while it lasts: a log that says nothing looks dead. */
+const LONG_MS = 30_000;
+/** Shorter than this, the time says nothing. */
+const WORTH_SAYING_MS = 2_000;
+
+type ProgressAround = Pick<Surroundings, 'terminal' | 'live' | 'clock'>;
+
+export function createProgress(around: ProgressAround): Progress {
+  return new LiveProgress(around);
+}
+
+class LiveProgress implements Progress {
+  readonly #terminal: ProgressAround['terminal'];
+  readonly #live: ProgressAround['live'];
+  readonly #clock: ProgressAround['clock'];
+  readonly #startedMs: MonotonicMs;
+  readonly #lanes = new Map<string, Activity>();
+  readonly #said = new Set<string>();
+  /** One for each lane that is at something. */
+  readonly #alarms = new Map<string, AbortController>();
+  #tally = '';
+  #ticking: AbortController | undefined;
+
+  constructor({ terminal, live, clock }: ProgressAround) {
+    this.#terminal = terminal;
+    this.#live = live;
+    this.#clock = clock;
+    this.#startedMs = clock.monotonic();
+  }
+
+  at(lane: string, text: string): void {
+    this.#lanes.set(lane, { text, sinceMs: this.#clock.monotonic(), untilMs: undefined });
+    void this.#sayWhenLong(lane);
+    this.#draw();
+  }
+
+  waits(lane: string, text: string, untilMs: EpochMs): void {
+    this.#ended(lane);
+    const former = this.#lanes.get(lane);
+    const goesOn = former?.text === text && former.untilMs !== undefined;
+    this.#lanes.set(lane, { text, sinceMs: goesOn ? former.sinceMs : this.#clock.monotonic(), untilMs });
+    this.#sayOnce(`wait  ${text}, until ${new Date(untilMs).toISOString()}`);
+    this.#draw();
+  }
+
+  rest(lane: string): void {
+    this.#ended(lane);
+    this.#lanes.delete(lane);
+    this.#draw();
+  }
+
+  tally(text: string): void {
+    this.#tally = text;
+    this.#draw();
+  }
+
+  line(text: string): void {
+    this.#terminal.err.write(`${safeLine(text)}\n`);
+  }
+
+  clear(): void {
+    this.#ticking?.abort(new Error('nothing is under way'));
+    this.#ticking = undefined;
+    for (const lane of this.#alarms.keys()) this.#ended(lane);
+    this.#lanes.clear();
+    this.#live.show([]);
+  }
+
+  #draw(): void {
+    if (!this.#live.isVisible) return;
+    this.#live.show(
+      linesOf([...this.#lanes], this.#tally, this.#clock.monotonic() - this.#startedMs, this.#live.rows, this.#clock),
+    );
+    if (this.#lanes.size > 0) void this.#tick();
+  }
+
+  async #tick(): Promise<void> {
+    if (this.#ticking !== undefined || !this.#live.isVisible) return;
+    const stop = new AbortController();
+    this.#ticking = stop;
+    while (!stop.signal.aborted) {
+      await this.#clock.sleep(REDRAW_MS, stop.signal).catch(() => {});
+      if (!stop.signal.aborted) this.#draw();
+    }
+  }
+
+  #sayOnce(text: string): void {
+    if (this.#live.isVisible || this.#said.has(text)) return;
+    this.#said.add(text);
+    this.#terminal.err.write(`${safeLine(text)}\n`);
+  }
+
+  async #sayWhenLong(lane: string): Promise<void> {
+    // One alarm goes on with what the lane comes to next: a plan comes to thousands of applications in one lane.
+    if (this.#live.isVisible || this.#alarms.has(lane)) return;
+    const stop = new AbortController();
+    this.#alarms.set(lane, stop);
+    for (let leftMs = LONG_MS; leftMs > 0; ) {
+      await this.#clock.sleep(leftMs, stop.signal).catch(() => {});
+      const activity = this.#lanes.get(lane);
+      if (stop.signal.aborted || activity === undefined) return;
+      leftMs = activity.sinceMs + LONG_MS - this.#clock.monotonic();
+      if (leftMs <= 0) this.#sayOnce(`wait  ${activity.text}, since ${shortDuration(LONG_MS)}`);
+    }
+    this.#alarms.delete(lane);
+  }
+
+  #ended(lane: string): void {
+    this.#alarms.get(lane)?.abort(new Error('it is over'));
+    this.#alarms.delete(lane);
+  }
+}
+
+/** One lane is one line; several are a line each below a summary, as far as there is room. */
+function linesOf(
+  lanes: readonly (readonly [string, Activity])[],
+  tally: string,
+  elapsedMs: number,
+  rows: number,
+  clock: Surroundings['clock'],
+): readonly string[] {
+  const [first, second] = lanes;
+  if (first === undefined) return [];
+  if (second === undefined) return [activityLine(first[1], clock)];
+  const waiting = lanes.filter(([, { untilMs }]) => untilMs !== undefined).length;
+  const underWay = `${count(lanes.length, 'application')} under way${waiting > 0 ? `, ${waiting} of them waiting` : ''}`;
+  const head = `${tally === '' ? '' : `${tally}, `}${underWay}  ${shortDuration(elapsedMs)}`;
+  if (rows < 3) return [head];
+  const room = rows - 1;
+  const shown = lanes.length > room ? lanes.slice(0, room - 1) : lanes;
+  const more = lanes.length - shown.length;
+  return [
+    head,
+    ...shown.map(([lane, activity]) => `  ${safeLine(lane)}  ${activityLine(activity, clock)}`),
+    ...(more > 0 ? [`  and ${count(more, 'application')} more`] : []),
+  ];
+}
+
+/** How long, and until when, stand before what may have to be cut. */
+function activityLine({ text, sinceMs, untilMs }: Activity, clock: Surroundings['clock']): string {
+  if (untilMs !== undefined) {
+    const nowMs = clock.now();
+    const left = untilMs > nowMs ? relativeTime(untilMs, nowMs) : 'now';
+    return `wait until ${clockTime(untilMs)} (${left})  ${safeLine(text)}`;
+  }
+  const elapsedMs = clock.monotonic() - sinceMs;
+  return `${elapsedMs < WORTH_SAYING_MS ? '' : `${shortDuration(elapsedMs)}  `}${safeLine(text)}`;
+}

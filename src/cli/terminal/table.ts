@@ -1,0 +1,146 @@
+import { safeLine } from '../../model/text.ts';
+import { displayWidth, fit, fitted, wrap } from './text.ts';
+
+const GAP = '   ';
+
+/**
+ * Columns as kubectl prints them: upper-case headers, no lines, aligned by what a terminal shows.
+ * @param rows cells as text; `undefined` and `""` are shown as `-`, so that no column of a line is empty for `awk`.
+ * @returns lines, each ended by a line feed.
+ */
+export function renderTable(headers: readonly string[], rows: readonly (readonly (string | undefined)[])[]): string {
+  return tableLines(
+    headers.map((title) => ({ title })),
+    rows,
+  )
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+/** How a column is drawn. */
+export interface Column {
+  readonly title: string;
+  readonly align?: 'right';
+  /** It may become narrower where the terminal is too narrow, down to this; without it, never. */
+  readonly narrowest?: number;
+  /** Colours a cell that has been cut and padded already. */
+  readonly paint?: (text: string, row: number) => string;
+}
+
+export interface TableLimits {
+  /** Of the terminal; undefined: as wide as it needs to be, and nothing is cut. */
+  readonly columns?: number | undefined;
+  readonly ellipsis?: string;
+}
+
+/** A table as lines. Where it is too wide, the columns that may become narrower do: the widest first, until it fits. */
+export function tableLines(
+  columns: readonly Column[],
+  rows: readonly (readonly (string | undefined)[])[],
+  { columns: widthMax, ellipsis = '…' }: TableLimits = {},
+): readonly string[] {
+  const cells = rows.map((row) => columns.map((_, at) => safeLine(row[at] ?? '') || '-'));
+  const titles = columns.map(({ title }) => title.toUpperCase());
+  const widths = columns.map((_, at) => Math.max(...[titles, ...cells].map((row) => displayWidth(row[at] ?? ''))));
+  if (widthMax !== undefined) narrow(columns, widths, widthMax - GAP.length * (columns.length - 1));
+  const draw = (row: readonly string[], nth: number): string => {
+    const drawn = columns.map(({ align, paint }, at) => {
+      const width = widths[at] ?? 0;
+      const isLast = at === columns.length - 1;
+      const text = cellText(row[at] ?? '', width, { ellipsis, isRight: align === 'right', isLast });
+      return nth < 0 || paint === undefined ? text : paint(text, nth);
+    });
+    const line = drawn.join(GAP);
+    return widthMax === undefined ? line : fit(line, widthMax, ellipsis);
+  };
+  return [draw(titles, -1), ...cells.map(draw)];
+}
+
+export interface ReasonTable {
+  /** All columns but the last. */
+  readonly columns: readonly Column[];
+  /** Title of the last column, which holds sentences. */
+  readonly title: string;
+  /** Cells of all columns. */
+  readonly rows: readonly (readonly (string | undefined)[])[];
+  /** Below this a sentence is not worth a column, and goes below its line. */
+  readonly narrowest: number;
+  /** A sentence that is too long is cut, or goes on in the next line. */
+  readonly long: 'cut' | 'wrap';
+  /** What stands before a sentence below its line. */
+  readonly indent?: (row: number) => string;
+  readonly paintBelow: (text: string) => string;
+}
+
+/** A table with sentences, for a terminal. */
+export function reasonTableLines(
+  { columns, title, rows, narrowest, long, indent = () => '    ', paintBelow }: ReasonTable,
+  { columns: widthMax, ellipsis = '…' }: { readonly columns: number; readonly ellipsis?: string },
+): readonly string[] {
+  const split = (text: string, width: number): readonly string[] =>
+    long === 'cut' ? [fit(text, width, ellipsis)] : wrap(text, width);
+  const sentences = rows.map((row) => safeLine(row.at(-1) ?? ''));
+  const cells = rows.map((row) => row.slice(0, -1));
+  const longest = Math.max(title.length, ...sentences.map(displayWidth));
+  const room = Math.min(narrowest, longest);
+  const widest = Math.max(...tableLines(columns, cells).map(displayWidth));
+  const least = leastWidth(columns, cells);
+  const isBeside = least + GAP.length + room <= widthMax;
+  const width = isBeside ? Math.min(widest, widthMax - GAP.length - room) : widthMax;
+  const drawn = tableLines(columns, cells, { columns: width, ellipsis });
+  const [head = '', ...lines] = drawn;
+  const blank = ' '.repeat(Math.max(...drawn.map(displayWidth)));
+  if (!isBeside)
+    return [
+      head,
+      ...lines.flatMap((line, at) => {
+        const text = sentences[at] ?? '';
+        const lead = indent(at);
+        const below = text === '' ? [] : split(text, Math.max(10, widthMax - displayWidth(lead)));
+        return [line, ...below.map((part) => paintBelow(`${lead}${part}`))];
+      }),
+    ];
+  const padded = (line: string): string => `${line}${' '.repeat(blank.length - displayWidth(line))}`;
+  return [
+    `${padded(head)}${GAP}${title.toUpperCase()}`,
+    ...lines.flatMap((line, at) =>
+      split(sentences[at] || '-', widthMax - blank.length - GAP.length).map(
+        (part, nth) => `${nth === 0 ? padded(line) : blank}${GAP}${part}`,
+      ),
+    ),
+  ];
+}
+
+/** With every column as narrow as it may become. */
+function leastWidth(columns: readonly Column[], rows: readonly (readonly (string | undefined)[])[]): number {
+  const natural = columns.map(({ title }, at) =>
+    Math.max(title.length, ...rows.map((row) => displayWidth(safeLine(row[at] ?? '')))),
+  );
+  const least = columns.map(({ narrowest }, at) => Math.min(natural[at] ?? 0, narrowest ?? Number.POSITIVE_INFINITY));
+  return least.reduce((sum, width) => sum + width, 0) + GAP.length * (columns.length - 1);
+}
+
+function cellText(
+  text: string,
+  width: number,
+  { ellipsis, isRight, isLast }: { readonly ellipsis: string; readonly isRight: boolean; readonly isLast: boolean },
+): string {
+  const kept = fit(text, width, ellipsis);
+  if (isRight) return `${' '.repeat(Math.max(0, width - displayWidth(kept)))}${kept}`;
+  // Nothing follows, so nothing has to be lined up, and no line ends in spaces.
+  return isLast ? kept : fitted(kept, width, ellipsis);
+}
+
+function narrow(columns: readonly Column[], widths: number[], widthMax: number): void {
+  for (;;) {
+    const excess = widths.reduce((sum, width) => sum + width, 0) - widthMax;
+    if (excess <= 0) return;
+    let widest = -1;
+    for (const [at, { narrowest }] of columns.entries()) {
+      const width = widths[at] ?? 0;
+      if (narrowest !== undefined && width > narrowest && width > (widths[widest] ?? 0)) widest = at;
+    }
+    if (widest < 0) return;
+    widths[widest] = (widths[widest] ?? 0) - 1;
+  }
+}

@@ -1,0 +1,37 @@
+import { type DurationText, durationMsOf } from '../model/duration.ts';
+import type { JsonObject } from '../model/json.ts';
+import { DURATION_PATTERN, SHORT_TIME_PATTERN } from '../kinds/schema.ts';
+
+/** A checked spec with its durations in milliseconds: `timeout: '30s'` is `timeoutMs: 30000`. */
+export type Loaded<T> = T extends readonly (infer Item)[]
+  ? readonly Loaded<Item>[]
+  : T extends object
+    ? {
+        [K in keyof T as NonNullable<T[K]> extends DurationText ? `${K & string}Ms` : K]: NonNullable<
+          T[K]
+        > extends DurationText
+          ? number
+          : Loaded<T[K]>;
+      }
+    : T;
+
+const DURATIONS: readonly unknown[] = [DURATION_PATTERN, SHORT_TIME_PATTERN];
+
+/** Reads every duration of a spec, once. @param schema what the spec has passed. */
+export function load<T>(schema: JsonObject, spec: T): Loaded<T> {
+  return loadValue(schema, spec) as Loaded<T>;
+}
+
+function loadValue(schema: JsonObject, value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item) => loadValue(schema['items'] as JsonObject, item));
+  if (typeof value !== 'object' || value === null) return value;
+  const properties = schema['properties'] as Readonly<Record<string, JsonObject>> | undefined;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, one]) => {
+      const field = properties?.[key] ?? {};
+      return DURATIONS.includes(field['pattern'])
+        ? [`${key}Ms`, durationMsOf(String(one))]
+        : [key, loadValue(field, one)];
+    }),
+  );
+}

@@ -1,0 +1,111 @@
+import { YAMLMap } from 'yaml';
+import { settingsDeclaration } from './settings/declaration.ts';
+import { type SettingField } from './settings-list.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { Position } from '../model/problem.ts';
+import type { Configuration } from './configuration.ts';
+import { parseDocuments } from '../manifest/documents.ts';
+import { FileText } from '../manifest/fault.ts';
+import { locate, spanOfPlace } from '../manifest/locate.ts';
+import {
+  isMeant,
+  type Override,
+  Overriding,
+  textAt,
+  settingName,
+  settingsOfKind,
+  settingVariable,
+} from './overrides.ts';
+import { formatPath } from '../manifest/paths.ts';
+import { decode } from '../manifest/text.ts';
+
+/** Where the value of a setting comes from. `absent`: nothing gives it, and it has no default. */
+export type Origin =
+  | { readonly type: 'option'; readonly option: string }
+  | { readonly type: 'file'; readonly position: Position }
+  | { readonly type: 'default' }
+  | { readonly type: 'absent' };
+
+/** One setting of the operator's configuration as it is in force. */
+export interface SettingInForce {
+  readonly kind: string;
+  /** `metadata.name` of its document. */
+  readonly document: string;
+  /** `prune.maxShare` */
+  readonly name: string;
+  /** The variable that would give it. */
+  readonly variable: string;
+  /** undefined: it has none. */
+  readonly value: unknown;
+  readonly origin: Origin;
+  readonly schema: JsonObject;
+}
+
+/**
+ * Every setting of a configuration that was read without a problem, and where its value comes from. A secret's reference
+ * shows only the member that is there.
+ */
+export function settingsInForce(
+  configuration: Configuration,
+  source: { readonly file: string; readonly content: string | Uint8Array; readonly overrides: readonly Override[] },
+): readonly SettingInForce[] {
+  const origins = new Origins(source);
+  const documents: readonly (readonly [kind: string, name: string, spec: unknown])[] = [
+    ['Settings', origins.nameOfSettings(), configuration.settings],
+    ...[...configuration.platforms].map(([name, spec]) => ['Platform', name, spec] as const),
+    ...[...configuration.stores].map(([name, spec]) => ['Store', name, spec] as const),
+  ];
+  return documents.flatMap(([kind, document, spec]) =>
+    [...settingsOfKind(kind).values()].flatMap((field) => {
+      const value = valueAt(spec, field.path.slice(1));
+      if (value === undefined && field.isOfSecret) return [];
+      return {
+        kind,
+        document,
+        name: settingName(field),
+        variable: settingVariable(kind, document, field),
+        value,
+        origin: value === undefined ? ({ type: 'absent' } as const) : origins.of(kind, document, field),
+        schema: field.schema,
+      };
+    }),
+  );
+}
+
+function valueAt(spec: unknown, path: readonly string[]): unknown {
+  let value = spec;
+  for (const step of path) value = (value as Readonly<Record<string, unknown>> | undefined)?.[step];
+  return value;
+}
+
+/** The nodes of the file with the overrides in them, searched for the place of a value. */
+class Origins {
+  readonly #text: FileText;
+  readonly #overriding: Overriding;
+  readonly #documents: readonly { readonly contents: unknown }[];
+
+  constructor({ file, content, overrides }: Parameters<typeof settingsInForce>[1]) {
+    const text = decode(content).text ?? '';
+    this.#text = new FileText(file, text);
+    this.#overriding = new Overriding(overrides);
+    this.#documents = this.#overriding.amend(parseDocuments(text).documents);
+  }
+
+  nameOfSettings(): string {
+    const document = this.#documents.find(({ contents }) => textAt(contents, ['kind']) === 'Settings');
+    const fallback = settingsDeclaration.defaultName ?? 'default';
+    return textAt(document?.contents, ['metadata', 'name']) ?? fallback;
+  }
+
+  of(kind: string, name: string, { path }: SettingField): Origin {
+    const contents = this.#documents.find((document) =>
+      isMeant(document, { kind, name: kind === 'Settings' ? undefined : { exact: name } }),
+    )?.contents;
+    const { place, complete } = locate(contents, path);
+    if (!complete || place.value instanceof YAMLMap) return { type: 'default' };
+    const cause = this.#overriding.cause(`${kind}/${name}`, formatPath(path));
+    if (cause !== undefined && formatPath(cause.field.path) === formatPath(path))
+      return { type: 'option', option: cause.origin };
+    return { type: 'file', position: this.#text.position(spanOfPlace(place).offset) };
+  }
+}

@@ -1,0 +1,393 @@
+import type { Obstacle } from '../../kinds/calls.ts';
+import type { ReconciledKind } from '../../kinds/define.ts';
+import { type CallContext, type Memory, remembered, type ScopeReader } from '../../kinds/reconciled.ts';
+import { rememberSince } from '../../ledger/confirmation.ts';
+import type { LedgerOperation } from '../../ledger/ledger.ts';
+import { PortolanError } from '../../model/errors.ts';
+import type { Json } from '../../model/json.ts';
+import type { Intent, OwnedObject, Refused } from '../../model/owned.ts';
+import type { Action } from '../../model/plan.ts';
+import type { Resource } from '../../model/resource.ts';
+import { unreachable } from '../../model/unreachable.ts';
+import { withFailure } from '../../plan/failures.ts';
+import { writeClassOf } from '../../platform/operations.ts';
+import { writeRequest } from '../../platform/requests.ts';
+import {
+  type AnswerSummary,
+  answerText,
+  type RejectionReason,
+  type Verdict,
+  type WriteEvidence,
+} from '../../platform/verdict.ts';
+import type { WriteRequest } from '../../platform/writes.ts';
+import {
+  answerJson,
+  bareObject,
+  commitOutcome,
+  newIntent,
+  type ObjectPlace,
+  recordedObject,
+  transaction,
+} from './journal.ts';
+import type { ActionResult, SkipReason } from '../../plan/result.ts';
+import { observeTwice } from '../resolution/resolve.ts';
+import { REFUSED_REMEDY, REMEDIES, SCOPE_REMEDIES } from './remedies.ts';
+import { scopeFreeMs, type SettleWindow, settleWindow, settleWindowMs } from '../resolution/settle.ts';
+import type { ApplyWorld } from './world.ts';
+
+/** One action with everything its kind wants to know. */
+export interface Execution {
+  readonly action: Action;
+  readonly kind: ReconciledKind;
+  readonly place: ObjectPlace;
+  readonly resource: Resource | undefined;
+  readonly live: unknown;
+  readonly memory: Memory;
+  readonly calls: CallContext;
+  /** Makes a reader of the scope that has read nothing yet. */
+  freshReader(): ScopeReader;
+  /** Returns why its request may not leave. Called when it would. */
+  stop(): SkipReason | undefined;
+}
+
+/** The request was answered, and the ledger could not be told: the intent stays open, and is looked at like any other. */
+export class OutcomeNotRecorded extends Error {
+  override readonly name = 'OutcomeNotRecorded';
+  readonly intent: Intent;
+  readonly answer: AnswerSummary;
+  readonly request: string;
+  readonly ledgerError: PortolanError;
+
+  constructor(facts: {
+    readonly intent: Intent;
+    readonly answer: AnswerSummary;
+    readonly request: string;
+    readonly ledgerError: PortolanError;
+  }) {
+    super(facts.ledgerError.message);
+    this.intent = facts.intent;
+    this.answer = facts.answer;
+    this.request = facts.request;
+    this.ledgerError = facts.ledgerError;
+  }
+}
+
+interface Sent {
+  readonly execution: Execution;
+  readonly intent: Intent;
+  readonly write: WriteRequest;
+  readonly prior: OwnedObject | undefined;
+}
+
+/**
+ * Intent, one send, outcome. The intent is durable before the first byte leaves; outcome, object and history commit
+ * together. Whatever the answer does not prove stays unknown until it is settled and looked at.
+ * @throws PortolanError of the ledger: nothing more may be sent then.
+ */
+export async function execute(world: ApplyWorld, execution: Execution): Promise<ActionResult> {
+  const { action, kind, place, memory } = execution;
+  let write: WriteRequest;
+  let requestHash: string;
+  try {
+    write = kind.calls.toWrite(action.step, execution.calls);
+    requestHash = world.client.requestHash(write);
+  } catch (error) {
+    if (!(error instanceof PortolanError) || error.disposition !== 'invalid') throw error;
+    return {
+      status: 'failed',
+      action,
+      answer: { message: error.message },
+      request: action.summary,
+      reason: { type: 'not-sent' },
+      remedy: error.remedy,
+    };
+  }
+  const prior = remembered(memory, place.kind, action.object);
+  const preimage = kind.calls.preimage(action.step, execution.live, memory);
+  const obstacle = await obstacleTo(execution, preimage);
+  if (obstacle !== undefined) return kept(action, write, obstacle);
+  // One deadline by both clocks: whoever overtakes this process waits no longer for the request to leave.
+  const sendBeforeMs = world.clock.monotonic() + world.timing.sendWithinMs;
+  const { operation } = write;
+  const idempotence = writeClassOf(write);
+  const intent = newIntent(world, place, { action, operation, idempotence, requestHash, preimage });
+  const owing = action.obligation && {
+    ...(prior ?? bareObject(world, place, action.object, preimage)),
+    obligation: action.obligation,
+  };
+  await world.ledger.commit(
+    transaction(world, place.scope, [
+      { op: 'open-intent', intent },
+      ...(owing === undefined ? [] : [{ op: 'put-object', object: owing } as const]),
+      {
+        op: 'record',
+        event: 'intent',
+        uid: intent.uid,
+        detail: { intent: intent.id, action: action.id, summary: action.summary, request: describeWrite(write) },
+      },
+    ]),
+  );
+  const sent: Sent = { execution, intent, write, prior: owing ?? prior };
+  if (world.clock.now() >= intent.sendDeadlineMs) return notSent(world, sent);
+  let because: SkipReason | undefined;
+  const mayLeave = (): boolean => (because = execution.stop()) === undefined;
+  const verdict = await world.client.send(write, { sendBeforeMs, mayLeave });
+  if (because !== undefined) {
+    await close(world, sent, 'rejected', verdict.answer, []);
+    return { status: 'skipped', action, because };
+  }
+  try {
+    return await record(world, sent, verdict);
+  } catch (error) {
+    if (!(error instanceof PortolanError)) throw error;
+    const answer = { ...verdict.answer, message: `${verdict.answer.message}; the ledger could not be told` };
+    throw new OutcomeNotRecorded({ intent, answer, request: describeWrite(write), ledgerError: error });
+  }
+}
+
+function kept(action: Action, write: WriteRequest, { why, isUntaken }: Obstacle): ActionResult {
+  return {
+    status: 'failed',
+    action,
+    answer: { message: `not sent: ${why}` },
+    request: describeWrite(write),
+    reason: { type: isUntaken === true ? 'not-taken' : 'not-sent' },
+    remedy: 'Run the same command again: it plans upon what is there now.',
+  };
+}
+
+/** What stands in the way of a write that may never be sent twice: it was planned upon something else than is there now. */
+async function obstacleTo({ kind, action, freshReader }: Execution, preimage: Json): Promise<Obstacle | undefined> {
+  try {
+    return await kind.calls.obstacle?.(action.step, { preimage, reader: freshReader() });
+  } catch (error) {
+    if (!(error instanceof PortolanError)) throw error;
+    return { why: `the platform could not be read (${error.message})` };
+  }
+}
+
+/** The process slept between intent and send: somebody else may act for us by now. */
+async function notSent(world: ApplyWorld, sent: Sent): Promise<ActionResult> {
+  const answer: AnswerSummary = {
+    message: `not sent: more than ${world.timing.sendWithinMs} ms passed since the intent was written`,
+  };
+  await close(world, sent, 'rejected', answer, []);
+  return {
+    status: 'failed',
+    action: sent.execution.action,
+    answer,
+    request: describeWrite(sent.write),
+    reason: { type: 'not-sent' },
+    remedy: 'Run the same command again.',
+  };
+}
+
+async function record(world: ApplyWorld, sent: Sent, verdict: Verdict): Promise<ActionResult> {
+  const { answer } = verdict;
+  switch (verdict.verdict) {
+    case 'applied':
+      return done(world, sent, answer, verdict.evidence);
+    case 'rejected':
+      return verdict.needsObservation === true
+        ? refusedIfSeen(world, sent, answer, verdict.reason)
+        : refused(world, sent, answer, verdict.reason);
+    case 'exists':
+      return exists(world, sent, answer);
+    case 'throttled':
+      // Earlier calls behind the server may have run: only a target-state write is known to be harmless.
+      return sent.intent.idempotence === 'target-state'
+        ? throttled(world, sent, answer, verdict.retryAfterMs)
+        : doubtful(world, sent, answer);
+    case 'unknown':
+      return doubtful(world, sent, answer);
+    default:
+      return unreachable(verdict);
+  }
+}
+
+async function done(
+  world: ApplyWorld,
+  sent: Sent,
+  answer: AnswerSummary,
+  evidence: WriteEvidence,
+): Promise<ActionResult> {
+  const { execution, intent, prior } = sent;
+  const { action, kind, resource } = execution;
+  const recording = kind.calls.applied(action.step, {
+    evidence,
+    prior,
+    preimage: intent.preimage,
+    resource,
+    nowMs: world.clock.now(),
+  });
+  const known = kind.calls.since?.(action.step, { evidence, preimage: intent.preimage }) ?? {};
+  const object = recordedObject(world, execution.place, recording, prior);
+  await close(world, sent, 'applied', answer, [...object, ...rememberSince(intent.scope, known)]);
+  return { status: 'done', action, answer };
+}
+
+/**
+ * A refusal that the answer alone does not prove: a proxy that filters answers may return it after the effect. The
+ * platform is read before anything is concluded; where that does not confirm it, the write stays in doubt.
+ */
+async function refusedIfSeen(
+  world: ApplyWorld,
+  sent: Sent,
+  answer: AnswerSummary,
+  reason: RejectionReason,
+): Promise<ActionResult> {
+  const { execution } = sent;
+  const { action, kind, memory } = execution;
+  const intent: Intent = { ...sent.intent, outcome: { ...answerJson(answer), refused: reason } };
+  try {
+    const seen = await observeTwice(
+      world,
+      (reader) => kind.calls.resolve(action.step, { intent, reader, memory }),
+      () => execution.freshReader(),
+    );
+    if (seen.type === 'rejected') return await refused(world, sent, answer, reason);
+    // What contradicts the refusal stays true, whatever is seen later: the refusal is not kept.
+    return await doubtful(
+      world,
+      sent,
+      { ...answer, message: `${answer.message}; but ${seen.evidence}` },
+      'contradicted',
+    );
+  } catch (error) {
+    if (!(error instanceof PortolanError) || error.code.startsWith('ledger/')) throw error;
+    const message = `${answer.message}; whether it happened could not be read (${error.message})`;
+    return doubtful(world, sent, { ...answer, message }, reason);
+  }
+}
+
+async function refused(
+  world: ApplyWorld,
+  sent: Sent,
+  answer: AnswerSummary,
+  reason: RejectionReason,
+): Promise<ActionResult> {
+  const { action } = sent.execution;
+  const base = { status: 'failed', action, answer, request: describeWrite(sent.write) } as const;
+  if (reason === 'credentials' || reason === 'region-not-ready' || reason === 'unsent') {
+    await close(world, sent, 'rejected', answer, []);
+    return { ...base, reason: { type: 'stop-scope', why: reason }, remedy: SCOPE_REMEDIES[reason] };
+  }
+  const object = failedObject(world, sent, { reason, message: answerText(answer) });
+  await close(world, sent, 'rejected', answer, [{ op: 'put-object', object }]);
+  return { ...base, reason: { type: 'refused' }, remedy: REMEDIES[reason] ?? REFUSED_REMEDY };
+}
+
+/** A creation that the platform says is there already. Ours only if we sent the same before and never knew its end. */
+async function exists(world: ApplyWorld, sent: Sent, answer: AnswerSummary): Promise<ActionResult> {
+  const { execution, intent, prior } = sent;
+  const { action, kind, place, resource } = execution;
+  const earlier = (await world.ledger.intents({ scope: intent.scope, states: ['superseded'] })).some(
+    (other) => other.uid === intent.uid && other.operation === intent.operation,
+  );
+  if (earlier) {
+    const recording = kind.calls.applied(action.step, {
+      evidence: { type: 'none' },
+      prior,
+      preimage: intent.preimage,
+      resource,
+      nowMs: world.clock.now(),
+    });
+    const object = recordedObject(world, execution.place, recording, prior);
+    await close(world, sent, 'applied', answer, object);
+    return { status: 'done', action, answer };
+  }
+  const failed = failedObject(world, sent, { reason: 'exists', message: answerText(answer) });
+  const marked: OwnedObject = prior === undefined || prior.state === 'gone' ? { ...failed, state: 'hold' } : failed;
+  await close(world, sent, 'rejected', answer, [{ op: 'put-object', object: marked }]);
+  return {
+    status: 'failed',
+    action,
+    answer,
+    request: describeWrite(sent.write),
+    reason: { type: 'exists' },
+    remedy:
+      prior?.obligation == null
+        ? `It exists and is not ours, so it was not touched. Run apply --adopt ${place.resource} to take it over, or take it out of the manifests.`
+        : 'One like it exists, so it was not created again. The next run looks which one it is.',
+  };
+}
+
+async function throttled(
+  world: ApplyWorld,
+  sent: Sent,
+  answer: AnswerSummary,
+  retryAfterMs: number | null,
+): Promise<ActionResult> {
+  await close(world, sent, 'rejected', answer, []);
+  return {
+    status: 'failed',
+    action: sent.execution.action,
+    answer,
+    request: describeWrite(sent.write),
+    reason: { type: 'throttled', retryAfterMs },
+    remedy: 'The platform asked to slow down; it did nothing. The next run tries again.',
+  };
+}
+
+/** @param refusal the platform's own, which observation has contradicted, or could not confirm yet. */
+async function doubtful(
+  world: ApplyWorld,
+  sent: Sent,
+  answer: AnswerSummary,
+  refusal?: RejectionReason | 'contradicted',
+): Promise<ActionResult> {
+  const { timing } = world;
+  // The platform has finished the request that it refuses itself, so there is no long wait for it.
+  const lengthMs = refusal === undefined ? settleWindowMs(sent.intent.idempotence, timing) : timing.settleTargetStateMs;
+  const window = settleWindow(world.clock, lengthMs);
+  await close(world, sent, 'unknown', answer, [], {
+    ...window,
+    ...(refusal === undefined || refusal === 'contradicted' ? {} : { refusal }),
+  });
+  return {
+    status: 'in-doubt',
+    action: sent.execution.action,
+    answer,
+    request: describeWrite(sent.write),
+    intent: sent.intent.id,
+    untilMs: window.settleMs,
+    scopeUntilMs: scopeFreeMs(window.settleMs, sent.intent.idempotence, world.timing),
+  };
+}
+
+function failedObject(world: ApplyWorld, { execution, intent, prior }: Sent, refusal?: Refused): OwnedObject {
+  const row = prior ?? bareObject(world, execution.place, execution.action.object, intent.preimage);
+  // A creation that was refused leaves nothing behind but its count: no row may say that the object is there.
+  const state = prior === undefined && execution.action.verb === 'create' ? 'gone' : row.state;
+  return withFailure({ ...row, state }, execution.resource, refusal);
+}
+
+async function close(
+  world: ApplyWorld,
+  { execution, intent }: Sent,
+  state: 'applied' | 'rejected' | 'unknown',
+  answer: AnswerSummary,
+  object: readonly LedgerOperation[],
+  { refusal, ...window }: Partial<SettleWindow> & { readonly refusal?: RejectionReason | undefined } = {},
+): Promise<void> {
+  const outcome = { ...answerJson(answer), ...(refusal === undefined ? {} : { refused: refusal }) };
+  await commitOutcome(
+    world,
+    transaction(world, execution.place.scope, [
+      { op: 'move-intent', id: intent.id, state, outcome, ...window },
+      ...object,
+      {
+        op: 'record',
+        event: state,
+        uid: intent.uid,
+        detail: { intent: intent.id, action: execution.action.id, answer: outcome },
+      },
+    ]),
+  );
+}
+
+/** Method and path, for people: the API call that an action is. */
+function describeWrite(write: WriteRequest): string {
+  const { method, path } = writeRequest(write, 'objects');
+  return `${method} ${path}`;
+}

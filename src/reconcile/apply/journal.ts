@@ -1,0 +1,166 @@
+import type { Recording } from '../../kinds/reconciled.ts';
+import type { LedgerOperation, LedgerTransaction } from '../../ledger/ledger.ts';
+import { type ResourceId, type Scope, scopeKey } from '../../model/ids.ts';
+import { type Json, type JsonObject, plainJson, sameJson } from '../../model/json.ts';
+import { type WriteClass, type Intent, objectUid, type OwnedObject } from '../../model/owned.ts';
+import type { Action } from '../../model/plan.ts';
+import type { AnswerSummary } from '../../platform/verdict.ts';
+import type { ApplyWorld } from './world.ts';
+
+/** Where an action's object stands in the ledger. */
+export interface ObjectPlace {
+  readonly scope: Scope;
+  readonly kind: string;
+  readonly resource: ResourceId;
+}
+
+/** How often a commit of an outcome is tried before the run stops; the intent stays open, which is safe. */
+const OUTCOME_ATTEMPTS = 3;
+
+export function uidOf(world: Pick<ApplyWorld, 'source'>, { scope, kind }: ObjectPlace, naturalKey: string): string {
+  return objectUid(world.source, scopeKey(scope), kind, naturalKey);
+}
+
+/** The durable promise that comes before a request: what is about to be sent, on what, and how it was before. */
+export function newIntent(
+  world: ApplyWorld,
+  place: ObjectPlace,
+  facts: {
+    readonly action: Action;
+    readonly operation: string;
+    readonly idempotence: WriteClass;
+    readonly requestHash: string;
+    readonly preimage: Json;
+  },
+): Intent {
+  const nowMs = world.clock.now();
+  return {
+    id: world.random.hex(6),
+    uid: uidOf(world, place, facts.action.object),
+    scope: scopeKey(place.scope),
+    resource: place.resource,
+    operation: facts.operation,
+    idempotence: facts.idempotence,
+    action: plainJson(facts.action) as JsonObject,
+    epoch: world.ledger.epoch,
+    requestHash: facts.requestHash,
+    preimage: facts.preimage,
+    state: 'open',
+    createdMs: nowMs,
+    sendDeadlineMs: nowMs + world.timing.sendWithinMs,
+    settleMs: 0,
+    settleMark: '',
+    outcome: null,
+    resolvedBy: null,
+  };
+}
+
+/** A ledger row from what a kind says of its object. */
+export function toObject(
+  world: Pick<ApplyWorld, 'source' | 'snapshot'>,
+  place: ObjectPlace,
+  recording: Recording,
+  prior: OwnedObject | undefined,
+  failures: number,
+): OwnedObject {
+  const { replaces: _replaces, ...facts } = recording;
+  return {
+    uid: uidOf(world, place, recording.naturalKey),
+    scope: scopeKey(place.scope),
+    platform: place.scope.platform,
+    source: world.source,
+    kind: place.kind,
+    resource: place.resource,
+    ...facts,
+    failures,
+    lastSnapshot: prior?.lastSnapshot ?? world.snapshot,
+  };
+}
+
+/** A row for an object that nothing is known of but that something went wrong with, or that is owed something. */
+export function bareObject(world: ApplyWorld, place: ObjectPlace, naturalKey: string, former: Json): OwnedObject {
+  const recording: Recording = {
+    naturalKey,
+    remoteId: null,
+    remoteAux: former === null ? {} : { former },
+    origin: 'observed',
+    state: 'present',
+    lastApplied: {},
+    obligation: null,
+  };
+  return toObject(world, place, recording, undefined, 0);
+}
+
+/** What a step that was done changes in the ledger: the row of its object, or that there is none any more. */
+export function recordedObject(
+  world: Pick<ApplyWorld, 'source' | 'snapshot'>,
+  place: ObjectPlace,
+  recording: Recording | 'gone' | 'released',
+  prior: OwnedObject | undefined,
+): LedgerOperation[] {
+  if (typeof recording === 'object') {
+    const object = toObject(world, place, recording, prior, prior?.failures ?? 0);
+    // The unique key of the new row may be that of the old one.
+    const replaced = prior !== undefined && recording.replaces === prior.naturalKey ? prior.uid : undefined;
+    return replaced === undefined ? [{ op: 'put-object', object }] : renamed(replaced, object);
+  }
+  if (prior === undefined) return [];
+  // What was deleted is dropped only when its absence has been read back.
+  return recording === 'released'
+    ? [{ op: 'drop-object', uid: prior.uid }]
+    : [{ op: 'put-object', object: { ...prior, state: 'deleting' } }];
+}
+
+/** The row goes whose object has another natural key now; the history of either says so. */
+export function renamed(from: string, object: OwnedObject): LedgerOperation[] {
+  const { uid: to, resource } = object;
+  const detail = { resource, from, to };
+  return [
+    { op: 'drop-object', uid: from },
+    { op: 'put-object', object },
+    { op: 'record', event: 'renamed', uid: from, detail },
+    { op: 'record', event: 'renamed', uid: to, detail },
+  ];
+}
+
+/** Whether writing `next` over `prior` would tell the ledger anything; in which snapshot it was seen is no news. */
+export function isNews(next: OwnedObject, prior: OwnedObject | undefined): boolean {
+  if (prior === undefined) return true;
+  return !sameJson(
+    { ...next, lastSnapshot: '' } as unknown as JsonObject,
+    { ...prior, lastSnapshot: '' } as unknown as JsonObject,
+  );
+}
+
+/** An answer as JSON, for the ledger and the history. */
+export function answerJson(answer: AnswerSummary): JsonObject {
+  return {
+    ...(answer.status === undefined ? {} : { status: answer.status }),
+    ...(answer.code === undefined ? {} : { code: answer.code }),
+    message: answer.message,
+  };
+}
+
+export function transaction(
+  world: Pick<ApplyWorld, 'actor' | 'clock'>,
+  scope: Scope,
+  operations: readonly LedgerOperation[],
+): LedgerTransaction {
+  return { scope: scopeKey(scope), actor: world.actor, atMs: world.clock.now(), operations };
+}
+
+/**
+ * Records what came of a write. Tried a few times, because the request is done and only its memory is at stake.
+ * @throws PortolanError of the ledger, when it cannot be written: nothing more may be sent, the intent stays open.
+ */
+export async function commitOutcome(world: ApplyWorld, outcome: LedgerTransaction): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await world.ledger.commit(outcome);
+      return;
+    } catch (error) {
+      if (attempt >= OUTCOME_ATTEMPTS) throw error;
+      await world.clock.sleep(100 * attempt);
+    }
+  }
+}

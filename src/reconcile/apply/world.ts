@@ -1,0 +1,61 @@
+import type { ReconciledKinds } from '../../kinds/define.ts';
+import type { StoreAccess } from '../../kinds/reconciled.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import type { ResourceId } from '../../model/ids.ts';
+import type { Action } from '../../model/plan.ts';
+import type { PlatformClient } from '../../platform/client.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Random } from '../../runtime/random.ts';
+import type { ActionResult } from '../../plan/result.ts';
+
+/** How long what is believed. All settings; the defaults are in `reconcile/timing.ts`. */
+export interface Timing {
+  /** After an ambiguous write, nothing is concluded before this: target-state writes, creations, installs. */
+  readonly settleTargetStateMs: number;
+  readonly settleCreationMs: number;
+  readonly settleInstallMs: number;
+  /** An observation older than this is not written upon. */
+  readonly observationMaxAgeMs: number;
+  /** Two readings of "not there" must be this far apart to count as absence. */
+  readonly absenceApartMs: number;
+  /** A write leaves within this time of its intent, or not at all. */
+  readonly sendWithinMs: number;
+}
+
+/** What happens, as it happens: for progress lines and logs. */
+export type ApplyEvent =
+  | { readonly type: 'started'; readonly action: Action; readonly scope: string }
+  | { readonly type: 'finished'; readonly action: Action; readonly scope: string; readonly result: ActionResult }
+  | {
+      readonly type: 'resolved';
+      readonly resource: ResourceId;
+      readonly scope: string;
+      readonly intent: string;
+      readonly how: string;
+    }
+  | { readonly type: 'waiting'; readonly scope: string; readonly message: string; readonly untilMs: number };
+
+/** Everything that changing one scope needs of the outside. The simulator has another one and runs the same code. */
+export interface ApplyWorld {
+  readonly kinds: ReconciledKinds;
+  readonly client: PlatformClient;
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly stores: ReadonlyMap<string, StoreAccess>;
+  readonly timing: Timing;
+  /** Who acts, for the history: `cli alice@host`, `daemon`. */
+  readonly actor: string;
+  readonly source: string;
+  /** Id of the accepted snapshot that the plan was made from. */
+  readonly snapshot: string;
+  emit(event: ApplyEvent): void;
+  /** Set: begin nothing new. What is in flight is finished and recorded. */
+  stopRequested(): 'interrupted' | 'fail-fast' | undefined;
+}
+
+/** What a driver hears of changes, and how it stops them. */
+export type WorldHooks = Pick<ApplyWorld, 'emit' | 'stopRequested'>;
+
+/** For plans that are not carried out. */
+export const silentHooks: WorldHooks = { emit() {}, stopRequested: () => undefined };

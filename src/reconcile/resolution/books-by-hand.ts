@@ -1,0 +1,242 @@
+import { transaction } from '../apply/journal.ts';
+import type { ApplyWorld } from '../apply/world.ts';
+import { makesCopies } from '../../kinds/define.ts';
+import { type Binding, changeBinding } from '../../ledger/binding.ts';
+import { awaitsConfirmation, confirmScope, forgetSince, knownSince } from '../../ledger/confirmation.ts';
+import type { LedgerOperation } from '../../ledger/ledger.ts';
+import { PortolanError } from '../../model/errors.ts';
+import { parseScopeKey, type Scope, type ScopeKey, scopeKey } from '../../model/ids.ts';
+import type { OwnedObject } from '../../model/owned.ts';
+import { installsFact } from '../books.ts';
+
+/** A ledger, and who speaks to it. */
+type HandWorld = Pick<ApplyWorld, 'ledger' | 'clock' | 'actor'>;
+
+export interface Confirmed {
+  /** `already`: it was confirmed before, and nothing was written. */
+  readonly type: 'now' | 'already';
+  /** Whether the ledger had ever recorded anything of the scope. */
+  readonly known: boolean;
+}
+
+/** A person says that installing into a scope is safe: what the ledger does not know there is no copy of what it would install. */
+export async function confirmByHand(world: HandWorld, scope: Scope): Promise<Confirmed> {
+  const { ledger } = world;
+  const key = scopeKey(scope);
+  const fact = await ledger.fact(installsFact(scope));
+  const known = fact !== undefined || (await ledger.scopes()).includes(key);
+  const since = await knownSince(ledger, key);
+  const isOpen = since.total !== undefined || since.besides !== undefined || (await awaitsConfirmation(ledger, key));
+  if (fact === 'confirmed' && !isOpen) return { type: 'already', known };
+  await ledger.commit(
+    transaction(world, scope, [
+      { op: 'set-fact', key: installsFact(scope), value: 'confirmed' },
+      confirmScope(key, ledger.epoch),
+      ...forgetSince(key),
+      { op: 'record', event: 'installs.confirmed', detail: { epoch: ledger.epoch } },
+    ]),
+  );
+  return { type: 'now', known };
+}
+
+/**
+ * The objects that a person named, by uid or as a resource with all its objects, ordered by uid.
+ * @param source narrows a resource that several sources have.
+ * @throws PortolanError `invalid` when there are none, or a resource is of several sources and none was named.
+ */
+export async function objectsNamed(
+  { ledger }: Pick<HandWorld, 'ledger'>,
+  name: string,
+  source: string | undefined,
+): Promise<readonly OwnedObject[]> {
+  const all = await ledger.objects(source === undefined ? {} : { source });
+  const named = all.filter((object) => object.uid === name || object.resource === name);
+  const sources = [...new Set(named.map((object) => object.source))];
+  if (sources.length > 1) {
+    throw new PortolanError({
+      code: 'ledger/several-sources',
+      disposition: 'invalid',
+      message: `${name} is on record for the sources ${sources.join(' and ')}. Nothing was recorded.`,
+      remedy: 'Say which one with --source NAME, or name one object by its uid (portolan ledger show prints it).',
+    });
+  }
+  if (named.length > 0) return named;
+  const where = source === undefined ? '' : ` of source ${source}`;
+  throw new PortolanError({
+    code: 'ledger/no-object',
+    disposition: 'invalid',
+    message: `The ledger ${ledger.location} has no object or resource ${name}${where}. Nothing was recorded.`,
+    remedy: 'List what it has: portolan ledger list. A resource is written Kind/name.',
+  });
+}
+
+/** Counts of writes that did not take start anew, so that they are tried again. @returns the objects that were held up. */
+export async function retryByHand(world: HandWorld, objects: readonly OwnedObject[]): Promise<readonly OwnedObject[]> {
+  const failed = objects.filter((object) => object.failures > 0);
+  await commitPerScope(world, failed, (object) => [
+    { op: 'put-object', object: { ...object, failures: 0 } },
+    { op: 'record', event: 'retry', uid: object.uid, detail: { resource: object.resource, failures: object.failures } },
+  ]);
+  return failed;
+}
+
+/**
+ * Drops objects from the ledger. Nothing is sent to the platform: what they stand for stays there, and is not ours any
+ * more. After an install was dropped, the next one into its scope waits until a person has confirmed it.
+ * @throws PortolanError `ask-human` while an intent for one of them has no outcome.
+ */
+export async function forgetByHand(
+  world: HandWorld & Pick<ApplyWorld, 'kinds'>,
+  objects: readonly OwnedObject[],
+  reason: string,
+): Promise<void> {
+  const uids = new Set(objects.map((object) => object.uid));
+  const pending = (await world.ledger.intents({ states: ['open', 'unknown'] })).filter(({ uid }) => uids.has(uid));
+  const [first] = pending;
+  if (first !== undefined) {
+    throw new PortolanError({
+      code: 'ledger/intent-pending',
+      disposition: 'ask-human',
+      message: `Nothing was dropped: ${first.operation} of ${first.resource} (intent ${first.id}) was sent and its outcome is not known. Without the object nobody could tell what it did.`,
+      remedy: `Apply again, which settles it by observation; or say what happened: portolan ledger resolve ${first.id} --applied|--not-applied --reason "…".`,
+    });
+  }
+  await commitPerScope(world, objects, (object, scope) => [
+    { op: 'drop-object', uid: object.uid },
+    ...(makesCopies(world.kinds, object.kind)
+      ? [{ op: 'set-fact', key: installsFact(scope), value: 'forgotten' } as const]
+      : []),
+    {
+      op: 'record',
+      event: 'forgotten',
+      uid: object.uid,
+      // Enough to know later what it was: nothing else remembers it.
+      detail: {
+        resource: object.resource,
+        reason,
+        origin: object.origin,
+        remoteId: object.remoteId,
+        lastApplied: object.lastApplied,
+        obligation: object.obligation,
+      },
+    },
+  ]);
+}
+
+async function commitPerScope(
+  world: HandWorld,
+  objects: readonly OwnedObject[],
+  operationsOf: (object: OwnedObject, scope: Scope) => readonly LedgerOperation[],
+): Promise<void> {
+  for (const [key, ofScope] of Map.groupBy(objects, (object) => object.scope)) {
+    const scope = knownScope(key);
+    await world.ledger.commit(
+      transaction(
+        world,
+        scope,
+        ofScope.flatMap((object) => operationsOf(object, scope)),
+      ),
+    );
+  }
+}
+
+function knownScope(key: ScopeKey): Scope {
+  const scope = parseScopeKey(key);
+  if (scope === undefined) throw new Error(`the ledger has objects of ${key}, which is no scope`);
+  return scope;
+}
+
+/** An id of the platform, as every decoder of its answers wants it. */
+const PLATFORM_ID = /^[\w-]{1,64}$/;
+
+/**
+ * A person says that a rule on record is ours. Ports need no adoption, and an install is adopted by `apply`, which looks
+ * for its components.
+ * @param remoteId the platform's id of it; absent keeps what is on record.
+ * @throws PortolanError `invalid` when it is not one rule, or is ours already under that id.
+ */
+export async function adoptByHand(
+  world: HandWorld & Pick<ApplyWorld, 'kinds'>,
+  objects: readonly OwnedObject[],
+  remoteId: string | undefined,
+  reason: string,
+): Promise<OwnedObject> {
+  const [object, another] = objects;
+  if (object === undefined || another !== undefined || world.kinds.get(object.kind)?.adoptsById !== true) {
+    const names = objects.map(({ uid }) => uid).join(', ');
+    throw refusedAdoption(
+      `${names} ${another === undefined ? 'is no gateway rule' : 'are several objects'}`,
+      'Name one rule by its uid (portolan ledger list). Ports need no adoption; an install is adopted by apply --adopt StoreInstall/name.',
+    );
+  }
+  if (remoteId !== undefined && !PLATFORM_ID.test(remoteId)) {
+    throw refusedAdoption(
+      `"${remoteId}" is no id of the platform`,
+      'Pass the http_rule_id: up to 64 letters, digits, _ and -.',
+    );
+  }
+  const id = remoteId ?? object.remoteId;
+  if (object.origin !== 'observed' && object.remoteId === id) {
+    throw refusedAdoption(
+      `${object.uid} is ours already${id === null ? ', and no --id was given' : ` as ${id}`}`,
+      'Pass --id to say which rule it is.',
+    );
+  }
+  const adopted: OwnedObject = {
+    ...object,
+    remoteId: id,
+    origin: object.origin === 'observed' ? 'adopted' : object.origin,
+    state: id === null ? 'unverified' : 'present',
+    failures: 0,
+  };
+  await commitPerScope(world, [object], () => [
+    { op: 'put-object', object: adopted },
+    {
+      op: 'record',
+      event: 'adopted',
+      uid: object.uid,
+      detail: { resource: object.resource, reason, remoteId: id, before: object.remoteId },
+    },
+  ]);
+  return adopted;
+}
+
+function refusedAdoption(what: string, remedy: string): PortolanError {
+  return new PortolanError({
+    code: 'ledger/cannot-adopt',
+    disposition: 'invalid',
+    message: `Nothing was adopted: ${what}.`,
+    remedy,
+  });
+}
+
+/**
+ * A person says that a platform is the one that the ledger was written for, although its URL or the ids of its regions
+ * have changed. The ids are bound again at their next use.
+ * @param url of the platform now, in the spelling of `canonicalUrl`.
+ * @param by who says so.
+ * @returns the former binding; undefined where the ledger had none.
+ */
+export async function rebindByHand(
+  { ledger, clock, actor }: HandWorld,
+  platform: string,
+  url: string,
+  { reason, by = actor }: { readonly reason: string; readonly by?: string },
+): Promise<Binding | undefined> {
+  let former: Binding | undefined;
+  await changeBinding(ledger, {
+    platform,
+    actor,
+    atMs: clock.now(),
+    next: (known) => {
+      former = known;
+      const before = known === undefined ? null : { url: known.url, regions: Object.fromEntries(known.regions) };
+      return {
+        binding: { url, regions: new Map() },
+        event: 'platform.rebound',
+        detail: { url, before, reason, by },
+      };
+    },
+  });
+  return former;
+}

@@ -1,0 +1,177 @@
+import { forgetSince } from '../../ledger/confirmation.ts';
+import { type ObjectPlace, recordedObject, transaction } from '../apply/journal.ts';
+import { startWindow } from './resolve.ts';
+import { settlingOf } from './settle.ts';
+import type { ApplyWorld } from '../apply/world.ts';
+import { remembered, type ScopeReader, type Step } from '../../kinds/reconciled.ts';
+import type { LedgerOperation } from '../../ledger/ledger.ts';
+import { PortolanError } from '../../model/errors.ts';
+import { parseScopeKey, type Scope } from '../../model/ids.ts';
+import type { Intent, OwnedObject } from '../../model/owned.ts';
+import type { Action } from '../../model/plan.ts';
+import { unreachable } from '../../model/unreachable.ts';
+import { readMemory } from '../books.ts';
+
+/** What a person says became of a request whose outcome nobody knows. */
+export type Decision =
+  /** It was done; `id`: the platform's id of what it made, where there is one. */
+  { readonly type: 'applied'; readonly id: string | undefined } | { readonly type: 'not-applied' };
+
+export interface HandResolution {
+  /** Id of the intent. */
+  readonly intent: string;
+  readonly decision: Decision;
+  /** Why the person says so, for the history. */
+  readonly reason: string;
+  /** Although the request may still arrive. */
+  readonly force: boolean;
+  /** A platform to look up what the request made; undefined where there is none at hand. Asked at most once. */
+  platform(scope: Scope): Promise<ScopeReader | undefined>;
+}
+
+export interface HandResolved {
+  readonly intent: Intent;
+  /** The row that the ledger has now because of it; undefined where it has none. */
+  readonly object: OwnedObject | undefined;
+  readonly warnings: readonly string[];
+}
+
+/** A ledger, and who speaks to it. */
+export type HandWorld = Pick<ApplyWorld, 'kinds' | 'ledger' | 'clock' | 'actor' | 'timing'>;
+
+/**
+ * Settles an intent on a person's word: its state, the object as the outcome would have written it, and the history, in
+ * one transaction. Nothing is sent to the platform.
+ * @throws PortolanError `invalid` when there is no such intent, it is decided already, or the id does not fit;
+ * `ask-human` while it may still arrive and `force` is not set; and those of the platform and the ledger.
+ */
+export async function resolveByHand(world: HandWorld, request: HandResolution): Promise<HandResolved> {
+  const { decision, reason } = request;
+  const intent = await pendingIntent(world, request.intent);
+  const scope = parseScopeKey(intent.scope);
+  if (scope === undefined) throw new Error(`intent ${intent.id} is of ${intent.scope}, which is no scope`);
+  const early = await earlyWarnings(world, scope, intent, request.force);
+  const told =
+    decision.type === 'applied'
+      ? await toldApplied(world, intent, scope, decision.id, () => request.platform(scope))
+      : { operations: [], warnings: [] };
+  const detail = {
+    decision: decision.type,
+    reason,
+    ...(decision.type === 'applied' && decision.id !== undefined ? { id: decision.id } : {}),
+    ...(early.length > 0 ? { forced: true } : {}),
+  };
+  await world.ledger.commit(
+    transaction(world, scope, [
+      { op: 'move-intent', id: intent.id, state: 'resolved', outcome: detail, resolvedBy: world.actor },
+      ...told.operations,
+      // A person has looked: what the application had before says nothing any more.
+      ...(intent.operation === 'install' ? forgetSince(intent.scope) : []),
+      { op: 'record', event: 'resolved', uid: intent.uid, detail: { intent: intent.id, ...detail } },
+    ]),
+  );
+  const [operation] = told.operations;
+  const object = operation?.op === 'put-object' ? operation.object : undefined;
+  return { intent, object, warnings: [...early, ...told.warnings] };
+}
+
+async function pendingIntent({ ledger }: HandWorld, id: string): Promise<Intent> {
+  const [intent] = await ledger.intents({ id });
+  if (intent === undefined) {
+    throw new PortolanError({
+      code: 'ledger/no-intent',
+      disposition: 'invalid',
+      message: `The ledger ${ledger.location} has no intent ${id}. Nothing was recorded.`,
+      remedy: 'List those whose outcome is not known: portolan ledger list.',
+    });
+  }
+  switch (intent.state) {
+    case 'open':
+    case 'unknown':
+      return intent;
+    case 'applied':
+    case 'rejected':
+    case 'superseded':
+    case 'resolved':
+      throw new PortolanError({
+        code: 'ledger/intent-decided',
+        disposition: 'invalid',
+        message: `Intent ${id}, ${intent.operation} of ${intent.resource}, is ${intent.state} already${intent.resolvedBy === null ? '' : `, by ${intent.resolvedBy}`}. Nothing was recorded.`,
+        remedy: `See what became of it: portolan ledger show ${id}. If the ledger is wrong about the object, portolan ledger forget ${intent.resource} lets go of it.`,
+      });
+    default:
+      return unreachable(intent.state);
+  }
+}
+
+/**
+ * A request that may still arrive is not to be called undone: the next apply would send it a second time. A window that
+ * an earlier process left begins now, so that coming back later is of use.
+ */
+async function earlyWarnings(
+  world: HandWorld,
+  scope: Scope,
+  intent: Intent,
+  force: boolean,
+): Promise<readonly string[]> {
+  const left = settlingOf(intent, world.clock);
+  if (left.type === 'over') return [];
+  const what = `intent ${intent.id}, ${intent.operation} of ${intent.resource}, may still reach the platform`;
+  if (force) return [`${what}; it was resolved all the same, because of --force`];
+  const untilMs = left.type === 'until' ? left.untilMs : (await startWindow(world, scope, intent)).settleMs;
+  const until = new Date(untilMs).toISOString();
+  throw new PortolanError({
+    code: 'ledger/intent-settling',
+    disposition: 'ask-human',
+    message: `${what.charAt(0).toUpperCase()}${what.slice(1)} before ${until}. What is seen there now proves nothing, so it was not resolved.`,
+    remedy: `Look at the platform after ${until} and resolve it then. If you are sure that the request is over, add --force.`,
+  });
+}
+
+async function toldApplied(
+  world: HandWorld,
+  intent: Intent,
+  scope: Scope,
+  id: string | undefined,
+  platform: () => Promise<ScopeReader | undefined>,
+): Promise<{ readonly operations: readonly LedgerOperation[]; readonly warnings: readonly string[] }> {
+  const { ledger } = world;
+  const place: ObjectPlace = {
+    scope,
+    kind: intent.resource.slice(0, intent.resource.indexOf('/')),
+    resource: intent.resource,
+  };
+  const kind = world.kinds.get(place.kind);
+  if (kind === undefined) throw unknownKind(intent, place.kind);
+  const action = intent.action as unknown as Action;
+  const memory = await readMemory(world, scope, { ledgerKnown: true });
+  const prior = remembered(memory, place.kind, action.object);
+  const { recording, warnings } = await kind.calls.told(action.step as Step, {
+    prior,
+    preimage: intent.preimage,
+    resource: undefined,
+    nowMs: world.clock.now(),
+    id,
+    memory,
+    platform,
+  });
+  const source = sourceOf(intent);
+  const snapshot = (await ledger.lastSnapshot(source))?.id ?? '-';
+  return { operations: recordedObject({ source, snapshot }, place, recording, prior), warnings };
+}
+
+/** An intent names its source only in its object's uid, `<source>:<scope>:…`. */
+function sourceOf({ id, uid, scope }: Intent): string {
+  const end = uid.indexOf(`:${scope}:`);
+  if (end < 0) throw new Error(`intent ${id} is on ${uid}, which is not of scope ${scope}`);
+  return uid.slice(0, end);
+}
+
+function unknownKind({ id, resource }: Intent, kind: string): PortolanError {
+  return new PortolanError({
+    code: 'ledger/unknown-kind',
+    disposition: 'invalid',
+    message: `Intent ${id} is for ${resource}, and this version of Portolan does not know the kind ${kind}: it cannot write down what was applied. Nothing was recorded.`,
+    remedy: 'Use the version that wrote the intent.',
+  });
+}

@@ -1,0 +1,73 @@
+import type { WriteClass, Intent } from '../../model/owned.ts';
+import type { EpochMs } from '../../model/time.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Timing } from '../apply/world.ts';
+
+/** Until when nobody may conclude anything from an observation, by two clocks. */
+export interface SettleWindow {
+  readonly settleMs: EpochMs;
+  readonly settleMark: string;
+}
+
+export function settleWindowMs(idempotence: WriteClass, timing: Timing): number {
+  switch (idempotence) {
+    case 'target-state':
+      return timing.settleTargetStateMs;
+    case 'duplicate-rejecting':
+      return timing.settleCreationMs;
+    case 'duplicate-accepting':
+      return timing.settleInstallMs;
+  }
+}
+
+/** When an application takes other changes again: the platform has surely given the request up by then. */
+export function scopeFreeMs(settleMs: EpochMs, idempotence: WriteClass, timing: Timing): EpochMs {
+  const ownMs = settleWindowMs(idempotence, timing);
+  return settleMs - ownMs + Math.min(ownMs, timing.settleTargetStateMs);
+}
+
+/**
+ * The window of an intent that an earlier process left, from now. One found open may not have been sent yet: a process
+ * that was overtaken and lives sends it until its deadline.
+ */
+export function windowLeftMs({ state, idempotence }: Pick<Intent, 'state' | 'idempotence'>, timing: Timing): number {
+  return settleWindowMs(idempotence, timing) + (state === 'open' ? timing.sendWithinMs : 0);
+}
+
+/** Time since boot is coarse, and two readings are never at one moment. */
+const CLOCKS_AGREE_MS = 1_000;
+
+/** A full window from now. */
+export function settleWindow(clock: Clock, lengthMs: number): SettleWindow {
+  const { boot, uptimeMs } = clock.sinceBoot();
+  return { settleMs: clock.now() + lengthMs, settleMark: boot === '' ? '' : `${boot} ${uptimeMs + lengthMs}` };
+}
+
+/** Where an intent without an outcome is on its way to being settled. */
+export type Settling =
+  | { readonly type: 'over' }
+  | { readonly type: 'until'; readonly untilMs: EpochMs }
+  | { readonly type: 'restarted' };
+
+/**
+ * Whether an intent's window is over. Time since boot decides, because a wall clock that jumps ahead would end the
+ * window too early. After another start of the machine nothing is known of the time between: the window begins anew.
+ */
+export function settling(intent: Pick<Intent, 'settleMs' | 'settleMark'>, clock: Clock): Settling {
+  const nowMs = clock.now();
+  if (intent.settleMark === '')
+    return nowMs >= intent.settleMs ? { type: 'over' } : { type: 'until', untilMs: intent.settleMs };
+  const [boot, until] = intent.settleMark.split(' ');
+  const since = clock.sinceBoot();
+  if (boot !== since.boot) return { type: 'restarted' };
+  const leftMs = Number(until) - since.uptimeMs;
+  if (leftMs <= 0) return { type: 'over' };
+  // While the two clocks agree, people are told the same moment each time.
+  const untilMs = nowMs + leftMs;
+  return { type: 'until', untilMs: Math.abs(untilMs - intent.settleMs) < CLOCKS_AGREE_MS ? intent.settleMs : untilMs };
+}
+
+/** As `settling`, for an intent that may be open still: the process that sent it did not live to begin a window. */
+export function settlingOf(intent: Intent, clock: Clock): Settling {
+  return intent.state === 'open' ? { type: 'restarted' } : settling(intent, clock);
+}

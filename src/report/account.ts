@@ -1,0 +1,151 @@
+import { safeLine } from '../model/text.ts';
+import { commonCauses, namesOf } from '../plan/causes.ts';
+import type { EndedScope, PlanReport, ScopeResult } from '../plan/report.ts';
+import type { ActionResult } from '../plan/result.ts';
+import { type Paint, renderPlanText } from './text.ts';
+import { amount, cameUp, isoTime, resultCounts, resultWords } from '../plan/words.ts';
+
+/** What failed and why, what was skipped and behind what, and what is held or in doubt; empty when all went well. */
+export function renderAccount(outcomes: readonly ScopeResult[], paint: Paint): string {
+  const ended = outcomes.filter((outcome) => outcome.type === 'ended');
+  const results = ended.flatMap((outcome) => outcome.results);
+  const lines: string[] = [];
+  for (const result of results) lines.push(...describe(result, paint));
+  const unobserved = outcomes.filter((outcome) => outcome.type === 'unobserved');
+  for (const { applications, message, remedy } of commonCauses(
+    unobserved.map(({ application, error }) => ({ application, ...error })),
+  ))
+    lines.push(
+      `${paint('hold', '!')} ${safeLine(namesOf(applications))}: ${safeLine(message)}`,
+      `    → ${safeLine(remedy)}`,
+    );
+  for (const outcome of outcomes) {
+    if (outcome.type === 'ended' && outcome.error !== undefined) {
+      lines.push(
+        `${paint('hold', '!')} ${outcome.application} was left in the middle: ${safeLine(outcome.error.message)}`,
+        `    → ${safeLine(outcome.error.remedy)}`,
+      );
+    }
+  }
+  const refused = outcomes.flatMap((outcome) =>
+    outcome.type !== 'refused'
+      ? []
+      : outcome.refusals.map(({ code, message, override }) => ({
+          application: outcome.application,
+          code,
+          message,
+          remedy: override,
+        })),
+  );
+  for (const { applications, message, remedy } of commonCauses(refused))
+    lines.push(
+      `${paint('hold', '!')} ${safeLine(namesOf(applications))}: ${safeLine(message)}`,
+      `    → to let it through: ${safeLine(remedy)}`,
+    );
+  for (const hold of ended.flatMap((outcome) => outcome.remaining.holds))
+    lines.push(
+      `${paint('hold', '! held')} ${hold.resource}: ${safeLine(hold.message)} ${paint('dim', `(${hold.code})`)}`,
+      `    → ${safeLine(hold.remedy)}`,
+    );
+  for (const wait of ended.flatMap((outcome) => outcome.waits))
+    lines.push(`${paint('note', '…')} ${safeLine(wait.message)}; looked at until ${isoTime(wait.untilMs)}`);
+  for (const { resource, summary } of ended.flatMap(cameUp))
+    lines.push(
+      `${paint('note', 'i')} ${resource}: "${safeLine(summary)}" came up while this ran; it was not in the plan, so it was not done`,
+    );
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+function describe(result: ActionResult, paint: Paint): string[] {
+  const words = resultWords(result);
+  if (words === undefined) return [];
+  const what = `${result.action.resource}: ${safeLine(result.action.summary)}`;
+  if (result.status === 'skipped') return [`${paint('dim', '- skipped')} ${what}  ${paint('dim', `(${words.what})`)}`];
+  const mark = result.status === 'failed' ? paint('delete', '✗ failed') : paint('hold', '? in doubt');
+  return [`${mark} ${what}`, `    ${words.what}`, ...(words.remedy === undefined ? [] : [`    → ${words.remedy}`])];
+}
+
+/** The last line: how many of what, and what the next run will do. */
+export function renderVerdict(outcomes: readonly ScopeResult[], paint: Paint): string {
+  const ended = outcomes.filter((outcome) => outcome.type === 'ended');
+  const results = ended.flatMap((outcome) => outcome.results);
+  const left = ended.reduce((sum, { remaining: plan }) => sum + plan.actions.length + plan.deferred.length, 0);
+  const held = ended.reduce((sum, { remaining: plan }) => sum + plan.holds.length, 0);
+  const unobserved = outcomes.filter((outcome) => outcome.type === 'unobserved').length;
+  const refused = outcomes.filter((outcome) => outcome.type === 'refused').length;
+  const trouble = [
+    ...(held > 0 ? [`${held} held`] : []),
+    ...(refused > 0 ? [`${amount(refused, 'application')} refused by a guard`] : []),
+    ...(unobserved > 0 ? [`${amount(unobserved, 'application')} not observed`] : []),
+  ];
+  const isQuiet = trouble.length + left === 0;
+  const head =
+    results.length > 0
+      ? `Applied: ${[resultCounts(results), ...trouble].join(', ')}.`
+      : isQuiet
+        ? 'Nothing to do.'
+        : `Nothing was sent: ${[...trouble, ...(left > 0 ? [`${amount(left, 'change')} left`] : [])].join(', ')}.`;
+  return `${paint('title', head)}${isQuiet ? asWanted(ended) : nextRun(ended)}`;
+}
+
+function asWanted(ended: readonly EndedScope[]): string {
+  const set = (code: string): number =>
+    ended.reduce((sum, { remaining: plan }) => sum + plan.notes.filter((note) => note.code === code).length, 0);
+  const aside = [
+    ...(set('reconcile/report-only') > 0 ? [`${amount(set('reconcile/report-only'), 'resource')} only reported`] : []),
+    ...(set('reconcile/suspended') > 0 ? [`${amount(set('reconcile/suspended'), 'resource')} suspended`] : []),
+  ];
+  return aside.length === 0
+    ? ' Everything is as the manifests say.'
+    : ` Everything else is as the manifests say; ${aside.join(', ')}.`;
+}
+
+/** What the next run does and, where something is waited for, from when on: the times that `status` names. */
+function nextRun(ended: readonly EndedScope[]): string {
+  const waits = ended.flatMap(waitsOf);
+  if (waits.length > 0) {
+    const times = [...new Set(waits.map(({ untilMs }) => untilMs))].sort((left, right) => left - right);
+    const [first = 0] = times;
+    const last = times.at(-1) ?? first;
+    const later = [...new Set(waits.filter(({ untilMs }) => untilMs === last).map(({ what }) => what))];
+    const still = later.length === 1 ? `${later[0]} is held` : `${later.length} resources are held`;
+    return ` Run the same command again after ${isoTime(first)}${last === first ? '' : ` (${still} until ${isoTime(last)})`}, or with --wait.`;
+  }
+  const next = ended.reduce((sum, { remaining }) => sum + remaining.actions.length + freeToFollow(remaining), 0);
+  if (next === 0) return '';
+  const isInterrupted = ended.some(({ results }) =>
+    results.some((result) => result.status === 'skipped' && result.because.type === 'interrupted'),
+  );
+  return ` ${isInterrupted ? 'Interrupted: the' : 'The'} next run goes on with ${amount(next, 'change')}.`;
+}
+
+/** What is held for a time; and what is left beside a write in doubt, which is held as well from now on. */
+function waitsOf({ results, remaining }: EndedScope): readonly { readonly what: string; readonly untilMs: number }[] {
+  const doubts = results.filter((result) => result.status === 'in-doubt');
+  const doubtful = new Set(doubts.map(({ action }) => action.id));
+  const others = remaining.actions.filter(({ id }) => !doubtful.has(id));
+  return [
+    ...remaining.holds.flatMap(({ resource, untilMs }) => (untilMs === undefined ? [] : [{ what: resource, untilMs }])),
+    ...doubts.flatMap(({ action, untilMs, scopeUntilMs }) => [
+      // Once a person must decide it, its own time is over.
+      ...(remaining.holds.some(({ resource }) => resource === action.resource)
+        ? []
+        : [{ what: action.resource, untilMs }]),
+      ...(others.length === 0 ? [] : [{ what: remaining.application, untilMs: scopeUntilMs }]),
+    ]),
+  ];
+}
+
+/** What follows on something that is held itself does not follow in the next run. */
+function freeToFollow({ deferred, holds }: EndedScope['remaining']): number {
+  const held = new Set(holds.map(({ resource }) => resource));
+  return deferred.filter(({ waitsFor }) => !held.has(waitsFor)).length;
+}
+
+/** A plan, and behind it what became of it, as `apply` shows the two one after the other. */
+export function renderReportText({ plan, applied }: PlanReport, paint: Paint): string {
+  const text = renderPlanText(plan, paint);
+  if (applied === undefined) return text;
+  if (applied.outcomes.length === 0) return `${text}Nothing was sent.\n`;
+  return `${text}\n${renderAccount(applied.outcomes, paint)}${renderVerdict(applied.outcomes, paint)}\n`;
+}

@@ -1,0 +1,235 @@
+import { hash } from 'node:crypto';
+import type { Json } from '../model/json.ts';
+import type { FieldChange } from '../model/plan.ts';
+import { unreachable } from '../model/unreachable.ts';
+import { hasChanges, type PlanDocument } from '../plan/document.ts';
+import type { PlanReport } from '../plan/report.ts';
+import { entriesOf, type Entry } from './entries.ts';
+import { headline } from './headline.ts';
+import { HTML_STYLE } from './html-style.ts';
+import { html } from './markdown-text.ts';
+import { amount, CAUSE_WORDS, driftedFrom, isOwnChange, ownCause, SYMBOL, valueText } from '../plan/words.ts';
+
+/** Nothing is loaded and nothing runs: only the one style, known by its hash, is let through. */
+const POLICY = `default-src 'none'; style-src 'sha256-${hash('sha256', HTML_STYLE, 'base64')}'; base-uri 'none'; form-action 'none'`;
+
+/** A report as one file for a browser, without a script: everything in it can be read, folded, searched and printed. */
+export function renderHtml(report: PlanReport, version: string): string {
+  const { plan } = report;
+  const entries = entriesOf(report);
+  const byApplication = Map.groupBy(entries, (entry) => entry.application);
+  const title = headline(report);
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${POLICY}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<meta name="color-scheme" content="light dark">
+<title>${html(`${title} · ${plan.source} · Portolan`)}</title>
+<style>${HTML_STYLE}</style>
+</head>
+<body>
+<header>
+<p class="brand">Portolan</p>
+<h1>${html(title)}</h1>
+${facts(report)}
+${counts(report)}
+</header>
+<main>
+${attention(entries)}${plan.scopes.map((scope) => application(scope, byApplication.get(scope.application) ?? [])).join('')}${aside(entries)}</main>
+<footer><p>${footer(report, version)}</p></footer>
+</body>
+</html>
+`;
+}
+
+function facts({ plan, applied }: PlanReport): string {
+  const rows: readonly (readonly [string, string])[] = [
+    ['Source', plan.source],
+    ...(plan.revision === null ? [] : [['Revision', plan.revision] as const]),
+    ...(hasChanges(plan) ? [['Digest', plan.digest] as const] : []),
+    ...(applied === undefined ? [] : [['Exit code', String(applied.exitCode)] as const]),
+  ];
+  const cells = rows.map(([name, value]) => `<div><dt>${name}</dt><dd><code>${html(value)}</code></dd></div>`);
+  return `<dl class="facts">${cells.join('')}</dl>`;
+}
+
+function counts({ plan, applied }: PlanReport): string {
+  const { summary } = plan;
+  const results = applied?.outcomes.flatMap((outcome) => (outcome.type === 'ended' ? outcome.results : [])) ?? [];
+  const number = (status: string): number => results.filter((result) => result.status === status).length;
+  const shown: readonly (readonly [string, number, string])[] =
+    results.length > 0
+      ? [
+          ['done', number('done'), 'create'],
+          ['failed', number('failed'), 'delete'],
+          ['in doubt', number('in-doubt'), 'hold'],
+          ['skipped', number('skipped'), 'update'],
+        ]
+      : [
+          ['to create', summary.create, 'create'],
+          ['to change', summary.update, 'update'],
+          ['to delete', summary.delete, 'delete'],
+          ['to follow', summary.deferred, 'note'],
+          ['held', summary.held, 'hold'],
+          ['in sync', summary.inSync, 'note'],
+        ];
+  const items = shown.map(
+    ([name, value, tone]) => `<li class="${value === 0 ? 'none' : tone}"><b>${value}</b> ${name}</li>`,
+  );
+  return `<ul class="counts">${items.join('')}</ul>`;
+}
+
+/** What a person must see even if nothing else is read. */
+function attention(entries: readonly Entry[]): string {
+  const urgent = entries.filter(isUrgent);
+  if (urgent.length === 0) return '';
+  const cards = urgent.map((entry) => {
+    const subject = entry.resource ?? entry.application;
+    return entryHtml(entry, subject === undefined ? '' : `<h3>${html(subject)}</h3>`);
+  });
+  return `<section class="attention"><h2>Needs a person</h2>\n${cards.join('')}</section>\n`;
+}
+
+function isUrgent({ level, state }: Entry): boolean {
+  return level === 'error' || state === 'held';
+}
+
+/** Where it has its place among the others, what was said of it above is not said again. */
+function withoutDetail(entry: Entry): Entry {
+  const { detail: _, remedy: __, ...rest } = entry;
+  return { ...rest, changes: [], effects: [] };
+}
+
+function application(scope: PlanDocument['scopes'][number], all: readonly Entry[]): string {
+  const entries = all
+    .filter(({ state }) => state !== 'held' && state !== 'unobserved')
+    .map((entry) => (isUrgent(entry) ? withoutDetail(entry) : entry));
+  const { platform, team, region, appId } = scope.scope;
+  const place = `${platform}/${team}/${region}/${appId}`;
+  const isQuiet = entries.length === 0;
+  const changes = scope.actions.filter(isOwnChange).length + scope.deferred.length;
+  const said = [
+    changes === 0 ? 'no changes' : amount(changes, 'change'),
+    ...(scope.holds.length > 0 ? [`${scope.holds.length} held`] : []),
+    `${scope.inSync.length} in sync`,
+  ].join(', ');
+  const groups = resourcesOf(entries).map(
+    ([resource, own]) =>
+      `<div class="resource"><h3>${html(resource ?? scope.application)}</h3>\n${own.map((entry) => entryHtml(entry, '')).join('')}</div>\n`,
+  );
+  return `<details${isQuiet ? '' : ' open'}>
+<summary><h2>${html(scope.application)}</h2> <span class="muted">${html(place)} · ${said}</span></summary>
+${groups.join('')}${inSync(scope.inSync)}</details>
+`;
+}
+
+/** In the order of the entries: a resource comes again where another one's step must be between its own. */
+function resourcesOf(entries: readonly Entry[]): readonly (readonly [string | undefined, readonly Entry[]])[] {
+  const groups: [string | undefined, Entry[]][] = [];
+  for (const entry of entries) {
+    const last = groups.at(-1);
+    if (last !== undefined && last[0] === entry.resource) last[1].push(entry);
+    else groups.push([entry.resource, [entry]]);
+  }
+  return groups;
+}
+
+function inSync(resources: readonly string[]): string {
+  if (resources.length === 0) return '';
+  const items = resources.map((resource) => `<li>${html(resource)}</li>`);
+  return `<div class="resource"><h3>In sync</h3><ul class="plain muted">${items.join('')}</ul></div>\n`;
+}
+
+function aside(entries: readonly Entry[]): string {
+  const notes = entries.filter(({ application: of, state }) => of === undefined && state === 'note');
+  if (notes.length === 0) return '';
+  return `<section><h2>Also worth knowing</h2><ul class="plain">${notes.map(({ title }) => `<li>${html(title)}</li>`).join('')}</ul></section>\n`;
+}
+
+function entryHtml(entry: Entry, head: string): string {
+  const { tone, symbol, word } = looks(entry);
+  const { title, detail, remedy, cause, changes, effects } = entry;
+  const tags = [...(word === '' ? [] : [word]), ...(cause === undefined ? [] : [CAUSE_WORDS[cause]])].map(
+    (tag) => ` <span class="tag">${html(tag)}</span>`,
+  );
+  return `<div class="entry ${tone}"><span class="mark" aria-hidden="true">${symbol}</span><div>${head}
+<p>${title === word ? '' : html(title)}${tags.join('')}</p>
+${detail === undefined ? '' : `<p>${html(detail)}</p>\n`}${changeTable(changes, entry)}${
+  effects.length === 0
+    ? ''
+    : `<ul class="also muted">${effects.map((effect) => `<li>also: ${html(effect)}</li>`).join('')}</ul>\n`
+}${remedy === undefined ? '' : `<p class="remedy">${html(remedy)}</p>\n`}</div></div>
+`;
+}
+
+function changeTable(changes: readonly FieldChange[], { cause, title }: Entry): string {
+  if (changes.length === 0) return '';
+  // What is made has no values from before.
+  const isNew = changes.every(({ before }) => before === undefined);
+  const rows = changes.map((change) => {
+    const more = [driftedFrom(change), ownCause(change, cause)].filter((part) => part !== undefined).map(html);
+    const field = `<code>${html(change.path)}</code>${more.map((part) => `<br><span class="muted">${part}</span>`).join('')}`;
+    return `<tr><th scope="row">${field}</th>${isNew ? '' : valueCell('before', change.before)}${valueCell('after', change.after)}</tr>`;
+  });
+  const heads = ['Field', ...(isNew ? ['Value'] : ['Before', 'After'])].map((name) => `<th scope="col">${name}</th>`);
+  return `<table><caption class="unseen">Fields: ${html(title)}</caption><thead><tr>${heads.join('')}</tr></thead><tbody>${rows.join('')}</tbody></table>\n`;
+}
+
+function valueCell(name: 'before' | 'after', json: Json | undefined): string {
+  const label = ` data-label="${name}"`;
+  if (json === undefined) return `<td class="none"${label}>${name === 'before' ? '(unset)' : '(removed)'}</td>`;
+  return `<td class="${name}"${label}><span class="value">${html(valueText(json))}</span></td>`;
+}
+
+interface Looks {
+  readonly tone: 'create' | 'update' | 'delete' | 'hold' | 'note';
+  readonly symbol: string;
+  /** Beside the colour, so that nothing hangs on it alone. */
+  readonly word: string;
+}
+
+function looks({ state, verb }: Entry): Looks {
+  switch (state) {
+    case 'planned':
+      return verb === undefined
+        ? { tone: 'note', symbol: 'i', word: '' }
+        : { tone: verb, symbol: SYMBOL[verb], word: verb === 'update' ? 'change' : verb };
+    case 'done':
+      return { tone: 'create', symbol: '✓', word: 'done' };
+    case 'failed':
+      return { tone: 'delete', symbol: '✗', word: 'failed' };
+    case 'in-doubt':
+      return { tone: 'hold', symbol: '?', word: 'in doubt' };
+    case 'skipped':
+      return { tone: 'update', symbol: '–', word: 'skipped' };
+    case 'left':
+      return { tone: 'update', symbol: '–', word: 'not done' };
+    case 'deferred':
+      return { tone: 'note', symbol: '…', word: 'to follow' };
+    case 'waiting':
+      return { tone: 'note', symbol: '…', word: 'awaited' };
+    case 'held':
+      return { tone: 'hold', symbol: '!', word: 'held' };
+    case 'refused':
+      return { tone: 'delete', symbol: '!', word: 'refused' };
+    case 'unobserved':
+      return { tone: 'delete', symbol: '!', word: 'not observed' };
+    case 'note':
+      return { tone: 'note', symbol: 'i', word: 'note' };
+    default:
+      return unreachable(state);
+  }
+}
+
+function footer({ plan }: PlanReport, version: string): string {
+  const { unchangedFields } = plan.summary;
+  return [
+    `Portolan ${html(version)}`,
+    `${amount(unchangedFields, 'unchanged field')} not shown`,
+    ...(plan.ledger === 'none' ? ['no ledger: what is ours, and why a field changes, is not known'] : []),
+    ...(hasChanges(plan) ? ['two plans that do the same have one digest'] : []),
+  ].join(' · ');
+}

@@ -1,0 +1,144 @@
+import type { Problem } from '../model/problem.ts';
+import { safeText } from '../model/text.ts';
+import { unreachable } from '../model/unreachable.ts';
+import type { PlanReport } from '../plan/report.ts';
+import { entriesOf, type Entry, type EntryState } from './entries.ts';
+import { linesOf, placeOf, type PositionOf, problemFindings } from './findings.ts';
+
+/** `failure`: a person must look. `error`: nothing is known, or it broke. `skipped`: it was not its turn. */
+type JunitResult = 'passed' | 'failure' | 'error' | 'skipped';
+
+export interface JunitCase {
+  readonly name: string;
+  readonly classname: string;
+  readonly verdict: JunitResult;
+  /** One line. */
+  readonly message: string;
+  /** What is behind it; also of a case that passed. */
+  readonly text: string;
+  /** Its code. */
+  readonly type: string;
+}
+
+export interface JunitSuite {
+  readonly name: string;
+  readonly cases: readonly JunitCase[];
+}
+
+/** A suite for each application: what is in sync or to be changed has passed, what needs a person has failed. */
+export function reportSuites(report: PlanReport, positionOf: PositionOf): readonly JunitSuite[] {
+  const entries = Map.groupBy(entriesOf(report, { isEachItsOwn: true }), (entry) => entry.application);
+  const casesOf = (application: string | undefined): readonly JunitCase[] =>
+    (entries.get(application) ?? []).map((entry) => caseOf(entry, positionOf));
+  const applications = [
+    ...new Set([...report.plan.scopes, ...report.plan.unobserved].map(({ application }) => application)),
+  ];
+  const inSync = new Map(report.plan.scopes.map((scope) => [scope.application as string, scope.inSync]));
+  const suites = applications.map((application) => ({
+    name: application,
+    cases: [...casesOf(application), ...(inSync.get(application) ?? []).map((resource) => passed(resource, 'in sync'))],
+  }));
+  const ofRun = casesOf(undefined);
+  return ofRun.length === 0 ? suites : [...suites, { name: `source ${report.plan.source}`, cases: ofRun }];
+}
+
+/** A case for each fault, and for each resource where there is none. */
+export function problemSuites(problems: readonly Problem[], resources: readonly string[]): readonly JunitSuite[] {
+  const faults = problemFindings(problems).map(
+    ({ code, resource, title, lines, position }): JunitCase => ({
+      name: title,
+      classname: resource ?? position?.file ?? 'manifests',
+      verdict: 'failure',
+      message: title,
+      text: [...placeLine(position), ...lines].join('\n'),
+      type: code,
+    }),
+  );
+  return [{ name: 'manifests', cases: [...faults, ...resources.map((resource) => passed(resource, 'valid'))] }];
+}
+
+function passed(resource: string, name: string): JunitCase {
+  return { name, classname: resource, verdict: 'passed', message: '', text: '', type: '' };
+}
+
+function caseOf(entry: Entry, positionOf: PositionOf): JunitCase {
+  return {
+    // Of one resource several things may be held.
+    name: entry.state === 'held' || entry.state === 'refused' ? `${entry.title} (${entry.code})` : entry.title,
+    classname: entry.resource ?? entry.application ?? 'run',
+    verdict: verdictOf(entry.state),
+    message: entry.detail ?? entry.title,
+    text: [...placeLine(placeOf(entry, positionOf)), ...linesOf(entry)].join('\n'),
+    type: entry.code,
+  };
+}
+
+function placeLine(position: ReturnType<PositionOf>): readonly string[] {
+  return position === undefined ? [] : [`${position.file}:${position.line}:${position.column}`];
+}
+
+function verdictOf(state: EntryState): JunitResult {
+  switch (state) {
+    case 'planned':
+    case 'done':
+    case 'note':
+    case 'waiting':
+      return 'passed';
+    case 'deferred':
+    case 'skipped':
+    case 'left':
+      return 'skipped';
+    case 'held':
+    case 'refused':
+    case 'in-doubt':
+      return 'failure';
+    case 'failed':
+    case 'unobserved':
+      return 'error';
+    default:
+      return unreachable(state);
+  }
+}
+
+/** Suites as JUnit XML, as Jenkins and GitLab read it. */
+export function renderJunit(suites: readonly JunitSuite[]): string {
+  const all = suites.flatMap(({ cases }) => cases);
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites name="portolan" ${counts(all)}>`,
+    ...suites.flatMap(({ name, cases }) => [
+      `  <testsuite name="${xml(name)}" ${counts(cases)} skipped="${number(cases, 'skipped')}">`,
+      ...cases.map(renderCase),
+      '  </testsuite>',
+    ]),
+    '</testsuites>\n',
+  ].join('\n');
+}
+
+function counts(cases: readonly JunitCase[]): string {
+  return `tests="${cases.length}" failures="${number(cases, 'failure')}" errors="${number(cases, 'error')}"`;
+}
+
+function number(cases: readonly JunitCase[], verdict: JunitResult): number {
+  return cases.filter((one) => one.verdict === verdict).length;
+}
+
+function renderCase({ name, classname, verdict, message, text, type }: JunitCase): string {
+  const head = `    <testcase name="${xml(name)}" classname="${xml(classname)}"`;
+  if (verdict === 'passed')
+    return text === '' ? `${head}/>` : `${head}>\n      <system-out>${xml(text)}</system-out>\n    </testcase>`;
+  // It has no attributes in older schemas.
+  if (verdict === 'skipped')
+    return `${head}>\n      <skipped>${xml(text === '' ? message : text)}</skipped>\n    </testcase>`;
+  return `${head}>\n      <${verdict} type="${xml(type)}" message="${xml(message)}">${xml(text)}</${verdict}>\n    </testcase>`;
+}
+
+/** Text and attribute values; what XML cannot hold at all is written as `\u0000`. */
+function xml(text: string): string {
+  return safeText(text.toWellFormed())
+    .replace(/[\ufffe\uffff]/g, (char) => `\\u${char.charCodeAt(0).toString(16)}`)
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
+}

@@ -1,0 +1,266 @@
+import type { ScopePlan } from '../model/plan.ts';
+import { safeLine } from '../model/text.ts';
+import { unreachable } from '../model/unreachable.ts';
+import { hasChanges, type PlanDocument } from '../plan/document.ts';
+import { isApprovable } from '../plan/guard.ts';
+import type { PlanReport } from '../plan/report.ts';
+import { entriesOf, type Entry } from './entries.ts';
+import { type Block, fit, sizeOf } from './markdown-size.ts';
+import { cell, code, fenced, html, prose } from './markdown-text.ts';
+import { headline } from './headline.ts';
+import {
+  amount,
+  CAUSE_WORDS,
+  cut,
+  driftedFrom,
+  isOwnChange,
+  ownCause,
+  resultCounts,
+  SYMBOL,
+  valueText,
+} from '../plan/words.ts';
+
+/** What GitHub takes as one comment. */
+const COMMENT_MAX = 65_536;
+/** For the line that says what was left out. */
+const RESERVE = 1_000;
+const LINE_CHARACTERS_MAX = 500;
+const SENTENCE_CHARACTERS_MAX = 1_000;
+
+/**
+ * A report for a comment on a pull request: what needs a person, how much of what, and every change folded away. Never longer
+ * than a comment of GitHub may be.
+ */
+export function renderMarkdown(report: PlanReport): string {
+  const { plan } = report;
+  const entries = entriesOf(report);
+  const byApplication = Map.groupBy(entries, (entry) => entry.application);
+  const head = [marker(report), `### ${prose(headline(report))}`, facts(report)].join('\n\n');
+  const blocks = [
+    alert(
+      'CAUTION',
+      entries.filter(({ level }) => level === 'error'),
+    ),
+    alert(
+      'WARNING',
+      entries.filter(({ state }) => state === 'held'),
+    ),
+    overview(plan),
+    ...plan.scopes.map((scope) => application(scope, report, byApplication.get(scope.application) ?? [])),
+    aside(entries.filter((entry) => entry.application === undefined && entry.state === 'note')),
+  ].filter((block) => block.items.length > 0);
+  const fitted = fit(blocks, COMMENT_MAX - RESERVE - sizeOf(head));
+  const lost = fitted.leftOut.reduce((sum, number) => sum + number, 0);
+  const closing = [...(lost === 0 ? [] : [leftOut(lost)]), ...howToApply(report)];
+  return `${[head, ...fitted.parts, ...closing].join('\n\n')}\n`;
+}
+
+/** Invisible, and the same for every plan of a source, or every apply: whoever keeps one comment up to date finds it by this. */
+function marker({ plan: { source }, applied }: PlanReport): string {
+  return `<!-- portolan:${applied === undefined ? 'plan' : 'apply'}:${cut(encodeURIComponent(source.toWellFormed()), 300)} -->`;
+}
+
+function facts({ plan, applied }: PlanReport): string {
+  const { inSync, unchangedFields } = plan.summary;
+  return [
+    `Source ${code(cut(plan.source, 200))}`,
+    ...(plan.revision === null ? [] : [`revision ${code(cut(plan.revision, 200))}`]),
+    ...(hasChanges(plan) ? [`digest ${code(plan.digest)}`] : []),
+    `${amount(inSync, 'resource')} in sync`,
+    `${amount(unchangedFields, 'unchanged field')} not shown`,
+    ...(plan.ledger === 'none' ? ['no ledger: what is ours, and why a field changes, is not known'] : []),
+    ...(applied === undefined ? [] : [`exit code ${applied.exitCode}`]),
+  ].join(' · ');
+}
+
+function leftOut(lost: number): string {
+  return `> [!NOTE]\n> Left out, because a comment takes ${COMMENT_MAX} characters: ${amount(lost, 'item')}. ${code('-o html')} shows all of it.`;
+}
+
+/** A plan that a guard refuses has its own way, beside each application. */
+function howToApply({ plan, applied }: PlanReport): readonly string[] {
+  if (applied !== undefined || !hasChanges(plan) || plan.refusals.length > 0) return [];
+  return [`This plan and no other: ${code(`portolan apply … --expect ${plan.digest}`)}`];
+}
+
+function alert(kind: 'CAUTION' | 'WARNING', entries: readonly Entry[]): Block {
+  return {
+    items: entries.map(alertItem),
+    share: 0.3,
+    wrap: (items) => [`> [!${kind}]`, ...items].join('\n'),
+  };
+}
+
+function alertItem({ resource, application: of, title, detail, remedy, code: is }: Entry): string {
+  const subject = resource ?? of;
+  const said = detail === undefined || detail === '' ? title : `${title}: ${detail}`;
+  return [
+    `> - ${subject === undefined ? '' : `${code(cut(subject, 200))} `}${prose(cut(said, SENTENCE_CHARACTERS_MAX))} (${code(is)})`,
+    ...(remedy === undefined ? [] : [`>   → ${prose(cut(remedy, SENTENCE_CHARACTERS_MAX))}`]),
+  ].join('\n');
+}
+
+function overview({ scopes }: PlanDocument): Block {
+  const head = [
+    '| Application | Create | Change | Delete | To follow | Held | In sync |',
+    '|:--|--:|--:|--:|--:|--:|--:|',
+  ];
+  return {
+    items: scopes.map((scope) => {
+      const { create, update, remove } = verbs(scope);
+      const cells = [create, update, remove, scope.deferred.length, scope.holds.length, scope.inSync.length];
+      return `| ${cell(cut(scope.application, 200))} | ${cells.map((number) => (number === 0 ? '·' : number)).join(' | ')} |`;
+    }),
+    share: 0.3,
+    wrap: (items) => [...head, ...items].join('\n'),
+  };
+}
+
+function verbs({ actions }: ScopePlan) {
+  const count = (verb: string): number =>
+    actions.filter((action) => action.verb === verb && action.continues === undefined).length;
+  return { create: count('create'), update: count('update'), remove: count('delete') };
+}
+
+/** Each change of one application, as a difference that GitHub colours. */
+function application(scope: PlanDocument['scopes'][number], report: PlanReport, entries: readonly Entry[]): Block {
+  const own = entries.filter((entry) => entry.state !== 'unobserved');
+  const items = own.map((entry, at) => {
+    const isNext = entry.resource === own[at - 1]?.resource && at > 0;
+    const head = isNext || entry.resource === undefined ? [] : [`@@ ${safeLine(entry.resource)} @@`];
+    return [...head, ...diffLines(entry)].map((line) => cut(line, LINE_CHARACTERS_MAX)).join('\n');
+  });
+  const title = `<summary><code>${html(scope.application)}</code>: ${html(scopeHeadline(scope, report))}</summary>`;
+  const approve =
+    report.plan.refusals.length > 0 &&
+    report.plan.refusals.every(isApprovable) &&
+    report.applied === undefined &&
+    scope.actions.length > 0
+      ? [
+          `A running controller lets exactly this through with ${code(`portolan approve ${nameOf(scope)} ${scope.digest}`)}.`,
+        ]
+      : [];
+  return {
+    items,
+    share: 1,
+    wrap: (taken) =>
+      [
+        '<details>',
+        title,
+        '',
+        [
+          fenced(
+            'diff',
+            taken.flatMap((item) => item.split('\n')),
+          ),
+          ...approve,
+        ].join('\n\n'),
+        '',
+        '</details>',
+      ].join('\n'),
+  };
+}
+
+function nameOf({ application: id }: ScopePlan): string {
+  return id.slice(id.indexOf('/') + 1);
+}
+
+function scopeHeadline(scope: ScopePlan, { applied }: PlanReport): string {
+  const outcome = applied?.outcomes.find(({ application: id }) => id === scope.application);
+  const ended = outcome?.type === 'ended' ? outcome : undefined;
+  const held = (ended?.remaining ?? scope).holds.length;
+  const changes = scope.actions.filter(isOwnChange).length + scope.deferred.length;
+  return [
+    ...(ended !== undefined && ended.results.length > 0
+      ? [resultCounts(ended.results)]
+      : changes > 0 || held === 0
+        ? [changes === 0 ? 'no changes' : amount(changes, 'change')]
+        : []),
+    ...(held > 0 ? [`${held} held`] : []),
+  ].join(', ');
+}
+
+function aside(notes: readonly Entry[]): Block {
+  return {
+    items: notes.map((note) => `- ${prose(cut(note.title, SENTENCE_CHARACTERS_MAX))}`),
+    share: 1,
+    wrap: (items) => ['<details>', '<summary>Also worth knowing</summary>', '', ...items, '', '</details>'].join('\n'),
+  };
+}
+
+/** `+` green, `-` red, `!` orange, `#` grey. */
+function diffLines(entry: Entry): readonly string[] {
+  const { title, cause, detail, remedy, effects } = entry;
+  const why = cause === undefined || entry.state !== 'planned' ? '' : `  (${CAUSE_WORDS[cause]})`;
+  const isSaid = entry.state === 'note' || entry.state === 'waiting' || entry.state === 'deferred';
+  const changes = entry.state === 'done' || isSaid ? [] : entry.changes.flatMap((change) => changeLines(change, entry));
+  // What to do about a hold stands above, where it cannot be missed.
+  if (entry.state === 'held') return [`! ${title}: ${detail}`, ...changes];
+  return [
+    `${mark(entry)} ${stateWord(entry)}${title}${why}`,
+    ...(detail === undefined ? [] : [`#     ${detail}`]),
+    ...changes,
+    ...effects.map((effect) => `#     also: ${effect}`),
+    ...(remedy === undefined ? [] : [`#     → ${remedy}`]),
+  ];
+}
+
+function changeLines(change: Entry['changes'][number], { cause }: Entry): readonly string[] {
+  const { before, after } = change;
+  const path = safeLine(change.path);
+  const aside = [driftedFrom(change), ownCause(change, cause)].filter((part) => part !== undefined);
+  return [
+    ...(before === undefined ? [] : [`-     ${path}: ${valueText(before)}`]),
+    ...(after === undefined ? [] : [`+     ${path}: ${valueText(after)}`]),
+    ...aside.map((part) => `#       ${part}`),
+  ];
+}
+
+function mark({ state, verb }: Entry): string {
+  switch (state) {
+    case 'planned':
+    case 'done': {
+      const symbol = verb === undefined ? '#' : SYMBOL[verb];
+      return symbol === SYMBOL.update ? '!' : symbol;
+    }
+    case 'failed':
+    case 'in-doubt':
+    case 'held':
+    case 'refused':
+    case 'unobserved':
+      return '!';
+    case 'skipped':
+    case 'left':
+    case 'deferred':
+    case 'waiting':
+    case 'note':
+      return '#';
+    default:
+      return unreachable(state);
+  }
+}
+
+function stateWord({ state }: Entry): string {
+  switch (state) {
+    case 'planned':
+    case 'held':
+    case 'note':
+    case 'refused':
+    case 'unobserved':
+      return '';
+    case 'done':
+    case 'failed':
+    case 'skipped':
+      return `${state}: `;
+    case 'in-doubt':
+      return 'in doubt: ';
+    case 'left':
+      return 'not done: ';
+    case 'deferred':
+      return 'to follow: ';
+    case 'waiting':
+      return 'awaited: ';
+    default:
+      return unreachable(state);
+  }
+}

@@ -1,0 +1,113 @@
+import { hash } from 'node:crypto';
+import type { Json } from '../model/json.ts';
+import type { Position } from '../model/problem.ts';
+import type { Level } from './entries.ts';
+import { worstFirst } from './entries.ts';
+import { fileOf, type Finding } from './findings.ts';
+
+/** Code scanning of GitHub takes no more results of one run, and refuses the whole file beyond that. */
+const RESULTS_MAX = 5_000;
+
+const LEVELS: Readonly<Record<Level, 'error' | 'warning' | 'note'>> = {
+  error: 'error',
+  warning: 'warning',
+  notice: 'note',
+};
+
+/** What a code means, where it is one of ours and not of a kind: the rest is told by its results. */
+const RULES: Readonly<Record<string, string>> = {
+  'plan/create': 'Something will be made on the platform.',
+  'plan/update': 'Something on the platform will be changed.',
+  'plan/delete': 'Something will be removed from the platform, or closed.',
+  'plan/drift': 'The platform was changed by hand, and will be put right.',
+  'plan/deferred': 'It follows once an install has given what it needs.',
+  'apply/done': 'It was done.',
+  'apply/failed': 'The platform refused it, or it could not be sent.',
+  'apply/in-doubt': 'It was sent, and nobody knows yet whether it happened.',
+  'apply/skipped': 'It was not begun.',
+  'apply/left': 'It was not tried.',
+  'apply/waiting': 'It was done, and its effect is awaited.',
+};
+
+export interface SarifFacts {
+  readonly version: string;
+  /** What kind of run it was, so that a plan does not close the alerts of a validation: `plan/default`. */
+  readonly run: string;
+}
+
+/** Findings as a SARIF 2.1.0 log of one run, worst first, as many as code scanning takes. */
+export function renderSarif(findings: readonly Finding[], { version, run }: SarifFacts): string {
+  const shown = worstFirst(findings).slice(0, RESULTS_MAX);
+  const codes = [...new Set(shown.map(({ code }) => code))].sort();
+  const left = findings.length - shown.length;
+  const log = {
+    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
+    version: '2.1.0',
+    runs: [
+      {
+        tool: {
+          driver: {
+            name: 'Portolan',
+            version,
+            rules: codes.map((code) => ruleOf(code, shown)),
+          },
+        },
+        automationDetails: { id: `portolan/${run}/` },
+        columnKind: 'unicodeCodePoints',
+        ...(left === 0
+          ? {}
+          : {
+              invocations: [
+                {
+                  executionSuccessful: true,
+                  toolExecutionNotifications: [
+                    { level: 'note', message: { text: `${left} results more were left out, the least urgent ones.` } },
+                  ],
+                },
+              ],
+            }),
+        results: shown.map((finding) => resultOf(finding, codes)),
+      },
+    ],
+  };
+  return `${JSON.stringify(log, null, 2)}\n`;
+}
+
+function ruleOf(code: string, findings: readonly Finding[]): Json {
+  const [worst] = worstFirst(findings.filter((finding) => finding.code === code));
+  return {
+    id: code,
+    shortDescription: { text: RULES[code] ?? code.replace('/', ': ').replaceAll('-', ' ') },
+    defaultConfiguration: { level: LEVELS[worst?.level ?? 'notice'] },
+  };
+}
+
+function resultOf(finding: Finding, codes: readonly string[]): Json {
+  const { code, level, title, lines, resource, key, position } = finding;
+  const location = position === undefined ? undefined : physicalLocation(position);
+  return {
+    ruleId: code,
+    ruleIndex: codes.indexOf(code),
+    level: LEVELS[level],
+    message: { text: [title, ...lines].join('\n') },
+    locations: [
+      {
+        ...(location === undefined ? {} : { physicalLocation: location }),
+        ...(resource === undefined ? {} : { logicalLocations: [{ fullyQualifiedName: resource, kind: 'resource' }] }),
+      },
+    ].filter((one) => Object.keys(one).length > 0),
+    partialFingerprints: { 'portolan/v1': hash('sha256', JSON.stringify([code, resource ?? '', key])) },
+  };
+}
+
+/** Relative paths are those of the checkout, which is what code scanning looks for. */
+function physicalLocation(position: Position): Json | undefined {
+  const file = fileOf(position);
+  if (file === undefined) return undefined;
+  const path = file.toWellFormed().replaceAll('\\', '/').split('/').map(encodeURIComponent).join('/');
+  const isAbsolute = path.startsWith('/');
+  return {
+    artifactLocation: isAbsolute ? { uri: `file://${path}` } : { uri: path, uriBaseId: '%SRCROOT%' },
+    region: { startLine: position.line, startColumn: position.column },
+  };
+}

@@ -1,0 +1,119 @@
+import { scopeKey } from '../model/ids.ts';
+import type { Action, ActionVerb, Cause, FieldChange, ScopePlan } from '../model/plan.ts';
+import { safeLine } from '../model/text.ts';
+import { commonCauses, distinctRefusals, namesOf } from '../plan/causes.ts';
+import { hasChanges, type PlanDocument } from '../plan/document.ts';
+import {
+  amount,
+  arrowText,
+  CAUSE_WORDS,
+  countsText,
+  driftedFrom,
+  ownCause,
+  shownChanges,
+  SYMBOL,
+} from '../plan/words.ts';
+
+/** What a piece of text is; the terminal decides how that looks. */
+export type TextRole = ActionVerb | 'hold' | 'note' | 'dim' | 'title';
+export type Paint = (role: TextRole, text: string) => string;
+
+export const plainPaint: Paint = (_role, text) => text;
+
+/** A plan for a person: what changes, why, what else it does, what is held and how to release it. */
+export function renderPlanText(document: PlanDocument, paint: Paint = plainPaint): string {
+  const blocks = document.scopes.filter(isWorthShowing).map((scope) => renderScope(scope, paint));
+  for (const { applications, code, message, remedy } of commonCauses(document.unobserved)) {
+    const it = applications.length === 1 ? 'it' : 'them';
+    blocks.push(
+      [
+        `${paint('hold', '!')} ${paint('title', safeLine(namesOf(applications)))} could not be observed, so nothing is planned for ${it} (${code})`,
+        `    ${safeLine(message)}`,
+        `    → ${safeLine(remedy)}`,
+      ].join('\n'),
+    );
+  }
+  for (const refusal of distinctRefusals(document.refusals)) {
+    blocks.push(
+      [
+        `${paint('hold', '!')} refused by a guard (${refusal.code})`,
+        `    ${safeLine(refusal.message)}`,
+        `    → to let it through: ${safeLine(refusal.override)}`,
+      ].join('\n'),
+    );
+  }
+  if (document.notes.length > 0)
+    blocks.push(document.notes.map((note) => `${paint('note', 'i')} ${safeLine(note.message)}`).join('\n'));
+  if (document.ledger === 'none')
+    blocks.push(
+      paint('dim', 'No ledger: what is ours, and why a field changes, is not known. Nothing is held for it.'),
+    );
+  blocks.push(renderSummary(document, paint));
+  return `${blocks.join('\n\n')}\n`;
+}
+
+function isWorthShowing(scope: ScopePlan): boolean {
+  return scope.actions.length + scope.deferred.length + scope.holds.length + scope.notes.length > 0;
+}
+
+function renderScope(scope: ScopePlan, paint: Paint): string {
+  const lines = [`${paint('title', safeLine(scope.application))}  ${paint('dim', safeLine(scopeKey(scope.scope)))}`];
+  let previous = '';
+  for (const action of scope.actions.filter(({ continues }) => continues === undefined)) {
+    if (action.resource !== previous) lines.push(`  ${paint('title', safeLine(action.resource))}`);
+    previous = action.resource;
+    lines.push(...renderAction(action, paint));
+  }
+  for (const { resource, summary } of scope.deferred)
+    lines.push(`  ${paint('title', safeLine(resource))}`, `    ${paint('update', '…')} ${safeLine(summary)}`);
+  for (const hold of scope.holds) {
+    lines.push(
+      `  ${paint('title', safeLine(hold.resource))}`,
+      `    ${paint('hold', '! held')} ${safeLine(hold.message)} ${paint('dim', `(${hold.code})`)}`,
+    );
+    lines.push(
+      ...hold.changes.map((change) => `        ${renderChange(change, paint)}`),
+      `        → ${safeLine(hold.remedy)}`,
+    );
+  }
+  for (const note of scope.notes) {
+    lines.push(
+      `  ${paint('note', 'i')} ${safeLine(note.message)}`,
+      ...(note.changes ?? []).map((change) => `        ${renderChange(change, paint)}`),
+    );
+  }
+  return lines.join('\n');
+}
+
+function renderAction(action: Action, paint: Paint): string[] {
+  const head = `    ${paint(action.verb, SYMBOL[action.verb])} ${safeLine(action.summary)}  ${paint('dim', `(${CAUSE_WORDS[action.cause]})`)}`;
+  const changes = shownChanges(action).map((change) => `        ${renderChange(change, paint, action.cause)}`);
+  return [head, ...changes, ...action.effects.map((effect) => `        ${paint('dim', `also: ${safeLine(effect)}`)}`)];
+}
+
+function renderChange(change: FieldChange, paint: Paint, shownCause?: Cause): string {
+  const drifted = driftedFrom(change);
+  const why = ownCause(change, shownCause);
+  const aside = [...(drifted === undefined ? [] : [drifted]), ...(why === undefined ? [] : [`(${why})`])];
+  return `${safeLine(change.path)}: ${arrowText(change)}${aside.map((part) => paint('dim', `  ${part}`)).join('')}`;
+}
+
+/** The one line that people look for, and scripts too: its words stay. */
+function renderSummary(document: PlanDocument, paint: Paint): string {
+  const { held, inSync, unchangedFields } = document.summary;
+  const rest = `${amount(inSync, 'resource')} in sync, ${amount(unchangedFields, 'unchanged field')} not shown.`;
+  const unknown = document.unobserved.length;
+  const but = [
+    ...(held > 0 ? [`${held} held`] : []),
+    ...(document.refusals.length > 0 ? ['refused by a guard'] : []),
+    ...(unknown > 0 ? [`${amount(unknown, 'application')} not observed`] : []),
+  ].map((part) => `, ${part}`);
+  const revision = document.revision === null ? [] : [paint('dim', `Revision: ${safeLine(document.revision)}`)];
+  if (!hasChanges(document)) {
+    return [`${paint('title', `No changes${unknown > 0 ? ' known' : ''}${but.join('')}.`)} ${rest}`, ...revision].join(
+      '\n',
+    );
+  }
+  const counts = `Plan: ${countsText(document.summary)}${but.join('')}.`;
+  return [`${paint('title', counts)} ${rest}`, ...revision, paint('dim', `Digest: ${document.digest}`)].join('\n');
+}
