@@ -4,6 +4,7 @@ import { PortolanError } from '../model/errors.ts';
 import type { Secret } from '../model/secret.ts';
 import { safeLine } from '../model/text.ts';
 import { backoffMs, retryAfterMs } from '../platform/retrying.ts';
+import { Allowance } from '../runtime/allowance.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Random } from '../runtime/random.ts';
@@ -56,15 +57,6 @@ export interface DeliveryOptions<T> extends SenderSurroundings {
   readonly post: Post;
 }
 
-/** A queue of its own for one receiver: what it does to this one, no other notices. */
-export interface Delivery<T> {
-  /** Takes it at once, and never waits. */
-  push(key: string, item: T): void;
-  readonly waiting: number;
-  /** Takes no more, tells what waits as long as `graceMs` lasts, then lets go of the rest. */
-  close(graceMs: number): Promise<void>;
-}
-
 const RETRIES_MAX = 6;
 /** From the first attempt on: one message does not stop those behind it for longer. */
 const DEADLINE_MS = 180_000;
@@ -87,16 +79,13 @@ type Ending =
   | { readonly type: 'sent' }
   | { readonly type: 'not-sent'; readonly reason: DropReason; readonly why: string };
 
-export function createDelivery<T>(options: DeliveryOptions<T>): Delivery<T> {
-  return new PacedDelivery(options);
-}
-
-class PacedDelivery<T> implements Delivery<T> {
+/** A queue of its own for one receiver: what it does to this one, no other notices. */
+export class Delivery<T> {
   readonly #options: DeliveryOptions<T>;
   readonly #waiting = new Map<string, T>();
   readonly #over = new AbortController();
   readonly #report: ReturnType<typeof createReport>;
-  readonly #pace: ReturnType<typeof createPace>;
+  readonly #allowance: Allowance;
   readonly #finished: Promise<void>;
   #closing = false;
   #overflowing = false;
@@ -105,7 +94,8 @@ class PacedDelivery<T> implements Delivery<T> {
   constructor(options: DeliveryOptions<T>) {
     this.#options = options;
     this.#report = createReport(options);
-    this.#pace = createPace(options.ratePerMinute, options.clock);
+    const { clock, ratePerMinute } = options;
+    this.#allowance = new Allowance(clock, Math.min(BURST_MAX, ratePerMinute), ratePerMinute / 60_000);
     this.#finished = this.#work().catch((error: unknown) => {
       // Only the end of the grace cuts it short; anything else is a fault of ours, and must be heard of.
       if (!this.#over.signal.aborted)
@@ -117,6 +107,7 @@ class PacedDelivery<T> implements Delivery<T> {
     return this.#waiting.size;
   }
 
+  /** Takes it at once, and never waits. */
   push(key: string, item: T): void {
     if (this.#closing) return this.#drop('shutdown');
     const older = this.#waiting.get(key);
@@ -135,6 +126,7 @@ class PacedDelivery<T> implements Delivery<T> {
     this.#ring();
   }
 
+  /** Takes no more, tells what waits as long as `graceMs` lasts, then lets go of the rest. */
   async close(graceMs: number): Promise<void> {
     this.#closing = true;
     this.#ring();
@@ -160,7 +152,10 @@ class PacedDelivery<T> implements Delivery<T> {
         this.#waiting.delete(next[0]);
         continue;
       }
-      await this.#pace(this.#over.signal);
+      this.#allowance.use(1);
+      const { debtMs } = this.#allowance;
+      if (debtMs > 0) await this.#options.clock.sleep(debtMs, this.#over.signal);
+      this.#over.signal.throwIfAborted();
       // While it waited for its turn it may have been merged, or have given way to newer ones.
       const [key, item] = this.#waiting.entries().next().value ?? next;
       this.#waiting.delete(key);
@@ -177,22 +172,6 @@ class PacedDelivery<T> implements Delivery<T> {
   #drop(reason: DropReason): void {
     this.#options.counts.dropped(this.#options.receiver, reason);
   }
-}
-
-/** Waits until one more message is allowed. */
-function createPace(ratePerMinute: number, clock: Clock): (signal: AbortSignal) => Promise<void> {
-  const perMs = ratePerMinute / 60_000;
-  const burst = Math.min(BURST_MAX, ratePerMinute);
-  let tokens = burst;
-  let countedMs = clock.monotonic();
-  return async (signal) => {
-    const nowMs = clock.monotonic();
-    tokens = Math.min(burst, tokens + (nowMs - countedMs) * perMs);
-    countedMs = nowMs;
-    tokens -= 1;
-    if (tokens < 0) await clock.sleep(Math.ceil(-tokens / perMs), signal);
-    signal.throwIfAborted();
-  };
 }
 
 /** undefined: there was nothing to say. Never rejects. */

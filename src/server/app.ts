@@ -12,7 +12,7 @@ import { covers, roleFor } from './access.ts';
 import { following } from './following.ts';
 import { isOurHost } from './hosts.ts';
 import type { ServerLimits } from './limits.ts';
-import { type ProblemDetails, problem, problemOf, RequestProblem } from './problem.ts';
+import { type ProblemDetails, problemOf, RequestProblem } from './problem.ts';
 import type { Pace, RunPiece } from './pace.ts';
 import * as refusals from './refusals.ts';
 import type { Call, Desk, Reply, Route } from './route.ts';
@@ -66,7 +66,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   });
   app.setErrorHandler((error, request, reply) => fail(error, request, reply, options));
   // Whoever may not look is not told what there is either: the hook below comes first.
-  app.setNotFoundHandler((_, reply) => sendProblem(reply, refusals.noSuchRoute(), options));
+  app.setNotFoundHandler((_, reply) => sendProblem(reply, refusals.noSuchRoute, options));
   const strangers = new Strangers(options);
   app.addHook('onRequest', async (request, reply) => {
     for (const [name, value] of Object.entries(headersOfAll(options))) reply.header(name, value);
@@ -107,11 +107,9 @@ function serverOptions({ limits, tls }: AppOptions): FastifyServerOptions {
     onConstructorPoisoning: 'error',
     routerOptions: { maxParamLength: 256, caseSensitive: true },
     frameworkErrors: (_error: unknown, _request: unknown, reply: FastifyReply) => {
-      void reply.code(400).type(PROBLEM_TYPE).send(JSON.stringify(refusals.badAddress()));
+      void reply.code(400).type(PROBLEM_TYPE).send(JSON.stringify(refusals.badAddress));
     },
-    clientErrorHandler: (error: NodeJS.ErrnoException, socket: Parameters<typeof refusals.cutOff>[1]) => {
-      refusals.cutOff(error, socket);
-    },
+    clientErrorHandler: refusals.cutOff,
     ...(tls === undefined ? { http } : { https: { ...http, ...tls, minVersion: 'TLSv1.2' } }),
   } as FastifyServerOptions;
 }
@@ -342,15 +340,7 @@ function fail(error: unknown, request: FastifyRequest, reply: FastifyReply, opti
   // A fault of ours: its words are for the log alone.
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   options.log.error('server: a request hit a fault of Portolan', { path: request.routeOptions.url, stack });
-  sendProblem(
-    reply,
-    problem(500, {
-      code: 'server/fault',
-      detail: 'The server hit a fault of its own. The controller goes on.',
-      remedy: 'Look into its log, and report the lines that stand there.',
-    }),
-    options,
-  );
+  sendProblem(reply, refusals.fault, options);
 }
 
 function sendProblem(reply: FastifyReply, details: ProblemDetails, { redact }: AppOptions): void {

@@ -8,12 +8,6 @@ export interface ConnectionLimits {
   readonly connectionsPerAddress: number;
 }
 
-/** The connections of a server, each in the order of its last request. */
-export interface Connections {
-  /** Takes other limits and proxies; connections that are open stay. */
-  configure(limits: ConnectionLimits, trustedProxies: readonly string[]): void;
-}
-
 interface Connection {
   readonly socket: Socket;
   readonly address: string;
@@ -26,11 +20,7 @@ interface Connection {
  * limit takes the place of the one that has waited longest without a whole request; where every one is being answered, the
  * new one is closed. A probe or a command is whole within milliseconds, so it always finds a place.
  */
-export function limitConnections(
-  server: Server,
-  limits: ConnectionLimits,
-  trustedProxies: readonly string[],
-): Connections {
+export function limitConnections(server: Server, limits: ConnectionLimits, trustedProxies: readonly string[]) {
   /** By remote address and port: a TLS socket and the one below it share them. Oldest first. */
   const open = new Map<string, Connection>();
   let current = { limits, proxies: proxyList(trustedProxies) };
@@ -75,7 +65,8 @@ export function limitConnections(
   server.on('request', (request, response) => followRequest(open, request, response));
 
   return {
-    configure: (next, proxies) => {
+    /** Takes other limits and proxies; connections that are open stay. */
+    configure: (next: ConnectionLimits, proxies: readonly string[]): void => {
       current = { limits: next, proxies: proxyList(proxies) };
     },
   };

@@ -2,21 +2,16 @@ import type { ControllerApi } from '../controller/api.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { MonotonicMs } from '../model/time.ts';
 
-export interface Health {
-  /** How late the last beat of this process came, ms; more than `LAG_MAX_MS`: it does nothing any more. */
-  lag(): { readonly lagMs: number; readonly isAlive: boolean };
-  /** Why it does not do its work; empty: it does. In words that tell strangers nothing. */
-  obstacles(): Promise<readonly string[]>;
-}
-
 const BEAT_MS = 1_000;
 const LAG_MAX_MS = 10_000;
 /** Whoever asks more often gets the answer of before: anybody may ask. */
 const LEDGER_ASKED_MS = 1_000;
 const LEDGER_MS = 2_000;
 
+export type Health = ReturnType<typeof watchHealth>;
+
 /** Beats until `signal` is aborted. */
-export function watchHealth(api: ControllerApi, clock: Clock, signal: AbortSignal): Health {
+export function watchHealth(api: ControllerApi, clock: Clock, signal: AbortSignal) {
   let beatAtMs = clock.monotonic();
   let lastLagMs = 0;
   void (async () => {
@@ -38,11 +33,13 @@ export function watchHealth(api: ControllerApi, clock: Clock, signal: AbortSigna
     return ledger.isOk;
   };
   return {
+    /** How late the last beat of this process came, ms; more than `LAG_MAX_MS`: it does nothing any more. */
     lag: () => {
       const lagMs = Math.max(lastLagMs, clock.monotonic() - beatAtMs - BEAT_MS, 0);
       return { lagMs: Math.round(lagMs), isAlive: lagMs <= LAG_MAX_MS };
     },
-    obstacles: async () => {
+    /** Why it does not do its work; empty: it does. In words that tell strangers nothing. */
+    obstacles: async (): Promise<readonly string[]> => {
       const { phase } = api.status();
       const obstacles: string[] = [];
       if (phase === 'draining') obstacles.push('draining');

@@ -4,7 +4,7 @@ import type { Intent } from '../model/owned.ts';
 import type { ApplicationStatus, Condition, ControllerStatus } from '../model/status.ts';
 import type { Clock } from '../runtime/clock.ts';
 
-type Labels = Readonly<Record<string, string>>;
+export type Labels = Readonly<Record<string, string>>;
 type Sample = readonly [labels: Labels, value: number];
 
 /** What one scrape reads of the controller. */
@@ -18,45 +18,41 @@ export function viewOf(api: ControllerApi): StandingView {
   return { status: api.status(), applications: api.applications(), intents: () => api.intents('all') };
 }
 
+/** Adds a gauge whose samples are asked for at each scrape. What is gone is not shown as it was. */
+export function registerGauge(
+  registry: Registry,
+  name: string,
+  help: string,
+  labelNames: string[],
+  samples: () => readonly Sample[] | Promise<readonly Sample[]>,
+): void {
+  new Gauge({
+    name,
+    help,
+    labelNames,
+    registers: [registry],
+    async collect() {
+      this.reset();
+      for (const [labels, value] of await samples()) this.set(labels, value);
+    },
+  });
+}
+
+type Standing = (
+  name: string,
+  help: string,
+  labelNames: string[],
+  samples: (view: StandingView) => readonly Sample[] | Promise<readonly Sample[]>,
+) => void;
+
 /** Gauges that are read off the controller whenever somebody asks: how it stands, not what it did. */
 export function registerStanding(registry: Registry, view: () => StandingView | undefined, clock: Clock): void {
-  const standing = (
-    name: string,
-    help: string,
-    labelNames: string[],
-    samples: (view: StandingView) => readonly Sample[] | Promise<readonly Sample[]>,
-  ): void => {
-    new Gauge({
-      name,
-      help,
-      labelNames,
-      registers: [registry],
-      async collect() {
-        // What is gone must not be shown as it was.
-        this.reset();
-        const now = view();
-        if (now === undefined) return;
-        for (const [labels, value] of await samples(now)) this.set(labels, value);
-      },
+  const standing: Standing = (name, help, labelNames, samples) =>
+    registerGauge(registry, name, help, labelNames, () => {
+      const now = view();
+      return now === undefined ? [] : samples(now);
     });
-  };
-  const perApplication = (name: string, help: string, value: (one: ApplicationStatus) => number | null): void =>
-    standing(name, help, ['application'], (now) =>
-      now.applications.flatMap((one): Sample[] => {
-        const found = value(one);
-        return found === null ? [] : [[{ application: one.id }, found]];
-      }),
-    );
-  registerApplications(perApplication, clock);
-  standing(
-    'portolan_application_condition',
-    'Conditions of applications: 1 true, 0 false, -1 unknown.',
-    ['application', 'type'],
-    (now) =>
-      now.applications.flatMap(({ id, conditions }) =>
-        conditions.map((one): Sample => [{ application: id, type: one.type }, conditionValue(one)]),
-      ),
-  );
+  registerApplications(standing, clock);
   registerController(standing);
   registerSource(standing);
   standing(
@@ -64,22 +60,24 @@ export function registerStanding(registry: Registry, view: () => StandingView | 
     'Writes on record whose outcome is not settled, by state.',
     ['state'],
     async (now) => {
-      const counts = new Map([
-        ['open', 0],
-        ['unknown', 0],
-      ]);
       // The ledger may be unreadable just now; the other figures are wanted all the more then.
       const intents = await now.intents().catch(() => undefined);
       if (intents === undefined) return [];
-      for (const { state } of intents) counts.set(state, (counts.get(state) ?? 0) + 1);
-      return [...counts].map(([state, count]): Sample => [{ state }, count]);
+      return (['open', 'unknown'] as const).map(
+        (state): Sample => [{ state }, intents.filter((intent) => intent.state === state).length],
+      );
     },
   );
 }
 
-type PerApplication = (name: string, help: string, value: (one: ApplicationStatus) => number | null) => void;
-
-function registerApplications(perApplication: PerApplication, clock: Clock): void {
+function registerApplications(standing: Standing, clock: Clock): void {
+  const perApplication = (name: string, help: string, value: (one: ApplicationStatus) => number | null): void =>
+    standing(name, help, ['application'], (now) =>
+      now.applications.flatMap((one): Sample[] => {
+        const found = value(one);
+        return found === null ? [] : [[{ application: one.id }, found]];
+      }),
+    );
   perApplication(
     'portolan_drift',
     'Resources that moved away from what was applied.',
@@ -110,14 +108,18 @@ function registerApplications(perApplication: PerApplication, clock: Clock): voi
     'When it was last seen to be as git says.',
     ({ lastSuccessMs }) => (lastSuccessMs === null ? null : lastSuccessMs / 1000),
   );
+  standing(
+    'portolan_application_condition',
+    'Conditions of applications: 1 true, 0 false, -1 unknown.',
+    ['application', 'type'],
+    (now) =>
+      now.applications.flatMap(({ id, conditions }) =>
+        conditions.map(({ type, status }): Sample => [{ application: id, type }, CONDITION_VALUES[status]]),
+      ),
+  );
 }
 
-type Standing = (
-  name: string,
-  help: string,
-  labelNames: string[],
-  samples: (view: StandingView) => readonly Sample[],
-) => void;
+const CONDITION_VALUES: Readonly<Record<Condition['status'], number>> = { True: 1, False: 0, Unknown: -1 };
 
 const PHASES: readonly ControllerStatus['phase'][] = ['starting', 'running', 'draining'];
 
@@ -160,8 +162,4 @@ function registerSource(standing: Standing): void {
     acceptedMs === null ? null : acceptedMs / 1000,
   );
   ofSource('portolan_source_resources', 'Resources of the accepted revision.', ({ resources }) => resources);
-}
-
-function conditionValue({ status }: Condition): number {
-  return status === 'True' ? 1 : status === 'False' ? 0 : -1;
 }

@@ -5,7 +5,7 @@ import type { ResourceId } from '../model/ids.ts';
 import type { ControllerEvent } from '../model/status.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { registerProcess } from './metrics-process.ts';
-import { registerStanding, type StandingView, viewOf } from './metrics-standing.ts';
+import { type Labels, registerGauge, registerStanding, type StandingView, viewOf } from './metrics-standing.ts';
 import type { RunPiece } from './pace.ts';
 import type { RenderMetrics } from './route.ts';
 
@@ -58,13 +58,14 @@ export function createMetrics(options: MetricsOptions): Metrics {
     labelNames: ['version', 'node'],
     registers,
   }).set({ version: options.version, node: options.node }, 1);
-  const events = counter(registry, 'portolan_events_total', 'Events of the controller.', ['type', 'severity']);
+  const series = seriesOf(registry);
+  const events = series.counter('portolan_events_total', 'Events of the controller.', ['type', 'severity']);
   registerStanding(registry, () => view, options.clock);
-  const queue = queueMetrics(registry, options, () => view);
-  const requests = requestMetrics(registry);
+  const queue = queueMetrics(registry, series, options, () => view);
+  const requests = requestMetrics(series);
   return {
     observer: { ...queue, ...requests },
-    deliveries: deliveryMetrics(registry),
+    deliveries: deliveryMetrics(series),
     attach(next) {
       api = next;
       return next.events.subscribe(({ type, severity }: ControllerEvent) => events.inc({ type, severity }));
@@ -83,17 +84,31 @@ export function createMetrics(options: MetricsOptions): Metrics {
   };
 }
 
+/** Makes the counters and histograms of a registry. */
+function seriesOf(registry: Registry) {
+  const registers = [registry];
+  return {
+    counter: <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
+      new Counter({ name, help, labelNames, registers }),
+    histogram: <Label extends string>(name: string, help: string, labelNames: readonly Label[], buckets: number[]) =>
+      new Histogram({ name, help, labelNames, buckets, registers }),
+  };
+}
+
+type Series = ReturnType<typeof seriesOf>;
+
 type QueueObserver = Pick<ControllerObserver, 'queued' | 'began' | 'ended' | 'retried'>;
 
 function queueMetrics(
   registry: Registry,
+  series: Series,
   { clock, concurrency }: MetricsOptions,
   view: () => StandingView | undefined,
 ): QueueObserver {
   /** Key → when its pass began. */
   const running = new Map<ResourceId, number>();
   registerWorkers(registry, view, concurrency, () => [...running.values()].map((began) => clock.monotonic() - began));
-  const { passes, took, waited, worked, adds, retries } = queueSeries(registry);
+  const { passes, took, waited, worked, adds, retries } = queueSeries(series);
   return {
     queued: () => adds.inc(QUEUE),
     began(key, waitedMs) {
@@ -111,30 +126,25 @@ function queueMetrics(
 }
 
 /** What is counted of passes; every series is there from the start, or the first failure would not show as a rise. */
-function queueSeries(registry: Registry) {
-  const passes = counter(
-    registry,
-    'controller_runtime_reconcile_total',
-    'Passes over an application, by how they ended.',
-    ['controller', 'result'],
-  );
+function queueSeries({ counter, histogram }: Series) {
+  const passes = counter('controller_runtime_reconcile_total', 'Passes over an application, by how they ended.', [
+    'controller',
+    'result',
+  ]);
   for (const result of RESULTS) passes.inc({ ...CONTROLLER, result }, 0);
   const took = histogram(
-    registry,
     'controller_runtime_reconcile_time_seconds',
     'How long passes took.',
     ['controller'],
     RECONCILE_SECONDS,
   );
   const waited = histogram(
-    registry,
     'workqueue_queue_duration_seconds',
     'How long applications that were due waited for their pass.',
     ['name'],
     WAIT_SECONDS,
   );
   const worked = histogram(
-    registry,
     'workqueue_work_duration_seconds',
     'How long passes took, as the queue sees it.',
     ['name'],
@@ -143,13 +153,10 @@ function queueSeries(registry: Registry) {
   took.zero(CONTROLLER);
   waited.zero(QUEUE);
   worked.zero(QUEUE);
-  const adds = counter(registry, 'workqueue_adds_total', 'Applications added to the queue.', ['name']);
-  const retries = counter(
-    registry,
-    'workqueue_retries_total',
-    'Applications put back to be tried again after a while.',
-    ['name'],
-  );
+  const adds = counter('workqueue_adds_total', 'Applications added to the queue.', ['name']);
+  const retries = counter('workqueue_retries_total', 'Applications put back to be tried again after a while.', [
+    'name',
+  ]);
   adds.inc(QUEUE, 0);
   retries.inc(QUEUE, 0);
   return { passes, took, waited, worked, adds, retries };
@@ -162,17 +169,8 @@ function registerWorkers(
   concurrency: () => number,
   agesMs: () => readonly number[],
 ): void {
-  const gauge = (name: string, help: string, labels: Readonly<Record<string, string>>, value: () => number): void => {
-    new Gauge({
-      name,
-      help,
-      labelNames: Object.keys(labels),
-      registers: [registry],
-      collect() {
-        this.set(labels, value());
-      },
-    });
-  };
+  const gauge = (name: string, help: string, labels: Labels, value: () => number): void =>
+    registerGauge(registry, name, help, Object.keys(labels), () => [[labels, value()]]);
   gauge('workqueue_depth', 'Applications that are due and wait.', QUEUE, () => view()?.status.counts.queued ?? 0);
   gauge('controller_runtime_active_workers', 'Passes that run.', CONTROLLER, () => agesMs().length);
   gauge('controller_runtime_max_concurrent_reconciles', 'Passes that may run at once.', CONTROLLER, concurrency);
@@ -187,30 +185,19 @@ function registerWorkers(
   );
 }
 
-function counter<Label extends string>(
-  registry: Registry,
-  name: string,
-  help: string,
-  labelNames: readonly Label[],
-): Counter<Label> {
-  return new Counter({ name, help, labelNames, registers: [registry] });
-}
-
-function requestMetrics(registry: Registry): Pick<ControllerObserver, 'request' | 'milestone'> {
-  const requests = counter(registry, 'portolan_requests_total', 'Requests to platforms, by operation and outcome.', [
+function requestMetrics({ counter, histogram }: Series): Pick<ControllerObserver, 'request' | 'milestone'> {
+  const requests = counter('portolan_requests_total', 'Requests to platforms, by operation and outcome.', [
     'platform',
     'operation',
     'outcome',
   ]);
   const took = histogram(
-    registry,
     'portolan_request_duration_seconds',
     'How long requests to platforms took.',
     ['platform', 'operation'],
     REQUEST_SECONDS,
   );
   const milestones = histogram(
-    registry,
     'portolan_milestone_seconds',
     'From a commit, or from when it was seen, to each milestone of an application.',
     ['milestone', 'since'],
@@ -229,21 +216,16 @@ function requestMetrics(registry: Registry): Pick<ControllerObserver, 'request' 
   };
 }
 
-function deliveryMetrics(registry: Registry): DeliveryCounts {
-  const sent = counter(
-    registry,
-    'portolan_notifications_sent_total',
-    'Notifications and traces that a receiver took.',
-    ['receiver'],
-  );
+function deliveryMetrics({ counter }: Series): DeliveryCounts {
+  const sent = counter('portolan_notifications_sent_total', 'Notifications and traces that a receiver took.', [
+    'receiver',
+  ]);
   const dropped = counter(
-    registry,
     'portolan_notifications_dropped_total',
     'Notifications and traces that a receiver did not get.',
     ['receiver', 'reason'],
   );
   const collapsed = counter(
-    registry,
     'portolan_notifications_collapsed_total',
     'Notifications that repeated an earlier one and were counted in its place.',
     ['receiver'],
@@ -253,14 +235,4 @@ function deliveryMetrics(registry: Registry): DeliveryCounts {
     dropped: (receiver, reason) => dropped.inc({ receiver, reason }),
     collapsed: (receiver) => collapsed.inc({ receiver }),
   };
-}
-
-function histogram<Label extends string>(
-  registry: Registry,
-  name: string,
-  help: string,
-  labelNames: readonly Label[],
-  buckets: number[],
-): Histogram<Label> {
-  return new Histogram({ name, help, labelNames, buckets, registers: [registry] });
 }

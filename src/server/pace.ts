@@ -1,21 +1,7 @@
+import { Allowance } from '../runtime/allowance.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { ServerLimits } from './limits.ts';
 import * as refusals from './refusals.ts';
-
-/**
- * Limits the share of the event loop that answers take, so that reconciliation keeps the rest however many clients ask. Answers are
- * made in small pieces, one at a time; callers take turns, so that one of them cannot keep the others waiting.
- */
-export interface Pace {
-  /**
-   * Runs one piece of an answer when it is the caller's turn.
-   * @param piece takes a few milliseconds; waits for nothing outside this process.
-   * @throws the signal's reason when it is aborted first; RequestProblem 503 when too many pieces wait.
-   */
-  run<Result>(caller: string, signal: AbortSignal, piece: () => Result | Promise<Result>): Promise<Result>;
-  /** Counts time of the loop that an answer takes outside its pieces. */
-  charge(ms: number): void;
-}
 
 interface Waiter {
   begin(): void;
@@ -27,31 +13,34 @@ const PIECE_MAX_MS = 250;
 /** Runs one piece of work when it is its turn. */
 export type RunPiece = <Result>(piece: () => Result | Promise<Result>) => Promise<Result>;
 
-export function createPace(
-  clock: Clock,
-  limits: Pick<ServerLimits, 'readBurstMs' | 'readShare' | 'readsWaiting'>,
-): Pace {
-  return new FairPace(clock, limits);
-}
-
-class FairPace implements Pace {
+/**
+ * Limits the share of the event loop that answers take, so that reconciliation keeps the rest however many clients ask. Answers are
+ * made in small pieces, one at a time; callers take turns, so that one of them cannot keep the others waiting.
+ */
+export class Pace {
   readonly #clock: Clock;
-  readonly #limits: Pick<ServerLimits, 'readBurstMs' | 'readShare' | 'readsWaiting'>;
+  readonly #waitersMax: number;
+  /** Time of the loop. */
+  readonly #allowance: Allowance;
   /** Those that wait, by caller; the caller whose turn is next stands first. */
   readonly #waiting = new Map<string, Set<Waiter>>();
   #waiters = 0;
-  /** Time of the loop that may be used now; below 0: used in advance. */
-  #leftMs: number;
-  #atMs: number;
   #isTaken = false;
 
-  constructor(clock: Clock, limits: Pick<ServerLimits, 'readBurstMs' | 'readShare' | 'readsWaiting'>) {
+  constructor(
+    clock: Clock,
+    { readBurstMs, readShare, readsWaiting }: Pick<ServerLimits, 'readBurstMs' | 'readShare' | 'readsWaiting'>,
+  ) {
     this.#clock = clock;
-    this.#limits = limits;
-    this.#leftMs = limits.readBurstMs;
-    this.#atMs = clock.monotonic();
+    this.#waitersMax = readsWaiting;
+    this.#allowance = new Allowance(clock, readBurstMs, readShare);
   }
 
+  /**
+   * Runs one piece of an answer when it is the caller's turn.
+   * @param piece takes a few milliseconds; waits for nothing outside this process.
+   * @throws the signal's reason when it is aborted first; RequestProblem 503 when too many pieces wait.
+   */
   async run<Result>(caller: string, signal: AbortSignal, piece: () => Result | Promise<Result>): Promise<Result> {
     signal.throwIfAborted();
     if (this.#isTaken) await this.#turnOf(caller, signal);
@@ -62,8 +51,9 @@ class FairPace implements Pace {
     return begun;
   }
 
+  /** Counts time of the loop that an answer takes outside its pieces. */
   charge(ms: number): void {
-    this.#leftMs -= ms;
+    this.#allowance.use(ms);
   }
 
   /** Ends the turn of a piece when it is done. A piece that waits for something after all does not keep the others waiting. */
@@ -75,13 +65,12 @@ class FairPace implements Pace {
     );
     const overdue = this.#clock.sleep(PIECE_MAX_MS, done.signal).catch(() => {}); // It ended in time.
     await Promise.race([settled, overdue]);
-    this.#refill();
-    this.#leftMs -= this.#clock.monotonic() - beganMs;
+    this.charge(this.#clock.monotonic() - beganMs);
     await this.#passOn();
   }
 
   #turnOf(caller: string, signal: AbortSignal): Promise<void> {
-    if (this.#waiters >= this.#limits.readsWaiting) throw refusals.tooManyReads(this.#limits.readsWaiting);
+    if (this.#waiters >= this.#waitersMax) throw refusals.tooManyReads(this.#waitersMax);
     return new Promise((resolve, reject) => {
       const line = this.#waiting.get(caller) ?? new Set();
       this.#waiting.set(caller, line);
@@ -105,10 +94,8 @@ class FairPace implements Pace {
 
   /** Lets everything else that is due run, rests as long as the share asks for, and begins the next piece. */
   async #passOn(): Promise<void> {
-    const { readShare } = this.#limits;
-    if (this.#waiters > 0 || this.#leftMs < 0)
-      await this.#clock.sleep(Math.ceil(Math.max(0, -this.#leftMs) / readShare));
-    this.#refill();
+    const { debtMs } = this.#allowance;
+    if (this.#waiters > 0 || debtMs > 0) await this.#clock.sleep(debtMs);
     const [first] = this.#waiting;
     if (first === undefined) {
       this.#isTaken = false;
@@ -122,12 +109,5 @@ class FairPace implements Pace {
     this.#waiting.delete(caller);
     if (line.size > 0) this.#waiting.set(caller, line);
     waiter.begin();
-  }
-
-  #refill(): void {
-    const { readBurstMs, readShare } = this.#limits;
-    const nowMs = this.#clock.monotonic();
-    this.#leftMs = Math.min(readBurstMs, this.#leftMs + (nowMs - this.#atMs) * readShare);
-    this.#atMs = nowMs;
   }
 }

@@ -1,4 +1,5 @@
-import { problem, RequestProblem } from './problem.ts';
+import type { ControllerApi } from '../controller/api.ts';
+import { type RequestProblem, refusal } from './problem.ts';
 
 /** A part of a list, and where it goes on. */
 export interface Page<Item> {
@@ -64,11 +65,36 @@ function keyOfCursor(list: string, cursor: string): string {
 }
 
 function badCursor(): RequestProblem {
-  return new RequestProblem(
-    problem(400, {
-      code: 'server/bad-cursor',
-      detail: 'The cursor is none that this list gave out.',
-      remedy: 'Pass nextCursor of the answer before as it is, or leave it out to begin anew.',
-    }),
-  );
+  return refusal(400, {
+    code: 'server/bad-cursor',
+    detail: 'The cursor is none that this list gave out.',
+    remedy: 'Pass nextCursor of the answer before as it is, or leave it out to begin anew.',
+  });
+}
+
+/**
+ * Where a reader of the events is. Sequences begin anew with each process, so a place in them carries the start of its
+ * process: after a restart nobody goes on in the middle of other events.
+ */
+export function positionAt(api: ControllerApi, sequence: number): string {
+  return `${api.startedMs}-${sequence}`;
+}
+
+/**
+ * @returns the sequence to go on after, and whether events between there and here may be missing.
+ * @throws RequestProblem for a text that is no position.
+ */
+export function sequenceAt(
+  api: ControllerApi,
+  position: string,
+): { readonly sequence: number; readonly isOfThisProcess: boolean } {
+  const [, started, sequence] = /^([0-9]{1,16})-([0-9]{1,15})$/.exec(position) ?? [];
+  if (started === undefined || sequence === undefined)
+    throw refusal(400, {
+      code: 'server/bad-position',
+      detail: 'Last-Event-ID (or after) is none that this server gave out.',
+      remedy: 'Pass the id of the last event as it was, or leave it out to begin with what happens now.',
+    });
+  if (Number(started) !== api.startedMs) return { sequence: 0, isOfThisProcess: false };
+  return { sequence: Math.min(Number(sequence), api.events.newest), isOfThisProcess: true };
 }

@@ -1,6 +1,5 @@
-import { PortolanError } from '../model/errors.ts';
+import { type Disposition, PortolanError } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
-import { unreachable } from '../model/unreachable.ts';
 
 /** An error as the API tells it: RFC 9457, with our code and what to do next. */
 export interface ProblemDetails {
@@ -37,15 +36,9 @@ const TITLES: Readonly<Record<number, string>> = {
   504: 'Took too long',
 };
 
-export function problem(
-  status: number,
-  facts: {
-    readonly code: string;
-    readonly detail: string;
-    readonly remedy: string;
-    readonly problems?: readonly Problem[];
-  },
-): ProblemDetails {
+type ProblemFacts = Omit<ProblemDetails, 'type' | 'title' | 'status'>;
+
+export function problem(status: number, facts: ProblemFacts): ProblemDetails {
   const title = TITLES[status] ?? 'Error';
   return { type: `urn:portolan:problem:${facts.code}`, title, status, ...facts };
 }
@@ -61,26 +54,17 @@ export function problemOf(error: unknown): ProblemDetails | undefined {
   if (error instanceof RequestProblem) return error.details;
   if (!(error instanceof PortolanError)) return undefined;
   const { code, message: detail, remedy } = error;
-  return problem(STATUS_OF_CODE[code] ?? statusOf(error), { code, detail, remedy });
+  return problem(STATUS_OF_CODE[code] ?? STATUS_OF_DISPOSITION[error.disposition], { code, detail, remedy });
 }
 
-function statusOf({ disposition }: PortolanError): number {
-  switch (disposition) {
-    case 'invalid':
-      return 422;
-    case 'ask-human':
-    case 'locked':
-      return 409;
-    case 'unreachable':
-      return 502;
-    case 'retry':
-      return 503;
-    case 'give-up':
-      return 500;
-    default:
-      return unreachable(disposition);
-  }
-}
+const STATUS_OF_DISPOSITION: Readonly<Record<Disposition, number>> = {
+  invalid: 422,
+  'ask-human': 409,
+  locked: 409,
+  unreachable: 502,
+  retry: 503,
+  'give-up': 500,
+};
 
 /** A request that is answered with this problem. */
 export class RequestProblem extends Error {
@@ -93,4 +77,9 @@ export class RequestProblem extends Error {
     this.details = details;
     this.retryAfter = retryAfter;
   }
+}
+
+/** Returns what to throw at a request that is refused. @param retryAfter seconds. */
+export function refusal(status: number, facts: ProblemFacts, retryAfter?: number): RequestProblem {
+  return new RequestProblem(problem(status, facts), retryAfter);
 }

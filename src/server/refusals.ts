@@ -1,119 +1,98 @@
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Role } from '../configuration/settings/server-spec.ts';
-import { type ProblemDetails, problem, RequestProblem } from './problem.ts';
+import { type ProblemDetails, problem, refusal } from './problem.ts';
 
 /** What is said to whoever is not let in, or asks for what cannot be. */
 
-export function noToken(): RequestProblem {
-  const remedy =
-    'Send Authorization: Bearer <token> with one of spec.server.tokens of Settings (portolan: --token-file, or PORTOLAN_SERVER_TOKEN).';
-  return new RequestProblem(
-    problem(401, { code: 'server/no-token', detail: 'There is no valid token. Nothing was done.', remedy }),
-  );
-}
-
-export function wrongRole(has: Role, wanted: Role): RequestProblem {
-  return new RequestProblem(
-    problem(403, {
-      code: 'server/wrong-role',
-      detail: `The token has the role ${has}, and this needs ${wanted}. Nothing was done.`,
-      remedy: `Use a token with the role ${wanted}, or have its role changed in spec.server.tokens of Settings.`,
-    }),
-  );
-}
-
-export function wrongHost(): RequestProblem {
-  return new RequestProblem(
-    problem(421, {
-      code: 'server/wrong-host',
-      detail: 'The server is not known by the name in Host. Nothing was done.',
-      remedy: 'Use its address, or add the name to spec.server.hosts of Settings.',
-    }),
-  );
-}
-
-export function noHost(): RequestProblem {
-  return new RequestProblem(
-    problem(400, {
-      code: 'server/no-host',
-      detail: 'The request has no Host header. Nothing was done.',
-      remedy: 'Send one Host header, with the name or the address of the server.',
-    }),
-  );
-}
-
-export function twoHosts(): RequestProblem {
-  return new RequestProblem(
-    problem(400, {
-      code: 'server/two-hosts',
-      detail: 'The request has more than one Host header. Nothing was done.',
-      remedy: 'Send one Host header, with the name or the address of the server.',
-    }),
-  );
-}
-
-export function noSuchRoute(): ProblemDetails {
-  return problem(404, {
-    code: 'server/no-such-route',
-    detail: 'There is nothing at this address, or not for this method.',
-    remedy: 'GET /api/v1/openapi.json has what there is.',
+export const noToken = () =>
+  refusal(401, {
+    code: 'server/no-token',
+    detail: 'There is no valid token. Nothing was done.',
+    remedy:
+      'Send Authorization: Bearer <token> with one of spec.server.tokens of Settings (portolan: --token-file, or PORTOLAN_SERVER_TOKEN).',
   });
-}
 
-export function badAddress(): ProblemDetails {
-  return problem(400, {
-    code: 'server/bad-address',
-    detail: 'The address of the request cannot be read.',
-    remedy: 'GET /api/v1/openapi.json has what there is.',
+export const wrongRole = (has: Role, wanted: Role) =>
+  refusal(403, {
+    code: 'server/wrong-role',
+    detail: `The token has the role ${has}, and this needs ${wanted}. Nothing was done.`,
+    remedy: `Use a token with the role ${wanted}, or have its role changed in spec.server.tokens of Settings.`,
   });
-}
 
-export function tookTooLong(): RequestProblem {
-  return new RequestProblem(
-    problem(504, {
-      code: 'server/took-too-long',
-      detail: 'The platform did not answer in time, so this was broken off. Nothing was changed.',
-      remedy: 'Ask for the plan of one application, or try again when the platform is less busy.',
-    }),
+export const wrongHost = () =>
+  refusal(421, {
+    code: 'server/wrong-host',
+    detail: 'The server is not known by the name in Host. Nothing was done.',
+    remedy: 'Use its address, or add the name to spec.server.hosts of Settings.',
+  });
+
+const ONE_HOST = 'Send one Host header, with the name or the address of the server.';
+
+export const noHost = () =>
+  refusal(400, {
+    code: 'server/no-host',
+    detail: 'The request has no Host header. Nothing was done.',
+    remedy: ONE_HOST,
+  });
+
+export const twoHosts = () =>
+  refusal(400, {
+    code: 'server/two-hosts',
+    detail: 'The request has more than one Host header. Nothing was done.',
+    remedy: ONE_HOST,
+  });
+
+export const noSuchRoute = problem(404, {
+  code: 'server/no-such-route',
+  detail: 'There is nothing at this address, or not for this method.',
+  remedy: 'GET /api/v1/openapi.json has what there is.',
+});
+
+export const badAddress = problem(400, {
+  code: 'server/bad-address',
+  detail: 'The address of the request cannot be read.',
+  remedy: 'GET /api/v1/openapi.json has what there is.',
+});
+
+export const fault = problem(500, {
+  code: 'server/fault',
+  detail: 'The server hit a fault of its own. The controller goes on.',
+  remedy: 'Look into its log, and report the lines that stand there.',
+});
+
+export const tookTooLong = () =>
+  refusal(504, {
+    code: 'server/took-too-long',
+    detail: 'The platform did not answer in time, so this was broken off. Nothing was changed.',
+    remedy: 'Ask for the plan of one application, or try again when the platform is less busy.',
+  });
+
+const busyWith = (what: string, remedy: string) =>
+  refusal(503, { code: 'server/busy', detail: `${what}, and no more may. Nothing was done.`, remedy }, 5);
+
+export const busy = (plans: number, waiting: number) =>
+  busyWith(`${plans} plans are being made and ${waiting} wait for their turn`, 'Try again in some seconds.');
+
+export const busyForCaller = (plans: number) =>
+  busyWith(
+    `${plans} plans for this token are being made or wait for their turn`,
+    'Try again when one of them is there, or use another token.',
   );
-}
 
-export function busy(plans: number, waiting: number): RequestProblem {
-  const details = problem(503, {
-    code: 'server/busy',
-    detail: `${plans} plans are being made and ${waiting} wait for their turn, and no more may. Nothing was done.`,
-    remedy: 'Try again in some seconds.',
-  });
-  return new RequestProblem(details, 5);
-}
+export const tooManyReads = (waiting: number) =>
+  busyWith(`${waiting} requests wait for their turn`, 'Try again in some seconds, and send fewer requests at once.');
 
-export function busyForCaller(plans: number, waiting: number): RequestProblem {
-  const details = problem(503, {
-    code: 'server/busy',
-    detail: `${plans + waiting} plans for this token are being made or wait for their turn, and no more may. Nothing was done.`,
-    remedy: 'Try again when one of them is there, or use another token.',
-  });
-  return new RequestProblem(details, 5);
-}
-
-export function tooManyReads(waiting: number): RequestProblem {
-  const details = problem(503, {
-    code: 'server/busy',
-    detail: `${waiting} requests wait for their turn, and no more may. Nothing was done.`,
-    remedy: 'Try again in some seconds, and send fewer requests at once.',
-  });
-  return new RequestProblem(details, 5);
-}
-
-export function closing(): RequestProblem {
-  const details = problem(503, {
-    code: 'server/closing',
-    detail: 'The controller is stopping, so this was broken off. Nothing was changed.',
-    remedy: 'Try again when it runs again.',
-  });
-  return new RequestProblem(details, 10);
-}
+export const closing = () =>
+  refusal(
+    503,
+    {
+      code: 'server/closing',
+      detail: 'The controller is stopping, so this was broken off. Nothing was changed.',
+      remedy: 'Try again when it runs again.',
+    },
+    10,
+  );
 
 interface FrameworkError {
   readonly code?: string;

@@ -2,7 +2,13 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Pace, RunPiece } from './pace.ts';
 import type { MetricsText, RenderMetrics } from './route.ts';
 
-interface ScrapesOptions {
+const CALLER = '/metrics';
+
+/**
+ * Returns the metrics for any number of scrapes: those that come while a text is rendered, or shortly after, get that one. The text
+ * is rendered in pieces, between which the process does its work.
+ */
+export function createScrapes(options: {
   readonly render: RenderMetrics;
   readonly clock: Clock;
   readonly pace: Pace;
@@ -11,22 +17,8 @@ interface ScrapesOptions {
   readonly reuseMs: number;
   /** Aborted when the server closes. */
   readonly signal: AbortSignal;
-}
-
-const CALLER = '/metrics';
-
-/**
- * Returns the metrics for any number of scrapes: those that come while a text is rendered, or shortly after, get that one. The text
- * is rendered in pieces, between which the process does its work.
- */
-export function createScrapes({
-  render,
-  clock,
-  pace,
-  redact,
-  reuseMs,
-  signal,
-}: ScrapesOptions): () => Promise<MetricsText> {
+}): () => Promise<MetricsText> {
+  const { render, clock, pace, redact, reuseMs, signal } = options;
   let shared: { readonly text: Promise<MetricsText>; endedMs: number } | undefined;
   const rendered = async (): Promise<MetricsText> => {
     const run: RunPiece = (piece) => pace.run(CALLER, signal, piece);

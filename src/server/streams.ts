@@ -5,8 +5,8 @@ import type { Clock } from '../runtime/clock.ts';
 import { following } from './following.ts';
 import type { ServerLimits } from './limits.ts';
 import type { Pace } from './pace.ts';
-import { positionAt } from './position.ts';
-import { problem, RequestProblem } from './problem.ts';
+import { positionAt } from './paging.ts';
+import { refusal } from './problem.ts';
 
 /** Where a stream begins, and which events it carries. */
 export interface StreamRequest {
@@ -17,19 +17,6 @@ export interface StreamRequest {
   readonly wants: (event: ControllerEvent) => boolean;
   /** Whose token it came with. */
   readonly by: string;
-}
-
-/** Server-sent events. A reader gets what is at hand as fast as it takes it; nothing is kept for anyone. */
-export interface Streams {
-  readonly open: number;
-  /** How many may be open; changed by a reload. */
-  setMax(max: number): void;
-  /** @throws RequestProblem 503 when as many are open as may be. @returns frees the place. */
-  enter(): () => void;
-  /** Resolves when the stream has ended, by either side. @param headers sent before the first event. */
-  serve(response: ServerResponse, headers: Readonly<Record<string, string>>, request: StreamRequest): Promise<void>;
-  /** Ends every stream: its reader may come back, with the position it has. */
-  endAll(): void;
 }
 
 interface Around {
@@ -43,19 +30,30 @@ interface Around {
 /** Events read from the controller at once, between two writes. */
 const BATCH = 100;
 
-export function createStreams(around: Around, maxAtFirst: number): Streams {
+export type Streams = ReturnType<typeof createStreams>;
+
+/** Server-sent events. A reader gets what is at hand as fast as it takes it; nothing is kept for anyone. */
+export function createStreams(around: Around, maxAtFirst: number) {
   let max = maxAtFirst;
   let open = 0;
   const ends = new Set<() => void>();
   return {
-    get open() {
-      return open;
-    },
-    setMax: (next) => {
+    /** How many may be open; changed by a reload. */
+    setMax: (next: number): void => {
       max = next;
     },
-    enter: () => {
-      if (open >= max) throw tooMany(max);
+    /** @throws RequestProblem 503 when as many are open as may be. @returns frees the place. */
+    enter: (): (() => void) => {
+      if (open >= max)
+        throw refusal(
+          503,
+          {
+            code: 'server/too-many-streams',
+            detail: `All ${max} event streams are in use, so this one was not opened.`,
+            remedy: 'Close one, or raise spec.server.maxStreams of Settings; GET /api/v1/events needs no stream.',
+          },
+          30,
+        );
       open += 1;
       let isFree = false;
       return () => {
@@ -63,7 +61,12 @@ export function createStreams(around: Around, maxAtFirst: number): Streams {
         isFree = true;
       };
     },
-    serve: async (response, headers, request) => {
+    /** Resolves when the stream has ended, by either side. @param headers sent before the first event. */
+    serve: async (
+      response: ServerResponse,
+      headers: Readonly<Record<string, string>>,
+      request: StreamRequest,
+    ): Promise<void> => {
       const stop = new AbortController();
       const end = (): void => stop.abort(new Error('the stream was ended'));
       ends.add(end);
@@ -83,7 +86,8 @@ export function createStreams(around: Around, maxAtFirst: number): Streams {
         response.off('close', end);
       }
     },
-    endAll: () => {
+    /** Ends every stream: its reader may come back, with the position it has. */
+    endAll: (): void => {
       for (const end of ends) end();
     },
   };
@@ -177,13 +181,4 @@ class Bell {
     this.#rung = false;
     return rung;
   }
-}
-
-function tooMany(max: number): RequestProblem {
-  const details = problem(503, {
-    code: 'server/too-many-streams',
-    detail: `All ${max} event streams are in use, so this one was not opened.`,
-    remedy: 'Close one, or raise spec.server.maxStreams of Settings; GET /api/v1/events needs no stream.',
-  });
-  return new RequestProblem(details, 30);
 }

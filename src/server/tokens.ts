@@ -28,10 +28,6 @@ export class Tokens {
     }));
   }
 
-  get count(): number {
-    return this.#tokens.length;
-  }
-
   /** @param header value of `Authorization`. Every token is compared, whether one matched before or not. */
   identify(header: string | undefined): Caller | undefined {
     const [, text] = /^Bearer +([^\s]{1,4096})$/i.exec(header ?? '') ?? [];

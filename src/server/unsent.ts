@@ -1,15 +1,13 @@
 import type { ServerResponse } from 'node:http';
 
-/** Answers that their readers have not taken yet, oldest first. */
-export interface Unsent {
-  /** Counts an answer until its reader has it. Closes the oldest ones while all together are over the limit. */
-  add(response: ServerResponse, bytes: number): void;
-  /** Of all answers on their way. */
-  readonly bytes: number;
-}
+export type Unsent = ReturnType<typeof createUnsent>;
 
-/** @param maxBytes of memory that slow readers may hold together. One answer alone may be larger. */
-export function createUnsent(maxBytes: number): Unsent {
+/**
+ * Counts answers that their readers have not taken yet.
+ * @param maxBytes of memory that slow readers may hold together. One answer alone may be larger.
+ */
+export function createUnsent(maxBytes: number) {
+  /** Oldest first. */
   const open = new Map<ServerResponse, number>();
   let sum = 0;
   const forget = (response: ServerResponse): void => {
@@ -17,10 +15,8 @@ export function createUnsent(maxBytes: number): Unsent {
     open.delete(response);
   };
   return {
-    get bytes() {
-      return sum;
-    },
-    add(response, bytes) {
+    /** Counts an answer until its reader has it. Closes the oldest ones while all together are over the limit. */
+    add(response: ServerResponse, bytes: number): void {
       open.set(response, bytes);
       sum += bytes;
       for (const end of ['finish', 'close'] as const) response.once(end, () => forget(response));

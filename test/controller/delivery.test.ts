@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createDelivery, type Delivery, type DeliveryOptions } from '../../src/controller/delivery.ts';
+import { Delivery, type DeliveryOptions } from '../../src/controller/delivery.ts';
 import { type OutboundAnswer, OutboundError } from '../../src/controller/outbound.ts';
 import { PortolanError } from '../../src/model/errors.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
@@ -32,7 +32,7 @@ function scene(
   const clock = new VirtualClock();
   const startMs = clock.monotonic();
   const [attempts, counted, lines]: [string[], string[], string[]] = [[], [], []];
-  const queue = createDelivery<string>({
+  const queue = new Delivery<string>({
     receiver: 'ops',
     capacity: 3,
     ratePerMinute: 6000,

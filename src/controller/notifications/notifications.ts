@@ -7,7 +7,7 @@ import type { Secret } from '../../model/secret.ts';
 import type { ControllerEvent } from '../../model/status.ts';
 import { unreachable } from '../../model/unreachable.ts';
 import type { ControllerApi } from '../api.ts';
-import { createDelivery, type Delivery, type SenderOptions } from '../delivery.ts';
+import { Delivery, type SenderOptions } from '../delivery.ts';
 import { createOutbound, type OutboundMessage, type Post } from '../outbound.ts';
 import {
   commitOf,
@@ -147,7 +147,7 @@ function eventReceiver(
   write: (told: Told) => OutboundMessage,
 ): Receiver {
   const repeatsOf = createRepeats(spec.repeatAfterMs, options.clock);
-  const queue = createDelivery<Told>({
+  const queue = new Delivery<Told>({
     ...queueOf(spec, options, post),
     write,
     merge: (_, newer) => newer,
@@ -227,7 +227,7 @@ function statusReceiver(
   let following: { readonly commit: string; readonly revision: string } | undefined;
 
   let sending: CommitVerdict | undefined;
-  const queue: Delivery<StatusItem> = createDelivery<StatusItem>({
+  const queue: Delivery<StatusItem> = new Delivery<StatusItem>({
     ...queueOf(spec, options, post),
     isNews: told.isNews,
     write(item) {

@@ -1,7 +1,7 @@
 import type { TracesSpec } from '../../configuration/settings/telemetry-spec.ts';
 import type { Secret } from '../../model/secret.ts';
 import type { ControllerApi, ControllerObserver } from '../api.ts';
-import { createDelivery, type SenderOptions } from '../delivery.ts';
+import { Delivery, type SenderOptions } from '../delivery.ts';
 import { redacted } from '../notifications/payload.ts';
 import { createOutbound, type OutboundSecret } from '../outbound.ts';
 import { exportRequest, type Span } from './otlp.ts';
@@ -49,7 +49,7 @@ export function startTracing(options: TracingOptions): Tracing {
     name,
     options.openSecret(value, `Settings telemetry header ${name}`),
   ]);
-  const delivery = createDelivery<Span[]>({
+  const delivery = new Delivery<Span[]>({
     receiver: 'traces',
     capacity: 1,
     ratePerMinute: REQUESTS_PER_MINUTE,

@@ -1,6 +1,5 @@
 import type { ControllerEvent } from '../../model/status.ts';
-import { numberOfCursor, pageBack, type PageQuery } from '../paging.ts';
-import { positionAt, sequenceAt } from '../position.ts';
+import { numberOfCursor, pageBack, type PageQuery, positionAt, sequenceAt } from '../paging.ts';
 import { json, type Route } from '../route.ts';
 import { pageSchema, text } from '../../model/schema-words.ts';
 import { applicationQuery, pageQuery } from './queries.ts';
