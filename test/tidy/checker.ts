@@ -11,7 +11,6 @@ import {
   FUNCTION_LINES_MAX,
   INSTEAD,
   LAYERS,
-  LONG_FUNCTIONS,
   POLICIES,
   REVEALED_IN,
   SPINE,
@@ -79,7 +78,7 @@ export function checkFiles(
     findings.push(
       ...importDirection(parsed),
       ...besideTheSpine(parsed),
-      ...functionSizes(parsed, LONG_FUNCTIONS[path]),
+      ...functionSizes(parsed),
       ...revealedSecrets(parsed),
     );
     const uses = ambientUses(parsed);
@@ -256,12 +255,12 @@ function fileSize({ path, text }: Parsed): Finding[] {
 }
 
 /** Whole functions: with their comments, and with the functions inside them. */
-function functionSizes({ path, text, program }: Parsed, longest = FUNCTION_LINES_MAX): Finding[] {
+function functionSizes({ path, text, program }: Parsed): Finding[] {
   const findings: Finding[] = [];
   const note = (node: { start: number; end: number }): void => {
     const lines = text.slice(node.start, node.end).split('\n').length;
-    if (lines <= longest) return;
-    const message = `a function of ${lines} lines, at most ${longest}`;
+    if (lines <= FUNCTION_LINES_MAX) return;
+    const message = `a function of ${lines} lines, at most ${FUNCTION_LINES_MAX}`;
     findings.push({ file: path, line: lineAt(text, node.start), rule: 'function-size', message });
   };
   new Visitor({ FunctionDeclaration: note, FunctionExpression: note, ArrowFunctionExpression: note }).visit(program);

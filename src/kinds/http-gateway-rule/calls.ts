@@ -122,7 +122,6 @@ function componentMissing(component: Resource<ComponentSpec>, serviceId: string)
     code: 'rule/component-missing',
     message: `component ${serviceId} of ${component.id} is not in this application: it was deleted, or belongs to another application now; nothing was done for its rules`,
     remedy: `Correct ${component.id} (${component.position.file}:${component.position.line}), or take it and its rules out.`,
-    changes: [],
   };
 }
 
