@@ -42,6 +42,9 @@ export type Rule =
   | 'secret-revealed'
   | 'short-time-limit';
 
+/** Files of a kind that know the platform's API: what it asks, sends and decodes, and when. The rest of a kind is pure. */
+const SPEAKS_THE_API: ReadonlySet<string> = new Set(['calls.ts', 'readings.ts', 'requests.ts', 'wire.ts']);
+
 /** What one file imports: the specifier as written, and whether types alone are taken. */
 interface Import {
   readonly specifier: string;
@@ -180,8 +183,8 @@ function importDirection({ path, text, imports }: Parsed): Finding[] {
     }
     const to = layerOf(target);
     if (LAYERS.indexOf(to) > LAYERS.indexOf(from)) say('layer', start, `${from} may not import ${to}: it is below`);
-    if (from === 'kinds' && to === 'platform' && posix.basename(path) !== 'calls.ts') {
-      say('kind-is-pure', start, `only calls.ts of a kind may import platform/`);
+    if (from === 'kinds' && to === 'platform' && !SPEAKS_THE_API.has(posix.basename(path))) {
+      say('kind-is-pure', start, `only ${[...SPEAKS_THE_API].join(', ')} of a kind may import platform/`);
     }
     if (from === 'sandbox' && to === 'platform' && !typesOnly) {
       say(
