@@ -183,6 +183,7 @@ async function newRecord({ keeping, options }: Core, work: Work): Promise<AppRec
     committedMs: null,
     status,
     kept,
+    observed: null,
     written: stored === undefined ? '' : standing(status, kept),
     watchedMs: undefined,
     approvedSnapshot: undefined,

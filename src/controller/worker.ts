@@ -3,8 +3,10 @@ import type { LedgerOperation } from '../ledger/ledger.ts';
 import { isLedgerLost } from '../ledger/errors.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { ResourceId } from '../model/ids.ts';
+import type { Observed } from '../model/shown.ts';
 import type { ResourceStatus } from '../model/status.ts';
-import { type Prepared, reconcile } from '../reconcile/reconcile.ts';
+import { type Prepared, reconcile, type Seen } from '../reconcile/reconcile.ts';
+import { shownLines } from '../reconcile/shown.ts';
 import { DaemonPolicy, type Passed, type PassEnvironment } from './daemon-policy.ts';
 import { type Next, driftDetected, judgePass } from './aftermath.ts';
 import { modeOf } from './conditions.ts';
@@ -101,6 +103,7 @@ async function onePass(core: Core, record: AppRecord, because: readonly string[]
     nowMs: clock.now(),
     lookEveryMs: LOOK_EVERY_MS,
   });
+  if (passed.seen !== undefined) record.observed = await observedOf(core, passed.seen);
   record.isRunning = false;
   if (record.work === wanted) tried(core, record, revision);
   const { suspendedNotifyAfterMs } = configuration.settings.controller;
@@ -135,6 +138,12 @@ function environmentOf(core: Core, record: AppRecord, revision: string, look: Fi
     pauseOf: (scope) => core.gates.pauseOf(record, scope),
     planned: (prepared) => planned(core, record, revision, prepared, look),
   };
+}
+
+/** What kinds show of an observation, from what was read for it: views ask the platform for nothing. */
+async function observedOf({ options: { clock, kinds } }: Core, seen: Seen): Promise<Observed> {
+  const { lines } = await shownLines(seen, kinds, 'known');
+  return { atMs: clock.now() - (clock.monotonic() - seen.observedAtMs), lines };
 }
 
 /** What is wanted now was tried, by this pass. */

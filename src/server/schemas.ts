@@ -1,4 +1,5 @@
 import type { JsonObject } from '../model/json.ts';
+import type { ShownLine } from '../model/shown.ts';
 import { planSchemas } from '../plan/schema.ts';
 import {
   arrayOf,
@@ -6,6 +7,7 @@ import {
   literal,
   nullable,
   objectOf,
+  recordOf,
   ref,
   text,
   textMap,
@@ -98,6 +100,31 @@ const application = objectOf('How one application stands.', {
   ...standing,
   pending: nullable(ref('PendingWork')),
   resources: arrayOf(ref('Resource')),
+  observed: nullable(ref('Observed')),
+});
+
+const shownLine = recordOf<ShownLine>(
+  'A resource, a part of one, or what no manifest names, as views show it.',
+  {
+    type: { ...text, description: 'port, or what views call a kind.' },
+    key: text,
+    below: { ...arrayOf(text), description: 'Keys of lines that it hangs below: the first of them that there is.' },
+    rank: { type: 'number', description: 'Its place among lines of its type.' },
+    name: text,
+    facts: { ...text, description: 'Tells it from others, as it was observed.' },
+    resource: text,
+    part: { ...text, description: 'Its path in the manifest of the resource.' },
+    isMissing: trueOrFalse,
+    state: literal('withdrawn', 'not-in-manifests', 'unknown'),
+    reason: text,
+    isStandIn: trueOrFalse,
+  },
+  ['rank', 'resource', 'part', 'isMissing', 'state', 'reason', 'isStandIn'],
+);
+
+const observed = objectOf('What was seen of an application when it was observed last.', {
+  atMs: time,
+  lines: arrayOf(ref('ShownLine')),
 });
 
 const source = objectOf('How the source stands.', {
@@ -240,6 +267,8 @@ export const schemas: Readonly<Record<string, JsonObject>> = {
   Resource: resource,
   ApplicationSummary: summary,
   Application: application,
+  Observed: observed,
+  ShownLine: shownLine,
   Source: source,
   Controller: controller,
   Event: event,
