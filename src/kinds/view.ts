@@ -2,7 +2,6 @@ import type { ResourceId } from '../model/ids.ts';
 import type { ComponentRecord, PortRecord, RuleRecord } from '../model/observed.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
 import type { ShownLine } from '../model/shown.ts';
-import type { ReconciledKind } from './define.ts';
 import type { Memory } from './reconciled.ts';
 
 /** What views read of an application. undefined: it cannot be seen, or was not asked for. */
@@ -31,7 +30,10 @@ export interface KindView {
 }
 
 /** The lines of one kind. */
-export async function linesOf({ kind, view }: ReconciledKind, context: ViewContext): Promise<readonly ShownLine[]> {
+export async function linesOf(
+  { kind, view }: { readonly kind: string; readonly view: KindView },
+  context: ViewContext,
+): Promise<readonly ShownLine[]> {
   return (
     view.lines?.(context) ??
     resourcesOf(kind, context).map((resource) => ({
