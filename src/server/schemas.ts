@@ -228,34 +228,26 @@ const intent = objectOf('A request that was about to be sent, and what became of
   resolvedBy: nullable(text),
 });
 
-const problemDetails = objectOf(
-  'An error (RFC 9457), with a stable code and what to do next.',
-  {
-    type: text,
-    title: text,
-    status: { type: 'integer', minimum: 400, maximum: 599 },
-    detail: text,
-    code: text,
-    remedy: text,
-    problems: arrayOf(ref('ManifestProblem')),
-  },
-  ['problems'],
-);
+const problemDetails = objectOf('An error (RFC 9457), with a stable code and what to do next.', {
+  type: text,
+  title: text,
+  status: { type: 'integer', minimum: 400, maximum: 599 },
+  detail: text,
+  code: text,
+  remedy: text,
+  'problems?': arrayOf(ref('ManifestProblem')),
+});
 
-const manifestProblem = objectOf(
-  'A fault in a manifest, with its place.',
-  {
-    code: text,
-    position: objectOf('Lines and columns count from 1.', { file: text, line: count, column: count }),
-    resource: text,
-    path: text,
-    message: text,
-    expected: text,
-    hint: text,
-    excerpt: objectOf('The line, and what to underline in it.', { line: text, caret: count, length: count }),
-  },
-  ['resource', 'expected', 'hint', 'excerpt'],
-);
+const manifestProblem = objectOf('A fault in a manifest, with its place.', {
+  code: text,
+  position: objectOf('Lines and columns count from 1.', { file: text, line: count, column: count }),
+  'resource?': text,
+  path: text,
+  message: text,
+  'expected?': text,
+  'hint?': text,
+  'excerpt?': objectOf('The line, and what to underline in it.', { line: text, caret: count, length: count }),
+});
 
 /** `components.schemas` of the document. Objects name every field, so that nothing unforeseen is ever shown. */
 export const schemas: Readonly<Record<string, JsonObject>> = {

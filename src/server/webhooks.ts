@@ -1,4 +1,4 @@
-import type { ServerWebhook, WebhookType } from '../configuration/settings/server-spec.ts';
+import type { ServerWebhook } from '../configuration/settings/server-spec.ts';
 import type { Secret } from '../model/secret.ts';
 import { Allowance } from '../runtime/allowance.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -10,7 +10,7 @@ import { openedSecret, type OpenSecret } from './tokens.ts';
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 interface Sender {
-  readonly type: WebhookType;
+  readonly type: ServerWebhook['type'];
   readonly secret: () => Secret;
 }
 
