@@ -1,14 +1,15 @@
 import type { JsonObject } from '../model/json.ts';
-import type { ShownLine } from '../model/shown.ts';
 import { planSchemas } from '../plan/schema.ts';
 import {
   arrayOf,
   count,
+  described,
   literal,
   nullable,
+  number,
   objectOf,
-  recordOf,
   ref,
+  string,
   text,
   textMap,
   time,
@@ -103,24 +104,20 @@ const application = objectOf('How one application stands.', {
   observed: nullable(ref('Observed')),
 });
 
-const shownLine = recordOf<ShownLine>(
-  'A resource, a part of one, or what no manifest names, as views show it.',
-  {
-    type: { ...text, description: 'port, or what views call a kind.' },
-    key: text,
-    below: { ...arrayOf(text), description: 'Keys of lines that it hangs below: the first of them that there is.' },
-    rank: { type: 'number', description: 'Its place among lines of its type.' },
-    name: text,
-    facts: { ...text, description: 'Tells it from others, as it was observed.' },
-    resource: text,
-    part: { ...text, description: 'Its path in the manifest of the resource.' },
-    isMissing: trueOrFalse,
-    state: literal('withdrawn', 'not-in-manifests', 'unknown'),
-    reason: text,
-    isStandIn: trueOrFalse,
-  },
-  ['rank', 'resource', 'part', 'isMissing', 'state', 'reason', 'isStandIn'],
-);
+const shownLine = objectOf('A resource, a part of one, or what no manifest names, as views show it.', {
+  type: string('port, or what views call a kind.'),
+  key: text,
+  below: described(arrayOf(text), 'Keys of lines that it hangs below: the first of them that there is.'),
+  'rank?': number('Its place among lines of its type.'),
+  name: text,
+  facts: string('Tells it from others, as it was observed.'),
+  'resource?': text,
+  'part?': string('Its path in the manifest of the resource.'),
+  'isMissing?': trueOrFalse,
+  'state?': literal('withdrawn', 'not-in-manifests', 'unknown'),
+  'reason?': text,
+  'isStandIn?': trueOrFalse,
+});
 
 const observed = objectOf('What was seen of an application when it was observed last.', {
   atMs: time,

@@ -93,7 +93,7 @@ function isGenuine({ type, secret }: Sender, headers: Headers, bytes: Uint8Array
   return type === 'gitlab' ? isSecret(secret(), said) : isSigned(secret(), bytes, said);
 }
 
-const SIGNATURES: Readonly<Record<WebhookType, { readonly header: string; readonly prefix: string }>> = {
+const SIGNATURES: Readonly<Record<ServerWebhook['type'], { readonly header: string; readonly prefix: string }>> = {
   github: { header: 'x-hub-signature-256', prefix: 'sha256=' },
   gitea: { header: 'x-gitea-signature', prefix: '' },
   generic: { header: 'x-portolan-signature', prefix: 'sha256=' },
