@@ -1,4 +1,4 @@
-import type { Ledger } from '../ledger/ledger.ts';
+import type { SourceLedger } from '../ledger/source-ledger.ts';
 import type { Problem } from '../model/problem.ts';
 import type { DesiredState } from '../model/resource.ts';
 import type { StatusError } from '../model/status.ts';
@@ -17,14 +17,6 @@ export interface Allowances {
 }
 
 export const nothingAllowed: Allowances = { empty: false, shrunk: false, rewind: false };
-
-export interface AcceptanceInput {
-  readonly ledger: Ledger;
-  readonly clock: Clock;
-  readonly source: string;
-  readonly actor: string;
-  readonly allow: Allowances;
-}
 
 /** A reading that is worked towards from now on. */
 export interface AcceptedSource {
@@ -49,9 +41,10 @@ export type Acceptance =
 export async function accept(
   reading: SourceReading,
   { desired, problems, snapshot }: LoadedSource,
-  input: AcceptanceInput,
+  sourceLedger: SourceLedger,
+  allow: Allowances,
 ): Promise<Acceptance> {
-  const { ledger, source, clock, allow } = input;
+  const { ledger, source, clock } = sourceLedger;
   if (problems.length > 0) return { type: 'refused', problems, error: faulty(reading, problems, clock) };
   const owned = await ledger.objectCount({ source });
   const size = { source, resources: desired.size, isEmptyAllowed: allow.empty };
@@ -72,19 +65,14 @@ export async function accept(
   const largest = allow.shrunk ? undefined : await largestSince({ ledger, source });
   const facts: SourceFacts = { ...size, largest, succession };
   const keeps = (prunes: number): readonly Refusal[] => guardRemovals(facts, prunes);
-  const { id } = await acceptSnapshot(
-    {
-      ledger,
-      source,
-      snapshot,
-      objects: desired.size,
-      commit,
-      allowShrunk: allow.shrunk,
-      allowRewind: allow.rewind,
-      actor: input.actor,
-    },
-    clock,
-  );
+  const { id } = await acceptSnapshot({
+    ...sourceLedger,
+    snapshot,
+    objects: desired.size,
+    commit,
+    allowShrunk: allow.shrunk,
+    allowRewind: allow.rewind,
+  });
   return { type: 'accepted', accepted: { desired, revision: reading.revision, snapshot: id, owned, keeps } };
 }
 

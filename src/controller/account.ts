@@ -1,23 +1,6 @@
-import { type Counted, type GuardLimits, guardToll, type Refusal, tollOf } from '../plan/guard.ts';
+import { type Counted, type GuardLimits, guardToll, tollOf } from '../plan/guard.ts';
 
-/**
- * What one accepted snapshot may change and remove over all applications together. A run of a command sees all plans at
- * once; the daemon sees them one by one, so what was let through before counts.
- */
-export interface Account {
-  /**
-   * Whether these actions fit, and then their places are taken, until `settle`.
-   * @returns refusals: none of them may be sent.
-   */
-  reserve(plan: Counted, limits: GuardLimits): Reservation | readonly Refusal[];
-  /** For the ledger. */
-  readonly state: AccountState;
-}
-
-export interface Reservation {
-  /** Keeps the places of what was sent; those of the rest are free again. */
-  settle(sent: ReadonlySet<string>): void;
-}
+export type Account = ReturnType<typeof createAccount>;
 
 /** JSON: how much of a snapshot's allowance is spent. */
 export type AccountState = {
@@ -28,8 +11,12 @@ export type AccountState = {
   readonly removed: number;
 };
 
-/** @param spent of an earlier process with the same snapshot. */
-export function createAccount(spent: AccountState): Account {
+/**
+ * What one accepted snapshot may change and remove over all applications together. A run of a command sees all plans at
+ * once; the daemon sees them one by one, so what was let through before counts.
+ * @param spent of an earlier process with the same snapshot.
+ */
+export function createAccount(spent: AccountState) {
   // Objects that this process knows of, so that a second attempt at one is not counted twice.
   const changed = new Set<string>();
   const removed = new Set<string>();
@@ -39,10 +26,15 @@ export function createAccount(spent: AccountState): Account {
     removed: spent.removed + removed.size,
   });
   return {
-    get state() {
+    /** For the ledger. */
+    get state(): AccountState {
       return count();
     },
-    reserve(plan, limits) {
+    /**
+     * Whether these actions fit, and then their places are taken, until `settle`.
+     * @returns refusals: none of them may be sent.
+     */
+    reserve(plan: Counted, limits: GuardLimits) {
       const toll = tollOf([plan]);
       const news = { changed: fresh(toll.changed, changed), removed: fresh(toll.removed, removed) };
       const { owned, ...before } = count();
@@ -55,7 +47,8 @@ export function createAccount(spent: AccountState): Account {
       for (const key of news.changed) changed.add(key);
       for (const key of news.removed) removed.add(key);
       return {
-        settle(sent) {
+        /** Keeps the places of what was sent; those of the rest are free again. */
+        settle(sent: ReadonlySet<string>): void {
           const kept = tollOf([{ ...plan, actions: plan.actions.filter((action) => sent.has(action.id)) }]);
           for (const key of news.changed) if (!kept.changed.has(key)) changed.delete(key);
           for (const key of news.removed) if (!kept.removed.has(key)) removed.delete(key);

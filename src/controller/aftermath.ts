@@ -6,38 +6,24 @@ import type { Hold, ScopePlan, Wait } from '../model/plan.ts';
 import type { ApplicationStatus, Condition, Drift, PendingWork, ResourceStatus, StatusError } from '../model/status.ts';
 import type { EpochMs } from '../model/time.ts';
 import { planDigest } from '../plan/digest.ts';
-import {
-  applicationConditions,
-  type Findings,
-  resourceStatuses,
-  type ConditionState,
-  withSince,
-} from './conditions.ts';
+import { applicationVerdicts, type Findings, resourceStatuses, type ConditionState, withSince } from './conditions.ts';
 import { driftDetail, followDrift } from './drift.ts';
 import type { EventDraft } from './events.ts';
 import { REGIONS_EVERY_MS } from './gates.ts';
 import { healthDetail } from './health.ts';
-import { line } from './keeping.ts';
+import { line } from './ledger-records.ts';
 import type { Passed } from './daemon-policy.ts';
 import type { AppRecord } from './record.ts';
 
 /** When an application is looked at again. */
-export type Next =
+export type Requeue =
   | { readonly type: 'now'; readonly because: string }
   | { readonly type: 'at'; readonly atMs: EpochMs; readonly because: string }
   /** After its backoff, because it failed. */
   | { readonly type: 'retry' }
   | { readonly type: 'resync' };
 
-export interface Aftermath {
-  readonly next: Next;
-  readonly failed: boolean;
-  readonly events: readonly EventDraft[];
-  /** For the history in the ledger. */
-  readonly lines: readonly LedgerOperation[];
-}
-
-export interface AftermathInput {
+interface AftermathInput {
   readonly record: AppRecord;
   readonly passed: Passed;
   /** Drift as the pass first saw it: what was told already. */
@@ -51,8 +37,11 @@ export interface AftermathInput {
   readonly lookEveryMs: number;
 }
 
-/** Judges a pass: the application's new status (put into its record), what is told, and when it is looked at again. */
-export function judgePass(input: AftermathInput): Aftermath {
+/**
+ * Judges a pass: puts the application's new status into its record.
+ * @returns the events, the lines for the history in the ledger, and when the application is looked at again.
+ */
+export function judgePass(input: AftermathInput) {
   const { record, passed, revision, nowMs } = input;
   const { outcome, pause } = passed;
   const former = record.status;
@@ -77,13 +66,13 @@ export function judgePass(input: AftermathInput): Aftermath {
   };
   // A region that takes nothing is no failure of the application.
   const failure = pause?.type === 'region' ? undefined : failureOf(error, results, passed, nowMs);
-  const states = applicationConditions(findings);
-  const isReady = states.Ready.status === 'True';
+  const verdicts = applicationVerdicts(findings);
+  const isReady = verdicts.Ready.status === 'True';
   const resources = resourceStatuses(findings, former.resources, revision, nowMs);
   record.status = {
     ...former,
     scope: plan === undefined ? former.scope : scopeKey(plan.scope),
-    conditions: withSince(states, former.conditions, revision, nowMs),
+    conditions: withSince(verdicts, former.conditions, revision, nowMs),
     pause,
     approval: passed.approval,
     pending: plan === undefined ? former.pending : pendingOf(findings),
@@ -198,28 +187,17 @@ function tellDrift(
 ): void {
   const touched = new Set(results.flatMap(({ status, action }) => (status === 'done' ? [action.resource] : [])));
   for (const { type, resource, drift } of news) {
-    const detail = driftDetail(drift, nowMs);
+    const facts = { resource, detail: driftDetail(drift, nowMs) };
     const fields = drift.changes.map(({ path }) => path).join(', ');
     if (type === 'detected') {
       events.push(driftDetected(resource, drift, nowMs));
-      lines.push(line('drift', { resource, ...(detail as object) }));
+      lines.push(line('drift', { resource, ...(facts.detail as object) }));
     } else if (touched.has(resource)) {
-      events.push({
-        type: 'drift.healed',
-        severity: 'info',
-        resource,
-        detail,
-        message: `${resource}: ${fields} put right`,
-      });
-      lines.push(line('drift-healed', { resource, ...(detail as object) }));
+      events.push({ ...facts, type: 'drift.healed', severity: 'info', message: `${resource}: ${fields} put right` });
+      lines.push(line('drift-healed', { resource, ...(facts.detail as object) }));
     } else {
-      events.push({
-        type: 'drift.gone',
-        severity: 'info',
-        resource,
-        detail,
-        message: `${resource}: ${fields} as applied again, without our doing`,
-      });
+      const message = `${resource}: ${fields} as applied again, without our doing`;
+      events.push({ ...facts, type: 'drift.gone', severity: 'info', message });
     }
   }
 }
@@ -279,7 +257,7 @@ function nextOf(
   { plan, waits }: Findings,
   results: readonly ActionResult[],
   failure: StatusError | undefined,
-): Next {
+): Requeue {
   if (record.revision !== revision && results.some(isInterrupted)) return { type: 'now', because: 'git' };
   const throttled = results.find((result) => result.status === 'failed' && result.reason.type === 'throttled');
   if (throttled?.status === 'failed' && throttled.reason.type === 'throttled')

@@ -4,29 +4,6 @@ import type { EpochMs, MonotonicMs } from '../model/time.ts';
 import { unreachable } from '../model/unreachable.ts';
 import type { Clock } from '../runtime/clock.ts';
 
-/**
- * Leaves a region of a platform alone while nothing works there. Our own small one: cockatiel's circuit breaker reads
- * `Date.now` for when it opened, so it cannot run on a Clock; it sees calls and not applications, and so would let one
- * broken application shut out all others of its region; and one that half-opens refuses the others with an exception
- * where we need the time to come again.
- *
- * - Closed: passes go. It opens after `FAILURES_TO_OPEN` failures in a row that are the platform's fault, if they came
- *   from that many applications, or from all that there are. Whoever fails while others succeed is broken by itself:
- *   until it succeeds its failures do not count, and it is not sent to look.
- * - Open: nobody goes until a time, 10 s at first and twice that after each failed look, 5 minutes at most.
- * - Half-open: one pass goes to look. Its success closes the circuit, its failure opens it for longer.
- */
-export interface CircuitBreaker {
-  /** Asked before each pass; a `go` must be followed by `report`. */
-  admit(place: RegionKey, application: ResourceId): Admission;
-  /** @returns what changed for the place, for the event. */
-  report(place: RegionKey, application: ResourceId, result: PassResult): 'opened' | 'closed' | undefined;
-  /** The application is gone. */
-  forget(place: RegionKey, application: ResourceId): void;
-  /** Why nobody goes there, and until when; undefined while the circuit is closed. */
-  state(place: RegionKey): OpenCircuit | undefined;
-}
-
 /** One region of one platform. */
 export interface RegionKey {
   /** Name of the operator's `Platform` document. */
@@ -34,7 +11,7 @@ export interface RegionKey {
   readonly region: string;
 }
 
-export type Admission =
+export type CircuitAdmission =
   | { readonly type: 'go' }
   /** Time to ask again; while another one looks, a guess. */
   | { readonly type: 'wait'; readonly untilMs: EpochMs };
@@ -74,7 +51,19 @@ interface Circuit {
   because: string;
 }
 
-class RegionBreaker implements CircuitBreaker {
+/**
+ * Leaves a region of a platform alone while nothing works there. Our own small one: cockatiel's circuit breaker reads
+ * `Date.now` for when it opened, so it cannot run on a Clock; it sees calls and not applications, and so would let one
+ * broken application shut out all others of its region; and one that half-opens refuses the others with an exception
+ * where we need the time to come again.
+ *
+ * - Closed: passes go. It opens after `FAILURES_TO_OPEN` failures in a row that are the platform's fault, if they came
+ *   from that many applications, or from all that there are. Whoever fails while others succeed is broken by itself:
+ *   until it succeeds its failures do not count, and it is not sent to look.
+ * - Open: nobody goes until a time, 10 s at first and twice that after each failed look, 5 minutes at most.
+ * - Half-open: one pass goes to look. Its success closes the circuit, its failure opens it for longer.
+ */
+export class CircuitBreaker {
   readonly #clock: Clock;
   readonly #circuits = new Map<string, Circuit>();
 
@@ -103,7 +92,8 @@ class RegionBreaker implements CircuitBreaker {
     return this.#clock.now() + (atMs - this.#clock.monotonic());
   }
 
-  admit(place: RegionKey, application: ResourceId): Admission {
+  /** Asked before each pass; a `go` must be followed by `report`. */
+  admit(place: RegionKey, application: ResourceId): CircuitAdmission {
     const circuit = this.#circuitOf(place);
     circuit.known.add(application);
     const { state } = circuit;
@@ -124,17 +114,18 @@ class RegionBreaker implements CircuitBreaker {
     }
   }
 
-  #look(circuit: Circuit, by: ResourceId, looks: number): Admission {
+  #look(circuit: Circuit, by: ResourceId, looks: number): CircuitAdmission {
     // From one that is broken by itself nothing can be learned, unless there is nobody else.
     if (circuit.broken.has(by) && circuit.known.size > circuit.broken.size) return this.#askAgain();
     circuit.state = { type: 'half-open', by, sinceMs: this.#clock.monotonic(), looks };
     return { type: 'go' };
   }
 
-  #askAgain(): Admission {
+  #askAgain(): CircuitAdmission {
     return { type: 'wait', untilMs: this.#clock.now() + ASK_AGAIN_MS };
   }
 
+  /** @returns what changed for the place, for the event. */
   report(place: RegionKey, application: ResourceId, result: PassResult): 'opened' | 'closed' | undefined {
     const circuit = this.#circuitOf(place);
     switch (result) {
@@ -197,6 +188,7 @@ class RegionBreaker implements CircuitBreaker {
     circuit.state = { type: 'open', untilMs: this.#clock.monotonic() + forMs, looks };
   }
 
+  /** Why nobody goes there, and until when; undefined while the circuit is closed. */
   state(place: RegionKey): OpenCircuit | undefined {
     const { state: now, openedMs, because } = this.#circuitOf(place);
     if (now.type === 'closed') return undefined;
@@ -204,6 +196,7 @@ class RegionBreaker implements CircuitBreaker {
     return { untilMs, sinceMs: openedMs, because };
   }
 
+  /** The application is gone. */
   forget(place: RegionKey, application: ResourceId): void {
     const circuit = this.#circuitOf(place);
     for (const set of [circuit.known, circuit.failing, circuit.broken]) set.delete(application);
@@ -216,10 +209,6 @@ class RegionBreaker implements CircuitBreaker {
     if (state.type === 'half-open' && state.by === application)
       circuit.state = { type: 'open', untilMs: this.#clock.monotonic(), looks: state.looks };
   }
-}
-
-export function createCircuitBreaker(clock: Clock): CircuitBreaker {
-  return new RegionBreaker(clock);
 }
 
 const PLATFORM_FAILURES: ReadonlySet<string> = new Set(['platform/unreachable', 'platform/server-error']);

@@ -1,5 +1,6 @@
 import { PortolanError } from '../model/errors.ts';
 import type { ScopeKey } from '../model/ids.ts';
+import { after } from '../runtime/clock.ts';
 import { createRemovalBudget } from '../reconcile/removal-budget.ts';
 import { budgetLimits } from '../reconcile/policies/run.ts';
 import type { SourceState } from '../source/feed.ts';
@@ -9,31 +10,16 @@ import type { ControllerApi } from './api.ts';
 import { type Core, expected } from './core.ts';
 import { createEventLog } from './events.ts';
 import { follow } from './following.ts';
-import { createGates } from './gates.ts';
-import { createIntake } from './intake.ts';
+import { Gates } from './gates.ts';
+import { Intake } from './intake.ts';
 import { type ControllerConfiguration, type ControllerOptions } from './options.ts';
 import { createApi } from './operations.ts';
-import { keepRecord } from './keeping.ts';
-import { createWorkQueue } from './queue.ts';
+import { keepRecord } from './ledger-records.ts';
+import { WorkQueue } from './queue.ts';
 import type { AppRecord } from './record.ts';
 import { AGE_EVERY_MS, watch } from './removal-age.ts';
 import { createSlots } from './slots.ts';
 import { work } from './worker.ts';
-
-/** The daemon without a process around it: keeps a platform as a source says until it is told to end. */
-export interface Controller {
-  readonly api: ControllerApi;
-  start(): void;
-  /**
-   * Begins nothing new; resolves when what was under way is finished and recorded, and the feed is closed.
-   * @returns false: some of it took longer than the settings allow, and was left as it is.
-   */
-  drain(): Promise<boolean>;
-  /** Another configuration from now on; resolves when no pass uses the former one any more. */
-  reload(configuration: ControllerConfiguration): Promise<void>;
-  /** Resolves when the ledger is no longer ours: nothing may be sent any more. */
-  readonly lost: Promise<PortolanError>;
-}
 
 /** How long the first reading may take before what an earlier process accepted is gone on with. */
 const FIRST_READING_MS = 5_000;
@@ -61,11 +47,11 @@ function unapprovedScopes(
 function createCore(options: ControllerOptions, hooks: Pick<Core, 'stop' | 'lose' | 'retrySource'>): Core {
   const { clock, random, ledger, source, actor, log, observer } = options;
   const events = createEventLog(options);
-  const keeping = { ledger, clock, source, actor };
+  const sourceLedger = { ledger, clock, source, actor };
   const configuration = (): ControllerConfiguration => core.configuration;
   const slots = createSlots(() => configuration().settings.controller.concurrency);
   const records: Core['records'] = new Map();
-  const queue = createWorkQueue({
+  const queue = new WorkQueue({
     clock,
     random,
     concurrency: slots.concurrency,
@@ -77,10 +63,10 @@ function createCore(options: ControllerOptions, hooks: Pick<Core, 'stop' | 'lose
   const core: Core = {
     options,
     events,
-    keeping,
+    sourceLedger,
     slots,
-    gates: createGates({ clock, log, events, records, queue, configuration }),
-    intake: createIntake({ ...options, keeping, events, configuration, unapproved }),
+    gates: new Gates({ clock, log, events, records, queue, configuration }),
+    intake: new Intake({ ...options, sourceLedger, events, configuration, unapproved }),
     queue,
     records,
     claims: new Map(),
@@ -93,12 +79,10 @@ function createCore(options: ControllerOptions, hooks: Pick<Core, 'stop' | 'lose
   return core;
 }
 
-export function createController(options: ControllerOptions): Controller {
-  return new SourceController(options);
-}
-
-class SourceController implements Controller {
+/** The daemon without a process around it: keeps a platform as a source says until it is told to end. */
+export class Controller {
   readonly api: ControllerApi;
+  /** Resolves when the ledger is no longer ours: nothing may be sent any more. */
   readonly lost: Promise<PortolanError>;
   readonly #options: ControllerOptions;
   readonly #core: Core;
@@ -141,12 +125,15 @@ class SourceController implements Controller {
     this.#keepTime().catch((error: unknown) => {
       if (!this.#stop.signal.aborted) log.error(`a fault of Portolan itself: ${faultOf(error)}`);
     });
-    clock.sleep(FIRST_READING_MS, this.#stop.signal).then(
-      () => this.#inTurn(async () => follow(this.#core, await this.#core.intake.restore())),
-      () => {},
-    );
+    after(clock, FIRST_READING_MS, this.#stop.signal, () => {
+      void this.#inTurn(async () => follow(this.#core, await this.#core.intake.restore()));
+    });
   }
 
+  /**
+   * Begins nothing new; resolves when what was under way is finished and recorded, and the feed is closed.
+   * @returns false: some of it took longer than the settings allow, and was left as it is.
+   */
   async drain(): Promise<boolean> {
     this.#stop.abort(new Error('the controller ends'));
     this.#core.events.publish({ type: 'controller.draining', severity: 'info', message: 'nothing new is begun' });
@@ -162,6 +149,7 @@ class SourceController implements Controller {
     return isWhole;
   }
 
+  /** Another configuration from now on; resolves when no pass uses the former one any more. */
   async reload(configuration: ControllerConfiguration): Promise<void> {
     let former: readonly Promise<void>[] = [];
     await this.#inTurn(async () => {
@@ -193,16 +181,13 @@ class SourceController implements Controller {
   #againSoon(): void {
     if (this.#isAgainDue) return;
     this.#isAgainDue = true;
-    this.#options.clock.sleep(AGAIN_MS, this.#stop.signal).then(
-      () => {
-        this.#isAgainDue = false;
-        return this.#inTurn(async () => {
-          await follow(this.#core, await this.#core.intake.again());
-          this.#goOnRemoving();
-        });
-      },
-      () => {},
-    );
+    after(this.#options.clock, AGAIN_MS, this.#stop.signal, () => {
+      this.#isAgainDue = false;
+      void this.#inTurn(async () => {
+        await follow(this.#core, await this.#core.intake.again());
+        this.#goOnRemoving();
+      });
+    });
   }
 
   /** One after another; what goes wrong on purpose is logged and ends nothing. */
@@ -247,7 +232,7 @@ class SourceController implements Controller {
       try {
         const platforms = new Set([...this.#core.records.values()].map(({ status }) => status.platform));
         if (minutes % BUDGET_EVERY === 0) for (const platform of platforms) await this.#core.budget.keepTime(platform);
-        for (const record of this.#growOlder()) await keepRecord(this.#core.keeping, record);
+        for (const record of this.#growOlder()) await keepRecord(this.#core.sourceLedger, record);
       } catch (error) {
         expected(this.#core, error);
       }

@@ -1,3 +1,4 @@
+import type { SourceLedger } from '../ledger/source-ledger.ts';
 import type { ApplyWorld, WorldHooks } from '../reconcile/apply/world.ts';
 import { isLedgerLost } from '../ledger/errors.ts';
 import { PortolanError } from '../model/errors.ts';
@@ -12,7 +13,6 @@ import type { MilestoneFacts } from './api.ts';
 import type { EventDraft, EventLog } from './events.ts';
 import type { Gates } from './gates.ts';
 import type { Intake } from './intake.ts';
-import type { Keeping } from './keeping.ts';
 import { type ControllerConfiguration, type ControllerOptions } from './options.ts';
 import type { WorkQueue } from './queue.ts';
 import type { AppRecord } from './record.ts';
@@ -22,7 +22,7 @@ import type { Slots } from './slots.ts';
 export interface Core {
   readonly options: ControllerOptions;
   readonly events: EventLog;
-  readonly keeping: Keeping;
+  readonly sourceLedger: SourceLedger;
   readonly intake: Intake;
   readonly queue: WorkQueue;
   readonly slots: Slots;
@@ -74,7 +74,7 @@ export function passOptions({ settings }: ControllerConfiguration): PassOptions 
 
 /** @throws PortolanError when the configuration does not have its platform. */
 export function worldOf(
-  { options, keeping, configuration }: Core,
+  { options, sourceLedger, configuration }: Core,
   { application }: Work,
   snapshot: string,
   hooks: WorldHooks,
@@ -83,7 +83,7 @@ export function worldOf(
   return {
     kinds,
     client: configuration.client(application.spec.platform),
-    ledger: keeping.ledger,
+    ledger: sourceLedger.ledger,
     clock,
     random,
     stores: configuration.stores,

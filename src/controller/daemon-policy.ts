@@ -1,5 +1,5 @@
 import type { ApplyWorld } from '../reconcile/apply/world.ts';
-import { type ResourceId, type Scope, type ScopeKey, scopeKey } from '../model/ids.ts';
+import { scopeKey } from '../model/ids.ts';
 import type { Action } from '../model/plan.ts';
 import type { DesiredState } from '../model/resource.ts';
 import type { ApprovalNeeded, Pause } from '../model/status.ts';
@@ -13,47 +13,18 @@ import { guardPlan } from '../reconcile/guards.ts';
 import { type Outcome, sentOf } from '../reconcile/outcome.ts';
 import { type Admission, type Next, type PassPolicy, type Reservation, unlimited } from '../reconcile/policy.ts';
 import type { PassOptions, Prepared, Seen } from '../reconcile/reconcile.ts';
-import { type RemovalBudget, unusedOf } from '../reconcile/removal-budget.ts';
+import { unusedOf } from '../reconcile/removal-budget.ts';
 import { sharedScope } from '../reconcile/survey.ts';
-import type { Clock } from '../runtime/clock.ts';
 import type { Account } from './account.ts';
-import { type Keeping, keepRecord } from './keeping.ts';
+import { type Core, passOptions } from './core.ts';
+import { keepFact, keepRecord } from './ledger-records.ts';
 import type { AppRecord } from './record.ts';
 import { keepGone, remainingMs, watch } from './removal-age.ts';
-
-/** What a pass needs of the controller around it. */
-export interface PassEnvironment {
-  readonly clock: Clock;
-  readonly keeping: Keeping;
-  readonly options: PassOptions;
-  readonly pruneAfterMs: number;
-  readonly account: Account;
-  readonly budget: RemovalBudget;
-  /** Everything that the source names. */
-  readonly source: DesiredState;
-  /** Of the source, for people. */
-  readonly revision: string;
-  /** Writes down what of the allowance is spent, while the snapshot is still the accepted one. */
-  keepAccount(account: Account): Promise<void>;
-  /** The accepted snapshot is what the source says right now, as far as anybody can tell. */
-  isStanding(): boolean;
-  /** Why what the snapshot no longer names stays all the same. */
-  keeps(prunes: number): readonly Refusal[];
-  /** Which applications mean a scope: several that do are all in the wrong. */
-  readonly claims: Map<ScopeKey, Set<ResourceId>>;
-  recordOf(id: ResourceId): AppRecord | undefined;
-  /** Why nothing is written for it now, by its resolved scope. */
-  pauseOf(scope: Scope): Pause | null;
-  /** Called once the plan is made. */
-  planned(prepared: Prepared): void;
-}
 
 /** How a pass went, before anybody judges it. */
 export interface Passed {
   readonly outcome: Outcome;
   readonly prepared: Prepared | undefined;
-  /** The last observation: after what was written, if anything was. */
-  readonly seen: Seen | undefined;
   /** Why nothing was written. */
   readonly pause: Pause | null;
   readonly approval: ApprovalNeeded | null;
@@ -63,10 +34,17 @@ export interface Passed {
 
 /** Lets through what the settings, the source and an operator's approvals let through. */
 export class DaemonPolicy implements PassPolicy {
+  readonly options: PassOptions;
+  readonly #core: Core;
   readonly #record: AppRecord;
-  readonly #environment: PassEnvironment;
+  /** Of the source, for people. */
+  readonly #revision: string;
+  readonly #planned: (prepared: Prepared) => void;
+  /** As they were when the pass began: a reload or another commit does not change what it may do. */
+  readonly #pruneAfterMs: number;
+  readonly #account: Account;
+  readonly #source: DesiredState;
   #prepared: Prepared | undefined;
-  #seen: Seen | undefined;
   #pause: Pause | null = null;
   /** A person let exactly this plan through. */
   #isApproved: boolean | undefined;
@@ -77,14 +55,24 @@ export class DaemonPolicy implements PassPolicy {
   #mayRemove = false;
   readonly #limits: GuardLimits;
 
-  constructor(record: AppRecord, environment: PassEnvironment) {
-    this.#limits = { ...environment.options.limits, isDaemon: true };
+  /** @param planned is called once the plan is made. */
+  constructor(core: Core, record: AppRecord, revision: string, planned: (prepared: Prepared) => void) {
+    const { configuration, shared, intake, account } = core;
+    this.options = {
+      ...passOptions(configuration),
+      ...(shared === undefined ? {} : { shared, isAlone: record.isAlone }),
+    };
+    this.#limits = { ...this.options.limits, isDaemon: true };
+    this.#core = core;
     this.#record = record;
-    this.#environment = environment;
+    this.#revision = revision;
+    this.#planned = planned;
+    this.#pruneAfterMs = configuration.settings.controller.pruneAfterMs;
+    this.#account = account;
+    this.#source = intake.accepted?.desired ?? record.work.resources;
   }
 
   refusals(seen: Seen, world: ApplyWorld): Promise<readonly Refusal[]> {
-    this.#seen = seen;
     this.#digest ||= planDigest([seen.plan]);
     this.#isApproved ??= this.#record.kept.approved?.digest === this.#digest;
     const overruled = { ...this.#limits, maxShare: 1, maxPrunes: Number.MAX_SAFE_INTEGER };
@@ -93,20 +81,20 @@ export class DaemonPolicy implements PassPolicy {
 
   admit(prepared: Prepared): Admission {
     const record = this.#record;
-    const { clock, pauseOf, planned, keeps, isStanding, pruneAfterMs } = this.#environment;
-    claim(record, prepared, this.#environment);
+    const { options, intake, gates } = this.#core;
+    claim(this.#core, record, prepared);
     this.#prepared = prepared;
-    planned(prepared);
+    this.#planned(prepared);
     const removals = prepared.plan.actions.filter((action) => action.prune);
-    watch(record, clock.monotonic(), isStanding(), pruneAfterMs);
-    keepGone(record, removals, movedOf(prepared, this.#environment.source));
-    this.#pause = pauseOf(prepared.scope);
+    watch(record, options.clock.monotonic(), this.#isStanding(), this.#pruneAfterMs);
+    keepGone(record, removals, movedOf(prepared, this.#source));
+    this.#pause = gates.pauseOf(record, prepared.scope);
     if (this.#pause !== null) return this.#pause;
-    this.#nowMs = clock.now();
+    this.#nowMs = options.clock.now();
     this.#named = approvalOf(prepared.plan);
-    this.#keeps = this.#isApproved === true || removals.length === 0 ? [] : keeps(removals.length);
+    this.#keeps = this.#isApproved === true || removals.length === 0 ? [] : intake.keeps(removals.length);
     // Nothing is removed in the first pass of a process, nor while nobody can tell what the source says.
-    this.#mayRemove = record.passes > 1 && isStanding() && this.#keeps.length === 0;
+    this.#mayRemove = record.passes > 1 && this.#isStanding() && this.#keeps.length === 0;
     return 'go';
   }
 
@@ -116,7 +104,7 @@ export class DaemonPolicy implements PassPolicy {
   }
 
   withheld({ scope }: Prepared): SkipReason | undefined {
-    const pause = this.#environment.pauseOf(scope);
+    const pause = this.#core.gates.pauseOf(this.#record, scope);
     return pause === null ? undefined : { type: 'paused', by: pauseWords(pause) };
   }
 
@@ -126,34 +114,34 @@ export class DaemonPolicy implements PassPolicy {
     world: ApplyWorld,
   ): Promise<Reservation | readonly Refusal[]> {
     const { scope, ours } = prepared;
-    const { account, budget, keepAccount, keeping, revision } = this.#environment;
+    const { budget, sourceLedger } = this.#core;
     if (this.#isApproved === true) {
       // Let through once: what is left of it afterwards is another plan.
       this.#record.kept = { ...this.#record.kept, approved: null };
       this.#record.approvedSnapshot = world.snapshot;
-      await keepRecord(keeping, this.#record);
+      await keepRecord(sourceLedger, this.#record);
       return unlimited;
     }
-    const reserved = account.reserve({ scope, actions, ours }, this.#limits);
+    const reserved = this.#account.reserve({ scope, actions, ours }, this.#limits);
     if (!('settle' in reserved)) return reserved;
-    const expenses = expensesOf(prepared, actions, this.#environment.source, this.#record.kept.moved);
+    const expenses = expensesOf(prepared, actions, this.#source, this.#record.kept.moved);
     try {
       // Before anything is sent: a process that dies on the way has spent what it may have sent.
-      const refusals = await budget.spend(scope.platform, expenses, revision, false);
+      const refusals = await budget.spend(scope.platform, expenses, this.#revision, false);
       if (refusals.length > 0) {
         reserved.settle(new Set());
         return refusals;
       }
-      await keepAccount(account);
+      await this.#keepAccount();
     } catch (error) {
       reserved.settle(new Set());
       throw error;
     }
     return {
-      async settle(outcome) {
+      settle: async (outcome) => {
         reserved.settle(new Set(sentOf(outcome).map(({ id }) => id)));
-        await keepAccount(account);
-        await budget.giveBack(scope.platform, unusedOf(expenses, outcome, scope), revision);
+        await this.#keepAccount();
+        await budget.giveBack(scope.platform, unusedOf(expenses, outcome, scope), this.#revision);
       },
     };
   }
@@ -165,15 +153,8 @@ export class DaemonPolicy implements PassPolicy {
 
   /** What is to be told of the pass. */
   findings(outcome: Outcome): Passed {
-    const found = {
-      outcome,
-      prepared: this.#prepared,
-      seen: this.#seen,
-      pause: this.#pause,
-      approval: null,
-      ripeMs: undefined,
-    };
-    if (outcome.type === 'unobserved') return { ...found, prepared: undefined, seen: undefined, pause: null };
+    const found = { outcome, prepared: this.#prepared, pause: this.#pause, approval: null, ripeMs: undefined };
+    if (outcome.type === 'unobserved') return { ...found, prepared: undefined, pause: null };
     if (this.#pause !== null) return found;
     if (outcome.type === 'refused') {
       const waits = outcome.refusals.every(isApprovable);
@@ -182,13 +163,27 @@ export class DaemonPolicy implements PassPolicy {
     const kept = outcome.plan.actions.filter((action) => action.prune);
     if (kept.length === 0) return found;
     if (this.#keeps.length > 0) return { ...found, approval: this.#approval(planDigest([outcome.plan]), this.#keeps) };
-    if (!this.#environment.isStanding()) return found;
+    if (!this.#isStanding()) return found;
     const leftMs = Math.min(...kept.map((action) => this.#remainingMs(action)));
-    return { ...found, ripeMs: this.#environment.clock.now() + Math.max(1000, leftMs) };
+    return { ...found, ripeMs: this.#core.options.clock.now() + Math.max(1000, leftMs) };
+  }
+
+  /**
+   * The accepted snapshot is what the source says right now, as far as anybody can tell. An application that was not taken
+   * over yet has a plan of the revision before.
+   */
+  #isStanding(): boolean {
+    const { intake } = this.#core;
+    return intake.isStanding && this.#record.snapshot === intake.accepted?.snapshot;
+  }
+
+  /** Writes down what of the allowance is spent, while the snapshot is still the accepted one. */
+  async #keepAccount(): Promise<void> {
+    if (this.#account === this.#core.account) await keepFact(this.#core.sourceLedger, 'account', this.#account.state);
   }
 
   #remainingMs({ object }: Action): number {
-    return remainingMs(this.#record, object, this.#environment.pruneAfterMs);
+    return remainingMs(this.#record, object, this.#pruneAfterMs);
   }
 
   #approval(digest: string, refusals: readonly Refusal[]): ApprovalNeeded {
@@ -204,11 +199,11 @@ function pauseWords(pause: Pause): string {
 }
 
 /** Two documents that mean one application would undo each other: neither is touched. */
-function claim(record: AppRecord, { scope }: Prepared, { claims, recordOf }: PassEnvironment): void {
+function claim({ claims, records }: Core, record: AppRecord, { scope }: Prepared): void {
   const key = scopeKey(scope);
   const claimants = claims.get(key) ?? new Set();
   claims.set(key, claimants.add(record.id));
-  const others = [...claimants].filter((id) => id !== record.id).map((id) => recordOf(id)?.work);
+  const others = [...claimants].filter((id) => id !== record.id).map((id) => records.get(id)?.work);
   const works = others.filter((work) => work !== undefined);
   if (works.length > 0) throw sharedScope(key, [record.work, ...works]);
 }

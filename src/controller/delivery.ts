@@ -5,7 +5,7 @@ import type { Secret } from '../model/secret.ts';
 import { safeLine } from '../model/text.ts';
 import { backoffMs, retryAfterMs } from '../platform/retrying.ts';
 import { Allowance } from '../runtime/allowance.ts';
-import type { Clock } from '../runtime/clock.ts';
+import { after, type Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Random } from '../runtime/random.ts';
 import { type OutboundAnswer, OutboundError, type OutboundMessage, type Post } from './outbound.ts';
@@ -131,10 +131,7 @@ export class Delivery<T> {
     this.#closing = true;
     this.#ring();
     const done = new AbortController();
-    void this.#options.clock.sleep(graceMs, done.signal).then(
-      () => this.#over.abort(new Error('the grace is over')),
-      () => {},
-    );
+    after(this.#options.clock, graceMs, done.signal, () => this.#over.abort(new Error('the grace is over')));
     await this.#finished;
     done.abort();
     for (const _ of this.#waiting) this.#drop('shutdown');

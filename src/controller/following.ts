@@ -10,7 +10,7 @@ import { type AccountState, createAccount } from './account.ts';
 import { unseen, withSince } from './conditions.ts';
 import { type Core, milestone } from './core.ts';
 import type { Taken } from './intake.ts';
-import { keepFact, restoreFact, restoreRecord, standing } from './keeping.ts';
+import { keepFact, restoreFact, restoreRecord, standing } from './ledger-records.ts';
 import { type AppRecord, nothingKept } from './record.ts';
 import { workOf } from '../reconcile/work.ts';
 
@@ -140,17 +140,17 @@ function release({ claims }: Core, { id, status }: AppRecord): void {
 }
 
 async function openAccount(core: Core, snapshot: string, owned: number): Promise<void> {
-  const spent = await restoreFact<AccountState>(core.keeping, 'account');
+  const spent = await restoreFact<AccountState>(core.sourceLedger, 'account');
   const state = spent?.snapshot === snapshot ? spent : { snapshot, owned, changed: 0, removed: 0 };
   // Shares are of what was on record when it was accepted, after a restart too.
-  await keepFact(core.keeping, 'account', state);
+  await keepFact(core.sourceLedger, 'account', state);
   core.account = createAccount(state);
 }
 
-async function newRecord({ keeping, options }: Core, work: Work): Promise<AppRecord> {
+async function newRecord({ sourceLedger, options }: Core, work: Work): Promise<AppRecord> {
   const { id, labels, spec } = work.application;
   const nowMs = options.clock.now();
-  const stored = await restoreRecord(keeping, id);
+  const stored = await restoreRecord(sourceLedger, id);
   const fresh: ApplicationStatus = {
     id,
     scope: null,
@@ -183,7 +183,6 @@ async function newRecord({ keeping, options }: Core, work: Work): Promise<AppRec
     committedMs: null,
     status,
     kept,
-    observed: null,
     written: stored === undefined ? '' : standing(status, kept),
     watchedMs: undefined,
     approvedSnapshot: undefined,

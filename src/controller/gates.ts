@@ -4,13 +4,7 @@ import type { EpochMs } from '../model/time.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Outcome } from '../reconcile/outcome.ts';
-import {
-  type CircuitBreaker,
-  createCircuitBreaker,
-  isPlatformFailure,
-  type PassResult,
-  type RegionKey,
-} from './breaker.ts';
+import { CircuitBreaker, isPlatformFailure, type PassResult, type RegionKey } from './breaker.ts';
 import type { EventDraft, EventLog } from './events.ts';
 import type { ControllerConfiguration } from './options.ts';
 import type { WorkQueue } from './queue.ts';
@@ -18,19 +12,6 @@ import type { AppRecord } from './record.ts';
 import { createRegions, type Regions, type SeenRegion } from './regions.ts';
 import type { Windows } from '../plan/window-guard.ts';
 import { type SyncWindow, syncWindows, windowAt } from '../plan/windows.ts';
-
-/** What may keep an application from being worked on: a person, the time of day, its region, a platform that fails. */
-export interface Gates {
-  /** Whether it is looked at at all. A `go` must be followed by `after`. */
-  before(record: AppRecord): Promise<Gate>;
-  /** Why nothing is written for it although it is looked at. */
-  pauseOf(record: AppRecord, scope: Scope): Pause | null;
-  /** @returns the pause of its region, where that is why nothing could be done. */
-  after(record: AppRecord, outcome: Outcome): Promise<Pause | null>;
-  forget(record: AppRecord): void;
-  readonly windowAt: Windows['at'];
-  regions(): readonly RegionStatus[];
-}
 
 export type Gate =
   | { readonly type: 'go' }
@@ -58,11 +39,8 @@ const isIn = (record: AppRecord, { platform, region }: RegionKey): boolean => {
   return place.platform === platform && place.region === region;
 };
 
-export function createGates(options: GatesOptions): Gates {
-  return new RegionGates(options);
-}
-
-class RegionGates implements Gates {
+/** What may keep an application from being worked on: a person, the time of day, its region, a platform that fails. */
+export class Gates {
   readonly #options: GatesOptions;
   readonly #breaker: CircuitBreaker;
   readonly #regions: Regions;
@@ -70,7 +48,7 @@ class RegionGates implements Gates {
 
   constructor(options: GatesOptions) {
     this.#options = options;
-    this.#breaker = createCircuitBreaker(options.clock);
+    this.#breaker = new CircuitBreaker(options.clock);
     this.#regions = createRegions({
       clock: options.clock,
       intervalMs: REGIONS_EVERY_MS,
@@ -81,6 +59,7 @@ class RegionGates implements Gates {
   readonly windowAt: Windows['at'] = (scope, labels) =>
     windowAt(this.#readyWindows(), scope, labels, this.#options.clock.now());
 
+  /** Whether it is looked at at all. A `go` must be followed by `after`. */
   async before(record: AppRecord): Promise<Gate> {
     const place = placeOf(record);
     if (this.#isKnownPaused(place)) {
@@ -96,12 +75,14 @@ class RegionGates implements Gates {
     return { type: 'paused', pause: { type: 'circuit', region: place.region, untilMs }, lookAgainMs: untilMs };
   }
 
+  /** Why nothing is written for it although it is looked at. */
   pauseOf({ kept, work }: AppRecord, scope: Scope): Pause | null {
     if (kept.suspended !== null) return { type: 'suspended', ...kept.suspended };
     const window = this.windowAt(scope, work.application.labels);
     return window.type === 'open' ? null : { type: 'window', window: window.window, untilMs: window.untilMs };
   }
 
+  /** @returns the pause of its region, where that is why nothing could be done. */
   async after(record: AppRecord, outcome: Outcome): Promise<Pause | null> {
     const place = placeOf(record);
     const change = this.#breaker.report(place, record.id, resultOf(outcome));

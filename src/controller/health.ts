@@ -1,9 +1,20 @@
-import type { HealthThreshold } from '../kinds/application/spec.ts';
+import type { HealthThreshold } from '../kinds/application/health-spec.ts';
 import { durationMsOf } from '../model/duration.ts';
 import type { Json } from '../model/json.ts';
 import type { ComponentMonitor } from '../model/observed.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { ConditionState } from './conditions.ts';
+import { COMPONENT } from '../kinds/component/name.ts';
+import { identifyComponent } from '../kinds/component/identity.ts';
+import type { ComponentSpec } from '../kinds/component/spec.ts';
+import { PortolanError } from '../model/errors.ts';
+import { resourceId } from '../model/ids.ts';
+import type { Resource } from '../model/resource.ts';
+import { type MonitoringQuestion, readMonitoring, sourceInWords } from '../platform/monitoring.ts';
+import type { Prepared } from '../reconcile/reconcile.ts';
+import type { Core } from './core.ts';
+import type { Passed } from './daemon-policy.ts';
+import type { AppRecord } from './record.ts';
 
 /** What the platform itself says of an application. */
 export interface RunningFacts {
@@ -112,4 +123,105 @@ export function healthDetail(before: ConditionState | undefined, after: Conditio
     before: before === undefined ? null : { status: before.status, reason: before.reason },
     after: { status: after.status, reason: after.reason, message: after.message },
   };
+}
+
+/** Between two looks at a change that must come to run. */
+const LOOK_EVERY_MS = 5_000;
+/** So many samples are enough for a mean. */
+const SAMPLES = 60;
+const STEP_SECONDS_MIN = 15;
+
+interface HealthLook {
+  readonly health: ConditionState;
+  /** When it is known better. */
+  readonly healthLookMs: EpochMs | undefined;
+}
+
+/**
+ * How healthy an application is after a pass: by the platform's own status of it, then by the thresholds of its manifest
+ * over the time after its last change. Looked at after a change and once per process: an application in sync costs no
+ * request for this alone. What cannot be read is Unknown and fails nothing.
+ */
+export async function healthAfter(core: Core, record: AppRecord, { prepared, outcome }: Passed): Promise<HealthLook> {
+  const { options, configuration } = core;
+  const nowMs = options.clock.now();
+  const settled = (health: ConditionState): HealthLook => ({ health, healthLookMs: undefined });
+  if (outcome.type === 'ended' && outcome.results.some(({ status }) => status === 'done')) {
+    record.kept = { ...record.kept, changedMs: nowMs };
+    // What was read before a change says nothing of the time after it.
+    const health: ConditionState = { status: 'Unknown', reason: 'Progressing', message: 'it was changed just now' };
+    return { health, healthLookMs: nowMs + LOOK_EVERY_MS };
+  }
+  if (prepared === undefined)
+    return settled({ status: 'Unknown', reason: 'Unreachable', message: 'it could not be looked at' });
+  const { changedMs } = record.kept;
+  const former = record.status.conditions.find(({ type }) => type === 'Healthy');
+  const isKnown = former !== undefined && former.status !== 'Unknown' && record.passes > 1;
+  if (changedMs === null && isKnown) return settled(former);
+  const dueMs = changedMs === null ? null : changedMs + configuration.settings.controller.healthTimeoutMs;
+  const byStatus = await healthByStatus(prepared, dueMs, nowMs);
+  if (byStatus.reason === 'Progressing') return { health: byStatus, healthLookMs: nowMs + LOOK_EVERY_MS };
+  const thresholds = record.work.application.spec.health ?? [];
+  if (byStatus.status !== 'True' || thresholds.length === 0 || changedMs === null) {
+    record.kept = { ...record.kept, changedMs: null };
+    return settled(byStatus);
+  }
+  const untilMs = changedMs + longestMs(thresholds);
+  if (nowMs < untilMs) {
+    const message = `${byStatus.message}; its series are judged at ${new Date(untilMs).toISOString()}`;
+    return { health: { status: 'Unknown', reason: 'Progressing', message }, healthLookMs: untilMs };
+  }
+  record.kept = { ...record.kept, changedMs: null };
+  return settled(await byMonitoring(core, record, prepared, changedMs, untilMs));
+}
+
+/** What cannot be read is not known, and fails nothing. */
+async function healthByStatus({ reader }: Prepared, dueMs: EpochMs | null, nowMs: EpochMs): Promise<ConditionState> {
+  try {
+    return statusHealth(await reader.application(), dueMs, nowMs);
+  } catch (error) {
+    if (!(error instanceof PortolanError)) throw error;
+    return { status: 'Unknown', reason: 'Unreachable', message: `its status cannot be read: ${error.message}` };
+  }
+}
+
+/** The components and items that thresholds are about; all components where one of them is about each. */
+function wantedOf(thresholds: readonly ResolvedThreshold[]): Pick<MonitoringQuestion, 'components' | 'items'> {
+  const items = [...new Set(thresholds.map(({ threshold }) => threshold.series))];
+  const ids = new Map(thresholds.map(({ threshold, serviceId }) => [serviceId, threshold.component]));
+  if (ids.has(undefined)) return { items };
+  const components = [...ids].flatMap(([serviceId, name]) =>
+    serviceId === undefined || serviceId === '' ? [] : [{ serviceId, displayName: name ?? null, alias: '' }],
+  );
+  return { items, components };
+}
+
+async function byMonitoring(
+  { configuration }: Core,
+  { work }: AppRecord,
+  { scope, memory }: Prepared,
+  fromMs: EpochMs,
+  toMs: EpochMs,
+): Promise<ConditionState> {
+  const thresholds = (work.application.spec.health ?? []).map((threshold): ResolvedThreshold => {
+    const resource =
+      threshold.component === undefined ? undefined : work.resources.get(resourceId(COMPONENT, threshold.component));
+    if (resource === undefined)
+      // One that the source does not name has no series either.
+      return { threshold, serviceId: threshold.component === undefined ? undefined : '' };
+    const identity = identifyComponent(resource as Resource<ComponentSpec>, memory);
+    return { threshold, serviceId: identity.type === 'known' ? identity.serviceId : '' };
+  });
+  const start = Math.floor(fromMs / 1000);
+  const end = Math.ceil(toMs / 1000);
+  const stepSeconds = Math.max(STEP_SECONDS_MIN, Math.ceil((end - start) / SAMPLES));
+  try {
+    const client = configuration.client(scope.platform);
+    const monitoring = await readMonitoring(client, scope, { start, end, stepSeconds, ...wantedOf(thresholds) });
+    const verdict = thresholdHealth(thresholds, monitoring.monitors, fromMs);
+    return { ...verdict, message: `${verdict.message} (source: ${sourceInWords(monitoring)})` };
+  } catch (error) {
+    if (!(error instanceof PortolanError)) throw error;
+    return { status: 'Unknown', reason: 'NoData', message: `its monitoring history cannot be read: ${error.message}` };
+  }
 }

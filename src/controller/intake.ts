@@ -1,3 +1,4 @@
+import type { SourceLedger } from '../ledger/source-ledger.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { ScopeKey } from '../model/ids.ts';
 import type { SourceStatus, StatusError } from '../model/status.ts';
@@ -8,28 +9,8 @@ import { settleLost } from '../source/snapshot.ts';
 import { isUnreadable } from '../source/unreadable.ts';
 import { type AcceptedSource, accept, type Allowances, nothingAllowed } from './acceptance.ts';
 import type { EventLog } from './events.ts';
-import type { Keeping } from './keeping.ts';
 import { restoreSource, SourceKeeper } from './kept-source.ts';
 import type { ControllerConfiguration, ControllerOptions } from './options.ts';
-
-/** What is taken in of the source, and what of it is worked towards. */
-export interface Intake {
-  status(): SourceStatus;
-  readonly accepted: AcceptedSource | undefined;
-  /** The accepted snapshot is what the source said last. */
-  readonly isStanding: boolean;
-  keeps(prunes: number): readonly Refusal[];
-  /** A state of the feed. @returns what is accepted now, when that is news. */
-  take(state: SourceState): Promise<Taken | undefined>;
-  /** The last reading again, because the configuration changed. */
-  again(): Promise<Taken | undefined>;
-  /** What an earlier process accepted, while nothing can be read. */
-  restore(): Promise<Taken | undefined>;
-  /** What failed is tried again, because somebody asks for it; if it fails again, that is told again. */
-  retry(): Promise<Taken | undefined>;
-  /** Resolves when what was accepted is kept for the next process. */
-  settled(): Promise<void>;
-}
 
 export interface Taken {
   readonly accepted: AcceptedSource;
@@ -38,18 +19,15 @@ export interface Taken {
 
 export interface IntakeOptions
   extends Pick<ControllerOptions, 'clock' | 'log' | 'feed' | 'workbench' | 'source' | 'actor' | 'allow'> {
-  readonly keeping: Keeping;
+  readonly sourceLedger: SourceLedger;
   readonly events: EventLog;
   configuration(): ControllerConfiguration;
   /** Returns the scopes of the accepted source whose removals no person approved; undefined while not all are known. */
   unapproved(accepted: AcceptedSource): ReadonlySet<ScopeKey> | undefined;
 }
 
-export function createIntake(options: IntakeOptions): Intake {
-  return new SourceIntake(options);
-}
-
-class SourceIntake implements Intake {
+/** What is taken in of the source, and what of it is worked towards. */
+export class Intake {
   readonly #options: IntakeOptions;
   readonly #keeper: SourceKeeper;
   #allow: Allowances;
@@ -68,7 +46,7 @@ class SourceIntake implements Intake {
 
   constructor(options: IntakeOptions) {
     this.#options = options;
-    this.#keeper = new SourceKeeper(options.keeping);
+    this.#keeper = new SourceKeeper(options.sourceLedger);
     this.#allow = options.allow;
   }
 
@@ -76,6 +54,7 @@ class SourceIntake implements Intake {
     return this.#accepted;
   }
 
+  /** The accepted snapshot is what the source said last. */
   get isStanding(): boolean {
     return this.#standing;
   }
@@ -97,6 +76,7 @@ class SourceIntake implements Intake {
     return this.#accepted?.keeps(prunes) ?? [];
   }
 
+  /** A state of the feed. @returns what is accepted now, when that is news. */
   async take(state: SourceState): Promise<Taken | undefined> {
     if (state.type === 'failed') {
       this.#failed(state.error);
@@ -115,15 +95,18 @@ class SourceIntake implements Intake {
     return this.#consider(reading);
   }
 
+  /** The last reading again, because the configuration changed. */
   async again(): Promise<Taken | undefined> {
     return this.#last === undefined ? this.restore() : this.#consider(this.#last);
   }
 
+  /** What failed is tried again, because somebody asks for it; if it fails again, that is told again. */
   async retry(): Promise<Taken | undefined> {
     this.#error = null;
     return this.#isUnloadable ? this.again() : undefined;
   }
 
+  /** Resolves when what was accepted is kept for the next process. */
   settled(): Promise<void> {
     return this.#kept;
   }
@@ -191,11 +174,11 @@ class SourceIntake implements Intake {
   }
 
   async #accept(reading: SourceReading, loaded: LoadedSource, allow: Allowances) {
-    const { keeping, clock, source, actor, unapproved } = this.#options;
+    const { sourceLedger, unapproved } = this.#options;
     const scopes = this.#accepted && unapproved(this.#accepted);
     if (this.#accepted !== undefined && scopes !== undefined)
-      await settleLost({ ...keeping, desired: this.#accepted.desired, scopes }, clock);
-    return accept(reading, loaded, { ledger: keeping.ledger, clock, source, actor, allow });
+      await settleLost({ ...sourceLedger, desired: this.#accepted.desired, scopes });
+    return accept(reading, loaded, sourceLedger, allow);
   }
 
   #failed({ code, message, remedy }: PortolanError): void {
@@ -212,9 +195,9 @@ class SourceIntake implements Intake {
   /** The files are read again as they were; what they mean must be what was accepted, or nothing is done. */
   async restore(): Promise<Taken | undefined> {
     if (this.#accepted !== undefined || !this.#isRestorable) return undefined;
-    const { keeping, source, clock, log, events, workbench } = this.#options;
-    const kept = await restoreSource(keeping);
-    const last = await keeping.ledger.lastSnapshot(source);
+    const { sourceLedger, source, clock, log, events, workbench } = this.#options;
+    const kept = await restoreSource(sourceLedger);
+    const last = await sourceLedger.ledger.lastSnapshot(source);
     if (kept === undefined || last?.id !== kept.snapshot) {
       log.warn('nothing of an earlier process can be gone on with; waiting for the source', { source });
       return undefined;
@@ -248,9 +231,9 @@ class SourceIntake implements Intake {
 async function restoreAccepted(
   revision: string,
   { desired, problems, snapshot }: LoadedSource,
-  { keeping, source, log }: IntakeOptions,
+  { sourceLedger, source, log }: IntakeOptions,
 ): Promise<AcceptedSource | undefined> {
-  const last = await keeping.ledger.lastSnapshot(source);
+  const last = await sourceLedger.ledger.lastSnapshot(source);
   const [problem] = problems;
   if (problem !== undefined || last === undefined || snapshot !== last.id) {
     log.warn(
@@ -262,6 +245,6 @@ async function restoreAccepted(
     );
     return undefined;
   }
-  const owned = await keeping.ledger.objectCount({ source });
+  const owned = await sourceLedger.ledger.objectCount({ source });
   return { desired, revision, snapshot: last.id, owned, keeps: () => [] };
 }

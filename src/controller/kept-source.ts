@@ -1,14 +1,6 @@
 import type { LedgerOperation } from '../ledger/ledger.ts';
+import { recordOfSource, type SourceLedger } from '../ledger/source-ledger.ts';
 import type { Contents } from '../source/contents.ts';
-import type { Keeping } from './keeping.ts';
-
-/** The files of the accepted snapshot, so that a restart needs no source to go on. */
-export interface KeptSource {
-  readonly snapshot: string;
-  readonly revision: string;
-  /** Its files. Where one part is missing they mean something else than the snapshot, and are not used. */
-  parts(): AsyncIterable<string>;
-}
 
 /** What is in the ledger beside the parts; written with them in one transaction. */
 interface Index {
@@ -20,15 +12,15 @@ interface Index {
 
 /** Writes the accepted files down, one call after the other: the parts that changed. */
 export class SourceKeeper {
-  readonly #keeping: Keeping;
+  readonly #sourceLedger: SourceLedger;
 
-  constructor(keeping: Keeping) {
-    this.#keeping = keeping;
+  constructor(sourceLedger: SourceLedger) {
+    this.#sourceLedger = sourceLedger;
   }
 
   async keep(snapshot: string, revision: string, contents: Contents): Promise<void> {
-    const { ledger, clock, source, actor } = this.#keeping;
-    const before = await indexOf(this.#keeping);
+    const { source } = this.#sourceLedger;
+    const before = await indexOf(this.#sourceLedger);
     const { digests, parts } = await contents.pack(before?.parts ?? []);
     const operations: LedgerOperation[] = [];
     for await (const { place, text } of parts)
@@ -38,18 +30,20 @@ export class SourceKeeper {
       operations.push({ op: 'set-fact', key: partFact(source, place), value: '' });
     const index: Index = { snapshot, revision, parts: digests };
     operations.push({ op: 'set-fact', key: indexFact(source), value: JSON.stringify(index) });
-    await ledger.commit({ scope: `source:${source}`, actor, atMs: clock.now(), operations });
+    await recordOfSource(this.#sourceLedger, operations);
   }
 }
 
-export async function restoreSource(keeping: Keeping): Promise<KeptSource | undefined> {
-  const { ledger, source } = keeping;
-  const index = await indexOf(keeping);
+/** Returns the files of the accepted snapshot, so that a restart needs no source to go on. */
+export async function restoreSource(sourceLedger: SourceLedger) {
+  const { ledger, source } = sourceLedger;
+  const index = await indexOf(sourceLedger);
   if (index === undefined) return undefined;
   return {
     snapshot: index.snapshot,
     revision: index.revision,
-    async *parts() {
+    /** Its files. Where one part is missing they mean something else than the snapshot, and are not used. */
+    async *parts(): AsyncIterable<string> {
       for (const place of index.parts.keys()) {
         const value = await ledger.fact(partFact(source, place));
         if (value !== undefined) yield value;
@@ -58,7 +52,7 @@ export async function restoreSource(keeping: Keeping): Promise<KeptSource | unde
   };
 }
 
-async function indexOf({ ledger, source }: Keeping): Promise<Index | undefined> {
+async function indexOf({ ledger, source }: SourceLedger): Promise<Index | undefined> {
   const value = await ledger.fact(indexFact(source));
   // Builds before the first release kept all files in this one fact, as base64.
   return value?.startsWith('{') === true ? (JSON.parse(value) as Index) : undefined;

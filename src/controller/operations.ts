@@ -1,3 +1,4 @@
+import type { SourceLedger } from '../ledger/source-ledger.ts';
 import { silentHooks } from '../reconcile/apply/world.ts';
 import type { ApplicationSpec } from '../kinds/application/spec.ts';
 import type { LedgerOperation } from '../ledger/ledger.ts';
@@ -9,7 +10,7 @@ import { canonicalUrl } from '../platform/url.ts';
 import { rebindByHand } from '../reconcile/resolution/books-by-hand.ts';
 import { type Core, passOptions, publish, worldOf } from './core.ts';
 import type { ControllerApi } from './api.ts';
-import { type Keeping, keepRecord, line } from './keeping.ts';
+import { keepRecord, line } from './ledger-records.ts';
 import type { AppRecord, Kept } from './record.ts';
 import { planFiles, planWorks, type ViewEnvironment } from './views.ts';
 
@@ -22,7 +23,7 @@ export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
     applications: () => [...records.values()].map((record) => shown(core, record)).sort(byId),
     application: (id) => {
       const record = records.get(id);
-      return record && { ...shown(core, record), observed: record.observed };
+      return record && shown(core, record);
     },
     events: core.events,
     pokeSource: (because) => {
@@ -44,13 +45,13 @@ function known({ records }: Core, id: ResourceId): AppRecord {
 }
 
 function applicationCommands(core: Core): Pick<ControllerApi, 'suspend' | 'resume' | 'approve'> {
-  const { queue, options, keeping } = core;
+  const { queue, options, sourceLedger } = core;
   return {
     async suspend(id, by, reason) {
       const record = known(core, id);
       const sinceMs = record.kept.suspended?.sinceMs ?? options.clock.now();
       const change = { suspended: { by, reason, sinceMs }, remindedMs: null };
-      await keepChange(keeping, record, change, line('suspended', { application: id, by, reason }));
+      await keepChange(sourceLedger, record, change, line('suspended', { application: id, by, reason }));
       publish(core, record, record.revision, [
         {
           type: 'application.suspended',
@@ -66,7 +67,7 @@ function applicationCommands(core: Core): Pick<ControllerApi, 'suspend' | 'resum
       const { suspended } = record.kept;
       if (suspended === null) return;
       const change = { suspended: null, remindedMs: null };
-      await keepChange(keeping, record, change, line('resumed', { application: id, by }));
+      await keepChange(sourceLedger, record, change, line('resumed', { application: id, by }));
       const forMs = options.clock.now() - suspended.sinceMs;
       publish(core, record, record.revision, [
         { type: 'application.resumed', severity: 'info', message: `${id} was resumed by ${by}`, detail: { by, forMs } },
@@ -81,7 +82,12 @@ function applicationCommands(core: Core): Pick<ControllerApi, 'suspend' | 'resum
       if (approval.digest !== digest) throw otherPlan(id, digest, approval.digest);
       const codes = approval.refusals.map(({ code }) => code);
       const change = { approved: { digest, by, atMs: options.clock.now() } };
-      await keepChange(keeping, record, change, line('approved', { application: id, digest, by, refusals: codes }));
+      await keepChange(
+        sourceLedger,
+        record,
+        change,
+        line('approved', { application: id, digest, by, refusals: codes }),
+      );
       publish(core, record, record.revision, [
         {
           type: 'approval.given',
@@ -97,7 +103,7 @@ function applicationCommands(core: Core): Pick<ControllerApi, 'suspend' | 'resum
 }
 
 function platformCommands(core: Core): Pick<ControllerApi, 'sync' | 'rebind'> {
-  const { records, queue, options, keeping } = core;
+  const { records, queue, options, sourceLedger } = core;
   return {
     sync(id, by) {
       // Whoever asks for a look wants to see what is there now, and not what was a moment ago.
@@ -111,7 +117,7 @@ function platformCommands(core: Core): Pick<ControllerApi, 'sync' | 'rebind'> {
     },
     async rebind(platform, by, reason) {
       const url = canonicalUrl(core.configuration.client(platform).url);
-      const former = await rebindByHand(keeping, platform, url, { reason, by });
+      const former = await rebindByHand(sourceLedger, platform, url, { reason, by });
       options.log.warn(`Platform/${platform} was rebound to ${url} by ${by}: ${reason}`, {
         before: former?.url ?? '',
       });
@@ -137,13 +143,13 @@ function plansOf(core: Core): Pick<ControllerApi, 'plan' | 'planManifests'> {
 }
 
 function ledgerViews(core: Core): Pick<ControllerApi, 'history' | 'objects' | 'intents'> {
-  const { keeping } = core;
+  const { sourceLedger } = core;
   return {
     async history({ application, limit, beforeSerial }) {
       const scope = application === undefined ? undefined : known(core, application).status.scope;
       // Never resolved, so nothing was ever done to it.
       if (scope === null) return [];
-      return keeping.ledger.history({
+      return sourceLedger.ledger.history({
         limit,
         ...(scope === undefined ? {} : { scope }),
         ...(beforeSerial === undefined ? {} : { beforeSerial }),
@@ -151,38 +157,38 @@ function ledgerViews(core: Core): Pick<ControllerApi, 'history' | 'objects' | 'i
     },
     async objects(id) {
       const { scope } = known(core, id).status;
-      return scope === null ? [] : keeping.ledger.objects({ scope });
+      return scope === null ? [] : sourceLedger.ledger.objects({ scope });
     },
     async intents(id) {
-      if (id === 'all') return keeping.ledger.intents({ states: ['open', 'unknown'] });
+      if (id === 'all') return sourceLedger.ledger.intents({ states: ['open', 'unknown'] });
       const { scope } = known(core, id).status;
-      return scope === null ? [] : keeping.ledger.intents({ scope, states: ['open', 'unknown'] });
+      return scope === null ? [] : sourceLedger.ledger.intents({ scope, states: ['open', 'unknown'] });
     },
   };
 }
 
 /** What a person decides is in force once it is written down: whoever is told that it failed has decided nothing. */
 async function keepChange(
-  keeping: Keeping,
+  sourceLedger: SourceLedger,
   record: AppRecord,
   change: Partial<Kept>,
   told: LedgerOperation,
 ): Promise<void> {
   const next = { ...record, kept: { ...record.kept, ...change } };
-  await keepRecord(keeping, next, [told]);
+  await keepRecord(sourceLedger, next, [told]);
   record.written = next.written;
   // A pass may have changed the rest meanwhile.
   record.kept = { ...record.kept, ...change };
 }
 
 function viewsOf(core: Core): ViewEnvironment {
-  const { keeping, options, configuration, intake } = core;
+  const { sourceLedger, options, configuration, intake } = core;
   const snapshot = intake.accepted?.snapshot ?? '';
   let ofSource: ReadonlySet<string> | undefined;
   return {
     workbench: options.planWorkbench,
     pause: () => options.clock.sleep(0),
-    ledger: keeping.ledger,
+    ledger: sourceLedger.ledger,
     source: options.source,
     configuration,
     options: passOptions(configuration),

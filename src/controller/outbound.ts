@@ -1,11 +1,10 @@
 import { createHmac } from 'node:crypto';
-import ky from 'ky';
 import { Agent } from 'undici';
 import { isLoopback } from '../configuration/addresses.ts';
 import { isForbiddenHost } from '../configuration/forbidden-hosts.ts';
 import { PortolanError } from '../model/errors.ts';
 import { Secret } from '../model/secret.ts';
-import type { Clock } from '../runtime/clock.ts';
+import { after, type Clock } from '../runtime/clock.ts';
 import { lookupAllowed } from './resolve-receiver.ts';
 
 /** Something to tell a receiver of notifications or a collector of traces. */
@@ -52,17 +51,11 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /** Only a second line: the deadline on the injected clock is the one that counts. */
 const SOCKET_SPARE_MS = 5_000;
 
-export interface Outbound {
-  readonly post: Post;
-  /** Closes the sockets that are kept. */
-  close(): Promise<void>;
-}
-
 /**
  * The one way out to receivers and collectors. Follows no redirect, because what is sent is signed and addressed to one
  * place; repeats nothing; reads only the beginning of an answer.
  */
-export function createOutbound(clock: Clock): Outbound {
+export function createOutbound(clock: Clock) {
   const agent = new Agent({
     // One socket each is enough: every receiver has a queue of its own.
     connections: 2,
@@ -71,10 +64,7 @@ export function createOutbound(clock: Clock): Outbound {
   const post: Post = async (message, timeoutMs, signal) => {
     const late = new AbortController();
     const finished = new AbortController();
-    void clock.sleep(timeoutMs, finished.signal).then(
-      () => late.abort(),
-      () => {},
-    );
+    after(clock, timeoutMs, finished.signal, () => late.abort());
     const giveUp = (): void => late.abort();
     signal.addEventListener('abort', giveUp, { once: true });
     if (signal.aborted) giveUp();
@@ -92,6 +82,7 @@ export function createOutbound(clock: Clock): Outbound {
       signal.removeEventListener('abort', giveUp);
     }
   };
+  /** `close` closes the sockets that are kept. */
   return { post, close: () => agent.destroy() };
 }
 
@@ -103,41 +94,21 @@ async function exchange(
 ): Promise<OutboundAnswer> {
   const headers = wireHeaders(message);
   const url = wireAddress(message.url);
-  const response = await ky(url, {
+  const asked = agent.request({
+    origin: url.origin,
+    path: `${url.pathname}${url.search}`,
     method: 'POST',
-    headers: { 'user-agent': 'portolan' },
-    // All of these are ours alone: attempts belong to the queue, deadlines to the injected clock.
-    retry: { limit: 0 },
-    timeout: false,
-    throwHttpErrors: false,
-    redirect: 'manual',
-    fetch: async (input) => {
-      const asked = agent.request({
-        origin: url.origin,
-        path: `${url.pathname}${url.search}`,
-        method: 'POST',
-        headers: { ...Object.fromEntries((input as Request).headers), ...headers },
-        body: message.body,
-        signal,
-        headersTimeout: timeoutMs + SOCKET_SPARE_MS,
-        bodyTimeout: timeoutMs + SOCKET_SPARE_MS,
-      });
-      // undici looks at the signal only once the socket is open.
-      const answer = await Promise.race([asked, abortOf(signal)]);
-      const text = await beginningOf(answer.body);
-      const retryAfter = answer.headers['retry-after'];
-      return new Response(isBodyless(answer.statusCode) ? null : text, {
-        status: answer.statusCode,
-        headers: typeof retryAfter === 'string' ? { 'retry-after': retryAfter } : {},
-      });
-    },
+    headers: { 'user-agent': 'portolan', ...headers },
+    body: message.body,
+    signal,
+    headersTimeout: timeoutMs + SOCKET_SPARE_MS,
+    bodyTimeout: timeoutMs + SOCKET_SPARE_MS,
   });
-  const text = response.body === null ? '' : await response.text();
-  return { status: response.status, retryAfter: response.headers.get('retry-after'), text };
-}
-
-function isBodyless(status: number): boolean {
-  return status === 204 || status === 205 || status === 304;
+  // undici looks at the signal only once the socket is open.
+  const { statusCode: status, headers: answered, body } = await Promise.race([asked, abortOf(signal)]);
+  const text = await beginningOf(body);
+  const retryAfter = answered['retry-after'];
+  return { status, retryAfter: typeof retryAfter === 'string' ? retryAfter : null, text };
 }
 
 /** The rest is not waited for: an answer without an end would hold the queue. */

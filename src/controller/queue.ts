@@ -12,38 +12,6 @@ import { Heap, type HeapItem } from './heap.ts';
  */
 export type Lane = 'change' | 'routine';
 
-/**
- * What is to be worked on, and when. One slot per key: whatever asks for a key while it waits is one run, and its
- * reasons are kept; whatever asks while it runs is one more run afterwards. Never two runs of one key at once.
- *
- * Due keys start in the order in which they fell due, changes before routine. Routine work is never shut out: of
- * `CHANGES_IN_A_ROW + 1` starts at least one is its own while any is due. A failing key only waits longer itself.
- */
-export interface WorkQueue {
-  /** Due now, backoff or not; collapses with whatever is there. While the key runs, it runs once more afterwards. */
-  add(key: ResourceId, because: string, lane?: Lane): void;
-  /** Due `ms` from now; the earliest wins. */
-  addAfter(key: ResourceId, ms: number, because: string, lane?: Lane): void;
-  /** Due after the key's exponential backoff with jitter (5 ms … 1000 s). @returns the delay in ms. */
-  addRateLimited(key: ResourceId, because: string, lane?: Lane): number;
-  /** It went well: its backoff starts anew. */
-  forget(key: ResourceId): void;
-  /** Out of the queue, its backoff forgotten; what runs is not stopped, and does not run once more. */
-  remove(key: ResourceId): void;
-  /**
-   * Runs `work` for due keys, never two at once for one key. Work that rejects comes again after its backoff; work
-   * that has asked for that itself before it rejected waits only once.
-   */
-  start(work: Work): void;
-  /** Begins nothing new; resolves when nothing runs. What waits stays where it is. */
-  drain(): Promise<void>;
-  /** undefined: nothing is planned for it, though it may run. A time that is past: it waits for a free place. */
-  nextDueMs(key: ResourceId): EpochMs | undefined;
-  /** Keys that are due and wait for a free place; those that are due later do not count. */
-  readonly depth: number;
-  readonly running: number;
-}
-
 /** `because`: every reason once, oldest first; `… and 3 more` in the end where there were too many to keep. */
 export type Work = (key: ResourceId, because: readonly string[]) => Promise<void>;
 
@@ -82,11 +50,14 @@ interface Run {
   isRateLimited: boolean;
 }
 
-export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
-  return new Queue(options);
-}
-
-class Queue implements WorkQueue {
+/**
+ * What is to be worked on, and when. One slot per key: whatever asks for a key while it waits is one run, and its
+ * reasons are kept; whatever asks while it runs is one more run afterwards. Never two runs of one key at once.
+ *
+ * Due keys start in the order in which they fell due, changes before routine. Routine work is never shut out: of
+ * `CHANGES_IN_A_ROW + 1` starts at least one is its own while any is due. A failing key only waits longer itself.
+ */
+export class WorkQueue {
   readonly #clock: Clock;
   readonly #options: WorkQueueOptions;
   /** Keys that wait, each in exactly one of the heaps below. */
@@ -107,6 +78,7 @@ class Queue implements WorkQueue {
     this.#clock = options.clock;
   }
 
+  /** Keys that are due and wait for a free place; those that are due later do not count. */
   get depth(): number {
     this.#promote();
     return this.#ready.change.size + this.#ready.routine.size;
@@ -116,15 +88,18 @@ class Queue implements WorkQueue {
     return this.#runs.size;
   }
 
+  /** Due now, backoff or not; collapses with whatever is there. While the key runs, it runs once more afterwards. */
   add(key: ResourceId, because: string, lane: Lane = 'change'): void {
     this.#want(key, this.#clock.monotonic(), because, lane);
   }
 
+  /** Due `ms` from now; the earliest wins. */
   addAfter(key: ResourceId, ms: number, because: string, lane: Lane = 'routine'): void {
     if (Number.isNaN(ms)) throw new RangeError(`${key} cannot be due in NaN ms`);
     this.#want(key, this.#clock.monotonic() + Math.max(0, ms), because, lane);
   }
 
+  /** Due after the key's exponential backoff with jitter (5 ms … 1000 s). @returns the delay in ms. */
   addRateLimited(key: ResourceId, because: string, lane: Lane = 'routine'): number {
     const failures = (this.#failures.get(key) ?? 0) + 1;
     this.#failures.set(key, failures);
@@ -136,10 +111,12 @@ class Queue implements WorkQueue {
     return delayMs;
   }
 
+  /** It went well: its backoff starts anew. */
   forget(key: ResourceId): void {
     this.#failures.delete(key);
   }
 
+  /** Out of the queue, its backoff forgotten; what runs is not stopped, and does not run once more. */
   remove(key: ResourceId): void {
     this.#failures.delete(key);
     const run = this.#runs.get(key);
@@ -150,12 +127,17 @@ class Queue implements WorkQueue {
     this.#heapOf(slot).remove(slot);
   }
 
+  /**
+   * Runs `work` for due keys, never two at once for one key. Work that rejects comes again after its backoff; work
+   * that has asked for that itself before it rejected waits only once.
+   */
   start(work: Work): void {
     if (this.#work !== undefined) throw new Error('the work queue was started twice');
     this.#work = work;
     this.#pumpSoon();
   }
 
+  /** Begins nothing new; resolves when nothing runs. What waits stays where it is. */
   async drain(): Promise<void> {
     this.#drained ??= Promise.withResolvers<void>();
     this.#timer?.stop.abort();
@@ -164,6 +146,7 @@ class Queue implements WorkQueue {
     await this.#drained.promise;
   }
 
+  /** undefined: nothing is planned for it, though it may run. A time that is past: it waits for a free place. */
   nextDueMs(key: ResourceId): EpochMs | undefined {
     const slot = this.#slots.get(key) ?? this.#runs.get(key)?.again;
     return slot && this.#clock.now() + (slot.dueMs - this.#clock.monotonic());

@@ -1,23 +1,6 @@
 import type { ResourceId } from '../model/ids.ts';
 
-/** Places for applications that are worked on, so that those that fail or hang never take the places of the others. */
-export interface Slots {
-  /** For the work queue: how many may run at once, as it stands now. */
-  concurrency(): number;
-  /**
-   * Takes a place. false: it failed before, and all places for such are taken; it is kept, and named by `leave` later.
-   * @param hasFailed its last attempt did not go well.
-   */
-  enter(id: ResourceId, hasFailed: boolean, because: readonly string[]): boolean;
-  /**
-   * It has been running for long: it takes no place from anybody from now on.
-   * @returns one that waits for the place, if any.
-   */
-  slow(id: ResourceId): Waiting | undefined;
-  /** @returns one that waits for the place, if any. */
-  leave(id: ResourceId): Waiting | undefined;
-  forget(id: ResourceId): void;
-}
+export type Slots = ReturnType<typeof createSlots>;
 
 /** One that was kept, and why it is to be looked at. */
 export interface Waiting {
@@ -28,10 +11,11 @@ export interface Waiting {
 const FAILING_SHARE = 0.1;
 
 /**
+ * Places for applications that are worked on, so that those that fail or hang never take the places of the others.
  * @param limit applications worked on at once; those that failed last have a tenth as many places of their own, and what
  * is slow takes no place from anybody, up to twice the limit in all.
  */
-export function createSlots(limit: () => number): Slots {
+export function createSlots(limit: () => number) {
   const running = new Set<ResourceId>();
   const failing = new Set<ResourceId>();
   const slow = new Set<ResourceId>();
@@ -45,8 +29,13 @@ export function createSlots(limit: () => number): Slots {
     return { id, because };
   };
   return {
-    concurrency: () => limit() + Math.min(limit(), failing.size + slow.size),
-    enter(id, hasFailed, because) {
+    /** For the work queue: how many may run at once, as it stands now. */
+    concurrency: (): number => limit() + Math.min(limit(), failing.size + slow.size),
+    /**
+     * Takes a place. false: it failed before, and all places for such are taken; it is kept, and named by `leave` later.
+     * @param hasFailed its last attempt did not go well.
+     */
+    enter(id: ResourceId, hasFailed: boolean, because: readonly string[]): boolean {
       if (hasFailed && failing.size >= places()) {
         waiting.set(id, because);
         return false;
@@ -56,16 +45,21 @@ export function createSlots(limit: () => number): Slots {
       if (hasFailed) failing.add(id);
       return true;
     },
-    slow(id) {
+    /**
+     * It has been running for long: it takes no place from anybody from now on.
+     * @returns one that waits for the place, if any.
+     */
+    slow(id: ResourceId): Waiting | undefined {
       if (!running.has(id)) return undefined;
       slow.add(id);
       return failing.delete(id) ? takeWaiting() : undefined;
     },
-    leave(id) {
+    /** @returns one that waits for the place, if any. */
+    leave(id: ResourceId): Waiting | undefined {
       running.delete(id);
       const wasSlow = slow.delete(id);
       return failing.delete(id) || wasSlow ? takeWaiting() : undefined;
     },
-    forget: (id) => void waiting.delete(id),
+    forget: (id: ResourceId): void => void waiting.delete(id),
   };
 }

@@ -52,42 +52,24 @@ export function eventsOf(event: ApplyEvent): readonly EventDraft[] {
 }
 
 function finished({ action, scope, result }: Extract<ApplyEvent, { type: 'finished' }>): readonly EventDraft[] {
-  const facts = { resource: action.resource, scope };
-  const name = `${action.resource}: ${action.summary}`;
-  const about = { action: action.id, cause: action.cause, summary: action.summary };
+  if (result.status === 'skipped') return [];
+  const { id, resource, cause, summary } = action;
+  const name = `${resource}: ${summary}`;
+  const about = { action: id, cause, summary, answer: answerJson(result.answer) };
+  const facts = { type: `action.${result.status}`, resource, scope } as const;
   switch (result.status) {
     case 'done':
-      return [
-        {
-          ...facts,
-          type: 'action.done',
-          severity: 'info',
-          message: name,
-          detail: { ...about, answer: answerJson(result.answer) },
-        },
-      ];
-    case 'failed':
-      return [
-        {
-          ...facts,
-          type: 'action.failed',
-          severity: 'error',
-          message: `${name} failed: ${result.answer.message} ${result.remedy}`,
-          detail: { ...about, answer: answerJson(result.answer), request: result.request, remedy: result.remedy },
-        },
-      ];
-    case 'in-doubt':
-      return [
-        {
-          ...facts,
-          type: 'action.in-doubt',
-          severity: 'warning',
-          message: `${name}: nobody knows yet whether it was carried out (${result.answer.message}); it is looked at again`,
-          detail: { ...about, answer: answerJson(result.answer), intent: result.intent, untilMs: result.untilMs },
-        },
-      ];
-    case 'skipped':
-      return [];
+      return [{ ...facts, severity: 'info', message: name, detail: about }];
+    case 'failed': {
+      const { request, remedy, answer } = result;
+      const message = `${name} failed: ${answer.message} ${remedy}`;
+      return [{ ...facts, severity: 'error', message, detail: { ...about, request, remedy } }];
+    }
+    case 'in-doubt': {
+      const { intent, untilMs, answer } = result;
+      const message = `${name}: nobody knows yet whether it was carried out (${answer.message}); it is looked at again`;
+      return [{ ...facts, severity: 'warning', message, detail: { ...about, intent, untilMs } }];
+    }
     default:
       return unreachable(result);
   }

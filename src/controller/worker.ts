@@ -3,18 +3,17 @@ import type { LedgerOperation } from '../ledger/ledger.ts';
 import { isLedgerLost } from '../ledger/errors.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { ResourceId } from '../model/ids.ts';
-import type { Observed } from '../model/shown.ts';
 import type { ResourceStatus } from '../model/status.ts';
-import { type Prepared, reconcile, type Seen } from '../reconcile/reconcile.ts';
-import { shownLines } from '../reconcile/shown.ts';
-import { DaemonPolicy, type Passed, type PassEnvironment } from './daemon-policy.ts';
-import { type Next, driftDetected, judgePass } from './aftermath.ts';
+import { after } from '../runtime/clock.ts';
+import { type Prepared, reconcile } from '../reconcile/reconcile.ts';
+import { DaemonPolicy, type Passed } from './daemon-policy.ts';
+import { type Requeue, driftDetected, judgePass } from './aftermath.ts';
 import { modeOf } from './conditions.ts';
-import { type Core, expected, milestone, passOptions, publish, resyncMs, worldOf } from './core.ts';
+import { type Core, expected, milestone, publish, resyncMs, worldOf } from './core.ts';
 import { followDrift } from './drift.ts';
 import type { EventDraft } from './events.ts';
-import { healthAfter } from './health-look.ts';
-import { keepFact, keepRecord, line } from './keeping.ts';
+import { healthAfter } from './health.ts';
+import { keepRecord, line } from './ledger-records.ts';
 import type { AppRecord } from './record.ts';
 import { remindOfSuspended } from './reminders.ts';
 import type { Waiting } from './slots.ts';
@@ -40,14 +39,11 @@ export async function work(core: Core, id: ResourceId, because: readonly string[
     return;
   }
   const done = new AbortController();
-  options.clock.sleep(SLOW_PASS_MS, done.signal).then(
-    () => {
-      wake(core, slots.slow(id));
-      // Another may begin in its place; asking for what comes anyway lets the queue look.
-      queue.addAfter(id, resyncMs(core), 'resync');
-    },
-    () => {},
-  );
+  after(options.clock, SLOW_PASS_MS, done.signal, () => {
+    wake(core, slots.slow(id));
+    // Another may begin in its place; asking for what comes anyway lets the queue look.
+    queue.addAfter(id, resyncMs(core), 'resync');
+  });
   try {
     await onePass(core, record, because);
   } catch (error) {
@@ -73,7 +69,7 @@ interface FirstLook {
 }
 
 async function onePass(core: Core, record: AppRecord, because: readonly string[]): Promise<void> {
-  const { options, keeping, configuration, queue } = core;
+  const { options, sourceLedger, configuration, queue } = core;
   const { clock, log } = options;
   const { revision, work: wanted } = record;
   const gate = await core.gates.before(record);
@@ -87,7 +83,10 @@ async function onePass(core: Core, record: AppRecord, because: readonly string[]
   record.isRunning = true;
   log.debug('looking', { application: record.id, revision, because: because.join(', ') });
   const look: FirstLook = { resources: record.status.resources, lines: [] };
-  const result = await passOrError(core, record, revision, environmentOf(core, record, revision, look));
+  const policy = new DaemonPolicy(core, record, revision, (prepared) =>
+    planned(core, record, revision, prepared, look),
+  );
+  const result = await passOrError(core, record, revision, policy);
   const { outcome } = result;
   if (outcome.type !== 'refused' && outcome.error !== undefined && isLedgerLost(outcome.error))
     core.lose(outcome.error);
@@ -103,7 +102,6 @@ async function onePass(core: Core, record: AppRecord, because: readonly string[]
     nowMs: clock.now(),
     lookEveryMs: LOOK_EVERY_MS,
   });
-  if (passed.seen !== undefined) record.observed = await observedOf(core, passed.seen);
   record.isRunning = false;
   if (record.work === wanted) tried(core, record, revision);
   const { suspendedNotifyAfterMs } = configuration.settings.controller;
@@ -112,38 +110,8 @@ async function onePass(core: Core, record: AppRecord, because: readonly string[]
     ...after.events,
     ...remindOfSuspended(record, suspendedNotifyAfterMs, clock.now()),
   ]);
-  await keepRecord(keeping, record, [...look.lines, ...after.lines]);
+  await keepRecord(sourceLedger, record, [...look.lines, ...after.lines]);
   again(core, record, after.next);
-}
-
-function environmentOf(core: Core, record: AppRecord, revision: string, look: FirstLook): PassEnvironment {
-  const { options, intake, keeping, configuration, shared } = core;
-  return {
-    clock: options.clock,
-    keeping,
-    options: { ...passOptions(configuration), ...(shared === undefined ? {} : { shared, isAlone: record.isAlone }) },
-    pruneAfterMs: configuration.settings.controller.pruneAfterMs,
-    account: core.account,
-    budget: core.budget,
-    source: intake.accepted?.desired ?? record.work.resources,
-    revision,
-    keepAccount: async (account) => {
-      if (account === core.account) await keepFact(keeping, 'account', account.state);
-    },
-    // An application that was not taken over yet has a plan of the revision before.
-    isStanding: () => intake.isStanding && record.snapshot === intake.accepted?.snapshot,
-    keeps: (prunes) => intake.keeps(prunes),
-    claims: core.claims,
-    recordOf: (id) => core.records.get(id),
-    pauseOf: (scope) => core.gates.pauseOf(record, scope),
-    planned: (prepared) => planned(core, record, revision, prepared, look),
-  };
-}
-
-/** What kinds show of an observation, from what was read for it: views ask the platform for nothing. */
-async function observedOf({ options: { clock, kinds } }: Core, seen: Seen): Promise<Observed> {
-  const { lines } = await shownLines(seen, kinds, 'known');
-  return { atMs: clock.now() - (clock.monotonic() - seen.observedAtMs), lines };
 }
 
 /** What is wanted now was tried, by this pass. */
@@ -161,12 +129,7 @@ function isCutOff({ outcome }: Passed): boolean {
   return outcome.type !== 'refused' && outcome.error?.code === 'platform/stopped';
 }
 
-async function passOrError(
-  core: Core,
-  record: AppRecord,
-  revision: string,
-  environment: PassEnvironment,
-): Promise<Passed> {
+async function passOrError(core: Core, record: AppRecord, revision: string, policy: DaemonPolicy): Promise<Passed> {
   const { work: wanted } = record;
   let begun = false;
   const emit = (event: ApplyEvent): void => {
@@ -181,10 +144,9 @@ async function passOrError(
   // A newer wish, or the end of the process: what is in flight is finished, nothing new is begun.
   const stopRequested = (): 'interrupted' | undefined =>
     core.stop.aborted || record.work !== wanted ? 'interrupted' : undefined;
-  const policy = new DaemonPolicy(record, environment);
   try {
     const world = worldOf(core, wanted, record.snapshot, { emit, stopRequested });
-    return policy.findings(await reconcile(wanted, world, environment.options, policy));
+    return policy.findings(await reconcile(wanted, world, policy.options, policy));
   } catch (error) {
     if (!(error instanceof PortolanError)) throw error;
     // The configuration lacks its platform, or a secret of that.
@@ -236,7 +198,7 @@ function tellLog({ options: { log } }: Core, { status }: AppRecord, revision: st
     });
 }
 
-function again(core: Core, record: AppRecord, next: Next): void {
+function again(core: Core, record: AppRecord, next: Requeue): void {
   const { queue, records, options } = core;
   if (records.get(record.id) !== record) return;
   switch (next.type) {

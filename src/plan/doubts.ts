@@ -45,6 +45,7 @@ function scopeHold(doubt: DoubtfulIntent | undefined): HoldProposal | undefined 
     code: 'intent/scope-waits',
     message: `${whatIsInDoubt(doubt)} and may still be at work, so nothing else is sent for this application before ${until}`,
     remedy: `Run the same command again after ${until}, or with --wait.`,
+    changes: [],
     untilMs: doubt.scopeUntilMs,
   };
 }
@@ -55,6 +56,7 @@ export function copyHold(doubt: DoubtfulIntent): HoldProposal {
     code: 'install/other-in-doubt',
     message: `${whatIsInDoubt(doubt)}, and what is installed may be what it made; nothing is taken over or installed here before that is settled`,
     remedy: `Settle intent ${doubt.intent.id} first: portolan ledger show ${doubt.intent.id} says how it stands.`,
+    changes: [],
   };
 }
 
@@ -65,6 +67,7 @@ function pruneHold({ inDoubt: [doubt] }: PlanInput, step: PlacedStep): HoldPropo
     code: 'prune/in-doubt',
     message: `${whatIsInDoubt(doubt)}, so nothing is removed from this application before that is settled`,
     remedy: `Settle intent ${doubt.intent.id} first: portolan ledger show ${doubt.intent.id} says how it stands.`,
+    changes: [],
   };
 }
 

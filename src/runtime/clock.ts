@@ -20,6 +20,11 @@ export interface BootTime {
   readonly uptimeMs: number;
 }
 
+/** Calls `then` once that time has passed, unless `unless` is aborted before. */
+export function after(clock: Clock, ms: number, unless: AbortSignal, then: () => void): void {
+  clock.sleep(ms, unless).then(then, () => {});
+}
+
 let bootId: string | undefined;
 
 export const systemClock: Clock = {

@@ -7,6 +7,7 @@ import fastify, {
   type FastifyServerOptions,
 } from 'fastify';
 import type { Role } from '../configuration/settings/server-spec.ts';
+import { after } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import { covers, roleFor } from './access.ts';
 import { following } from './following.ts';
@@ -67,10 +68,10 @@ export function createApp(options: AppOptions): FastifyInstance {
   app.setErrorHandler((error, request, reply) => fail(error, request, reply, options));
   // Whoever may not look is not told what there is either: the hook below comes first.
   app.setNotFoundHandler((_, reply) => sendProblem(reply, refusals.noSuchRoute, options));
-  const strangers = new Strangers(options);
+  const noteStranger = createStrangers(options);
   app.addHook('onRequest', async (request, reply) => {
     for (const [name, value] of Object.entries(headersOfAll(options))) reply.header(name, value);
-    admit(request, options, strangers);
+    admit(request, options, noteStranger);
     const { caller } = request;
     if (request.routeOptions.config.route?.isPlan === true && caller !== undefined)
       reply.raw.once('close', options.desk.plans.enter(caller.name));
@@ -169,7 +170,7 @@ function addRoute(app: FastifyInstance, route: Route, options: AppOptions): void
 }
 
 /** @throws RequestProblem for whoever is not let in. Before the body is read. */
-function admit(request: FastifyRequest, { gate, desk }: AppOptions, strangers: Strangers): void {
+function admit(request: FastifyRequest, { gate, desk }: AppOptions, noteStranger: (from: string) => void): void {
   const { identify, hostNames, metricsArePublic } = gate();
   const hosts = hostHeaders(request.raw.rawHeaders);
   if (hosts === 0) throw refusals.noHost();
@@ -185,7 +186,7 @@ function admit(request: FastifyRequest, { gate, desk }: AppOptions, strangers: S
   if (wanted === undefined) return;
   request.caller = identify(request.headers.authorization);
   if (request.caller === undefined) {
-    strangers.note(request.ip);
+    noteStranger(request.ip);
     throw refusals.noToken();
   }
   if (!covers(request.caller.role, wanted)) throw refusals.wrongRole(request.caller.role, wanted);
@@ -199,24 +200,17 @@ function hostHeaders(rawHeaders: readonly string[]): number {
 const STRANGERS_SAID_MS = 10_000;
 
 /** Requests without a valid token are in the log, but whoever sends many must not fill it. */
-class Strangers {
-  readonly #options: AppOptions;
-  #count = 0;
-  #saidMs = Number.NEGATIVE_INFINITY;
-
-  constructor(options: AppOptions) {
-    this.#options = options;
-  }
-
-  note(from: string): void {
-    const { desk, log } = this.#options;
-    this.#count += 1;
+function createStrangers({ desk, log }: AppOptions): (from: string) => void {
+  let count = 0;
+  let saidMs = Number.NEGATIVE_INFINITY;
+  return (from) => {
+    count += 1;
     const nowMs = desk.clock.monotonic();
-    if (nowMs - this.#saidMs < STRANGERS_SAID_MS) return;
-    log.warn('server: requests without a valid token were refused', { count: this.#count, lastFrom: from });
-    this.#saidMs = nowMs;
-    this.#count = 0;
-  }
+    if (nowMs - saidMs < STRANGERS_SAID_MS) return;
+    log.warn('server: requests without a valid token were refused', { count, lastFrom: from });
+    saidMs = nowMs;
+    count = 0;
+  };
 }
 
 const CLIENT_GONE = new Error('the client is gone');
@@ -227,10 +221,7 @@ async function answer(route: Route, request: FastifyRequest, reply: FastifyReply
   const { signal } = stop;
   const gone = (): void => stop.abort(CLIENT_GONE);
   reply.raw.once('close', gone);
-  desk.clock.sleep(limits.planMs, signal).then(
-    () => stop.abort(refusals.tookTooLong()),
-    () => {}, // It was answered in time.
-  );
+  after(desk.clock, limits.planMs, signal, () => stop.abort(refusals.tookTooLong()));
   const call: Call = {
     params: request.params as Call['params'],
     query: request.query,

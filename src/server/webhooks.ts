@@ -1,7 +1,7 @@
-import type { ServerWebhook } from '../configuration/settings/server-spec.ts';
+import type { ServerWebhook, WebhookType } from '../configuration/settings/server-spec.ts';
 import type { Secret } from '../model/secret.ts';
 import { Allowance } from '../runtime/allowance.ts';
-import type { Clock } from '../runtime/clock.ts';
+import { after, type Clock } from '../runtime/clock.ts';
 import type { ServerLimits } from './limits.ts';
 import { type RequestProblem, refusal } from './problem.ts';
 import { isSecret, isSigned } from './secrets.ts';
@@ -10,7 +10,7 @@ import { openedSecret, type OpenSecret } from './tokens.ts';
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 interface Sender {
-  readonly type: ServerWebhook['type'];
+  readonly type: WebhookType;
   readonly secret: () => Secret;
 }
 
@@ -28,7 +28,7 @@ export type Webhooks = ReturnType<typeof createWebhooks>;
 /** Whoever may say that the source has changed. What they say besides is not read: it is only a hint to look. */
 export function createWebhooks(settings: readonly ServerWebhook[], around: Around) {
   let senders = open(settings, around);
-  const poker = new Poker(around);
+  const poke = createPoker(around);
   const genuine = new Map<string, Allowance>();
   const { clock, limits } = around;
   const allowance = (): Allowance => new Allowance(clock, limits.webhookBurst, limits.webhookPerSecond / 1_000);
@@ -60,7 +60,7 @@ export function createWebhooks(settings: readonly ServerWebhook[], around: Aroun
       const bucket = genuine.get(name) ?? allowance();
       genuine.set(name, bucket);
       if (!take(bucket)) throw tooMany();
-      poker.poke(`webhook ${name}`);
+      poke(`webhook ${name}`);
     },
     /** @throws PortolanError `invalid` for a secret that is missing or too short; the former ones then stay. */
     reload: (next: readonly ServerWebhook[]): void => {
@@ -93,7 +93,7 @@ function isGenuine({ type, secret }: Sender, headers: Headers, bytes: Uint8Array
   return type === 'gitlab' ? isSecret(secret(), said) : isSigned(secret(), bytes, said);
 }
 
-const SIGNATURES: Readonly<Record<ServerWebhook['type'], { readonly header: string; readonly prefix: string }>> = {
+const SIGNATURES: Readonly<Record<WebhookType, { readonly header: string; readonly prefix: string }>> = {
   github: { header: 'x-hub-signature-256', prefix: 'sha256=' },
   gitea: { header: 'x-gitea-signature', prefix: '' },
   generic: { header: 'x-portolan-signature', prefix: 'sha256=' },
@@ -101,35 +101,23 @@ const SIGNATURES: Readonly<Record<ServerWebhook['type'], { readonly header: stri
 };
 
 /** Passes hints on at once, but no more often than may be; what comes in between is one hint at the end. */
-class Poker {
-  readonly #around: Around;
-  #isResting = false;
-  #waiting: string | undefined;
-
-  constructor(around: Around) {
-    this.#around = around;
-  }
-
-  poke(because: string): void {
-    if (this.#isResting) {
-      this.#waiting ??= because;
+function createPoker({ clock, limits, signal, poke }: Around): (because: string) => void {
+  let isResting = false;
+  let waiting: string | undefined;
+  return function hint(because) {
+    if (isResting) {
+      waiting ??= because;
       return;
     }
-    this.#isResting = true;
-    this.#around.poke(because);
-    const { clock, limits, signal } = this.#around;
-    clock.sleep(limits.pokeMs, signal).then(
-      () => this.#rested(),
-      () => {}, // It closes.
-    );
-  }
-
-  #rested(): void {
-    this.#isResting = false;
-    const waiting = this.#waiting;
-    this.#waiting = undefined;
-    if (waiting !== undefined) this.poke(waiting);
-  }
+    isResting = true;
+    poke(because);
+    after(clock, limits.pokeMs, signal, () => {
+      isResting = false;
+      const next = waiting;
+      waiting = undefined;
+      if (next !== undefined) hint(next);
+    });
+  };
 }
 
 const forged = (): RequestProblem =>

@@ -1,28 +1,25 @@
 import { hash } from 'node:crypto';
-import type { Ledger } from '../ledger/ledger.ts';
+import { recordOfSource, type SourceLedger } from '../ledger/source-ledger.ts';
 import { amendmentOf } from '../manifest/amended-set.ts';
 import type { ResourceId, ScopeKey } from '../model/ids.ts';
 import { canonicalJson, type Json } from '../model/json.ts';
 import type { Snapshot } from '../model/owned.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
 import { mayPrune, type Succession } from '../plan/guard.ts';
-import type { Clock } from '../runtime/clock.ts';
 import type { Descent } from './revision.ts';
 
 /** Stands where a snapshot of plain files has no commit. */
 const NO_COMMIT = '-';
 
 /** The commit that manifests were read from. */
-export interface SnapshotCommit {
+interface SnapshotCommit {
   /** Whole id. */
   readonly id: string;
   descentFrom(ancestor: string): Promise<Descent>;
 }
 
 /** A source whose manifests were checked and planned. */
-export interface AcceptedSource {
-  readonly ledger: Ledger;
-  readonly source: string;
+interface CheckedSource extends SourceLedger {
   /** `snapshotId` of what was accepted. */
   readonly snapshot: string;
   /** Resources in it. */
@@ -32,7 +29,6 @@ export interface AcceptedSource {
   /** A person has said that it may name much less than before. */
   readonly allowShrunk: boolean;
   readonly allowRewind: boolean;
-  readonly actor: string;
 }
 
 /** Of a line: what a resource says, in hexadecimal. */
@@ -119,10 +115,8 @@ export async function successionOf(
  * Writes down that a source is accepted: when its guards let it through, and before the first intent that refers to it.
  * @returns what the ledger says of it now.
  */
-export async function acceptSnapshot(
-  { ledger, source, snapshot: id, objects: size, commit, allowShrunk, allowRewind, actor }: AcceptedSource,
-  clock: Clock,
-): Promise<Snapshot> {
+export async function acceptSnapshot(checked: CheckedSource): Promise<Snapshot> {
+  const { ledger, source, snapshot: id, objects: size, commit, allowShrunk, allowRewind, clock } = checked;
   const commitId = commit?.id ?? NO_COMMIT;
   const last = await ledger.lastSnapshot(source);
   const succession = allowRewind ? undefined : await successionOf(commit, last);
@@ -130,23 +124,17 @@ export async function acceptSnapshot(
   const named = String(allowShrunk ? size : Math.max(size, await largestSince({ ledger, source })));
   const isKnown = last?.id === id && last.commit === commitId && last.pruneOk === pruneOk;
   if (isKnown && (await ledger.fact(sizeFact(source))) === named) return last;
-  const atMs = clock.now();
-  const snapshot = { id, source, commit: commitId, manifestHash: id, objects: size, pruneOk, acceptedMs: atMs };
-  await ledger.commit({
-    scope: `source:${source}`,
-    actor,
-    atMs,
-    operations: [
-      { op: 'accept-snapshot', snapshot },
-      { op: 'set-fact', key: sizeFact(source), value: named },
-      { op: 'record', event: 'snapshot', detail: { id, commit: commitId, objects: snapshot.objects } },
-    ],
-  });
+  const snapshot = { id, source, commit: commitId, manifestHash: id, objects: size, pruneOk, acceptedMs: clock.now() };
+  await recordOfSource(checked, [
+    { op: 'accept-snapshot', snapshot },
+    { op: 'set-fact', key: sizeFact(source), value: named },
+    { op: 'record', event: 'snapshot', detail: { id, commit: commitId, objects: size } },
+  ]);
   return snapshot;
 }
 
 /** A source as it was accepted, and where its removals stand. */
-export interface LostResources extends Pick<AcceptedSource, 'ledger' | 'source' | 'actor'> {
+interface LostResources extends SourceLedger {
   readonly desired: DesiredState;
   /** Scopes whose removals are done once the ledger has no more of them. Those that a person approved are done already. */
   readonly scopes: ReadonlySet<ScopeKey>;
@@ -156,18 +144,17 @@ export interface LostResources extends Pick<AcceptedSource, 'ledger' | 'source' 
  * Measures the source by what it names now, once everything it lost was removed: by a command, after its time, or because
  * a person approved it. Until then several commits that each remove a little count together.
  */
-export async function settleLost({ desired, scopes, ...accepted }: LostResources, clock: Clock): Promise<void> {
-  const { ledger, source, actor } = accepted;
+export async function settleLost({ desired, scopes, ...accepted }: LostResources): Promise<void> {
+  const { ledger, source } = accepted;
   if ((await largestSince(accepted)) <= desired.size) return;
   const rows = await ledger.objects({ source });
   if (rows.some(({ state, scope, resource }) => state !== 'gone' && scopes.has(scope) && !desired.has(resource)))
     return;
-  const operations = [{ op: 'set-fact', key: sizeFact(source), value: String(desired.size) }] as const;
-  await ledger.commit({ scope: `source:${source}`, actor, atMs: clock.now(), operations });
+  await recordOfSource(accepted, [{ op: 'set-fact', key: sizeFact(source), value: String(desired.size) }]);
 }
 
 /** Returns how many resources the source named at most since all that it lost was removed. */
-export async function largestSince({ ledger, source }: Pick<AcceptedSource, 'ledger' | 'source'>): Promise<number> {
+export async function largestSince({ ledger, source }: Pick<SourceLedger, 'ledger' | 'source'>): Promise<number> {
   return Number((await ledger.fact(sizeFact(source))) ?? 0);
 }
 

@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto';
 import type { SourceLimits } from '../configuration/settings/source-spec.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import { recordOfSource, type SourceLedger } from '../ledger/source-ledger.ts';
 import { type ErrorFacts, PortolanError } from '../model/errors.ts';
 import type { EpochMs } from '../model/time.ts';
-import type { Clock } from '../runtime/clock.ts';
 
 /** Codes of errors that end the thread of a source: what was read is not read again until somebody asks for it. */
 const CODES: ReadonlySet<string> = new Set([
@@ -18,11 +17,7 @@ export function isUnreadable(error: unknown): error is PortolanError {
   return error instanceof PortolanError && CODES.has(error.code);
 }
 
-export interface UnreadableOptions {
-  readonly ledger: Ledger;
-  readonly clock: Clock;
-  readonly source: string;
-  readonly actor: string;
+export interface UnreadableOptions extends SourceLedger {
   /** Of Portolan: another one may cope. */
   readonly version: string;
 }
@@ -119,10 +114,8 @@ export class Unreadable {
   }
 
   async #write(stored: Stored): Promise<void> {
-    const { ledger, clock, source, actor } = this.#options;
     const value = JSON.stringify(stored);
-    const operations = [{ op: 'set-fact', key: factOf(source), value }] as const;
-    await ledger.commit({ scope: `source:${source}`, actor, atMs: clock.now(), operations });
+    await recordOfSource(this.#options, [{ op: 'set-fact', key: factOf(this.#options.source), value }]);
   }
 }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
-  createCircuitBreaker,
+  CircuitBreaker,
   FAILURES_TO_OPEN,
   isPlatformFailure,
   LOOK_MS_MAX,
@@ -18,7 +18,7 @@ const app = (name: string | number): ResourceId => `Application/${name}`;
 
 function scene() {
   const clock = new VirtualClock();
-  const breaker = createCircuitBreaker(clock);
+  const breaker = new CircuitBreaker(clock);
   /** One pass; undefined: it was not let through. */
   const pass = (name: string | number, result: PassResult): 'opened' | 'closed' | 'nothing' | 'kept out' => {
     if (breaker.admit(place, app(name)).type === 'wait') return 'kept out';

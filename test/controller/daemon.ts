@@ -1,7 +1,7 @@
 import { reconciledKinds } from '../../src/kinds/registry.ts';
 import { kindDeclarations } from '../../src/configuration/declarations.ts';
 import type { StoreAccess } from '../../src/kinds/reconciled.ts';
-import { type Controller, createController } from '../../src/controller/controller.ts';
+import { Controller } from '../../src/controller/controller.ts';
 import { nothingAllowed, type Allowances } from '../../src/controller/acceptance.ts';
 import type { ControllerConfiguration } from '../../src/controller/options.ts';
 import { silentObserver } from '../support/silent-observer.ts';
@@ -236,7 +236,7 @@ export class DaemonWorld {
   }
 
   #open(allow: Allowances): Controller {
-    const controller = createController({
+    const controller = new Controller({
       kinds: reconciledKinds,
       clock: this.clock,
       random: this.#random,

@@ -145,10 +145,7 @@ export function handMadeApi(applications: readonly ApplicationStatus[] = []): Ha
       ...api.statusFacts,
     }),
     applications: () => api.applicationsNow,
-    application: (id) => {
-      const found = api.applicationsNow.find((one) => one.id === id);
-      return found && { ...found, observed: null };
-    },
+    application: (id) => api.applicationsNow.find((one) => one.id === id),
     sync: never,
     pokeSource: never,
     suspend: never,

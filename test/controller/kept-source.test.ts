@@ -31,9 +31,9 @@ test('whatever was kept before, what is kept now comes back byte by byte', async
   });
   await fc.assert(
     fc.asyncProperty(sourceFiles, fc.array(step, { maxLength: 6 }), async (first, steps) => {
-      const { keeping } = kept();
-      expect(await restoreSource(keeping)).toBeUndefined();
-      let [keeper, packer] = [new SourceKeeper(keeping), new Packer()];
+      const { sourceLedger } = kept();
+      expect(await restoreSource(sourceLedger)).toBeUndefined();
+      let [keeper, packer] = [new SourceKeeper(sourceLedger), new Packer()];
       let files = first;
       for (const [number, { files: others, changed, isRestarted }] of [NOTHING, ...steps].entries()) {
         files = others ?? files;
@@ -43,9 +43,9 @@ test('whatever was kept before, what is kept now comes back byte by byte', async
           const contentId = `id:${content.toString('hex')}`;
           if (old !== undefined) files = files.with(files.indexOf(old), { path: old.path, content, contentId });
         }
-        if (isRestarted) [keeper, packer] = [new SourceKeeper(keeping), new Packer()];
+        if (isRestarted) [keeper, packer] = [new SourceKeeper(sourceLedger), new Packer()];
         await keeper.keep(`s${number}`, `r${number}`, contentsOf(files, packer));
-        const { files: restored, ...rest } = await allOf(keeping);
+        const { files: restored, ...rest } = await allOf(sourceLedger);
         expect(rest).toEqual({ snapshot: `s${number}`, revision: `r${number}` });
         expect(restored.toSorted(byPath)).toEqual(files.toSorted(byPath));
       }
@@ -57,13 +57,13 @@ test('whatever was kept before, what is kept now comes back byte by byte', async
 const NOTHING = { files: undefined, changed: [], isRestarted: false };
 
 test('one changed file of a thousand is written with a few others', async () => {
-  const { keeping, commits } = kept();
+  const { sourceLedger, commits } = kept();
   const files = Array.from({ length: 1_000 }, (_, number) => ({
     path: `team-${number % 20}/app-${number}/application.yaml`,
     content: Buffer.from(`name: ${number}`),
     contentId: `${number}`,
   }));
-  const [keeper, packer] = [new SourceKeeper(keeping), new Packer()];
+  const [keeper, packer] = [new SourceKeeper(sourceLedger), new Packer()];
   await keeper.keep('s1', 'r1', contentsOf(files, packer));
   expect(commits.at(-1)?.operations).toHaveLength(33);
   const changed = files.with(500, { ...(files[500] as (typeof files)[0]), contentId: 'another' });
@@ -72,21 +72,21 @@ test('one changed file of a thousand is written with a few others', async () => 
 });
 
 test('what an earlier build kept is no ground to go on from, nor to stop', async () => {
-  const { keeping } = kept();
+  const { sourceLedger } = kept();
   const operations = [{ op: 'set-fact', key: 'files default', value: 'H4sIAAAAAAAAA4uOBQApu0wNAgAAAA==' }] as const;
-  await keeping.ledger.commit({ scope: 'source:default', actor: 'test', atMs: 1_000, operations });
-  expect(await restoreSource(keeping)).toBeUndefined();
+  await sourceLedger.ledger.commit({ scope: 'source:default', actor: 'test', atMs: 1_000, operations });
+  expect(await restoreSource(sourceLedger)).toBeUndefined();
   const files = [{ path: 'a.yaml', content: Buffer.from('a') }];
-  await new SourceKeeper(keeping).keep('s', 'r', contentsOf(files, new Packer()));
-  expect(await allOf(keeping)).toEqual({ snapshot: 's', revision: 'r', files });
+  await new SourceKeeper(sourceLedger).keep('s', 'r', contentsOf(files, new Packer()));
+  expect(await allOf(sourceLedger)).toEqual({ snapshot: 's', revision: 'r', files });
 });
 
 function contentsOf(files: readonly SourceFile[], packer: Packer): HeldContents {
   return new HeldContents(kindDeclarations, files, [], new FileCache(), packer);
 }
 
-async function allOf(keeping: Parameters<typeof restoreSource>[0]) {
-  const kept = await restoreSource(keeping);
+async function allOf(sourceLedger: Parameters<typeof restoreSource>[0]) {
+  const kept = await restoreSource(sourceLedger);
   if (kept === undefined) throw new Error('nothing was kept');
   const files: SourceFile[] = [];
   for await (const text of kept.parts()) files.push(...(await unpack(text)));
@@ -101,7 +101,7 @@ function kept() {
     commits.push(transaction);
     await commit(transaction);
   };
-  return { keeping: { ledger, clock: new VirtualClock(), source: 'default', actor: 'test' }, commits };
+  return { sourceLedger: { ledger, clock: new VirtualClock(), source: 'default', actor: 'test' }, commits };
 }
 
 function byPath(left: SourceFile, right: SourceFile): number {

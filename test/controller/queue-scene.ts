@@ -1,5 +1,5 @@
 import type { ResourceId } from '../../src/model/ids.ts';
-import { createWorkQueue } from '../../src/controller/queue.ts';
+import { WorkQueue } from '../../src/controller/queue.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
@@ -19,7 +19,7 @@ export function scene({ concurrency = (): number => 1 } = {}) {
   const observed: string[] = [];
   const errors: unknown[] = [];
   const running = new Map<ResourceId, PromiseWithResolvers<void>>();
-  const queue = createWorkQueue({
+  const queue = new WorkQueue({
     clock,
     random: { next: () => 0, hex: () => '' },
     concurrency,

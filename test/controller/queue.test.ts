@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CHANGES_IN_A_ROW, createWorkQueue, REASONS_MAX } from '../../src/controller/queue.ts';
+import { CHANGES_IN_A_ROW, WorkQueue, REASONS_MAX } from '../../src/controller/queue.ts';
 import type { ResourceId } from '../../src/model/ids.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 import { seededRandom, VirtualClock } from '../support/virtual-clock.ts';
@@ -198,7 +198,7 @@ test('10,000 keys: one timer at a time, each key on time, at little cost', async
     },
   };
   const observer = { queued: () => {}, began: () => {}, ended: () => {}, retried: () => {} };
-  const queue = createWorkQueue({ clock: counted, random, concurrency: () => 16, observer });
+  const queue = new WorkQueue({ clock: counted, random, concurrency: () => 16, observer });
   const before = process.cpuUsage();
   const lateMs: number[] = [];
   const dueMs = new Map<ResourceId, number>();

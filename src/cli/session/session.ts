@@ -301,19 +301,17 @@ function runPolicy(session: Session): RunPolicy {
 /** A source is accepted when its guards let it through, and before the first intent that refers to it. */
 export async function acceptInput(session: Session, clock: Clock, command = 'apply'): Promise<void> {
   const { ledger, source, input, allowRewind } = session;
-  await acceptSnapshot(
-    {
-      ledger,
-      source,
-      snapshot: snapshotId(input.desired),
-      objects: input.desired.size,
-      commit: input.commit,
-      allowShrunk: false,
-      allowRewind,
-      actor: `portolan ${command}`,
-    },
+  await acceptSnapshot({
+    ledger,
     clock,
-  );
+    source,
+    snapshot: snapshotId(input.desired),
+    objects: input.desired.size,
+    commit: input.commit,
+    allowShrunk: false,
+    allowRewind,
+    actor: `portolan ${command}`,
+  });
 }
 
 /** Every application was looked at: what the source lost may be removed by now. */
@@ -321,5 +319,5 @@ export async function settleInput(session: Session, { prepared, errors }: Survey
   const { ledger, source, input } = session;
   const scopes = new Set(prepared.map(({ scope }) => scopeKey(scope)));
   if (errors.length === 0)
-    await settleLost({ ledger, source, desired: input.desired, scopes, actor: 'portolan apply' }, clock);
+    await settleLost({ ledger, clock, source, desired: input.desired, scopes, actor: 'portolan apply' });
 }

@@ -29,12 +29,6 @@ export interface NotificationsOptions extends SenderOptions {
   readonly source: string;
 }
 
-/** Notifications under way. */
-export interface Notifications {
-  /** Hears no more events, tells what waits as long as `graceMs` lasts, and lets go of the rest. */
-  close(graceMs: number): Promise<void>;
-}
-
 /** Messages that may wait for one receiver; then the oldest are dropped. */
 const WAITING_MAX = 200;
 /** A commit's status whose state stays the same is told again with other words only after this. */
@@ -54,7 +48,7 @@ interface Receiver {
  * a receiver does or does not do, neither the controller nor another receiver waits for it.
  * @throws PortolanError `secret/missing` when a reference of a receiver leads nowhere.
  */
-export function startNotifications(options: NotificationsOptions): Notifications {
+export function startNotifications(options: NotificationsOptions) {
   const { settings, api, clock, redact } = options;
   const outbound = createOutbound(clock);
   const receivers = settings.receivers.flatMap((spec) => {
@@ -71,7 +65,8 @@ export function startNotifications(options: NotificationsOptions): Notifications
           for (const receiver of receivers) receiver.hear(event, told);
         });
   return {
-    async close(graceMs) {
+    /** Hears no more events, tells what waits as long as `graceMs` lasts, and lets go of the rest. */
+    async close(graceMs: number): Promise<void> {
       unsubscribe();
       await Promise.all(receivers.map((receiver) => receiver.close(graceMs)));
       await outbound.close();
@@ -124,19 +119,8 @@ function openReceiver(
 }
 
 /** What all queues have in common. */
-function queueOf(spec: ReceiverSettings, { clock, random, log, redact, counts }: NotificationsOptions, post: Post) {
-  return {
-    receiver: spec.name,
-    capacity: WAITING_MAX,
-    ratePerMinute: spec.ratePerMinute,
-    timeoutMs: spec.timeoutMs,
-    post,
-    clock,
-    random,
-    log,
-    redact,
-    counts,
-  };
+function queueOf({ name, ratePerMinute, timeoutMs }: ReceiverSettings, options: NotificationsOptions, post: Post) {
+  return { ...options, receiver: name, capacity: WAITING_MAX, ratePerMinute, timeoutMs, post };
 }
 
 function eventReceiver(
@@ -167,18 +151,8 @@ function eventReceiver(
 /** `now`: of the accepted commit, as it stands when it is told. */
 type StatusItem = { readonly type: 'now' } | { readonly type: 'fixed'; readonly verdict: CommitVerdict };
 
-interface ToldStatuses {
-  verdictOf(item: StatusItem): CommitVerdict | undefined;
-  isNews(item: StatusItem): boolean;
-  add(verdict: CommitVerdict): void;
-  stateOf(commit: string): CommitVerdict['state'] | undefined;
-}
-
 /** What was told of the last commits, and what there is to tell. */
-function createToldStatuses(
-  { api, clock }: NotificationsOptions,
-  labels: Readonly<Record<string, string>>,
-): ToldStatuses {
+function createToldStatuses({ api, clock }: NotificationsOptions, labels: Readonly<Record<string, string>>) {
   // By commit: one that was refused is told of in between, and does not make the accepted one news again.
   const toldOf = new Map<string, { readonly verdict: CommitVerdict; readonly atMs: number }>();
   const verdictOf = (item: StatusItem): CommitVerdict | undefined => {
@@ -199,13 +173,13 @@ function createToldStatuses(
   return {
     verdictOf,
     isNews,
-    add(verdict) {
+    add(verdict: CommitVerdict): void {
       toldOf.delete(verdict.commit);
       toldOf.set(verdict.commit, { verdict, atMs: clock.monotonic() });
       const [oldest] = toldOf.keys();
       if (toldOf.size > COMMITS_MAX && oldest !== undefined) toldOf.delete(oldest);
     },
-    stateOf: (commit) => toldOf.get(commit)?.verdict.state,
+    stateOf: (commit: string) => toldOf.get(commit)?.verdict.state,
   };
 }
 

@@ -14,13 +14,6 @@ export interface SpanMakerOptions {
   readonly export: (spans: readonly Span[]) => void;
 }
 
-/** Turns what the controller counts and tells into spans. */
-export interface SpanMaker {
-  readonly observer: ControllerObserver;
-  /** An event without secrets. */
-  readonly hear: (event: ControllerEvent) => void;
-}
-
 /** A pass under way. */
 interface Pass {
   readonly traceId: string;
@@ -47,15 +40,11 @@ const EVENTS_MAX = 50;
 const REASONS_MAX = 8;
 
 /**
- * Spans: `source` from the first look at a revision until it was accepted or refused; `pass` over one application, in
+ * Turns what the controller counts and tells into spans: `source` from the first look at a revision until it was accepted or refused; `pass` over one application, in
  * it `plan` and each `action`. The controller runs one pass at a time per application, so an event of an application
  * belongs to the pass that runs.
  */
-export function createSpanMaker(options: SpanMakerOptions): SpanMaker {
-  return new ControllerSpans(options);
-}
-
-class ControllerSpans implements SpanMaker, ControllerObserver {
+export class SpanMaker implements ControllerObserver {
   readonly #options: SpanMakerOptions;
   readonly #passes = new Map<ResourceId, Pass>();
   readonly #reasons = new Map<ResourceId, string[]>();
@@ -125,7 +114,8 @@ class ControllerSpans implements SpanMaker, ControllerObserver {
     }
   };
 
-  readonly hear: SpanMaker['hear'] = (event) => {
+  /** Takes an event without secrets. */
+  readonly hear = (event: ControllerEvent): void => {
     if (event.type.startsWith('source.')) {
       this.#reading = this.#ofSource(event, this.#reading);
       return;

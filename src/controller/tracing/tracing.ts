@@ -5,22 +5,13 @@ import { Delivery, type SenderOptions } from '../delivery.ts';
 import { redacted } from '../notifications/payload.ts';
 import { createOutbound, type OutboundSecret } from '../outbound.ts';
 import { exportRequest, type Span } from './otlp.ts';
-import { createSpanMaker } from './spans.ts';
+import { SpanMaker } from './spans.ts';
 
 export interface TracingOptions extends SenderOptions {
   readonly settings: TracesSpec;
   /** Base address of the collector, as `tracesEndpoint` found it. */
   readonly endpoint: string;
   readonly version: string;
-}
-
-/** Traces on their way to a collector. */
-export interface Tracing {
-  readonly observer: ControllerObserver;
-  /** Hears the controller's events from now on, too. @returns how to stop that. */
-  attach(api: Pick<ControllerApi, 'events'>): () => void;
-  /** Sends what waits as long as `graceMs` lasts, and lets go of the rest. */
-  close(graceMs: number): Promise<void>;
 }
 
 /** Spans that may wait; a collector that does not answer costs no more memory than these. */
@@ -42,7 +33,7 @@ export function tracesEndpoint(
  * Traces over OTLP/HTTP as JSON, which every collector takes. It is our own few lines and not the OpenTelemetry SDK: the
  * controller knows its passes, plans and actions already, and nothing here is instrumented by patching.
  */
-export function startTracing(options: TracingOptions): Tracing {
+export function startTracing(options: TracingOptions) {
   const { settings, endpoint, version, clock, random, redact } = options;
   const outbound = createOutbound(clock);
   const headers: [string, () => Secret][] = settings.headers.map(({ name, value }) => [
@@ -50,6 +41,7 @@ export function startTracing(options: TracingOptions): Tracing {
     options.openSecret(value, `Settings telemetry header ${name}`),
   ]);
   const delivery = new Delivery<Span[]>({
+    ...options,
     receiver: 'traces',
     capacity: 1,
     ratePerMinute: REQUESTS_PER_MINUTE,
@@ -70,22 +62,20 @@ export function startTracing(options: TracingOptions): Tracing {
       return older;
     },
     post: outbound.post,
-    clock,
-    random,
-    log: options.log,
-    redact,
-    counts: options.counts,
   });
-  const maker = createSpanMaker({
+  const maker = new SpanMaker({
     clock,
     random,
     sampleShare: settings.sampleShare,
     export: (spans) => delivery.push('spans', [...spans]),
   });
   return {
-    observer: maker.observer,
-    attach: (api) => api.events.subscribe((event) => maker.hear(redacted(event, redact))),
-    async close(graceMs) {
+    observer: maker satisfies ControllerObserver,
+    /** Hears the controller's events from now on, too. @returns how to stop that. */
+    attach: (api: Pick<ControllerApi, 'events'>): (() => void) =>
+      api.events.subscribe((event) => maker.hear(redacted(event, redact))),
+    /** Sends what waits as long as `graceMs` lasts, and lets go of the rest. */
+    async close(graceMs: number): Promise<void> {
       await delivery.close(graceMs);
       await outbound.close();
     },

@@ -5,12 +5,10 @@ export interface AliasMove {
   readonly to: string;
 }
 
-export interface AliasStep {
-  /** `park` breaks a circle: the alias is wanted by another port of it. */
-  readonly type: 'set' | 'park';
-  readonly port: number;
-  readonly alias: string;
-}
+export type AliasStep =
+  | { readonly type: 'set'; readonly port: number; readonly alias: string; readonly from: string }
+  /** Breaks a circle: the alias is wanted by another port of it. */
+  | { readonly type: 'park'; readonly port: number; readonly alias: string; readonly from: string };
 
 /** A move that cannot be made, because a port that is not moving has the alias, or two ports share one. */
 export interface AliasConflict {
@@ -43,7 +41,7 @@ export function orderAliasMoves(
   while (pending.length > 0) {
     const free = pending.find((move) => holderOf(current, move.to, move.port) === undefined);
     if (free !== undefined) {
-      steps.push({ type: 'set', port: free.port, alias: free.to });
+      steps.push({ type: 'set', port: free.port, alias: free.to, from: current.get(free.port) ?? free.from });
       current.set(free.port, free.to);
       pending = pending.filter((move) => move !== free);
       continue;
@@ -66,7 +64,7 @@ export function orderAliasMoves(
     const parked = pending[0];
     if (parked === undefined) break;
     const alias = temporaryAlias(parked.to, current);
-    steps.push({ type: 'park', port: parked.port, alias });
+    steps.push({ type: 'park', port: parked.port, alias, from: current.get(parked.port) ?? parked.from });
     current.set(parked.port, alias);
   }
   return { steps, conflicts };

@@ -1,4 +1,3 @@
-import { addPort, deletePort, updatePort } from './requests.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import type { PortRecord } from '../../model/observed.ts';
 import type { OwnedObject } from '../../model/owned.ts';
@@ -58,7 +57,8 @@ function toWrite(step: ComponentStep, { app }: CallContext): WriteRequest {
   const { serviceId, port } = step;
   switch (step.type) {
     case 'add_port':
-      return addPort({
+      return {
+        operation: 'addPort',
         app,
         serviceId,
         port: {
@@ -67,24 +67,31 @@ function toWrite(step: ComponentStep, { app }: CallContext): WriteRequest {
           inner: step.inner,
           ...(step.alias === undefined ? {} : { alias: step.alias }),
         },
-      });
+      };
     case 'open_inner':
     case 'close_inner':
     case 'open_outer':
     case 'close_outer':
-      return updatePort({ app, serviceId, port, change: { action: step.type } });
+      return { operation: 'updatePort', app, serviceId, port, change: { action: step.type } };
     case 'change_protocol':
-      return updatePort({ app, serviceId, port, change: { action: 'change_protocol', protocol: step.protocol } });
+      return {
+        operation: 'updatePort',
+        app,
+        serviceId,
+        port,
+        change: { action: 'change_protocol', protocol: step.protocol },
+      };
     case 'set_service_name':
     case 'change_port_alias':
-      return updatePort({
+      return {
+        operation: 'updatePort',
         app,
         serviceId,
         port,
         change: { action: 'change_port_alias', alias: step.alias, serviceName: step.serviceName },
-      });
+      };
     case 'delete_port':
-      return deletePort({ app, serviceId, port });
+      return { operation: 'deletePort', app, serviceId, port };
     default:
       return unreachable(step);
   }

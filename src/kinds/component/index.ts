@@ -4,7 +4,6 @@ import { diffComponent } from './diff.ts';
 import { exportComponents } from './export.ts';
 import { withdrawComponent } from './withdraw.ts';
 import { COMPONENT } from './name.ts';
-import { componentView } from './view.ts';
 
 export const componentKind = defineKind({
   kind: COMPONENT,
@@ -12,6 +11,6 @@ export const componentKind = defineKind({
   diff: diffComponent,
   withdraw: withdrawComponent,
   calls: componentCalls,
-  view: componentView,
+  view: { noun: 'component' },
   exported: exportComponents,
 });

@@ -5,7 +5,6 @@ import { exportRules } from './export.ts';
 import { fulfilOwed } from './owed.ts';
 import { withdrawRule } from './withdraw.ts';
 import { GATEWAY_RULE } from './name.ts';
-import { ruleView } from './view.ts';
 
 export const ruleKind = defineKind({
   kind: GATEWAY_RULE,
@@ -15,6 +14,6 @@ export const ruleKind = defineKind({
   withdraw: withdrawRule,
   owed: fulfilOwed,
   calls: ruleCalls,
-  view: ruleView,
+  view: { noun: 'rule' },
   exported: exportRules,
 });

@@ -1,6 +1,8 @@
 import type { InstalledModel } from '../../model/observed.ts';
 import type { ExportContext, Exported, ExportedDocument } from '../export.ts';
-import { modelSchema } from './spec.ts';
+import { storeInstallSchema } from './spec.ts';
+
+const { model: modelSchema } = storeInstallSchema.properties;
 
 /** What was installed from a store of the operator's configuration. */
 export function exportInstalls(context: ExportContext): Exported {

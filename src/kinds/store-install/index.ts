@@ -3,7 +3,6 @@ import { installCalls } from './calls.ts';
 import { diffInstall, withdrawInstall } from './diff.ts';
 import { exportInstalls } from './export.ts';
 import { STORE_INSTALL } from './name.ts';
-import { installView } from './view.ts';
 
 export const installKind = defineKind({
   kind: STORE_INSTALL,
@@ -11,6 +10,6 @@ export const installKind = defineKind({
   diff: diffInstall,
   withdraw: withdrawInstall,
   calls: installCalls,
-  view: installView,
+  view: { noun: 'install' },
   exported: exportInstalls,
 });

@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, onTestFinished, test } from 'vitest';
 import { joinObservers } from '../../../src/controller/observers.ts';
 import type { Span } from '../../../src/controller/tracing/otlp.ts';
-import { createSpanMaker } from '../../../src/controller/tracing/spans.ts';
+import { SpanMaker } from '../../../src/controller/tracing/spans.ts';
 import { startTracing, tracesEndpoint } from '../../../src/controller/tracing/tracing.ts';
 import { Secret } from '../../../src/model/secret.ts';
 import type { Random } from '../../../src/runtime/random.ts';
@@ -22,7 +22,7 @@ function counting(): Random {
 function maker(sampleShare = 1) {
   const clock = new VirtualClock(1_000_000);
   const sent: (readonly Span[])[] = [];
-  const spans = createSpanMaker({ clock, random: counting(), sampleShare, export: (all) => void sent.push(all) });
+  const spans = new SpanMaker({ clock, random: counting(), sampleShare, export: (all) => void sent.push(all) });
   return { clock, sent, ...spans };
 }
 

@@ -1,7 +1,7 @@
 import { reconciledKinds } from '../../../src/kinds/registry.ts';
 import { nothingAllowed } from '../../../src/controller/acceptance.ts';
 import type { ControllerApi } from '../../../src/controller/api.ts';
-import { type Controller, createController } from '../../../src/controller/controller.ts';
+import { Controller } from '../../../src/controller/controller.ts';
 import type { Kept } from '../../../src/controller/record.ts';
 import type { ControllerConfiguration } from '../../../src/controller/options.ts';
 import { silentObserver } from '../../support/silent-observer.ts';
@@ -53,7 +53,7 @@ export class Daemon extends DriverProcess {
   async live(): Promise<void> {
     const { world } = this;
     const ledger = await this.openLedger();
-    const controller = createController({
+    const controller = new Controller({
       kinds: reconciledKinds,
       clock: this.clock,
       random: this.chance,

@@ -35,8 +35,8 @@ export const driverMutants: readonly DriverMutant[] = [
   {
     name: 'age is measured from the wrong moment',
     file: 'controller/daemon-policy.ts',
-    find: 'return remainingMs(this.#record, object, this.#environment.pruneAfterMs);',
-    replace: 'return remainingMs(this.#record, object, this.#environment.pruneAfterMs) - 240_000;',
+    find: 'return remainingMs(this.#record, object, this.#pruneAfterMs);',
+    replace: 'return remainingMs(this.#record, object, this.#pruneAfterMs) - 240_000;',
     rightly: ['I-PERMIT'],
     seed: 15,
   },
@@ -108,7 +108,7 @@ export const driverMutants: readonly DriverMutant[] = [
   {
     name: 'a reservation is not settled after a crash',
     file: 'controller/daemon-policy.ts',
-    find: `      await keepAccount(account);
+    find: `      await this.#keepAccount();
     } catch`,
     replace: '    } catch',
     rightly: ['I-PERMIT'],
@@ -181,7 +181,7 @@ export const driverMutants: readonly DriverMutant[] = [
   {
     name: 'something is removed while the source cannot be read',
     file: 'controller/daemon-policy.ts',
-    find: 'this.#mayRemove = record.passes > 1 && isStanding() && this.#keeps.length === 0;',
+    find: 'this.#mayRemove = record.passes > 1 && this.#isStanding() && this.#keeps.length === 0;',
     replace: 'this.#mayRemove = record.passes > 1 && this.#keeps.length === 0;',
     rightly: ['I-PERMIT'],
     seed: 118,

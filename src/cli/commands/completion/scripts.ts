@@ -1,4 +1,4 @@
-import { ASKED } from '../../session/command.ts';
+import { ASKED } from './asked.ts';
 
 /** Shells that `portolan completion` writes a script for. */
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;

@@ -1,17 +1,9 @@
-import type { Ledger, LedgerOperation } from '../ledger/ledger.ts';
+import type { LedgerOperation } from '../ledger/ledger.ts';
+import { recordOfSource, type SourceLedger } from '../ledger/source-ledger.ts';
 import type { ResourceId } from '../model/ids.ts';
 import { canonicalJson, type Json } from '../model/json.ts';
 import type { ApplicationStatus } from '../model/status.ts';
-import type { Clock } from '../runtime/clock.ts';
 import type { AppRecord, Kept } from './record.ts';
-
-/** What the controller remembers from one process to the next, all of it small facts in the ledger. */
-export interface Keeping {
-  readonly ledger: Ledger;
-  readonly clock: Clock;
-  readonly source: string;
-  readonly actor: string;
-}
 
 interface Stored {
   readonly status: ApplicationStatus;
@@ -35,25 +27,22 @@ export function standing(status: ApplicationStatus, kept: Kept): string {
 
 /** Writes an application's status down where it says something new, with lines of history beside it. */
 export async function keepRecord(
-  { ledger, clock, source, actor }: Keeping,
+  sourceLedger: SourceLedger,
   record: AppRecord,
   lines: readonly LedgerOperation[] = [],
 ): Promise<void> {
   const now = standing(record.status, record.kept);
   if (now === record.written && lines.length === 0) return;
   const value = JSON.stringify({ status: record.status, kept: record.kept } satisfies Stored);
-  await ledger.commit({
-    scope: record.status.scope ?? `source:${source}`,
-    actor,
-    atMs: clock.now(),
-    operations: [{ op: 'set-fact', key: statusFact(source, record.id), value }, ...lines],
-  });
+  const key = statusFact(sourceLedger.source, record.id);
+  const operations = [{ op: 'set-fact', key, value } as const, ...lines];
+  await recordOfSource(sourceLedger, operations, record.status.scope ?? undefined);
   record.written = now;
 }
 
 /** What an earlier process wrote down of an application. */
-export async function restoreRecord(keeping: Keeping, id: ResourceId): Promise<Stored | undefined> {
-  const text = await keeping.ledger.fact(statusFact(keeping.source, id));
+export async function restoreRecord(sourceLedger: SourceLedger, id: ResourceId): Promise<Stored | undefined> {
+  const text = await sourceLedger.ledger.fact(statusFact(sourceLedger.source, id));
   return text === undefined ? undefined : (JSON.parse(text) as Stored);
 }
 
@@ -67,19 +56,17 @@ export function line(event: string, detail: Json): LedgerOperation {
 }
 
 /** Small facts of the controller as canonical JSON, written only when they change. */
-export async function keepFact({ ledger, clock, source, actor }: Keeping, name: string, value: Json): Promise<void> {
-  const key = `${name} ${source}`;
+export async function keepFact(sourceLedger: SourceLedger, name: string, value: Json): Promise<void> {
+  const key = `${name} ${sourceLedger.source}`;
   const text = canonicalJson(value);
-  if ((await ledger.fact(key)) === text) return;
-  await ledger.commit({
-    scope: `source:${source}`,
-    actor,
-    atMs: clock.now(),
-    operations: [{ op: 'set-fact', key, value: text }],
-  });
+  if ((await sourceLedger.ledger.fact(key)) === text) return;
+  await recordOfSource(sourceLedger, [{ op: 'set-fact', key, value: text }]);
 }
 
-export async function restoreFact<T extends Json>({ ledger, source }: Keeping, name: string): Promise<T | undefined> {
+export async function restoreFact<T extends Json>(
+  { ledger, source }: SourceLedger,
+  name: string,
+): Promise<T | undefined> {
   const text = await ledger.fact(`${name} ${source}`);
   return text === undefined ? undefined : (JSON.parse(text) as T);
 }
