@@ -19,7 +19,7 @@ export function refused(status: number, message: string, shown: string, code = s
   return { status, body: { code, msg: message, msg_show: shown, data: { bean: {}, list: [] } } };
 }
 
-/** What is wrong with one body, by field. */
+/** The faults of one body, by field. */
 export type FieldErrors = Readonly<Record<string, readonly string[]>>;
 
 /** D: the body is not valid. */

@@ -67,7 +67,7 @@ export function listComponents(call: ApplicationCall): Answer {
   return bare(componentRecords(call));
 }
 
-/** As the console does: the component, and its rules with it, belong to another application from now on. */
+/** Moves a component and its rules to another application, as the console does. */
 export function moveComponent(state: SandboxState, componentId: string, appId: number): void {
   const component = state.components.get(componentId);
   if (component === undefined || state.applications.get(String(appId)) === undefined) return;

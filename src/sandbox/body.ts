@@ -44,7 +44,7 @@ function pythonType(value: unknown): string {
   return typeof value === 'number' ? 'int' : 'NoneType';
 }
 
-/** How one field is checked, in the words of the server's own validators. */
+/** The check of one field, with the messages of the server's own validators. */
 export interface FieldRule {
   readonly type: 'text' | 'integer' | 'boolean' | 'choice' | 'list' | 'record';
   readonly required?: boolean;

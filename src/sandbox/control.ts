@@ -10,7 +10,7 @@ import type { Dialect, SandboxRequest, SandboxResponse } from './wire.ts';
 const PREFIX = '/_sandbox/';
 const OPENAPI_PATH = '/openapi/v1/openapi.json';
 
-/** What the control paths look at and change. */
+/** The parts of the sandbox that the control paths read and change. */
 export interface Controlled {
   readonly dialect: Dialect;
   readonly plan: FaultPlan;

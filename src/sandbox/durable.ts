@@ -8,7 +8,7 @@ import type { Change } from './table.ts';
 
 const FORMAT = 1;
 
-/** Where the state is kept. `save` returns once the changes will survive the death of the process and of the machine. */
+/** The store of the state. `save` returns when the changes survive a crash of the process and of the machine. */
 export interface Keeper {
   readonly state: SandboxState;
   save(changes: readonly Change[]): void;
@@ -145,7 +145,7 @@ function openingError(file: string, cause: unknown): PortolanError {
     code: 'sandbox/data-unreadable',
     disposition: 'give-up',
     message: `${file} cannot be opened (${reason}); the sandbox was not started`,
-    remedy: 'Check the directory and its permissions, or remove the file to start anew.',
+    remedy: 'Check the directory and its permissions, or remove the file to start with an empty state.',
     cause,
   });
 }

@@ -4,7 +4,7 @@ import { pageOf } from './pages.ts';
 import type { ComponentRow, EventRow, SandboxState } from './state.ts';
 import type { Answer, SandboxContext } from './wire.ts';
 
-/** Starts a build: an event, and a component that runs when it ends. One that runs already goes on running. */
+/** Starts a build: an event, and a component that runs when it ends. A running component keeps running. */
 export function startBuild(
   state: SandboxState,
   context: SandboxContext,

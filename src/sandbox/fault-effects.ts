@@ -36,7 +36,7 @@ export function changedAnswer(fault: ServerFault | undefined, answer: SandboxRes
   return { ...answer, body: JSON.stringify(fault.type === 'fraction' ? withFraction(body) : withoutSamples(body)) };
 }
 
-/** As for an application with a component whose memory is no multiple of 32 MiB. */
+/** Changes the detail as if a component's memory were not a multiple of 32 MiB. */
 function withFraction(body: unknown): unknown {
   if (!isRecord(body)) return body;
   const { app_id: id, used_cpu: usedCpu } = body;

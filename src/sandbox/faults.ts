@@ -28,7 +28,7 @@ export type ServerFault =
   | { readonly type: 'edit-rule'; readonly domain?: string }
   /** Someone moves the component of the path, or the first of the application, to another application. */
   | { readonly type: 'move-component'; readonly application: number }
-  /** An application's detail as for a memory that is no multiple of 32 MiB. */
+  /** An application's detail as if a component's memory were not a multiple of 32 MiB. */
   | { readonly type: 'fraction' }
   /** A monitoring answer has its series, and no sample in them. */
   | { readonly type: 'lost-samples' }
@@ -127,7 +127,7 @@ export function checkFaultRules(value: unknown): readonly FaultRule[] {
   });
 }
 
-/** What a rule looks at. */
+/** The facts of a request that a rule compares. */
 export interface RequestFacts {
   readonly operation: string;
   readonly method: string;
@@ -149,7 +149,7 @@ export class FaultPlan {
     this.replace(rules);
   }
 
-  /** Sets other rules; all counts start anew. */
+  /** Replaces the rules and resets all counts. */
   replace(rules: readonly FaultRule[]): void {
     this.#armed = rules.map((rule) => ({
       rule,
@@ -159,7 +159,7 @@ export class FaultPlan {
     }));
   }
 
-  /** What befalls a request. `random` is drawn from only where a rule has a probability. */
+  /** Returns the fault that hits a request. Draws from `random` only for a rule with a probability. */
   next(request: RequestFacts, random: () => number): ServerFault | undefined {
     for (const armed of this.#armed) {
       if (!isMatch(armed, request)) continue;

@@ -8,12 +8,12 @@ import type { SandboxState } from './state.ts';
 import type { Change } from './table.ts';
 import type { Answer, SandboxContext, SandboxRequest, SandboxResponse } from './wire.ts';
 
-/** What came of one request. */
+/** The result of one request. */
 export interface Handled extends Effects {
   readonly response: SandboxResponse;
 }
 
-/** What came of one request, with the answer as a value. */
+/** The result of one request, with the answer as a value. */
 export interface Decision extends Effects {
   readonly answer: Answer;
 }
@@ -24,7 +24,7 @@ interface Effects {
   readonly isWrite: boolean;
   /** true: something was written, beside the access key of a store. An error does not exclude it. */
   readonly effectApplied: boolean;
-  /** What was written, oldest first: to persist it, or to take it back with `state.revert`. */
+  /** The changes, oldest first: to persist them, or to undo them with `state.revert`. */
   readonly changes: readonly Change[];
 }
 
@@ -46,7 +46,7 @@ export function responseTo({ status, body, contentType }: Answer): SandboxRespon
   };
 }
 
-/** As `handle`, for whoever has no use for text. */
+/** Does the same as `handle`, but returns the answer as a value instead of text. */
 export function decide(state: SandboxState, request: SandboxRequest, context: SandboxContext): Decision {
   state.takeChanges();
   const match = matchRoute(context.dialect, request.method, request.path);
@@ -59,7 +59,7 @@ export function decide(state: SandboxState, request: SandboxRequest, context: Sa
     answer,
     operation: match.type === 'route' ? match.route.operation : 'unknown',
     isWrite: isWriteMethod(request.method),
-    // What the server remembers of a store is no effect on an application.
+    // The server's record of a store is not an effect on an application.
     effectApplied: changes.some((change) => change.table !== 'markets'),
     changes,
   };
@@ -70,7 +70,7 @@ function unknownPath({ dialect }: SandboxContext): Answer {
   return dialect === 'extended' ? pageNotFound : frameworkError(404, '未找到。', 'NotFound');
 }
 
-/** Whether a request of this method may write. */
+/** Returns whether a request with this method can write. */
 export function isWriteMethod(method: string): boolean {
   return method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS';
 }

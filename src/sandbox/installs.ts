@@ -29,10 +29,10 @@ const installRules: Record<string, FieldRule> = {
   app_model_version: { type: 'text', required: true, maxLength: 64 },
 };
 
-/** Of every component from a store, whatever the version of its model. */
+/** The version of every component from a store, independent of the version of its model. */
 const MODEL_VERSION = '1';
 
-/** How a store's access key is kept: never itself. */
+/** The digest of a store's access key; the key itself is not stored. */
 export function accessKeyHash(key: string): string {
   return hash('sha256', key);
 }
@@ -77,7 +77,7 @@ function withoutStatus(records: readonly object[]): readonly object[] {
   return records.map((record) => ({ ...record, status: '' }));
 }
 
-/** What the server knows of the store. The first install from it, a failed one too, stores its key for good. */
+/** Returns the server's record of the store. The first install from it, even a failed one, stores its key permanently. */
 function marketOf({ state, context }: ApplicationCall, fields: Fields): MarketRow {
   const url = fields.text('market_url') ?? '';
   const domain = fields.text('market_domain') ?? '';
@@ -94,7 +94,7 @@ function marketOf({ state, context }: ApplicationCall, fields: Fields): MarketRo
   return market;
 }
 
-/** What the store says of a model, by the key that the server has; the server hands on what the store refuses. */
+/** Returns the store's answer about a model for the key that the server has; the server passes a refusal on. */
 function findModel(
   state: SandboxState,
   market: MarketRow,
@@ -257,7 +257,7 @@ export function upgrade(call: ApplicationCall): Answer {
   return listInstalled(call);
 }
 
-/** Of a component that was there, only the image changes; it is built, and one that runs goes on running. */
+/** Changes only the image of an existing component and builds it; a running component keeps running. */
 function moveGroup(call: ApplicationCall, group: InstallRow, version: ModelVersion): void {
   const { state, application, context } = call;
   const members = state.components

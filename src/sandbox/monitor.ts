@@ -6,7 +6,7 @@ import type { ComponentRow, RegionRow } from './state.ts';
 import type { Answer } from './wire.ts';
 
 const DEFAULT_STEP_SECONDS = 60;
-/** As the metrics system behind the real server has it. */
+/** The limit of the metrics system behind the real server. */
 const SAMPLES_MAX = 11_000;
 
 /** 4.8. Only components that have the performance plugin appear; `is_outer` keeps those with an outer port. */

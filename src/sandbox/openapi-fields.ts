@@ -1,6 +1,6 @@
 import { flag, integer, integerOrNull, type Schema, text, textOrNull } from './openapi-terms.ts';
 
-/** What the listing of a team and the detail share. */
+/** The fields that the listing of a team and the detail share. */
 export const summaryFields: Readonly<Record<string, Schema>> = {
   tenant_id: text,
   group_name: text,
@@ -21,7 +21,7 @@ export const summaryFields: Readonly<Record<string, Schema>> = {
   k8s_app: text,
 };
 
-/** What every record of a rule has. */
+/** The fields of every record of a rule. */
 export const ruleFields: Readonly<Record<string, Schema>> = {
   http_rule_id: text,
   region_id: text,

@@ -214,7 +214,7 @@ const installRequest = request(
 
 const data = record({ bean: { type: 'object' }, list: { type: 'array', items: { type: 'object' } } });
 
-/** Errors of every shape; which one an answer has is told apart by its members, not by its status. */
+/** Errors of every shape. The members of an answer determine its shape, not its status. */
 const errors: Readonly<Record<string, Schema>> = {
   Refusal: record({ code: integer, msg: textOrNull, msg_show: text, data }),
   InvalidBody: record({

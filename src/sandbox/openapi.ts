@@ -3,7 +3,7 @@ import { list, reference, type Schema } from './openapi-terms.ts';
 import { routes } from './routes.ts';
 import type { Dialect } from './wire.ts';
 
-/** What an operation's route does not say of itself. */
+/** The description of an operation that its route does not contain. */
 interface Description {
   readonly summary: string;
   readonly description?: string;

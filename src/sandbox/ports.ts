@@ -120,7 +120,7 @@ function closeRules(state: SandboxState, port: PortRow): void {
   } else for (const rule of tcpRulesOf(state, port)) if (rule.outer) state.tcpRules.put({ ...rule, outer: false });
 }
 
-/** As a rule with `whether_open` does: outer opens, whatever inner is, with every rule of the port and no new one. */
+/** Opens outer access as a rule with `whether_open` does: with all existing rules of the port and no new one, independent of inner. */
 export function openOuterForRule(state: SandboxState, port: PortRow): void {
   state.ports.put({ ...port, outer: true });
   activateRules(state, port);

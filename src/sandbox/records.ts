@@ -43,7 +43,7 @@ function withoutZone(ms: number): string {
   return new Date(ms).toISOString().slice(0, 19);
 }
 
-/** What the listing of a team and the detail share. */
+/** The fields that the listing of a team and the detail share. */
 export function applicationFields(application: ApplicationRow, facts: SettingsRow, dialect: Dialect): object {
   const time = dialect === 'extended' ? withoutZone : (ms: number) => new Date(ms).toISOString();
   return {
@@ -228,7 +228,7 @@ export function tcpRuleRecord(state: SandboxState, rule: TcpRuleRow, region: Reg
   };
 }
 
-/** Where a component can be reached from outside: its rules, active or not, and then its ports of the nodes. */
+/** Returns the outside addresses of a component: its rules, active or not, then its node ports. */
 export function accessInfos(state: SandboxState, component: ComponentRow, region: RegionRow): readonly string[] {
   const rules = state.ports
     .in('component', component.id)
@@ -240,7 +240,7 @@ export function accessInfos(state: SandboxState, component: ComponentRow, region
   ];
 }
 
-/** What GET of an unknown rule answers: 200, and a record with nothing in it. */
+/** The answer to GET of an unknown rule: 200 with an empty record. */
 export const blankRuleRecord: object = {
   http_rule_id: '',
   region_id: '',

@@ -142,7 +142,7 @@ function endpointsOf(list: readonly Route[]): ReadonlyMap<number, readonly Endpo
   return Map.groupBy(all, (endpoint) => endpoint.segments.length);
 }
 
-/** Where a request goes. `method-not-allowed` keeps a route of the path, because access is checked before methods. */
+/** The target of a request. `method-not-allowed` keeps a route of the path, because access is checked before methods. */
 export type Match =
   | { readonly type: 'route'; readonly route: Route; readonly params: Readonly<Record<string, string>> }
   | { readonly type: 'method-not-allowed'; readonly route: Route; readonly params: Readonly<Record<string, string>> }

@@ -57,7 +57,7 @@ export function makeTcpRule(state: SandboxState, newId: () => string, port: Port
   };
 }
 
-/** What makes two rules one for the server: component, port, domain whatever its case, path, protocol. */
+/** The key by which the server considers two rules equal: component, port, domain (ignoring case), path, protocol. */
 export interface RuleKey {
   readonly serviceId: string;
   readonly port: number;
@@ -78,7 +78,7 @@ export function rulesWithKey(state: SandboxState, key: RuleKey): readonly RuleRo
     );
 }
 
-/** A rule is "senior" as soon as it looks at more than the domain. */
+/** A rule is "senior" if it matches more than the domain. */
 export function isSenior(path: string, cookie: string, header: string): boolean {
   return (path !== '' && path !== '/') || cookie !== '' || header !== '';
 }

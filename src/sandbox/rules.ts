@@ -46,7 +46,7 @@ const creationRules: Record<string, FieldRule> = {
   },
 };
 
-/** What a creation stores for the members that its `configuration` leaves out. */
+/** The values that a creation stores for absent members of its `configuration`. */
 const configurationDefaults = {
   proxy_body_size: 0,
   proxy_buffer_numbers: 4,

@@ -2,7 +2,7 @@ import type { ComponentRow } from './state.ts';
 
 const DAY_SECONDS = 86_400;
 
-/** What is measured of a component: its usual level, and how far it swings with the time of day. */
+/** A metric of a component: its usual level, and its amplitude over the day. */
 export const items = [
   { name: 'request_time', metric: 'app_requesttime', level: 40, swing: 0.35 }, // milliseconds
   { name: 'request', metric: 'app_request', level: 25, swing: 0.8 }, // requests per second

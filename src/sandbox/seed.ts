@@ -3,7 +3,7 @@ import { openOuter } from './ports.ts';
 import { isSenior } from './rule-rows.ts';
 import { type ComponentRow, type PortRow, type RuleRow, SandboxState, type StoreAnswer } from './state.ts';
 
-/** What a sandbox starts with: a JSON value that people write. `checkSeed` fills in the defaults. */
+/** The initial state of a sandbox: a JSON value that people write. `checkSeed` fills in the defaults. */
 export interface Seed {
   readonly enterprise: { readonly id: string; readonly principal?: string };
   /** Default `traffic`; `lossy` is the real server, whose range queries lose every sample. */
@@ -120,11 +120,11 @@ export interface SeedRule {
 export interface SeedStore {
   readonly url: string;
   readonly domain: string;
-  /** What the server calls it once something was installed from it. Default: the domain. */
+  /** The name that the server gives it with the first install from it. Default: the domain. */
   readonly marketName?: string;
   /** Accepted access keys; none: every key. Kept as hashes only. */
   readonly accessKeys?: readonly string[];
-  /** `unreachable`, or the status it answers every request with. Default `keys`: it looks at the access key. */
+  /** `unreachable`, or the status of every answer. Default `keys`: the answer depends on the access key. */
   readonly answers?: StoreAnswer;
   readonly models: readonly SeedModel[];
 }

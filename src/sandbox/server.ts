@@ -18,7 +18,7 @@ import type { SandboxState } from './state.ts';
 import type { Change } from './table.ts';
 import type { Dialect, SandboxContext, SandboxRequest, SandboxResponse } from './wire.ts';
 
-/** The token a sandbox accepts unless it is told another. Not a secret: it opens nothing but a sandbox. */
+/** The default token of a sandbox. It is not a secret: it gives access to a sandbox only. */
 export const SANDBOX_TOKEN = 'sandbox-token';
 
 /** The token of a user without rights in the enterprise, which a sandbox accepts beside the one of an administrator. */
@@ -32,7 +32,7 @@ export interface SandboxOptions {
   readonly random: Random;
   /** Default 0: any free port. */
   readonly port?: number;
-  /** Where the state is kept; absent keeps it in memory only. */
+  /** The store of the state; without one it is in memory only. */
   readonly dataDir?: string;
   /** Checked already. Default: the demo. A data directory that has a state ignores it. */
   readonly seed?: Seed;
@@ -54,7 +54,7 @@ export interface Sandbox {
   readonly dialect: Dialect;
   /** The live state. Look, and change it only through `alter`. */
   readonly state: SandboxState;
-  /** Changes the state as nobody's request, durably: what a stranger did, a region that goes into maintenance. */
+  /** Changes the state durably without a request: a change by another writer, or a region that goes into maintenance. */
   alter(change: (state: SandboxState) => void): void;
   /** Requests of the API so far, oldest first; those of the control paths are not in it. */
   requests(): readonly LoggedRequest[];
@@ -126,7 +126,7 @@ async function closeAll(server: Server, desk: Desk, keeper: Keeper): Promise<voi
   keeper.close();
 }
 
-/** What stands between the sockets and `handle`: faults, versions, durability, the log. */
+/** The parts between the sockets and `handle`: faults, versions, durability, the log. */
 class Desk {
   readonly dialect: Dialect;
   readonly plan: FaultPlan;
@@ -278,7 +278,7 @@ function isStopped(fault: ServerFault | undefined): boolean {
   );
 }
 
-/** What is sent; undefined: nothing, the connection ends. */
+/** Returns the answer to send; undefined: none, and the connection ends. */
 function faultyAnswer(
   request: SandboxRequest,
   answer: SandboxResponse | undefined,

@@ -101,7 +101,7 @@ export interface RuleRow {
   /** 0: made by the platform when outer was opened; 1: made by someone. */
   readonly type: number;
   readonly outer: boolean;
-  /** As sent: strings in the documented dialect, `{key,value}` in the extended one. */
+  /** The values as sent: strings in the documented dialect, `{key,value}` in the extended one. */
   readonly extensions: readonly unknown[];
   readonly configuration: object | null;
   readonly rewrites: string;
@@ -116,7 +116,7 @@ export interface TcpRuleRow {
   readonly serviceId: string;
   readonly port: number;
   readonly nodePort: number;
-  /** Of the port when outer access was opened last: a change of the protocol alone does not change it. */
+  /** The protocol of the port when outer access was last opened; a later change of the protocol does not change it. */
   readonly protocol: string;
   readonly outer: boolean;
 }
@@ -150,7 +150,7 @@ export interface CertificateRow {
   readonly expiresMs: number;
 }
 
-/** How a store answers: by its keys, or the same to everyone. */
+/** The behaviour of a store: it checks keys, or answers every request alike. */
 export const storeAnswers = ['keys', 'unreachable', 401, 403, 500] as const;
 export type StoreAnswer = (typeof storeAnswers)[number];
 
@@ -158,14 +158,14 @@ export type StoreAnswer = (typeof storeAnswers)[number];
 export interface StoreRow {
   readonly url: string;
   readonly domain: string;
-  /** What the server will call it in its own listing: `market_name`. */
+  /** Its name in the server's own listing: `market_name`. */
   readonly marketName: string;
   /** SHA-256 of the accepted access keys, hex; none: every key is accepted. */
   readonly keyHashes: readonly string[];
   readonly answers: StoreAnswer;
 }
 
-/** What the server remembers of a store since the first install from it, a failed one too. */
+/** The server's record of a store since the first install from it, even a failed one. */
 export interface MarketRow {
   readonly url: string;
   readonly domain: string;
@@ -216,7 +216,7 @@ export interface SettingsRow {
   readonly principal: string;
   /** `lossy`: the real server, whose range queries lose every sample. */
   readonly monitoring: 'traffic' | 'lossy';
-  /** How long a component that is built takes to run. */
+  /** The time from the build of a component until it runs. */
   readonly startAfterMs: number;
 }
 

@@ -6,7 +6,7 @@ export interface Change {
   readonly after: object | undefined;
 }
 
-/** How rows of one table are found. */
+/** The keys and indexes of one table. */
 export interface TableShape<Row extends object> {
   readonly name: string;
   key(row: Row): string;

@@ -9,7 +9,7 @@
  *   reviewed [APPLICATIONS]    prints the digest that was written for the pull request that the pushed commit came from;
  *                              for the approvals of its applications, `reviewed applications`
  *   waiting APPLICATION        reads `portolan status --output json`; prints the digest that waits for an approval, `done`
- *                              where the application is as the pushed commit says, or `nothing`
+ *                              if the application matches the pushed commit, or `nothing`
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,14 +19,14 @@ import { json } from 'node:stream/consumers';
 const { GITHUB_API_URL, GITHUB_REPOSITORY, GITHUB_EVENT_PATH, GITHUB_SHA, GITHUB_TOKEN, PORTOLAN_SOURCE } = process.env;
 const CONTEXT = 'portolan/plan';
 const DIGEST = /^[0-9a-f]{64}$/;
-/** Whoever may write a status chooses its context: only what can be the name of an application is one. */
+/** Anyone who can write a status chooses its context: accept only names that an application can have. */
 const APPLICATION = /^portolan\/plan\/([a-z0-9][a-z0-9.-]*)$/;
 const HOW =
-  ', so nobody knows which plan was reviewed. Plan the branch, look at the plan, and start this workflow by hand with its digest.';
+  ', so it is unknown which plan was reviewed. Plan the branch, review the plan, and start this workflow manually with its digest.';
 
 const commands = { outputs, comment, record, reviewed, waiting };
 const [name = '', ...values] = process.argv.slice(2);
-if (!Object.hasOwn(commands, name)) fail(`there is no command ${name}`);
+if (!Object.hasOwn(commands, name)) fail(`unknown command ${name}`);
 await commands[name](...values);
 
 /** Values have no line ends: a digest, a number and paths. */

@@ -1,6 +1,6 @@
 import type { Seed } from '../seed.ts';
 
-/** As the components of the first recording were made by hand in its database. */
+/** The components of the first recording, which were inserted into its database manually. */
 const details = { desc: null, cmd: null, language: 'docker-image', git_url: null, docker_cmd: null, total_memory: 0 };
 
 /** The small team that the recorded exchanges of a real server were made against. */
