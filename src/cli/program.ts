@@ -1,7 +1,13 @@
 import { Command, CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
-import type { CommandDefinition, CommandTree, Invoke, ProcessSurroundings, Surroundings } from './session/command.ts';
+import {
+  ASKED,
+  type CommandDefinition,
+  type CommandTree,
+  type Invoke,
+  type ProcessSurroundings,
+  type Surroundings,
+} from './session/command.ts';
 import { colorOption, takeColor, withColor } from './terminal/color.ts';
-import { ASKED } from './commands/completion/asked.ts';
 import { inAscii, speaksUtf8 } from './terminal/drawing/glyphs.ts';
 import { applyEnvironment, describeEnvironment } from './session/env-options.ts';
 import { EXIT, EXIT_CODE_HELP, type ExitCode } from './session/exit-codes.ts';
@@ -13,237 +19,128 @@ import { createRedaction, redacting } from './session/redaction.ts';
 import { reportError } from './session/report.ts';
 import { showable, surroundingsOf, whileRead } from './session/surroundings.ts';
 
-/** A command as `--help` lists it. */
-export interface CommandFace {
-  readonly name: string;
-  readonly alias?: string;
-  readonly summary: string;
-}
-
 /** A command, and the file that knows the rest. */
-export interface CommandEntry extends CommandFace {
+export interface CommandEntry {
+  readonly name: string;
+  /** As `--help` lists it. */
+  readonly summary: string;
   readonly load: () => Promise<CommandDefinition>;
-  /** Programs call it, not people: no help lists it. */
-  readonly hidden?: true;
 }
 
 /** A word that only its commands stand behind: `ledger list`. */
-export interface CommandGroup extends CommandFace {
+export interface CommandGroup extends Omit<CommandEntry, 'load'> {
   readonly commands: readonly CommandEntry[];
 }
 
-const LEDGER_COMMANDS: readonly CommandEntry[] = [
-  {
-    name: 'list',
-    summary: 'List what the ledger holds, and every request whose outcome is not known.',
-    load: async () => (await import('./commands/ledger/list.ts')).listCommand,
-  },
-  {
-    name: 'show',
-    summary: 'Show everything about one object, resource or intent, with its history.',
-    load: async () => (await import('./commands/ledger/show.ts')).showCommand,
-  },
-  {
-    name: 'history',
-    summary: 'Show what was done and recorded, newest first.',
-    load: async () => (await import('./commands/ledger/history.ts')).historyCommand,
-  },
-  {
-    name: 'resolve',
-    summary: 'Say what became of a request whose outcome is not known.',
-    load: async () => (await import('./commands/ledger/resolve.ts')).resolveCommand,
-  },
-  {
-    name: 'confirm',
-    summary: 'Confirm that installing into an application is safe.',
-    load: async () => (await import('./commands/ledger/confirm.ts')).confirmCommand,
-  },
-  {
-    name: 'rebind',
-    summary: 'Confirm that a platform with another URL or other regions is the same platform.',
-    load: async () => (await import('./commands/ledger/rebind.ts')).rebindCommand,
-  },
-  {
-    name: 'retry',
-    summary: 'Try again what was held because it did not take.',
-    load: async () => (await import('./commands/ledger/retry.ts')).retryCommand,
-  },
-  {
-    name: 'adopt',
-    summary: 'Say that a rule on record is ours, and which one it is.',
-    load: async () => (await import('./commands/ledger/adopt.ts')).adoptCommand,
-  },
-  {
-    name: 'forget',
-    summary: 'Drop objects from the ledger only; on the platform they stay.',
-    load: async () => (await import('./commands/ledger/forget.ts')).forgetCommand,
-  },
-  {
-    name: 'verify',
-    summary: 'Check that the ledger is whole and its history is as it was written.',
-    load: async () => (await import('./commands/ledger/verify.ts')).verifyCommand,
-  },
-  {
-    name: 'backup',
-    summary: 'Copy the ledger, as of one moment, to a file.',
-    load: async () => (await import('./commands/ledger/backup.ts')).backupCommand,
-  },
-  {
-    name: 'restore',
-    summary: "Put a backup in the ledger's place.",
-    load: async () => (await import('./commands/ledger/restore.ts')).restoreCommand,
-  },
-  {
-    name: 'compact',
-    summary: 'Forget old history and settled requests, and give the space back.',
-    load: async () => (await import('./commands/ledger/compact.ts')).compactCommand,
-  },
-  {
-    name: 'export',
-    summary: 'Write the whole ledger as lines of JSON.',
-    load: async () => (await import('./commands/ledger/export.ts')).exportCommand,
-  },
-];
+/** Commands behind `ledger`, in the order of its help. */
+const LEDGER_SUMMARIES = {
+  list: 'List what the ledger holds, and every request whose outcome is not known.',
+  show: 'Show everything about one object, resource or intent, with its history.',
+  history: 'Show what was done and recorded, newest first.',
+  resolve: 'Say what became of a request whose outcome is not known.',
+  confirm: 'Confirm that installing into an application is safe.',
+  rebind: 'Confirm that a platform with another URL or other regions is the same platform.',
+  retry: 'Try again what was held because it did not take.',
+  adopt: 'Say that a rule on record is ours, and which one it is.',
+  forget: 'Drop objects from the ledger only; on the platform they stay.',
+  verify: 'Check that the ledger is whole and its history is as it was written.',
+  backup: 'Copy the ledger, as of one moment, to a file.',
+  restore: "Put a backup in the ledger's place.",
+  compact: 'Forget old history and settled requests, and give the space back.',
+  export: 'Write the whole ledger as lines of JSON.',
+};
 
-export const COMMANDS: readonly (CommandEntry | CommandGroup)[] = [
-  {
-    name: 'init',
-    summary: 'Begin a working folder: configuration, a first manifest, schemas for editors.',
-    load: async () => (await import('./commands/init/init.ts')).initCommand,
-  },
-  {
-    name: 'validate',
-    summary: 'Check manifests and configuration offline: every fault at once, with its place.',
-    load: async () => (await import('./commands/validate.ts')).validateCommand,
-  },
-  {
-    name: 'plan',
-    alias: 'diff',
-    summary: 'Show what apply would change, and why. Reads only.',
-    load: async () => (await import('./commands/plan.ts')).planCommand,
-  },
-  {
-    name: 'apply',
-    summary: 'Make the platform as the manifests say.',
-    load: async () => (await import('./commands/apply.ts')).applyCommand,
-  },
-  {
-    name: 'run',
-    summary: 'Keep the platform as a source says, for as long as it runs.',
-    load: async () => (await import('./commands/run.ts')).runCommand,
-  },
-  {
-    name: 'status',
-    summary: 'Show how each resource stands. Reads only.',
-    load: async () => (await import('./commands/status/status.ts')).statusCommand,
-  },
-  {
-    name: 'tree',
-    summary: 'Show an application with its installs, components, ports and rules, and how each stands. Reads only.',
-    load: async () => (await import('./commands/tree/tree.ts')).treeCommand,
-  },
-  {
-    name: 'events',
-    summary: 'Show what a running controller did and saw.',
-    load: async () => (await import('./commands/events.ts')).eventsCommand,
-  },
-  {
-    name: 'sync',
-    summary: 'Have a running controller look at an application now.',
-    load: async () => (await import('./commands/sync.ts')).syncCommand,
-  },
-  {
-    name: 'suspend',
-    summary: 'Have a running controller leave an application alone.',
-    load: async () => (await import('./commands/suspend.ts')).suspendCommand,
-  },
-  {
-    name: 'resume',
-    summary: 'Have a running controller go on with a suspended application.',
-    load: async () => (await import('./commands/resume.ts')).resumeCommand,
-  },
-  {
-    name: 'approve',
-    summary: 'Let through the one plan that a guard refused, by its digest.',
-    load: async () => (await import('./commands/approve.ts')).approveCommand,
-  },
-  {
-    name: 'regions',
-    summary: 'List the data centers of a platform, and whether they take changes.',
-    load: async () => (await import('./commands/regions.ts')).regionsCommand,
-  },
-  {
-    name: 'monitor',
-    summary: 'Draw the monitoring history of the components of an application.',
-    load: async () => (await import('./commands/monitor/monitor.ts')).monitorCommand,
-  },
-  {
-    name: 'export',
-    summary: 'Write what is there as manifests, and prove that they change nothing.',
-    load: async () => (await import('./commands/export/export.ts')).exportCommand,
-  },
-  {
-    name: 'adopt',
-    summary: 'Put what exists on record as ours, as it is. Sends nothing.',
-    load: async () => (await import('./commands/adopt.ts')).adoptCommand,
-  },
-  {
-    name: 'schema',
-    summary: 'Print the JSON Schema of a kind, or the kinds there are.',
-    load: async () => (await import('./commands/schema.ts')).schemaCommand,
-  },
-  {
-    name: 'explain',
-    summary: 'Say what a kind and each of its fields mean.',
-    load: async () => (await import('./commands/explain.ts')).explainCommand,
-  },
-  {
-    name: 'fmt',
-    summary: 'Lay manifests and configuration out the way all are, comments kept.',
-    load: async () => (await import('./commands/fmt.ts')).fmtCommand,
-  },
-  {
-    name: 'ledger',
-    summary: 'Look into the durable memory, and settle by hand what observation cannot.',
-    commands: LEDGER_COMMANDS,
-  },
-  {
-    name: 'sandbox',
-    summary: "Run the platform's API as a server on this machine.",
-    load: async () => (await import('./commands/sandbox.ts')).sandboxCommand,
-  },
-  {
-    name: 'conformance',
-    summary: 'Check a server of the API against what Portolan expects of it.',
-    load: async () => (await import('./commands/conformance/conformance.ts')).conformanceCommand,
-  },
-  {
-    name: 'demo',
-    summary: 'Show the whole thing at work on a sandbox, in half a minute.',
-    load: async () => (await import('./commands/demo.ts')).demoCommand,
-  },
-  {
-    name: 'config',
-    summary: 'Show every setting, its value, and where it comes from.',
-    load: async () => (await import('./commands/config/config.ts')).configCommand,
-  },
-  {
-    name: 'completion',
-    summary: 'Print the completion script of a shell: bash, zsh or fish.',
-    load: async () => (await import('./commands/completion/completion.ts')).completionCommand,
-  },
-  {
-    name: ASKED,
-    summary: 'Say what may stand at the cursor; the completion scripts ask it.',
-    hidden: true,
-    load: async () => (await import('./commands/completion/completion.ts')).completeCommand,
-  },
-  {
-    name: 'version',
-    summary: 'Print the version of Portolan and of the Node it runs on.',
-    load: async () => (await import('./commands/version.ts')).versionCommand,
-  },
-];
+const LEDGER_FILES: Readonly<Record<keyof typeof LEDGER_SUMMARIES, CommandEntry['load']>> = {
+  list: async () => (await import('./commands/ledger/list.ts')).listCommand,
+  show: async () => (await import('./commands/ledger/show.ts')).showCommand,
+  history: async () => (await import('./commands/ledger/list.ts')).historyCommand,
+  resolve: async () => (await import('./commands/ledger/resolve.ts')).resolveCommand,
+  confirm: async () => (await import('./commands/ledger/by-hand.ts')).confirmCommand,
+  rebind: async () => (await import('./commands/ledger/rebind.ts')).rebindCommand,
+  retry: async () => (await import('./commands/ledger/by-hand.ts')).retryCommand,
+  adopt: async () => (await import('./commands/ledger/by-hand.ts')).adoptCommand,
+  forget: async () => (await import('./commands/ledger/by-hand.ts')).forgetCommand,
+  verify: async () => (await import('./commands/ledger/file.ts')).verifyCommand,
+  backup: async () => (await import('./commands/ledger/file.ts')).backupCommand,
+  restore: async () => (await import('./commands/ledger/file.ts')).restoreCommand,
+  compact: async () => (await import('./commands/ledger/file.ts')).compactCommand,
+  export: async () => (await import('./commands/ledger/file.ts')).exportCommand,
+};
+
+/** Commands in the order of the help. */
+const SUMMARIES = {
+  init: 'Begin a working folder: configuration, a first manifest, schemas for editors.',
+  validate: 'Check manifests and configuration offline: every fault at once, with its place.',
+  plan: 'Show what apply would change, and why. Reads only.',
+  apply: 'Make the platform as the manifests say.',
+  run: 'Keep the platform as a source says, for as long as it runs.',
+  status: 'Show how each resource stands. Reads only.',
+  tree: 'Show an application with its installs, components, ports and rules, and how each stands. Reads only.',
+  events: 'Show what a running controller did and saw.',
+  sync: 'Have a running controller look at an application now.',
+  suspend: 'Have a running controller leave an application alone.',
+  resume: 'Have a running controller go on with a suspended application.',
+  approve: 'Let through the one plan that a guard refused, by its digest.',
+  regions: 'List the data centers of a platform, and whether they take changes.',
+  monitor: 'Draw the monitoring history of the components of an application.',
+  export: 'Write what is there as manifests, and prove that they change nothing.',
+  adopt: 'Put what exists on record as ours, as it is. Sends nothing.',
+  schema: 'Print the JSON Schema of a kind, or the kinds there are.',
+  explain: 'Say what a kind and each of its fields mean.',
+  fmt: 'Lay manifests and configuration out the way all are, comments kept.',
+  ledger: 'Look into the durable memory, and settle by hand what observation cannot.',
+  sandbox: "Run the platform's API as a server on this machine.",
+  conformance: 'Check a server of the API against what Portolan expects of it.',
+  demo: 'Show the whole thing at work on a sandbox, in half a minute.',
+  config: 'Show every setting, its value, and where it comes from.',
+  completion: 'Print the completion script of a shell: bash, zsh or fish.',
+  [ASKED]: 'Say what may stand at the cursor; the completion scripts ask it.',
+  version: 'Print the version of Portolan and of the Node it runs on.',
+};
+
+/** Where each command is: its file is imported when the command is named. */
+const FILES: Readonly<Record<Exclude<keyof typeof SUMMARIES, 'ledger'>, CommandEntry['load']>> = {
+  init: async () => (await import('./commands/init/init.ts')).initCommand,
+  validate: async () => (await import('./commands/validate.ts')).validateCommand,
+  plan: async () => (await import('./commands/plan.ts')).planCommand,
+  apply: async () => (await import('./commands/apply.ts')).applyCommand,
+  run: async () => (await import('./commands/run.ts')).runCommand,
+  status: async () => (await import('./commands/status/status.ts')).statusCommand,
+  tree: async () => (await import('./commands/tree/tree.ts')).treeCommand,
+  events: async () => (await import('./commands/events.ts')).eventsCommand,
+  sync: async () => (await import('./commands/requests.ts')).syncCommand,
+  suspend: async () => (await import('./commands/requests.ts')).suspendCommand,
+  resume: async () => (await import('./commands/requests.ts')).resumeCommand,
+  approve: async () => (await import('./commands/requests.ts')).approveCommand,
+  regions: async () => (await import('./commands/regions.ts')).regionsCommand,
+  monitor: async () => (await import('./commands/monitor/monitor.ts')).monitorCommand,
+  export: async () => (await import('./commands/export/export.ts')).exportCommand,
+  adopt: async () => (await import('./commands/adopt.ts')).adoptCommand,
+  schema: async () => (await import('./commands/schema.ts')).schemaCommand,
+  explain: async () => (await import('./commands/explain.ts')).explainCommand,
+  fmt: async () => (await import('./commands/fmt.ts')).fmtCommand,
+  sandbox: async () => (await import('./commands/sandbox.ts')).sandboxCommand,
+  conformance: async () => (await import('./commands/conformance/conformance.ts')).conformanceCommand,
+  demo: async () => (await import('./commands/demo.ts')).demoCommand,
+  config: async () => (await import('./commands/config/config.ts')).configCommand,
+  completion: async () => (await import('./commands/completion/completion.ts')).completionCommand,
+  [ASKED]: async () => (await import('./commands/completion/completion.ts')).completeCommand,
+  version: async () => (await import('./commands/version.ts')).versionCommand,
+};
+
+const ALIASES: Readonly<Record<string, string>> = { plan: 'diff' };
+
+const LEDGER_COMMANDS = Object.entries(LEDGER_FILES).map(([name, load]) => ({
+  name,
+  summary: LEDGER_SUMMARIES[name as keyof typeof LEDGER_FILES],
+  load,
+}));
+
+export const COMMANDS = Object.entries(SUMMARIES).map(([name, summary]): CommandEntry | CommandGroup =>
+  name === 'ledger'
+    ? { name, summary, commands: LEDGER_COMMANDS }
+    : { name, summary, load: FILES[name as keyof typeof FILES] },
+);
 
 /**
  * Runs one command line.
@@ -358,11 +255,15 @@ async function addCommands(
   prefix = '',
 ): Promise<void> {
   for (const entry of entries) {
-    const hidden = 'hidden' in entry;
-    const command = parent.command(entry.name, { hidden }).summary(entry.summary).description(entry.summary);
-    if (entry.alias !== undefined) command.alias(entry.alias);
+    const { name, summary } = entry;
+    const command = parent
+      .command(name, { hidden: name === ASKED })
+      .summary(summary)
+      .description(summary);
+    const alias = ALIASES[name];
+    if (alias !== undefined) command.alias(alias);
     if (named !== 'all' && !isNamed(entry, named)) continue;
-    const path = `${prefix}${entry.name}`;
+    const path = `${prefix}${name}`;
     if ('commands' in entry) {
       command.helpCommand('help [command]', 'Show the help of a command.');
       const rest = named === 'all' ? named : named.slice(1);
@@ -374,9 +275,9 @@ async function addCommands(
 }
 
 /** The command is the first word, or the second behind `help`: options belong to commands and come after. */
-function isNamed(entry: CommandFace, args: readonly string[]): boolean {
+function isNamed({ name }: Pick<CommandEntry, 'name'>, args: readonly string[]): boolean {
   const named = args[0] === 'help' ? args[1] : args[0];
-  return named !== undefined && (named === entry.name || named === entry.alias);
+  return named !== undefined && (named === name || named === ALIASES[name]);
 }
 
 function bindOutput(program: Command, { terminal, env }: Surroundings): void {

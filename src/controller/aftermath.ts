@@ -6,7 +6,13 @@ import type { Hold, ScopePlan, Wait } from '../model/plan.ts';
 import type { ApplicationStatus, Condition, Drift, PendingWork, ResourceStatus, StatusError } from '../model/status.ts';
 import type { EpochMs } from '../model/time.ts';
 import { planDigest } from '../plan/digest.ts';
-import { applicationVerdicts, type Findings, resourceStatuses, type ConditionState, withSince } from './conditions.ts';
+import {
+  applicationConditions,
+  type Findings,
+  resourceStatuses,
+  type ConditionState,
+  withSince,
+} from './conditions.ts';
 import { driftDetail, followDrift } from './drift.ts';
 import type { EventDraft } from './events.ts';
 import { REGIONS_EVERY_MS } from './gates.ts';
@@ -66,13 +72,13 @@ export function judgePass(input: AftermathInput) {
   };
   // A region that takes nothing is no failure of the application.
   const failure = pause?.type === 'region' ? undefined : failureOf(error, results, passed, nowMs);
-  const verdicts = applicationVerdicts(findings);
-  const isReady = verdicts.Ready.status === 'True';
+  const states = applicationConditions(findings);
+  const isReady = states.Ready.status === 'True';
   const resources = resourceStatuses(findings, former.resources, revision, nowMs);
   record.status = {
     ...former,
     scope: plan === undefined ? former.scope : scopeKey(plan.scope),
-    conditions: withSince(verdicts, former.conditions, revision, nowMs),
+    conditions: withSince(states, former.conditions, revision, nowMs),
     pause,
     approval: passed.approval,
     pending: plan === undefined ? former.pending : pendingOf(findings),

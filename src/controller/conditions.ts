@@ -38,16 +38,16 @@ export interface Findings {
 
 /** Since when a condition holds: its former time, while its status stays. */
 export function withSince(
-  verdicts: ConditionStates,
+  states: ConditionStates,
   former: readonly Condition[],
   revision: string | null,
   nowMs: EpochMs,
 ): readonly Condition[] {
   return CONDITIONS.map((type) => {
-    const verdict = verdicts[type];
+    const state = states[type];
     const before = former.find((condition) => condition.type === type);
-    const sinceMs = before?.status === verdict.status ? before.sinceMs : nowMs;
-    return { type, ...verdict, observedRevision: revision, sinceMs };
+    const sinceMs = before?.status === state.status ? before.sinceMs : nowMs;
+    return { type, ...state, observedRevision: revision, sinceMs };
   });
 }
 
@@ -66,13 +66,19 @@ export const unseen: ConditionStates = {
 };
 
 /** How an application stands after a pass. */
-export function applicationVerdicts(findings: Findings): ConditionStates {
+export function applicationConditions(findings: Findings): ConditionStates {
   return { Ready: ready(findings), ...progress(findings), Healthy: findings.health };
+}
+
+/** Of what could not be observed: the platform said that it does not exist, or it did not say anything of use. */
+function unread(error: PortolanError | undefined, otherwise?: string): ConditionState {
+  const isAbsent = error?.code.endsWith('/not-found') === true;
+  return unknown(isAbsent ? 'NotFound' : 'Unreachable', error?.message ?? otherwise);
 }
 
 function ready(findings: Findings): ConditionState {
   const { plan, error, pause, approval, waits, drifts, inDoubt } = findings;
-  if (plan === undefined) return unknown('Unreachable', error?.message ?? pauseMessage(pause));
+  if (plan === undefined) return unread(error, pauseMessage(pause));
   if (approval !== null) return no('ApprovalNeeded', approval.refusals.map(({ message }) => message).join('; '));
   const [hold] = plan.holds;
   if (hold !== undefined) return no('Held', `${hold.resource}: ${hold.message}`);
@@ -92,30 +98,30 @@ function ready(findings: Findings): ConditionState {
   return yes('InSync', aside ? 'what is compared is as the source says' : 'as the source says');
 }
 
-/** Whether it goes on by itself, or waits for a person. */
+/** Whether it continues by itself, or requires manual action. */
 function progress(findings: Findings): Pick<ConditionStates, 'Reconciling' | 'Stalled'> {
   const { plan, error, approval, pause, waits, failed, inDoubt } = findings;
-  const stands = (stalled: ConditionState, reconciling: ConditionState) => ({
-    Stalled: stalled,
+  const stalled = (reason: string, message: string, reconciling = no(reason)) => ({
+    Stalled: yes(reason, message),
     Reconciling: reconciling,
   });
-  if (approval !== null) {
-    const message = approval.refusals.map(({ message: why, override }) => `${why} (${override})`).join('; ');
-    return stands(yes('ApprovalNeeded', message), no('ApprovalNeeded'));
-  }
+  const retrying = yes('Retrying', 'it is tried again by itself');
+  if (approval !== null)
+    return stalled(
+      'ApprovalNeeded',
+      approval.refusals.map(({ message, override }) => `${message} (${override})`).join('; '),
+    );
   const hold = plan?.holds.find(needsPerson);
-  if (hold !== undefined) return stands(yes('Held', `${hold.message} ${hold.remedy}`), no('Held'));
-  if (pause?.type === 'suspended') return stands(yes('Suspended', pauseMessage(pause)), no('Suspended'));
+  if (hold !== undefined) return stalled('Held', `${hold.message} ${hold.remedy}`);
+  if (pause?.type === 'suspended') return stalled('Suspended', pauseMessage(pause));
   if (error !== undefined && isForPeople(error))
-    return stands(yes('Failing', `${error.message} ${error.remedy}`), yes('Retrying', 'it is tried again by itself'));
-  if (error !== undefined || failed.size > 0)
-    return stands(no('Retrying'), yes('Retrying', 'it is tried again by itself'));
-  if (pause !== null) return stands(no('Paused'), no('Paused', pauseMessage(pause)));
-  const settling = plan?.holds[0];
-  if (settling !== undefined || inDoubt.size > 0)
-    return stands(no('Settling'), yes('Settling', settling?.message ?? 'a write in doubt is looked at again'));
+    return stalled('Failing', `${error.message} ${error.remedy}`, retrying);
+  if (error !== undefined || failed.size > 0) return { Stalled: no('Retrying'), Reconciling: retrying };
+  if (pause !== null) return { Stalled: no('Paused'), Reconciling: no('Paused', pauseMessage(pause)) };
+  const settling = plan?.holds[0]?.message ?? (inDoubt.size > 0 ? 'a write in doubt is looked at again' : undefined);
+  if (settling !== undefined) return { Stalled: no('Settling'), Reconciling: yes('Settling', settling) };
   const isBusy = plan !== undefined && plan.actions.length + plan.deferred.length + waits.length > 0;
-  return stands(no('Progressing'), isBusy ? yes('Progressing') : no('Idle'));
+  return { Stalled: no('Progressing'), Reconciling: isBusy ? yes('Progressing') : no('Idle') };
 }
 
 /** A hold without a time of its own waits for a person. */
@@ -157,71 +163,64 @@ export function resourceStatuses(
   revision: string | null,
   nowMs: EpochMs,
 ): readonly ResourceStatus[] {
+  const { work, plan, drifts } = findings;
   const before = new Map(former.map((status) => [status.id, status]));
-  const seen = new Set(findings.plan?.inSync);
-  return [...findings.work.resources.values()].map((resource) => {
-    const known = before.get(resource.id);
-    const conditions = withSince(
-      resourceVerdicts(resource, findings, seen),
-      known?.conditions ?? [],
-      findings.plan === undefined ? (known?.conditions[0]?.observedRevision ?? null) : revision,
-      nowMs,
-    );
+  const inSync = new Set(plan?.inSync);
+  return [...work.resources.values()].map((resource) => {
+    const { id } = resource;
+    const known = before.get(id);
     return {
-      id: resource.id,
-      application: findings.work.application.id,
+      id,
+      application: work.application.id,
       mode: modeOf(resource),
-      conditions,
-      drift: findings.plan === undefined ? (known?.drift ?? null) : (findings.drifts.get(resource.id) ?? null),
-      holds: findings.plan?.holds.filter((hold) => hold.resource === resource.id) ?? known?.holds ?? [],
+      conditions: withSince(
+        { ...resourceConditions(resource, findings, inSync), Healthy: findings.health },
+        known?.conditions ?? [],
+        plan === undefined ? (known?.conditions[0]?.observedRevision ?? null) : revision,
+        nowMs,
+      ),
+      drift: plan === undefined ? (known?.drift ?? null) : (drifts.get(id) ?? null),
+      holds: plan?.holds.filter((hold) => hold.resource === id) ?? known?.holds ?? [],
     };
   });
 }
 
-function resourceVerdicts(
-  { id, ...resource }: Resource,
-  findings: Findings,
+function stands(isReady: ConditionState, reconciling: ConditionState, stalled: ConditionState) {
+  return { Ready: isReady, Reconciling: reconciling, Stalled: stalled };
+}
+
+function resourceConditions(
+  resource: Resource,
+  { plan, inDoubt, failed, drifts, waits, error, approval }: Findings,
   inSync: ReadonlySet<ResourceId>,
-): ConditionStates {
-  const { plan, health, inDoubt, failed, drifts, waits, error } = findings;
-  const stands = (isReady: ConditionState, reconciling: ConditionState, stalled: ConditionState): ConditionStates => ({
-    Ready: isReady,
-    Reconciling: reconciling,
-    Stalled: stalled,
-    Healthy: health,
-  });
-  if (modeOf({ id, ...resource }) === 'suspend')
+): Omit<ConditionStates, 'Healthy'> {
+  const { id } = resource;
+  const isOf = (one: { readonly resource: ResourceId }): boolean => one.resource === id;
+  if (modeOf(resource) === 'suspend')
     return stands(
       unknown('Suspended', 'by its annotation portolan/reconcile: nothing is compared or changed'),
       no('Suspended'),
       yes('Suspended'),
     );
-  if (plan === undefined) return stands(unknown('Unreachable', error?.message), yes('Retrying'), no('Retrying'));
-  const hold = plan.holds.find((one) => one.resource === id);
-  if (hold !== undefined) {
-    const forPerson = needsPerson(hold);
-    return stands(
-      no('Held', hold.message),
-      forPerson ? no('Held') : yes('Settling', hold.message),
-      forPerson ? yes('Held', hold.remedy) : no('Settling'),
-    );
-  }
+  if (plan === undefined) return stands(unread(error), yes('Retrying'), no('Retrying'));
+  const hold = plan.holds.find(isOf);
+  if (hold !== undefined)
+    return needsPerson(hold)
+      ? stands(no('Held', hold.message), no('Held'), yes('Held', hold.remedy))
+      : stands(no('Held', hold.message), yes('Settling', hold.message), no('Settling'));
   if (inDoubt.has(id)) return stands(no('InDoubt'), yes('Settling'), no('Settling'));
   const failure = failed.get(id);
   if (failure !== undefined) return stands(no('Failing', failure), yes('Retrying'), no('Retrying'));
-  const actions = plan.actions.filter((action) => action.resource === id && action.continues === undefined);
+  const actions = plan.actions.filter((action) => isOf(action) && action.continues === undefined);
   if (actions.length > 0) {
     const text = actions.map(({ summary }) => summary).join('; ');
-    return findings.approval === null
+    return approval === null
       ? stands(no('Pending', text), yes('Pending', text), no('Pending'))
       : stands(no('ApprovalNeeded', text), no('ApprovalNeeded'), yes('ApprovalNeeded', 'a person must approve it'));
   }
-  const wait = waits.find((one) => one.resource === id);
-  if (wait !== undefined) return stands(no('Waiting', wait.message), yes('Waiting'), no('Waiting'));
-  const deferred = plan.deferred.find((one) => one.resource === id);
-  if (deferred !== undefined)
-    return stands(no('Waiting', `waits for ${deferred.waitsFor}`), yes('Waiting'), no('Waiting'));
+  const deferred = plan.deferred.find(isOf);
+  const wait = waits.find(isOf)?.message ?? (deferred && `waits for ${deferred.waitsFor}`);
+  if (wait !== undefined) return stands(no('Waiting', wait), yes('Waiting'), no('Waiting'));
   if (drifts.has(id)) return stands(no('Drifted', 'only reported, by annotation'), no('Drifted'), no('Drifted'));
-  if (inSync.has(id)) return stands(yes('InSync', 'as the source says'), no('Idle'), no('Idle'));
-  return stands(unknown('NotCompared'), no('Idle'), no('Idle'));
+  return stands(inSync.has(id) ? yes('InSync', 'as the source says') : unknown('NotCompared'), no('Idle'), no('Idle'));
 }

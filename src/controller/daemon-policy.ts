@@ -25,6 +25,8 @@ import { keepGone, remainingMs, watch } from './removal-age.ts';
 export interface Passed {
   readonly outcome: Outcome;
   readonly prepared: Prepared | undefined;
+  /** The last observation: after what was written, if anything was. */
+  readonly seen: Seen | undefined;
   /** Why nothing was written. */
   readonly pause: Pause | null;
   readonly approval: ApprovalNeeded | null;
@@ -45,6 +47,7 @@ export class DaemonPolicy implements PassPolicy {
   readonly #account: Account;
   readonly #source: DesiredState;
   #prepared: Prepared | undefined;
+  #seen: Seen | undefined;
   #pause: Pause | null = null;
   /** A person let exactly this plan through. */
   #isApproved: boolean | undefined;
@@ -73,6 +76,7 @@ export class DaemonPolicy implements PassPolicy {
   }
 
   refusals(seen: Seen, world: ApplyWorld): Promise<readonly Refusal[]> {
+    this.#seen = seen;
     this.#digest ||= planDigest([seen.plan]);
     this.#isApproved ??= this.#record.kept.approved?.digest === this.#digest;
     const overruled = { ...this.#limits, maxShare: 1, maxPrunes: Number.MAX_SAFE_INTEGER };
@@ -153,8 +157,15 @@ export class DaemonPolicy implements PassPolicy {
 
   /** What is to be told of the pass. */
   findings(outcome: Outcome): Passed {
-    const found = { outcome, prepared: this.#prepared, pause: this.#pause, approval: null, ripeMs: undefined };
-    if (outcome.type === 'unobserved') return { ...found, prepared: undefined, pause: null };
+    const found = {
+      outcome,
+      prepared: this.#prepared,
+      seen: this.#seen,
+      pause: this.#pause,
+      approval: null,
+      ripeMs: undefined,
+    };
+    if (outcome.type === 'unobserved') return { ...found, prepared: undefined, seen: undefined, pause: null };
     if (this.#pause !== null) return found;
     if (outcome.type === 'refused') {
       const waits = outcome.refusals.every(isApprovable);

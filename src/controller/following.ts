@@ -183,6 +183,7 @@ async function newRecord({ sourceLedger, options }: Core, work: Work): Promise<A
     committedMs: null,
     status,
     kept,
+    observed: null,
     written: stored === undefined ? '' : standing(status, kept),
     watchedMs: undefined,
     approvedSnapshot: undefined,

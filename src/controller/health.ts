@@ -1,4 +1,4 @@
-import type { HealthThreshold } from '../kinds/application/health-spec.ts';
+import type { HealthThreshold } from '../kinds/application/spec.ts';
 import { durationMsOf } from '../model/duration.ts';
 import type { Json } from '../model/json.ts';
 import type { ComponentMonitor } from '../model/observed.ts';

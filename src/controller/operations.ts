@@ -23,7 +23,7 @@ export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
     applications: () => [...records.values()].map((record) => shown(core, record)).sort(byId),
     application: (id) => {
       const record = records.get(id);
-      return record && shown(core, record);
+      return record && { ...shown(core, record), observed: record.observed };
     },
     events: core.events,
     pokeSource: (because) => {

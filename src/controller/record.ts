@@ -1,4 +1,5 @@
 import type { ResourceId } from '../model/ids.ts';
+import type { Observed } from '../model/shown.ts';
 import type { ApplicationStatus } from '../model/status.ts';
 import type { EpochMs, MonotonicMs } from '../model/time.ts';
 import type { Work } from '../reconcile/reconcile.ts';
@@ -44,6 +45,8 @@ export interface AppRecord {
   committedMs: EpochMs | null;
   status: ApplicationStatus;
   kept: Kept;
+  /** What this process observed last; null: nothing yet. */
+  observed: Observed | null;
   /** What the ledger holds of status and `kept`, without times. */
   written: string;
   /** Until when this process has counted `goneForMs`. */

@@ -3,9 +3,11 @@ import type { LedgerOperation } from '../ledger/ledger.ts';
 import { isLedgerLost } from '../ledger/errors.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { ResourceId } from '../model/ids.ts';
+import type { Observed } from '../model/shown.ts';
 import type { ResourceStatus } from '../model/status.ts';
 import { after } from '../runtime/clock.ts';
-import { type Prepared, reconcile } from '../reconcile/reconcile.ts';
+import { type Prepared, reconcile, type Seen } from '../reconcile/reconcile.ts';
+import { shownLines } from '../reconcile/shown.ts';
 import { DaemonPolicy, type Passed } from './daemon-policy.ts';
 import { type Requeue, driftDetected, judgePass } from './aftermath.ts';
 import { modeOf } from './conditions.ts';
@@ -102,6 +104,7 @@ async function onePass(core: Core, record: AppRecord, because: readonly string[]
     nowMs: clock.now(),
     lookEveryMs: LOOK_EVERY_MS,
   });
+  if (passed.seen !== undefined) record.observed = await observedOf(core, passed.seen);
   record.isRunning = false;
   if (record.work === wanted) tried(core, record, revision);
   const { suspendedNotifyAfterMs } = configuration.settings.controller;
@@ -112,6 +115,12 @@ async function onePass(core: Core, record: AppRecord, because: readonly string[]
   ]);
   await keepRecord(sourceLedger, record, [...look.lines, ...after.lines]);
   again(core, record, after.next);
+}
+
+/** What kinds show of an observation, from what was read for it: views ask the platform for nothing. */
+async function observedOf({ options: { clock, kinds } }: Core, seen: Seen): Promise<Observed> {
+  const { lines } = await shownLines(seen, kinds, 'known');
+  return { atMs: clock.now() - (clock.monotonic() - seen.observedAtMs), lines };
 }
 
 /** What is wanted now was tried, by this pass. */

@@ -1,15 +1,7 @@
-import type { Resource } from '../model/resource.ts';
 import type { KindCalls } from './calls.ts';
 import type { ExportKind } from './export.ts';
 import type { KindDiff, Step } from './reconciled.ts';
-
-/** How views arrange and word the resources of a kind. */
-export interface KindView {
-  /** `component`: what a tree calls it. Views put what they have no place for below its application. */
-  readonly noun: string;
-  /** What tells a resource from others, such as its address. */
-  facts?(resource: Resource): string;
-}
+import type { KindView } from './view.ts';
 
 /** A kind with its own types forgotten, so that one registry can hold them all. */
 export interface ReconciledKind extends KindDiff<unknown, unknown, Step, unknown> {
@@ -25,11 +17,6 @@ export type ReconciledKinds = ReadonlyMap<string, ReconciledKind>;
 /** Whether every write of a kind makes a copy, so that the ledger must have known them all. */
 export function makesCopies(kinds: ReconciledKinds, name: string): boolean {
   return kinds.get(name)?.calls.since !== undefined;
-}
-
-/** The name of the kind that views call so; undefined: there is none. */
-export function kindWithNoun(kinds: ReconciledKinds, noun: string): string | undefined {
-  return [...kinds.values()].find(({ view }) => view.noun === noun)?.kind;
 }
 
 /**

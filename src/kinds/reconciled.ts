@@ -125,6 +125,9 @@ export interface StepProposal<S extends Step = Step> {
   readonly continues?: string;
 }
 
+/** What a step has where its kind says nothing else. */
+export const plainStep = { changes: [], effects: [], after: [], needs: [], provides: [], prune: false } as const;
+
 /** What the ledger should say about one object. */
 export interface Recording {
   readonly naturalKey: string;
@@ -140,7 +143,8 @@ export interface Recording {
 
 /** Something that is left to a person; the plan says for which resource, and why its fields would change. */
 export interface HoldProposal extends Omit<Hold, 'resource' | 'changes'> {
-  readonly changes: readonly RawChange[];
+  /** Absent: none. */
+  readonly changes?: readonly RawChange[];
   /** Natural key of the object whose `lastApplied` the changes are attributed by. */
   readonly object?: string;
 }
@@ -175,6 +179,16 @@ export const noDifference: Difference<never> = {
   claims: [],
   unchangedFields: 0,
 };
+
+/** A difference that leaves a resource to a person. */
+export function holding(...holds: readonly HoldProposal[]): Difference<never> {
+  return { ...noDifference, holds };
+}
+
+/** A difference that only says something. */
+export function noting(code: string, message: string): Difference<never> {
+  return { ...noDifference, notes: [{ code, message }] };
+}
 
 /** An answer that the server's dialect may not give. */
 export type Readable<T> =

@@ -2,16 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { corrupt, explained, missing } from './errors.ts';
 import { fileExists } from './files.ts';
 import { readStanding } from './migrations.ts';
-import {
-  historyOf,
-  type HistoryTable,
-  intentOf,
-  type IntentTable,
-  objectOf,
-  type ObjectTable,
-  snapshotOf,
-  type SnapshotTable,
-} from './schema.ts';
+import { historyOf, intentOf, objectOf, snapshotOf } from './schema.ts';
 import { openDatabase } from './open-database.ts';
 import { sqliteFault } from './sqlite-faults.ts';
 
@@ -40,18 +31,11 @@ function* linesOf(database: DatabaseSync, path: string): Generator<string, void,
   if (standing === undefined) throw corrupt(path, 'it is a database, but not one of Portolan');
   yield JSON.stringify({ type: 'ledger', ...standing });
   const rowsOf = (table: string, order: string) =>
-    database.prepare(`SELECT * FROM ${table} ORDER BY ${order}`).iterate();
-  for (const row of rowsOf('snapshot', 'serial, source')) {
-    yield JSON.stringify({ type: 'snapshot', ...snapshotOf(row as unknown as SnapshotTable) });
-  }
+    database.prepare(`SELECT * FROM ${table} ORDER BY ${order}`).iterate() as Iterable<never>;
+  for (const row of rowsOf('snapshot', 'serial, source'))
+    yield JSON.stringify({ type: 'snapshot', ...snapshotOf(row) });
   for (const { key, value } of rowsOf('fact', 'key')) yield JSON.stringify({ type: 'fact', key, value });
-  for (const row of rowsOf('object', 'uid')) {
-    yield JSON.stringify({ type: 'object', ...objectOf(row as unknown as ObjectTable) });
-  }
-  for (const row of rowsOf('intent', 'serial, id')) {
-    yield JSON.stringify({ type: 'intent', ...intentOf(row as unknown as IntentTable) });
-  }
-  for (const row of rowsOf('history', 'serial, line')) {
-    yield JSON.stringify({ type: 'history', ...historyOf(row as unknown as HistoryTable) });
-  }
+  for (const row of rowsOf('object', 'uid')) yield JSON.stringify({ type: 'object', ...objectOf(row) });
+  for (const row of rowsOf('intent', 'serial, id')) yield JSON.stringify({ type: 'intent', ...intentOf(row) });
+  for (const row of rowsOf('history', 'serial, line')) yield JSON.stringify({ type: 'history', ...historyOf(row) });
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { chainHash, chainStart } from './chain.ts';
-import type { HistoryTable, LedgerTables, ObjectTable } from './schema.ts';
+import { type HistoryTable, type LedgerTables, objectColumns, type ObjectTable } from './schema.ts';
 import type { ScopeKey } from '../model/ids.ts';
 
 /**
@@ -17,29 +17,15 @@ export const inventoryEvent = 'ledger.inventory';
 /** The serial after which the history covers every object, in `meta`; 0 for a ledger that began with it. */
 export const coveredSince = 'inventory_since';
 
-/** What a hash covers, in this order: everything but the serial. Another column changes every hash: its migration covers the objects anew. */
-export const sealedColumns = [
-  'uid',
-  'scope',
-  'platform',
-  'source',
-  'kind',
-  'resource',
-  'natural_key',
-  'remote_id',
-  'remote_aux',
-  'origin',
-  'state',
-  'last_applied',
-  'obligation',
-  'failures',
-  'last_snapshot',
-] as const satisfies readonly (keyof ObjectTable)[];
-
-/** SHA-256, in hex, over an object as it is stored, without its serial. */
+/**
+ * SHA-256, in hex, over an object as it is stored, without its serial. Another column changes every hash: its migration
+ * covers the objects anew.
+ */
 export function objectHash(row: ObjectTable): string {
   return hash('sha256', JSON.stringify(sealedColumns.map((column) => row[column])));
 }
+
+const sealedColumns = Object.keys(objectColumns) as (keyof typeof objectColumns)[];
 
 /** The changes as a line of the history stores them; null for none. */
 export function changesText(changes: ObjectChanges): string | null {

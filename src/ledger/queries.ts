@@ -1,7 +1,6 @@
 import { type CompiledQuery, type Kysely, type QueryResult, sql } from 'kysely';
-import { sealedColumns } from './inventory.ts';
 import { pendingStates } from './rules.ts';
-import type { LedgerTables } from './schema.ts';
+import { historyColumns, intentColumns, type LedgerTables, objectColumns, snapshotColumns } from './schema.ts';
 
 /** A database, or a transaction on it. */
 export interface Executor {
@@ -31,9 +30,10 @@ export function prepare<Values extends object, Row>(build: (holes: Values) => { 
   };
 }
 
-/** The holes of all columns of a row. */
-function every<Row>(holes: Row, columns: readonly (keyof Row)[]): Row {
-  return Object.fromEntries(columns.map((column) => [column, holes[column]])) as Row;
+/** The holes of all columns of a row. @param others that no field of the model stands for. */
+function every<Row>(holes: Row, columns: object, ...others: readonly (keyof Row)[]): Row {
+  const names = [...(Object.keys(columns) as (keyof Row)[]), ...others];
+  return Object.fromEntries(names.map((column) => [column, holes[column]])) as Row;
 }
 
 /** Every statement of a commit, compiled once for the dialect of `db`. */
@@ -52,7 +52,7 @@ function compileCommit(db: Kysely<LedgerTables>) {
     standing: prepare((_: object) => db.selectFrom('meta').select(['k', 'v']).where('k', 'in', ['epoch', 'serial'])),
     setMeta: prepare(({ k, v }: LedgerTables['meta']) => db.updateTable('meta').set({ v }).where('k', '=', k)),
     putObject: prepare((holes: LedgerTables['object']) => {
-      const row = every(holes, objectColumns);
+      const row = every(holes, objectColumns, 'serial');
       return db
         .insertInto('object')
         .values(row)
@@ -61,7 +61,9 @@ function compileCommit(db: Kysely<LedgerTables>) {
     dropObject: prepare(({ uid, scope }: Pick<LedgerTables['object'], 'uid' | 'scope'>) =>
       db.deleteFrom('object').where('uid', '=', uid).where('scope', '=', scope),
     ),
-    openIntent: prepare((holes: LedgerTables['intent']) => db.insertInto('intent').values(every(holes, intentColumns))),
+    openIntent: prepare((holes: LedgerTables['intent']) =>
+      db.insertInto('intent').values(every(holes, intentColumns, 'serial')),
+    ),
     moveIntent: prepare((holes: MoveValues) =>
       db
         .updateTable('intent')
@@ -77,7 +79,7 @@ function compileCommit(db: Kysely<LedgerTables>) {
         .where('state', 'in', pendingStates),
     ),
     acceptSnapshot: prepare((holes: LedgerTables['snapshot']) => {
-      const row = every(holes, snapshotColumns);
+      const row = every(holes, snapshotColumns, 'serial');
       return db
         .insertInto('snapshot')
         .values(row)
@@ -98,7 +100,9 @@ function compileCommit(db: Kysely<LedgerTables>) {
         .values({ scope, lines, hash })
         .onConflict((on) => on.column('scope').doUpdateSet({ lines, hash })),
     ),
-    record: prepare((holes: LedgerTables['history']) => db.insertInto('history').values(every(holes, historyColumns))),
+    record: prepare((holes: LedgerTables['history']) =>
+      db.insertInto('history').values(every(holes, historyColumns, 'line', 'objects')),
+    ),
   };
 }
 
@@ -109,51 +113,3 @@ interface MoveValues extends Pick<LedgerTables['intent'], 'id' | 'scope' | 'stat
   readonly outcome: string | null;
   readonly resolved_by: string | null;
 }
-
-const objectColumns = [...sealedColumns, 'serial'] as const satisfies readonly (keyof LedgerTables['object'])[];
-
-const intentColumns = [
-  'id',
-  'uid',
-  'scope',
-  'resource',
-  'operation',
-  'idempotence',
-  'action',
-  'epoch',
-  'request_hash',
-  'preimage',
-  'state',
-  'created_ms',
-  'send_deadline_ms',
-  'settle_ms',
-  'settle_mark',
-  'outcome',
-  'resolved_by',
-  'serial',
-] as const satisfies readonly (keyof LedgerTables['intent'])[];
-
-const snapshotColumns = [
-  'id',
-  'source',
-  'commit_sha',
-  'manifest_hash',
-  'objects',
-  'prune_ok',
-  'accepted_ms',
-  'serial',
-] as const satisfies readonly (keyof LedgerTables['snapshot'])[];
-
-const historyColumns = [
-  'scope',
-  'line',
-  'serial',
-  'at_ms',
-  'actor',
-  'event',
-  'uid',
-  'detail',
-  'prev_hash',
-  'hash',
-  'objects',
-] as const satisfies readonly (keyof LedgerTables['history'])[];

@@ -1,220 +1,157 @@
-import type {
-  HistoryRow,
-  WriteClass,
-  Intent,
-  IntentState,
-  ObjectState,
-  Origin,
-  OwnedObject,
-  Snapshot,
-} from '../model/owned.ts';
-import type { ResourceId } from '../model/ids.ts';
+import type { HistoryRow, Intent, OwnedObject, Snapshot } from '../model/owned.ts';
 import { currentIntent, currentObject } from './rule-keys.ts';
-import { canonicalJson, type Json, type JsonObject } from '../model/json.ts';
+import { canonicalJson, type Json } from '../model/json.ts';
 
-/** The tables as SQL sees them: JSON is text, truth is 0 or 1. PostgreSQL gives 64-bit integers as text, hence `Number()`. */
+/** The columns of an object, in the order in which the history seals them, each with the field that it holds. */
+export const objectColumns = {
+  uid: 'uid',
+  scope: 'scope',
+  platform: 'platform',
+  source: 'source',
+  kind: 'kind',
+  resource: 'resource',
+  natural_key: 'naturalKey',
+  remote_id: 'remoteId',
+  remote_aux: 'remoteAux',
+  origin: 'origin',
+  state: 'state',
+  last_applied: 'lastApplied',
+  obligation: 'obligation',
+  failures: 'failures',
+  last_snapshot: 'lastSnapshot',
+} as const satisfies Columns<OwnedObject>;
+
+export const intentColumns = {
+  id: 'id',
+  uid: 'uid',
+  scope: 'scope',
+  resource: 'resource',
+  operation: 'operation',
+  idempotence: 'idempotence',
+  action: 'action',
+  epoch: 'epoch',
+  request_hash: 'requestHash',
+  preimage: 'preimage',
+  state: 'state',
+  created_ms: 'createdMs',
+  send_deadline_ms: 'sendDeadlineMs',
+  settle_ms: 'settleMs',
+  settle_mark: 'settleMark',
+  outcome: 'outcome',
+  resolved_by: 'resolvedBy',
+} as const satisfies Columns<Intent>;
+
+export const snapshotColumns = {
+  id: 'id',
+  source: 'source',
+  commit_sha: 'commit',
+  manifest_hash: 'manifestHash',
+  objects: 'objects',
+  prune_ok: 'pruneOk',
+  accepted_ms: 'acceptedMs',
+} as const satisfies Columns<Snapshot>;
+
+export const historyColumns = {
+  serial: 'serial',
+  scope: 'scope',
+  at_ms: 'atMs',
+  actor: 'actor',
+  event: 'event',
+  uid: 'uid',
+  detail: 'detail',
+  prev_hash: 'previousHash',
+  hash: 'hash',
+} as const satisfies Columns<HistoryRow>;
+
+/** The tables as SQL sees them: JSON is text, truth is 0 or 1. */
 export interface LedgerTables {
   /** `lineage`, `schema`, `serial`, `epoch`, `holder`. */
   readonly meta: { readonly k: string; readonly v: string };
   readonly fact: { readonly key: string; readonly value: string };
   /** The head of each scope's history: how many lines it ever had, and the last one's hash. */
   readonly chain: { readonly scope: string; readonly lines: number; readonly hash: string };
-  readonly snapshot: SnapshotTable;
+  readonly snapshot: Row<Snapshot, typeof snapshotColumns> & Serial;
   readonly object: ObjectTable;
-  readonly intent: IntentTable;
+  readonly intent: Row<Intent, typeof intentColumns> & Serial;
   readonly history: HistoryTable;
 }
 
-export interface SnapshotTable {
-  readonly id: string;
-  readonly source: string;
-  readonly commit_sha: string;
-  readonly manifest_hash: string;
-  readonly objects: number;
-  readonly prune_ok: number;
-  readonly accepted_ms: number;
-  readonly serial: number;
-}
+export type ObjectTable = Row<OwnedObject, typeof objectColumns> & Serial;
 
-export interface ObjectTable {
-  readonly uid: string;
-  readonly scope: string;
-  readonly platform: string;
-  readonly source: string;
-  readonly kind: string;
-  readonly resource: string;
-  readonly natural_key: string;
-  readonly remote_id: string | null;
-  readonly remote_aux: string;
-  readonly origin: Origin;
-  readonly state: ObjectState;
-  readonly last_applied: string;
-  readonly obligation: string | null;
-  readonly failures: number;
-  readonly last_snapshot: string;
-  readonly serial: number;
-}
-
-export interface IntentTable {
-  readonly id: string;
-  readonly uid: string;
-  readonly scope: string;
-  readonly resource: string;
-  readonly operation: string;
-  readonly idempotence: WriteClass;
-  readonly action: string;
-  readonly epoch: number;
-  readonly request_hash: string;
-  readonly preimage: string;
-  readonly state: IntentState;
-  readonly created_ms: number;
-  readonly send_deadline_ms: number;
-  readonly settle_ms: number;
-  readonly settle_mark: string;
-  readonly outcome: string;
-  readonly resolved_by: string | null;
-  readonly serial: number;
-}
-
-export interface HistoryTable {
-  readonly scope: string;
+export type HistoryTable = Row<HistoryRow, typeof historyColumns> & {
   /** Place in the scope's chain, from 1. */
   readonly line: number;
-  readonly serial: number;
-  readonly at_ms: number;
-  readonly actor: string;
-  readonly event: string;
-  readonly uid: string | null;
-  readonly detail: string;
-  readonly prev_hash: string;
-  readonly hash: string;
   /** Changes of objects that the line seals: see `inventory.ts`. Rows of an older schema have no such column. */
   readonly objects: string | null;
+};
+
+type Columns<Model> = Readonly<Record<string, keyof Model>>;
+
+/** Of the transaction that wrote the row last. */
+interface Serial {
+  readonly serial: number;
+}
+
+/** Columns of JSON text. */
+const JSON_COLUMNS = ['remote_aux', 'last_applied', 'action', 'preimage', 'outcome', 'detail'] as const;
+
+type Row<Model, C extends Columns<Model>> = { readonly [Column in keyof C]: Stored<Column, Model[C[Column]]> };
+
+type Stored<Column, Value> = Column extends (typeof JSON_COLUMNS)[number]
+  ? string
+  : Value extends boolean
+    ? number
+    : Value extends string | number | null
+      ? Value
+      : string;
+
+const isJson: ReadonlySet<string> = new Set(JSON_COLUMNS);
+
+function rowOf<Model, C extends Columns<Model>>(columns: C, model: Model): Row<Model, C> {
+  const row: Record<string, unknown> = {};
+  for (const column in columns) {
+    const value: unknown = model[columns[column] as keyof Model];
+    if (isJson.has(column) || (typeof value === 'object' && value !== null)) row[column] = canonicalJson(value as Json);
+    else row[column] = typeof value === 'boolean' ? Number(value) : value;
+  }
+  return row as Row<Model, C>;
+}
+
+function modelOf<Model, C extends Columns<Model>>(columns: C, row: Row<Model, C>): Model {
+  const model: Record<string, unknown> = {};
+  for (const column in columns) {
+    const value: unknown = row[column];
+    const isText = isJson.has(column) || (column === 'obligation' && value !== null);
+    model[columns[column] as string] = isText ? JSON.parse(value as string) : value;
+  }
+  return model as Model;
 }
 
 export function objectRow(object: OwnedObject, serial: number): ObjectTable {
-  return {
-    uid: object.uid,
-    scope: object.scope,
-    platform: object.platform,
-    source: object.source,
-    kind: object.kind,
-    resource: object.resource,
-    natural_key: object.naturalKey,
-    remote_id: object.remoteId,
-    remote_aux: canonicalJson(object.remoteAux),
-    origin: object.origin,
-    state: object.state,
-    last_applied: canonicalJson(object.lastApplied),
-    obligation: object.obligation === null ? null : canonicalJson(object.obligation),
-    failures: object.failures,
-    last_snapshot: object.lastSnapshot,
-    serial,
-  };
+  return { ...rowOf<OwnedObject, typeof objectColumns>(objectColumns, object), serial };
 }
 
-export function objectOf(stored: ObjectTable): OwnedObject {
-  const row = currentObject(stored);
-  return {
-    uid: row.uid,
-    scope: row.scope,
-    platform: row.platform,
-    source: row.source,
-    kind: row.kind,
-    resource: row.resource as ResourceId,
-    naturalKey: row.natural_key,
-    remoteId: row.remote_id,
-    remoteAux: JSON.parse(row.remote_aux) as JsonObject,
-    origin: row.origin,
-    state: row.state,
-    lastApplied: JSON.parse(row.last_applied) as JsonObject,
-    obligation: row.obligation === null ? null : (JSON.parse(row.obligation) as JsonObject),
-    failures: Number(row.failures),
-    lastSnapshot: row.last_snapshot,
-  };
+export function objectOf(row: ObjectTable): OwnedObject {
+  return modelOf<OwnedObject, typeof objectColumns>(objectColumns, currentObject(row));
 }
 
-export function intentRow(intent: Intent, serial: number): IntentTable {
-  return {
-    id: intent.id,
-    uid: intent.uid,
-    scope: intent.scope,
-    resource: intent.resource,
-    operation: intent.operation,
-    idempotence: intent.idempotence,
-    action: canonicalJson(intent.action),
-    epoch: intent.epoch,
-    request_hash: intent.requestHash,
-    preimage: canonicalJson(intent.preimage),
-    state: intent.state,
-    created_ms: intent.createdMs,
-    send_deadline_ms: intent.sendDeadlineMs,
-    settle_ms: intent.settleMs,
-    settle_mark: intent.settleMark,
-    outcome: canonicalJson(intent.outcome),
-    resolved_by: intent.resolvedBy,
-    serial,
-  };
+export function intentRow(intent: Intent, serial: number): LedgerTables['intent'] {
+  return { ...rowOf<Intent, typeof intentColumns>(intentColumns, intent), serial };
 }
 
-export function intentOf(stored: IntentTable): Intent {
-  const row = currentIntent(stored);
-  return {
-    id: row.id,
-    uid: row.uid,
-    scope: row.scope,
-    resource: row.resource as ResourceId,
-    operation: row.operation,
-    idempotence: row.idempotence,
-    action: JSON.parse(row.action) as JsonObject,
-    epoch: Number(row.epoch),
-    requestHash: row.request_hash,
-    preimage: JSON.parse(row.preimage) as Json,
-    state: row.state,
-    createdMs: Number(row.created_ms),
-    sendDeadlineMs: Number(row.send_deadline_ms),
-    settleMs: Number(row.settle_ms),
-    settleMark: row.settle_mark,
-    outcome: JSON.parse(row.outcome) as Json,
-    resolvedBy: row.resolved_by,
-  };
+export function intentOf(row: LedgerTables['intent']): Intent {
+  return modelOf<Intent, typeof intentColumns>(intentColumns, currentIntent(row));
 }
 
-export function snapshotRow(snapshot: Snapshot, serial: number): SnapshotTable {
-  return {
-    id: snapshot.id,
-    source: snapshot.source,
-    commit_sha: snapshot.commit,
-    manifest_hash: snapshot.manifestHash,
-    objects: snapshot.objects,
-    prune_ok: snapshot.pruneOk ? 1 : 0,
-    accepted_ms: snapshot.acceptedMs,
-    serial,
-  };
+export function snapshotRow(snapshot: Snapshot, serial: number): LedgerTables['snapshot'] {
+  return { ...rowOf<Snapshot, typeof snapshotColumns>(snapshotColumns, snapshot), serial };
 }
 
-export function snapshotOf(row: SnapshotTable): Snapshot {
-  return {
-    id: row.id,
-    source: row.source,
-    commit: row.commit_sha,
-    manifestHash: row.manifest_hash,
-    objects: Number(row.objects),
-    pruneOk: Number(row.prune_ok) === 1,
-    acceptedMs: Number(row.accepted_ms),
-  };
+export function snapshotOf(row: LedgerTables['snapshot']): Snapshot {
+  const snapshot = modelOf<Snapshot, typeof snapshotColumns>(snapshotColumns, row);
+  return { ...snapshot, pruneOk: Boolean(row.prune_ok) };
 }
 
 export function historyOf(row: HistoryTable): HistoryRow {
-  return {
-    serial: Number(row.serial),
-    scope: row.scope,
-    atMs: Number(row.at_ms),
-    actor: row.actor,
-    event: row.event,
-    uid: row.uid,
-    detail: JSON.parse(row.detail) as Json,
-    previousHash: row.prev_hash,
-    hash: row.hash,
-  };
+  return modelOf<HistoryRow, typeof historyColumns>(historyColumns, row);
 }

@@ -1,61 +1,128 @@
 import type { JsonObject } from './json.ts';
 
-/** Parts that the JSON Schemas of plans and of the API are made of. */
+/**
+ * Words in which a type and its JSON Schema are written at once: `Schema<T>` is the JSON Schema, `TypeOf` gives back `T`. At run
+ * time a word is the plain JSON that is published, and nothing else.
+ */
 
-export const text = { type: 'string' } satisfies JsonObject;
-export const trueOrFalse = { type: 'boolean' } satisfies JsonObject;
-export const count = { type: 'integer', minimum: 0 } satisfies JsonObject;
-export const time = { type: 'number', description: 'Milliseconds since 1970-01-01T00:00Z.' } satisfies JsonObject;
-export const textMap = { type: 'object', additionalProperties: text } satisfies JsonObject;
+declare const typed: unique symbol;
+
+/** A JSON Schema of values of a type. */
+export type Schema<T = unknown> = JsonObject & { readonly [typed]?: T };
+
+export type TypeOf<S> = S extends { readonly [typed]?: infer T } ? T : never;
+
+type Members = Readonly<Record<string, Schema>>;
+type NameOf<Key> = Key extends `${infer Name}?` ? Name : Key;
+type Simplified<T> = { [K in keyof T]: T[K] };
+
+/** As in TypeScript, a member whose name ends in `?` may be missing. */
+export type ObjectOf<M> = Simplified<
+  { readonly [K in keyof M as K extends `${string}?` ? never : K]: TypeOf<M[K]> } & {
+    readonly [K in keyof M as K extends `${infer Name}?` ? Name : never]?: TypeOf<M[K]>;
+  }
+>;
+
+export type ObjectSchema<M> = Schema<ObjectOf<M>> & {
+  readonly description: string;
+  readonly properties: { readonly [K in keyof M as NameOf<K>]: M[K] };
+};
+
+export const text: Schema<string> = { type: 'string' };
+export const trueOrFalse: Schema<boolean> = { type: 'boolean' };
+export const count: Schema<number> = { type: 'integer', minimum: 0 };
+export const time: Schema<number> = { type: 'number', description: 'Milliseconds since 1970-01-01T00:00Z.' };
+export const textMap: Schema<Readonly<Record<string, string>>> = { type: 'object', additionalProperties: text };
+
+/** Further keywords. A field with a default may be left out of a document and is always there once it was read. */
+export interface Rules extends JsonObject {
+  /** What a text must be like, in words: a message says it in place of the pattern. */
+  readonly 'x-expected'?: string;
+}
 
 /** The same with a word on what it is. */
-export function described(schema: JsonObject, description: string): JsonObject {
+export function described<S extends Schema>(schema: S, description: string): S {
   return { ...schema, description };
 }
 
-export function ref(name: string): JsonObject {
-  return { $ref: `#/components/schemas/${name}` };
+export function string<T extends string = string>(
+  description: string,
+  { 'x-expected': expected, ...rules }: Rules = {},
+): Schema<T> {
+  return {
+    type: 'string',
+    ...rules,
+    description,
+    ...(expected === undefined ? {} : { 'x-expected': expected }),
+  };
 }
 
-export function literal(...values: readonly string[]): JsonObject {
+export function integer(description: string, rules: Rules = {}): Schema<number> {
+  return { type: 'integer', ...rules, description };
+}
+
+export function number(description: string, rules: Rules = {}): Schema<number> {
+  return { type: 'number', ...rules, description };
+}
+
+export function boolean(description: string, rules: Rules = {}): Schema<boolean> {
+  return { type: 'boolean', ...rules, description };
+}
+
+/** One of some texts. */
+export function choice<const V extends string>(
+  description: string,
+  values: readonly V[],
+  rules: Rules = {},
+): Schema<V> {
+  return { type: 'string', enum: values, ...rules, description };
+}
+
+export function literal<const V extends string>(...values: readonly V[]): Schema<V> {
   return { type: 'string', enum: values };
 }
 
-export function arrayOf(items: JsonObject): JsonObject {
-  return { type: 'array', items };
+export function arrayOf<T>(items: Schema<T>, rules: Rules = {}): Schema<readonly T[]> {
+  return { type: 'array', ...rules, items };
 }
 
-export function nullable(schema: JsonObject): JsonObject {
+/** Free names, each with a text. */
+export function mapOf(description: string, rules: Rules): Schema<Readonly<Record<string, string>>> {
+  return { type: 'object', ...rules, description };
+}
+
+export function nullable<T>(schema: Schema<T>): Schema<T | null> {
   return { anyOf: [schema, { type: 'null' }] };
 }
 
-/** An object that has these fields, no others, and all of them but the optional ones. */
-export function objectOf(
-  description: string,
-  properties: Readonly<Record<string, JsonObject>>,
-  optional: readonly string[] = [],
-): JsonObject {
-  const required = Object.keys(properties).filter((name) => !optional.includes(name));
-  return { type: 'object', description, additionalProperties: false, required, properties };
+/** An object that has these members and no others: all of them but those with a `?` behind their name or a default. */
+export function objectOf<const M extends Members>(description: string, members: M, rules: Rules = {}): ObjectSchema<M> {
+  const required = Object.keys(members).filter(
+    (name) => !name.endsWith('?') && members[name]?.['default'] === undefined,
+  );
+  const properties = Object.fromEntries(
+    Object.entries(members).map(([name, schema]) => [name.replace(/\?$/, ''), schema]),
+  ) as ObjectSchema<M>['properties'];
+  return {
+    type: 'object',
+    additionalProperties: false,
+    ...(required.length === 0 ? {} : { required }),
+    ...rules,
+    description,
+    properties,
+  };
 }
 
-/** Members that a value of the type may lack. */
-type OptionalKey<T> = { [K in keyof T]-?: T extends Record<K, T[K]> ? never : K }[keyof T] & string;
-
-/** As `objectOf`, tied to a type: a member that is missing, or one too many, does not compile. */
-export function recordOf<T>(
-  description: string,
-  properties: Readonly<Record<keyof T & string, JsonObject>>,
-  optional: readonly OptionalKey<T>[] = [],
-): JsonObject {
-  return objectOf(description, properties, optional);
+/** A reference to one of the named schemas. */
+export function ref<T>(name: string): Schema<T> {
+  return { $ref: `#/components/schemas/${name}` };
 }
 
 /** A page of a list. */
-export function pageSchema(item: string, more: Readonly<Record<string, JsonObject>> = {}): JsonObject {
+export function pageSchema(item: string, more: Members = {}) {
   return objectOf('A part of a list.', {
     items: arrayOf(ref(item)),
-    nextCursor: { ...nullable(text), description: 'Pass it as cursor for what follows; null: this is the end.' },
+    nextCursor: described(nullable(text), 'Pass it as cursor for what follows; null: this is the end.'),
     ...more,
   });
 }

@@ -45,7 +45,6 @@ function scopeHold(doubt: DoubtfulIntent | undefined): HoldProposal | undefined 
     code: 'intent/scope-waits',
     message: `${whatIsInDoubt(doubt)} and may still be at work, so nothing else is sent for this application before ${until}`,
     remedy: `Run the same command again after ${until}, or with --wait.`,
-    changes: [],
     untilMs: doubt.scopeUntilMs,
   };
 }
@@ -56,7 +55,6 @@ export function copyHold(doubt: DoubtfulIntent): HoldProposal {
     code: 'install/other-in-doubt',
     message: `${whatIsInDoubt(doubt)}, and what is installed may be what it made; nothing is taken over or installed here before that is settled`,
     remedy: `Settle intent ${doubt.intent.id} first: portolan ledger show ${doubt.intent.id} says how it stands.`,
-    changes: [],
   };
 }
 
@@ -67,7 +65,6 @@ function pruneHold({ inDoubt: [doubt] }: PlanInput, step: PlacedStep): HoldPropo
     code: 'prune/in-doubt',
     message: `${whatIsInDoubt(doubt)}, so nothing is removed from this application before that is settled`,
     remedy: `Settle intent ${doubt.intent.id} first: portolan ledger show ${doubt.intent.id} says how it stands.`,
-    changes: [],
   };
 }
 

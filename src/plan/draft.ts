@@ -85,7 +85,7 @@ export function attributedHold(
   input: PlanInput,
   kind: string,
   resource: ResourceId,
-  { object, changes, ...hold }: HoldProposal,
+  { object, changes = [], ...hold }: HoldProposal,
 ): Hold {
   return {
     ...hold,

@@ -1,16 +1,12 @@
 import { PortolanError } from '../model/errors.ts';
-import type { PortRecord } from '../model/observed.ts';
 import { unreachable } from '../model/unreachable.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type Answer, parseAnswer, type Redact, safeText } from './answer.ts';
 import tableJson from './classifier-table.json' with { type: 'json' };
-import { decodeApplicationSummary, decodeInstall, decodeInstalled, decodePort, decodeRule } from './decode.ts';
-import { writeClassOf } from './operations.ts';
 import { retryAfterMs } from './retrying.ts';
 import type { PlatformResponse, TransportError } from './transport.ts';
 import type { AnswerSummary, ClassifierRow, Proof, Verdict, WriteEvidence } from './verdict.ts';
-import type { RuleFields } from './rule-wire.ts';
-import type { WriteRequest } from './writes.ts';
+import { NO_EVIDENCE, type WriteRequest } from './writes.ts';
 
 /** What answers that are not 2xx prove, as data. Anything that no row fits is unknown. */
 export const classifierTable = tableJson as unknown as {
@@ -45,7 +41,7 @@ export function classify(
   if (row.verdict === 'unknown' || proof === 'none') return { verdict: 'unknown', answer: summary };
   switch (row.verdict) {
     case 'applied':
-      return { verdict: 'applied', answer: summary, evidence: { type: 'none' } };
+      return { verdict: 'applied', answer: summary, evidence: NO_EVIDENCE };
     case 'rejected':
       return {
         verdict: 'rejected',
@@ -88,12 +84,12 @@ export function asksToWait({ status, message }: AnswerSummary): boolean {
 
 /** What a row needs for a write of this class. A class that the row does not name proves nothing. */
 function proofOf(row: ClassifierRow, write: WriteRequest): Proof {
-  return row.proof[writeClassOf(write)] ?? 'none';
+  return row.proof[write.declared.class] ?? 'none';
 }
 
 function rowFor(write: WriteRequest, answer: Answer, response: PlatformResponse): ClassifierRow | undefined {
-  const declared = 'declared' in write ? write.declared.rows : [];
-  return [...declared, ...classifierTable.rows].find((row) => fits(row, write, answer, response));
+  const { rows = [] } = write.declared;
+  return [...rows, ...classifierTable.rows].find((row) => fits(row, write, answer, response));
 }
 
 function fits(row: ClassifierRow, write: WriteRequest, answer: Answer, response: PlatformResponse): boolean {
@@ -107,7 +103,7 @@ function fits(row: ClassifierRow, write: WriteRequest, answer: Answer, response:
     (row.shown?.includes(answer.shown) ?? true) &&
     (row.retryAfter !== true || response.retryAfter !== null) &&
     (row.own !== true || answer.isOwnError) &&
-    (row.when === undefined || (!('declared' in write) && write.operation === 'createRule' && write.rule.open !== true))
+    (row.when === undefined || write.declared.conditions?.[row.when]?.(write as never) === true)
   );
 }
 
@@ -129,70 +125,5 @@ function classifySuccess(write: WriteRequest, answer: Answer): Verdict {
 function evidenceOf(write: WriteRequest, answer: Answer): WriteEvidence | string {
   // Some proxies answer 200 with a page of their own; an empty body is a plain yes where no body is documented.
   if (!answer.isJson && !answer.isEmpty) return answer.summary.message;
-  const { json } = answer;
-  if ('declared' in write) return { type: 'declared', shown: write.declared.shown(json) };
-  switch (write.operation) {
-    case 'addPort':
-      return portEvidence(write.port.port, json);
-    case 'updatePort':
-      return portEvidence(write.port, json);
-    case 'deletePort':
-    case 'deleteRule':
-      return { type: 'none' };
-    case 'createRule': {
-      const rule = decodeRule(json, 'created rule');
-      if (rule === undefined) return 'the platform answered with a blank rule';
-      return echoesKey(write.rule, rule)
-        ? { type: 'rule', rule }
-        : 'the platform answered with another rule than the one sent';
-    }
-    case 'updateRule': {
-      const rule = answer.isEmpty ? undefined : decodeRule(json, 'updated rule');
-      if (rule === undefined) return { type: 'none' };
-      return rule.ruleId === write.ruleId
-        ? { type: 'rule', rule }
-        : 'the platform answered with another rule than the one sent';
-    }
-    case 'install': {
-      const install = decodeInstall(json, 'install');
-      return install.appId === write.app.appId
-        ? { type: 'install', install }
-        : `the platform answered for application ${install.appId}`;
-    }
-    case 'upgrade':
-      decodeInstalled(json, 'upgrade');
-      return { type: 'none' };
-    case 'createApplication': {
-      const { name } = decodeApplicationSummary(json, 'created application');
-      return name === write.name
-        ? { type: 'none' }
-        : 'the platform answered with another application than the one sent';
-    }
-    default:
-      return unreachable(write);
-  }
-}
-
-/** The body of port operations is not documented, so a 2xx is enough; but a body about another port is no proof. */
-function portEvidence(port: number, json: unknown): WriteEvidence | string {
-  let record: PortRecord;
-  try {
-    record = decodePort(json, 'port');
-  } catch {
-    return { type: 'none' };
-  }
-  return record.port === port ? { type: 'port', port: record } : `the platform answered for port ${record.port}`;
-}
-
-/** Identity of a rule: component, port, domain without regard to case, path; the server's default path is `/`. */
-function echoesKey(
-  sent: RuleFields,
-  echoed: { serviceId: string; port: number; domain: string; path: string },
-): boolean {
-  return (
-    echoed.serviceId === sent.serviceId &&
-    echoed.port === sent.port &&
-    echoed.domain.toLowerCase() === sent.domain.toLowerCase() &&
-    (echoed.path || '/') === (sent.path ?? '/')
-  );
+  return write.declared.evidence(answer, write as never);
 }

@@ -51,7 +51,7 @@ class ReadUnderWay implements Dispatcher.DispatchHandler, Expiring {
     this.#world = world;
     this.#resolve = resolve;
     this.#reject = reject;
-    this.#answer = new IncomingAnswer(answerBytesMax(request.operation));
+    this.#answer = new IncomingAnswer(answerBytesMax(request));
   }
 
   /** @returns false where it was given up before it began. */

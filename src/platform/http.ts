@@ -174,7 +174,7 @@ async function sendWrite(
     // undici looks at the signal only once the socket is open.
     const answer = await Promise.race([asked, abortOf(late.signal)]);
     progress.hasHeaders = true;
-    return await readAnswer(answer, answerBytesMax(request.operation));
+    return await readAnswer(answer, answerBytesMax(request));
   } catch (error) {
     const isUnsent = await provesUnsent();
     throw transportError(error, isUnsent, progress, late.signal.aborted, request);

@@ -1,7 +1,7 @@
 import { PortolanError } from '../model/errors.ts';
-import type { HttpMethod } from './transport.ts';
-import type { WriteClass } from '../model/owned.ts';
-import type { AppAddress, WriteOperation, WriteRequest } from './writes.ts';
+import { checkedInteger } from './request-values.ts';
+import type { PlatformRequest } from './transport.ts';
+import type { AppAddress } from './writes.ts';
 
 /** Every reading request there is. */
 export type ReadOperation =
@@ -24,9 +24,6 @@ export type ReadOperation =
 
 /** One row of the table of operations. */
 export interface Operation {
-  readonly method: HttpMethod;
-  /** `read`, or what a repetition of the write would do. */
-  readonly class: 'read' | WriteClass;
   /** The dialect that has it; every server of the extended dialect has the documented ones too. */
   readonly dialect: 'documented' | 'extended';
   /** The largest answer that is read; a larger one is a failure, not a truncated list. */
@@ -35,25 +32,19 @@ export interface Operation {
   readonly timeoutMs: number | undefined;
 }
 
-const RECORD_BYTES_MAX = 4 * 1024 * 1024;
-const LIST_BYTES_MAX = 64 * 1024 * 1024;
+export const RECORD_BYTES_MAX = 4 * 1024 * 1024;
+export const LIST_BYTES_MAX = 64 * 1024 * 1024;
 /** A real server gives a request up after about 75 s: waiting longer than that turns an unknown into an answer. */
 export const WRITE_TIMEOUT_MS = 90_000;
 /** The platform asks the cluster for the status of an application, and hangs for minutes where that does not answer. */
 const STATUS_TIMEOUT_MS = 10_000;
-/** An install fetches and creates a whole application before it answers, and giving up early does not stop it. */
-const INSTALL_TIMEOUT_MS = 900_000;
 
 function read(dialect: Operation['dialect'], answerBytesMax: number): Operation {
-  return { method: 'GET', class: 'read', dialect, answerBytesMax, timeoutMs: undefined };
-}
-
-function write(method: HttpMethod, writeClass: WriteClass, dialect: Operation['dialect']): Operation {
-  return { method, class: writeClass, dialect, answerBytesMax: RECORD_BYTES_MAX, timeoutMs: WRITE_TIMEOUT_MS };
+  return { dialect, answerBytesMax, timeoutMs: undefined };
 }
 
 /** Every operation of the API that is used. Documented ones are those of `platform-api` section 4. */
-export const operations: Readonly<Record<ReadOperation | WriteOperation, Operation>> = {
+export const operations: Readonly<Record<ReadOperation, Operation>> = {
   listRegions: read('documented', LIST_BYTES_MAX),
   getApplication: { ...read('documented', RECORD_BYTES_MAX), timeoutMs: STATUS_TIMEOUT_MS },
   listPorts: read('documented', LIST_BYTES_MAX),
@@ -70,46 +61,25 @@ export const operations: Readonly<Record<ReadOperation | WriteOperation, Operati
   listEvents: read('extended', RECORD_BYTES_MAX),
   eventLog: read('extended', RECORD_BYTES_MAX),
   listCertificates: read('extended', LIST_BYTES_MAX),
-  addPort: write('POST', 'duplicate-rejecting', 'documented'),
-  updatePort: write('PUT', 'target-state', 'documented'),
-  deletePort: write('DELETE', 'target-state', 'extended'),
-  createRule: write('POST', 'duplicate-rejecting', 'documented'),
-  updateRule: write('PUT', 'target-state', 'extended'),
-  deleteRule: write('DELETE', 'target-state', 'extended'),
-  // The answer lists every component of the application, so it is as long as a list.
-  install: {
-    ...write('POST', 'duplicate-accepting', 'documented'),
-    answerBytesMax: LIST_BYTES_MAX,
-    timeoutMs: INSTALL_TIMEOUT_MS,
-  },
-  upgrade: {
-    ...write('POST', 'duplicate-accepting', 'extended'),
-    answerBytesMax: LIST_BYTES_MAX,
-    timeoutMs: INSTALL_TIMEOUT_MS,
-  },
-  createApplication: write('POST', 'duplicate-accepting', 'extended'),
 };
-
-/** What a repetition of the write would do. */
-export function writeClassOf(write: WriteRequest): WriteClass {
-  if ('declared' in write) return write.declared.class;
-  const { operation } = write;
-  const { class: found } = operations[operation];
-  if (found === 'read') throw new TypeError(`${operation} is not a write`);
-  return found;
-}
 
 /** The row of an operation by its name; undefined: a kind declares it. */
 export function listedOperation(name: string): Operation | undefined {
-  return Object.hasOwn(operations, name) ? operations[name as ReadOperation | WriteOperation] : undefined;
+  return Object.hasOwn(operations, name) ? operations[name as ReadOperation] : undefined;
 }
 
-/** Longest answer read for an operation by its name; unknown names get the smaller limit. */
-export function answerBytesMax(operation: string): number {
-  return listedOperation(operation)?.answerBytesMax ?? RECORD_BYTES_MAX;
+/** Longest answer that is read; operations of unknown names get the smaller limit. */
+export function answerBytesMax(request: Pick<PlatformRequest, 'operation' | 'answerBytesMax'>): number {
+  return request.answerBytesMax ?? listedOperation(request.operation)?.answerBytesMax ?? RECORD_BYTES_MAX;
 }
 
 const API = '/openapi/v1';
+
+/** @throws PortolanError `invalid` where the number of the application cannot be one. */
+export function checkedApp(app: AppAddress): AppAddress {
+  checkedInteger(app.appId, 'application id', 1);
+  return app;
+}
 
 /** What no encoding changes and nobody objects to. */
 const PLAIN_SEGMENT = /^[\w-]{1,256}$/;

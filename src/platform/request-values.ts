@@ -1,4 +1,5 @@
 import { PortolanError } from '../model/errors.ts';
+import type { Secret } from '../model/secret.ts';
 
 /** Refuses a value before anything is sent. `what` names the field; a value that may be secret is left out of it. */
 export function refuse(what: string, expected: string, value?: string | number): never {
@@ -70,6 +71,14 @@ export function checkedText(value: string, what: string, lengthMax: number): str
   return value !== '' && value.length <= lengthMax && !CONTROL.test(value) && value.isWellFormed()
     ? value
     : refuse(what, `1 to ${lengthMax} characters, without control characters`, value);
+}
+
+/** The length alone is looked at; the secret itself is revealed only where bytes are written. */
+export function checkedSecret(secret: Secret, what: string, lengthMax: number): Secret {
+  const { length } = secret.reveal();
+  return length >= 1 && length <= lengthMax
+    ? secret
+    : refuse(`${what} (${secret.origin})`, `1 to ${lengthMax} characters`);
 }
 
 export function checkedExtension(value: string, what: string): string {

@@ -12,6 +12,7 @@ import {
   refuse,
 } from './request-values.ts';
 import type { WireJson, WireObject } from './transport.ts';
+import type { ExtensionEncoding } from './writes.ts';
 
 /** `Configuration` of a gateway rule, in our words; see `platform-api` section 2.4. */
 export interface RuleConfiguration {
@@ -24,9 +25,6 @@ export interface RuleConfiguration {
   readonly proxySendTimeout?: number;
   readonly setHeaders?: readonly { readonly key: string; readonly value: string }[];
 }
-
-/** How `rule_extensions` travel: the documents say a list of strings, the real server takes objects only. */
-export type ExtensionEncoding = 'strings' | 'objects';
 
 /** How a body says one field of a rule. */
 interface Sent<Value> {

@@ -21,6 +21,8 @@ export interface PlatformRequest {
   /** false: one attempt on a fresh socket, no redirect. */
   readonly isRead: boolean;
   readonly timeoutMs: number;
+  /** The longest answer that is read. Absent: that of the table of operations. */
+  readonly answerBytesMax?: number;
   readonly signal?: AbortSignal;
 }
 

@@ -1,4 +1,3 @@
-import type { InstallRecord, PortRecord, RuleRecord } from '../model/observed.ts';
 import type { WriteClass } from '../model/owned.ts';
 
 /** An answer in a few safe words: no body, no trace, at most 300 characters of message. */
@@ -20,14 +19,10 @@ export function answerText({ status, code, message }: AnswerSummary): string {
   return facts.length === 0 ? message : `${facts.join(', ')}: ${message}`;
 }
 
-/** What an applied write proved. */
-export type WriteEvidence =
-  | { readonly type: 'none' }
-  | { readonly type: 'port'; readonly port: PortRecord }
-  | { readonly type: 'rule'; readonly rule: RuleRecord }
-  | { readonly type: 'install'; readonly install: InstallRecord }
-  /** Of a write that a kind declares: what the kind made of the answer. */
-  | { readonly type: 'declared'; readonly shown: unknown };
+/** What an applied write proved. `none`: nothing else. Others have fields of their own, which only their kind reads. */
+export interface WriteEvidence {
+  readonly type: string;
+}
 
 /** Did it happen? Unknown unless proved. The table behind it is `classifier-table.json`. */
 export type Verdict =
@@ -66,12 +61,12 @@ export type RejectionReason =
  */
 export type Proof = 'answer' | 'observation' | 'none';
 
-/** One row of `classifier-table.json`: every condition that is present must hold. The first row that fits decides. */
+/** One row of `classifier-table.json`, or of a kind's `answers.json`: every condition that is present must hold. The first row that fits decides. */
 export type ClassifierRow = {
   readonly id: string;
   readonly operations?: readonly string[];
-  /** A `createRule` that does not ask to open the port. */
-  readonly when?: 'does-not-open-outer';
+  /** A condition of the request, which its declaration decides. */
+  readonly when?: string;
   readonly status: readonly number[];
   readonly code?: readonly number[];
   /** The whole `msg`. */

@@ -1,9 +1,7 @@
 import type { WriteClass } from '../model/owned.ts';
-import type { PortProtocol } from '../model/observed.ts';
-import type { Secret } from '../model/secret.ts';
-import type { RuleFields } from './rule-wire.ts';
+import type { Answer } from './answer.ts';
 import type { HttpMethod, WireObject } from './transport.ts';
-import type { ClassifierRow } from './verdict.ts';
+import type { ClassifierRow, WriteEvidence } from './verdict.ts';
 
 /** Where an application is, as paths need it. */
 export interface AppAddress {
@@ -12,91 +10,51 @@ export interface AppAddress {
   readonly appId: number;
 }
 
-export type PortActionFields =
-  | { readonly action: 'open_outer' | 'close_outer' | 'open_inner' | 'close_inner' }
-  | { readonly action: 'change_protocol'; readonly protocol: PortProtocol }
-  | { readonly action: 'change_port_alias'; readonly alias: string; readonly serviceName: string };
+/** How lists of pairs travel: the documents say a list of strings, the real server takes objects only. */
+export type ExtensionEncoding = 'strings' | 'objects';
 
-export interface PortRequestFields {
-  readonly port: number;
-  readonly protocol: PortProtocol;
-  readonly alias?: string;
-  /** Always sent: a real server requires it. */
-  readonly inner: boolean;
+/** What a request says, besides what all requests of its operation have in common. */
+export interface RequestContent {
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: WireObject;
 }
 
-/** A mutating request: one of the table of operations, or one that a kind declares. */
-export type WriteRequest = ListedWrite | DeclaredWrite;
-
-/** Every mutating request of the table of operations. `operation` is its name there. */
-export type ListedWrite =
-  | {
-      readonly operation: 'addPort';
-      readonly app: AppAddress;
-      readonly serviceId: string;
-      readonly port: PortRequestFields;
-    }
-  | {
-      readonly operation: 'updatePort';
-      readonly app: AppAddress;
-      readonly serviceId: string;
-      readonly port: number;
-      readonly change: PortActionFields;
-    }
-  | { readonly operation: 'deletePort'; readonly app: AppAddress; readonly serviceId: string; readonly port: number }
-  | { readonly operation: 'createRule'; readonly app: AppAddress; readonly rule: RuleFields }
-  | { readonly operation: 'updateRule'; readonly app: AppAddress; readonly ruleId: string; readonly rule: RuleFields }
-  | { readonly operation: 'deleteRule'; readonly app: AppAddress; readonly ruleId: string }
-  | {
-      readonly operation: 'install';
-      readonly app: AppAddress;
-      /** true sends `is_deploy=true`; false leaves the parameter out, because any value of it builds. */
-      readonly build: boolean;
-      readonly store: {
-        readonly url: string;
-        readonly domain: string;
-        readonly type: string;
-        readonly accessKey: Secret | null;
-      };
-      readonly modelId: string;
-      readonly modelVersion: string;
-    }
-  | {
-      readonly operation: 'upgrade';
-      readonly app: AppAddress;
-      readonly modelId: string;
-      readonly modelVersion: string;
-      /** As the listing of installed models says; null for a model of the platform's own library. */
-      readonly marketName: string | null;
-    }
-  | {
-      readonly operation: 'createApplication';
-      readonly team: string;
-      readonly region: string;
-      readonly name: string;
-      readonly k8sApp: string;
-    };
-
-export type WriteOperation = ListedWrite['operation'];
-
-/** A write that a kind declares: how it is sent, what a repetition would do, and what its answer proves. */
-export interface WriteDeclaration {
+/** An operation that changes something: how it is sent, what a repetition would do, and what its answer proves. */
+export interface WriteDeclaration<Values> {
   readonly method: HttpMethod;
   readonly class: WriteClass;
-  /** Below the address of the application; each is encoded. */
-  readonly segments: readonly string[];
-  readonly body?: WireObject;
+  /** Absent: `WRITE_TIMEOUT_MS`. */
+  readonly timeoutMs?: number;
+  /** Absent: the limit for one record. */
+  readonly answerBytesMax?: number;
+  /** @throws PortolanError `invalid` when a value is not a documented one. */
+  request(values: Values, extensions: ExtensionEncoding): RequestContent;
   /**
-   * What a successful answer shows of the object, for the kind.
+   * Returns the evidence of a successful answer, or why the answer is none.
    * @throws PortolanError `platform/schema-drift` where the answer proves nothing.
    */
-  shown(json: unknown): unknown;
+  evidence(answer: Answer, values: Values): WriteEvidence | string;
   /** What other answers prove; they take precedence over `classifier-table.json`. */
-  readonly rows: readonly ClassifierRow[];
+  readonly rows?: readonly ClassifierRow[];
+  /** Decides the conditions that the rows name with `when`. */
+  readonly conditions?: Readonly<Record<string, (values: Values) => boolean>>;
 }
 
-export interface DeclaredWrite {
+/** A mutating request: the values of an operation, and its declaration, which is only given back those values. */
+export interface WriteRequest {
+  /** Name in metrics, intents and messages: `addPort`. */
   readonly operation: string;
-  readonly app: AppAddress;
-  readonly declared: WriteDeclaration;
+  readonly declared: WriteDeclaration<never>;
 }
+
+/** Returns the function that makes writes of an operation from their values. */
+export function defineWrite<Values extends object>(
+  operation: string,
+  declared: WriteDeclaration<Values>,
+): (values: Values) => Values & WriteRequest {
+  return (values) => ({ operation, declared, ...values });
+}
+
+/** Evidence that says nothing but that the write was done. */
+export const NO_EVIDENCE: WriteEvidence = { type: 'none' };

@@ -1,19 +1,6 @@
 import type { JsonObject } from '../model/json.ts';
-import {
-  arrayOf,
-  count,
-  described,
-  literal,
-  nullable,
-  objectOf,
-  recordOf,
-  ref,
-  text,
-  time,
-} from '../model/schema-words.ts';
-import type { AnswerSummary } from '../platform/verdict.ts';
+import { arrayOf, count, described, literal, nullable, objectOf, ref, text, time } from '../model/schema-words.ts';
 import type { PlanLine } from './jsonl.ts';
-import type { ApplyDocument, Disagreement, ReportedError } from '../plan/report.ts';
 import type { ActionResult } from '../plan/result.ts';
 import { planDigest, planSchemas, remainingPlan, scopeSchema } from '../plan/schema.ts';
 
@@ -27,11 +14,11 @@ function oneOf(description: string, alternatives: readonly JsonObject[]): JsonOb
   return { description, oneOf: alternatives };
 }
 
-const answer = recordOf<AnswerSummary>(
-  'What the platform answered, in a few safe words.',
-  { status: described(count, 'Absent: no answer came.'), code: { type: 'integer' }, message: text },
-  ['status', 'code'],
-);
+const answer = objectOf('What the platform answered, in a few safe words.', {
+  'status?': described(count, 'Absent: no answer came.'),
+  'code?': { type: 'integer' },
+  message: text,
+});
 
 const reason = oneOf('Why it failed, as far as a caller would react differently.', [
   objectOf(
@@ -85,7 +72,7 @@ function endings(members: Readonly<Record<string, JsonObject>>): readonly JsonOb
   );
 }
 
-const fault = recordOf<ReportedError>('An error, and what to do next.', {
+const fault = objectOf('An error, and what to do next.', {
   code: text,
   disposition: literal('retry', 'invalid', 'ask-human', 'unreachable', 'locked', 'give-up'),
   message: text,
@@ -104,48 +91,36 @@ const outcome = oneOf('How one application stands after the run.', [
     plan: ref('RemainingPlan'),
     refusals: arrayOf(ref('Refusal')),
   }),
-  objectOf(
-    'It was worked on.',
-    {
-      type: only('ended'),
-      application: text,
-      results: arrayOf(ref('ActionResult')),
-      waits: arrayOf(ref('Wait')),
-      rounds: described(count, 'How often it was looked at and planned anew.'),
-      remaining: ref('RemainingPlan'),
-      error: described(ref('Fault'), 'It was left in the middle.'),
-    },
-    ['error'],
-  ),
+  objectOf('It was worked on.', {
+    type: only('ended'),
+    application: text,
+    results: arrayOf(ref('ActionResult')),
+    waits: arrayOf(ref('Wait')),
+    rounds: described(count, 'How often it was looked at and planned anew.'),
+    remaining: ref('RemainingPlan'),
+    'error?': described(ref('Fault'), 'It was left in the middle.'),
+  }),
 ]);
 
-const disagreement = recordOf<Disagreement>(
-  'The plan is not the one that was agreed to: nothing was sent.',
-  {
-    code: text,
-    disposition: literal('retry', 'invalid', 'ask-human', 'unreachable', 'locked', 'give-up'),
-    message: text,
-    remedy: text,
-    expected: described(text, 'Digest of the plan that was agreed to.'),
-    now: described(text, 'Digest of the plan of now.'),
-    difference: { type: 'object', description: 'What is in one of them only, or differs.' },
-  },
-  ['difference'],
-);
+const disagreement = objectOf('The plan is not the one that was agreed to: nothing was sent.', {
+  code: text,
+  disposition: literal('retry', 'invalid', 'ask-human', 'unreachable', 'locked', 'give-up'),
+  message: text,
+  remedy: text,
+  expected: described(text, 'Digest of the plan that was agreed to.'),
+  now: described(text, 'Digest of the plan of now.'),
+  'difference?': { type: 'object', description: 'What is in one of them only, or differs.' },
+});
 
 const exitCode = described(count, 'What the command ends with.');
 
-const applyDocument = recordOf<ApplyDocument>(
-  'A plan, and what became of it.',
-  {
-    formatVersion: { type: 'integer', const: 1, description: 'Rises when a reader would misread it.' },
-    exitCode,
-    plan: ref('Plan'),
-    outcomes: described(arrayOf(ref('Outcome')), 'None: nothing was begun for any application.'),
-    refused: ref('Disagreement'),
-  },
-  ['refused'],
-);
+const applyDocument = objectOf('A plan, and what became of it.', {
+  formatVersion: { type: 'integer', const: 1, description: 'Rises when a reader would misread it.' },
+  exitCode,
+  plan: ref('Plan'),
+  outcomes: described(arrayOf(ref('Outcome')), 'None: nothing was begun for any application.'),
+  'refused?': ref('Disagreement'),
+});
 
 const definitions: Readonly<Record<string, JsonObject>> = {
   ...planSchemas,
@@ -207,31 +182,21 @@ const LINES: Readonly<Record<PlanLine['type'], readonly JsonObject[]>> = {
   ],
   waiting: [line('waiting', 'The run waits.', { atMs, message: text, untilMs: time })],
   outcome: [
-    line(
-      'outcome',
-      'How an application stands after the run.',
-      {
-        application: text,
-        outcome: literal('unobserved', 'refused', 'ended'),
-        remaining: described(arrayOf(text), 'Ids of actions that are still to do.'),
-        deferred: arrayOf(ref('DeferredAction')),
-        holds: arrayOf(ref('Hold')),
-        waits: arrayOf(ref('Wait')),
-        error: ref('Fault'),
-      },
-      ['error'],
-    ),
+    line('outcome', 'How an application stands after the run.', {
+      application: text,
+      outcome: literal('unobserved', 'refused', 'ended'),
+      remaining: described(arrayOf(text), 'Ids of actions that are still to do.'),
+      deferred: arrayOf(ref('DeferredAction')),
+      holds: arrayOf(ref('Hold')),
+      waits: arrayOf(ref('Wait')),
+      'error?': ref('Fault'),
+    }),
   ],
-  end: [line('end', 'The run is over; nothing follows.', { exitCode, refused: ref('Disagreement') }, ['refused'])],
+  end: [line('end', 'The run is over; nothing follows.', { exitCode, 'refused?': ref('Disagreement') })],
 };
 
-function line(
-  type: PlanLine['type'],
-  description: string,
-  rest: Readonly<Record<string, JsonObject>>,
-  optional: readonly string[] = [],
-): JsonObject {
-  return objectOf(description, { type: only(type), ...rest }, optional);
+function line(type: PlanLine['type'], description: string, rest: Readonly<Record<string, JsonObject>>): JsonObject {
+  return objectOf(description, { type: only(type), ...rest });
 }
 
 /** The schemas that are published, by the name of their file. */

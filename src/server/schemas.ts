@@ -3,10 +3,13 @@ import { planSchemas } from '../plan/schema.ts';
 import {
   arrayOf,
   count,
+  described,
   literal,
   nullable,
+  number,
   objectOf,
   ref,
+  string,
   text,
   textMap,
   time,
@@ -98,6 +101,27 @@ const application = objectOf('How one application stands.', {
   ...standing,
   pending: nullable(ref('PendingWork')),
   resources: arrayOf(ref('Resource')),
+  observed: nullable(ref('Observed')),
+});
+
+const shownLine = objectOf('A resource, a part of one, or what no manifest names, as views show it.', {
+  type: string('port, or what views call a kind.'),
+  key: text,
+  below: described(arrayOf(text), 'Keys of lines that it hangs below: the first of them that there is.'),
+  'rank?': number('Its place among lines of its type.'),
+  name: text,
+  facts: string('Tells it from others, as it was observed.'),
+  'resource?': text,
+  'part?': string('Its path in the manifest of the resource.'),
+  'isMissing?': trueOrFalse,
+  'state?': literal('withdrawn', 'not-in-manifests', 'unknown'),
+  'reason?': text,
+  'isStandIn?': trueOrFalse,
+});
+
+const observed = objectOf('What was seen of an application when it was observed last.', {
+  atMs: time,
+  lines: arrayOf(ref('ShownLine')),
 });
 
 const source = objectOf('How the source stands.', {
@@ -201,34 +225,26 @@ const intent = objectOf('A request that was about to be sent, and what became of
   resolvedBy: nullable(text),
 });
 
-const problemDetails = objectOf(
-  'An error (RFC 9457), with a stable code and what to do next.',
-  {
-    type: text,
-    title: text,
-    status: { type: 'integer', minimum: 400, maximum: 599 },
-    detail: text,
-    code: text,
-    remedy: text,
-    problems: arrayOf(ref('ManifestProblem')),
-  },
-  ['problems'],
-);
+const problemDetails = objectOf('An error (RFC 9457), with a stable code and what to do next.', {
+  type: text,
+  title: text,
+  status: { type: 'integer', minimum: 400, maximum: 599 },
+  detail: text,
+  code: text,
+  remedy: text,
+  'problems?': arrayOf(ref('ManifestProblem')),
+});
 
-const manifestProblem = objectOf(
-  'A fault in a manifest, with its place.',
-  {
-    code: text,
-    position: objectOf('Lines and columns count from 1.', { file: text, line: count, column: count }),
-    resource: text,
-    path: text,
-    message: text,
-    expected: text,
-    hint: text,
-    excerpt: objectOf('The line, and what to underline in it.', { line: text, caret: count, length: count }),
-  },
-  ['resource', 'expected', 'hint', 'excerpt'],
-);
+const manifestProblem = objectOf('A fault in a manifest, with its place.', {
+  code: text,
+  position: objectOf('Lines and columns count from 1.', { file: text, line: count, column: count }),
+  'resource?': text,
+  path: text,
+  message: text,
+  'expected?': text,
+  'hint?': text,
+  'excerpt?': objectOf('The line, and what to underline in it.', { line: text, caret: count, length: count }),
+});
 
 /** `components.schemas` of the document. Objects name every field, so that nothing unforeseen is ever shown. */
 export const schemas: Readonly<Record<string, JsonObject>> = {
@@ -240,6 +256,8 @@ export const schemas: Readonly<Record<string, JsonObject>> = {
   Resource: resource,
   ApplicationSummary: summary,
   Application: application,
+  Observed: observed,
+  ShownLine: shownLine,
   Source: source,
   Controller: controller,
   Event: event,

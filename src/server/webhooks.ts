@@ -1,4 +1,4 @@
-import type { ServerWebhook, WebhookType } from '../configuration/settings/server-spec.ts';
+import type { ServerWebhook } from '../configuration/settings/server-spec.ts';
 import type { Secret } from '../model/secret.ts';
 import { Allowance } from '../runtime/allowance.ts';
 import { after, type Clock } from '../runtime/clock.ts';
@@ -10,7 +10,7 @@ import { openedSecret, type OpenSecret } from './tokens.ts';
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 interface Sender {
-  readonly type: WebhookType;
+  readonly type: ServerWebhook['type'];
   readonly secret: () => Secret;
 }
 
@@ -93,7 +93,7 @@ function isGenuine({ type, secret }: Sender, headers: Headers, bytes: Uint8Array
   return type === 'gitlab' ? isSecret(secret(), said) : isSigned(secret(), bytes, said);
 }
 
-const SIGNATURES: Readonly<Record<WebhookType, { readonly header: string; readonly prefix: string }>> = {
+const SIGNATURES: Readonly<Record<ServerWebhook['type'], { readonly header: string; readonly prefix: string }>> = {
   github: { header: 'x-hub-signature-256', prefix: 'sha256=' },
   gitea: { header: 'x-gitea-signature', prefix: '' },
   generic: { header: 'x-portolan-signature', prefix: 'sha256=' },

@@ -1,3 +1,4 @@
+import { install } from '../../src/kinds/store-install/requests.ts';
 import { expect, test } from 'vitest';
 import { execute, OutcomeNotRecorded } from '../../src/reconcile/apply/execute.ts';
 import { componentKind } from '../../src/kinds/component/index.ts';
@@ -26,14 +27,14 @@ const installing: ReconciledKind = {
   ...componentKind,
   calls: {
     ...componentKind.calls,
-    toWrite: (): WriteRequest => ({
-      operation: 'install',
-      app: calls.app,
-      build: true,
-      store: { url: 'https://s', domain: 'd', type: 't', accessKey: new Secret('k', 'test') },
-      modelId: 'm',
-      modelVersion: '1',
-    }),
+    toWrite: (): WriteRequest =>
+      install({
+        app: calls.app,
+        build: true,
+        store: { url: 'https://s', domain: 'd', type: 't', accessKey: new Secret('k', 'test') },
+        modelId: 'm',
+        modelVersion: '1',
+      }),
   },
 };
 test.for([

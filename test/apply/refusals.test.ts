@@ -1,3 +1,4 @@
+import { install } from '../../src/kinds/store-install/requests.ts';
 import { expect, test } from 'vitest';
 import { execute } from '../../src/reconcile/apply/execute.ts';
 import { componentKind } from '../../src/kinds/component/index.ts';
@@ -17,14 +18,14 @@ function seeing(resolve: (context: ResolveContext) => Resolution | Promise<Resol
     ...componentKind,
     calls: {
       ...componentKind.calls,
-      toWrite: (): WriteRequest => ({
-        operation: 'install',
-        app: calls.app,
-        build: false,
-        store: { url: 'https://s', domain: 'd', type: 't', accessKey: null },
-        modelId: 'm',
-        modelVersion: '1',
-      }),
+      toWrite: (): WriteRequest =>
+        install({
+          app: calls.app,
+          build: false,
+          store: { url: 'https://s', domain: 'd', type: 't', accessKey: null },
+          modelId: 'm',
+          modelVersion: '1',
+        }),
       resolve: async (_step, context) => resolve(context),
     },
   };

@@ -43,10 +43,8 @@ test('events --watch is a table of the newest that is redrawn, and without a ter
   }
 });
 
-test('a tree of a controller has the ports and rules that are on record, for operators', async () => {
+test('a tree of a controller shows what was observed, how long ago, and kinds that nobody here knows', async () => {
   const serving = await serve();
-  const [object] = await serving.api.objects();
-  if (object === undefined) throw new Error('the controller has no object');
   const web = 'Component/shop-web';
   const part = (id: string): ResourceStatus => ({
     ...(application('shop').resources[0] as ResourceStatus),
@@ -67,37 +65,71 @@ test('a tree of a controller has the ports and rules that are on record, for ope
         },
         part('HttpGatewayRule/www'),
         { ...part('HttpGatewayRule/new'), mode: 'suspend' },
+        part('Banner/sale'),
       ],
     }),
   ];
-  const row = { ...object, resource: web as ResourceStatus['id'] };
-  serving.api.objects = async () => [
-    { ...row, naturalKey: 'component/abc', remoteId: 'abc' },
-    { ...row, naturalKey: 'port/abc/8080', lastApplied: { protocol: 'http', alias: 'WEB', inner: true } },
-    { ...row, naturalKey: 'port/abc/9000' },
-    { ...row, naturalKey: 'port/abc/9999', state: 'gone' },
-    {
-      ...row,
-      kind: 'HttpGatewayRule',
-      resource: 'HttpGatewayRule/www',
-      naturalKey: 'rule/abc/8080/http://www.example.com/',
-    },
-  ];
-  const { code, out } = await run(serving, ['tree', 'shop']);
-  expect(code).toBe(0);
-  expect(out).toBe(`RESOURCE                                         STATE       REASON
-Application/shop  default/team-a/region-1/4      in sync     -
-├─ Component/shop-web  abc                       to change   -
-│  ├─ port 8080  http WEB, inner                 in sync     -
-│  │  └─ HttpGatewayRule/www  www.example.com/   in sync     -
-│  └─ port 9000                                  to change   open inner access of port 9000
-└─ HttpGatewayRule/new                           suspended   -
-
-1 application: 2 in sync, 2 to change, 1 suspended.
-`);
-  const viewer = await run(serving, ['tree'], { PORTOLAN_SERVER_TOKEN: TOKENS.viewer });
-  expect(viewer.code).toBe(0);
-  expect(viewer.out).not.toContain('port 8080');
-  expect(viewer.out).toContain('→ Application/shop: ports are not shown: ');
+  const resource = web;
+  const port = (number: number, facts: string) =>
+    ({
+      type: 'port',
+      key: `port/abc/${number}`,
+      below: ['component/abc'],
+      rank: number,
+      name: `port ${number}`,
+      facts,
+      resource,
+      part: `ports[${number}]`,
+    }) as const;
+  const named = (type: string, id: ResourceStatus['id']) => ({
+    type,
+    key: id,
+    below: [],
+    name: id,
+    facts: '',
+    resource: id,
+  });
+  serving.api.observed = {
+    atMs: Date.UTC(2026, 10, 20, 11, 59),
+    lines: [
+      { ...named('component', web), key: 'component/abc', facts: 'abc' },
+      port(10_000, 'grpc, closed'),
+      port(8080, 'http HAND, inner'),
+      port(9000, 'http RPC, closed'),
+      { ...named('rule', 'HttpGatewayRule/www'), below: ['port/abc/8080', 'component/abc'], facts: 'www.example.com/' },
+      {
+        type: 'rule',
+        key: 'rule 7',
+        below: ['port/abc/8080'],
+        name: 'rule old.example.com/',
+        facts: '',
+        state: 'withdrawn',
+      },
+      { ...named('banner', 'Banner/sale'), facts: '"Hello"' },
+    ],
+  };
+  const shown = `RESOURCE                                                                                STATE                       REASON
+Application/shop  default/team-a/region-1/4, observed 2026-11-20T11:59:00.000Z          in sync                     -
+├─ Component/shop-web  abc                                                              to change                   -
+│  ├─ port 8080  http HAND, inner                                                       in sync                     -
+│  │  ├─ HttpGatewayRule/www  www.example.com/                                          in sync                     -
+│  │  └─ rule old.example.com/                                                          no longer in the manifests  -
+│  ├─ port 9000  http RPC, closed                                                       to change                   open inner access of port 9000
+│  └─ port 10000  grpc, closed                                                          in sync                     -
+├─ Banner/sale  "Hello"                                                                 in sync                     -
+└─ HttpGatewayRule/new                                                                  suspended                   by its annotation
+`;
+  // Whoever may see plans may see what is there.
+  for (const role of ['operator', 'viewer'] as const) {
+    const { code, out } = await run(serving, ['tree', 'shop'], { PORTOLAN_SERVER_TOKEN: TOKENS[role] });
+    expect(code).toBe(0);
+    expect(out.replaceAll(/ {2,}/g, '  ')).toBe(
+      `${shown.replaceAll(/ {2,}/g, '  ')}\n1 application: 4 in sync, 2 to change, 1 suspended, 1 no longer in the manifests.\n`,
+    );
+  }
+  const json = JSON.parse((await run(serving, ['tree', '-o', 'json'])).out) as { applications: unknown };
+  expect(json.applications).toMatchObject([{ observedMs: serving.api.observed.atMs, type: 'application' }]);
+  serving.api.observed = null;
+  expect((await run(serving, ['tree'])).out).toContain('not observed yet');
   expect((await run(serving, ['tree', 'shpo'])).err).toContain('Did you mean shop?');
 });

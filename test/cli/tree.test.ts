@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { displayWidth } from '../../src/cli/terminal/text.ts';
-import type { TreeNode } from '../../src/cli/commands/tree/node.ts';
+import type { TreeNode } from '../../src/views/tree.ts';
 import { demo } from '../../src/sandbox/seeds/demo.ts';
 import { seededRandom } from '../support/virtual-clock.ts';
 import { collectingTerminal, type Run, runHere } from './running.ts';

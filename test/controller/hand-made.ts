@@ -145,7 +145,10 @@ export function handMadeApi(applications: readonly ApplicationStatus[] = []): Ha
       ...api.statusFacts,
     }),
     applications: () => api.applicationsNow,
-    application: (id) => api.applicationsNow.find((one) => one.id === id),
+    application: (id) => {
+      const found = api.applicationsNow.find((one) => one.id === id);
+      return found && { ...found, observed: null };
+    },
     sync: never,
     pokeSource: never,
     suspend: never,

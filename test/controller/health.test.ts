@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { longestMs, statusHealth, thresholdHealth } from '../../src/controller/health.ts';
-import type { HealthThreshold } from '../../src/kinds/application/health-spec.ts';
+import type { HealthThreshold } from '../../src/kinds/application/spec.ts';
 import type { ComponentMonitor } from '../../src/model/observed.ts';
 
 const FROM_MS = 1_000_000_000;

@@ -1,6 +1,6 @@
 /**
- * No container engine runs here: the Dockerfile is read, and what it says is done by the same kind of user over a copy of
- * the same layout that this user cannot write to.
+ * Without a container engine: the Dockerfile is read, and what it says is done by the same kind of user over a copy of the
+ * same layout that this user cannot write to. `image.long.test.ts` builds the image and runs it, where there is an engine.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import {
@@ -26,6 +26,7 @@ import { parse } from 'yaml';
 import { startReceiver } from '../controller/notifications/receivers.ts';
 import { parseExposition } from '../server/exposition.ts';
 import { SANDBOX_TOKEN } from '../../src/sandbox/server.ts';
+import { freePort } from './free-port.ts';
 import { environmentOf, execForm, stagesOf, textsOf } from './containerfile.ts';
 import { type Part, pinned } from './kubernetes.ts';
 import { HANG_MS } from '../support/hang.ts';
@@ -191,14 +192,6 @@ test('what needs no state runs over the read-only layout, as nobody', async (con
   expect(fingerprint(layout.app)).toEqual(before);
   expect(readdirSync(layout.state)).toContain('cache');
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 test('as compose has it: the sandbox, and `run` beside it until it is told to end', async (context) => {
   if (!isRoot) return context.skip(whyNot);

@@ -4,8 +4,9 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
 import { kindDeclarations } from '../../src/configuration/declarations.ts';
 import { isPunycode } from '../../src/kinds/http-gateway-rule/punycode.ts';
-import { documentSchema, type PropertiesOf, schemaFileName } from '../../src/kinds/schema.ts';
+import { documentSchema, schemaFileName } from '../../src/kinds/schema.ts';
 import type { JsonObject } from '../../src/model/json.ts';
+import { arrayOf, choice, integer, nullable, objectOf, string, type TypeOf } from '../../src/model/schema-words.ts';
 
 const KINDS = [...kindDeclarations.values()];
 
@@ -124,21 +125,35 @@ test('every modeline of the examples names a schema that exists', () => {
   }
 });
 
-test('a schema that does not fit its type does not compile', () => {
-  interface Spec {
-    readonly port: number;
-    readonly mode?: 'on' | 'off';
-  }
-  const port = { type: 'integer', description: 'Port.' } as const;
-  const mode = { type: 'string', enum: ['on', 'off'], description: 'Mode.' } as const;
-  const fits = { port, mode } satisfies PropertiesOf<Spec>;
-  // @ts-expect-error -- A field is missing.
-  const missing = { port } satisfies PropertiesOf<Spec>;
-  // @ts-expect-error -- A field is unknown.
-  const unknown = { port, mode, more: port } satisfies PropertiesOf<Spec>;
-  // @ts-expect-error -- The type is another one.
-  const other = { port: mode, mode } satisfies PropertiesOf<Spec>;
-  expect([fits, missing, unknown, other].map((schema) => Object.keys(schema).length)).toEqual([2, 1, 3, 2]);
+test('a value that does not fit its schema does not compile', () => {
+  const schema = objectOf('Spec.', {
+    port: integer('Port.'),
+    'mode?': choice('Mode.', ['on', 'off']),
+    list: arrayOf(nullable(string('One.')), { default: [] }),
+  });
+  type Spec = TypeOf<typeof schema>;
+  const fits: readonly Spec[] = [
+    { port: 1, list: [] },
+    { port: 1, mode: 'on', list: ['a', null] },
+  ];
+  const unfit: readonly Spec[] = [
+    // @ts-expect-error -- A member is missing, although a document may leave it to its default.
+    { port: 1 },
+    // @ts-expect-error -- A member is unknown.
+    { port: 1, list: [], more: 1 },
+    // @ts-expect-error -- The type is another one.
+    { port: 'one', list: [] },
+    // @ts-expect-error -- The text is none of those.
+    { port: 1, mode: 'no', list: [] },
+    // @ts-expect-error -- A member that may be missing is not undefined.
+    { port: 1, mode: undefined, list: [] },
+  ];
+  const validate = new Ajv2020().compile(schema);
+  expect(fits.map((value) => validate(value))).toEqual([true, true]);
+  expect(unfit.slice(1, 4).map((value) => validate(value))).toEqual([false, false, false]);
+  expect(schema).toMatchObject({ additionalProperties: false, required: ['port'] });
+  // @ts-expect-error -- Members are not to be changed.
+  expect(() => (Object.freeze(fits[0] as Spec).port = 2)).toThrow(TypeError);
 });
 
 test.for([

@@ -161,7 +161,6 @@ test('what was found may be what a request in doubt has made', () => {
     code: 'install/other-in-doubt',
     message: `${SENT}, and what is installed may be what it made; nothing is taken over or installed here before that is settled`,
     remedy: 'Settle intent intent-1 first: portolan ledger show intent-1 says how it stands.',
-    changes: [],
   });
 });
 

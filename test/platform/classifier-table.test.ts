@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest';
 import type { ClassifierRow } from '../../src/platform/verdict.ts';
 import { classifierTable, classify, decidingRow } from '../../src/platform/classifier.ts';
-import { operations, writeClassOf } from '../../src/platform/operations.ts';
+import { installAnswers } from '../../src/kinds/store-install/requests.ts';
+import { createRule, ruleAnswers } from '../../src/kinds/http-gateway-rule/requests.ts';
+import { portAnswers } from '../../src/kinds/component/requests.ts';
 import type { PlatformResponse } from '../../src/platform/transport.ts';
 import type { WriteClass } from '../../src/model/owned.ts';
 import type { WriteRequest } from '../../src/platform/writes.ts';
-import { everyWrite, rule, verdictOf, writes } from './every-write.ts';
+import { app, everyWrite, rule, verdictOf, writes } from './every-write.ts';
 import { jsonResponse, recordedResponse } from './recorded.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
@@ -67,20 +69,24 @@ const rows: Readonly<Record<string, readonly [PlatformResponse, Verdicts]>> = {
   'media-type': [own(415, 415), refused('unsupported')],
 };
 
-const cases = classifierTable.rows.flatMap((row) =>
+/** The rows of the platform's table, and those of each kind. */
+const tables = [installAnswers, portAnswers, ruleAnswers, classifierTable.rows];
+const everyRow = tables.flat();
+
+const cases = everyRow.flatMap((row) =>
   (Object.keys(row.proof) as WriteClass[]).map((writeClass) => [row, writeClass] as const),
 );
 
 test.for(cases)('row $0.id decides as it says for a write of class $1', ([row, writeClass]) => {
   const [response, verdicts] = rows[row.id] ?? expect.fail(`no example for row ${row.id}`);
   const decided = everyWrite.filter(
-    (write) => writeClassOf(write) === writeClass && decidingRow(write, response)?.id === row.id,
+    (write) => write.declared.class === writeClass && decidingRow(write, response)?.id === row.id,
   );
   expect(decided).not.toEqual([]);
   for (const write of decided) expect(verdictOf(write, response)).toBe(verdicts[writeClass]);
 });
 
-test.for(classifierTable.rows)('row $id states its proof for every class of write that it is about, and why', (row) => {
+test.for(everyRow)('row $id states its proof for every class of write that it is about, and why', (row) => {
   const [, verdicts] = rows[row.id] ?? expect.fail(`no example for row ${row.id}`);
   expect(Object.keys(row.proof).sort()).toEqual(Object.keys(verdicts).sort());
   expect(row.why).toMatch(/\.$/);
@@ -116,8 +122,7 @@ test('401, 403, 404, 405, 413 and 415 prove nothing unless they are the platform
 });
 
 test('no answer alone proves that an install or an upgrade was refused', () => {
-  for (const row of classifierTable.rows)
-    expect([row.id, row.proof[accepting] ?? 'none']).not.toEqual([row.id, 'answer']);
+  for (const row of everyRow) expect([row.id, row.proof[accepting] ?? 'none']).not.toEqual([row.id, 'answer']);
 });
 
 /** Answers that are near to what a row is about, and that the row must not decide. */
@@ -162,7 +167,7 @@ const near: readonly (readonly [WriteRequest, PlatformResponse])[] = [
   [writes.deleteRule, jsonResponse(400, { msg: '组件不存在' })],
   [writes.deleteRule, jsonResponse(400, { msg: '没有开启对外端口' })],
   [writes.createRule, jsonResponse(400, { msg: '没有开启对外端口' })],
-  [{ ...writes.createRule, rule: { ...rule, open: true } }, jsonResponse(400, { msg: '没有开启对外端口' })],
+  [createRule({ app, rule: { ...rule, open: true } }), jsonResponse(400, { msg: '没有开启对外端口' })],
   [writes.updateRule, jsonResponse(400, { msg: '策略已存在' })],
   [writes.updatePort, { status: 401, contentType: 'text/html', retryAfter: null, body: '<h1>no</h1>' }],
   [writes.deleteRule, jsonResponse(404, { code: 404 })],
@@ -176,14 +181,14 @@ const near: readonly (readonly [WriteRequest, PlatformResponse])[] = [
   [writes.updatePort, jsonResponse(409, { code: 20501 })],
   [writes.addPort, jsonResponse(409, { code: 409 })],
 ];
-const conditions = classifierTable.rows.flatMap((row) =>
+const conditions = everyRow.flatMap((row) =>
   ['operations', 'when', 'code', 'msg', 'says', 'shown', 'retryAfter', 'own'].flatMap((condition) =>
     condition in row ? [[row.id, condition] as const] : [],
   ),
 );
 
 test.for(conditions)('row %s would decide too much without its condition "%s"', ([id, condition]) => {
-  const table = classifierTable.rows as ClassifierRow[];
+  const table = tables.find((rows) => rows.some((row) => row.id === id)) as ClassifierRow[];
   const decisions = () => near.map(([write, response]) => decidingRow(write, response)?.id);
   const before = decisions();
   const at = table.findIndex((row) => row.id === id);
@@ -203,7 +208,7 @@ test('words that a row looks for count whatever their case, and one of them is e
 
 test('only a target state forgives that an earlier part of a refused request may have run', () => {
   for (const write of everyWrite) {
-    const expected = writeClassOf(write) === 'target-state' ? 'throttled' : 'unknown';
+    const expected = write.declared.class === 'target-state' ? 'throttled' : 'unknown';
     for (const response of [busy, jsonResponse(429, {}), jsonResponse(503, {}, '1')]) {
       expect([write.operation, verdictOf(write, response)]).toEqual([write.operation, expected]);
     }
@@ -216,8 +221,8 @@ test('only a target state forgives that an earlier part of a refused request may
 
 test('the table speaks of known operations and gives every rejection a reason', () => {
   expect(Number.isInteger(classifierTable.version)).toBe(true);
-  for (const row of classifierTable.rows) {
-    for (const operation of row.operations ?? []) expect(Object.keys(operations)).toContain(operation);
+  for (const row of everyRow) {
+    for (const operation of row.operations ?? []) expect(Object.keys(writes)).toContain(operation);
     expect('reason' in row).toBe(row.verdict === 'rejected');
     for (const part of row.says ?? []) expect(part).toBe(part.toLowerCase());
   }

@@ -1,3 +1,4 @@
+import { createRule } from '../../src/kinds/http-gateway-rule/requests.ts';
 import { expect, test } from 'vitest';
 import type { Capability, PlatformClient } from '../../src/platform/client.ts';
 import { capabilityNames } from '../../src/platform/dialect.ts';
@@ -141,11 +142,10 @@ test('one rule is not readable where rules are not, and absent where its id is n
 });
 
 test('extensions travel as the dialect takes them, and the hash follows', async () => {
-  const write = {
-    operation: 'createRule',
+  const write = createRule({
     app,
     rule: { serviceId: 'a'.repeat(32), port: 80, domain: 'x.example.com', extensions: [{ key: 'k', value: 'v' }] },
-  } as const;
+  });
   const documented = clientOf(() => jsonResponse(400, {}), { dialect: 'documented' });
   const extended = clientOf(() => jsonResponse(400, {}), { dialect: 'extended' });
   await documented.client.send(write);

@@ -1,7 +1,11 @@
+import { createApplication } from '../../src/kinds/application/requests.ts';
+import { addPort, deletePort, updatePort } from '../../src/kinds/component/requests.ts';
+import { createRule, deleteRule, updateRule } from '../../src/kinds/http-gateway-rule/requests.ts';
+import { install, upgrade } from '../../src/kinds/store-install/requests.ts';
 import { Secret } from '../../src/model/secret.ts';
 import { classify } from '../../src/platform/classifier.ts';
 import type { PlatformResponse } from '../../src/platform/transport.ts';
-import type { WriteOperation, WriteRequest } from '../../src/platform/writes.ts';
+import type { WriteRequest } from '../../src/platform/writes.ts';
 import { recordedResponse } from './recorded.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
@@ -12,16 +16,16 @@ const store = { url: 'https://store.example.com', domain: 'm', type: 'rainstore'
 
 /** One of each. */
 export const writes = {
-  addPort: { operation: 'addPort', app, serviceId: web, port: { port: 5000, protocol: 'http', inner: false } },
-  updatePort: { operation: 'updatePort', app, serviceId: web, port: 5000, change: { action: 'open_inner' } },
-  deletePort: { operation: 'deletePort', app, serviceId: web, port: 5000 },
-  createRule: { operation: 'createRule', app, rule },
-  updateRule: { operation: 'updateRule', app, ruleId: '6812f0b26d8282068bd552f1df293c9a', rule },
-  deleteRule: { operation: 'deleteRule', app, ruleId: '6812f0b26d8282068bd552f1df293c9a' },
-  install: { operation: 'install', app, build: true, store, modelId: 'm', modelVersion: '1' },
-  upgrade: { operation: 'upgrade', app, modelId: 'm', modelVersion: '2', marketName: null },
-  createApplication: { operation: 'createApplication', team: 't', region: 'r', name: 'shop', k8sApp: 'shop' },
-} as const satisfies Record<WriteOperation, WriteRequest>;
+  addPort: addPort({ app, serviceId: web, port: { port: 5000, protocol: 'http', inner: false } }),
+  updatePort: updatePort({ app, serviceId: web, port: 5000, change: { action: 'open_inner' } }),
+  deletePort: deletePort({ app, serviceId: web, port: 5000 }),
+  createRule: createRule({ app, rule }),
+  updateRule: updateRule({ app, ruleId: '6812f0b26d8282068bd552f1df293c9a', rule }),
+  deleteRule: deleteRule({ app, ruleId: '6812f0b26d8282068bd552f1df293c9a' }),
+  install: install({ app, build: true, store, modelId: 'm', modelVersion: '1' }),
+  upgrade: upgrade({ app, modelId: 'm', modelVersion: '2', marketName: null }),
+  createApplication: createApplication({ team: 't', region: 'r', name: 'shop', k8sApp: 'shop' }),
+} as const satisfies Readonly<Record<string, WriteRequest>>;
 export const everyWrite = Object.values(writes);
 
 /** The verdict in a word; a rejection with its reason, and whether an observation must confirm it. */

@@ -1,22 +1,16 @@
+import { updatePort } from '../../src/kinds/component/requests.ts';
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
 import type { PortolanError } from '../../src/model/errors.ts';
 import { createRequestBudget } from '../../src/platform/budget.ts';
 import type { PlatformClient } from '../../src/platform/client.ts';
 import { type PlatformResponse, TransportError } from '../../src/platform/transport.ts';
-import type { WriteRequest } from '../../src/platform/writes.ts';
 import { clientOf } from './client-support.ts';
 import { jsonResponse, recordedResponse } from './recorded.ts';
 
 const app = { team: 'team-a', region: 'rainbond', appId: 1 };
 const web = 'a'.repeat(32);
-const openInner: WriteRequest = {
-  operation: 'updatePort',
-  app,
-  serviceId: web,
-  port: 5000,
-  change: { action: 'open_inner' },
-};
+const openInner = updatePort({ app, serviceId: web, port: 5000, change: { action: 'open_inner' } });
 
 async function errorOf(promise: Promise<unknown>): Promise<PortolanError> {
   return (await promise.then(
@@ -207,7 +201,7 @@ test('a write that may not leave when its turn comes is not sent', async () => {
 
 test('a wrong value is refused before anything is sent', async () => {
   const { client, sent } = clientOf(() => recordedResponse('open inner'));
-  const error = await errorOf(client.send({ ...openInner, port: 70_000 }));
+  const error = await errorOf(client.send(updatePort({ ...openInner, port: 70_000 })));
   expect(error).toMatchObject({ code: 'platform/invalid-request', disposition: 'invalid' });
   expect(sent).toEqual([]);
 });

@@ -1,10 +1,15 @@
+import { createApplication } from '../../src/kinds/application/requests.ts';
+import * as ports from '../../src/kinds/component/requests.ts';
+import * as rules from '../../src/kinds/http-gateway-rule/requests.ts';
+import * as installs from '../../src/kinds/store-install/requests.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { PortolanError } from '../../src/model/errors.ts';
 import { Secret } from '../../src/model/secret.ts';
 import { operations, paths } from '../../src/platform/operations.ts';
 import { hashOf, writeRequest } from '../../src/platform/requests.ts';
-import type { PortActionFields, PortRequestFields, WriteRequest } from '../../src/platform/writes.ts';
+import type { WriteRequest } from '../../src/platform/writes.ts';
+import { everyWrite } from './every-write.ts';
 import type { RuleFields } from '../../src/platform/rule-wire.ts';
 
 const app = { team: 'team-a', region: 'region-1', appId: 42 };
@@ -14,19 +19,19 @@ const port = { port: 8080, protocol: 'http', alias: 'WEB', inner: true } as cons
 const rule = { serviceId: id, port: 8080, domain: 'www.shop.example.com', path: '/' } as const;
 const accessKey = new Secret('store-key', 'env STORE_KEY');
 const store = { url: 'https://store.example.com', domain: 'market-1', type: 'rainstore', accessKey };
-const install = { operation: 'install', app, build: true, store, modelId: '0a1b', modelVersion: '8.0.36' } as const;
+const install = installs.install({ app, build: true, store, modelId: '0a1b', modelVersion: '8.0.36' });
 
-function addPort(change: Partial<Record<keyof PortRequestFields, unknown>>): WriteRequest {
-  return { operation: 'addPort', app, serviceId: id, port: { ...port, ...change } as PortRequestFields };
+function addPort(change: Partial<Record<keyof ports.PortRequestFields, unknown>>): WriteRequest {
+  return ports.addPort({ app, serviceId: id, port: { ...port, ...change } as ports.PortRequestFields });
 }
 function updatePort(change: Record<string, unknown>): WriteRequest {
-  return { operation: 'updatePort', app, serviceId: id, port: 8080, change: change as unknown as PortActionFields };
+  return ports.updatePort({ app, serviceId: id, port: 8080, change: change as unknown as ports.PortActionFields });
 }
 function createRule(change: Partial<Record<keyof RuleFields, unknown>>): WriteRequest {
-  return { operation: 'createRule', app, rule: { ...rule, ...change } as RuleFields };
+  return rules.createRule({ app, rule: { ...rule, ...change } as RuleFields });
 }
 function updateRule(change: Partial<Record<keyof RuleFields, unknown>>): WriteRequest {
-  return { operation: 'updateRule', app, ruleId: 'r1', rule: { ...rule, ...change } as RuleFields };
+  return rules.updateRule({ app, ruleId: 'r1', rule: { ...rule, ...change } as RuleFields });
 }
 
 const ruleBody = { service_id: id, container_port: 8080, domain_name: 'www.shop.example.com', domain_path: '/' };
@@ -41,7 +46,7 @@ test.for([
   ],
   [
     'addPort without an alias',
-    { operation: 'addPort', app, serviceId: id, port: { port: 1, protocol: 'udp', inner: false } },
+    ports.addPort({ app, serviceId: id, port: { port: 1, protocol: 'udp', inner: false } }),
     'POST',
     `${at}/services/${id}/ports`,
     { port: '1', protocol: 'udp', is_inner_service: false },
@@ -69,30 +74,30 @@ test.for([
   ],
   [
     'deletePort',
-    { operation: 'deletePort', app, serviceId: id, port: 8080 },
+    ports.deletePort({ app, serviceId: id, port: 8080 }),
     'DELETE',
     `${at}/services/${id}/ports/8080`,
     undefined,
   ],
   ['createRule', createRule({}), 'POST', `${at}/httpdomains`, ruleBody],
   ['updateRule', updateRule({}), 'PUT', `${at}/httpdomains/r1`, ruleBody],
-  ['deleteRule', { operation: 'deleteRule', app, ruleId: 'r1' }, 'DELETE', `${at}/httpdomains/r1`, undefined],
+  ['deleteRule', rules.deleteRule({ app, ruleId: 'r1' }), 'DELETE', `${at}/httpdomains/r1`, undefined],
   [
     'upgrade',
-    { operation: 'upgrade', app, modelId: 'm', modelVersion: '2', marketName: null },
+    installs.upgrade({ app, modelId: 'm', modelVersion: '2', marketName: null }),
     'POST',
     `${at}/upgrade`,
     { update_versions: [{ app_model_id: 'm', app_model_version: '2', market_name: null }] },
   ],
   [
     'createApplication',
-    { operation: 'createApplication', team: '团队', region: 'a/b', name: 'shop', k8sApp: 'shop' },
+    createApplication({ team: '团队', region: 'a/b', name: 'shop', k8sApp: 'shop' }),
     'POST',
     '/openapi/v1/teams/%E5%9B%A2%E9%98%9F/regions/a%2Fb/apps',
     { app_name: 'shop', k8s_app: 'shop' },
   ],
 ] as const)('%s', ([, write, method, path, body]) => {
-  const request = writeRequest(write as WriteRequest, 'objects');
+  const request = writeRequest(write, 'objects');
   expect([request.method, request.path, request.body, request.query]).toEqual([method, path, body, {}]);
   expect([request.isRead, request.timeoutMs]).toEqual([false, write.operation === 'upgrade' ? 900_000 : 90_000]);
 });
@@ -166,8 +171,8 @@ test('an install builds only where the parameter is present, whatever its value'
     app_model_id: '0a1b',
     app_model_version: '8.0.36',
   });
-  expect(writeRequest({ ...install, build: false }, 'objects').query).toEqual({});
-  const open = { ...install, store: { ...store, accessKey: null } };
+  expect(writeRequest(installs.install({ ...install, build: false }), 'objects').query).toEqual({});
+  const open = installs.install({ ...install, store: { ...store, accessKey: null } });
   expect(writeRequest(open, 'objects').body).toMatchObject({ market_access_key: null });
 });
 
@@ -215,16 +220,22 @@ const wrong: readonly (readonly [string, WriteRequest])[] = [
   ['certificate', createRule({ certificateId: -1 })],
   ['cookie', createRule({ cookie: 'a\u0007' })],
   ['component id', createRule({ serviceId: '../x' })],
-  ['rule id', { operation: 'deleteRule', app, ruleId: '../x' }],
-  ['application id', { operation: 'deleteRule', app: { ...app, appId: 0 }, ruleId: 'r1' }],
-  ['team', { operation: 'deleteRule', app: { ...app, team: '..' }, ruleId: 'r1' }],
-  ['empty region', { operation: 'deleteRule', app: { ...app, region: '' }, ruleId: 'r1' }],
-  ['half a character', { operation: 'deleteRule', app: { ...app, region: '\ud800' }, ruleId: 'r1' }],
-  ['store address', { ...install, store: { ...store, url: 'file:///etc/passwd' } }],
-  ['store address with a password', { ...install, store: { ...store, url: 'https://u:p@store.example.com' } }],
-  ['model id', { ...install, modelId: '' }],
-  ['access key', { ...install, store: { ...store, accessKey: new Secret('k'.repeat(65), 'env STORE_KEY') } }],
-  ['k8s name', { operation: 'createApplication', team: 't', region: 'r', name: 'n', k8sApp: 'Shop' }],
+  ['rule id', rules.deleteRule({ app, ruleId: '../x' })],
+  ['application id', rules.deleteRule({ app: { ...app, appId: 0 }, ruleId: 'r1' })],
+  ['team', rules.deleteRule({ app: { ...app, team: '..' }, ruleId: 'r1' })],
+  ['empty region', rules.deleteRule({ app: { ...app, region: '' }, ruleId: 'r1' })],
+  ['half a character', rules.deleteRule({ app: { ...app, region: '\ud800' }, ruleId: 'r1' })],
+  ['store address', installs.install({ ...install, store: { ...store, url: 'file:///etc/passwd' } })],
+  [
+    'store address with a password',
+    installs.install({ ...install, store: { ...store, url: 'https://u:p@store.example.com' } }),
+  ],
+  ['model id', installs.install({ ...install, modelId: '' })],
+  [
+    'access key',
+    installs.install({ ...install, store: { ...store, accessKey: new Secret('k'.repeat(65), 'env STORE_KEY') } }),
+  ],
+  ['k8s name', createApplication({ team: 't', region: 'r', name: 'n', k8sApp: 'Shop' })],
 ];
 
 test.for(wrong)('%s that is no documented value is refused', ([, write]) => {
@@ -255,16 +266,16 @@ test.for([
 test('a hash says which request it is, and nothing of its secrets', () => {
   const request = writeRequest(install, 'objects');
   expect(hashOf(request)).toMatch(/^[0-9a-f]{64}$/);
-  const otherKey = { ...install, store: { ...store, accessKey: new Secret('another', 'file k') } };
+  const otherKey = installs.install({ ...install, store: { ...store, accessKey: new Secret('another', 'file k') } });
   expect(hashOf(writeRequest(otherKey, 'objects'))).toBe(hashOf(request));
   for (const other of [
-    { ...install, modelVersion: '9' },
-    { ...install, build: false },
-    { ...install, app: { ...app, appId: 43 } },
+    installs.install({ ...install, modelVersion: '9' }),
+    installs.install({ ...install, build: false }),
+    installs.install({ ...install, app: { ...app, appId: 43 } }),
   ]) {
     expect(hashOf(writeRequest(other, 'objects'))).not.toBe(hashOf(request));
   }
-  expect(hashOf(writeRequest({ operation: 'deleteRule', app, ruleId: 'r1' }, 'objects'))).not.toBe(
+  expect(hashOf(writeRequest(rules.deleteRule({ app, ruleId: 'r1' }), 'objects'))).not.toBe(
     hashOf(writeRequest(updateRule({}), 'objects')),
   );
 });
@@ -290,9 +301,10 @@ test('whatever the names, a path stays under the API and gives its segments back
 });
 
 test('every write has a timeout of its own, and every read but the status of an application takes the operator’s', () => {
-  for (const [name, operation] of Object.entries(operations)) {
-    const isPlainRead = operation.class === 'read' && name !== 'getApplication';
-    expect([name, operation.timeoutMs === undefined]).toEqual([name, isPlainRead]);
-    expect([name, operation.method === 'GET']).toEqual([name, operation.class === 'read']);
+  for (const [name, operation] of Object.entries(operations))
+    expect([name, operation.timeoutMs === undefined]).toEqual([name, name !== 'getApplication']);
+  for (const write of everyWrite) {
+    const { method, timeoutMs } = writeRequest(write, 'objects');
+    expect([write.operation, timeoutMs >= 90_000, method === 'GET']).toEqual([write.operation, true, false]);
   }
 });

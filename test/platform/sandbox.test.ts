@@ -1,3 +1,7 @@
+import { createApplication } from '../../src/kinds/application/requests.ts';
+import { addPort, deletePort, updatePort } from '../../src/kinds/component/requests.ts';
+import { createRule, deleteRule, shownRule, updateRule } from '../../src/kinds/http-gateway-rule/requests.ts';
+import { install, upgrade } from '../../src/kinds/store-install/requests.ts';
 import { expect, onTestFinished, test } from 'vitest';
 import { Secret } from '../../src/model/secret.ts';
 import { createRequestBudget } from '../../src/platform/budget.ts';
@@ -56,22 +60,19 @@ test('a server of the documented dialect is recognised by reading, and everythin
   expect((await client.application(app))?.appId).toBe(demo.appId);
   expect(await client.application({ ...app, appId: 999_999 })).toBeUndefined();
   expect(await client.ports(app, '0'.repeat(32))).toBeUndefined();
-  const added = await client.send({
-    operation: 'addPort',
-    app,
-    serviceId,
-    port: { port: 7001, protocol: 'http', alias: 'EXTRA', inner: true },
-  });
+  const added = await client.send(
+    addPort({ app, serviceId, port: { port: 7001, protocol: 'http', alias: 'EXTRA', inner: true } }),
+  );
   expect(added).toMatchObject({ verdict: 'applied' });
   expect(await client.ports(app, serviceId)).toContainEqual(
     expect.objectContaining({ port: 7001, alias: 'EXTRA', inner: true, outer: false }),
   );
   const rule = { serviceId, port: 7001, domain: 'extra.shop.example.com', path: '/', open: true } as const;
-  expect(await client.send({ operation: 'createRule', app, rule })).toMatchObject({
+  expect(await client.send(createRule({ app, rule }))).toMatchObject({
     verdict: 'applied',
     evidence: { type: 'rule', rule: { domain: 'extra.shop.example.com' } },
   });
-  expect(wordOf(await client.send({ operation: 'createRule', app, rule }))).toBe('exists');
+  expect(wordOf(await client.send(createRule({ app, rule })))).toBe('exists');
 });
 
 test('a server of the extended dialect is recognised by reading, and a port and a rule live and die there', async () => {
@@ -92,22 +93,22 @@ test('a server of the extended dialect is recognised by reading, and a port and 
   const port = 7001;
   const extensions = [{ key: 'httptohttps', value: 'true' }];
   const rule = { serviceId, port, domain: 'extra.shop.example.com', path: '/', extensions } as const;
-  await send({ operation: 'addPort', app, serviceId, port: { port, protocol: 'http', alias: 'EXTRA', inner: false } });
-  await send({ operation: 'addPort', app, serviceId, port: { port, protocol: 'http', inner: false } });
-  await send({ operation: 'updatePort', app, serviceId, port, change: { action: 'open_outer' } });
-  await send({ operation: 'createRule', app, rule });
-  const created = await send({ operation: 'createRule', app, rule: { ...rule, open: true } });
-  const ruleId = created.verdict === 'applied' && created.evidence.type === 'rule' ? created.evidence.rule.ruleId : '';
-  await send({ operation: 'updateRule', app, ruleId, rule: { ...rule, weight: 30 } });
+  await send(addPort({ app, serviceId, port: { port, protocol: 'http', alias: 'EXTRA', inner: false } }));
+  await send(addPort({ app, serviceId, port: { port, protocol: 'http', inner: false } }));
+  await send(updatePort({ app, serviceId, port, change: { action: 'open_outer' } }));
+  await send(createRule({ app, rule }));
+  const created = await send(createRule({ app, rule: { ...rule, open: true } }));
+  const ruleId = created.verdict === 'applied' ? (shownRule(created.evidence)?.ruleId ?? '') : '';
+  await send(updateRule({ app, ruleId, rule: { ...rule, weight: 30 } }));
   expect(await client.rule(app, ruleId)).toMatchObject({ readable: true, value: { ruleId, weight: 30 } });
-  await send({ operation: 'deletePort', app, serviceId, port });
-  await send({ operation: 'deleteRule', app, ruleId });
+  await send(deletePort({ app, serviceId, port }));
+  await send(deleteRule({ app, ruleId }));
   expect(await client.rule(app, ruleId)).toEqual({ readable: true, value: undefined });
-  await send({ operation: 'deleteRule', app, ruleId });
-  await send({ operation: 'updatePort', app, serviceId, port, change: { action: 'close_outer' } });
-  await send({ operation: 'updatePort', app, serviceId, port, change: { action: 'close_inner' } });
-  await send({ operation: 'deletePort', app, serviceId, port });
-  await send({ operation: 'deletePort', app, serviceId, port });
+  await send(deleteRule({ app, ruleId }));
+  await send(updatePort({ app, serviceId, port, change: { action: 'close_outer' } }));
+  await send(updatePort({ app, serviceId, port, change: { action: 'close_inner' } }));
+  await send(deletePort({ app, serviceId, port }));
+  await send(deletePort({ app, serviceId, port }));
   expect(seen).toEqual([
     'addPort applied',
     'addPort rejected: exists',
@@ -130,46 +131,43 @@ test('an install and an upgrade prove themselves, and the listing shows what an 
   const client = await clientFor('extended');
   const [from, to] = demo.mysqlVersions;
   const accessKey = new Secret('store-access-key', 'test');
-  const installed = await client.send({
-    operation: 'install',
-    app,
-    build: true,
-    store: { url: demo.storeUrl, domain: demo.storeDomain, type: demo.storeType, accessKey },
-    modelId: demo.mysqlModelId,
-    modelVersion: from,
-  });
+  const installed = await client.send(
+    install({
+      app,
+      build: true,
+      store: { url: demo.storeUrl, domain: demo.storeDomain, type: demo.storeType, accessKey },
+      modelId: demo.mysqlModelId,
+      modelVersion: from,
+    }),
+  );
   expect(installed).toMatchObject({ verdict: 'applied', evidence: { install: { appId: demo.appId } } });
   const components = await client.components(app);
   expect(components.readable && components.value.map(({ serviceKey }) => serviceKey)).toContain('mysql');
   const models = await client.installed(app);
   const model = models.readable ? models.value[0] : undefined;
   expect(model).toMatchObject({ modelId: demo.mysqlModelId, reportedVersion: from, marketName: 'main' });
-  const upgraded = await client.send({
-    operation: 'upgrade',
-    app,
-    modelId: demo.mysqlModelId,
-    modelVersion: to,
-    marketName: model?.marketName ?? null,
-  });
+  const upgraded = await client.send(
+    upgrade({ app, modelId: demo.mysqlModelId, modelVersion: to, marketName: model?.marketName ?? null }),
+  );
   expect(wordOf(upgraded)).toBe('applied');
 });
 
 test('an application is created, and what is under maintenance says so', async () => {
   const client = await clientFor('extended');
   const { team, region } = app;
-  const made = await client.send({ operation: 'createApplication', team, region, name: 'new', k8sApp: 'new' });
+  const made = await client.send(createApplication({ team, region, name: 'new', k8sApp: 'new' }));
   expect(wordOf(made)).toBe('applied');
   const listed = await client.applications(team, region);
   expect(listed.readable && listed.value.map(({ name }) => name)).toContain('new');
   const resting = { ...app, region: demo.maintenanceRegion };
   await expect(client.application(resting)).rejects.toMatchObject({ code: 'platform/region-not-ready' });
-  const verdict = await client.send({ operation: 'deletePort', app: resting, serviceId, port: 8080 });
+  const verdict = await client.send(deletePort({ app: resting, serviceId, port: 8080 }));
   expect(wordOf(verdict)).toBe('rejected: region-not-ready');
 });
 
 test('a refused token is unreachable for reads and a definitive rejection for writes', async () => {
   const client = await clientFor('extended', 'wrong-token');
   await expect(client.regions()).rejects.toMatchObject({ code: 'platform/credentials', disposition: 'unreachable' });
-  const verdict = await client.send({ operation: 'deletePort', app, serviceId, port: 80 });
+  const verdict = await client.send(deletePort({ app, serviceId, port: 80 }));
   expect(wordOf(verdict)).toBe('rejected: credentials');
 });

@@ -1,9 +1,10 @@
-import type { ControllerApi, PlanRequest } from '../../src/controller/api.ts';
+import type { ApplicationDetails, ControllerApi, PlanRequest } from '../../src/controller/api.ts';
 import type { SourceFile } from '../../src/manifest/text.ts';
 import { PortolanError } from '../../src/model/errors.ts';
 import type { ResourceId } from '../../src/model/ids.ts';
 import type { HistoryRow, Intent, OwnedObject } from '../../src/model/owned.ts';
 import type { Problem } from '../../src/model/problem.ts';
+import type { Observed } from '../../src/model/shown.ts';
 import type { ApplicationStatus, ControllerEvent, ControllerStatus } from '../../src/model/status.ts';
 import { planDocument, type PlanDocument } from '../../src/plan/document.ts';
 
@@ -306,8 +307,12 @@ export class HandMadeController implements ControllerApi {
     return this.list;
   }
 
-  application(id: ResourceId): ApplicationStatus | undefined {
-    return this.list.find((one) => one.id === id);
+  /** What it has observed of every application. */
+  observed: Observed | null = null;
+
+  application(id: ResourceId): ApplicationDetails | undefined {
+    const found = this.list.find((one) => one.id === id);
+    return found && { ...found, observed: this.observed };
   }
 
   sync(id: ResourceId | 'all', by: string): void {

@@ -1,6 +1,5 @@
-import { operations } from '../../src/platform/operations.ts';
+import { everyWrite } from '../platform/every-write.ts';
 import type { WriteClass } from '../../src/model/owned.ts';
-import type { WriteOperation } from '../../src/platform/writes.ts';
 import { type ActorName, actorNames, rareActors } from './actors.ts';
 import type { Chance } from './chance.ts';
 import { readFaults, writeFaults } from './faults.ts';
@@ -99,9 +98,9 @@ export function faultsFor({ kind, operation }: Effect): readonly string[] {
 }
 
 export function classOf(operation: string): WriteClass {
-  const found = operations[operation as WriteOperation].class;
-  if ((found as string) === 'read') throw new Error(`${operation} is not a write`);
-  return found as WriteClass;
+  const found = everyWrite.find((write) => write.operation === operation);
+  if (found === undefined) throw new Error(`${operation} is not a write`);
+  return found.declared.class;
 }
 
 /** How often what goes wrong: each schedule has its own mix, so that rare things meet each other somewhere. */

@@ -11,7 +11,6 @@ import {
   FUNCTION_LINES_MAX,
   INSTEAD,
   LAYERS,
-  LONG_FUNCTIONS,
   POLICIES,
   REVEALED_IN,
   SPINE,
@@ -42,6 +41,9 @@ export type Rule =
   | 'unexplained-suppression'
   | 'secret-revealed'
   | 'short-time-limit';
+
+/** Files of a kind that know the platform's API: what it asks, sends and decodes, and when. The rest of a kind is pure. */
+const SPEAKS_THE_API: ReadonlySet<string> = new Set(['calls.ts', 'readings.ts', 'requests.ts', 'wire.ts']);
 
 /** What one file imports: the specifier as written, and whether types alone are taken. */
 interface Import {
@@ -79,7 +81,7 @@ export function checkFiles(
     findings.push(
       ...importDirection(parsed),
       ...besideTheSpine(parsed),
-      ...functionSizes(parsed, LONG_FUNCTIONS[path]),
+      ...functionSizes(parsed),
       ...revealedSecrets(parsed),
     );
     const uses = ambientUses(parsed);
@@ -181,8 +183,8 @@ function importDirection({ path, text, imports }: Parsed): Finding[] {
     }
     const to = layerOf(target);
     if (LAYERS.indexOf(to) > LAYERS.indexOf(from)) say('layer', start, `${from} may not import ${to}: it is below`);
-    if (from === 'kinds' && to === 'platform' && posix.basename(path) !== 'calls.ts') {
-      say('kind-is-pure', start, `only calls.ts of a kind may import platform/`);
+    if (from === 'kinds' && to === 'platform' && !SPEAKS_THE_API.has(posix.basename(path))) {
+      say('kind-is-pure', start, `only ${[...SPEAKS_THE_API].join(', ')} of a kind may import platform/`);
     }
     if (from === 'sandbox' && to === 'platform' && !typesOnly) {
       say(
@@ -256,12 +258,12 @@ function fileSize({ path, text }: Parsed): Finding[] {
 }
 
 /** Whole functions: with their comments, and with the functions inside them. */
-function functionSizes({ path, text, program }: Parsed, longest = FUNCTION_LINES_MAX): Finding[] {
+function functionSizes({ path, text, program }: Parsed): Finding[] {
   const findings: Finding[] = [];
   const note = (node: { start: number; end: number }): void => {
     const lines = text.slice(node.start, node.end).split('\n').length;
-    if (lines <= longest) return;
-    const message = `a function of ${lines} lines, at most ${longest}`;
+    if (lines <= FUNCTION_LINES_MAX) return;
+    const message = `a function of ${lines} lines, at most ${FUNCTION_LINES_MAX}`;
     findings.push({ file: path, line: lineAt(text, node.start), rule: 'function-size', message });
   };
   new Visitor({ FunctionDeclaration: note, FunctionExpression: note, ArrowFunctionExpression: note }).visit(program);

@@ -1,5 +1,5 @@
+import type { Command } from '@commander-js/extra-typings';
 import { silentHooks } from '../../reconcile/apply/world.ts';
-import { Option } from '@commander-js/extra-typings';
 import { groupByApplication } from '../../manifest/group.ts';
 import { type ResourceId, scopeKey } from '../../model/ids.ts';
 import type { OwnedObject } from '../../model/owned.ts';
@@ -9,7 +9,7 @@ import { renderPlanText } from '../../report/text.ts';
 import { bookings, keepBooks } from '../../reconcile/books.ts';
 import { look } from '../../reconcile/policies/looking.ts';
 import type { Prepared } from '../../reconcile/reconcile.ts';
-import type { CommandDefinition, Surroundings } from '../session/command.ts';
+import { defineCommand, type OptionsOf, type Surroundings } from '../session/command.ts';
 import { confirm } from '../terminal/confirm.ts';
 import { EXIT, type ExitCode, exitCodeOf } from '../session/exit-codes.ts';
 import { ledgerFileOption, ledgerPath } from './ledger/opening.ts';
@@ -26,10 +26,34 @@ import {
 } from '../session/options.ts';
 import { known, parallelismOption } from '../session/pass-options.ts';
 import { paintFor, worstOf } from '../session/plan-view.ts';
-import { acceptInput, type Session, type SessionOptions, surveyAll, withSession } from '../session/session.ts';
+import { acceptInput, type Session, surveyAll, withSession } from '../session/session.ts';
 import { count } from '../terminal/text.ts';
 
-const HELP = `
+const parameters = (command: Command) =>
+  command
+    .argument('[resource...]', 'only these: Application/NAME with all that is its, or Kind/name')
+    .addOption(filenameOption())
+    .addOption(revisionOption())
+    .addOption(configOption())
+    .addOption(ledgerFileOption())
+    .addOption(sourceOption())
+    .addOption(varOption())
+    .addOption(varFileOption())
+    .addOption(outputOption(['text', 'json']))
+    .option('--dry-run', 'show what would be taken over and record nothing')
+    .option('-y, --yes', 'go ahead without a question')
+    .addOption(parallelismOption())
+    .addOption(logLevelOption())
+    .addOption(logFormatOption());
+
+type AdoptOptions = OptionsOf<typeof parameters>;
+
+export const adoptCommand = defineCommand({
+  about:
+    'Compares manifests with what exists and records what is equal to them as ours, so that later plans may change and prune it. Nothing is sent to the platform.',
+  exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.held, EXIT.unreachable, EXIT.locked, EXIT.interrupted],
+  seeAlso: ['export', 'plan', 'ledger adopt'],
+  examples: `
 Takes over what exists exactly as the manifests say it: rules and installs become ours, ports are recorded with their
 present values. Nothing is sent to the platform. An application that differs from its manifests in anything is shown and
 left out: apply is what changes it.
@@ -40,52 +64,19 @@ Examples:
   portolan adopt -f manifests/ --dry-run
   portolan adopt -f manifests/ Application/shop
   portolan adopt -f manifests/ HttpGatewayRule/shop-www --yes
-  portolan export --team team-a --to manifests/team-a && portolan adopt -f manifests/team-a`;
-
-export const adoptCommand: CommandDefinition = {
-  help: {
-    about:
-      'Compares manifests with what exists and records what is equal to them as ours, so that later plans may change and prune it. Nothing is sent to the platform.',
-    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.held, EXIT.unreachable, EXIT.locked, EXIT.interrupted],
-    seeAlso: ['export', 'plan', 'ledger adopt'],
+  portolan export --team team-a --to manifests/team-a && portolan adopt -f manifests/team-a`,
+  parameters,
+  run(surroundings, options, [resources]) {
+    ledgerPath(options);
+    return withSession(
+      { ...options, adopt: true },
+      surroundings,
+      options.dryRun === true,
+      (session) => adopt(resources, options, narrowed(session, resources), surroundings),
+      'adopt',
+    );
   },
-  define(command, invoke) {
-    command
-      .argument('[resource...]', 'only these: Application/NAME with all that is its, or Kind/name')
-      .addOption(filenameOption())
-      .addOption(revisionOption())
-      .addOption(configOption())
-      .addOption(ledgerFileOption())
-      .addOption(sourceOption())
-      .addOption(varOption())
-      .addOption(varFileOption())
-      .addOption(outputOption(['text', 'json']))
-      .addOption(new Option('--dry-run', 'show what would be taken over and record nothing'))
-      .addOption(new Option('-y, --yes', 'go ahead without a question'))
-      .addOption(parallelismOption())
-      .addOption(logLevelOption())
-      .addOption(logFormatOption())
-      .addHelpText('after', HELP)
-      .action((resources, options) =>
-        invoke((surroundings) => {
-          ledgerPath(options);
-          return withSession(
-            { ...options, adopt: true },
-            surroundings,
-            options.dryRun === true,
-            (session) => adopt(resources, options, narrowed(session, resources), surroundings),
-            'adopt',
-          );
-        }),
-      );
-  },
-};
-
-interface AdoptOptions extends SessionOptions {
-  readonly output: 'text' | 'json';
-  readonly dryRun?: true | undefined;
-  readonly yes?: true | undefined;
-}
+});
 
 /** What would be put on record of one application, or why nothing is. */
 interface Taking {

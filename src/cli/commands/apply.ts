@@ -1,5 +1,4 @@
 import { silentHooks } from '../../reconcile/apply/world.ts';
-import { Option } from '@commander-js/extra-typings';
 import PQueue from 'p-queue';
 import { scopeKey } from '../../model/ids.ts';
 import type { PlanDocument } from '../../plan/document.ts';
@@ -12,7 +11,7 @@ import type { Survey } from '../../reconcile/survey.ts';
 import { applyHooks, renderEffort } from './apply-progress.ts';
 import { applyExitCode, scopeResult } from './apply-report.ts';
 import { type Ending, endWithout } from './apply-result.ts';
-import type { CommandDefinition, Surroundings } from '../session/command.ts';
+import { defineCommand, type Surroundings } from '../session/command.ts';
 import { confirm } from '../terminal/confirm.ts';
 import { checkEmpty, type EmptyFlags, ifEmptyOption } from '../session/empty-input.ts';
 import { EXIT, type ExitCode } from '../session/exit-codes.ts';
@@ -49,7 +48,21 @@ import type { OpenedPlan } from './saved/open.ts';
 import { acceptInput, type Session, type SessionOptions, settleInput, surveyAll } from '../session/session.ts';
 import { count } from '../terminal/text.ts';
 
-const EXAMPLES = `
+export const applyCommand = defineCommand({
+  about:
+    'Plans as plan does, asks before it begins, and makes the changes one by one. Each request is on record in the ledger before it is sent, so that whatever befalls this process, the next run knows what may have happened.',
+  exitCodes: [
+    EXIT.ok,
+    EXIT.failed,
+    EXIT.changesPending,
+    EXIT.invalid,
+    EXIT.held,
+    EXIT.unreachable,
+    EXIT.locked,
+    EXIT.interrupted,
+  ],
+  seeAlso: ['plan', 'status', 'ledger list'],
+  examples: `
 Examples:
   portolan apply -f manifests/
   portolan apply -f manifests/ --dry-run --detailed-exitcode   # in CI
@@ -61,61 +74,39 @@ Examples:
 A saved plan is carried out only while it is still the plan that its manifests give; otherwise it is stale, which ends with
 4 before anything is sent. So does --expect DIGEST for any other plan. Where nothing is left to do, both end with 0.
 
-Ctrl-C finishes the request in flight, records it, and begins nothing new.`;
-
-export const applyCommand: CommandDefinition = {
-  help: {
-    about:
-      'Plans as plan does, asks before it begins, and makes the changes one by one. Each request is on record in the ledger before it is sent, so that whatever befalls this process, the next run knows what may have happened.',
-    exitCodes: [
-      EXIT.ok,
-      EXIT.failed,
-      EXIT.changesPending,
-      EXIT.invalid,
-      EXIT.held,
-      EXIT.unreachable,
-      EXIT.locked,
-      EXIT.interrupted,
-    ],
-    seeAlso: ['plan', 'status', 'ledger list'],
+Ctrl-C finishes the request in flight, records it, and begins nothing new.`,
+  parameters: (command) =>
+    addPlanningOptions(
+      command
+        .argument('[plan]', 'a file of plan --save, in place of -f: exactly that plan; a folder counts as -f')
+        .addOption(filenameOption())
+        .addOption(ifEmptyOption())
+        .addOption(revisionOption())
+        .addOption(configOption())
+        .addOption(ledgerOption())
+        .addOption(sourceOption())
+        .addOption(varOption())
+        .addOption(varFileOption())
+        .addOption(planOutputOption())
+        .addOption(outOption())
+        .option('--dry-run', 'show the plan and change nothing')
+        .option('--detailed-exitcode', 'with --dry-run: end with 2 when changes are pending')
+        .option('-y, --yes', 'go ahead without a question')
+        .option('--wait', 'wait until writes in doubt have settled, in place of ending with 4')
+        .option('--fail-fast', 'begin nothing new after the first failure'),
+    ),
+  async run(surroundings, options, [file], { command }) {
+    if (file === undefined) return runApply(options, undefined, surroundings);
+    if (isFolder(file)) return runApply(filesNamed([file], options, command), undefined, surroundings);
+    // What it takes to check one is loaded only where there is one.
+    const { openSavedPlan } = await import('./saved/open.ts');
+    const opened = openSavedPlan(file, options, surroundings);
+    const { saved } = opened;
+    const source = { given: options.source, saved: saved.plan.source };
+    checkFlagsBeside(file, (name) => command.getOptionValueSource(name), source);
+    return runApply(flagsOf(saved, options), opened, surroundings);
   },
-  define(command, invoke) {
-    const own = command
-      .argument('[plan]', 'a file of plan --save, in place of -f: exactly that plan; a folder counts as -f')
-      .addOption(filenameOption())
-      .addOption(ifEmptyOption())
-      .addOption(revisionOption())
-      .addOption(configOption())
-      .addOption(ledgerOption())
-      .addOption(sourceOption())
-      .addOption(varOption())
-      .addOption(varFileOption())
-      .addOption(planOutputOption())
-      .addOption(outOption())
-      .addOption(new Option('--dry-run', 'show the plan and change nothing'))
-      .addOption(new Option('--detailed-exitcode', 'with --dry-run: end with 2 when changes are pending'))
-      .addOption(new Option('-y, --yes', 'go ahead without a question'))
-      .addOption(new Option('--wait', 'wait until writes in doubt have settled, in place of ending with 4'))
-      .addOption(new Option('--fail-fast', 'begin nothing new after the first failure'));
-    addPlanningOptions(own)
-      .addHelpText('after', EXAMPLES)
-      .action((file, options, self) =>
-        invoke(async (surroundings) => {
-          if (file === undefined) return runApply(options, undefined, surroundings);
-          if (isFolder(file)) return runApply(filesNamed([file], options, self), undefined, surroundings);
-          // What it takes to check one is loaded only where there is one.
-          const { openSavedPlan } = await import('./saved/open.ts');
-          const opened = openSavedPlan(file, options, surroundings);
-          const { saved } = opened;
-          checkFlagsBeside(file, (name) => self.getOptionValueSource(name as 'yes'), {
-            given: options.source,
-            saved: saved.plan.source,
-          });
-          return runApply(flagsOf(saved, options), opened, surroundings);
-        }),
-      );
-  },
-};
+});
 
 export interface ApplyOptions extends SessionOptions, OutputOptions, EmptyFlags {
   readonly dryRun?: boolean | undefined;

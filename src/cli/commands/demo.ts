@@ -7,86 +7,70 @@ import { createHttpTransport, type HttpTransport } from '../../platform/http.ts'
 import { demo } from '../../sandbox/seeds/demo.ts';
 import { SANDBOX_TOKEN, type Sandbox, startSandbox } from '../../sandbox/server.ts';
 import { own } from '../terminal/guarded.ts';
-import type { CommandDefinition, RunCommandLine, Surroundings } from '../session/command.ts';
+import { type CommandTree, defineCommand, type Surroundings } from '../session/command.ts';
 import { EXIT, type ExitCode } from '../session/exit-codes.ts';
 import { makeFolder, readNamedFile, removeFolder, writeTextFile } from '../session/files.ts';
 
-const HELP = `
+export const demoCommand = defineCommand({
+  about:
+    'Starts a sandbox, plans and applies the examples, shows that a second plan is empty, lets things drift and puts them right. Needs no account, and leaves nothing behind.',
+  exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.interrupted],
+  seeAlso: ['sandbox', 'init', 'plan'],
+  examples: `
 Starts the sandbox with a small team, and lets the real commands manage it: a plan, an apply, an empty second plan, drift made
 through the API, the plan that shows it, and the apply that corrects it. Needs no account and no network.
 
 Examples:
   portolan demo
   portolan demo --dialect documented   # where rules cannot be listed
-  portolan demo --keep                 # leaves its configuration and ledger`;
-
-export const demoCommand: CommandDefinition = {
-  help: {
-    about:
-      'Starts a sandbox, plans and applies the examples, shows that a second plan is empty, lets things drift and puts them right. Needs no account, and leaves nothing behind.',
-    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.interrupted],
-    seeAlso: ['sandbox', 'init', 'plan'],
-  },
-  define(command, invoke, { run }) {
+  portolan demo --keep                 # leaves its configuration and ledger`,
+  parameters: (command) =>
     command
       .addOption(
         new Option('--dialect <dialect>', 'which API the sandbox speaks')
           .choices(['documented', 'extended'])
           .default('extended' as const),
       )
-      .addOption(new Option('--keep', 'leave the configuration and the ledger of the demo in their folder'))
-      .addHelpText('after', HELP)
-      .action((options) => invoke((surroundings) => runDemo(options, run, surroundings)));
+      .option('--keep', 'leave the configuration and the ledger of the demo in their folder'),
+  async run(surroundings, { dialect, keep }, _args, { tree: { run } }) {
+    const { clock, random, terminal } = surroundings;
+    const startedMs = clock.monotonic();
+    const folder = makeFolder(join(surroundings.temporaryFolder, 'portolan-demo-'));
+    const sandbox = await startSandbox({ clock, random, dialect });
+    const transport = createHttpTransport({
+      url: sandbox.url,
+      connections: 2,
+      clock,
+      auth: { header: 'Authorization', value: () => new Secret(SANDBOX_TOKEN, 'the sandbox') },
+    });
+    const stage = stageOf(run, surroundings, folder, sandbox);
+    try {
+      await present(stage, sandbox, dialect, () => causeDrift(transport, surroundings));
+      const seconds = Math.round((clock.monotonic() - startedMs) / 1000);
+      terminal.out.write(
+        whereabouts({
+          folder,
+          sandbox,
+          seconds,
+          requests: sandbox.requests().length,
+          packageRoot: surroundings.packageRoot,
+          isKept: keep === true,
+        }),
+      );
+      // After a failure the folder stays: its message names it.
+      if (keep !== true) removeFolder(folder);
+      return EXIT.ok;
+    } finally {
+      await transport.close();
+      await sandbox.close();
+    }
   },
-};
-
-interface DemoOptions {
-  readonly dialect: 'documented' | 'extended';
-  readonly keep?: true | undefined;
-}
-
-async function runDemo(
-  { dialect, keep }: DemoOptions,
-  runCommand: RunCommandLine,
-  surroundings: Surroundings,
-): Promise<ExitCode> {
-  const { clock, random, terminal } = surroundings;
-  const startedMs = clock.monotonic();
-  const folder = makeFolder(join(surroundings.temporaryFolder, 'portolan-demo-'));
-  const sandbox = await startSandbox({ clock, random, dialect });
-  const transport = createHttpTransport({
-    url: sandbox.url,
-    connections: 2,
-    clock,
-    auth: { header: 'Authorization', value: () => new Secret(SANDBOX_TOKEN, 'the sandbox') },
-  });
-  const stage = stageOf(runCommand, surroundings, folder, sandbox);
-  try {
-    await present(stage, sandbox, dialect, () => causeDrift(transport, surroundings));
-    const seconds = Math.round((clock.monotonic() - startedMs) / 1000);
-    terminal.out.write(
-      whereabouts({
-        folder,
-        sandbox,
-        seconds,
-        requests: sandbox.requests().length,
-        packageRoot: surroundings.packageRoot,
-        isKept: keep === true,
-      }),
-    );
-    // After a failure the folder stays: its message names it.
-    if (keep !== true) removeFolder(folder);
-    return EXIT.ok;
-  } finally {
-    await transport.close();
-    await sandbox.close();
-  }
-}
+});
 
 async function present(
   stage: Stage,
   sandbox: Sandbox,
-  dialect: DemoOptions['dialect'],
+  dialect: Sandbox['dialect'],
   causeDrift: () => Promise<void>,
 ): Promise<void> {
   stage.title('A platform to manage', `The sandbox answers the platform's API at ${sandbox.url} (${dialect} dialect).`);
@@ -121,7 +105,7 @@ interface Stage {
   run(args: readonly string[], expected: ExitCode): Promise<void>;
 }
 
-function stageOf(runCommand: RunCommandLine, surroundings: Surroundings, folder: string, sandbox: Sandbox): Stage {
+function stageOf(runCommand: CommandTree['run'], surroundings: Surroundings, folder: string, sandbox: Sandbox): Stage {
   const { terminal, packageRoot } = surroundings;
   const examples = join(packageRoot, 'examples');
   const config = join(folder, 'portolan.yaml');

@@ -1,58 +1,67 @@
-import { Option } from '@commander-js/extra-typings';
 import { PortolanError } from '../../model/errors.ts';
 import type { ControllerEvent } from '../../model/status.ts';
 import { safeLine } from '../../model/text.ts';
-import type { CommandDefinition, Surroundings } from '../session/command.ts';
+import { defineCommand, type Surroundings } from '../session/command.ts';
 import { asciiOption } from '../terminal/drawing/glyphs.ts';
 import { eventLines, eventSummary, subjectOf } from './event-table.ts';
-import { EXIT, type ExitCode } from '../session/exit-codes.ts';
+import { EXIT } from '../session/exit-codes.ts';
 import { integerArgument, outputOption } from '../session/options.ts';
 import { openServer, type ServerClient } from '../server/client.ts';
-import { applicationArgument, serverOption, tokenFileOption, type ServerFlags } from '../server/options.ts';
+import { applicationArgument, serverOption, tokenFileOption } from '../server/options.ts';
 import { readerOf } from './status/standing.ts';
-import { intervalOf, watch, type WatchFlag, watchOption } from './watch.ts';
+import { intervalOf, watch, watchOption } from './watch.ts';
 
-const EXAMPLES = `
+export const eventsCommand = defineCommand({
+  goesOn: true,
+  about:
+    'Lists what a running controller did, saw and refused, oldest first, and with --follow goes on with what happens. Needs a token of a viewer.',
+  exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.unreachable, EXIT.interrupted],
+  seeAlso: ['status', 'sync', 'run'],
+  examples: `
 Examples:
   portolan events --server http://127.0.0.1:7780
   portolan events --watch                          # a table of the newest, redrawn
   portolan events --follow --application shop      # a line for each, as it happens
-  portolan events --follow -o json | jq 'select(.severity != "info")'`;
-
-export const eventsCommand: CommandDefinition = {
-  goesOn: true,
-  help: {
-    about:
-      'Lists what a running controller did, saw and refused, oldest first, and with --follow goes on with what happens. Needs a token of a viewer.',
-    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.unreachable, EXIT.interrupted],
-    seeAlso: ['status', 'sync', 'run'],
-  },
-  define(command, invoke) {
+  portolan events --follow -o json | jq 'select(.severity != "info")'`,
+  parameters: (command) =>
     command
       .addOption(serverOption())
       .addOption(tokenFileOption())
-      .addOption(new Option('--follow', 'go on with a line for whatever happens, until interrupted'))
+      .option('--follow', 'go on with a line for whatever happens, until interrupted')
       .addOption(watchOption('2s; without a terminal, or with -o json, it is --follow'))
       .addOption(asciiOption())
-      .addOption(new Option('--application <name>', 'only of this application').argParser(applicationArgument))
-      .addOption(
-        new Option('--limit <n>', 'at most so many of the past').argParser(integerArgument(0, 1000)).default(50),
-      )
-      .addOption(outputOption(['text', 'json']))
-      .addHelpText('after', EXAMPLES)
-      .action((options) => invoke((surroundings) => events(options, surroundings)));
+      .option('--application <name>', 'only of this application', applicationArgument)
+      .option('--limit <n>', 'at most so many of the past', integerArgument(0, 1000), 50)
+      .addOption(outputOption(['text', 'json'])),
+  async run(surroundings, options) {
+    const server = openServer(options, surroundings);
+    const { application, limit, output } = options;
+    const { out } = surroundings.terminal;
+    const read = async (): Promise<EventPage> => {
+      const page = (await server.get('events', 'position', { application, limit: Math.max(1, limit) })) as EventPage;
+      return { ...page, items: page.items.slice(0, limit) };
+    };
+    const intervalMs = intervalOf(options.watch, WATCH_MS);
+    if (intervalMs !== undefined && out.isTerminal && output === 'text') {
+      const draw = ({ items }: EventPage): readonly string[] => {
+        const reader = readerOf(surroundings, options.ascii);
+        return [reader.paint('title', eventSummary(items)), '', ...eventLines(items, reader, 'cut')];
+      };
+      return watch({ intervalMs, look: read, draw, print: (page) => draw(page).join('\n') }, surroundings);
+    }
+    const write = (event: ControllerEvent): void => out.write(lineOf(event, output));
+    const page = await read();
+    const past = page.items.toReversed();
+    if (options.follow !== true && intervalMs === undefined) {
+      if (output === 'json') past.forEach(write);
+      else for (const line of eventLines(past, readerOf(surroundings, options.ascii), 'wrap')) out.write(`${line}\n`);
+      return EXIT.ok;
+    }
+    past.forEach(write);
+    await follow(server, page.position, application, write, surroundings);
+    return options.follow === true ? EXIT.ok : EXIT.interrupted;
   },
-};
-
-interface EventsOptions extends ServerFlags {
-  readonly follow?: boolean | undefined;
-  readonly watch?: WatchFlag;
-  readonly ascii?: boolean | undefined;
-  readonly application?: string | undefined;
-  readonly limit: number;
-  /** `json`: one event a line. */
-  readonly output: 'text' | 'json';
-}
+});
 
 interface EventPage {
   /** Newest first. */
@@ -61,35 +70,6 @@ interface EventPage {
 }
 
 const WATCH_MS = 2_000;
-
-async function events(options: EventsOptions, surroundings: Surroundings): Promise<ExitCode> {
-  const server = openServer(options, surroundings);
-  const { application, limit, output } = options;
-  const { out } = surroundings.terminal;
-  const read = async (): Promise<EventPage> => {
-    const page = (await server.get('events', 'position', { application, limit: Math.max(1, limit) })) as EventPage;
-    return { ...page, items: page.items.slice(0, limit) };
-  };
-  const intervalMs = intervalOf(options.watch, WATCH_MS);
-  if (intervalMs !== undefined && out.isTerminal && output === 'text') {
-    const draw = ({ items }: EventPage): readonly string[] => {
-      const reader = readerOf(surroundings, options.ascii);
-      return [reader.paint('title', eventSummary(items)), '', ...eventLines(items, reader, 'cut')];
-    };
-    return watch({ intervalMs, look: read, draw, print: (page) => draw(page).join('\n') }, surroundings);
-  }
-  const write = (event: ControllerEvent): void => out.write(lineOf(event, output));
-  const page = await read();
-  const past = page.items.toReversed();
-  if (options.follow !== true && intervalMs === undefined) {
-    if (output === 'json') past.forEach(write);
-    else for (const line of eventLines(past, readerOf(surroundings, options.ascii), 'wrap')) out.write(`${line}\n`);
-    return EXIT.ok;
-  }
-  past.forEach(write);
-  await follow(server, page.position, application, write, surroundings);
-  return options.follow === true ? EXIT.ok : EXIT.interrupted;
-}
 
 const PAUSE_MIN_MS = 1_000;
 const PAUSE_MAX_MS = 30_000;

@@ -1,65 +1,48 @@
-import { Option } from '@commander-js/extra-typings';
 import { documentFields, type Field, followFields } from '../../kinds/fields.ts';
 import type { Declarations, KindDeclaration } from '../../kinds/kind.ts';
 import { didYouMean } from '../../manifest/suggest.ts';
 import { PortolanError } from '../../model/errors.ts';
 import { safeLine } from '../../model/text.ts';
-import type { CommandDefinition, Surroundings } from '../session/command.ts';
-import { EXIT, type ExitCode } from '../session/exit-codes.ts';
+import { defineCommand } from '../session/command.ts';
+import { EXIT } from '../session/exit-codes.ts';
 import { renderField, renderFieldTree, renderKinds, titleOf } from './explain-text.ts';
 import { kindCalled, placeOf } from './kind-argument.ts';
 import { outputOption } from '../session/options.ts';
 import { sentences } from '../terminal/text.ts';
 
-const EXAMPLES = `
+export const explainCommand = defineCommand({
+  about:
+    'Says what a kind is for, which fields it has, and of each field its type, default, limits and meaning. Reads nothing but the program itself.',
+  exitCodes: [EXIT.ok, EXIT.invalid],
+  seeAlso: ['schema', 'validate', 'init'],
+  examples: `
 Examples:
   portolan explain                              the kinds there are
   portolan explain Component                    one kind, and its fields
   portolan explain component.spec.ports.alias   one field
-  portolan explain platform --recursive         every field below, by name and type`;
-
-export const explainCommand: CommandDefinition = {
-  help: {
-    about:
-      'Says what a kind is for, which fields it has, and of each field its type, default, limits and meaning. Reads nothing but the program itself.',
-    exitCodes: [EXIT.ok, EXIT.invalid],
-    seeAlso: ['schema', 'validate', 'init'],
-  },
-  define(command, invoke) {
+  portolan explain platform --recursive         every field below, by name and type`,
+  parameters: (command) =>
     command
       .argument('[kind[.path]]', 'kind, and field of it: Component, component.spec.ports')
-      .addOption(new Option('--recursive', 'all fields below, not one level only'))
-      .addOption(outputOption(['text', 'json']))
-      .addHelpText('after', EXAMPLES)
-      .action((what, options) => invoke((surroundings) => explain(what, options, surroundings)));
+      .option('--recursive', 'all fields below, not one level only')
+      .addOption(outputOption(['text', 'json'])),
+  /** Reads nothing but the schemas that are part of the program. */
+  async run({ terminal: { out }, declarations }, options, [what]) {
+    if (what === undefined) {
+      out.write(
+        options.output === 'json' ? kindsJson(declarations) : renderKinds([...declarations.values()], out.columns),
+      );
+      return EXIT.ok;
+    }
+    const [kind = '', ...steps] = what.split('.');
+    const declaration = kindCalled(declarations, kind);
+    const field = fieldAt(declaration, steps);
+    if (options.output === 'json')
+      out.write(`${JSON.stringify(asJson(declaration, field, options.recursive === true), null, 2)}\n`);
+    else if (options.recursive) out.write(renderFieldTree(declaration.kind, field, out.columns));
+    else out.write(await renderField(declaration.kind, field, out.columns));
   },
-};
-
-interface ExplainOptions {
-  readonly recursive?: true | undefined;
-  readonly output: 'text' | 'json';
-}
-
-/** Reads nothing but the schemas that are part of the program. */
-async function explain(
-  what: string | undefined,
-  options: ExplainOptions,
-  { terminal: { out }, declarations }: Surroundings,
-): Promise<ExitCode> {
-  if (what === undefined) {
-    out.write(
-      options.output === 'json' ? kindsJson(declarations) : renderKinds([...declarations.values()], out.columns),
-    );
-    return EXIT.ok;
-  }
-  const [kind = '', ...steps] = what.split('.');
-  const declaration = kindCalled(declarations, kind);
-  const field = fieldAt(declaration, steps);
-  if (options.output === 'json') out.write(`${JSON.stringify(asJson(declaration, field, options), null, 2)}\n`);
-  else if (options.recursive) out.write(renderFieldTree(declaration.kind, field, out.columns));
-  else out.write(await renderField(declaration.kind, field, out.columns));
-  return EXIT.ok;
-}
+});
 
 function kindsJson(declarations: Declarations): string {
   const kinds = [...declarations.values()].map(({ kind, trust, description }) => ({
@@ -96,8 +79,8 @@ function unknownField(kind: string, field: Field, lost: string, others: readonly
   });
 }
 
-function asJson({ kind, trust }: KindDeclaration<unknown>, field: Field, { recursive }: ExplainOptions) {
-  const below = recursive === true ? field.fields : field.fields.map((child) => ({ ...child, fields: namesOf(child) }));
+function asJson({ kind, trust }: KindDeclaration<unknown>, field: Field, recursive: boolean) {
+  const below = recursive ? field.fields : field.fields.map((child) => ({ ...child, fields: namesOf(child) }));
   return { kind, standsIn: placeOf(trust), ...field, fields: below };
 }
 

@@ -1,4 +1,3 @@
-import { Option } from '@commander-js/extra-typings';
 import { type Formatting, formatFile } from '../../manifest/format.ts';
 import { nodeFileSystem, readSources } from '../../manifest/read.ts';
 import { renderProblems } from '../../manifest/render.ts';
@@ -7,13 +6,19 @@ import type { SourceFile } from '../../manifest/text.ts';
 import type { Problem } from '../../model/problem.ts';
 import { safeLine, safeText } from '../../model/text.ts';
 import { own } from '../terminal/guarded.ts';
-import type { CommandDefinition, Surroundings } from '../session/command.ts';
-import { EXIT, type ExitCode } from '../session/exit-codes.ts';
+import { defineCommand, type Surroundings } from '../session/command.ts';
+import { EXIT } from '../session/exit-codes.ts';
 import { replaceTextFile } from '../session/files.ts';
 import { filenameOption } from '../session/options.ts';
 import { count } from '../terminal/text.ts';
 
-const HELP = `
+export const fmtCommand = defineCommand({
+  isData: true,
+  about:
+    'Writes manifests and configuration again in one layout: order of the fields, indentation, quotes. Comments and meaning stay; a file that cannot be read without doubt is left alone.',
+  exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid],
+  seeAlso: ['validate'],
+  examples: `
 Every comment is kept, and what the file means: otherwise it is left as it is. A file with faults is left as it is too,
 and the others are laid out all the same. The names of the files that were written (or would be) are printed.
 
@@ -24,67 +29,47 @@ Examples:
   portolan fmt manifests portolan.yaml
   portolan fmt --check manifests        for CI: writes nothing
   portolan fmt --diff manifests         shows what it would do; writes nothing
-  portolan fmt - < in.yaml > out.yaml`;
-
-export const fmtCommand: CommandDefinition = {
-  isData: true,
-  help: {
-    about:
-      'Writes manifests and configuration again in one layout: order of the fields, indentation, quotes. Comments and meaning stay; a file that cannot be read without doubt is left alone.',
-    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid],
-    seeAlso: ['validate'],
-  },
-  define(command, invoke) {
+  portolan fmt - < in.yaml > out.yaml`,
+  parameters: (command) =>
     command
       .argument('[paths...]', 'files and folders, - for standard input (default: the working folder)')
       .addOption(filenameOption())
-      .addOption(new Option('--check', 'write nothing, and end with 1 if a file is not laid out'))
-      .addOption(new Option('--diff', 'write nothing, and show what would change'))
-      .addHelpText('after', HELP)
-      .action((paths, options, called) =>
-        invoke((surroundings) => {
-          // A flag goes before the environment, and so does an argument.
-          const isOfFlag = paths.length === 0 || called.getOptionValueSource('filename') === 'cli';
-          const all = [...paths, ...(isOfFlag ? (options.filename ?? []) : [])];
-          return format(all.length === 0 ? ['.'] : all, options, surroundings);
-        }),
-      );
+      .option('--check', 'write nothing, and end with 1 if a file is not laid out')
+      .option('--diff', 'write nothing, and show what would change'),
+  async run({ terminal, declarations }, options, [named], { command }) {
+    // A flag goes before the environment, and so does an argument.
+    const isOfFlag = named.length === 0 || command.getOptionValueSource('filename') === 'cli';
+    const all = [...named, ...(isOfFlag ? (options.filename ?? []) : [])];
+    const paths = all.length === 0 ? ['.'] : all;
+    const fs = nodeFileSystem(() => terminal.input(), directCalls());
+    const { files, problems: unread } = await readSources(paths, fs);
+    const problems: Problem[] = [...unread];
+    let amiss = 0;
+    for (const file of files) {
+      if (file.path.endsWith('.json')) {
+        // In a folder of manifests it is nothing to speak of.
+        if (paths.includes(file.path))
+          terminal.err.write(`note: ${safeLine(file.path)} is JSON, and was left as it is\n`);
+        continue;
+      }
+      const formatting = formatFile(declarations, file);
+      if (formatting.type === 'refused') problems.push(...formatting.problems);
+      else if (await handle(file, formatting, options, terminal)) amiss += 1;
+    }
+    if (problems.length > 0) {
+      terminal.err.write(own(terminal.err, renderProblems(problems, { color: terminal.err.color })));
+      terminal.err.write('Files with faults were left as they are.\n');
+      return EXIT.invalid;
+    }
+    if (amiss === 0 || !options.check) return EXIT.ok;
+    terminal.err.write(`${count(amiss, 'file')} not laid out; portolan fmt does it. Nothing was written.\n`);
+    return EXIT.failed;
   },
-};
+});
 
 interface FormatOptions {
   readonly check?: true | undefined;
   readonly diff?: true | undefined;
-}
-
-async function format(
-  paths: readonly string[],
-  options: FormatOptions,
-  { terminal, declarations }: Surroundings,
-): Promise<ExitCode> {
-  const fs = nodeFileSystem(() => terminal.input(), directCalls());
-  const { files, problems: unread } = await readSources(paths, fs);
-  const problems: Problem[] = [...unread];
-  let amiss = 0;
-  for (const file of files) {
-    if (file.path.endsWith('.json')) {
-      // In a folder of manifests it is nothing to speak of.
-      if (paths.includes(file.path))
-        terminal.err.write(`note: ${safeLine(file.path)} is JSON, and was left as it is\n`);
-      continue;
-    }
-    const formatting = formatFile(declarations, file);
-    if (formatting.type === 'refused') problems.push(...formatting.problems);
-    else if (await handle(file, formatting, options, terminal)) amiss += 1;
-  }
-  if (problems.length > 0) {
-    terminal.err.write(own(terminal.err, renderProblems(problems, { color: terminal.err.color })));
-    terminal.err.write('Files with faults were left as they are.\n');
-    return EXIT.invalid;
-  }
-  if (amiss === 0 || !options.check) return EXIT.ok;
-  terminal.err.write(`${count(amiss, 'file')} not laid out; portolan fmt does it. Nothing was written.\n`);
-  return EXIT.failed;
 }
 
 /** @returns whether the file is not laid out. */

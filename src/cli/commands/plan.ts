@@ -1,8 +1,7 @@
 import { silentHooks } from '../../reconcile/apply/world.ts';
-import { Option } from '@commander-js/extra-typings';
-import type { CommandDefinition, Surroundings } from '../session/command.ts';
+import { defineCommand } from '../session/command.ts';
 import { checkEmpty, ifEmptyOption } from '../session/empty-input.ts';
-import { EXIT, type ExitCode } from '../session/exit-codes.ts';
+import { EXIT } from '../session/exit-codes.ts';
 import {
   configOption,
   filenameOption,
@@ -16,13 +15,17 @@ import {
 } from '../session/options.ts';
 import { addPlanningOptions } from '../session/planning-options.ts';
 import { openOutputs, orUnwritten, outOption, planOutputOption, positionsOf } from '../session/outputs.ts';
-import type { PlanOptions } from '../session/plan-options.ts';
 import { endOfPlan } from './saved/agreed.ts';
 import { saveOption } from './saved/flags.ts';
 import { serverOption, tokenFileOption } from '../server/options.ts';
 import { surveyAll, withSession } from '../session/session.ts';
 
-const EXAMPLES = `
+export const planCommand = defineCommand({
+  about:
+    'Observes the platform, compares it with the manifests and with what the ledger says was applied last, and prints every change that apply would make, with its reason. Writes nothing: not to the platform, not to the ledger.',
+  exitCodes: [EXIT.ok, EXIT.failed, EXIT.changesPending, EXIT.invalid, EXIT.held, EXIT.unreachable, EXIT.interrupted],
+  seeAlso: ['apply', 'status', 'validate'],
+  examples: `
 Examples:
   portolan plan -f manifests/
   portolan plan -f manifests/ --detailed-exitcode     # 2 when changes are pending
@@ -31,64 +34,54 @@ Examples:
   portolan plan -f manifests/ --target Component/shop-web
   portolan plan -f manifests/ --save plan.json         # then: portolan apply plan.json
   portolan plan -f manifests/ -o github --out plan.md --out plan.sarif   # for a pull request, all from one plan
-  portolan plan -f manifests/ --server https://portolan.example.com   # in CI, with nothing but a token`;
-
-export const planCommand: CommandDefinition = {
-  help: {
-    about:
-      'Observes the platform, compares it with the manifests and with what the ledger says was applied last, and prints every change that apply would make, with its reason. Writes nothing: not to the platform, not to the ledger.',
-    exitCodes: [EXIT.ok, EXIT.failed, EXIT.changesPending, EXIT.invalid, EXIT.held, EXIT.unreachable, EXIT.interrupted],
-    seeAlso: ['apply', 'status', 'validate'],
-  },
-  define(command, invoke) {
-    const own = command
-      .argument(...PATHS_ARGUMENT)
-      .addOption(filenameOption())
-      .addOption(ifEmptyOption())
-      .addOption(revisionOption())
-      .addOption(configOption())
-      .addOption(ledgerOption())
-      .addOption(sourceOption())
-      .addOption(serverOption())
-      .addOption(tokenFileOption())
-      .addOption(varOption())
-      .addOption(varFileOption())
-      .addOption(planOutputOption())
-      .addOption(outOption())
-      .addOption(new Option('--detailed-exitcode', 'end with 2 when changes are pending'))
-      .addOption(saveOption());
-    addPlanningOptions(own)
-      .addHelpText('after', EXAMPLES)
-      .action((paths, options, self) => invoke((surroundings) => plan(filesNamed(paths, options, self), surroundings)));
-  },
-};
-
-/** The packages for talking to a server are loaded only where there is one. */
-async function plan(options: PlanOptions, surroundings: Surroundings): Promise<ExitCode> {
-  const saving = options.save === undefined ? undefined : await import('./saved/save.ts');
-  if (options.save !== undefined) saving?.checkSaving(options.save, options);
-  if (options.server !== undefined) {
-    const { planOnServer } = await import('../server/plan.ts');
-    return planOnServer(options, surroundings);
-  }
-  // Observes and plans, and writes nothing anywhere but into the file that is named: not to the platform, not to the ledger.
-  const outputs = openOutputs(options, surroundings);
-  return withSession({ ...options, refuse: outputs.refuse }, surroundings, true, async (session) => {
-    await checkEmpty(
-      { ...session.input, resources: session.input.desired.size },
-      options,
-      surroundings.terminal,
-      session,
-    );
-    const { document } = await surveyAll(session, silentHooks);
-    const report = { plan: document, applied: undefined };
-    const positionOf = positionsOf(session.input.desired);
-    await outputs.show(report, positionOf);
-    const unwritten = await outputs.keep(report, positionOf);
-    const end = endOfPlan(document, options, surroundings);
-    if (options.save !== undefined && end.isExpected) {
-      await saving?.savePlan(options.save, document, session, options, surroundings);
+  portolan plan -f manifests/ --server https://portolan.example.com   # in CI, with nothing but a token`,
+  parameters: (command) =>
+    addPlanningOptions(
+      command
+        .argument(...PATHS_ARGUMENT)
+        .addOption(filenameOption())
+        .addOption(ifEmptyOption())
+        .addOption(revisionOption())
+        .addOption(configOption())
+        .addOption(ledgerOption())
+        .addOption(sourceOption())
+        .addOption(serverOption())
+        .addOption(tokenFileOption())
+        .addOption(varOption())
+        .addOption(varFileOption())
+        .addOption(planOutputOption())
+        .addOption(outOption())
+        .option('--detailed-exitcode', 'end with 2 when changes are pending')
+        .addOption(saveOption()),
+    ),
+  /** The packages for talking to a server are loaded only where there is one. */
+  async run(surroundings, given, [paths], { command }) {
+    const options = filesNamed(paths, given, command);
+    const saving = options.save === undefined ? undefined : await import('./saved/save.ts');
+    if (options.save !== undefined) saving?.checkSaving(options.save, options);
+    if (options.server !== undefined) {
+      const { planOnServer } = await import('../server/plan.ts');
+      return planOnServer(options, surroundings);
     }
-    return orUnwritten(unwritten, end.exitCode);
-  });
-}
+    // Observes and plans, and writes nothing anywhere but into the file that is named: not to the platform, not to the ledger.
+    const outputs = openOutputs(options, surroundings);
+    return withSession({ ...options, refuse: outputs.refuse }, surroundings, true, async (session) => {
+      await checkEmpty(
+        { ...session.input, resources: session.input.desired.size },
+        options,
+        surroundings.terminal,
+        session,
+      );
+      const { document } = await surveyAll(session, silentHooks);
+      const report = { plan: document, applied: undefined };
+      const positionOf = positionsOf(session.input.desired);
+      await outputs.show(report, positionOf);
+      const unwritten = await outputs.keep(report, positionOf);
+      const end = endOfPlan(document, options, surroundings);
+      if (options.save !== undefined && end.isExpected) {
+        await saving?.savePlan(options.save, document, session, options, surroundings);
+      }
+      return orUnwritten(unwritten, end.exitCode);
+    });
+  },
+});

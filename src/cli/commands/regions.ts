@@ -1,60 +1,44 @@
-import { Option } from '@commander-js/extra-typings';
 import type { Region } from '../../model/observed.ts';
-import type { CommandDefinition, Surroundings } from '../session/command.ts';
-import { EXIT, type ExitCode } from '../session/exit-codes.ts';
-import { type LogOptions } from '../session/logging.ts';
+import { defineCommand } from '../session/command.ts';
+import { EXIT } from '../session/exit-codes.ts';
 import { configOption, logFormatOption, logLevelOption, outputOption, platformOption } from '../session/options.ts';
 import { regionStatusWord, takesChanges } from './region-status.ts';
 import { renderTable } from '../terminal/table.ts';
 import { withPlatforms } from '../session/with-platforms.ts';
 
-const EXAMPLES = `
+export const regionsCommand = defineCommand({
+  about:
+    'Asks each platform of the configuration for its data centers. A region that takes no changes gets none from apply and run either. Reads only.',
+  exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.unreachable, EXIT.interrupted],
+  seeAlso: ['plan', 'config'],
+  examples: `
 Examples:
   portolan regions
   portolan regions --team team-a
-  portolan regions --platform default -o json | jq -r '.[] | select(.takesChanges | not) | .name'`;
-
-export const regionsCommand: CommandDefinition = {
-  help: {
-    about:
-      'Asks each platform of the configuration for its data centers. A region that takes no changes gets none from apply and run either. Reads only.',
-    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.unreachable, EXIT.interrupted],
-    seeAlso: ['plan', 'config'],
-  },
-  define(command, invoke) {
+  portolan regions --platform default -o json | jq -r '.[] | select(.takesChanges | not) | .name'`,
+  parameters: (command) =>
     command
       .addOption(configOption())
       .addOption(platformOption())
-      .addOption(new Option('--team <team>', 'the regions of this team; for a token that may not list all of them'))
+      .option('--team <team>', 'the regions of this team; for a token that may not list all of them')
       .addOption(outputOption(['text', 'json']))
       .addOption(logLevelOption())
-      .addOption(logFormatOption())
-      .addHelpText('after', EXAMPLES)
-      .action((options) => invoke((surroundings) => regions(options, surroundings)));
+      .addOption(logFormatOption()),
+  run(surroundings, options) {
+    return withPlatforms(options, surroundings, async (platforms) => {
+      const question = options.team === undefined ? {} : { team: options.team };
+      const names = options.platform === undefined ? platforms.names : [options.platform];
+      const found = await Promise.all(
+        names.map(async (platform) =>
+          (await platforms.client(platform).regions(question)).map((region) => ({ platform, region })),
+        ),
+      );
+      const rows = found.flat();
+      surroundings.terminal.out.write(options.output === 'json' ? json(rows) : table(rows, names.length > 1));
+      return EXIT.ok;
+    });
   },
-};
-
-interface RegionsOptions extends LogOptions {
-  readonly config?: string | undefined;
-  readonly platform?: string | undefined;
-  readonly team?: string | undefined;
-  readonly output: 'text' | 'json';
-}
-
-function regions(options: RegionsOptions, surroundings: Surroundings): Promise<ExitCode> {
-  return withPlatforms(options, surroundings, async (platforms) => {
-    const question = options.team === undefined ? {} : { team: options.team };
-    const names = options.platform === undefined ? platforms.names : [options.platform];
-    const found = await Promise.all(
-      names.map(async (platform) =>
-        (await platforms.client(platform).regions(question)).map((region) => ({ platform, region })),
-      ),
-    );
-    const rows = found.flat();
-    surroundings.terminal.out.write(options.output === 'json' ? json(rows) : table(rows, names.length > 1));
-    return EXIT.ok;
-  });
-}
+});
 
 interface Row {
   readonly platform: string;

@@ -1,4 +1,4 @@
-import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { type Command, InvalidArgumentError } from '@commander-js/extra-typings';
 import packageFile from '../../../package.json' with { type: 'json' };
 import { Controller } from '../../controller/controller.ts';
 import type { ControllerOptions } from '../../controller/options.ts';
@@ -10,17 +10,16 @@ import type { Log } from '../../runtime/log.ts';
 import { openSourceFeed } from '../../source/open-feed.ts';
 import { isOfCommit } from '../../source/snapshot.ts';
 import { rememberCapabilities, rememberedCapabilities } from '../session/capabilities.ts';
-import type { CommandDefinition, Surroundings } from '../session/command.ts';
+import { defineCommand, type OptionsOf, type Surroundings } from '../session/command.ts';
 import {
   configurationContents,
   configurationText,
-  type DaemonInput,
   keptFormer,
   openConfiguration,
   type OpenedConfiguration,
 } from '../session/daemon-configuration.ts';
 import { EXIT, type ExitCode } from '../session/exit-codes.ts';
-import { createLog, type LogOptions } from '../session/logging.ts';
+import { createLog } from '../session/logging.ts';
 import { DEFAULT_LEDGER_FILE, openLedger } from '../session/open-ledger.ts';
 import { type Observation, openObservation } from '../session/observation.ts';
 import {
@@ -41,51 +40,62 @@ import { openSecret } from '../session/secrets.ts';
 import { openWorkbenches } from '../session/workbenches.ts';
 import { openSurfaces, type Surfaces } from '../session/surfaces.ts';
 
-const HELP = `
+/** How often the configuration is looked at; secrets in files are read again by themselves. */
+const CONFIGURATION_EVERY_MS = 5_000;
+
+const parameters = (command: Command) =>
+  command
+    .addOption(filenameOption())
+    .option('--ref <ref>', 'branch, tag or commit that is followed (default: spec.source.ref, or HEAD)')
+    .addOption(configOption())
+    .addOption(ledgerOption())
+    .option(
+      '--listen <address>',
+      'address:port of the API, port 0 for any free one (default: spec.server.listen, 127.0.0.1:7780)',
+      listenArgument,
+    )
+    .addOption(sourceOption())
+    .addOption(varOption())
+    .addOption(varFileOption())
+    .addOption(allowEmptyOption())
+    .addOption(allowShrunkOption())
+    .addOption(allowRewindOption())
+    .addOption(logLevelOption())
+    .addOption(logFormatOption());
+
+type RunOptions = OptionsOf<typeof parameters>;
+
+export const runCommand = defineCommand({
+  about:
+    'The daemon: follows a git checkout, a repository or a folder, keeps the platform equal to it, puts drift right and answers over HTTP. It holds its ledger alone for as long as it runs.',
+  exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.held, EXIT.unreachable, EXIT.locked, EXIT.interrupted],
+  seeAlso: ['status', 'events', 'sync', 'config'],
+  examples: `
 Examples:
   portolan run --config portolan.yaml -f checkout/manifests --ledger /var/lib/portolan/portolan.db
   portolan run -f checkout --ref main --log-format json
 
 A git checkout is read from its objects at one commit, whatever its files say; any other folder once it holds still.
 SIGTERM finishes what is under way and ends; SIGHUP reads the configuration again, and so does a change of it.
---allow-empty, --allow-shrunk and --allow-rewind hold for what is read first after the start, and for nothing later.`;
-
-/** How often the configuration is looked at; secrets in files are read again by themselves. */
-const CONFIGURATION_EVERY_MS = 5_000;
-
-export const runCommand: CommandDefinition = {
-  help: {
-    about:
-      'The daemon: follows a git checkout, a repository or a folder, keeps the platform equal to it, puts drift right and answers over HTTP. It holds its ledger alone for as long as it runs.',
-    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.held, EXIT.unreachable, EXIT.locked, EXIT.interrupted],
-    seeAlso: ['status', 'events', 'sync', 'config'],
+--allow-empty, --allow-shrunk and --allow-rewind hold for what is read first after the start, and for nothing later.`,
+  parameters,
+  async run(surroundings, options) {
+    if (options.ledger === 'none') throw needsLedger();
+    const log = await createLog(options, surroundings);
+    // Faults of the configuration are told before the ledger is created or locked.
+    const { configuration, problems } = readConfiguration(options.config, surroundings);
+    const invalid = reportProblems(problems, surroundings.terminal);
+    if (invalid !== undefined) return invalid;
+    const actor = `portolan run by ${surroundings.who}`;
+    const holder = `${actor}${addressOf(withListen(configuration.settings, options))}`;
+    const { ledger } = await openLedger({ ledger: options.ledger, actor: holder, readOnly: false }, surroundings);
+    try {
+      return await withLedger(options, surroundings, log, ledger, actor);
+    } finally {
+      await ledger.close();
+    }
   },
-  define(command, invoke) {
-    command
-      .addOption(filenameOption())
-      .addOption(
-        new Option('--ref <ref>', 'branch, tag or commit that is followed (default: spec.source.ref, or HEAD)'),
-      )
-      .addOption(configOption())
-      .addOption(ledgerOption())
-      .addOption(
-        new Option(
-          '--listen <address>',
-          'address:port of the API, port 0 for any free one (default: spec.server.listen, 127.0.0.1:7780)',
-        ).argParser(listenArgument),
-      )
-      .addOption(sourceOption())
-      .addOption(varOption())
-      .addOption(varFileOption())
-      .addOption(allowEmptyOption())
-      .addOption(allowShrunkOption())
-      .addOption(allowRewindOption())
-      .addOption(logLevelOption())
-      .addOption(logFormatOption())
-      .addHelpText('after', HELP)
-      .action((options) => invoke((surroundings) => run(options, surroundings)));
-  },
-};
+});
 
 function listenArgument(text: string): string {
   if (/^([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}$/.test(text)) return text;
@@ -95,34 +105,6 @@ function listenArgument(text: string): string {
 /** The option goes before the file. */
 function withListen(settings: Settings, { listen }: RunOptions): Settings {
   return listen === undefined ? settings : { ...settings, server: { ...settings.server, listen } };
-}
-
-interface RunOptions extends LogOptions, DaemonInput {
-  readonly filename?: readonly string[] | undefined;
-  readonly ref?: string | undefined;
-  readonly listen?: string | undefined;
-  readonly ledger?: string | undefined;
-  readonly source: string;
-  readonly allowEmpty?: true | undefined;
-  readonly allowShrunk?: true | undefined;
-  readonly allowRewind?: true | undefined;
-}
-
-async function run(options: RunOptions, surroundings: Surroundings): Promise<ExitCode> {
-  if (options.ledger === 'none') throw needsLedger();
-  const log = await createLog(options, surroundings);
-  // Faults of the configuration are told before the ledger is created or locked.
-  const { configuration, problems } = readConfiguration(options.config, surroundings);
-  const invalid = reportProblems(problems, surroundings.terminal);
-  if (invalid !== undefined) return invalid;
-  const actor = `portolan run by ${surroundings.who}`;
-  const holder = `${actor}${addressOf(withListen(configuration.settings, options))}`;
-  const { ledger } = await openLedger({ ledger: options.ledger, actor: holder, readOnly: false }, surroundings);
-  try {
-    return await withLedger(options, surroundings, log, ledger, actor);
-  } finally {
-    await ledger.close();
-  }
 }
 
 /** For whoever finds the ledger locked: where to ask in its place. A port that is not known yet is not said. */

@@ -4,15 +4,20 @@ import { PortolanError } from '../../model/errors.ts';
 import { checkFaultRules } from '../../sandbox/faults.ts';
 import { checkSeed } from '../../sandbox/seed-check.ts';
 import { SANDBOX_TOKEN, type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/server.ts';
-import type { CommandDefinition, Surroundings } from '../session/command.ts';
-import { EXIT, type ExitCode } from '../session/exit-codes.ts';
+import { defineCommand } from '../session/command.ts';
+import { EXIT } from '../session/exit-codes.ts';
 import { readNamedFile } from '../session/files.ts';
-import { createLog, type LogOptions } from '../session/logging.ts';
+import { createLog } from '../session/logging.ts';
 import { integerArgument, logFormatOption, logLevelOption } from '../session/options.ts';
 
 const DEFAULT_PORT = 7070;
 
-const HELP = `
+export const sandboxCommand = defineCommand({
+  about:
+    'Answers as a server of the platform does, with a small team, three applications and a store in it, on 127.0.0.1 only. For trying things out and for tests: faults can be ordered.',
+  exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.interrupted],
+  seeAlso: ['demo', 'init'],
+  examples: `
 The sandbox is the platform's API as a server on this machine (127.0.0.1 only), with a small team, three applications'
 worth of components and a store in it. It forgets everything when it ends, unless --data keeps it.
 
@@ -62,83 +67,61 @@ Example of a faults file:
     fault:
       type: status
       when: before
-      status: 503`;
-
-export const sandboxCommand: CommandDefinition = {
-  help: {
-    about:
-      'Answers as a server of the platform does, with a small team, three applications and a store in it, on 127.0.0.1 only. For trying things out and for tests: faults can be ordered.',
-    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.interrupted],
-    seeAlso: ['demo', 'init'],
-  },
-  define(command, invoke) {
+      status: 503`,
+  parameters: (command) =>
     command
       .addOption(
         new Option('--port <n>', 'port to listen on, 0 for any free one')
           .argParser(integerArgument(0, 65535))
           .default(DEFAULT_PORT),
       )
-      .addOption(new Option('--data <dir>', 'folder to keep the state in'))
-      .addOption(
-        new Option('--seed <file>', 'what is there at first, as YAML or JSON; a --data that has a state ignores it'),
-      )
+      .option('--data <dir>', 'folder to keep the state in')
+      .option('--seed <file>', 'what is there at first, as YAML or JSON; a --data that has a state ignores it')
       .addOption(
         new Option('--dialect <dialect>', 'documented: what the API documents, no more; extended: as a real server')
           .choices(['documented', 'extended'])
           .default('extended' as const),
       )
-      .addOption(new Option('--token <token>', `the one that is accepted (default: ${SANDBOX_TOKEN})`))
+      .option('--token <token>', `the one that is accepted (default: ${SANDBOX_TOKEN})`)
       .addOption(
         new Option('--latency <ms>', 'wait so long before every answer')
           .argParser(integerArgument(0, 600_000))
           .default(0),
       )
-      .addOption(new Option('--faults <file>', 'what goes wrong, as YAML or JSON'))
+      .option('--faults <file>', 'what goes wrong, as YAML or JSON')
       .addOption(logLevelOption())
-      .addOption(logFormatOption())
-      .addHelpText('after', HELP)
-      .action((options) => invoke((surroundings) => sandbox(options, surroundings)));
+      .addOption(logFormatOption()),
+  /** Runs until a signal comes. That is how it is meant to end, so it ends well. */
+  async run(surroundings, options) {
+    const { terminal, clock, random, signal } = surroundings;
+    const settings: SandboxOptions = {
+      clock,
+      random,
+      port: options.port,
+      dialect: options.dialect,
+      token: options.token ?? SANDBOX_TOKEN,
+      latencyMs: options.latency,
+      log: await createLog(options, surroundings),
+      ...(options.data === undefined ? {} : { dataDir: options.data }),
+      ...(options.seed === undefined ? {} : { seed: checkSeed(readData(options.seed, 'the seed')) }),
+      ...(options.faults === undefined ? {} : { faults: checkFaultRules(readData(options.faults, 'the fault rules')) }),
+    };
+    const running = await startSandbox(settings);
+    try {
+      terminal.out.write(greeting(running, options));
+      await aborted(signal);
+    } finally {
+      await running.close();
+    }
+    terminal.err.write('sandbox closed\n');
   },
-};
-
-interface SandboxCommandOptions extends LogOptions {
-  readonly port: number;
-  readonly data?: string | undefined;
-  readonly seed?: string | undefined;
-  readonly dialect: 'documented' | 'extended';
-  readonly token?: string | undefined;
-  readonly latency: number;
-  readonly faults?: string | undefined;
-}
-
-/** Runs until a signal comes. That is how it is meant to end, so it ends well. */
-async function sandbox(options: SandboxCommandOptions, surroundings: Surroundings): Promise<ExitCode> {
-  const { terminal, clock, random, signal } = surroundings;
-  const settings: SandboxOptions = {
-    clock,
-    random,
-    port: options.port,
-    dialect: options.dialect,
-    token: options.token ?? SANDBOX_TOKEN,
-    latencyMs: options.latency,
-    log: await createLog(options, surroundings),
-    ...(options.data === undefined ? {} : { dataDir: options.data }),
-    ...(options.seed === undefined ? {} : { seed: checkSeed(readData(options.seed, 'the seed')) }),
-    ...(options.faults === undefined ? {} : { faults: checkFaultRules(readData(options.faults, 'the fault rules')) }),
-  };
-  const running = await startSandbox(settings);
-  try {
-    terminal.out.write(greeting(running, options));
-    await aborted(signal);
-  } finally {
-    await running.close();
-  }
-  terminal.err.write('sandbox closed\n');
-  return EXIT.ok;
-}
+});
 
 /** What to do with it. A token of one's own is not repeated: it may be a real one that was set by mistake. */
-function greeting({ url, dialect }: Sandbox, { token, data }: SandboxCommandOptions): string {
+function greeting(
+  { url, dialect }: Sandbox,
+  { token, data }: { readonly token?: string | undefined; readonly data?: string | undefined },
+): string {
   const isOwn = token !== undefined && token !== SANDBOX_TOKEN;
   return `sandbox platform (${dialect} dialect) on ${url}
 

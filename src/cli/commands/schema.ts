@@ -4,12 +4,18 @@ import type { JsonObject } from '../../model/json.ts';
 import { reportSchemas } from '../../report/report-schema.ts';
 import { faultRulesSchema } from '../../sandbox/faults.ts';
 import { seedSchema } from '../../sandbox/seed-check.ts';
-import type { CommandDefinition, Surroundings } from '../session/command.ts';
+import { defineCommand } from '../session/command.ts';
 import { conformanceSchema } from './conformance/report.ts';
-import { EXIT, type ExitCode } from '../session/exit-codes.ts';
+import { EXIT } from '../session/exit-codes.ts';
 import { kindCalled, kindsTable } from './kind-argument.ts';
 
-const EXAMPLES = `
+export const schemaCommand = defineCommand({
+  isData: true,
+  about:
+    'Prints the JSON Schema (2020-12) that a kind of document is checked with, or lists the kinds. Reads nothing but the program itself.',
+  exitCodes: [EXIT.ok, EXIT.invalid],
+  seeAlso: ['explain', 'validate'],
+  examples: `
 Examples:
   portolan schema                   the kinds there are
   portolan schema Component         the JSON Schema (2020-12) of one kind
@@ -18,33 +24,18 @@ Examples:
   portolan schema plan              of plan -o json; apply: of apply -o json; plan-line: of a line of -o jsonl
 
 In an editor with yaml-language-server, the first line of a manifest names its schema:
-  # yaml-language-server: $schema=./portolan.schema.json`;
-
-export const schemaCommand: CommandDefinition = {
-  isData: true,
-  help: {
-    about:
-      'Prints the JSON Schema (2020-12) that a kind of document is checked with, or lists the kinds. Reads nothing but the program itself.',
-    exitCodes: [EXIT.ok, EXIT.invalid],
-    seeAlso: ['explain', 'validate'],
+  # yaml-language-server: $schema=./portolan.schema.json`,
+  parameters: (command) =>
+    command.argument(
+      '[kind]',
+      'kind of manifest; or all, for every kind; or plan, apply, plan-line or conformance: what these write as -o json and jsonl; or seed or faults, for files of the sandbox',
+    ),
+  async run({ terminal, declarations }, _options, [kind]) {
+    terminal.out.write(
+      kind === undefined ? kindsTable(declarations) : `${JSON.stringify(schemaOf(declarations, kind), null, 2)}\n`,
+    );
   },
-  define(command, invoke) {
-    command
-      .argument(
-        '[kind]',
-        'kind of manifest; or all, for every kind; or plan, apply, plan-line or conformance: what these write as -o json and jsonl; or seed or faults, for files of the sandbox',
-      )
-      .addHelpText('after', EXAMPLES)
-      .action((kind) => invoke((surroundings) => schema(kind, surroundings)));
-  },
-};
-
-async function schema(kind: string | undefined, { terminal, declarations }: Surroundings): Promise<ExitCode> {
-  terminal.out.write(
-    kind === undefined ? kindsTable(declarations) : `${JSON.stringify(schemaOf(declarations, kind), null, 2)}\n`,
-  );
-  return EXIT.ok;
-}
+});
 
 /** Of a kind, or of what a command writes for programs. */
 function schemaOf(kinds: Declarations, word: string): JsonObject {

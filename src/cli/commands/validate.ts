@@ -1,9 +1,9 @@
 import { weightWarnings } from '../../kinds/http-gateway-rule/weights.ts';
 import { own } from '../terminal/guarded.ts';
-import type { CommandDefinition, Surroundings } from '../session/command.ts';
-import { checkEmpty, type EmptyFlags, ifEmptyOption, warnMisnamed } from '../session/empty-input.ts';
-import { EXIT, type ExitCode } from '../session/exit-codes.ts';
-import { type Input, type InputOptions, loadInput } from '../session/input.ts';
+import { defineCommand } from '../session/command.ts';
+import { checkEmpty, ifEmptyOption, warnMisnamed } from '../session/empty-input.ts';
+import { EXIT } from '../session/exit-codes.ts';
+import { type Input, loadInput } from '../session/input.ts';
 import {
   configOption,
   filenameOption,
@@ -15,26 +15,23 @@ import {
   varOption,
 } from '../session/options.ts';
 import { atCheckout } from '../session/outputs.ts';
-import { PROBLEM_FORMATS, type ProblemFormat, renderProblemsAs } from '../session/problems.ts';
+import { PROBLEM_FORMATS, renderProblemsAs } from '../session/problems.ts';
 import { count } from '../terminal/text.ts';
 
-const EXAMPLES = `
+export const validateCommand = defineCommand({
+  about:
+    'Reads manifests and configuration as plan would, and says everything that is wrong with them, each with file, line, column and what was expected. No platform is asked and no ledger is opened, so it needs no secret.',
+  exitCodes: [EXIT.ok, EXIT.invalid],
+  seeAlso: ['fmt', 'explain', 'plan'],
+  examples: `
 Examples:
   portolan validate -f manifests/
   portolan validate -f manifests/ --config portolan.yaml --var ENV=prod
   portolan validate -f manifests/ --revision HEAD     # what is committed, whatever the files say
   kustomize build overlays/prod | portolan validate -f -
   portolan validate -f manifests/ -o json | jq '.problems[].code'
-  portolan validate -f manifests/ -o github          # in GitHub Actions: each fault at its line`;
-
-export const validateCommand: CommandDefinition = {
-  help: {
-    about:
-      'Reads manifests and configuration as plan would, and says everything that is wrong with them, each with file, line, column and what was expected. No platform is asked and no ledger is opened, so it needs no secret.',
-    exitCodes: [EXIT.ok, EXIT.invalid],
-    seeAlso: ['fmt', 'explain', 'plan'],
-  },
-  define(command, invoke) {
+  portolan validate -f manifests/ -o github          # in GitHub Actions: each fault at its line`,
+  parameters: (command) =>
     command
       .argument(...PATHS_ARGUMENT)
       .addOption(filenameOption())
@@ -43,41 +40,32 @@ export const validateCommand: CommandDefinition = {
       .addOption(configOption())
       .addOption(varOption())
       .addOption(varFileOption())
-      .addOption(outputOption(PROBLEM_FORMATS))
-      .addHelpText('after', EXAMPLES)
-      .action((paths, options, self) =>
-        invoke((surroundings) => validate(filesNamed(paths, options, self), surroundings)),
+      .addOption(outputOption(PROBLEM_FORMATS)),
+  /** Reads files only: no platform, no ledger. */
+  async run(surroundings, given, [paths], { command }) {
+    const options = filesNamed(paths, given, command);
+    const { terminal } = surroundings;
+    const input = await loadInput(options, surroundings);
+    if (input.problems.length > 0 || options.output !== 'text') {
+      // What reads these two knows files by their place in the checkout.
+      const isOfCheckout = options.output === 'github' || options.output === 'sarif';
+      const problems = isOfCheckout ? input.problems.map(atCheckout) : input.problems;
+      const { out } = terminal;
+      const text = await renderProblemsAs(options.output, problems, [...input.desired.keys()], out.color);
+      out.write(options.output === 'text' ? own(out, text) : text);
+    }
+    warnMisnamed(input.misnamed, terminal);
+    if (input.problems.length > 0) return EXIT.invalid;
+    await checkEmpty({ ...input, resources: input.desired.size }, options, terminal);
+    if (options.output === 'text') terminal.out.write(summary(input));
+    for (const message of weightWarnings(input.desired).values()) terminal.err.write(`warning: ${message}.\n`);
+    if (input.file === undefined) {
+      terminal.err.write(
+        'note: there is no configuration, so references to platforms and stores were not checked (--config FILE)\n',
       );
+    }
   },
-};
-
-/** Reads files only: no platform, no ledger. */
-async function validate(
-  options: InputOptions & EmptyFlags & { readonly output: ProblemFormat },
-  surroundings: Surroundings,
-): Promise<ExitCode> {
-  const { terminal } = surroundings;
-  const input = await loadInput(options, surroundings);
-  if (input.problems.length > 0 || options.output !== 'text') {
-    // What reads these two knows files by their place in the checkout.
-    const isOfCheckout = options.output === 'github' || options.output === 'sarif';
-    const problems = isOfCheckout ? input.problems.map(atCheckout) : input.problems;
-    const { out } = terminal;
-    const text = await renderProblemsAs(options.output, problems, [...input.desired.keys()], out.color);
-    out.write(options.output === 'text' ? own(out, text) : text);
-  }
-  warnMisnamed(input.misnamed, terminal);
-  if (input.problems.length > 0) return EXIT.invalid;
-  await checkEmpty({ ...input, resources: input.desired.size }, options, terminal);
-  if (options.output === 'text') terminal.out.write(summary(input));
-  for (const message of weightWarnings(input.desired).values()) terminal.err.write(`warning: ${message}.\n`);
-  if (input.file === undefined) {
-    terminal.err.write(
-      'note: there is no configuration, so references to platforms and stores were not checked (--config FILE)\n',
-    );
-  }
-  return EXIT.ok;
-}
+});
 
 /** `valid: 7 resources in 4 files (1 Application, 2 Component, …)`. */
 function summary({ desired, files, file, commit }: Input): string {

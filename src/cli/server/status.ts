@@ -7,6 +7,7 @@ import type {
 } from '../../model/status.ts';
 import { safeLine } from '../../model/text.ts';
 import { unreachable } from '../../model/unreachable.ts';
+import type { Remedy } from '../../views/model.ts';
 import type { Surroundings } from '../session/command.ts';
 import type { Mark } from '../terminal/drawing/glyphs.ts';
 import { EXIT, type ExitCode } from '../session/exit-codes.ts';
@@ -15,7 +16,6 @@ import {
   problemsFirst,
   type Reader,
   readerOf,
-  type Remedy,
   remedyLines,
   type Standing,
   standingLines,

@@ -1,14 +1,17 @@
-import type { Command, CommandUnknownOpts } from '@commander-js/extra-typings';
+import type { Command, CommandUnknownOpts, OptionValues } from '@commander-js/extra-typings';
 import type { ReconciledKinds } from '../../kinds/define.ts';
 import type { Declarations } from '../../kinds/kind.ts';
 import type { Override } from '../../configuration/overrides.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { OpenThread } from '../../runtime/thread.ts';
-import type { ExitCode } from './exit-codes.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
 import type { LiveRegion } from '../terminal/live-region.ts';
 import type { Redaction } from './redaction.ts';
 import type { Terminal } from '../terminal/terminal.ts';
+
+/** The command that the completion scripts ask. It is no part of the help: nobody types it. */
+export const ASKED = '__complete';
 
 /** The kinds that the program knows. Each is loaded when a command needs it. */
 export interface KindLoader {
@@ -92,4 +95,52 @@ export interface CommandDefinition {
   readonly goesOn?: true;
   /** Adds arguments, options, help text and the action to a command that has its name and summary already. */
   define(command: Command, invoke: Invoke, tree: CommandTree): void;
+}
+
+/** What a command is written as: its help, its arguments and options, and what it does with them. */
+export interface CommandParts<Args extends unknown[], Options extends OptionValues>
+  extends CommandHelp,
+    Pick<CommandDefinition, 'isData' | 'goesOn'> {
+  /** Stands behind the options in the help: remarks and examples. */
+  readonly examples?: string;
+  /** Adds arguments and options; the types of those that `run` gets are inferred from it. */
+  readonly parameters: (command: Command) => Command<Args, Options>;
+  /** @returns what the command ends with; nothing stands for a good end. */
+  readonly run: (
+    surroundings: Surroundings,
+    options: Options,
+    args: Args,
+    called: { readonly command: CommandUnknownOpts; readonly tree: CommandTree },
+  ) => Promise<ExitCode | void>;
+}
+
+/** What a command line makes of the options of a command. */
+export type OptionsOf<Parameters extends (command: Command) => CommandUnknownOpts> = ReturnType<
+  ReturnType<Parameters>['opts']
+>;
+
+/** Returns the definition of a command. */
+export function defineCommand<Args extends unknown[], Options extends OptionValues>({
+  about,
+  exitCodes,
+  seeAlso,
+  examples,
+  parameters,
+  run,
+  ...rest
+}: CommandParts<Args, Options>): CommandDefinition {
+  return {
+    ...rest,
+    help: { about, exitCodes, seeAlso },
+    define(bare, invoke, tree) {
+      const command = parameters(bare);
+      if (examples !== undefined) command.addHelpText('after', examples);
+      command.action(() =>
+        invoke(
+          async (surroundings) =>
+            (await run(surroundings, command.opts(), command.processedArgs, { command, tree })) ?? EXIT.ok,
+        ),
+      );
+    },
+  };
 }

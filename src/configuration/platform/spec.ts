@@ -1,116 +1,94 @@
-import type { DurationText } from '../../model/duration.ts';
-import type { Loaded } from '../loaded.ts';
 import {
-  durationOr,
-  ONE_LINE_PATTERN,
-  type PropertiesOf,
-  secretReferenceSchema,
-  URL_EXPECTED,
-  URL_PATTERN,
-} from '../../kinds/schema.ts';
+  boolean,
+  choice,
+  integer,
+  number,
+  objectOf,
+  type Schema,
+  string,
+  type TypeOf,
+} from '../../model/schema-words.ts';
+import type { JsonObject } from '../../model/json.ts';
+import { duration, ONE_LINE, ONE_LINE_PATTERN, URL_RULES } from '../../kinds/schema.ts';
+import type { Loaded } from '../loaded.ts';
 
 /** A secret by reference; an inline one is an error. */
 export type SecretReference = { readonly env: string } | { readonly file: string };
 
-/** `spec:` of the operator's `kind: Platform`, defaults filled in. */
-export interface PlatformSpec {
-  readonly url: string;
-  /** Authentication is not documented: header and value are free. */
-  readonly auth?: { readonly header: string; readonly value: SecretReference };
-  readonly dialect: 'auto' | 'documented' | 'extended';
-  readonly tls?: { readonly caFile?: string };
-  readonly limits: {
-    readonly concurrency: number;
-    readonly requestsPerSecond: number;
-    /** Of reads; writes have their own. */
-    readonly timeout: DurationText;
-  };
-  /** http:// to anything but loopback needs this, and warns. */
-  readonly allowPlainHttp: boolean;
+/** `x-secret` makes an inline value an error and keeps it out of every message. */
+export function secretReference(description: string): Schema<SecretReference> {
+  return {
+    ...objectOf(description, {
+      'env?': string('Name of the environment variable that holds the secret.', {
+        pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
+        maxLength: 128,
+        examples: ['PORTOLAN_TOKEN'],
+        'x-secret': 'name',
+        'x-expected': 'the NAME of an environment variable (letters, digits and _), not its value',
+      }),
+      'file?': string('Path of the file that holds the secret; one line break at its end is dropped.', {
+        minLength: 1,
+        maxLength: 4096,
+        pattern: ONE_LINE_PATTERN,
+        examples: ['/run/secrets/token'],
+        'x-secret': 'name',
+        'x-expected': 'the PATH of a file, not its content',
+      }),
+    }),
+    oneOf: [{ required: ['env'] }, { required: ['file'] }],
+    'x-secret': 'reference',
+  } as JsonObject;
 }
+
+/** A header of HTTP, with its value. */
+export const headerName = (description: string) =>
+  string(description, {
+    pattern: '^[A-Za-z0-9-]+$',
+    maxLength: 128,
+    'x-expected': 'the name of a header: letters, digits and -',
+  });
+
+export const filePath = (description: string, expected: string = ONE_LINE['x-expected']) =>
+  string(description, { minLength: 1, maxLength: 4096, ...ONE_LINE, 'x-expected': expected });
+
+/** JSON Schema of `spec:` of the operator's `kind: Platform`. */
+export const platformSchema = objectOf('How to reach one server of the API.', {
+  url: string('Address of the platform, without /openapi/v1: `base_url` of every request.', URL_RULES),
+  // Authentication is not documented: header and value are free.
+  'auth?': objectOf('One header that is sent with every request.', {
+    header: headerName('Name of the header, often Authorization.'),
+    value: secretReference('Value of the header, whole, by reference.'),
+  }),
+  dialect: choice(
+    'Which endpoints the server has. auto asks it, with reads only.',
+    ['auto', 'documented', 'extended'],
+    { default: 'auto' },
+  ),
+  'tls?': objectOf('Trust in the server.', {
+    'caFile?': filePath(
+      'PEM file with the certificates to trust in addition to the built-in ones.',
+      'the path of a PEM file',
+    ),
+  }),
+  limits: objectOf(
+    'How much is asked of the server.',
+    {
+      concurrency: integer(
+        'Most requests in flight at once; fewer while the platform takes longer to answer because of them.',
+        { minimum: 1, maximum: 1024, default: 16 },
+      ),
+      requestsPerSecond: number('Requests a second, over all scopes.', { minimum: 0.1, maximum: 100_000, default: 50 }),
+      timeout: duration('How long a read may take. Writes have limits of their own.', { default: '30s' }),
+    },
+    { default: {} },
+  ),
+  allowPlainHttp: boolean('Allow http:// to a server that is not on this machine. The token then travels in clear.', {
+    default: false,
+  }),
+});
+
+/** With its defaults filled in. */
+export type PlatformSpec = TypeOf<typeof platformSchema>;
 
 /** As the rest of the program sees it. */
 export type PlatformSettings = Loaded<PlatformSpec>;
-
-/** JSON Schema of `PlatformSpec`. */
-export const platformSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['url'],
-  description: 'How to reach one server of the API.',
-  properties: {
-    url: {
-      type: 'string',
-      pattern: URL_PATTERN,
-      maxLength: 2048,
-      description: 'Address of the platform, without /openapi/v1: `base_url` of every request.',
-      'x-expected': URL_EXPECTED,
-    },
-    auth: {
-      type: 'object',
-      additionalProperties: false,
-      required: ['header', 'value'],
-      description: 'One header that is sent with every request.',
-      properties: {
-        header: {
-          type: 'string',
-          pattern: '^[A-Za-z0-9-]+$',
-          maxLength: 128,
-          description: 'Name of the header, often Authorization.',
-          'x-expected': 'the name of a header: letters, digits and -',
-        },
-        value: { ...secretReferenceSchema, description: 'Value of the header, whole, by reference.' },
-      },
-    },
-    dialect: {
-      type: 'string',
-      enum: ['auto', 'documented', 'extended'],
-      default: 'auto',
-      description: 'Which endpoints the server has. auto asks it, with reads only.',
-    },
-    tls: {
-      type: 'object',
-      additionalProperties: false,
-      description: 'Trust in the server.',
-      properties: {
-        caFile: {
-          type: 'string',
-          minLength: 1,
-          maxLength: 4096,
-          pattern: ONE_LINE_PATTERN,
-          description: 'PEM file with the certificates to trust in addition to the built-in ones.',
-          'x-expected': 'the path of a PEM file',
-        },
-      },
-    },
-    limits: {
-      type: 'object',
-      additionalProperties: false,
-      default: {},
-      description: 'How much is asked of the server.',
-      properties: {
-        concurrency: {
-          type: 'integer',
-          minimum: 1,
-          maximum: 1024,
-          default: 16,
-          description:
-            'Most requests in flight at once; fewer while the platform takes longer to answer because of them.',
-        },
-        requestsPerSecond: {
-          type: 'number',
-          minimum: 0.1,
-          maximum: 100_000,
-          default: 50,
-          description: 'Requests a second, over all scopes.',
-        },
-        timeout: durationOr('30s', 'How long a read may take. Writes have limits of their own.'),
-      },
-    },
-    allowPlainHttp: {
-      type: 'boolean',
-      default: false,
-      description: 'Allow http:// to a server that is not on this machine. The token then travels in clear.',
-    },
-  } satisfies PropertiesOf<PlatformSpec>,
-} as const;

@@ -3,7 +3,7 @@ import { isLoopback } from '../addresses.ts';
 import { forbiddenHost } from '../forbidden-hosts.ts';
 import { durationProblems } from '../../kinds/durations.ts';
 import type { SpecProblem } from '../../kinds/kind.ts';
-import type { NotificationsSpec, ReceiverSpec, ReceiverType } from './notifications-spec.ts';
+import type { NotificationsSpec, ReceiverSpec } from './notifications-spec.ts';
 
 /** What a schema cannot say: fields by type, names that are given twice, and rules that name nobody. */
 export function notificationProblems({ receivers, rules }: NotificationsSpec): readonly SpecProblem[] {
@@ -50,7 +50,7 @@ interface Fields {
 }
 
 /** The fields that a type of receiver needs and takes. */
-function fieldsOf(type: ReceiverType): Fields {
+function fieldsOf(type: ReceiverSpec['type']): Fields {
   switch (type) {
     case 'webhook':
       return { needs: [['url', 'urlFrom']], takes: ['url', 'urlFrom', 'secret', 'token'], reason: 'where to post' };

@@ -5,10 +5,12 @@ export interface AliasMove {
   readonly to: string;
 }
 
-export type AliasStep =
-  | { readonly type: 'set'; readonly port: number; readonly alias: string; readonly from: string }
-  /** Breaks a circle: the alias is wanted by another port of it. */
-  | { readonly type: 'park'; readonly port: number; readonly alias: string; readonly from: string };
+export interface AliasStep {
+  /** `park` breaks a circle: the alias is wanted by another port of it. */
+  readonly type: 'set' | 'park';
+  readonly port: number;
+  readonly alias: string;
+}
 
 /** A move that cannot be made, because a port that is not moving has the alias, or two ports share one. */
 export interface AliasConflict {
@@ -41,7 +43,7 @@ export function orderAliasMoves(
   while (pending.length > 0) {
     const free = pending.find((move) => holderOf(current, move.to, move.port) === undefined);
     if (free !== undefined) {
-      steps.push({ type: 'set', port: free.port, alias: free.to, from: current.get(free.port) ?? free.from });
+      steps.push({ type: 'set', port: free.port, alias: free.to });
       current.set(free.port, free.to);
       pending = pending.filter((move) => move !== free);
       continue;
@@ -64,7 +66,7 @@ export function orderAliasMoves(
     const parked = pending[0];
     if (parked === undefined) break;
     const alias = temporaryAlias(parked.to, current);
-    steps.push({ type: 'park', port: parked.port, alias, from: current.get(parked.port) ?? parked.from });
+    steps.push({ type: 'park', port: parked.port, alias });
     current.set(parked.port, alias);
   }
   return { steps, conflicts };

@@ -1,3 +1,4 @@
+import { addPort, deletePort, updatePort } from './requests.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import type { PortRecord } from '../../model/observed.ts';
 import type { OwnedObject } from '../../model/owned.ts';
@@ -57,8 +58,7 @@ function toWrite(step: ComponentStep, { app }: CallContext): WriteRequest {
   const { serviceId, port } = step;
   switch (step.type) {
     case 'add_port':
-      return {
-        operation: 'addPort',
+      return addPort({
         app,
         serviceId,
         port: {
@@ -67,31 +67,24 @@ function toWrite(step: ComponentStep, { app }: CallContext): WriteRequest {
           inner: step.inner,
           ...(step.alias === undefined ? {} : { alias: step.alias }),
         },
-      };
+      });
     case 'open_inner':
     case 'close_inner':
     case 'open_outer':
     case 'close_outer':
-      return { operation: 'updatePort', app, serviceId, port, change: { action: step.type } };
+      return updatePort({ app, serviceId, port, change: { action: step.type } });
     case 'change_protocol':
-      return {
-        operation: 'updatePort',
-        app,
-        serviceId,
-        port,
-        change: { action: 'change_protocol', protocol: step.protocol },
-      };
+      return updatePort({ app, serviceId, port, change: { action: 'change_protocol', protocol: step.protocol } });
     case 'set_service_name':
     case 'change_port_alias':
-      return {
-        operation: 'updatePort',
+      return updatePort({
         app,
         serviceId,
         port,
         change: { action: 'change_port_alias', alias: step.alias, serviceName: step.serviceName },
-      };
+      });
     case 'delete_port':
-      return { operation: 'deletePort', app, serviceId, port };
+      return deletePort({ app, serviceId, port });
     default:
       return unreachable(step);
   }

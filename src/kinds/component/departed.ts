@@ -133,7 +133,6 @@ function isStopped(departure: Departure, gone: string, deed: string, closes: boo
       code: 'prune/port-wanted',
       message: `${gone}, and ${wanted.join(', ')} still ${wanted.length === 1 ? 'leads' : 'lead'} to it`,
       remedy: `List port ${live.port} again, or take ${wanted.join(', ')} out of the source.`,
-      changes: [],
     });
     return true;
   }

@@ -3,6 +3,7 @@ import type { PortRecord } from '../../model/observed.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 import {
   type Difference,
+  holding,
   type HoldProposal,
   type Need,
   noDifference,
@@ -27,20 +28,22 @@ import { unlistedPorts } from './unlisted.ts';
 export function diffComponent(context: ComponentContext): Difference<ComponentStep> {
   const { live } = context;
   if (live.type === 'deferred') return { ...noDifference, deferred: [live.deferred] };
-  if (live.type === 'held') return { ...noDifference, holds: [live.hold] };
-  if (live.ports === undefined) return { ...noDifference, holds: [missingComponent(context, live)] };
+  if (live.type === 'held') return holding(live.hold);
+  if (live.ports === undefined) return holding(missingComponent(context, live));
   const observed: ObservedComponent = { ...live, ports: live.ports };
 
   const owner = otherOwner(context, observed.serviceId);
-  if (owner !== undefined) return { ...noDifference, holds: [owner] };
+  if (owner !== undefined) return holding(owner);
   const twin = otherName(context, observed.serviceId);
-  if (twin !== undefined) return { ...noDifference, holds: [twin] };
+  if (twin !== undefined) return holding(twin);
 
+  const listed = [...context.resource.spec.ports, ...observed.ports];
+  const ports = new Set(listed.map(({ port }) => portKey(observed.serviceId, port)));
   const { staying: _staying, ...difference } = diffPorts(context, observed, () => removalMarks(context.resource));
   return {
     ...difference,
     settled: settledObjects(context, observed, difference),
-    claims: [componentKey(observed.serviceId), ...claimedPorts(context, observed), ...difference.forget],
+    claims: [componentKey(observed.serviceId), ...ports, ...difference.forget],
   };
 }
 
@@ -188,76 +191,83 @@ function mergeSteps(
   return [...early, ...naming, ...waitingAdds, ...late];
 }
 
-/** Every listed port that needs nothing, and the component itself: known from now on. */
+/** The component itself, listed ports that need nothing, and others that owe nothing any more: known from now on. */
 function settledObjects(
   context: ComponentContext,
   observed: ObservedComponent,
-  { steps, holds, forget }: Difference<ComponentStep>,
+  difference: Difference<ComponentStep>,
 ): Recording[] {
   const { spec } = context.resource;
-  const busy = new Set(steps.map((step) => step.object));
-  const recordings: Recording[] = [];
-  const self = componentKey(observed.serviceId);
-  const known = remembered(context.memory, 'Component', self);
-  const naming = steps.some(
+  const busy = new Set(difference.steps.map((step) => step.object));
+  const listed = new Set(spec.ports.map(({ port }) => port));
+  const settled = [
+    settledComponent(context, observed, difference),
+    ...spec.ports.map((wanted) =>
+      busy.has(portKey(observed.serviceId, wanted.port)) ? undefined : settledPort(context, observed, wanted),
+    ),
+    ...observed.ports.map((live) => {
+      const key = portKey(observed.serviceId, live.port);
+      if (listed.has(live.port) || difference.forget.includes(key)) return undefined;
+      return paidOff(remembered(context.memory, 'Component', key), live, observed);
+    }),
+  ];
+  return settled.filter((recording) => recording !== undefined);
+}
+
+/** While a step is on it, its row stays as it is: how often that failed must not be forgotten. */
+function settledComponent(
+  { memory, resource }: ComponentContext,
+  observed: ObservedComponent,
+  { steps, holds }: Difference<ComponentStep>,
+): Recording | undefined {
+  const { serviceName, unlistedPorts, from } = resource.spec;
+  const naturalKey = componentKey(observed.serviceId);
+  const known = remembered(memory, 'Component', naturalKey);
+  if (known !== undefined && steps.some(({ object }) => object === naturalKey)) return undefined;
+  const isNaming = steps.some(
     ({ step }) =>
       step.type === 'set_service_name' || (step.type === 'change_port_alias' && step.setsServiceName === true),
   );
-  const namesSettled = !naming && holds.length === 0;
-  // While a step is on it, its row stays as it is: how often that failed must not be forgotten.
-  if (!busy.has(self) || known === undefined) {
-    recordings.push({
-      naturalKey: self,
-      remoteId: observed.serviceId,
-      remoteAux: {
-        ...(spec.from === undefined ? {} : { from: `${spec.from.install}/${spec.from.component}` }),
-        ...formerName(known, observed),
-        listed: removalMarks(context.resource),
-      },
-      origin: 'observed',
-      state: 'present',
-      lastApplied: namesSettled
-        ? {
-            ...(spec.serviceName === undefined ? {} : { serviceName: spec.serviceName }),
-            unlistedPorts: spec.unlistedPorts,
-          }
-        : (known?.lastApplied ?? {}),
-      obligation: null,
-    });
-  }
-  for (const wanted of spec.ports) {
-    const live = observed.ports.find((port) => port.port === wanted.port);
-    const key = portKey(observed.serviceId, wanted.port);
-    if (live === undefined || busy.has(key) || !isAs(wanted, live)) continue;
-    const prior = remembered(context.memory, 'Component', key);
-    // Still owed, and only held for the moment: the debt outlives every pass until it is paid.
-    if (wanted.outer === undefined && prior?.obligation?.['outer'] === true && !live.outer) continue;
-    const isBroken = endpointHold(prior, live, observed) !== undefined;
-    recordings.push({
-      naturalKey: key,
-      remoteId: null,
-      remoteAux: {
-        ...(prior?.remoteAux ?? { former: formerValues(live) }),
-        ...(wanted.outer === true ? { opened: true } : {}),
-        listed: removalMarks(context.resource),
-      },
-      origin: prior?.origin ?? 'observed',
-      state: 'present',
-      lastApplied: assertedFields(wanted),
-      obligation: isBroken ? { endpoint: true } : null,
-    });
-  }
-  const listed = new Set(spec.ports.map(({ port }) => port));
-  for (const live of observed.ports.filter(({ port }) => !listed.has(port))) {
-    if (forget.includes(portKey(observed.serviceId, live.port))) continue;
-    const paid = paidOff(
-      remembered(context.memory, 'Component', portKey(observed.serviceId, live.port)),
-      live,
-      observed,
-    );
-    if (paid !== undefined) recordings.push(paid);
-  }
-  return recordings;
+  const asserted = { ...(serviceName === undefined ? {} : { serviceName }), unlistedPorts };
+  return {
+    naturalKey,
+    remoteId: observed.serviceId,
+    remoteAux: {
+      ...(from === undefined ? {} : { from: `${from.install}/${from.component}` }),
+      ...formerName(known, observed),
+      listed: removalMarks(resource),
+    },
+    origin: 'observed',
+    state: 'present',
+    lastApplied: isNaming || holds.length > 0 ? (known?.lastApplied ?? {}) : asserted,
+    obligation: null,
+  };
+}
+
+function settledPort(
+  { memory, resource }: ComponentContext,
+  observed: ObservedComponent,
+  { port, ...asserted }: PortSpec,
+): Recording | undefined {
+  const live = observed.ports.find((candidate) => candidate.port === port);
+  const naturalKey = portKey(observed.serviceId, port);
+  const prior = remembered(memory, 'Component', naturalKey);
+  if (live === undefined || !isAs({ port, ...asserted }, live)) return undefined;
+  // Still owed, and only held for the moment: the debt outlives every pass until it is paid.
+  if (asserted.outer === undefined && prior?.obligation?.['outer'] === true && !live.outer) return undefined;
+  return {
+    naturalKey,
+    remoteId: null,
+    remoteAux: {
+      ...(prior?.remoteAux ?? { former: formerValues(live) }),
+      ...(asserted.outer === true ? { opened: true } : {}),
+      listed: removalMarks(resource),
+    },
+    origin: prior?.origin ?? 'observed',
+    state: 'present',
+    lastApplied: { ...asserted },
+    obligation: endpointHold(prior, live, observed) === undefined ? null : { endpoint: true },
+  };
 }
 
 /** The service name of a component before its manifest set another: known where it was seen before the first write. */
@@ -271,24 +281,8 @@ function formerName(known: OwnedObject | undefined, { ports }: ObservedComponent
 }
 
 /** The values a port had before Portolan first touched it. */
-export function formerValues(live: PortRecord): JsonObject {
-  return {
-    protocol: live.protocol,
-    alias: live.alias,
-    inner: live.inner,
-    outer: live.outer,
-    serviceName: live.serviceName,
-  };
-}
-
-function assertedFields({ port: _port, ...fields }: PortSpec): JsonObject {
-  return { ...fields };
-}
-
-function claimedPorts(context: ComponentContext, observed: ObservedComponent): string[] {
-  const keep = context.resource.spec.ports.map((port) => portKey(observed.serviceId, port.port));
-  const unlisted = observed.ports.map((port) => portKey(observed.serviceId, port.port));
-  return [...new Set([...keep, ...unlisted])];
+export function formerValues({ protocol, alias, inner, outer, serviceName }: PortRecord): JsonObject {
+  return { protocol, alias, inner, outer, serviceName };
 }
 
 function otherOwner(context: ComponentContext, serviceId: string): HoldProposal | undefined {
@@ -298,7 +292,6 @@ function otherOwner(context: ComponentContext, serviceId: string): HoldProposal 
     code: 'source/other-owner',
     message: `component ${serviceId} belongs to the source "${object.source}" (${object.resource}); this run is for "${context.source}"`,
     remedy: 'Take it out of one of the two sources, or run with the --source that owns it.',
-    changes: [],
   };
 }
 
@@ -319,7 +312,6 @@ function otherName({ resource, siblings, memory }: ComponentContext, serviceId: 
     code: 'component/named-twice',
     message: `"${from.component}" of StoreInstall/${from.install} is component ${serviceId}, which ${twin.id} (${twin.position.file}:${twin.position.line}) manages already`,
     remedy: `Move the ports of ${resource.id} to ${twin.id}, or correct spec.from.component.`,
-    changes: [],
   };
 }
 
@@ -331,6 +323,5 @@ function missingComponent(
     code: 'component/not-found',
     message: `component ${serviceId} is not in this application: it does not exist, or belongs to another application now; nothing was done for its ports${absence === undefined || absence === '' ? '' : `. The platform said: ${absence}`}`,
     remedy: `Correct spec.${context.resource.spec.from === undefined ? 'serviceId' : 'from'} of ${context.resource.id} (${context.resource.position.file}:${context.resource.position.line}), or take the manifest out.`,
-    changes: [],
   };
 }

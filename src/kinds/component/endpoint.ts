@@ -25,7 +25,6 @@ export function endpointHold(
     code: 'component/endpoint-broken',
     message: `the protocol of port ${live.port} was changed to ${live.protocol}, and the platform left it broken: ${fault.what}`,
     remedy: fault.remedy,
-    changes: [],
   };
 }
 

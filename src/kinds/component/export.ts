@@ -2,10 +2,10 @@ import type { JsonObject } from '../../model/json.ts';
 import type { PortRecord, RuleRecord } from '../../model/observed.ts';
 import type { ExportContext, Exported, ExportedDocument, LiveComponent, Remark } from '../export.ts';
 import { legibleName } from '../export-names.ts';
-import { componentSchema } from './spec.ts';
+import { componentSchema, PORTS_MAX, portSchema } from './spec.ts';
 
 const { properties } = componentSchema;
-const portFields = properties.ports.items.properties;
+const portFields = portSchema.properties;
 
 /** Components with their ports, every field of them, except what a manifest could not say or would have to contradict. */
 export function exportComponents(context: ExportContext): Exported {
@@ -42,15 +42,14 @@ function documentOf(context: ExportContext, component: LiveComponent): ExportedD
   if (record?.installGroupId) remarks.push({ at: [], text: 'It was installed from a store.' });
   const serviceName = serviceNameOf(context, component, remarks);
   const ports = component.ports.toSorted((a, b) => a.port - b.port);
-  const most = properties.ports.maxItems;
-  if (ports.length > most) {
+  if (ports.length > PORTS_MAX) {
     remarks.push({
       at: [],
-      text: `It has ${ports.length} ports; a manifest lists at most ${most}, the others stay as they are.`,
+      text: `It has ${ports.length} ports; a manifest lists at most ${PORTS_MAX}, the others stay as they are.`,
     });
   }
   const aliases = Map.groupBy(ports, ({ alias }) => alias);
-  const written = ports.slice(0, most).map((port, index) => {
+  const written = ports.slice(0, PORTS_MAX).map((port, index) => {
     const { entry, why } = portEntry(context, serviceId, port, (aliases.get(port.alias)?.length ?? 0) > 1);
     if (why.length > 0) remarks.push({ at: ['spec', 'ports', index], text: why.join('; ') });
     return entry;

@@ -121,6 +121,5 @@ function noMatch(
       components.length === 0
         ? `Write the component's id (the platform's console shows it) as spec.serviceId of ${id}, in place of spec.from.`
         : `Write a key, alias or name that only one of them has in spec.from.component of ${id}, or its id as spec.serviceId.`,
-    changes: [],
   };
 }

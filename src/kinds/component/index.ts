@@ -4,6 +4,7 @@ import { diffComponent } from './diff.ts';
 import { exportComponents } from './export.ts';
 import { withdrawComponent } from './withdraw.ts';
 import { COMPONENT } from './name.ts';
+import { componentView } from './view.ts';
 
 export const componentKind = defineKind({
   kind: COMPONENT,
@@ -11,6 +12,6 @@ export const componentKind = defineKind({
   diff: diffComponent,
   withdraw: withdrawComponent,
   calls: componentCalls,
-  view: { noun: 'component' },
+  view: componentView,
   exported: exportComponents,
 });

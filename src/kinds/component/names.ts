@@ -1,6 +1,6 @@
 import type { PortRecord } from '../../model/observed.ts';
 import { type Difference, type HoldProposal } from '../reconciled.ts';
-import { orderAliasMoves } from './alias-order.ts';
+import { type AliasConflict, type AliasMove, type AliasStep, orderAliasMoves } from './alias-order.ts';
 import type { ComponentContext, ComponentProposal, ObservedComponent } from './live.ts';
 import { change, type PortDifference, proposal, stepKey } from './port-diff.ts';
 import type { ComponentSpec } from './spec.ts';
@@ -13,82 +13,96 @@ export function nameSteps(
   ports: ReadonlyMap<number, PortDifference>,
 ) {
   const { spec } = context.resource;
-  const { serviceId } = observed;
-  const steps: ComponentProposal[] = [];
-  const holds: HoldProposal[] = [];
   const liveByPort = new Map(observed.ports.map((port) => [port.port, port]));
-  const frees = new Map<string, string>();
-  const moves = spec.ports.flatMap((wanted) => {
-    const live = liveByPort.get(wanted.port);
-    return live !== undefined && wanted.alias !== undefined && wanted.alias !== live.alias
-      ? [{ port: wanted.port, from: live.alias, to: wanted.alias }]
-      : [];
+  const moves = spec.ports.flatMap(({ port, alias: to }): AliasMove[] => {
+    const from = liveByPort.get(port)?.alias;
+    return from !== undefined && to !== undefined && to !== from ? [{ port, from, to }] : [];
   });
   const order = orderAliasMoves(new Map(observed.ports.map((port) => [port.port, port.alias])), moves);
-  for (const conflict of order.conflicts) {
-    holds.push({
-      code: 'component/alias-taken',
-      message:
-        conflict.reason === 'shared'
-          ? `ports ${conflict.port} and ${conflict.heldBy} share the alias ${conflict.alias}; the platform fails half-way when either is changed`
-          : `port ${conflict.port} shall have the alias ${conflict.alias}, which port ${conflict.heldBy} has and keeps`,
-      remedy:
-        conflict.reason === 'shared'
-          ? 'Give one of them another alias in the console, then run this again.'
-          : `Write another alias for port ${conflict.heldBy} in spec.ports, or for port ${conflict.port}.`,
-      changes: moves
-        .filter((move) => move.port === conflict.port)
-        .map((move) => change(move.port, 'alias', move.from, move.to)),
-      object: portKey(serviceId, conflict.port),
-    });
-  }
-  let previous: string | undefined;
-  const wantedName = spec.serviceName;
-  let nameSet = wantedName === undefined || observed.ports.every((port) => port.serviceName === wantedName);
-  for (const move of order.steps) {
-    const current = liveByPort.get(move.port)?.serviceName ?? '';
-    const serviceName = wantedName ?? current;
-    const parks = move.type === 'park';
-    const key = stepKey(move.port, parks ? 'park_alias' : 'change_port_alias');
-    const setsName = !nameSet;
-    steps.push({
-      ...proposal(serviceId, move.port),
-      key,
-      step: {
-        type: 'change_port_alias',
-        serviceId,
-        port: move.port,
-        alias: move.alias,
-        serviceName,
-        ...(parks ? { temporary: true } : {}),
-        ...(setsName ? { setsServiceName: true } : {}),
-      },
-      summary: parks
-        ? `park port ${move.port} under the alias ${move.alias}, because ${moves.find((other) => other.port === move.port)?.to} is still taken`
-        : `change alias of port ${move.port} to ${move.alias}`,
-      changes: [
-        ...(parks ? [] : [change(move.port, 'alias', liveByPort.get(move.port)?.alias, move.alias)]),
-        ...(setsName ? [nameChange(observed, serviceName)] : []),
-      ],
-      effects: ["renames the port's environment variables in the component"],
-      after: previous === undefined ? [] : [previous],
-    });
-    frees.set(liveByPort.get(move.port)?.alias ?? '', key);
-    previous = key;
-    nameSet = true;
-  }
-  const naming = serviceNameStep(context, observed, nameSet);
-  if (naming.step !== undefined) steps.push(naming.step);
-  if (naming.hold !== undefined) holds.push(naming.hold);
+  const isNamed = observed.ports.every((port) => port.serviceName === spec.serviceName);
+  const isSet = spec.serviceName === undefined || isNamed;
+  const aliases = order.steps.map((move, at) => {
+    const live = liveByPort.get(move.port);
+    const wanted = moves.find(({ port }) => port === move.port)?.to;
+    const previous = order.steps[at - 1];
+    const step = aliasStep(observed, live, move, { wanted, name: spec.serviceName, setsName: !isSet && at === 0 });
+    return { ...step, after: previous === undefined ? [] : [aliasKey(previous)] };
+  });
+  const frees = new Set(order.steps.map(({ port }) => liveByPort.get(port)?.alias));
+  const naming = serviceNameStep(context, observed, isSet || aliases.length > 0);
   const refused = newAliasConflicts(spec, observed, ports, frees);
-  holds.push(...refused.values());
-  const unchangedFields =
-    wantedName !== undefined &&
-    observed.ports.length > 0 &&
-    observed.ports.every((port) => port.serviceName === wantedName)
-      ? 1
-      : 0;
-  return { steps, holds, refused: new Set(refused.keys()), deferred: naming.deferred, unchangedFields };
+  return {
+    steps: naming.step === undefined ? aliases : [...aliases, naming.step],
+    holds: [
+      ...order.conflicts.map((conflict) => takenAlias(observed.serviceId, conflict, moves)),
+      ...(naming.hold === undefined ? [] : [naming.hold]),
+      ...refused.values(),
+    ],
+    refused: new Set(refused.keys()),
+    deferred: naming.deferred,
+    unchangedFields: observed.ports.length > 0 && isNamed ? 1 : 0,
+  };
+}
+
+function aliasKey({ port, type }: AliasStep): string {
+  return stepKey(port, type === 'park' ? 'park_alias' : 'change_port_alias');
+}
+
+/** @param wish the alias that the port gets in the end, and the service name, which the step may set as well. */
+function aliasStep(
+  observed: ObservedComponent,
+  live: PortRecord | undefined,
+  move: AliasStep,
+  wish: { readonly wanted: string | undefined; readonly name: string | undefined; readonly setsName: boolean },
+): ComponentProposal {
+  const { serviceId } = observed;
+  const { port, alias } = move;
+  const parks = move.type === 'park';
+  const serviceName = wish.name ?? live?.serviceName ?? '';
+  return {
+    ...proposal(serviceId, port),
+    key: aliasKey(move),
+    step: {
+      type: 'change_port_alias',
+      serviceId,
+      port,
+      alias,
+      serviceName,
+      ...(parks ? { temporary: true } : {}),
+      ...(wish.setsName ? { setsServiceName: true } : {}),
+    },
+    summary: parks
+      ? `park port ${port} under the alias ${alias}, because ${wish.wanted} is still taken`
+      : `change alias of port ${port} to ${alias}`,
+    changes: [
+      ...(parks ? [] : [change(port, 'alias', live?.alias, alias)]),
+      ...(wish.setsName ? [nameChange(observed, serviceName)] : []),
+    ],
+    effects: ["renames the port's environment variables in the component"],
+  };
+}
+
+function takenAlias(
+  serviceId: string,
+  { port, alias, heldBy, reason }: AliasConflict,
+  moves: readonly AliasMove[],
+): HoldProposal {
+  const words =
+    reason === 'shared'
+      ? {
+          message: `ports ${port} and ${heldBy} share the alias ${alias}; the platform fails half-way when either is changed`,
+          remedy: 'Give one of them another alias in the console, then run this again.',
+        }
+      : takenWords(`port ${port}`, port, alias, heldBy);
+  const changes = moves.filter((move) => move.port === port).map(({ from, to }) => change(port, 'alias', from, to));
+  return { code: 'component/alias-taken', ...words, changes, object: portKey(serviceId, port) };
+}
+
+function takenWords(name: string, port: number, alias: string, heldBy: number) {
+  return {
+    message: `${name} shall have the alias ${alias}, which port ${heldBy} has and keeps`,
+    remedy: `Write another alias for port ${heldBy} in spec.ports, or for port ${port}.`,
+  };
 }
 
 function nameChange(observed: ObservedComponent, after: string) {
@@ -103,8 +117,7 @@ function serviceNameStep(
   nameSet: boolean,
 ): { step?: ComponentProposal; hold?: HoldProposal; deferred: Difference['deferred'] } {
   const wanted = context.resource.spec.serviceName;
-  if (nameSet && !(wanted !== undefined && observed.ports.length === 0)) return { deferred: [] };
-  if (wanted === undefined) return { deferred: [] };
+  if (wanted === undefined || (nameSet && observed.ports.length > 0)) return { deferred: [] };
   if (observed.ports.length === 0) {
     if (context.resource.spec.ports.length === 0) return { deferred: [] };
     // Only a port can carry the name, and the alias it must be sent with is known once the port exists.
@@ -162,7 +175,7 @@ function newAliasConflicts(
   spec: ComponentSpec,
   observed: ObservedComponent,
   ports: ReadonlyMap<number, PortDifference>,
-  frees: ReadonlyMap<string, string>,
+  frees: ReadonlySet<string | undefined>,
 ): ReadonlyMap<number, HoldProposal> {
   const holds = new Map<number, HoldProposal>();
   for (const wanted of spec.ports) {
@@ -172,9 +185,7 @@ function newAliasConflicts(
     if (holder === undefined || frees.has(wanted.alias)) continue;
     holds.set(wanted.port, {
       code: 'component/alias-taken',
-      message: `new port ${wanted.port} shall have the alias ${wanted.alias}, which port ${holder.port} has and keeps`,
-      remedy: `Write another alias for port ${holder.port} in spec.ports, or for port ${wanted.port}.`,
-      changes: [],
+      ...takenWords(`new port ${wanted.port}`, wanted.port, wanted.alias, holder.port),
     });
   }
   return holds;

@@ -46,6 +46,5 @@ function leftClosed({ uid, resource }: OwnedObject, port: number): HoldProposal 
     code: 'component/left-closed',
     message: `outer access of port ${port} of ${resource} was closed for a moment by an earlier run, no manifest lists the port any more, and its inner access is closed now, so outer cannot be opened again; nothing was sent`,
     remedy: `Open the port in the console if it should be open, and then, or if it should not, run \`portolan ledger forget ${uid} --reason "…"\`.`,
-    changes: [],
   };
 }

@@ -1,7 +1,14 @@
 import type { JsonObject } from '../../model/json.ts';
 import type { PortProtocol, PortRecord, RuleRecord } from '../../model/observed.ts';
 import type { ResourceId } from '../../model/ids.ts';
-import type { HoldProposal, Need, RawChange, Readable, StepProposal } from '../reconciled.ts';
+import {
+  type HoldProposal,
+  type Need,
+  plainStep,
+  type RawChange,
+  type Readable,
+  type StepProposal,
+} from '../reconciled.ts';
 import { closingEffects, openingEffects } from './rule-effects.ts';
 import type { PortSpec } from './spec.ts';
 import { type ComponentStep, portExists, portInner, portKey, portOuter, portProtocol, rulesEnabled } from './steps.ts';
@@ -52,7 +59,6 @@ function addPort({ serviceId, spec, openedBy, rules, listed }: PortCase): PortDi
       code: 'component/protocol-needed',
       message: `port ${port} does not exist and its manifest does not say which protocol it shall have`,
       remedy: `Write spec.ports[${port}].protocol: one of http, tcp, udp, grpc, mysql.`,
-      changes: [],
     });
   }
   // An absent `inner` is not managed, but a new port must be born with some value: closed, unless outer needs it open.
@@ -82,102 +88,120 @@ function addPort({ serviceId, spec, openedBy, rules, listed }: PortCase): PortDi
   return { steps: [add, open], holds: [], expects: [], unchangedFields: 0 };
 }
 
-function changePort(portCase: PortCase, live: PortRecord): PortDifference {
-  const { serviceId, spec, rules, openedBy } = portCase;
-  const { port } = spec;
-  const owes = portCase.owesOuter && spec.outer === undefined;
+/** What the steps of a port that exists lead to, and what they do on the way. */
+interface PortGoal {
+  readonly outer: boolean | undefined;
+  readonly innerAtEnd: boolean;
+  readonly protocolChanges: boolean;
+  /** The platform refuses a change away from http while outer is open, and leaves a broken port behind after one to http. */
+  readonly closesForProtocol: boolean;
+  readonly closesForGood: boolean;
+  readonly opensInner: boolean;
+  /** What is owed, and not managed by the manifest. */
+  readonly owes: boolean;
+}
+
+function goalOf({ spec, owesOuter }: PortCase, live: PortRecord): PortGoal {
+  const owes = owesOuter && spec.outer === undefined;
   const outer = owes ? true : spec.outer;
   const protocolChanges = spec.protocol !== undefined && spec.protocol !== live.protocol;
-  // The platform refuses a change away from http while outer is open, and leaves a broken port behind after one to http.
-  const closesForProtocol = protocolChanges && live.outer && outer !== false;
-  const innerAtEnd = spec.inner ?? live.inner;
+  return {
+    outer,
+    innerAtEnd: spec.inner ?? live.inner,
+    protocolChanges,
+    closesForProtocol: protocolChanges && live.outer && outer !== false,
+    closesForGood: live.outer && outer === false,
+    opensInner: spec.inner === true && !live.inner,
+    owes,
+  };
+}
 
-  const hold = impossible(portCase, live, { outer, closesForProtocol, innerAtEnd });
+function changePort(portCase: PortCase, live: PortRecord): PortDifference {
+  const { serviceId, spec, openedBy } = portCase;
+  const { port } = spec;
+  const goal = goalOf(portCase, live);
+  const hold = impossible(portCase, live, goal);
   if (hold !== undefined) return held(hold);
-
-  const steps: Proposal[] = [];
-  const closesForGood = live.outer && outer === false;
-  if (closesForGood || closesForProtocol) {
-    const temporary = closesForProtocol;
-    steps.push({
-      ...proposal(serviceId, port),
-      key: stepKey(port, 'close_outer'),
-      step: { type: 'close_outer', serviceId, port, ...(temporary ? { temporary: true } : {}) },
-      summary: `close outer access of port ${port}${temporary ? ' for the protocol change' : ''}`,
-      changes: temporary ? [] : [change(port, 'outer', true, false)],
-      effects: closingEffects(rules, serviceId, live),
-      // For a moment too: it is opened again, but rules do not answer on a port that is not http any more.
-      takesAlong: portCase.rulesAlong,
-      ...(temporary ? { obligation: { outer: true } } : {}),
-    });
-  }
-  if (protocolChanges && spec.protocol !== undefined) {
-    const isOwed = outer !== false && (live.outer || portCase.owesOuter);
-    const closes = closesForProtocol || closesForGood;
-    steps.push(changeProtocol(portCase, live, spec.protocol, { isOwed, closes }));
-  }
-  if (spec.inner === true && !live.inner) {
-    steps.push({
-      ...proposal(serviceId, port),
-      key: stepKey(port, 'open_inner'),
-      step: { type: 'open_inner', serviceId, port },
-      summary: `open inner access of port ${port}`,
-      changes: [change(port, 'inner', false, true)],
-      effects: ["recreates the port's environment variables in the component"],
-      provides: [portInner(serviceId, port)],
-    });
-  }
-  const expects: Omit<Need, 'met'>[] = [];
-  const activates = !protocolChanges && activatesRules(portCase, live, innerAtEnd);
-  const opens = closesForProtocol || activates || (outer === true && !live.outer);
-  if (opens && openedBy !== undefined) expects.push(expectation(serviceId, port, openedBy));
-  if (opens && openedBy === undefined) {
-    // Restoring does not depend on the protocol change having worked: it is reopened either way.
-    const after = [
-      ...(closesForProtocol ? ['close_outer'] : []),
-      ...(spec.inner === true && !live.inner ? ['open_inner'] : []),
-    ];
-    steps.push({
-      ...openOuter({
-        serviceId,
-        port,
-        protocol: spec.protocol ?? live.protocol,
-        rules,
-        live,
-        after: after.map((type) => stepKey(port, type)),
-      }),
-      // Open as it is wanted, or only closed for a moment.
-      ...(live.outer
-        ? {
-            step: { type: 'open_outer', serviceId, port, temporary: true },
-            summary: `open outer access of port ${port} again`,
-            changes: activates ? [activation(port)] : [],
-          }
-        : {}),
-      // Another key: it is no repetition of an opening in the same run that took.
-      ...(activates ? { key: stepKey(port, 'activate_rules'), obligation: { endpoint: true } } : {}),
-      ...(owes ? { cause: 'obligation' as const } : {}),
-    });
-  }
-  if (spec.inner === false && live.inner) {
-    steps.push({
-      ...proposal(serviceId, port),
-      key: stepKey(port, 'close_inner'),
-      step: { type: 'close_inner', serviceId, port },
-      summary: `close inner access of port ${port}`,
-      changes: [change(port, 'inner', true, false)],
-      after: closesForGood ? [stepKey(port, 'close_outer')] : [],
-    });
-  }
+  const activates = !goal.protocolChanges && activatesRules(portCase, live, goal.innerAtEnd);
+  const opens = goal.closesForProtocol || activates || (goal.outer === true && !live.outer);
+  const steps = [
+    ...(goal.closesForGood || goal.closesForProtocol ? [closeOuter(portCase, live, goal.closesForProtocol)] : []),
+    ...(goal.protocolChanges && spec.protocol !== undefined
+      ? [changeProtocol(portCase, live, spec.protocol, goal)]
+      : []),
+    ...(goal.opensInner ? [innerStep(serviceId, port, true, [])] : []),
+    ...(opens && openedBy === undefined ? [reopenOuter(portCase, live, goal, activates)] : []),
+    ...(spec.inner === false && live.inner
+      ? [innerStep(serviceId, port, false, goal.closesForGood ? ['close_outer'] : [])]
+      : []),
+  ];
+  const expects = opens && openedBy !== undefined ? [expectation(serviceId, port, openedBy)] : [];
   return { steps, holds: [], expects, unchangedFields: countUnchanged(spec, live) };
 }
 
-function changeProtocol(
-  { serviceId, rules }: PortCase,
-  { port, protocol: before }: PortRecord,
-  protocol: PortProtocol,
-  { isOwed, closes }: { readonly isOwed: boolean; readonly closes: boolean },
+function closeOuter({ serviceId, rules, rulesAlong }: PortCase, live: PortRecord, temporary: boolean): Proposal {
+  const { port } = live;
+  return {
+    ...proposal(serviceId, port),
+    key: stepKey(port, 'close_outer'),
+    step: { type: 'close_outer', serviceId, port, ...(temporary ? { temporary: true } : {}) },
+    summary: `close outer access of port ${port}${temporary ? ' for the protocol change' : ''}`,
+    changes: temporary ? [] : [change(port, 'outer', true, false)],
+    effects: closingEffects(rules, serviceId, live),
+    // For a moment too: it is opened again, but rules do not answer on a port that is not http any more.
+    takesAlong: rulesAlong,
+    ...(temporary ? { obligation: { outer: true } } : {}),
+  };
+}
+
+function innerStep(serviceId: string, port: number, opens: boolean, after: readonly string[]): Proposal {
+  const type = opens ? 'open_inner' : 'close_inner';
+  return {
+    ...proposal(serviceId, port),
+    key: stepKey(port, type),
+    step: { type, serviceId, port },
+    summary: `${opens ? 'open' : 'close'} inner access of port ${port}`,
+    changes: [change(port, 'inner', !opens, opens)],
+    effects: opens ? ["recreates the port's environment variables in the component"] : [],
+    after: after.map((before) => stepKey(port, before)),
+    provides: opens ? [portInner(serviceId, port)] : [],
+  };
+}
+
+function reopenOuter(
+  { serviceId, spec, rules }: PortCase,
+  live: PortRecord,
+  { closesForProtocol, opensInner, owes }: PortGoal,
+  activates: boolean,
 ): Proposal {
+  const { port, protocol = live.protocol } = spec;
+  // Restoring does not depend on the protocol change having worked: it is reopened either way.
+  const first = [...(closesForProtocol ? ['close_outer'] : []), ...(opensInner ? ['open_inner'] : [])];
+  const after = first.map((type) => stepKey(port, type));
+  return {
+    ...openOuter({ serviceId, port, protocol, rules, live, after }),
+    // Open as it is wanted, or only closed for a moment.
+    ...(live.outer ? { ...openingAgain(serviceId, port), changes: activates ? [activation(port)] : [] } : {}),
+    // Another key: it is no repetition of an opening in the same run that took.
+    ...(activates ? { key: stepKey(port, 'activate_rules'), obligation: { endpoint: true } } : {}),
+    ...(owes ? { cause: 'obligation' as const } : {}),
+  };
+}
+
+function openingAgain(serviceId: string, port: number): Pick<Proposal, 'step' | 'summary'> {
+  return {
+    step: { type: 'open_outer', serviceId, port, temporary: true },
+    summary: `open outer access of port ${port} again`,
+  };
+}
+
+function changeProtocol(
+  { serviceId, rules, owesOuter }: PortCase,
+  { port, protocol: before, outer: isOpen }: PortRecord,
+  protocol: PortProtocol,
+  { outer, closesForGood, closesForProtocol }: PortGoal,
+): Proposal {
+  const isOwed = outer !== false && (isOpen || owesOuter);
   return {
     ...proposal(serviceId, port),
     key: stepKey(port, 'change_protocol'),
@@ -186,7 +210,7 @@ function changeProtocol(
     changes: [change(port, 'protocol', before, protocol)],
     effects: rules.readable ? [] : ['this server cannot show whether the endpoint of the port follows the protocol'],
     obligation: { endpoint: true, ...(isOwed ? { outer: true } : {}) },
-    after: closes ? [stepKey(port, 'close_outer')] : [],
+    after: closesForProtocol || closesForGood ? [stepKey(port, 'close_outer')] : [],
     provides: [portProtocol(serviceId, port)],
   };
 }
@@ -205,11 +229,7 @@ function activation(port: number): RawChange {
 }
 
 /** What no order of allowed steps can reach without touching a field that the manifest does not manage. */
-function impossible(
-  { spec, rulesWanted }: PortCase,
-  live: PortRecord,
-  goal: { readonly outer: boolean | undefined; readonly closesForProtocol: boolean; readonly innerAtEnd: boolean },
-): HoldProposal | undefined {
+function impossible({ spec, rulesWanted }: PortCase, live: PortRecord, goal: PortGoal): HoldProposal | undefined {
   const { port } = spec;
   const at = `spec.ports[${port}]`;
   const wanted = spec.protocol ?? live.protocol;
@@ -282,8 +302,7 @@ export function reopening(serviceId: string, live: PortRecord, rules: Readable<r
   const { port, protocol } = live;
   return {
     ...openOuter({ serviceId, port, protocol, rules, live, after: [] }),
-    step: { type: 'open_outer', serviceId, port, temporary: true },
-    summary: `open outer access of port ${port} again`,
+    ...openingAgain(serviceId, port),
     cause: 'obligation',
   };
 }
@@ -314,15 +333,7 @@ function held(hold: HoldProposal): PortDifference {
 
 /** What all steps of one port share; the rest is filled in where it is made. */
 export function proposal(serviceId: string, port: number) {
-  return {
-    verb: 'update',
-    object: portKey(serviceId, port),
-    effects: [],
-    after: [],
-    needs: [],
-    provides: [],
-    prune: false,
-  } as const;
+  return { ...plainStep, verb: 'update', object: portKey(serviceId, port) } as const;
 }
 
 export function change(port: number, field: string, before: RawChange['before'], after: RawChange['after']): RawChange {

@@ -52,7 +52,6 @@ export function unlistedPorts(context: ComponentContext, observed: ObservedCompo
       code: 'prune/first-seen',
       message: `unlisted ports ${what} are left as they are: the ledger has no record of this component yet`,
       remedy: 'Look at them, then run the same command again; the component is on record after this run.',
-      changes: [],
     });
     return { steps, holds, notes, owing };
   }
@@ -61,7 +60,6 @@ export function unlistedPorts(context: ComponentContext, observed: ObservedCompo
       code: 'component/cannot-delete',
       message: `unlisted ports ${what} cannot be deleted: this server does not offer it`,
       remedy: 'Write unlistedPorts: close, or delete them in the console.',
-      changes: [],
     });
     return { steps, holds, notes, owing };
   }
@@ -86,7 +84,6 @@ function keptHold(port: number, kept: readonly string[]): HoldProposal {
     code: 'prune/rule-kept',
     message: `unlisted port ${port} is not deleted: it would take ${kept.join(', ')} along, whose manifest said portolan/prune: keep`,
     remedy: `List port ${port} in the manifest, write unlistedPorts: close, or delete the rule in the console first.`,
-    changes: [],
   };
 }
 

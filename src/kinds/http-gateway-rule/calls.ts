@@ -1,3 +1,5 @@
+import { updatePort } from '../component/requests.ts';
+import { createRule, deleteRule, evidenceOf, shownRule, updateRule } from './requests.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import { PortolanError } from '../../model/errors.ts';
 import { unreachable } from '../../model/unreachable.ts';
@@ -122,7 +124,6 @@ function componentMissing(component: Resource<ComponentSpec>, serviceId: string)
     code: 'rule/component-missing',
     message: `component ${serviceId} of ${component.id} is not in this application: it was deleted, or belongs to another application now; nothing was done for its rules`,
     remedy: `Correct ${component.id} (${component.position.file}:${component.position.line}), or take it and its rules out.`,
-    changes: [],
   };
 }
 
@@ -144,22 +145,22 @@ function preimage(step: RuleStep, live: RuleLive | undefined): Json {
 function toWrite(step: RuleStep, { app }: CallContext): WriteRequest {
   switch (step.type) {
     case 'create':
-      return { operation: 'createRule', app, rule: { ...fieldsOf(step.rule), ...(step.open ? { open: true } : {}) } };
+      return createRule({ app, rule: { ...fieldsOf(step.rule), ...(step.open ? { open: true } : {}) } });
     case 'update':
     case 'restore': {
       // What an update ignores, or answers 500 to, is not in it.
       const rule = fieldsOf(step.rule, ({ update }) => update !== 'keeps');
-      return { operation: 'updateRule', app, ruleId: step.ruleId, rule };
+      return updateRule({ app, ruleId: step.ruleId, rule });
     }
     case 'recreate':
       // Deleted only if the request that creates it again can be made.
-      writeRequest({ operation: 'createRule', app, rule: fieldsOf(step.rule) }, 'objects');
-      return { operation: 'deleteRule', app, ruleId: step.ruleId };
+      writeRequest(createRule({ app, rule: fieldsOf(step.rule) }), 'objects');
+      return deleteRule({ app, ruleId: step.ruleId });
     case 'delete':
-      return { operation: 'deleteRule', app, ruleId: step.ruleId };
+      return deleteRule({ app, ruleId: step.ruleId });
     case 'close_outer': {
       const { serviceId, port } = step;
-      return { operation: 'updatePort', app, serviceId, port, change: { action: 'close_outer' } };
+      return updatePort({ app, serviceId, port, change: { action: 'close_outer' } });
     }
     default:
       return unreachable(step);
@@ -186,11 +187,11 @@ function applied(
   const { serviceId, port: _port, domain: _domain, path: _path, ...lastApplied } = fields as RuleWish;
   const key = ruleKey(step.rule);
   const isCreate = step.type === 'create';
-  const unseen = isCreate && evidence.type !== 'rule';
+  const shown = shownRule(evidence);
   return {
     naturalKey: key,
     ...(isCreate || prior === undefined || prior.naturalKey === key ? {} : { replaces: prior.naturalKey }),
-    remoteId: step.type === 'update' ? step.ruleId : evidence.type === 'rule' ? evidence.rule.ruleId : null,
+    remoteId: step.type === 'update' ? step.ruleId : (shown?.ruleId ?? null),
     remoteAux: {
       serviceId: isCreate ? serviceId : step.rule.serviceId,
       ...removalMarks(resource),
@@ -202,7 +203,7 @@ function applied(
         : { adopted: prior?.remoteAux['adopted'] ?? formerFields(before) }),
     },
     origin: isCreate ? 'created' : (prior?.origin ?? 'adopted'),
-    state: unseen ? 'unverified' : 'present',
+    state: isCreate && shown === undefined ? 'unverified' : 'present',
     lastApplied: isCreate ? lastApplied : { ...keptFields(prior), ...lastApplied },
     obligation: null,
   };
@@ -231,13 +232,14 @@ function createdAgain(
   const { adopted, prune, onRemoval } = prior.remoteAux as Partial<Record<string, Json>>;
   const marks = resource === undefined ? { prune, onRemoval } : removalMarks(resource);
   const naturalKey = ruleKey(rule);
+  const shown = shownRule(evidence);
   return {
     naturalKey,
     ...(prior.naturalKey === naturalKey ? {} : { replaces: prior.naturalKey }),
-    remoteId: evidence.type === 'rule' ? evidence.rule.ruleId : null,
+    remoteId: shown?.ruleId ?? null,
     remoteAux: plain({ serviceId: rule.serviceId, adopted, ...marks, ...openedBy(rule, before, prior) }),
     origin: prior.origin,
-    state: evidence.type === 'rule' ? 'present' : 'unverified',
+    state: shown === undefined ? 'unverified' : 'present',
     lastApplied: { ...hiddenFields(rule), ...asserted },
     obligation: null,
   };
@@ -275,7 +277,7 @@ async function resolve(step: RuleStep, context: ResolveContext): Promise<Resolut
   const { rule } = found;
   const prior = memory.objects.find((object) => object.uid === intent.uid);
   const recording = applied(step, {
-    evidence: { type: 'rule', rule },
+    evidence: evidenceOf(rule),
     prior,
     preimage: intent.preimage,
     resource: undefined,

@@ -62,7 +62,6 @@ export function notTaken(spec: Wanted, resource: string, id: number): HoldPropos
     code: 'rule/certificate-unknown',
     message: `${rule(spec)} was created with certificate ${id}, and the platform stored none: it has no certificate of that number`,
     remedy: `Correct spec.certificateId of ${resource}.`,
-    changes: [],
   };
 }
 
@@ -143,5 +142,5 @@ function note(code: string, message: string) {
 }
 
 function held(code: string, message: string, remedy: string): CertificateChoice {
-  return { type: 'held', hold: { code, message, remedy, changes: [] } };
+  return { type: 'held', hold: { code, message, remedy } };
 }

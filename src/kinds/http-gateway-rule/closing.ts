@@ -3,7 +3,7 @@ import type { RuleRecord } from '../../model/observed.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 import type { ComponentSpec } from '../component/spec.ts';
 import { componentKey, portKey, ruleGone } from '../component/steps.ts';
-import { remembered, type StepProposal, type WithdrawContext } from '../reconciled.ts';
+import { plainStep, remembered, type StepProposal, type WithdrawContext } from '../reconciled.ts';
 import type { HttpGatewayRuleSpec } from './spec.ts';
 import type { RuleStep } from './steps.ts';
 
@@ -29,13 +29,13 @@ export function closing(
   );
   if (!others.every((rule) => isDeparting(rule, object.source, context))) return undefined;
   return {
+    ...plainStep,
     key: `close/${object.naturalKey}`,
     step: { type: 'close_outer', serviceId, port },
     verb: 'update',
     object: object.naturalKey,
     summary: `close outer access of port ${port}, which the rule opened`,
     changes: [{ field: 'outer', path: `ports[${port}].outer`, before: true, after: false }],
-    effects: [],
     after: deletion === undefined ? [] : [deletion],
     needs: others.map(({ ruleId, domain, path }) => ({
       condition: ruleGone(ruleId),
@@ -46,7 +46,6 @@ export function closing(
         remedy: 'Release what holds that rule; outer access is closed after it.',
       },
     })),
-    provides: [],
     prune: true,
   };
 }

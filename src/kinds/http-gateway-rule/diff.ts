@@ -10,7 +10,11 @@ import { portKey, portOuter, rulesEnabled } from '../component/steps.ts';
 import {
   type Difference,
   type HoldProposal,
+  holding,
   noDifference,
+  noting,
+  plainStep,
+  type Recording,
   remembered,
   type RawChange,
   type StepProposal,
@@ -41,7 +45,7 @@ export function diffRule(context: RuleContext): Difference<RuleStep> {
       ],
     };
   }
-  if (live.type === 'held') return { ...noDifference, holds: [live.hold] };
+  if (live.type === 'held') return holding(live.hold);
   const key = ruleKey({ ...resource.spec, serviceId: live.serviceId });
   const mine = recordOf(context, key);
   if (mine !== undefined && mine.source !== context.source)
@@ -106,16 +110,16 @@ function diffReadable(
     const isOne = equal.length < 2 || !equal.includes(recorded);
     const outcome = isOne
       ? watched(context, live, recorded, updateRule(context, live, recorded, mine, true))
-      : hold(duplicateRule(context, equal));
+      : holding(duplicateRule(context, equal));
     return { ...outcome, claims: [...new Set([key, mine.naturalKey, ...outcome.claims])] };
   }
   const matches = rules.filter((rule) => ruleKey(rule) === key);
   const owner = matches.map((rule) => ownerOf(rule, memory)).find((row) => row !== undefined && row !== mine);
-  if (owner !== undefined && owner.source !== context.source) return hold(otherSource(context, owner));
+  if (owner !== undefined && owner.source !== context.source) return holding(otherSource(context, owner));
   const [present, second] = matches.filter((rule) => ownerOf(rule, memory) === undefined);
   if (present === undefined) return claiming(createRule(context, live, mine), key, mine);
-  if (second !== undefined) return hold(duplicateRule(context, matches));
-  if (memory.known && !permissions.adopt(resource.id)) return hold(notOurs(context, present, mine));
+  if (second !== undefined) return holding(duplicateRule(context, matches));
+  if (memory.known && !permissions.adopt(resource.id)) return holding(notOurs(context, present, mine));
   const former = mine?.naturalKey === key ? mine : undefined;
   return watched(context, live, present, updateRule(context, live, present, former, false));
 }
@@ -154,68 +158,45 @@ function diffUnreadable(
 function diffUnseen(context: RuleContext, live: ObservedRule, mine: OwnedObject | undefined): Difference<RuleStep> {
   const { resource, permissions } = context;
   if (mine === undefined) return createRule(context, live);
-  const answer = refusalOf(mine)?.message;
-  if (mine.state === 'hold' && !permissions.adopt(resource.id)) {
-    return hold({
-      code: 'rule/exists-not-ours',
-      message: `the platform says that a rule for ${where(resource.spec)} exists already${answer === undefined ? '' : ` (${answer})`}, and this ledger has no record of it`,
-      remedy: `Run apply --adopt ${resource.id} to treat it as ours (this server cannot show or change it), or take it out of the manifests.`,
-      changes: [],
-    });
-  }
-  if (mine.state === 'hold') {
-    return {
-      ...noDifference,
-      notes: [
-        {
-          code: 'rule/adopted',
-          message: `rule ${where(resource.spec)} is adopted unseen: this server cannot show what it holds`,
-        },
-      ],
-      settled: [
-        {
-          ...recordingOf(context, live.serviceId, mine.naturalKey, null, mine),
-          origin: 'adopted',
-          state: 'unverified',
-        },
-      ],
-    };
-  }
+  const { naturalKey, remoteId, origin, state, remoteAux } = mine;
+  const name = where(resource.spec);
+  if (state === 'hold') return takenUnseen(context, live, mine);
   const changed = assertedChanges(resource.spec, (field) => mine.lastApplied[field.name]);
-  const count = asserted(resource.spec).length;
-  if (changed.length === 0 || mine.state === 'unverified') {
-    return {
-      ...noDifference,
-      unchangedFields: count,
-      notes:
-        mine.state === 'unverified'
-          ? [
-              {
-                code: 'rule/unverified',
-                message: `rule ${where(resource.spec)} exists, but this server cannot show what it holds`,
-              },
-            ]
-          : [],
-    };
+  const unchangedFields = asserted(resource.spec).length;
+  if (state === 'unverified') {
+    const message = `rule ${name} exists, but this server cannot show what it holds`;
+    return { ...noting('rule/unverified', message), unchangedFields };
   }
+  if (changed.length === 0) return { ...noDifference, unchangedFields };
   // A bare --adopt takes over what exists; it does not say that somebody made this change.
   if (permissions.adoptNamed(resource.id)) {
-    const message = `rule ${where(resource.spec)} is recorded as its manifest says, because --adopt says that it was changed so; this server cannot show what it holds`;
-    const { naturalKey, remoteId, origin, state } = mine;
+    const message = `rule ${name} is recorded as its manifest says, because --adopt says that it was changed so; this server cannot show what it holds`;
     const recording = recordingOf(context, live.serviceId, naturalKey, remoteId, mine);
-    const remoteAux = { ...mine.remoteAux, ...recording.remoteAux };
-    return {
-      ...noDifference,
-      unchangedFields: count,
-      notes: [{ code: 'rule/adopted', message }],
-      settled: [{ ...recording, remoteAux, origin, state }],
-    };
+    const settled = { ...recording, remoteAux: { ...remoteAux, ...recording.remoteAux }, origin, state };
+    return { ...noting('rule/adopted', message), unchangedFields, settled: [settled] };
   }
-  return hold({
+  return holding({
     code: 'rule/cannot-update',
-    message: `rule ${where(resource.spec)} shall change in ${changed.map((change) => change.path).join(', ')}, and this server offers no way to change a rule`,
+    message: `rule ${name} shall change in ${changed.map((change) => change.path).join(', ')}, and this server offers no way to change a rule`,
     remedy: `Change the rule in the console, then record that: apply --adopt ${resource.id}; or take the change back.`,
     changes: changed,
+  });
+}
+
+/** A rule that the platform says is there already. */
+function takenUnseen(context: RuleContext, live: ObservedRule, mine: OwnedObject): Difference<RuleStep> {
+  const { id, spec } = context.resource;
+  if (context.permissions.adopt(id)) {
+    const message = `rule ${where(spec)} is adopted unseen: this server cannot show what it holds`;
+    const recording = recordingOf(context, live.serviceId, mine.naturalKey, null, mine);
+    const settled: Recording = { ...recording, origin: 'adopted', state: 'unverified' };
+    return { ...noting('rule/adopted', message), settled: [settled] };
+  }
+  const answer = refusalOf(mine)?.message;
+  return holding({
+    code: 'rule/exists-not-ours',
+    message: `the platform says that a rule for ${where(spec)} exists already${answer === undefined ? '' : ` (${answer})`}, and this ledger has no record of it`,
+    remedy: `Run apply --adopt ${id} to treat it as ours (this server cannot show or change it), or take it out of the manifests.`,
   });
 }
 
@@ -239,6 +220,7 @@ function createRule(context: RuleContext, live: ObservedRule, mine?: OwnedObject
   };
   const taken = { rule: where(spec), mine, ruleId: undefined };
   const step: StepProposal<RuleStep> = {
+    ...plainStep,
     key: owed === undefined ? 'create' : CREATE_AGAIN,
     step: {
       type: 'create',
@@ -257,13 +239,11 @@ function createRule(context: RuleContext, live: ObservedRule, mine?: OwnedObject
       ...assertedChanges(spec, () => undefined),
     ],
     effects: opens ? openingEffects(live, spec.port, protocol) : [],
-    after: [],
     needs: [
       ...(live.rules.readable ? [keyNeed(context, live.rules.value, ruleKey(rule), taken)] : []),
       ...portNeeds(spec, live, opens),
     ],
     provides: opens ? [portOuter(live.serviceId, spec.port), rulesEnabled(live.serviceId, spec.port)] : [],
-    prune: false,
   };
   return { ...noDifference, steps: [step] };
 }
@@ -299,10 +279,6 @@ function opensPort(context: RuleContext, live: ObservedRule): boolean {
   );
 }
 
-function hold(refusal: HoldProposal): Difference<RuleStep> {
-  return { ...noDifference, holds: [refusal] };
-}
-
 function notOurs({ resource }: RuleContext, present: RuleRecord, mine: OwnedObject | undefined): HoldProposal {
   const known =
     mine?.remoteId == null
@@ -312,7 +288,6 @@ function notOurs({ resource }: RuleContext, present: RuleRecord, mine: OwnedObje
     code: 'rule/not-ours',
     message: `rule ${where(resource.spec)} exists on port ${present.port} (${present.ruleId}${present.type === 0 ? ", the platform's default" : ''}), and ${known}`,
     remedy: `Run apply --adopt ${resource.id} to take it over with its present values recorded, or take it out of the manifests.`,
-    changes: [],
   };
 }
 
@@ -322,7 +297,6 @@ function duplicateRule({ resource }: RuleContext, matches: readonly RuleRecord[]
     message: `the platform has ${matches.length} rules with the same component, port, protocol, domain and path as ${where(resource.spec)} (${matches.map((rule) => rule.ruleId).join(', ')}), and answers requests to create one with an error`,
     remedy:
       'In the console, give all but one of them another domain or path, and run this again: each goes on serving. Then take those that nobody needs out.',
-    changes: [],
   };
 }
 
@@ -331,6 +305,5 @@ function otherSource({ resource, source }: RuleContext, owner: OwnedObject): Hol
     code: 'source/other-owner',
     message: `rule ${where(resource.spec)} belongs to the source "${owner.source}" (${owner.resource}); this run is for "${source}"`,
     remedy: 'Take it out of one of the two sources, or run with the --source that owns it.',
-    changes: [],
   };
 }

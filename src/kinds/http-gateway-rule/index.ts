@@ -5,6 +5,7 @@ import { exportRules } from './export.ts';
 import { fulfilOwed } from './owed.ts';
 import { withdrawRule } from './withdraw.ts';
 import { GATEWAY_RULE } from './name.ts';
+import { ruleView } from './view.ts';
 
 export const ruleKind = defineKind({
   kind: GATEWAY_RULE,
@@ -14,6 +15,6 @@ export const ruleKind = defineKind({
   withdraw: withdrawRule,
   owed: fulfilOwed,
   calls: ruleCalls,
-  view: { noun: 'rule' },
+  view: ruleView,
   exported: exportRules,
 });

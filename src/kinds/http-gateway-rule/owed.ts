@@ -1,7 +1,15 @@
 import { type JsonObject, plainJson } from '../../model/json.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 import type { EpochMs } from '../../model/time.ts';
-import { type Difference, noDifference, type Recording, type WithdrawContext } from '../reconciled.ts';
+import {
+  type Difference,
+  holding,
+  noDifference,
+  noting,
+  plainStep,
+  type Recording,
+  type WithdrawContext,
+} from '../reconciled.ts';
 import { where } from './asserted.ts';
 import { ruleKey, type RuleStep, type RuleWish } from './steps.ts';
 
@@ -73,37 +81,26 @@ export function fulfilOwed(object: OwnedObject, context: WithdrawContext): Diffe
   const other = rules.value.find((candidate) => ruleKey(candidate) === ruleKey(rule));
   if (other !== undefined) {
     const message = `rule ${where(rule)} was deleted to be created again, and exists again as ${other.ruleId}, which Portolan did not create`;
-    return { ...noDifference, notes: [{ code: 'rule/exists-again', message }], settled: [recordOf(object, null)] };
+    return { ...noting('rule/exists-again', message), settled: [recordOf(object, null)] };
   }
   const port = ports.get(rule.serviceId)?.find((candidate) => candidate.port === rule.port);
   if (port?.outer !== true) {
-    return {
-      ...noDifference,
-      holds: [
-        {
-          code: 'rule/owed',
-          message: `Rule ${where(rule)} was deleted to be created again, and port ${rule.port} ${port === undefined ? 'does not exist' : 'has no outer access'} now, so it cannot be created.`,
-          remedy: `Open outer access of the port in the console, and run apply again. If the rule should not exist, run \`portolan ledger forget ${object.uid} --reason "…"\`.`,
-          changes: [],
-        },
-      ],
-    };
+    return holding({
+      code: 'rule/owed',
+      message: `Rule ${where(rule)} was deleted to be created again, and port ${rule.port} ${port === undefined ? 'does not exist' : 'has no outer access'} now, so it cannot be created.`,
+      remedy: `Open outer access of the port in the console, and run apply again. If the rule should not exist, run \`portolan ledger forget ${object.uid} --reason "…"\`.`,
+    });
   }
   return {
     ...noDifference,
     steps: [
       {
+        ...plainStep,
         key: CREATE_AGAIN,
         step: { type: 'create', rule, open: false, again: { former, asserted } },
         verb: 'create',
         object: object.naturalKey,
         summary: `create rule ${where(rule)} again`,
-        changes: [],
-        effects: [],
-        after: [],
-        needs: [],
-        provides: [],
-        prune: false,
         cause: 'obligation',
       },
     ],

@@ -2,7 +2,14 @@ import type { Json } from '../../model/json.ts';
 import type { PlacedRule, RuleRecord } from '../../model/observed.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 import type { Resource } from '../../model/resource.ts';
-import type { HoldProposal, Memory, Need, RawChange, StepProposal } from '../reconciled.ts';
+import {
+  type HoldProposal,
+  type Memory,
+  type Need,
+  plainStep,
+  type RawChange,
+  type StepProposal,
+} from '../reconciled.ts';
 import { assertedChanges, assertedFields, where } from './asserted.ts';
 import { isMasked, needsRecreation, presentValue, ruleFields } from './fields.ts';
 import type { RecreationFacts, RuleContext } from './live.ts';
@@ -44,7 +51,7 @@ export function recreateRule(
   const asserted = assertedFields(spec);
   const owed: OwedRule = { rule, former: present.ruleId, asserted };
   const paths = changes.map(({ path }) => path).join(', ');
-  const shared = { object: order.object, needs: order.needs, provides: [], prune: false } as const;
+  const shared = { ...plainStep, object: order.object, needs: order.needs } as const;
   return {
     steps: [
       {
@@ -64,8 +71,6 @@ export function recreateRule(
         step: { type: 'create', rule, open: false, again: { former: owed.former, asserted } },
         verb: 'create',
         summary: `create rule ${where(spec)} again`,
-        changes: [],
-        effects: [],
         after: ['recreate'],
         continues: 'recreate',
       },

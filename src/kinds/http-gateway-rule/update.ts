@@ -2,7 +2,15 @@ import type { Json } from '../../model/json.ts';
 import type { RuleRecord } from '../../model/observed.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 import type { Note } from '../../model/plan.ts';
-import { type Difference, type HoldProposal, noDifference, type RawChange, type StepProposal } from '../reconciled.ts';
+import {
+  type Difference,
+  type HoldProposal,
+  noDifference,
+  plainStep,
+  type RawChange,
+  type Recording,
+  type StepProposal,
+} from '../reconciled.ts';
 import { keyNeed, type WantedAddress, wantedAddress, withRecorded } from './address.ts';
 import {
   asserted,
@@ -19,7 +27,7 @@ import { keyFree } from './identity.ts';
 import type { ObservedRule, RuleContext } from './live.ts';
 import { stillOwed } from './owed.ts';
 import { portNeeds } from './port-needs.ts';
-import { isImmutable, recreateRule } from './recreate.ts';
+import { isImmutable, type Recreation, recreateRule } from './recreate.ts';
 import type { HttpGatewayRuleSpec } from './spec.ts';
 import { ruleKey, type RuleStep, type RuleWish } from './steps.ts';
 
@@ -32,87 +40,97 @@ export function updateRule(
   ours: boolean,
 ): Difference<RuleStep> {
   const { spec } = context.resource;
+  const row = ours ? mine : undefined;
   const changed = assertedChanges(spec, (field) => presentValue(field, present, mine));
-  const { updatable, immutable, unseen } = sorted(changed, present);
+  const sortedChanges = sorted(changed, present);
+  const { updatable, immutable, unseen } = sortedChanges;
   const held = [...immutable, ...unseen];
-  const target = wantedAddress(context, live, present, ours ? mine : undefined);
-  const changes = [...target.changes, ...updatable.map((change) => withRecorded(change, ours ? mine : undefined))];
-  const object = ours && mine !== undefined ? mine.naturalKey : target.key;
-  const recording = {
-    ...recordingOf(context, live.serviceId, target.key, present.ruleId, mine, held),
-    ...(object === target.key ? {} : { replaces: object }),
-  };
-  const origin = ours ? (mine?.origin ?? 'created') : 'adopted';
-  const aux = { ...recording.remoteAux, ...formerValues(ours ? mine?.remoteAux['adopted'] : readableFields(present)) };
-  const unchangedFields = asserted(spec).length - changed.length;
-  const notes = ours || !context.memory.known ? assumption(context, mine) : [adoption(context, present)];
+  const target = wantedAddress(context, live, present, row);
+  const changes = [...target.changes, ...updatable.map((change) => withRecorded(change, row))];
+  const base = { ...noDifference, claims: [target.key], unchangedFields: asserted(spec).length - changed.length };
   const isMoved = ruleKey(present) !== ruleKey(target.address);
   // A rule that is created with another address would stand beside the present one: the rule gets the address first.
   const isFirst = changes.length > 0 && (isMoved || target.changes.length > 0);
-  const recreation =
-    ours && mine !== undefined && immutable.length > 0 && spec.onImmutableChange === 'recreate'
-      ? recreateRule(
-          context,
-          live.recreation ?? NOT_READ,
-          present,
-          mine,
-          isFirst ? immutable.map((change) => ({ object, ...change })) : [...updatable, ...immutable],
-          {
-            object: isFirst ? target.key : object,
-            address: addressIn(target),
-            needs: portNeeds(spec, live, false),
-            after: isFirst ? ['update'] : [],
-          },
-        )
-      : undefined;
-  if (recreation !== undefined && 'steps' in recreation && !isFirst)
-    return { ...noDifference, claims: [target.key], unchangedFields, steps: recreation.steps };
+  const recreation = row && recreationOf(context, live, present, row, { ...sortedChanges, target, isFirst });
   const later = recreation !== undefined && 'steps' in recreation ? recreation.steps : [];
+  if (later.length > 0 && !isFirst) return { ...base, steps: later };
   const refused =
     recreation !== undefined && 'hold' in recreation ? [recreation.hold] : immutableHold(context, mine, immutable);
   const holds = [...(later.length > 0 ? [] : refused), ...unseenHold(context, unseen)];
-  if (changes.length === 0) {
-    const { obligation, waits } = stillOwed(mine, present.ruleId, context.nowMs);
-    return {
-      ...noDifference,
-      claims: [target.key],
-      unchangedFields,
-      holds,
-      waits,
-      notes,
-      settled: context.memory.known ? [{ ...recording, origin, remoteAux: aux, obligation }] : [],
-    };
-  }
+  if (changes.length === 0) return { ...base, holds, ...standing(context, live, present, { mine, row, target, held }) };
   const refusal = cannotUpdate(context, live, present, changes);
-  if (refusal !== undefined)
-    return { ...noDifference, claims: [target.key], holds: [refusal, ...holds], unchangedFields };
-  return {
-    ...noDifference,
-    claims: [target.key],
-    unchangedFields,
-    holds,
-    steps: [
-      {
-        ...(isMoved ? moving(context, live, present, mine, target) : { needs: [], provides: [] }),
-        key: 'update',
-        step: {
-          type: 'update',
-          ruleId: present.ruleId,
-          rule: { ...mergedRule(spec, present, held), ...addressIn(target) },
-          asserted: assertedFields(spec, held),
-        },
-        verb: 'update',
-        object,
-        summary: `update rule ${where(target.address)}: ${changes.map((change) => change.path).join(', ')}`,
-        changes,
-        effects: [],
-        after: [],
-        prune: false,
-        ...(ours ? {} : { cause: 'adopt' as const }),
-      },
-      ...later,
-    ],
+  if (refusal !== undefined) return { ...base, holds: [refusal, ...holds] };
+  const update: StepProposal<RuleStep> = {
+    ...plainStep,
+    ...(isMoved ? moving(context, live, present, mine, target) : {}),
+    key: 'update',
+    step: {
+      type: 'update',
+      ruleId: present.ruleId,
+      rule: { ...mergedRule(spec, present, held), ...addressIn(target) },
+      asserted: assertedFields(spec, held),
+    },
+    verb: 'update',
+    object: row?.naturalKey ?? target.key,
+    summary: `update rule ${where(target.address)}: ${changes.map((change) => change.path).join(', ')}`,
+    changes,
+    ...(ours ? {} : { cause: 'adopt' as const }),
   };
+  return { ...base, holds, steps: [update, ...later] };
+}
+
+/** How to delete the rule and create it again, where its manifest asks for a change that needs that. */
+function recreationOf(
+  context: RuleContext,
+  live: ObservedRule,
+  present: RuleRecord,
+  row: OwnedObject,
+  wish: SortedChanges & { readonly target: WantedAddress; readonly isFirst: boolean },
+): Recreation | undefined {
+  const { spec } = context.resource;
+  const { updatable, immutable, target, isFirst } = wish;
+  if (immutable.length === 0 || spec.onImmutableChange !== 'recreate') return undefined;
+  const object = row.naturalKey;
+  const changes = isFirst ? immutable.map((change) => ({ object, ...change })) : [...updatable, ...immutable];
+  return recreateRule(context, live.recreation ?? NOT_READ, present, row, changes, {
+    object: isFirst ? target.key : object,
+    address: addressIn(target),
+    needs: portNeeds(spec, live, false),
+    after: isFirst ? ['update'] : [],
+  });
+}
+
+/** What is recorded and said of a rule that needs no update. */
+function standing(
+  context: RuleContext,
+  live: ObservedRule,
+  present: RuleRecord,
+  {
+    mine,
+    row,
+    target: { key },
+    held,
+  }: {
+    readonly mine: OwnedObject | undefined;
+    readonly row: OwnedObject | undefined;
+    readonly target: WantedAddress;
+    readonly held: readonly RawChange[];
+  },
+): Pick<Difference, 'waits' | 'notes' | 'settled'> {
+  const { memory, nowMs } = context;
+  const { obligation, waits } = stillOwed(mine, present.ruleId, nowMs);
+  const recording = recordingOf(context, live.serviceId, key, present.ruleId, mine, held);
+  const adopted = row === undefined ? readableFields(present) : row.remoteAux['adopted'];
+  const settled: Recording = {
+    ...recording,
+    ...(row === undefined || row.naturalKey === key ? {} : { replaces: row.naturalKey }),
+    origin: row === undefined ? 'adopted' : row.origin,
+    remoteAux: { ...recording.remoteAux, ...formerValues(adopted) },
+    obligation,
+  };
+  const isAdopted = row === undefined && memory.known;
+  const notes = isAdopted ? [adoption(context, present)] : assumption(context, mine);
+  return { waits, notes, settled: memory.known ? [settled] : [] };
 }
 
 function adoption({ resource: { spec } }: RuleContext, { ruleId }: RuleRecord): Omit<Note, 'resource'> {

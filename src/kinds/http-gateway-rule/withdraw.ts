@@ -1,10 +1,12 @@
-import type { Json, JsonObject } from '../../model/json.ts';
-import { sameJson } from '../../model/json.ts';
+import { type Json, type JsonObject, sameJson } from '../../model/json.ts';
 import type { RuleRecord } from '../../model/observed.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 import {
   type Difference,
+  holding,
   noDifference,
+  noting,
+  plainStep,
   type RawChange,
   type StepProposal,
   type WithdrawContext,
@@ -94,17 +96,11 @@ function changedSince(
   const at = isElsewhere ? ` on port ${port} of component ${serviceId}` : '';
   const message = `${gone}, and rule ${ruleId}, which is on record for it, is now ${where(present)}${at}: that is not what was last applied, so it stays`;
   if (!prune) return note('rule/changed', `${message}; apply --prune would not delete it either`);
-  return {
-    ...noDifference,
-    holds: [
-      {
-        code: 'rule/changed',
-        message,
-        remedy: `If nothing needs the rule any more, delete rule ${ruleId} in the console, or change it back there and run apply --prune again. To keep it, run \`portolan ledger forget ${uid} --reason "…"\`; to manage it, put ${resource} back.`,
-        changes: [],
-      },
-    ],
-  };
+  return holding({
+    code: 'rule/changed',
+    message,
+    remedy: `If nothing needs the rule any more, delete rule ${ruleId} in the console, or change it back there and run apply --prune again. To keep it, run \`portolan ledger forget ${uid} --reason "…"\`; to manage it, put ${resource} back.`,
+  });
 }
 
 function deletion(object: OwnedObject, present: RuleRecord, name: string): StepProposal<RuleStep> {
@@ -147,10 +143,10 @@ function restoration(object: OwnedObject, present: RuleRecord, name: string): St
 }
 
 function pruning(object: OwnedObject) {
-  return { object: object.naturalKey, effects: [], after: [], needs: [], provides: [], prune: true } as const;
+  return { ...plainStep, object: object.naturalKey, prune: true } as const;
 }
 
 /** @param released the ledger lets go of it. */
 function note(code: string, message: string, released?: OwnedObject): Difference<RuleStep> {
-  return { ...noDifference, notes: [{ code, message }], forget: released === undefined ? [] : [released.naturalKey] };
+  return { ...noting(code, message), forget: released === undefined ? [] : [released.naturalKey] };
 }

@@ -1,3 +1,4 @@
+import { install, shownInstall, upgrade } from './requests.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import type { ComponentRecord } from '../../model/observed.ts';
 import { PortolanError } from '../../model/errors.ts';
@@ -53,23 +54,10 @@ function toWrite(step: InstallStep, { app, stores }: CallContext): WriteRequest 
           remedy: 'Add the Store to the file given by --config.',
         });
       }
-      return {
-        operation: 'install',
-        app,
-        build: step.build,
-        store,
-        modelId: step.modelId,
-        modelVersion: step.modelVersion,
-      };
+      return install({ app, build: step.build, store, modelId: step.modelId, modelVersion: step.modelVersion });
     }
     case 'upgrade':
-      return {
-        operation: 'upgrade',
-        app,
-        modelId: step.modelId,
-        modelVersion: step.modelVersion,
-        marketName: step.marketName,
-      };
+      return upgrade({ app, modelId: step.modelId, modelVersion: step.modelVersion, marketName: step.marketName });
     default:
       return unreachable(step);
   }
@@ -82,7 +70,7 @@ function applied(step: InstallStep, { evidence, prior, preimage: before, nowMs }
     ...buildMark(step.type === 'upgrade' || step.build, nowMs),
   };
   if (step.type === 'upgrade') return recordUpgrade(step, prior, awaiting);
-  const found = evidence.type === 'install' ? newComponents(evidence.install.components, before) : [];
+  const found = newComponents(shownInstall(evidence)?.components ?? [], before);
   return recordInstall(step, found, awaiting);
 }
 

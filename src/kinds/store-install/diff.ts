@@ -6,7 +6,9 @@ import {
   type Difference,
   type HoldProposal,
   noDifference,
+  noting,
   onRecord,
+  plainStep,
   type Recording,
   type StepProposal,
   type WithdrawContext,
@@ -31,15 +33,10 @@ export function diffInstall(context: Context): Difference<InstallStep> {
 
 /** Nothing of an install is ever removed by us. */
 export function withdrawInstall(object: OwnedObject, _context: WithdrawContext): Difference<InstallStep> {
-  return {
-    ...noDifference,
-    notes: [
-      {
-        code: 'install/withdrawn',
-        message: `${object.resource} is no longer in the source; installs are never removed, its components stay and are no longer looked after`,
-      },
-    ],
-  };
+  return noting(
+    'install/withdrawn',
+    `${object.resource} is no longer in the source; installs are never removed, its components stay and are no longer looked after`,
+  );
 }
 
 function knownInstall(context: Context, mine: OwnedObject): Difference<InstallStep> {
@@ -82,7 +79,6 @@ function beside({ memory, scope }: Context): readonly HoldProposal[] {
       code: 'install/not-alone',
       message: `${memory.besides}: another ledger, or a person, may have installed something or moved a component here at the same time`,
       remedy: `Look in the console whether something is there twice, and remove what is too much. Then confirm it: portolan ledger confirm ${scope}.`,
-      changes: [],
     },
   ];
 }
@@ -128,7 +124,6 @@ function awaiting(context: Context, mine: OwnedObject): Partial<Difference<Insta
         message: `${resource.id} is installed and did not come to run within ${wait?.timeout ?? '0s'}: ${seen}; what depends on it was not done`,
         remedy:
           'Look at its components in the console. Once the application runs, run this again; or take spec.wait out.',
-        changes: [],
       },
     ],
   };
@@ -184,6 +179,7 @@ function upgrade(context: Context, mine: OwnedObject): Difference<InstallStep> {
     : undefined;
   const waitMs = spec.wait === undefined ? undefined : durationMsOf(spec.wait.timeout);
   const step: StepProposal<InstallStep> = {
+    ...plainStep,
     key: 'upgrade',
     step: {
       type: 'upgrade',
@@ -198,10 +194,7 @@ function upgrade(context: Context, mine: OwnedObject): Difference<InstallStep> {
     summary: `upgrade ${spec.model.id} from ${from} to ${spec.model.version}`,
     changes: [{ field: 'modelVersion', path: 'model.version', before: from, after: spec.model.version }],
     effects: ['moves its components to the images of the new version'],
-    after: [],
-    needs: [],
     provides: [installDone(resource.name)],
-    prune: false,
   };
   return { ...noDifference, steps: [step], unchangedFields: 2 };
 }
@@ -210,13 +203,10 @@ function upgrade(context: Context, mine: OwnedObject): Difference<InstallStep> {
 function upgradedElsewhere({ resource, live }: Context, mine: OwnedObject): Difference<InstallStep> {
   const { version } = resource.spec.model;
   return {
-    ...noDifference,
-    notes: [
-      {
-        code: 'install/version-adopted',
-        message: `${resource.id} is put on record as version ${version}, on the word of --adopt; nothing is sent`,
-      },
-    ],
+    ...noting(
+      'install/version-adopted',
+      `${resource.id} is put on record as version ${version}, on the word of --adopt; nothing is sent`,
+    ),
     settled: [{ ...settledInstall(mine, live), lastApplied: { ...mine.lastApplied, modelVersion: version } }],
     unchangedFields: 3,
   };
@@ -298,6 +288,7 @@ function installStep({ resource }: Context, warnings: readonly string[]): StepPr
   const { spec, name } = resource;
   const waitMs = spec.wait === undefined ? undefined : durationMsOf(spec.wait.timeout);
   return {
+    ...plainStep,
     key: 'install',
     step: {
       type: 'install',
@@ -318,10 +309,7 @@ function installStep({ resource }: Context, warnings: readonly string[]): StepPr
       { field: 'build', path: 'build', after: spec.build },
     ],
     effects: [...warnings, "creates the model's components in the application; Portolan never removes them"],
-    after: [],
-    needs: [],
     provides: [installDone(name)],
-    prune: false,
   };
 }
 
@@ -338,8 +326,7 @@ function renamedFrom(context: Context): Difference<InstallStep> | undefined {
   )
     return undefined;
   return {
-    ...noDifference,
-    notes: [{ code: 'install/renamed', message: `${old.resource} is on record under its new name ${resource.id}` }],
+    ...noting('install/renamed', `${old.resource} is on record under its new name ${resource.id}`),
     settled: [{ ...settledInstall(old, live), naturalKey: installKey(resource.name), replaces: old.naturalKey }],
     claims: [old.naturalKey],
   };
@@ -369,6 +356,5 @@ function otherSource({ resource, source }: Context, owner: OwnedObject): HoldPro
     code: 'source/other-owner',
     message: `${resource.id} belongs to the source "${owner.source}"; this run is for "${source}"`,
     remedy: 'Give it another name, or run with the --source that owns it.',
-    changes: [],
   };
 }

@@ -1,3 +1,4 @@
+import { shownInstall } from './requests.ts';
 import type { Json } from '../../model/json.ts';
 import type { ComponentRecord } from '../../model/observed.ts';
 import type { OwnedObject } from '../../model/owned.ts';
@@ -260,8 +261,9 @@ export function since(
   step: InstallStep,
   { evidence, preimage: before }: Pick<AppliedContext, 'evidence' | 'preimage'>,
 ): KnownSince {
-  if (step.type === 'upgrade' || evidence.type !== 'install') return {};
-  const { components } = evidence.install;
+  const shown = shownInstall(evidence);
+  if (step.type === 'upgrade' || shown === undefined) return {};
+  const { components } = shown;
   const { componentCount, components: known } = (before ?? {}) as Before;
   const newest = Math.max(0, ...groupsOf(components));
   const others = components.filter(({ installGroupId }) => installGroupId !== newest);

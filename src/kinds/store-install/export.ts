@@ -1,8 +1,6 @@
 import type { InstalledModel } from '../../model/observed.ts';
 import type { ExportContext, Exported, ExportedDocument } from '../export.ts';
-import { storeInstallSchema } from './spec.ts';
-
-const { model: modelSchema } = storeInstallSchema.properties;
+import { modelSchema } from './spec.ts';
 
 /** What was installed from a store of the operator's configuration. */
 export function exportInstalls(context: ExportContext): Exported {

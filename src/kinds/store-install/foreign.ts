@@ -1,6 +1,6 @@
 import type { OwnedObject } from '../../model/owned.ts';
 import { componentMemory } from '../component/identity.ts';
-import { type Difference, type HoldProposal, noDifference } from '../reconciled.ts';
+import { type Difference, holding, noting } from '../reconciled.ts';
 import { asked, type InstallContext as Context, type InstallLive } from './live.ts';
 import { installKey, type InstallStep } from './steps.ts';
 
@@ -8,13 +8,10 @@ import { installKey, type InstallStep } from './steps.ts';
 export function presumedInstall({ resource }: Context): Difference<InstallStep> {
   const { model } = resource.spec;
   return {
-    ...noDifference,
-    notes: [
-      {
-        code: 'install/presumed',
-        message: `the application has model ${model.id} installed; without a ledger that counts as ${resource.id}, and whether it is version ${model.version} is not known`,
-      },
-    ],
+    ...noting(
+      'install/presumed',
+      `the application has model ${model.id} installed; without a ledger that counts as ${resource.id}, and whether it is version ${model.version} is not known`,
+    ),
     unchangedFields: 1,
   };
 }
@@ -44,13 +41,10 @@ export function foreignInstall(context: Context, foreign: number): Difference<In
       ? live.components.value.filter((component) => component.installGroupId === only).map(componentMemory)
       : [];
   return {
-    ...noDifference,
-    notes: [
-      {
-        code: 'install/adopted',
-        message: `${resource.id} is adopted as it is, with ${components.length} components${only === undefined ? '; which ones are its components could not be seen' : ''}`,
-      },
-    ],
+    ...noting(
+      'install/adopted',
+      `${resource.id} is adopted as it is, with ${components.length} components${only === undefined ? '; which ones are its components could not be seen' : ''}`,
+    ),
     settled: [
       {
         naturalKey: installKey(resource.name),
@@ -79,6 +73,5 @@ function foreignGroups(live: InstallLive, objects: readonly OwnedObject[], model
 }
 
 export function hold(code: string, message: string, remedy: string): Difference<InstallStep> {
-  const refusal: HoldProposal = { code, message, remedy, changes: [] };
-  return { ...noDifference, holds: [refusal] };
+  return holding({ code, message, remedy });
 }

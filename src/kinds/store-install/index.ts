@@ -3,6 +3,7 @@ import { installCalls } from './calls.ts';
 import { diffInstall, withdrawInstall } from './diff.ts';
 import { exportInstalls } from './export.ts';
 import { STORE_INSTALL } from './name.ts';
+import { installView } from './view.ts';
 
 export const installKind = defineKind({
   kind: STORE_INSTALL,
@@ -10,6 +11,6 @@ export const installKind = defineKind({
   diff: diffInstall,
   withdraw: withdrawInstall,
   calls: installCalls,
-  view: { noun: 'install' },
+  view: installView,
   exported: exportInstalls,
 });

@@ -10,7 +10,6 @@ import type { Action } from '../../model/plan.ts';
 import type { Resource } from '../../model/resource.ts';
 import { unreachable } from '../../model/unreachable.ts';
 import { withFailure } from '../../plan/failures.ts';
-import { writeClassOf } from '../../platform/operations.ts';
 import { writeRequest } from '../../platform/requests.ts';
 import {
   type AnswerSummary,
@@ -108,9 +107,8 @@ export async function execute(world: ApplyWorld, execution: Execution): Promise<
   if (obstacle !== undefined) return kept(action, write, obstacle);
   // One deadline by both clocks: whoever overtakes this process waits no longer for the request to leave.
   const sendBeforeMs = world.clock.monotonic() + world.timing.sendWithinMs;
-  const { operation } = write;
-  const idempotence = writeClassOf(write);
-  const intent = newIntent(world, place, { action, operation, idempotence, requestHash, preimage });
+  const { operation, declared } = write;
+  const intent = newIntent(world, place, { action, operation, idempotence: declared.class, requestHash, preimage });
   const owing = action.obligation && {
     ...(prior ?? bareObject(world, place, action.object, preimage)),
     obligation: action.obligation,

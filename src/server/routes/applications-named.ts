@@ -1,10 +1,9 @@
-import type { ControllerApi } from '../../controller/api.ts';
+import type { ApplicationDetails, ControllerApi } from '../../controller/api.ts';
 import { nearest } from '../../manifest/suggest.ts';
-import type { ApplicationStatus } from '../../model/status.ts';
 import { problem, RequestProblem } from '../problem.ts';
 
 /** @throws RequestProblem 404 that says which name was probably meant. */
-export function applicationNamed(api: ControllerApi, name: string | undefined): ApplicationStatus {
+export function applicationNamed(api: ControllerApi, name: string | undefined): ApplicationDetails {
   const found = api.application(`Application/${name ?? ''}`);
   if (found !== undefined) return found;
   const names = api.applications().map(({ id }) => id.slice('Application/'.length));

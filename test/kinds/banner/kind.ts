@@ -16,6 +16,10 @@ import { API_VERSION, nameOf } from '../../../src/kinds/schema.ts';
 import type { OwnedObject } from '../../../src/model/owned.ts';
 import type { Reading } from '../../../src/model/reading.ts';
 import { recordOf, recordsOf } from '../../../src/platform/envelope.ts';
+import type { Answer } from '../../../src/platform/answer.ts';
+import { paths } from '../../../src/platform/operations.ts';
+import type { ClassifierRow, WriteEvidence } from '../../../src/platform/verdict.ts';
+import { type AppAddress, defineWrite, NO_EVIDENCE } from '../../../src/platform/writes.ts';
 import { decides, recordBody, recordReader, type RecordTable } from '../../../src/platform/record-fields.ts';
 
 /** A kind that the program does not have: a line of text that an application shows to its visitors. */
@@ -81,6 +85,68 @@ const listBanners: Reading<readonly Banner[]> = {
   segments: ['banners'],
   decode: (json, where) => recordsOf(json, where).map(bannerOf),
 };
+
+interface BannerEvidence extends WriteEvidence {
+  readonly type: 'banner';
+  readonly banner: Banner;
+}
+
+function isOfBanner(evidence: WriteEvidence): evidence is BannerEvidence {
+  return evidence.type === 'banner';
+}
+
+const shownBanner = ({ json }: Answer): BannerEvidence => ({
+  type: 'banner',
+  banner: bannerOf(recordOf(json, 'banner')),
+});
+
+const rows: readonly ClassifierRow[] = [
+  {
+    id: 'banner-too-long',
+    status: [400],
+    msg: ['banner is too long'],
+    verdict: 'rejected',
+    reason: 'invalid',
+    proof: { 'duplicate-rejecting': 'answer', 'target-state': 'answer' },
+    why: 'The fake server checks the text before it stores anything.',
+  },
+];
+
+interface OfBanner {
+  readonly app: AppAddress;
+  readonly id: string;
+}
+type Words = Omit<Banner, 'id'>;
+
+const createBanner = defineWrite<Words & Pick<OfBanner, 'app'>>('createBanner', {
+  method: 'POST',
+  class: 'duplicate-rejecting',
+  request: ({ app, title, text }) => ({
+    path: paths.below(app, ['banners']),
+    body: recordBody(table, { title, text }),
+  }),
+  evidence: shownBanner,
+  rows,
+});
+
+const updateBanner = defineWrite<Words & OfBanner>('updateBanner', {
+  method: 'PUT',
+  class: 'target-state',
+  request: ({ app, id, title, text }) => ({
+    path: paths.below(app, ['banners', id]),
+    body: recordBody(table, { title, text }),
+  }),
+  evidence: shownBanner,
+  rows,
+});
+
+const deleteBanner = defineWrite<OfBanner>('deleteBanner', {
+  method: 'DELETE',
+  class: 'target-state',
+  request: ({ app, id }) => ({ path: paths.below(app, ['banners', id]) }),
+  evidence: () => NO_EVIDENCE,
+  rows,
+});
 
 type Live = Readable<readonly Banner[]>;
 interface Seen {
@@ -181,33 +247,14 @@ export const bannerKind = defineKind<BannerSpec, Live, BannerStep, Seen>({
     preimage: () => null,
     touches: () => ['declared listBanners'],
     toWrite: (step, { app }) => {
-      const path = step.type === 'create' ? [] : [step.id];
-      return {
-        operation: `${step.type}Banner`,
-        app,
-        declared: {
-          method: step.type === 'create' ? 'POST' : step.type === 'update' ? 'PUT' : 'DELETE',
-          class: step.type === 'create' ? 'duplicate-rejecting' : 'target-state',
-          segments: ['banners', ...path],
-          ...(step.type === 'delete' ? {} : { body: recordBody(table, { title: step.title, text: step.text }) }),
-          shown: (json) => (step.type === 'delete' ? undefined : bannerOf(recordOf(json, step.type))),
-          rows: [
-            {
-              id: 'banner-too-long',
-              status: [400],
-              msg: ['banner is too long'],
-              verdict: 'rejected',
-              reason: 'invalid',
-              proof: { 'duplicate-rejecting': 'answer', 'target-state': 'answer' },
-              why: 'The fake server checks the text before it stores anything.',
-            },
-          ],
-        },
-      };
+      if (step.type === 'create') return createBanner({ app, title: step.title, text: step.text });
+      return step.type === 'update'
+        ? updateBanner({ app, id: step.id, title: step.title, text: step.text })
+        : deleteBanner({ app, id: step.id });
     },
     applied: (step, { evidence, prior }) => {
       if (step.type === 'delete') return 'gone';
-      if (evidence.type === 'declared') return recordingOf(evidence.shown as Banner, prior);
+      if (isOfBanner(evidence)) return recordingOf(evidence.banner, prior);
       return recordingOf({ id: prior?.remoteId ?? '', title: step.title, text: step.text }, prior);
     },
     told: async (step, { id }) => ({

@@ -1,4 +1,4 @@
-import { ASKED } from './asked.ts';
+import { ASKED } from '../../session/command.ts';
 
 /** Shells that `portolan completion` writes a script for. */
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;

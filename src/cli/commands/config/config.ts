@@ -1,9 +1,8 @@
-import { Option } from '@commander-js/extra-typings';
 import type { SettingInForce } from '../../../configuration/provenance.ts';
 import { safeLine } from '../../../model/text.ts';
-import type { CommandDefinition, CommandTree, Surroundings } from '../../session/command.ts';
+import { defineCommand, type Surroundings } from '../../session/command.ts';
 import { DEFAULT_CONFIGURATION, readConfiguration } from '../../session/configuration.ts';
-import { EXIT, type ExitCode } from '../../session/exit-codes.ts';
+import { EXIT } from '../../session/exit-codes.ts';
 import { readFileIfThere } from '../../session/files.ts';
 import { configOption, outputOption } from '../../session/options.ts';
 import { reportProblems } from '../../session/problems.ts';
@@ -12,7 +11,12 @@ import { count } from '../../terminal/text.ts';
 import { type FlagInForce, flagsInForce, unknownVariables } from './flags.ts';
 import { originText, secretState, settingText } from './shown.ts';
 
-const EXAMPLES = `
+export const configCommand = defineCommand({
+  about:
+    'Shows each setting of the configuration and each flag as it is in force here, and what gives it: a flag, a variable, a place in a file, or the default. Of a secret it shows where it is and whether it can be read, never the secret.',
+  exitCodes: [EXIT.ok, EXIT.invalid],
+  seeAlso: ['explain', 'validate'],
+  examples: `
 Examples:
   portolan config
   portolan config --changed     # without what is at its default
@@ -22,76 +26,58 @@ Examples:
 A setting of the configuration is given by --set PATH=VALUE, or by the variable that the table of --variables names. For a document
 that the file does not have, one is made: PORTOLAN_SET_PLATFORM_DEFAULT_URL alone is a platform.
 Lists are written with commas or as YAML; --set Platform/default:auth.value.env=NAME refers to a secret, and no setting holds one.
-What a command has a flag of its own for (--max-share of plan, --listen of run) goes by that flag first.`;
-
-export const configCommand: CommandDefinition = {
-  help: {
-    about:
-      'Shows each setting of the configuration and each flag as it is in force here, and what gives it: a flag, a variable, a place in a file, or the default. Of a secret it shows where it is and whether it can be read, never the secret.',
-    exitCodes: [EXIT.ok, EXIT.invalid],
-    seeAlso: ['explain', 'validate'],
-  },
-  define(command, invoke, tree) {
+What a command has a flag of its own for (--max-share of plan, --listen of run) goes by that flag first.`,
+  parameters: (command) =>
     command
       .addOption(configOption())
-      .addOption(new Option('--changed', 'only what is not at its default'))
-      .addOption(new Option('--variables', 'name the variable of each setting too'))
-      .addOption(outputOption(['text', 'json']))
-      .addHelpText('after', EXAMPLES)
-      .action((options) => invoke((surroundings) => config(options, tree, surroundings)));
-  },
-};
-
-interface ConfigOptions {
-  readonly config?: string | undefined;
-  readonly changed?: true | undefined;
-  readonly variables?: true | undefined;
-  readonly output: 'text' | 'json';
-}
-
-/** Reads files and the environment only: no platform, no ledger. A secret is looked for, and never shown. */
-async function config(options: ConfigOptions, tree: CommandTree, surroundings: Surroundings): Promise<ExitCode> {
-  const { terminal, env, overrides } = surroundings;
-  const operator = readConfiguration(options.config, surroundings);
-  const invalid = reportProblems(operator.problems, terminal);
-  if (invalid !== undefined) return invalid;
-  const { settingsInForce } = await import('../../../configuration/provenance.ts');
-  const file = operator.file ?? DEFAULT_CONFIGURATION;
-  const content = operator.file === undefined ? '' : (readFileIfThere(file, 'the configuration') ?? '');
-  const settings = settingsInForce(operator.configuration, { file, content, overrides });
-  const program = await tree.build('all');
-  const flags = flagsInForce(program, env);
-  const isShown = ({ origin }: { readonly origin: { readonly type: string } }): boolean =>
-    options.changed !== true || (origin.type !== 'default' && origin.type !== 'absent');
-  if (options.output === 'json') {
-    const shown = settings.filter(isShown).map((setting) => settingJson(setting, surroundings));
-    terminal.out.write(
-      `${JSON.stringify({ formatVersion: 1, file: operator.file ?? null, settings: shown, flags: flags.filter(isShown) }, null, 2)}\n`,
+      .option('--changed', 'only what is not at its default')
+      .option('--variables', 'name the variable of each setting too')
+      .addOption(outputOption(['text', 'json'])),
+  /** Reads files and the environment only: no platform, no ledger. A secret is looked for, and never shown. */
+  async run(surroundings, options, _args, { tree }) {
+    const { terminal, env, overrides } = surroundings;
+    const operator = readConfiguration(options.config, surroundings);
+    const invalid = reportProblems(operator.problems, terminal);
+    if (invalid !== undefined) return invalid;
+    const { settingsInForce } = await import('../../../configuration/provenance.ts');
+    const file = operator.file ?? DEFAULT_CONFIGURATION;
+    const content = operator.file === undefined ? '' : (readFileIfThere(file, 'the configuration') ?? '');
+    const settings = settingsInForce(operator.configuration, { file, content, overrides });
+    const program = await tree.build('all');
+    const flags = flagsInForce(program, env);
+    const isShown = ({ origin }: { readonly origin: { readonly type: string } }): boolean =>
+      options.changed !== true || (origin.type !== 'default' && origin.type !== 'absent');
+    if (options.output === 'json') {
+      const shown = settings.filter(isShown).map((setting) => settingJson(setting, surroundings));
+      terminal.out.write(
+        `${JSON.stringify({ formatVersion: 1, file: operator.file ?? null, settings: shown, flags: flags.filter(isShown) }, null, 2)}\n`,
+      );
+    } else {
+      terminal.out.write(
+        text(settings.filter(isShown), flags.filter(isShown), options.variables === true, surroundings),
+      );
+    }
+    if (operator.file === undefined)
+      terminal.err.write(`note: there is no configuration (${DEFAULT_CONFIGURATION} here, or --config FILE)\n`);
+    const referred = settings.flatMap(({ name, schema, value }) =>
+      schema['x-secret'] === 'name' && name.endsWith('.env') && typeof value === 'string' ? value : [],
     );
-  } else {
-    terminal.out.write(text(settings.filter(isShown), flags.filter(isShown), options, surroundings));
-  }
-  if (operator.file === undefined)
-    terminal.err.write(`note: there is no configuration (${DEFAULT_CONFIGURATION} here, or --config FILE)\n`);
-  const referred = settings.flatMap(({ name, schema, value }) =>
-    schema['x-secret'] === 'name' && name.endsWith('.env') && typeof value === 'string' ? value : [],
-  );
-  for (const { name, meant } of unknownVariables(program, env, referred)) {
-    const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
-    terminal.err.write(`note: $${safeLine(name)} is set, and nothing reads it${hint}\n`);
-  }
-  return EXIT.ok;
-}
+    for (const { name, meant } of unknownVariables(program, env, referred)) {
+      const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
+      terminal.err.write(`note: $${safeLine(name)} is set, and nothing reads it${hint}\n`);
+    }
+  },
+});
 
 function text(
   settings: readonly SettingInForce[],
   flags: readonly FlagInForce[],
-  { variables }: ConfigOptions,
+  hasVariables: boolean,
   surroundings: Surroundings,
 ): string {
   if (settings.length + flags.length === 0) return 'Everything is at its default.\n';
   const withVariable = (cells: readonly string[], variable: string | undefined): readonly (string | undefined)[] =>
-    variables === true ? [...cells, variable] : cells;
+    hasVariables ? [...cells, variable] : cells;
   const headers = withVariable(['setting', 'value', 'from'], 'variable').map(String);
   const settingRows = settings.map((setting) =>
     withVariable(

@@ -1,4 +1,5 @@
-import type { PortActionFields } from '../../../platform/writes.ts';
+import { type PortActionFields, updatePort } from '../../../kinds/component/requests.ts';
+import { createRule, deleteRule } from '../../../kinds/http-gateway-rule/requests.ts';
 import { idsOf, type Scene } from './scene.ts';
 
 /** Whether a rule is shown as active. */
@@ -10,8 +11,7 @@ async function activityOf({ ground }: Scene, domain: string): Promise<string> {
 
 async function inConsole({ ground, port }: Scene, ...changes: readonly PortActionFields[]): Promise<void> {
   const { server, app, components } = ground;
-  for (const change of changes)
-    await server.send({ operation: 'updatePort', app, serviceId: components[0], port, change });
+  for (const change of changes) await server.send(updatePort({ app, serviceId: components[0], port, change }));
 }
 
 /** An http rule whose port becomes tcp and http again: active only while the platform serves it, and never taken for that. */
@@ -41,8 +41,7 @@ export async function followsActivity(scene: Scene): Promise<void> {
   await expectActivity('healed', 'after apply', 'active');
   // The endpoint of the former protocol is left, and no action of a port removes it while the port is http.
   expectExit('workflows/activity-healed', 'apply activates the rule, and reports the endpoint', 4, run);
-  for (const ruleId of await idsOf(ground, domain))
-    await ground.server.send({ operation: 'deleteRule', app: ground.app, ruleId });
+  for (const ruleId of await idsOf(ground, domain)) await ground.server.send(deleteRule({ app: ground.app, ruleId }));
 }
 
 /** A creation makes an active rule on any open port; one that opens its port enables the others there too. */
@@ -59,9 +58,9 @@ export async function createsOnTcp(scene: Scene): Promise<void> {
   await inConsole(scene, toHttp, { action: 'close_outer' }, toTcp, { action: 'open_outer' });
   const second = ground.domain('on-tcp-second');
   const fields = { serviceId: components[0], port: scene.port, domain: second, path: '/', open: true };
-  await server.send({ operation: 'createRule', app, rule: fields });
+  await server.send(createRule({ app, rule: fields }));
   const shown = `${await activityOf(scene, domain)}, ${await activityOf(scene, second)}`;
   findings.check('workflows/on-tcp-opened', 'an inactive rule, and one that opens the port', 'active, active', shown);
   for (const name of [domain, second])
-    for (const ruleId of await idsOf(ground, name)) await server.send({ operation: 'deleteRule', app, ruleId });
+    for (const ruleId of await idsOf(ground, name)) await server.send(deleteRule({ app, ruleId }));
 }

@@ -1,3 +1,7 @@
+import { createApplication as newApplication } from '../../../kinds/application/requests.ts';
+import { deletePort, updatePort } from '../../../kinds/component/requests.ts';
+import { deleteRule } from '../../../kinds/http-gateway-rule/requests.ts';
+import { install, shownInstall } from '../../../kinds/store-install/requests.ts';
 import { PortolanError } from '../../../model/errors.ts';
 import type { Secret } from '../../../model/secret.ts';
 import type { AppAddress } from '../../../platform/writes.ts';
@@ -114,7 +118,7 @@ async function createApplication(
   server: Server,
   { team, region, name }: { readonly team: string; readonly region: string; readonly name: string },
 ): Promise<AppAddress> {
-  await server.send({ operation: 'createApplication', team, region, name, k8sApp: name });
+  await server.send(newApplication({ team, region, name, k8sApp: name }));
   const listed = await server.client.applications(team, region);
   const found = listed.readable ? listed.value.find((one) => one.name === name) : undefined;
   if (found !== undefined) return { team, region, appId: found.appId };
@@ -133,17 +137,13 @@ async function componentsOf(
   let found = components.length > 0 ? components : await present();
   // Two of them: weights are of a domain on several components.
   for (let copies = 0; found.length < 2 && components.length === 0 && store !== undefined && copies < 2; copies += 1) {
-    const verdict = await server.send({
-      operation: 'install',
-      app,
-      build: false,
-      store,
-      modelId: store.modelId,
-      modelVersion: store.version,
-    });
-    if (verdict.verdict !== 'applied' || verdict.evidence.type !== 'install')
+    const verdict = await server.send(
+      install({ app, build: false, store, modelId: store.modelId, modelVersion: store.version }),
+    );
+    const shown = verdict.verdict === 'applied' ? shownInstall(verdict.evidence) : undefined;
+    if (shown === undefined)
       throw lacking(`Nothing could be installed into application ${app.appId}: ${verdict.answer.message}.`);
-    found = verdict.evidence.install.components.map(({ serviceId }) => serviceId);
+    found = shown.components.map(({ serviceId }) => serviceId);
   }
   const [first, ...more] = found;
   if (first !== undefined) return [first, ...more];
@@ -173,15 +173,15 @@ async function cleanUp({ server, app, components, isExtended, suffix, made, leav
   const isOurs = (domain: string, port: number): boolean => domain.endsWith(suffix) || made.has(port);
   const rules = await client.rules(app);
   for (const { ruleId, domain, port } of rules.readable ? rules.value : [])
-    if (isOurs(domain, port)) await server.send({ operation: 'deleteRule', app, ruleId });
+    if (isOurs(domain, port)) await server.send(deleteRule({ app, ruleId }));
   for (const serviceId of components)
     for (const { port, outer, inner } of (await client.ports(app, serviceId)) ?? []) {
       if (!made.has(port)) continue;
       const change = (action: 'close_outer' | 'close_inner') =>
-        server.send({ operation: 'updatePort', app, serviceId, port, change: { action } });
+        server.send(updatePort({ app, serviceId, port, change: { action } }));
       if (outer) await change('close_outer');
       if (inner) await change('close_inner');
-      if (isExtended) await server.send({ operation: 'deletePort', app, serviceId, port });
+      if (isExtended) await server.send(deletePort({ app, serviceId, port }));
     }
   const left = await client.rules(app);
   for (const { domain, port, path } of left.readable ? left.value : [])

@@ -1,3 +1,4 @@
+import { install, upgrade } from '../../../kinds/store-install/requests.ts';
 import type { Verdict } from '../../../platform/verdict.ts';
 import { Secret } from '../../../model/secret.ts';
 import { type InstallExpectation, REFUSED_INSTALLS } from './expectations.ts';
@@ -64,7 +65,7 @@ const UNREACHABLE = 'http://127.0.0.1:9';
 
 function send({ server, app }: Ground, store: StoreModel): Promise<Verdict> {
   const { modelId, version } = store;
-  return server.send({ operation: 'install', app, build: false, store, modelId, modelVersion: version });
+  return server.send(install({ app, build: false, store, modelId, modelVersion: version }));
 }
 
 /** Component ids; undefined where the server does not list them. */
@@ -96,13 +97,9 @@ async function checkUpgrade(ground: Ground, findings: Findings, store: StoreMode
     return;
   }
   const before = await evidence(ground);
-  await server.send({
-    operation: 'upgrade',
-    app,
-    modelId: store.modelId,
-    modelVersion: store.upgradeTo,
-    marketName: entry.marketName,
-  });
+  await server.send(
+    upgrade({ app, modelId: store.modelId, modelVersion: store.upgradeTo, marketName: entry.marketName }),
+  );
   const after = await evidence(ground);
   const changed = [...(after ?? [])].some(([id, image]) => before?.has(id) === true && before.get(id) !== image);
   findings.check('installs/upgrade', title, 'another image', changed ? 'another image' : 'the same images');

@@ -1,3 +1,4 @@
+import { addPort, deletePort, updatePort } from '../../../kinds/component/requests.ts';
 import { COMPONENT } from '../../../kinds/component/name.ts';
 import { portText, seePort } from './ports.ts';
 import type { Doc } from './product.ts';
@@ -18,7 +19,7 @@ export async function healsPort({ ground, place, port, findings, base, expectExi
   const serviceId = components[0];
   place.write(base());
   expectExit('workflows/drift-begin', 'apply before drift', 0, await place.apply());
-  await server.send({ operation: 'updatePort', app, serviceId, port, change: { action: 'close_outer' } });
+  await server.send(updatePort({ app, serviceId, port, change: { action: 'close_outer' } }));
   expectExit('workflows/drift-seen', 'the plan shows that outer access was closed', 2, await place.plan());
   expectExit('workflows/drift-healed', 'apply opens it again', 0, await place.apply());
   const seen = await seePort(ground, serviceId, port);
@@ -89,12 +90,7 @@ export async function keepsAway({ ground, place, port, base, findings, expectExi
   const serviceId = components[0];
   if (empty === undefined)
     return findings.skip('workflows/other-application', 'an empty application', 'none could be created');
-  await server.send({
-    operation: 'addPort',
-    app,
-    serviceId,
-    port: { port, protocol: 'tcp', inner: false, alias: `P${port}` },
-  });
+  await server.send(addPort({ app, serviceId, port: { port, protocol: 'tcp', inner: false, alias: `P${port}` } }));
   const before = portText(await seePort(ground, serviceId, port));
   const [, component] = base({ protocol: 'http' });
   const application = { kind: 'Application', name: 'app', spec: { ...empty } };
@@ -131,8 +127,8 @@ export async function releasesMoved({ ground, place, port, base, findings, expec
   const after = portText(await seePort(ground, components[0], port));
   findings.check(`${id}-state`, 'the component that moved', before, after);
   for (const action of ['close_outer', 'close_inner'] as const)
-    await server.send({ operation: 'updatePort', app: former, serviceId: own.serviceId, port, change: { action } });
-  await server.send({ operation: 'deletePort', app: former, serviceId: own.serviceId, port });
+    await server.send(updatePort({ app: former, serviceId: own.serviceId, port, change: { action } }));
+  await server.send(deletePort({ app: former, serviceId: own.serviceId, port }));
 }
 
 /** A port that Portolan created goes with its entry; one that it found stays. */
@@ -141,7 +137,7 @@ export async function prunesPort({ ground, place, port, base, findings, expectEx
   const serviceId = components[0];
   const found = ground.freePort();
   const entry = { protocol: 'tcp', inner: false, outer: false } as const;
-  await server.send({ operation: 'addPort', app, serviceId, port: { port: found, ...entry, alias: `P${found}` } });
+  await server.send(addPort({ app, serviceId, port: { port: found, ...entry, alias: `P${found}` } }));
   const [application, component] = base();
   const docs = (ports: readonly object[]): readonly Doc[] =>
     application === undefined || component === undefined

@@ -1,6 +1,6 @@
+import { addPort, deletePort, type PortActionFields, updatePort } from '../../../kinds/component/requests.ts';
 import type { PortProtocol } from '../../../model/observed.ts';
 import type { Verdict } from '../../../platform/verdict.ts';
-import type { PortActionFields } from '../../../platform/writes.ts';
 import { expectedPort, PORT_STEPS, type PortPicture, type PortStep, type Presence, PROTOCOLS } from './expectations.ts';
 import type { Findings } from './findings.ts';
 import type { Ground } from './ground.ts';
@@ -182,14 +182,9 @@ function sendStep(ground: Ground, serviceId: string, port: number, step: Step): 
   const { server, app } = ground;
   if (step.startsWith('add_')) {
     const { protocol, inner } = freshPort(step);
-    return server.send({
-      operation: 'addPort',
-      app,
-      serviceId,
-      port: { port, protocol, inner, alias: aliasOf(port, 'first') },
-    });
+    return server.send(addPort({ app, serviceId, port: { port, protocol, inner, alias: aliasOf(port, 'first') } }));
   }
-  if (step === 'delete') return server.send({ operation: 'deletePort', app, serviceId, port });
+  if (step === 'delete') return server.send(deletePort({ app, serviceId, port }));
   return changePort(ground, serviceId, port, step as Exclude<PortStep, 'delete'>);
 }
 
@@ -199,7 +194,7 @@ async function changePort(
   port: number,
   step: Exclude<PortStep, 'delete'>,
 ): Promise<Verdict> {
-  const send = (change: PortActionFields) => server.send({ operation: 'updatePort', app, serviceId, port, change });
+  const send = (change: PortActionFields) => server.send(updatePort({ app, serviceId, port, change }));
   if (step.startsWith('to_')) return send({ action: 'change_protocol', protocol: step.slice(3) as PortProtocol });
   if (step !== 'rename') return send({ action: step as 'open_inner' });
   const record = (await server.client.ports(app, serviceId))?.find((one) => one.port === port);

@@ -1,15 +1,5 @@
 import type { JsonObject } from '../../../model/json.ts';
-import {
-  arrayOf,
-  count,
-  described,
-  literal,
-  nullable,
-  objectOf,
-  recordOf,
-  text,
-  time,
-} from '../../../model/schema-words.ts';
+import { arrayOf, count, described, literal, nullable, objectOf, text, time } from '../../../model/schema-words.ts';
 import { safeLine } from '../../../model/text.ts';
 import { count as counted } from '../../terminal/text.ts';
 import { AREAS, type Exchange, type Finding, type FindingVerdict } from './findings.ts';
@@ -35,14 +25,14 @@ export interface ConformanceReport {
   readonly remaining: readonly string[];
 }
 
-const exchange = recordOf<Exchange>('One request and its answer.', {
+const exchange = objectOf('One request and its answer.', {
   request: described(text, 'Method and address.'),
   body: { description: 'What was sent; secrets are masked. null: nothing.' },
   status: described(nullable({ type: 'integer' }), 'null: no answer came.'),
   answer: described(text, 'At most 1,000 characters; empty where an answer may hold secrets of the server.'),
 });
 
-const finding = recordOf<Finding>('One check.', {
+const finding = objectOf('One check.', {
   area: literal(...AREAS),
   id: described(text, 'Stays the same between runs and versions.'),
   title: text,
@@ -58,7 +48,7 @@ const finding = recordOf<Finding>('One check.', {
 export const conformanceSchema: JsonObject = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   title: 'Conformance report',
-  ...recordOf<ConformanceReport>('What portolan conformance -o json writes.', {
+  ...objectOf('What portolan conformance -o json writes.', {
     formatVersion: { type: 'integer', const: 1 },
     portolan: described(text, 'Version of Portolan.'),
     server: described(text, 'Base address of the server.'),

@@ -1,3 +1,4 @@
+import { createRule, updateRule } from '../../../kinds/http-gateway-rule/requests.ts';
 import { COMPONENT } from '../../../kinds/component/name.ts';
 import { join } from 'node:path';
 import type { RuleFields } from '../../../platform/rule-wire.ts';
@@ -16,7 +17,7 @@ async function editedRule(
   expectExit(`workflows/${name}-begin`, 'apply before the edit', 0, await place.apply());
   const ruleId = (await idsOf(ground, domains[0]))[0] ?? '';
   const edited: RuleFields = { serviceId: components[0], port, domain: domains[1], path: '/' };
-  await server.send({ operation: 'updateRule', app, ruleId, rule: edited });
+  await server.send(updateRule({ app, ruleId, rule: edited }));
   return { ruleId, domains };
 }
 
@@ -65,7 +66,7 @@ export async function adopts({ ground, place, base, rule, port, findings, expect
   const domain = ground.domain('adopted');
   place.write(base());
   expectExit('workflows/adopt-begin', 'apply the port', 0, await place.apply());
-  await server.send({ operation: 'createRule', app, rule: { serviceId: components[0], port, domain, path: '/' } });
+  await server.send(createRule({ app, rule: { serviceId: components[0], port, domain, path: '/' } }));
   const before = await idsText(ground, domain);
   place.write([...base(), rule(domain)]);
   expectExit('workflows/adopt-held', 'a rule that is not ours is held', 4, await place.apply());

@@ -1,3 +1,5 @@
+import { addPort, deletePort, updatePort } from '../../../kinds/component/requests.ts';
+import { createRule, deleteRule, updateRule } from '../../../kinds/http-gateway-rule/requests.ts';
 import { canonicalJson, type Json } from '../../../model/json.ts';
 import { paths } from '../../../platform/operations.ts';
 import type { RuleFields } from '../../../platform/rule-wire.ts';
@@ -32,15 +34,10 @@ export async function checkRules(ground: Ground, findings: Findings, signal: Abo
 async function openedPort(ground: Ground, serviceId: string): Promise<number> {
   const { server, app } = ground;
   const port = ground.freePort();
-  await server.send({
-    operation: 'addPort',
-    app,
-    serviceId,
-    port: { port, protocol: 'http', inner: true, alias: `P${port}` },
-  });
+  await server.send(addPort({ app, serviceId, port: { port, protocol: 'http', inner: true, alias: `P${port}` } }));
   // A rule that opens outer access adds no default rule beside itself.
   const rule = { serviceId, port, domain: ground.domain(`opens-${port}`), open: true };
-  await server.send({ operation: 'createRule', app, rule });
+  await server.send(createRule({ app, rule }));
   server.take();
   return port;
 }
@@ -85,7 +82,7 @@ async function checkField(
     if (field === 'domain') return wireText(domains[which === 'created' ? 0 : 1]);
     return wireText(row.shown?.[which] ?? (which === 'created' ? created : row.updated));
   };
-  await server.send({ operation: 'createRule', app, rule: ruleOf(created) });
+  await server.send(createRule({ app, rule: ruleOf(created) }));
   const ruleId = await idOf(ground, domains[0]);
   if (ruleId === undefined) {
     findings.check(`rules/create-${field}`, `creation of a rule with ${field}`, 'one rule', 'no rule');
@@ -93,16 +90,16 @@ async function checkField(
   }
   findings.check(`rules/create-${field}`, `creation of a rule with ${field}`, expected('created'), await shown(ruleId));
   if (field !== 'domain' && field !== 'path') {
-    await server.send({ operation: 'updateRule', app, ruleId, rule: { ...base, ...besides(field) } });
+    await server.send(updateRule({ app, ruleId, rule: { ...base, ...besides(field) } }));
     const kept = row.omitted === 'stays' ? expected('created') : wireText(row.omitted.becomes);
     const title = `update without ${field}: ${row.omitted === 'stays' ? 'stays' : 'is reset'}`;
     findings.check(`rules/omit-${field}`, title, kept, await shown(ruleId));
-    await server.send({ operation: 'updateRule', app, ruleId, rule: ruleOf(created) });
+    await server.send(updateRule({ app, ruleId, rule: ruleOf(created) }));
   }
-  await server.send({ operation: 'updateRule', app, ruleId, rule: ruleOf(row.updated, domains[1]) });
+  await server.send(updateRule({ app, ruleId, rule: ruleOf(row.updated, domains[1]) }));
   const after = update === 'keeps' ? expected('created') : expected('updated');
   findings.check(`rules/update-${field}`, `update of ${field}: ${update}`, after, await shown(ruleId));
-  await server.send({ operation: 'deleteRule', app, ruleId });
+  await server.send(deleteRule({ app, ruleId }));
   const left = (await Promise.all(domains.map((domain) => rowsOf(ground, domain)))).flat();
   findings.check(`rules/delete-${field}`, `deletion of a rule with ${field}`, 'no rule', countText(left.length));
 }
@@ -117,16 +114,16 @@ async function checkEdited(ground: Ground, findings: Findings, port: number): Pr
   const { server, app, domain } = ground;
   const rule = { serviceId: ground.components[0], port, path: '/' };
   const [from, to] = [domain('edited-from'), domain('edited-to')];
-  await server.send({ operation: 'createRule', app, rule: { ...rule, domain: from } });
+  await server.send(createRule({ app, rule: { ...rule, domain: from } }));
   const ruleId = (await idOf(ground, from)) ?? '';
-  await server.send({ operation: 'updateRule', app, ruleId, rule: { ...rule, domain: to } });
+  await server.send(updateRule({ app, ruleId, rule: { ...rule, domain: to } }));
   findings.check(
     'rules/edit-in-place',
     'another domain for a rule: the id stays',
     ruleId,
     (await idOf(ground, to)) ?? 'none',
   );
-  await server.send({ operation: 'createRule', app, rule: { ...rule, domain: from } });
+  await server.send(createRule({ app, rule: { ...rule, domain: from } }));
   const rows = await rowsOf(ground, from);
   findings.check(
     'rules/edited-key-is-free',
@@ -141,10 +138,10 @@ async function checkRecreated(ground: Ground, findings: Findings, port: number):
   const { server, app } = ground;
   const domain = ground.domain('recreated');
   const rule = { serviceId: ground.components[0], port, path: '/', domain };
-  await server.send({ operation: 'createRule', app, rule: { ...rule, configuration: { proxyReadTimeout: 61 } } });
+  await server.send(createRule({ app, rule: { ...rule, configuration: { proxyReadTimeout: 61 } } }));
   const former = await idOf(ground, domain);
-  await server.send({ operation: 'deleteRule', app, ruleId: former ?? '' });
-  await server.send({ operation: 'createRule', app, rule: { ...rule, configuration: { proxyReadTimeout: 62 } } });
+  await server.send(deleteRule({ app, ruleId: former ?? '' }));
+  await server.send(createRule({ app, rule: { ...rule, configuration: { proxyReadTimeout: 62 } } }));
   const latter = await idOf(ground, domain);
   const observed = latter === undefined ? 'none' : latter === former ? 'the former id' : 'a new id';
   findings.check('rules/recreate', 'deletion and creation of the same rule', 'a new id', observed);
@@ -178,8 +175,8 @@ async function checkPairs(
       ...(certificate && certificateId !== undefined ? { certificateId } : {}),
       ...(redirects ? { extensions: [{ key: 'httptohttps', value: 'true' }] } : {}),
     });
-    await server.send({ operation: 'createRule', app, rule: ruleOf(pair.first) });
-    const verdict = await server.send({ operation: 'createRule', app, rule: ruleOf(pair.second) });
+    await server.send(createRule({ app, rule: ruleOf(pair.first) }));
+    const verdict = await server.send(createRule({ app, rule: ruleOf(pair.second) }));
     const rows = await rowsOf(ground, domain);
     const isLie = pair.then === 'both' ? /rejected|exists/ : /applied/;
     const answer = isLie.test(verdict.verdict) ? `, answered as ${verdict.verdict}` : '';
@@ -196,13 +193,8 @@ async function checkOpening(ground: Ground, findings: Findings): Promise<void> {
   for (const inner of [false, true]) {
     const port = ground.freePort();
     const domain = ground.domain(`opening-${port}`);
-    await server.send({
-      operation: 'addPort',
-      app,
-      serviceId,
-      port: { port, protocol: 'http', inner, alias: `P${port}` },
-    });
-    await server.send({ operation: 'createRule', app, rule: { serviceId, port, domain } });
+    await server.send(addPort({ app, serviceId, port: { port, protocol: 'http', inner, alias: `P${port}` } }));
+    await server.send(createRule({ app, rule: { serviceId, port, domain } }));
     const where = `a port whose inner access is ${inner ? 'open' : 'closed'}`;
     findings.check(
       `rules/closed-outer-${inner}`,
@@ -210,7 +202,7 @@ async function checkOpening(ground: Ground, findings: Findings): Promise<void> {
       'no rule',
       countText((await rowsOf(ground, domain)).length),
     );
-    await server.send({ operation: 'createRule', app, rule: { serviceId, port, domain, open: true } });
+    await server.send(createRule({ app, rule: { serviceId, port, domain, open: true } }));
     const all = await server.client.rules(app);
     const ofPort = all.readable ? all.value.filter((rule) => rule.port === port).length : 0;
     const record = (await server.client.ports(app, serviceId))?.find((one) => one.port === port);
@@ -230,7 +222,7 @@ async function checkDeletion(ground: Ground, findings: Findings): Promise<void> 
   const serviceId = ground.components[0];
   const port = await openedPort(ground, serviceId);
   const domain = ground.domain(`opens-${port}`);
-  const live = await server.send({ operation: 'deletePort', app, serviceId, port });
+  const live = await server.send(deletePort({ app, serviceId, port }));
   const stays = (await server.client.ports(app, serviceId))?.some((one) => one.port === port) === true;
   const told = live.verdict === 'applied' ? ', answered as applied' : '';
   findings.check(
@@ -240,8 +232,8 @@ async function checkDeletion(ground: Ground, findings: Findings): Promise<void> 
     `${stays ? 'the port stays' : 'the port is gone'}${told}`,
   );
   for (const action of ['close_outer', 'close_inner'] as const)
-    await server.send({ operation: 'updatePort', app, serviceId, port, change: { action } });
-  await server.send({ operation: 'deletePort', app, serviceId, port });
+    await server.send(updatePort({ app, serviceId, port, change: { action } }));
+  await server.send(deletePort({ app, serviceId, port }));
   findings.check(
     'rules/closed-port',
     'deletion of a closed port: its rules go with it',
@@ -255,7 +247,7 @@ async function checkDeletion(ground: Ground, findings: Findings): Promise<void> 
     'absent',
     absent.readable && absent.value === undefined ? 'absent' : 'a rule',
   );
-  const verdict = await server.send({ operation: 'deleteRule', app, ruleId: UNKNOWN_RULE });
+  const verdict = await server.send(deleteRule({ app, ruleId: UNKNOWN_RULE }));
   findings.check(
     'rules/delete-unknown',
     'deletion of a rule that does not exist: it is gone',
@@ -271,7 +263,7 @@ async function idOf(ground: Ground, domain: string): Promise<string | undefined>
 
 async function deleteAll(ground: Ground, domain: string): Promise<void> {
   for (const { http_rule_id: ruleId } of await rowsOf(ground, domain))
-    if (typeof ruleId === 'string') await ground.server.send({ operation: 'deleteRule', app: ground.app, ruleId });
+    if (typeof ruleId === 'string') await ground.server.send(deleteRule({ app: ground.app, ruleId }));
   ground.server.take();
 }
 

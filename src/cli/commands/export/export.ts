@@ -1,4 +1,4 @@
-import { Option } from '@commander-js/extra-typings';
+import type { Command } from '@commander-js/extra-typings';
 import PQueue from 'p-queue';
 import { operatorNames } from '../../../configuration/configuration.ts';
 import { type ExportedApplication, exportApplications } from '../../../manifest/export.ts';
@@ -14,15 +14,14 @@ import {
   type ReadApplication,
 } from '../../../reconcile/read-application.ts';
 import { own } from '../../terminal/guarded.ts';
-import type { CommandDefinition, Surroundings } from '../../session/command.ts';
+import { defineCommand, type OptionsOf, type Surroundings } from '../../session/command.ts';
 import { readConfiguration } from '../../session/configuration.ts';
-import { EXIT, type ExitCode, exitCodeOf } from '../../session/exit-codes.ts';
+import { EXIT, exitCodeOf } from '../../session/exit-codes.ts';
 import { FILE_BYTES_MAX, filesOf, type ManifestFile, writeFiles } from './export-files.ts';
 import { refuseClashes } from './export-clashes.ts';
 import { type Proof, prove } from './export-proof.ts';
-import { type ExportNaming, exportTargets } from './export-targets.ts';
-import { type Input, type InputOptions, loadInput } from '../../session/input.ts';
-import type { LogOptions } from '../../session/logging.ts';
+import { exportTargets } from './export-targets.ts';
+import { type Input, loadInput } from '../../session/input.ts';
 import {
   collect,
   configOption,
@@ -42,7 +41,37 @@ import type { Terminal } from '../../terminal/terminal.ts';
 import { count } from '../../terminal/text.ts';
 import { withOpenPlatforms } from '../../session/with-platforms.ts';
 
-const HELP = `
+const parameters = (command: Command) =>
+  command
+    .option('--app <address>', 'an application, TEAM/REGION/APP-ID; may be repeated', collect)
+    .option('--team <team>', 'all applications of a team (or TEAM/REGION); may be repeated', collect)
+    .option('--list <file>', 'applications, one on a line; - for standard input')
+    .option('--component <id>', 'only this component of the application (service_id); may be repeated', collect)
+    .addOption(filenameOption())
+    .addOption(configOption())
+    .addOption(platformOption())
+    .option('--to <folder>', 'write a file for each application there, in place of standard output')
+    .option('--force', 'replace files that are there')
+    .option('--store <name>', 'Store of the configuration that installs came from, where they do not say it')
+    .option(
+      '--schemas <place>',
+      'folder or address of the JSON Schemas of each kind, for editors (default: the schema that init wrote)',
+    )
+    .addOption(varOption())
+    .addOption(varFileOption())
+    .addOption(parallelismOption())
+    .addOption(logLevelOption())
+    .addOption(logFormatOption());
+
+type ExportOptions = OptionsOf<typeof parameters>;
+
+export const exportCommand = defineCommand({
+  isData: true,
+  about:
+    'Reads what an application has on the platform and writes it as manifests, then proves that a plan of them is empty. The way to bring what exists under git. Writes files only.',
+  exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.unreachable, EXIT.interrupted],
+  seeAlso: ['adopt', 'init', 'plan'],
+  examples: `
 Reads only. What was written is then planned against what was read: an empty plan proves that nothing would change.
 
 A server that speaks only the documented API lists neither components nor rules nor installs. There, name components with
@@ -57,109 +86,58 @@ Examples:
   portolan export -f manifests/ --to now                  # what the manifests name, as it is now
   portolan export -f manifests/ --team team-b --to manifests/team-b   # no name twice
 
-Take it over then, as it is: portolan adopt -f manifests/`;
-
-export const exportCommand: CommandDefinition = {
-  isData: true,
-  help: {
-    about:
-      'Reads what an application has on the platform and writes it as manifests, then proves that a plan of them is empty. The way to bring what exists under git. Writes files only.',
-    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.unreachable, EXIT.interrupted],
-    seeAlso: ['adopt', 'init', 'plan'],
-  },
-  define(command, invoke) {
-    command
-      .addOption(
-        new Option('--app <address>', 'an application, TEAM/REGION/APP-ID; may be repeated').argParser(collect),
-      )
-      .addOption(
-        new Option('--team <team>', 'all applications of a team (or TEAM/REGION); may be repeated').argParser(collect),
-      )
-      .addOption(new Option('--list <file>', 'applications, one on a line; - for standard input'))
-      .addOption(
-        new Option(
-          '--component <id>',
-          'only this component of the application (service_id); may be repeated',
-        ).argParser(collect),
-      )
-      .addOption(filenameOption())
-      .addOption(configOption())
-      .addOption(platformOption())
-      .addOption(new Option('--to <folder>', 'write a file for each application there, in place of standard output'))
-      .addOption(new Option('--force', 'replace files that are there'))
-      .addOption(
-        new Option('--store <name>', 'Store of the configuration that installs came from, where they do not say it'),
-      )
-      .addOption(
-        new Option(
-          '--schemas <place>',
-          'folder or address of the JSON Schemas of each kind, for editors (default: the schema that init wrote)',
+Take it over then, as it is: portolan adopt -f manifests/`,
+  parameters,
+  async run(surroundings, options) {
+    const { terminal } = surroundings;
+    const input = await inputOf(options, surroundings);
+    const invalid = reportProblems(input.problems, terminal);
+    if (invalid !== undefined) return invalid;
+    refuseUnknownStore(options.store, input);
+    return withOpenPlatforms(input, options, surroundings, async (platforms) => {
+      const { targets, others } = await exportTargets(options, input.desired, platforms, terminal);
+      const { applications, errors } = await readAll(targets, options, platforms, surroundings);
+      const readOf = new Map(applications.map((application) => [application.live, application]));
+      const reconciled = await surroundings.kinds.reconciled();
+      const written = exportApplications([...readOf.keys()], {
+        kinds: reconciled,
+        stores: input.configuration.stores,
+        store: options.store,
+        others,
+      });
+      const layout = {
+        to: options.to,
+        schemas: options.schemas,
+        redact: surroundings.redaction.redact,
+        kinds: surroundings.declarations,
+      };
+      const files = written.map((application) => filesOf(application, layout));
+      const proof = await prove(
+        { declared: surroundings.declarations, reconciled },
+        files.flat(),
+        new Map(
+          written.flatMap(({ name, live }) => {
+            const application = readOf.get(live);
+            return application === undefined ? [] : [[name, application] as const];
+          }),
         ),
-      )
-      .addOption(varOption())
-      .addOption(varFileOption())
-      .addOption(parallelismOption())
-      .addOption(logLevelOption())
-      .addOption(logFormatOption())
-      .addHelpText('after', HELP)
-      .action((options) => invoke((surroundings) => runExport(options, surroundings)));
-  },
-};
-
-interface ExportOptions extends ExportNaming, InputOptions, LogOptions {
-  readonly to?: string | undefined;
-  readonly force?: true | undefined;
-  readonly store?: string | undefined;
-  readonly schemas?: string | undefined;
-  readonly parallelism: number;
-}
-
-async function runExport(options: ExportOptions, surroundings: Surroundings): Promise<ExitCode> {
-  const { terminal } = surroundings;
-  const input = await inputOf(options, surroundings);
-  const invalid = reportProblems(input.problems, terminal);
-  if (invalid !== undefined) return invalid;
-  refuseUnknownStore(options.store, input);
-  return withOpenPlatforms(input, options, surroundings, async (platforms) => {
-    const { targets, others } = await exportTargets(options, input.desired, platforms, terminal);
-    const { applications, errors } = await readAll(targets, options, platforms, surroundings);
-    const readOf = new Map(applications.map((application) => [application.live, application]));
-    const reconciled = await surroundings.kinds.reconciled();
-    const written = exportApplications([...readOf.keys()], {
-      kinds: reconciled,
-      stores: input.configuration.stores,
-      store: options.store,
-      others,
+        operatorNames(input.configuration),
+        surroundings.clock.now(),
+      );
+      if (options.to !== undefined)
+        await refuseClashes(files.flat(), options.to, options.filename !== undefined, surroundings);
+      output(options, files.flat(), terminal);
+      account(options, written, files, terminal);
+      if (written.length > 0) tellProof(proof, terminal);
+      for (const { target, error } of errors) tellError(target, error, terminal);
+      const codes = [
+        ...errors.map(({ error }) => exitCodeOf(error.disposition)),
+        ...(proof.holds ? [] : [EXIT.failed]),
+      ];
+      return worstOf(codes) ?? EXIT.ok;
     });
-    const layout = {
-      to: options.to,
-      schemas: options.schemas,
-      redact: surroundings.redaction.redact,
-      kinds: surroundings.declarations,
-    };
-    const files = written.map((application) => filesOf(application, layout));
-    const proof = await prove(
-      { declared: surroundings.declarations, reconciled },
-      files.flat(),
-      new Map(
-        written.flatMap(({ name, live }) => {
-          const application = readOf.get(live);
-          return application === undefined ? [] : [[name, application] as const];
-        }),
-      ),
-      operatorNames(input.configuration),
-      surroundings.clock.now(),
-    );
-    if (options.to !== undefined)
-      await refuseClashes(files.flat(), options.to, options.filename !== undefined, surroundings);
-    output(options, files.flat(), terminal);
-    account(options, written, files, terminal);
-    if (written.length > 0) tellProof(proof, terminal);
-    for (const { target, error } of errors) tellError(target, error, terminal);
-    const codes = [...errors.map(({ error }) => exitCodeOf(error.disposition)), ...(proof.holds ? [] : [EXIT.failed])];
-    return worstOf(codes) ?? EXIT.ok;
-  });
-}
+  },
+});
 
 /** Manifests at hand are read only where some are named. */
 async function inputOf(

@@ -1,19 +1,22 @@
-import { Option } from '@commander-js/extra-typings';
 import type { Declarations } from '../../../kinds/kind.ts';
 import { loadConfiguration, operatorNames } from '../../../configuration/configuration.ts';
 import { loadManifests } from '../../../manifest/load.ts';
 import { PortolanError } from '../../../model/errors.ts';
 import { safeLine } from '../../../model/text.ts';
-import type { CommandDefinition, Surroundings } from '../../session/command.ts';
-import { EXIT, type ExitCode } from '../../session/exit-codes.ts';
+import { defineCommand, type Surroundings } from '../../session/command.ts';
+import { EXIT } from '../../session/exit-codes.ts';
 import { integerArgument } from '../../session/options.ts';
 import type { Answers } from './answers.ts';
 import { type FolderFile, fixedPaths, folderFiles, IGNORE_FILE, MANIFESTS, missingIgnores, SCHEMA } from './content.ts';
 import { addToFile, existingOf, writeFiles } from './folder.ts';
-import type { GivenAnswers } from './flags.ts';
 import { gatherAnswers } from './gather.ts';
 
-const HELP = `
+export const initCommand = defineCommand({
+  about:
+    "Initializes a project: writes the operator's configuration, a first application and the JSON Schema that editors check manifests with. Existing files are not replaced. Reads the platform to offer and check names, and changes nothing on it.",
+  exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.interrupted],
+  seeAlso: ['validate', 'plan', 'explain'],
+  examples: `
 On a terminal it asks for everything that no flag says, and offers what the platform lists; < returns to the question
 before. Flags are checked against the same lists. The platform is only read, and not at all with --offline.
 
@@ -24,58 +27,39 @@ Examples:
   portolan init
   portolan init shop
   portolan init shop --url http://127.0.0.1:7070 --team team-a --region region-1 --app-id 42
-  portolan init --auth-file /run/secrets/platform-token`;
-
-export const initCommand: CommandDefinition = {
-  help: {
-    about:
-      "Initializes a project: writes the operator's configuration, a first application and the JSON Schema that editors check manifests with. Existing files are not replaced. Reads the platform to offer and check names, and changes nothing on it.",
-    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.interrupted],
-    seeAlso: ['validate', 'plan', 'explain'],
-  },
-  define(command, invoke) {
+  portolan init --auth-file /run/secrets/platform-token`,
+  parameters: (command) =>
     command
       .argument('[folder]', 'where to begin (default: the working folder)')
-      .addOption(new Option('--url <address>', 'address of the platform'))
-      .addOption(new Option('--auth-env <name>', 'variable that holds the token (default: PORTOLAN_TOKEN)'))
-      .addOption(new Option('--auth-file <path>', 'file that holds the token, in place of a variable'))
-      .addOption(new Option('--auth-header <name>', 'header that carries the token').default('Authorization'))
-      .addOption(new Option('--team <team>', 'team of the application'))
-      .addOption(new Option('--region <region>', 'region of the application'))
-      .addOption(
-        new Option('--app-id <number>', 'number of the application').argParser(integerArgument(1, 999_999_999_999_999)),
-      )
-      .addOption(new Option('--name <name>', 'what other documents call the application (default: made of its name)'))
-      .addOption(new Option('--allow-plain-http', 'allow http:// to another machine: the token travels in clear'))
-      .addOption(new Option('--offline', 'do not read the platform: names are neither offered nor checked'))
-      .addOption(new Option('--force', 'replace the files of an earlier init'))
-      .addHelpText('after', HELP)
-      .action((folder, options) => invoke((surroundings) => init(folder ?? '.', options, surroundings)));
+      .option('--url <address>', 'address of the platform')
+      .option('--auth-env <name>', 'variable that holds the token (default: PORTOLAN_TOKEN)')
+      .option('--auth-file <path>', 'file that holds the token, in place of a variable')
+      .option('--auth-header <name>', 'header that carries the token', 'Authorization')
+      .option('--team <team>', 'team of the application')
+      .option('--region <region>', 'region of the application')
+      .option('--app-id <number>', 'number of the application', integerArgument(1, 999_999_999_999_999))
+      .option('--name <name>', 'what other documents call the application (default: made of its name)')
+      .option('--allow-plain-http', 'allow http:// to another machine: the token travels in clear')
+      .option('--offline', 'do not read the platform: names are neither offered nor checked')
+      .option('--force', 'replace the files of an earlier init'),
+  /** Nothing is written before every answer is there. */
+  async run(surroundings, options, [folder = '.']) {
+    const { terminal, env, signal, declarations } = surroundings;
+    if (options.force !== true) refuseExisting(folder, fixedPaths());
+    const answers = await gatherAnswers(options, surroundings);
+    const files = folderFiles(declarations, answers);
+    check(declarations, files);
+    if (options.force !== true)
+      refuseExisting(
+        folder,
+        files.map(({ path }) => path),
+      );
+    signal.throwIfAborted();
+    writeFiles(folder, files, options.force === true);
+    const ignores = addToFile(folder, IGNORE_FILE, missingIgnores);
+    terminal.out.write(report(folder, files, ignores, answers, env));
   },
-};
-
-interface InitOptions extends GivenAnswers {
-  readonly force?: true | undefined;
-}
-
-/** Nothing is written before every answer is there. */
-async function init(folder: string, options: InitOptions, surroundings: Surroundings): Promise<ExitCode> {
-  const { terminal, env, signal, declarations } = surroundings;
-  if (options.force !== true) refuseExisting(folder, fixedPaths());
-  const answers = await gatherAnswers(options, surroundings);
-  const files = folderFiles(declarations, answers);
-  check(declarations, files);
-  if (options.force !== true)
-    refuseExisting(
-      folder,
-      files.map(({ path }) => path),
-    );
-  signal.throwIfAborted();
-  writeFiles(folder, files, options.force === true);
-  const ignores = addToFile(folder, IGNORE_FILE, missingIgnores);
-  terminal.out.write(report(folder, files, ignores, answers, env));
-  return EXIT.ok;
-}
+});
 
 function refuseExisting(folder: string, paths: readonly string[]): void {
   const existing = existingOf(folder, paths);

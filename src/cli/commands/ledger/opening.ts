@@ -1,11 +1,12 @@
-import { Option } from '@commander-js/extra-typings';
+import { type Command, Option, type OptionValues } from '@commander-js/extra-typings';
 import type { ApplyWorld } from '../../../reconcile/apply/world.ts';
-import { fileExists } from '../../../ledger/files.ts';
+import { fileExists, realPath } from '../../../ledger/files.ts';
 import type { Ledger } from '../../../ledger/ledger.ts';
 import { PortolanError } from '../../../model/errors.ts';
 import type { Intent } from '../../../model/owned.ts';
 import type { Surroundings } from '../../session/command.ts';
 import { DEFAULT_LEDGER_FILE, warnOfOlder } from '../../session/open-ledger.ts';
+import { outputOption } from '../../session/options.ts';
 
 export interface LedgerOptions {
   /** `--ledger`: a file; absent for the default. */
@@ -20,6 +21,19 @@ export function ledgerFileOption() {
 /** Narrows by source; unlike `sourceOption` it stands for all of them when it is left out. */
 export function sourceFilterOption() {
   return new Option('--source <name>', 'only objects of this source');
+}
+
+/** Which ledger, and how the result is written. */
+export function ledgerOptions<Args extends unknown[], Own extends OptionValues>(command: Command<Args, Own>) {
+  return command.addOption(ledgerFileOption()).addOption(outputOption(['text', 'json']));
+}
+
+/** The same for commands about what is on record of one source, or of all. */
+export function recordOptions<Args extends unknown[], Own extends OptionValues>(command: Command<Args, Own>) {
+  return command
+    .addOption(ledgerFileOption())
+    .addOption(sourceFilterOption())
+    .addOption(outputOption(['text', 'json']));
 }
 
 /** An intent names its source only in its object's uid, `<source>:<scope>:…`. */
@@ -56,6 +70,29 @@ export function existingLedgerPath(options: LedgerOptions): string {
   });
 }
 
+/**
+ * For a file that a command is about to write.
+ * @throws PortolanError `invalid` when it is the ledger itself, or exists and was not to be replaced.
+ */
+export function refuseToOverwrite(file: string, ledger: string, overwrite: boolean): void {
+  if (!fileExists(file)) return;
+  if (realPath(file) === realPath(ledger)) {
+    throw new PortolanError({
+      code: 'cli/onto-itself',
+      disposition: 'invalid',
+      message: `${file} is the ledger itself. Nothing was written.`,
+      remedy: 'Name another file.',
+    });
+  }
+  if (overwrite) return;
+  throw new PortolanError({
+    code: 'cli/file-exists',
+    disposition: 'invalid',
+    message: `${file} exists already. Nothing was written.`,
+    remedy: 'Name another file, or add --overwrite to replace it.',
+  });
+}
+
 /** Opens the ledger for reading, beside whoever writes to it, and closes it afterwards. */
 export async function readingLedger<Result>(
   options: LedgerOptions,
@@ -65,13 +102,8 @@ export async function readingLedger<Result>(
   const path = existingLedgerPath(options);
   const { openSqliteLedger } = await import('../../../ledger/sqlite.ts');
   const { clock, random, who } = surroundings;
-  const ledger = await openSqliteLedger(path, {
-    clock,
-    random,
-    actor: who,
-    readOnly: true,
-    onOlder: warnOfOlder(surroundings.terminal),
-  });
+  const onOlder = warnOfOlder(surroundings.terminal);
+  const ledger = await openSqliteLedger(path, { clock, random, actor: who, readOnly: true, onOlder });
   try {
     return await work(ledger);
   } finally {

@@ -1,4 +1,3 @@
-import { Option } from '@commander-js/extra-typings';
 import type { ScopeReader } from '../../../kinds/reconciled.ts';
 import type { Ledger } from '../../../ledger/ledger.ts';
 import type { Configuration } from '../../../configuration/configuration.ts';
@@ -8,18 +7,23 @@ import { mustBeBoundRegion, mustBeBoundUrl } from '../../../reconcile/binding.ts
 import { type Decision, type HandResolved, resolveByHand } from '../../../reconcile/resolution/resolve-by-hand.ts';
 import { createScopeReader } from '../../../reconcile/scope-reader.ts';
 import { safeText } from '../../../model/text.ts';
-import type { CommandDefinition, Surroundings } from '../../session/command.ts';
+import { defineCommand } from '../../session/command.ts';
 import { readConfiguration } from '../../session/configuration.ts';
-import { EXIT, type ExitCode } from '../../session/exit-codes.ts';
-import { createLog, type LogOptions } from '../../session/logging.ts';
+import { EXIT } from '../../session/exit-codes.ts';
+import { createLog } from '../../session/logging.ts';
 import { configOption, logFormatOption, logLevelOption, outputOption } from '../../session/options.ts';
 import { timingOf } from '../../../reconcile/timing.ts';
 import { openPlatforms, type Platforms } from '../../session/platforms.ts';
 import { reportProblems } from '../../session/problems.ts';
-import { ledgerFileOption, type LedgerOptions, writingLedger } from './opening.ts';
-import { requiredReason, warn, writeJson } from './words.ts';
+import { ledgerFileOption, writingLedger } from './opening.ts';
+import { requiredReason, writeResult } from './words.ts';
 
-const HELP = `
+export const resolveCommand = defineCommand({
+  about:
+    'Settles one request whose outcome observation cannot decide, by the word of a person who has looked. What is said here is recorded with name and reason, and the next apply builds on it.',
+  exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.held, EXIT.unreachable, EXIT.locked],
+  seeAlso: ['ledger list', 'ledger retry', 'apply'],
+  examples: `
 For a request that was sent and whose outcome observation cannot decide. Look at the platform first: your word is
 recorded with your name, and the next apply builds on it. Nothing is sent to the platform.
 
@@ -29,90 +33,67 @@ recorded with your name, and the next apply builds on it. Nothing is sent to the
 
 Examples:
   portolan ledger resolve 3f9c21a07b54 --not-applied --reason "the application has no mysql, checked in the console"
-  portolan ledger resolve 3f9c21a07b54 --applied --id 17 --reason "install group 17 in the console"`;
-
-export const resolveCommand: CommandDefinition = {
-  help: {
-    about:
-      'Settles one request whose outcome observation cannot decide, by the word of a person who has looked. What is said here is recorded with name and reason, and the next apply builds on it.',
-    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.held, EXIT.unreachable, EXIT.locked],
-    seeAlso: ['ledger list', 'ledger retry', 'apply'],
-  },
-  define(command, invoke) {
+  portolan ledger resolve 3f9c21a07b54 --applied --id 17 --reason "install group 17 in the console"`,
+  parameters: (command) =>
     command
       .argument('<intent>', 'id of the intent, as portolan ledger list prints it')
-      .addOption(new Option('--applied', 'it was done'))
-      .addOption(new Option('--not-applied', 'it was not done'))
-      .addOption(new Option('--id <id>', 'with --applied: the http_rule_id of the rule, or the install group'))
-      .addOption(new Option('--reason <text>', 'how you know, for the history (required)'))
-      .addOption(new Option('--force', 'although the request may still arrive'))
-      .addOption(
-        new Option(
-          '--offline',
-          'do not ask the platform what the request made: the id of a rule, the components of an install',
-        ),
+      .option('--applied', 'it was done')
+      .option('--not-applied', 'it was not done')
+      .option('--id <id>', 'with --applied: the http_rule_id of the rule, or the install group')
+      .option('--reason <text>', 'how you know, for the history (required)')
+      .option('--force', 'although the request may still arrive')
+      .option(
+        '--offline',
+        'do not ask the platform what the request made: the id of a rule, the components of an install',
       )
       .addOption(ledgerFileOption())
       .addOption(configOption())
       .addOption(outputOption(['text', 'json']))
       .addOption(logLevelOption())
-      .addOption(logFormatOption())
-      .addHelpText('after', HELP)
-      .action((intent, options) => invoke((surroundings) => resolve(intent, options, surroundings)));
+      .addOption(logFormatOption()),
+  async run(surroundings, options, [intent]) {
+    const decision = decisionOf(options);
+    const reason = requiredReason(options.reason);
+    const operator = readConfiguration(options.config, surroundings);
+    const invalid = reportProblems(operator.problems, surroundings.terminal);
+    if (invalid !== undefined) return invalid;
+    const { configuration, file } = operator;
+    const platforms = openPlatforms({ configuration, file, surroundings, log: await createLog(options, surroundings) });
+    let resolved: HandResolved;
+    try {
+      resolved = await writingLedger('ledger resolve', options, surroundings, (world) =>
+        resolveByHand(
+          { ...world, timing: timingOf(configuration.settings) },
+          {
+            intent,
+            decision,
+            reason,
+            force: options.force === true,
+            platform: (scope) =>
+              options.offline === true
+                ? Promise.resolve(undefined)
+                : readerOf(scope, platforms, configuration, world.ledger),
+          },
+        ),
+      );
+    } finally {
+      await platforms.close();
+    }
+    const { object = null, warnings } = resolved;
+    const result = { intent, decision: decision.type, object, warnings };
+    writeResult(options, surroundings, result, safeText(account(resolved, decision)), warnings);
   },
-};
+});
 
-interface ResolveOptions extends LedgerOptions, LogOptions {
+function decisionOf({
+  applied,
+  notApplied,
+  id,
+}: {
   readonly applied?: true | undefined;
   readonly notApplied?: true | undefined;
   readonly id?: string | undefined;
-  readonly reason?: string | undefined;
-  readonly force?: true | undefined;
-  readonly offline?: true | undefined;
-  readonly config?: string | undefined;
-  readonly output: 'text' | 'json';
-}
-
-async function resolve(intent: string, options: ResolveOptions, surroundings: Surroundings): Promise<ExitCode> {
-  const decision = decisionOf(options);
-  const reason = requiredReason(options.reason);
-  const { terminal } = surroundings;
-  const operator = readConfiguration(options.config, surroundings);
-  const invalid = reportProblems(operator.problems, terminal);
-  if (invalid !== undefined) return invalid;
-  const { configuration, file } = operator;
-  const platforms = openPlatforms({ configuration, file, surroundings, log: await createLog(options, surroundings) });
-  let resolved: HandResolved;
-  try {
-    resolved = await writingLedger('ledger resolve', options, surroundings, (world) =>
-      resolveByHand(
-        { ...world, timing: timingOf(configuration.settings) },
-        {
-          intent,
-          decision,
-          reason,
-          force: options.force === true,
-          platform: (scope) =>
-            options.offline === true
-              ? Promise.resolve(undefined)
-              : readerOf(scope, platforms, configuration, world.ledger),
-        },
-      ),
-    );
-  } finally {
-    await platforms.close();
-  }
-  if (options.output === 'json') {
-    const { object = null, warnings } = resolved;
-    writeJson({ intent, decision: decision.type, object, warnings }, terminal);
-  } else {
-    terminal.out.write(safeText(account(resolved, decision)));
-    warn(resolved.warnings, terminal);
-  }
-  return EXIT.ok;
-}
-
-function decisionOf({ applied, notApplied, id }: ResolveOptions): Decision {
+}): Decision {
   if ((applied === true) === (notApplied === true)) {
     throw new PortolanError({
       code: 'cli/no-decision',

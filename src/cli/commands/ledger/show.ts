@@ -6,49 +6,17 @@ import { PortolanError } from '../../../model/errors.ts';
 import type { Json } from '../../../model/json.ts';
 import type { HistoryRow, Intent, OwnedObject } from '../../../model/owned.ts';
 import { safeLine } from '../../../model/text.ts';
-import type { CommandDefinition, Surroundings } from '../../session/command.ts';
-import { EXIT, type ExitCode } from '../../session/exit-codes.ts';
+import { defineCommand } from '../../session/command.ts';
+import { EXIT } from '../../session/exit-codes.ts';
 import { configOption, outputOption } from '../../session/options.ts';
 import { renderTable } from '../../terminal/table.ts';
 import { sentences } from '../../terminal/text.ts';
 import { doubtJson, doubtText, type DoubtView, doubtView } from './doubt.ts';
-import { isOfSource, ledgerFileOption, type LedgerOptions, readingLedger, sourceFilterOption } from './opening.ts';
+import { isOfSource, ledgerFileOption, readingLedger, sourceFilterOption } from './opening.ts';
 import { historyTable, instant, pairs, writeJson } from './words.ts';
 
 /** Of each object; `ledger history --uid` shows as many as are asked for. */
 const HISTORY_LIMIT = 50;
-
-const EXAMPLES = `
-Examples:
-  portolan ledger show StoreInstall/shop-db
-  portolan ledger show default:default/team-a/region-1/42:StoreInstall:install/shop-db
-  portolan ledger show 3f9c21a07b54          # an intent
-  portolan ledger show Platform/default      # the URL and the regions that the ledger is bound to`;
-
-export const showCommand: CommandDefinition = {
-  help: {
-    about:
-      'Shows everything that is on record about one resource, object or request: what was applied last, what it was before, and its history. Works beside a running controller.',
-    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid],
-    seeAlso: ['ledger list', 'ledger history'],
-  },
-  define(command, invoke) {
-    command
-      .argument('<name>', 'uid of an object, resource (Kind/name), or id of an intent')
-      .addOption(ledgerFileOption())
-      .addOption(sourceFilterOption())
-      .addOption(configOption())
-      .addOption(outputOption(['text', 'json']))
-      .addHelpText('after', EXAMPLES)
-      .action((name, options) => invoke((surroundings) => show(name, options, surroundings)));
-  },
-};
-
-interface ShowOptions extends LedgerOptions {
-  readonly source?: string | undefined;
-  readonly config?: string | undefined;
-  readonly output: 'text' | 'json';
-}
 
 /** What a name stands for. */
 interface Found {
@@ -60,28 +28,48 @@ interface Found {
   readonly platforms: readonly BoundPlatform[];
 }
 
-async function show(name: string, options: ShowOptions, surroundings: Surroundings): Promise<ExitCode> {
-  const { terminal } = surroundings;
-  const view = doubtView(options, surroundings);
-  const found = await readingLedger(options, surroundings, (ledger) => find(ledger, name, options.source));
-  if (options.output === 'json') {
-    const intents = found.intents.map((intent) => (isPending(intent.state) ? doubtJson(intent, view) : intent));
-    writeJson({ objects: found.objects, intents, history: found.history, platforms: found.platforms }, terminal);
-    return EXIT.ok;
-  }
-  const { objects, intents, history, platforms } = found;
-  const parts = [
-    ...(objects.length + intents.length + platforms.length === 0
-      ? [`${safeLine(name)} is no longer on record.\n`]
-      : []),
-    ...objects.map(objectText),
-    ...intents.map((intent) => intentText(intent, view)),
-    ...platforms.map(platformText),
-    `History, newest first\n${history.length === 0 ? '  none\n' : historyTable(history, new Set(history.map((row) => row.scope)).size > 1)}`,
-  ];
-  terminal.out.write(parts.join('\n'));
-  return EXIT.ok;
-}
+export const showCommand = defineCommand({
+  about:
+    'Shows everything that is on record about one resource, object or request: what was applied last, what it was before, and its history. Works beside a running controller.',
+  exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid],
+  seeAlso: ['ledger list', 'ledger history'],
+  examples: `
+Examples:
+  portolan ledger show StoreInstall/shop-db
+  portolan ledger show default:default/team-a/region-1/42:StoreInstall:install/shop-db
+  portolan ledger show 3f9c21a07b54          # an intent
+  portolan ledger show Platform/default      # the URL and the regions that the ledger is bound to`,
+  parameters: (command) =>
+    command
+      .argument('<name>', 'uid of an object, resource (Kind/name), or id of an intent')
+      .addOption(ledgerFileOption())
+      .addOption(sourceFilterOption())
+      .addOption(configOption())
+      .addOption(outputOption(['text', 'json'])),
+  async run(surroundings, options, [name]) {
+    const { terminal } = surroundings;
+    const view = doubtView(options, surroundings);
+    const found = await readingLedger(options, surroundings, (ledger) => find(ledger, name, options.source));
+    if (options.output === 'json') {
+      const intents = found.intents.map((intent) => (isPending(intent.state) ? doubtJson(intent, view) : intent));
+      return writeJson(
+        { objects: found.objects, intents, history: found.history, platforms: found.platforms },
+        terminal,
+      );
+    }
+    const { objects, intents, history, platforms } = found;
+    const parts = [
+      ...(objects.length + intents.length + platforms.length === 0
+        ? [`${safeLine(name)} is no longer on record.\n`]
+        : []),
+      ...objects.map(objectText),
+      ...intents.map((intent) => intentText(intent, view)),
+      ...platforms.map(platformText),
+      `History, newest first\n${history.length === 0 ? '  none\n' : historyTable(history, new Set(history.map((row) => row.scope)).size > 1)}`,
+    ];
+    terminal.out.write(parts.join('\n'));
+  },
+});
 
 async function find(ledger: Ledger, name: string, source: string | undefined): Promise<Found> {
   const platforms = await boundPlatforms(ledger);

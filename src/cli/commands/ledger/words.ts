@@ -79,8 +79,17 @@ export function writeJson(result: object, { out }: Pick<Terminal, 'out'>): void 
   out.write(`${JSON.stringify({ formatVersion: 1, ...result }, null, 2)}\n`);
 }
 
-export function warn(warnings: readonly string[], { err }: Pick<Terminal, 'err'>): void {
-  for (const warning of warnings) err.write(`warning: ${safeText(warning)}\n`);
+/** A result for programs or for people, whichever was asked for; a program finds its warnings in it. */
+export function writeResult(
+  { output }: { readonly output: 'text' | 'json' },
+  { terminal }: { readonly terminal: Pick<Terminal, 'out' | 'err'> },
+  result: object,
+  text: string,
+  warnings: readonly string[] = [],
+): void {
+  if (output === 'json') return writeJson(result, terminal);
+  terminal.out.write(text);
+  for (const warning of warnings) terminal.err.write(`warning: ${safeText(warning)}\n`);
 }
 
 /** @throws PortolanError `invalid` for a reason that says nothing: it is all that later readers have. */

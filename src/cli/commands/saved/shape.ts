@@ -13,21 +13,17 @@ const resource = objectOf('A manifest, checked, with its values filled in.', {
   position: objectOf('Where it stood.', { file: text, line: count, column: count }),
 });
 
-const allowed = objectOf(
-  'What it was made with.',
-  {
-    prune: trueOrFalse,
-    adopt: { anyOf: [{ type: 'string', const: 'all' }, arrayOf(text)] },
-    targets: nullable(arrayOf(text)),
-    maxShare: nullable({ type: 'number', minimum: 0, maximum: 1 }),
-    maxPrunes: nullable(count),
-    allowEmpty: trueOrFalse,
-    allowShrunk: trueOrFalse,
-    allowRewind: trueOrFalse,
-    firstInstall: arrayOf(text),
-  },
-  ['firstInstall'],
-);
+const allowed = objectOf('What it was made with.', {
+  prune: trueOrFalse,
+  adopt: { anyOf: [{ type: 'string', const: 'all' }, arrayOf(text)] },
+  targets: nullable(arrayOf(text)),
+  maxShare: nullable({ type: 'number', minimum: 0, maximum: 1 }),
+  maxPrunes: nullable(count),
+  allowEmpty: trueOrFalse,
+  allowShrunk: trueOrFalse,
+  allowRewind: trueOrFalse,
+  'firstInstall?': arrayOf(text),
+});
 
 const savedPlan = objectOf('A plan in a file.', {
   format: text,

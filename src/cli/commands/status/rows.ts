@@ -5,7 +5,8 @@ import type { Prepared } from '../../../reconcile/reconcile.ts';
 import type { Survey } from '../../../reconcile/survey.ts';
 import type { Mark } from '../../terminal/drawing/glyphs.ts';
 import { count } from '../../terminal/text.ts';
-import type { Remedy, StandingGroup } from './standing.ts';
+import type { Remedy } from '../../../views/model.ts';
+import type { StandingGroup } from './standing.ts';
 
 /** How a resource stands. `Unknown`: it was not compared, because its application could not be read. */
 export type State = 'InSync' | 'OutOfSync' | 'Held' | 'Waiting' | 'Suspended' | 'Reported' | 'Unknown';

@@ -1,5 +1,6 @@
 import { safeLine } from '../../../model/text.ts';
 import type { EpochMs } from '../../../model/time.ts';
+import type { Remedy } from '../../../views/model.ts';
 import type { Paint, TextRole } from '../../../report/text.ts';
 import { shortDuration } from '../../terminal/age.ts';
 import type { Surroundings } from '../../session/command.ts';
@@ -156,14 +157,6 @@ export function standingLines(
 function ageCell(sinceMs: EpochMs | undefined, { isTerminal, nowMs }: Reader): string | undefined {
   if (sinceMs === undefined) return undefined;
   return isTerminal ? shortDuration(nowMs - sinceMs) : new Date(sinceMs).toISOString();
-}
-
-/** What to do about something that waits for a person. */
-export interface Remedy {
-  readonly about: string;
-  /** As the table has it, which may be cut there. */
-  readonly why: string;
-  readonly what: string;
 }
 
 /** Below a table in which nothing is cut, why need not be said again. */

@@ -1,61 +1,23 @@
 import { safeLine } from '../../../model/text.ts';
 import type { Glyphs, Mark } from '../../terminal/drawing/glyphs.ts';
-import { paintMark, type Reader, type Remedy } from '../status/standing.ts';
+import type { ViewState } from '../../../views/model.ts';
+import type { TreeNode } from '../../../views/tree.ts';
+import { shortDuration } from '../../terminal/age.ts';
+import { paintMark, type Reader } from '../status/standing.ts';
 import { reasonTableLines, tableLines } from '../../terminal/table.ts';
 import { count, displayWidth } from '../../terminal/text.ts';
-
-/** How one thing of an application stands. */
-export type TreeState =
-  | 'in-sync'
-  /** The platform moved away from what was applied. */
-  | 'drifted'
-  /** The manifests want something else, or something more. */
-  | 'to-change'
-  | 'held'
-  /** It exists and somebody else made it: held until it is adopted. */
-  | 'not-ours'
-  | 'waiting'
-  | 'suspended'
-  /** It differs, and by its annotation that is only told. */
-  | 'reported'
-  /** It was not compared. */
-  | 'unknown'
-  /** Ours by the ledger, and git does not name it any more. */
-  | 'withdrawn'
-  /** The platform has it, and no manifest names it. */
-  | 'not-in-manifests';
-
-/** One line of the tree and what hangs below it. */
-export interface TreeNode {
-  /** `application`, `port`, or the noun of a kind. */
-  readonly type: string;
-  /** `Component/shop-web`; what has no manifest is named by what it is. */
-  readonly name: string;
-  /** What tells it from others: `http WEB, inner and outer`. */
-  readonly facts: string;
-  readonly state: TreeState;
-  /** Why it is not in sync; empty where that goes without saying. */
-  readonly reason: string;
-  readonly children: readonly TreeNode[];
-}
-
-/** What is printed, from here or from a server. */
-export interface Forest {
-  readonly revision: string | null;
-  readonly applications: readonly TreeNode[];
-  /** What could not be seen, and what to do about it. */
-  readonly notes: readonly Remedy[];
-}
 
 interface StateFace {
   readonly mark: Mark;
   readonly words: string;
 }
 
-const FACES: Readonly<Record<TreeState, StateFace>> = {
+const FACES: Readonly<Record<ViewState, StateFace>> = {
   'in-sync': { mark: 'good', words: 'in sync' },
+  unhealthy: { mark: 'bad', words: 'not healthy' },
   drifted: { mark: 'change', words: 'drifted' },
   'to-change': { mark: 'change', words: 'to change' },
+  failing: { mark: 'bad', words: 'failing' },
   held: { mark: 'held', words: 'held' },
   'not-ours': { mark: 'held', words: 'not ours' },
   waiting: { mark: 'waiting', words: 'waiting' },
@@ -89,11 +51,10 @@ export function treeLines(roots: readonly TreeNode[], reader: Reader): readonly 
     const sign = isTerminal ? `${glyphs.marks[FACES[state].mark]} ` : '';
     return `${lead}${sign}${safeLine(name)}`;
   });
-  const cells = rows.map(({ node: { facts, state, reason } }, at) => [
-    `${named[at]}${facts === '' ? '' : `  ${safeLine(facts)}`}`,
-    FACES[state].words,
-    reason,
-  ]);
+  const cells = rows.map(({ node }, at) => {
+    const facts = [node.facts, ageOf(node, reader)].filter((part) => part !== '').join(', ');
+    return [`${named[at]}${facts === '' ? '' : `  ${safeLine(facts)}`}`, FACES[node.state].words, node.reason];
+  });
   // Facts may be cut, names not.
   const narrowest = Math.max(0, ...named.map(displayWidth));
   const layout = [
@@ -115,6 +76,13 @@ export function treeLines(roots: readonly TreeNode[], reader: Reader): readonly 
   );
 }
 
+/** How old the facts below an application are, where a controller observed them. */
+function ageOf({ observedMs }: TreeNode, { isTerminal, nowMs }: Reader): string {
+  if (observedMs === undefined) return '';
+  if (observedMs === null) return 'not observed yet';
+  return `observed ${isTerminal ? `${shortDuration(nowMs - observedMs)} ago` : new Date(observedMs).toISOString()}`;
+}
+
 function rowsOf(node: TreeNode, lead: string, below: string, glyphs: Glyphs): readonly TreeRow[] {
   const { branch, last, through, none } = glyphs.tree;
   const children = node.children.flatMap((child, at) =>
@@ -127,13 +95,13 @@ function rowsOf(node: TreeNode, lead: string, below: string, glyphs: Glyphs): re
 
 /** `2 applications: 10 in sync, 1 held, 3 not in the manifests.` */
 export function treeSummary(roots: readonly TreeNode[]): string {
-  const counts = new Map<TreeState, number>();
+  const counts = new Map<ViewState, number>();
   const add = ({ state, children }: TreeNode): void => {
     counts.set(state, (counts.get(state) ?? 0) + 1);
     children.forEach(add);
   };
   for (const { children } of roots) children.forEach(add);
-  const parts = (Object.keys(FACES) as TreeState[]).flatMap((state) => {
+  const parts = (Object.keys(FACES) as ViewState[]).flatMap((state) => {
     const amount = counts.get(state) ?? 0;
     return amount > 0 ? [`${amount} ${FACES[state].words}`] : [];
   });

@@ -1,3 +1,10 @@
+import type { ApplicationDetails } from '../../../controller/api.ts';
+import type { ReconciledKinds } from '../../../kinds/define.ts';
+import { shownLines } from '../../../reconcile/shown.ts';
+import type { Survey } from '../../../reconcile/survey.ts';
+import { answeredView, type ListedApplication } from '../../../views/answered.ts';
+import { observedView, unreadView } from '../../../views/observed.ts';
+import { type Forest, treeOf } from '../../../views/tree.ts';
 import { silentHooks } from '../../../reconcile/apply/world.ts';
 import { scopeKey } from '../../../model/ids.ts';
 import type { CommandDefinition, Surroundings } from '../../session/command.ts';
@@ -7,14 +14,12 @@ import { applicationArgument, type ServerFlags } from '../../server/options.ts';
 import { type Session, type SessionOptions, surveyAll, withSession } from '../../session/session.ts';
 import { type Reader, readerOf, remedyLines } from '../status/standing.ts';
 import { unknownApplication } from '../../session/unknown-application.ts';
-import { applicationTree } from './application.ts';
-import { inventoryOf } from './inventory.ts';
-import { type Forest, type TreeNode, treeLines, treeSummary } from './node.ts';
+import { treeLines, treeSummary } from './node.ts';
 import { addViewedOptions, addViewOptions } from '../status/view-options.ts';
 
 const EXAMPLES = `
-What no manifest names is shown too, as far as the platform lists it. With --server, only what the controller has on record
-is: its ports and rules need a token of the role operator.
+What no manifest names is shown too, as far as the platform lists it. With --server, the controller shows what it observed
+last, and when: that is less of what no manifest names.
 
 Examples:
   portolan tree -f manifests/
@@ -36,7 +41,7 @@ export const treeCommand: CommandDefinition = {
       ),
     )
       .addHelpText('after', EXAMPLES)
-      .action((application, options) => invoke((surroundings) => treeHereOrThere(application, options, surroundings)));
+      .action((application, options) => invoke((surroundings) => tree(application, options, surroundings)));
   },
 };
 
@@ -45,52 +50,68 @@ interface TreeOptions extends SessionOptions, ServerFlags {
   readonly output: 'text' | 'json';
 }
 
-/** The packages for talking to a server are loaded only where there is one. */
-async function treeHereOrThere(
+async function tree(
   application: string | undefined,
   options: TreeOptions,
   surroundings: Surroundings,
 ): Promise<ExitCode> {
-  if (options.server === undefined) return treeHere(application, options, surroundings);
-  const { forestOfServer } = await import('../../server/tree.ts');
-  const { forest, exitCode } = await forestOfServer(application, options, surroundings);
-  writeForest(forest, options, surroundings);
-  return exitCode;
-}
-
-function treeHere(
-  application: string | undefined,
-  options: TreeOptions,
-  surroundings: Surroundings,
-): Promise<ExitCode> {
+  if (options.server !== undefined) {
+    const { forest, exitCode } = await forestOfServer(application, options, surroundings);
+    writeForest(forest, options, surroundings);
+    return exitCode;
+  }
   return withSession(options, surroundings, true, async (session) => {
     const survey = await surveyAll(only(session, application), silentHooks);
-    const kinds = await surroundings.kinds.reconciled();
-    const inventories = await Promise.all(survey.prepared.map((prepared) => inventoryOf(kinds, prepared)));
-    const lost = survey.errors.map(
-      ({ application: name, error }): TreeNode => ({
-        type: 'application',
-        name,
-        facts: '',
-        state: 'unknown',
-        reason: error.message,
-        children: [],
-      }),
-    );
-    const notes = [
-      ...survey.errors.map(({ application: about, error }) => ({ about, why: error.message, what: error.remedy })),
-      ...inventories.flatMap(({ prepared, unseen }) =>
-        unseen.map((what) => ({ about: scopeKey(prepared.scope), why: '', what: `not shown: ${what}` })),
-      ),
-    ];
-    const forest = {
-      revision: survey.document.revision,
-      applications: [...inventories.map((inventory) => applicationTree(kinds, inventory)), ...lost],
-      notes,
-    };
-    writeForest(forest, options, surroundings);
+    writeForest(await forestOf(survey, await surroundings.kinds.reconciled()), options, surroundings);
     return planExitCode(survey.document, false);
   });
+}
+
+async function forestOf({ prepared, errors, document }: Survey, kinds: ReconciledKinds): Promise<Forest> {
+  const shown = await Promise.all(prepared.map(async (one) => ({ one, ...(await shownLines(one, kinds, 'all')) })));
+  return {
+    revision: document.revision,
+    applications: [
+      ...shown.map(({ one, lines }) => observedView(one, lines)),
+      ...errors.map(({ application, error }) => unreadView(application, error.message)),
+    ].map(treeOf),
+    notes: [
+      ...errors.map(({ application, error }) => ({ about: application, why: error.message, what: error.remedy })),
+      ...shown.flatMap(({ one, unseen }) =>
+        unseen.map((what) => ({ about: scopeKey(one.scope), why: '', what: `not shown: ${what}` })),
+      ),
+    ],
+  };
+}
+
+/** What a controller observed last. The packages for talking to a server are loaded only where there is one. */
+async function forestOfServer(
+  name: string | undefined,
+  options: TreeOptions,
+  surroundings: Surroundings,
+): Promise<{ readonly forest: Forest; readonly exitCode: ExitCode }> {
+  const { openServer } = await import('../../server/client.ts');
+  const server = openServer(options, surroundings);
+  const ids: string[] = [];
+  if (name === undefined) for await (const one of server.list('applications')) ids.push((one as ListedApplication).id);
+  else ids.push(name);
+  const answers: ApplicationDetails[] = [];
+  for (const id of ids)
+    answers.push(
+      (await server.get(
+        `applications/${encodeURIComponent(applicationArgument(id))}`,
+        'conditions',
+      )) as ApplicationDetails,
+    );
+  const views = answers.map(answeredView);
+  const isHeld = views.some((view) =>
+    [view, ...view.resources].some(({ state }) => state === 'held' || state === 'not-ours'),
+  );
+  const [first] = answers;
+  return {
+    forest: { revision: first?.lastAppliedRevision ?? null, applications: views.map(treeOf), notes: [] },
+    exitCode: isHeld ? EXIT.held : EXIT.ok,
+  };
 }
 
 /** @throws PortolanError `invalid` when the manifests have no such application. */

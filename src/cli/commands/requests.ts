@@ -1,0 +1,107 @@
+import { PortolanError } from '../../model/errors.ts';
+import { openServer } from '../server/client.ts';
+import { applicationArgument, serverOption, tokenFileOption } from '../server/options.ts';
+import { defineCommand } from '../session/command.ts';
+import { EXIT } from '../session/exit-codes.ts';
+import { count } from '../terminal/text.ts';
+
+/** Commands that request something of a running controller. */
+
+const EXIT_CODES = [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.unreachable, EXIT.interrupted];
+
+export const syncCommand = defineCommand({
+  about:
+    'Asks a running controller to look at an application at once rather than when its time comes. What comes of it is told by events. Needs a token of an operator.',
+  exitCodes: EXIT_CODES,
+  seeAlso: ['events', 'status', 'run'],
+  examples: `
+Examples:
+  portolan sync --server http://127.0.0.1:7780 shop
+  portolan sync --all`,
+  parameters: (command) =>
+    command
+      .argument('[name]', 'the application', applicationArgument)
+      .addOption(serverOption())
+      .addOption(tokenFileOption())
+      .option('--all', 'look at the source and at every application'),
+  async run(surroundings, options, [name]) {
+    if ((name === undefined) === (options.all !== true))
+      throw new PortolanError({
+        code: 'cli/one-or-all',
+        disposition: 'invalid',
+        message: 'Either one application or --all is wanted. Nothing was done.',
+        remedy: 'Run portolan sync NAME, or portolan sync --all.',
+      });
+    const server = openServer(options, surroundings);
+    const path = name === undefined ? 'sync' : `applications/${encodeURIComponent(name)}/sync`;
+    const { syncing } = (await server.post(path, 'syncing')) as { readonly syncing: readonly string[] };
+    const what = name === undefined ? `the source and ${count(syncing.length, 'application')}` : `Application/${name}`;
+    surroundings.terminal.out.write(`asked for a look at ${what}; portolan events --follow tells what comes of it\n`);
+  },
+});
+
+/** Nothing is written for an application until it is resumed, over restarts of the server too. */
+export const suspendCommand = defineCommand({
+  about:
+    'Tells a running controller to write nothing for an application until it is resumed, over its restarts too. What the platform has stays as it is. Needs a token of an operator.',
+  exitCodes: EXIT_CODES,
+  seeAlso: ['resume', 'status', 'events'],
+  examples: `
+Examples:
+  portolan suspend --server http://127.0.0.1:7780 shop --reason 'database is being moved, see OPS-17'`,
+  parameters: (command) =>
+    command
+      .argument('<name>', 'the application', applicationArgument)
+      .addOption(serverOption())
+      .addOption(tokenFileOption())
+      .option('--reason <text>', 'why, for whoever finds it suspended', 'not given'),
+  async run(surroundings, { reason, ...options }, [name]) {
+    const path = `applications/${encodeURIComponent(name)}/suspend`;
+    await openServer(options, surroundings).post(path, 'id', { reason });
+    surroundings.terminal.out.write(
+      `Application/${name} is suspended: nothing is written for it until portolan resume ${name}\n`,
+    );
+  },
+});
+
+export const resumeCommand = defineCommand({
+  about:
+    'Ends the suspension of an application: the controller looks at it again at once. Needs a token of an operator.',
+  exitCodes: EXIT_CODES,
+  seeAlso: ['suspend', 'status', 'events'],
+  examples: `
+Examples:
+  portolan resume --server http://127.0.0.1:7780 shop`,
+  parameters: (command) =>
+    command
+      .argument('<name>', 'the application', applicationArgument)
+      .addOption(serverOption())
+      .addOption(tokenFileOption()),
+  async run(surroundings, options, [name]) {
+    await openServer(options, surroundings).post(`applications/${encodeURIComponent(name)}/resume`, 'id');
+    surroundings.terminal.out.write(`Application/${name} goes on\n`);
+  },
+});
+
+/** Lets the one plan through that has this digest; a plan that differs by anything needs a word of its own. */
+export const approveCommand = defineCommand({
+  about:
+    'A guard that held a change names the digest of its plan. This lets through that plan, and no other: when anything in it is different by then, it is held again. Needs a token of an operator.',
+  exitCodes: EXIT_CODES,
+  seeAlso: ['plan', 'status', 'events'],
+  examples: `
+Examples:
+  portolan status --server http://127.0.0.1:7780      # has the digest of what waits for approval
+  portolan approve --server http://127.0.0.1:7780 shop 3f9a...`,
+  parameters: (command) =>
+    command
+      .argument('<name>', 'the application', applicationArgument)
+      .argument('<digest>', 'of the plan, as status and plan show it')
+      .addOption(serverOption())
+      .addOption(tokenFileOption()),
+  async run(surroundings, options, [name, digest]) {
+    const path = `applications/${encodeURIComponent(name)}/approve`;
+    await openServer(options, surroundings).post(path, 'id', { digest });
+    surroundings.terminal.out.write(`the plan ${digest} of Application/${name} is approved\n`);
+  },
+});

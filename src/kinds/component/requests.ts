@@ -1,0 +1,110 @@
+import type { PortProtocol, PortRecord } from '../../model/observed.ts';
+import type { Answer } from '../../platform/answer.ts';
+import { decodePort } from '../../platform/decode.ts';
+import { checkedApp, paths } from '../../platform/operations.ts';
+import {
+  checkedAlias,
+  checkedId,
+  checkedPort,
+  checkedProtocol,
+  checkedServiceName,
+  refuse,
+} from '../../platform/request-values.ts';
+import type { WireObject } from '../../platform/transport.ts';
+import type { ClassifierRow, WriteEvidence } from '../../platform/verdict.ts';
+import { type AppAddress, defineWrite, NO_EVIDENCE } from '../../platform/writes.ts';
+import answers from './answers.json' with { type: 'json' };
+
+/** What answers to writes of ports prove, besides the platform's table. */
+export const portAnswers = answers as unknown as readonly ClassifierRow[];
+
+interface OfComponent {
+  readonly app: AppAddress;
+  readonly serviceId: string;
+}
+
+interface OfPort extends OfComponent {
+  readonly port: number;
+}
+
+export type PortActionFields =
+  | { readonly action: 'open_outer' | 'close_outer' | 'open_inner' | 'close_inner' }
+  | { readonly action: 'change_protocol'; readonly protocol: PortProtocol }
+  | { readonly action: 'change_port_alias'; readonly alias: string; readonly serviceName: string };
+
+export interface PortRequestFields {
+  readonly port: number;
+  readonly protocol: PortProtocol;
+  readonly alias?: string;
+  /** Always sent: a real server requires it. */
+  readonly inner: boolean;
+}
+
+export const addPort = defineWrite<OfComponent & { readonly port: PortRequestFields }>('addPort', {
+  method: 'POST',
+  class: 'duplicate-rejecting',
+  rows: portAnswers,
+  request: ({ app, serviceId, port }) => ({
+    path: paths.ports(checkedApp(app), checkedId(serviceId, 'component id')),
+    body: {
+      port: String(checkedPort(port.port)), // documented as a string; a real server takes either
+      protocol: checkedProtocol(port.protocol),
+      ...(port.alias === undefined ? {} : { port_alias: checkedAlias(port.alias) }),
+      is_inner_service: port.inner,
+    },
+  }),
+  evidence: (answer, { port }) => portEvidence(answer, port.port),
+});
+
+export const updatePort = defineWrite<OfPort & { readonly change: PortActionFields }>('updatePort', {
+  method: 'PUT',
+  class: 'target-state',
+  rows: portAnswers,
+  request: ({ change, ...port }) => ({ path: portPath(port), body: actionBody(change) }),
+  evidence: (answer, { port }) => portEvidence(answer, port),
+});
+
+export const deletePort = defineWrite<OfPort>('deletePort', {
+  method: 'DELETE',
+  class: 'target-state',
+  rows: portAnswers,
+  request: (port) => ({ path: portPath(port) }),
+  evidence: () => NO_EVIDENCE,
+});
+
+function portPath({ app, serviceId, port }: OfPort): string {
+  return paths.port(checkedApp(app), checkedId(serviceId, 'component id'), checkedPort(port));
+}
+
+function actionBody(change: PortActionFields): WireObject {
+  switch (change.action) {
+    case 'open_outer':
+    case 'close_outer':
+    case 'open_inner':
+    case 'close_inner':
+      return { action: change.action };
+    case 'change_protocol':
+      return { action: change.action, protocol: checkedProtocol(change.protocol) };
+    case 'change_port_alias':
+      return {
+        action: change.action,
+        port_alias: checkedAlias(change.alias),
+        k8s_service_name: checkedServiceName(change.serviceName),
+      };
+    default: {
+      const { action } = change satisfies never as PortActionFields;
+      return refuse('action', 'a documented port action', action);
+    }
+  }
+}
+
+/** The body of port operations is not documented, so a 2xx is enough; but a body about another port is no proof. */
+function portEvidence({ json }: Answer, port: number): (WriteEvidence & { readonly port?: PortRecord }) | string {
+  let record: PortRecord;
+  try {
+    record = decodePort(json, 'port');
+  } catch {
+    return NO_EVIDENCE;
+  }
+  return record.port === port ? { type: 'port', port: record } : `the platform answered for port ${record.port}`;
+}

@@ -1,0 +1,91 @@
+import type { RuleRecord } from '../../model/observed.ts';
+import { decodeRule } from '../../platform/decode.ts';
+import { checkedApp, paths } from '../../platform/operations.ts';
+import { checkedId } from '../../platform/request-values.ts';
+import { ruleBody, type RuleFields } from '../../platform/rule-wire.ts';
+import type { ClassifierRow, WriteEvidence } from '../../platform/verdict.ts';
+import { type AppAddress, defineWrite, NO_EVIDENCE } from '../../platform/writes.ts';
+import answers from './answers.json' with { type: 'json' };
+
+/** What answers to writes of rules prove, besides the platform's table. */
+export const ruleAnswers = answers as unknown as readonly ClassifierRow[];
+
+interface RuleEvidence extends WriteEvidence {
+  readonly type: 'rule';
+  readonly rule: RuleRecord;
+}
+
+interface OfRule {
+  readonly app: AppAddress;
+  readonly ruleId: string;
+}
+
+interface Rule {
+  readonly app: AppAddress;
+  readonly rule: RuleFields;
+}
+
+/** Returns the rule that the answer to a write showed. */
+export function shownRule(evidence: WriteEvidence): RuleRecord | undefined {
+  return isOfRule(evidence) ? evidence.rule : undefined;
+}
+
+function isOfRule(evidence: WriteEvidence): evidence is RuleEvidence {
+  return evidence.type === 'rule';
+}
+
+const OTHER_RULE = 'the platform answered with another rule than the one sent';
+
+export const createRule = defineWrite<Rule>('createRule', {
+  method: 'POST',
+  class: 'duplicate-rejecting',
+  rows: ruleAnswers,
+  conditions: { 'does-not-open-outer': ({ rule }) => rule.open !== true },
+  request: ({ app, rule }, extensions) => ({
+    path: paths.rules(checkedApp(app)),
+    body: ruleBody(rule, 'create', extensions),
+  }),
+  evidence: ({ json }, { rule: sent }) => {
+    const rule = decodeRule(json, 'created rule');
+    if (rule === undefined) return 'the platform answered with a blank rule';
+    return echoesKey(sent, rule) ? evidenceOf(rule) : OTHER_RULE;
+  },
+});
+
+export const updateRule = defineWrite<OfRule & Rule>('updateRule', {
+  method: 'PUT',
+  class: 'target-state',
+  rows: ruleAnswers,
+  request: ({ rule, ...of }, extensions) => ({ path: rulePath(of), body: ruleBody(rule, 'update', extensions) }),
+  evidence: ({ json, isEmpty }, { ruleId }) => {
+    const rule = isEmpty ? undefined : decodeRule(json, 'updated rule');
+    if (rule === undefined) return NO_EVIDENCE;
+    return rule.ruleId === ruleId ? evidenceOf(rule) : OTHER_RULE;
+  },
+});
+
+export const deleteRule = defineWrite<OfRule>('deleteRule', {
+  method: 'DELETE',
+  class: 'target-state',
+  rows: ruleAnswers,
+  request: (of) => ({ path: rulePath(of) }),
+  evidence: () => NO_EVIDENCE,
+});
+
+function rulePath({ app, ruleId }: OfRule): string {
+  return paths.rule(checkedApp(app), checkedId(ruleId, 'rule id'));
+}
+
+export function evidenceOf(rule: RuleRecord): RuleEvidence {
+  return { type: 'rule', rule };
+}
+
+/** Identity of a rule: component, port, domain without regard to case, path; the server's default path is `/`. */
+function echoesKey(sent: RuleFields, echoed: RuleRecord): boolean {
+  return (
+    echoed.serviceId === sent.serviceId &&
+    echoed.port === sent.port &&
+    echoed.domain.toLowerCase() === sent.domain.toLowerCase() &&
+    (echoed.path || '/') === (sent.path ?? '/')
+  );
+}

@@ -1,0 +1,74 @@
+import type { RuleRecord } from '../../model/observed.ts';
+import type { Resource } from '../../model/resource.ts';
+import type { ShownLine } from '../../model/shown.ts';
+import { componentsOf, keyOfComponent, keyOfPort, portStandIn, type ShownComponent } from '../component/view.ts';
+import type { Memory } from '../reconciled.ts';
+import { type KindView, resourceLine, resourcesOf } from '../view.ts';
+import { where } from './asserted.ts';
+import { GATEWAY_RULE } from './name.ts';
+import type { HttpGatewayRuleSpec } from './spec.ts';
+import { ruleKey } from './steps.ts';
+
+type Rule = Resource<HttpGatewayRuleSpec>;
+
+/** Rules hang below the port that they publish, by manifests and by the platform. */
+export const ruleView: KindView = {
+  noun: 'rule',
+  async lines(context) {
+    const components = await componentsOf(context);
+    const named = Map.groupBy(resourcesOf<HttpGatewayRuleSpec>(GATEWAY_RULE, context), ({ spec }) => spec.component);
+    const seen = Map.groupBy((await context.reader.rules()) ?? [], ({ serviceId }) => serviceId);
+    const recorded = recordedRules(context.memory);
+    return components.flatMap((component) => {
+      const { serviceId = '', resource } = component;
+      const mine = named.get(resource?.name ?? '') ?? [];
+      const meant = new Set(
+        mine.flatMap(({ id, spec }) => [ruleKey({ ...spec, serviceId }), ...(recorded.ids.get(id) ?? [])]),
+      );
+      const others = (seen.get(serviceId) ?? []).filter((rule) => !isIn(meant, rule));
+      return [
+        ...mine.flatMap((rule) => [portStandIn(component, rule.spec.port), namedLine(rule, component)]),
+        ...others.flatMap((rule) => [
+          portStandIn(component, rule.port),
+          otherLine(rule, component, isIn(recorded.present, rule)),
+        ]),
+      ];
+    });
+  },
+};
+
+/** Ids of rules on record by their resource, and those of ours that are there; a rule without an id by its key. */
+function recordedRules({ objects }: Memory) {
+  const ids = new Map<string, string[]>();
+  const present = new Set<string>();
+  for (const { kind, resource, state, naturalKey, remoteId } of objects) {
+    if (remoteId !== null) ids.set(resource, [...(ids.get(resource) ?? []), remoteId]);
+    if (kind === GATEWAY_RULE && state === 'present') present.add(remoteId ?? naturalKey);
+  }
+  return { ids, present };
+}
+
+function isIn(rules: ReadonlySet<string>, rule: RuleRecord): boolean {
+  return rules.has(rule.ruleId) || rules.has(ruleKey(rule));
+}
+
+function namedLine(rule: Rule, component: ShownComponent): ShownLine {
+  return { ...resourceLine('rule', rule), below: placeOf(component, rule.spec.port), facts: where(rule.spec) };
+}
+
+/** A rule that no manifest names, in the platform's own words. */
+function otherLine(rule: RuleRecord, component: ShownComponent, isOurs: boolean): ShownLine {
+  return {
+    type: 'rule',
+    key: `rule ${rule.ruleId}`,
+    below: placeOf(component, rule.port),
+    name: `rule ${rule.domain}${rule.path}`,
+    facts: '',
+    ...(isOurs ? { state: 'withdrawn' } : {}),
+    ...(rule.type === 0 ? { reason: 'the default rule that the platform made' } : {}),
+  };
+}
+
+function placeOf(component: ShownComponent, port: number): readonly string[] {
+  return [keyOfPort(component, port), keyOfComponent(component)];
+}

@@ -1,0 +1,77 @@
+import { pauseMessage } from '../controller/conditions.ts';
+import type { Observed } from '../model/shown.ts';
+import type { ApplicationStatus, Condition, ConditionType, PendingWork, ResourceStatus } from '../model/status.ts';
+import type { ApplicationView, ResourceView, ViewState } from './model.ts';
+
+/** As lists have it. */
+export type ListedApplication = Omit<ApplicationStatus, 'resources' | 'pending'>;
+
+/** An application as a controller answers it. */
+export function answeredView(status: ApplicationStatus & { readonly observed: Observed | null }): ApplicationView {
+  return {
+    id: status.id,
+    scope: status.scope ?? '',
+    state: applicationState(status),
+    reason: status.lastError?.message ?? pauseMessage(status.pause),
+    resources: status.resources.map((resource) => answeredResource(resource, status.pending)),
+    lines: status.observed?.lines ?? [],
+    observedMs: status.observed?.atMs ?? null,
+  };
+}
+
+function answeredResource(resource: ResourceStatus, pending: PendingWork | null): ResourceView {
+  const { id, mode, holds, drift } = resource;
+  return {
+    id,
+    state: resourceState(resource),
+    reason: holds[0]?.message ?? conditionOf(resource, 'Ready')?.message ?? '',
+    matters: [
+      ...holds.map(({ changes, message }) => ({
+        state: 'held' as const,
+        paths: changes.map(({ path }) => path),
+        reason: message,
+      })),
+      {
+        state: mode === 'report' ? 'reported' : 'drifted',
+        paths: (drift?.changes ?? []).map(({ path }) => path),
+        reason: '',
+      },
+    ],
+    actions: (pending?.actions ?? []).filter((action) => action.resource === id),
+  };
+}
+
+export function applicationState(application: ListedApplication): ViewState {
+  const { pause, approval, lastError, failures } = application;
+  if (lastError !== null && failures > 0) return 'failing';
+  if (pause?.type === 'suspended') return 'suspended';
+  if (approval !== null) return 'held';
+  const state = conditionState(application);
+  return state === 'in-sync' && conditionOf(application, 'Healthy')?.status === 'False' ? 'unhealthy' : state;
+}
+
+export function resourceState(resource: ResourceStatus): ViewState {
+  const { mode, holds, drift } = resource;
+  if (mode === 'suspend') return 'suspended';
+  if (holds.length > 0) return holds.some(({ code }) => code.endsWith('/not-ours')) ? 'not-ours' : 'held';
+  const state = conditionState(resource);
+  if (state !== 'to-change') return state;
+  if (mode === 'report') return 'reported';
+  return drift === null ? 'to-change' : 'drifted';
+}
+
+/** What its conditions alone say. */
+function conditionState(of: { readonly conditions: readonly Condition[] }): ViewState {
+  if (conditionOf(of, 'Stalled')?.status === 'True') return 'held';
+  const ready = conditionOf(of, 'Ready');
+  if (ready === undefined || ready.status === 'Unknown') return 'unknown';
+  if (ready.status === 'True') return 'in-sync';
+  return ready.reason === 'Failing' ? 'failing' : ready.reason === 'Waiting' ? 'waiting' : 'to-change';
+}
+
+export function conditionOf(
+  { conditions }: { readonly conditions: readonly Condition[] },
+  type: ConditionType,
+): Condition | undefined {
+  return conditions.find((condition) => condition.type === type);
+}

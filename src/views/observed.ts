@@ -1,0 +1,87 @@
+import { driftOf } from '../controller/drift.ts';
+import type { ResourceId } from '../model/ids.ts';
+import type { FieldChange, ScopePlan } from '../model/plan.ts';
+import type { ShownLine } from '../model/shown.ts';
+import type { Prepared } from '../reconcile/reconcile.ts';
+import type { ApplicationView, ResourceView, ViewState } from './model.ts';
+
+/** An application as an observation of our own, the plan and the ledger have it. */
+export function observedView(prepared: Prepared, lines: readonly ShownLine[] = []): ApplicationView {
+  const { work, scope, plan, waits } = prepared;
+  const drift = driftOf(plan);
+  return {
+    id: work.application.id,
+    scope: `${scope.team}/${scope.region}/${scope.appId}`,
+    state: stateOfPlan(plan, waits.length, drift.size > 0),
+    reason: waits[0]?.message ?? '',
+    resources: [...work.resources.keys()].map((id) => resourceView(id, prepared, drift.get(id))),
+    lines,
+  };
+}
+
+/** An application that could not be read. */
+export function unreadView(id: string, reason: string): ApplicationView {
+  return { id, scope: '', state: 'unknown', reason, resources: [], lines: [] };
+}
+
+function resourceView(
+  id: ResourceId,
+  { plan, waits }: Prepared,
+  drift: readonly FieldChange[] | undefined,
+): ResourceView {
+  const pathsOf = (changes: readonly { readonly path: string }[] = []): readonly string[] =>
+    changes.map(({ path }) => path);
+  const holds = plan.holds.filter((one) => one.resource === id);
+  const notes = plan.notes.filter((one) => one.resource === id);
+  return {
+    id,
+    ...standing(id, plan, waits, drift !== undefined),
+    matters: [
+      ...holds.map(({ changes, message }) => ({ state: 'held' as const, paths: pathsOf(changes), reason: message })),
+      ...notes.map(({ changes }) => ({ state: 'reported' as const, paths: pathsOf(changes), reason: '' })),
+      { state: 'drifted', paths: pathsOf(drift), reason: '' },
+    ],
+    actions: plan.actions.filter((one) => one.resource === id),
+  };
+}
+
+function stateOfPlan(plan: ScopePlan, waits: number, hasDrift: boolean): ViewState {
+  if (plan.holds.length > 0) return 'held';
+  if (plan.actions.length > 0) return hasDrift ? 'drifted' : 'to-change';
+  if (plan.deferred.length + waits > 0) return 'waiting';
+  const aside = plan.notes.find(({ code }) => code.startsWith('reconcile/'));
+  return aside === undefined ? 'in-sync' : asideState(aside.code);
+}
+
+function asideState(code: string): ViewState {
+  return code === 'reconcile/suspended' ? 'suspended' : 'reported';
+}
+
+/** One resource in the light of its application's plan. */
+function standing(
+  id: ResourceId,
+  plan: ScopePlan,
+  waits: Prepared['waits'],
+  hasDrift: boolean,
+): Pick<ResourceView, 'state' | 'reason'> {
+  const isOf = (one: { readonly resource?: ResourceId }): boolean => one.resource === id;
+  const holds = plan.holds.filter(isOf);
+  const [hold] = holds;
+  if (hold !== undefined) {
+    const isNotOurs = holds.some(({ code }) => code.endsWith('/not-ours'));
+    return { state: isNotOurs ? 'not-ours' : 'held', reason: `${hold.code}: ${hold.message}` };
+  }
+  const actions = plan.actions.filter((one) => isOf(one) && one.continues === undefined);
+  if (actions.length > 0) {
+    const causes = [...new Set(actions.map(({ cause }) => cause))].join(', ');
+    const state = hasDrift || causes.includes('drift') ? 'drifted' : 'to-change';
+    return { state, reason: `${causes}: ${actions.map(({ summary }) => summary).join('; ')}` };
+  }
+  const wait = waits.find(isOf)?.message ?? plan.deferred.find(isOf)?.waitsFor;
+  if (wait !== undefined) return { state: 'waiting', reason: waits.some(isOf) ? wait : `waits for ${wait}` };
+  const note = plan.notes.find((one) => isOf(one) && one.code.startsWith('reconcile/'));
+  if (note !== undefined) return { state: asideState(note.code), reason: note.message };
+  if (!plan.inSync.includes(id)) return { state: 'unknown', reason: 'not compared' };
+  const building = plan.notes.find((one) => isOf(one) && one.code === 'install/building');
+  return { state: 'in-sync', reason: building?.message ?? '' };
+}

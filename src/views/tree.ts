@@ -1,0 +1,107 @@
+import type { ShownLine } from '../model/shown.ts';
+import type { EpochMs } from '../model/time.ts';
+import type { ApplicationView, Remedy, ResourceView, ViewState } from './model.ts';
+
+/** One line of a tree and what hangs below it. */
+export interface TreeNode {
+  /** `application`, `port`, or the noun of a kind. */
+  readonly type: string;
+  /** `Component/shop-web`; what has no manifest is named by what it is. */
+  readonly name: string;
+  /** What tells it from others: `http WEB, inner and outer`. */
+  readonly facts: string;
+  readonly state: ViewState;
+  /** Why it is not in sync; empty where that goes without saying. */
+  readonly reason: string;
+  /** When a controller observed an application last; null: not yet. Absent: just now. */
+  readonly observedMs?: EpochMs | null;
+  readonly children: readonly TreeNode[];
+}
+
+/** Trees of applications, and what could not be seen of them. */
+export interface Forest {
+  readonly revision: string | null;
+  readonly applications: readonly TreeNode[];
+  readonly notes: readonly Remedy[];
+}
+
+/** The tree of one application: each line of its kinds below the first line that it names. */
+export function treeOf({ id, scope, state, reason, resources, lines, observedMs }: ApplicationView): TreeNode {
+  const views = new Map(resources.map((resource) => [resource.id, resource]));
+  const shown = shownOnce(lines, resources);
+  const keys = new Set(shown.map(({ key }) => key));
+  const children = Map.groupBy(shown, ({ below }) => below.find((key) => keys.has(key)) ?? '');
+  const typesInOrder = [...new Set(shown.map(({ type }) => type))];
+  const inOrder = (left: ShownLine, right: ShownLine): number =>
+    typesInOrder.indexOf(left.type) - typesInOrder.indexOf(right.type) ||
+    (left.rank ?? 0) - (right.rank ?? 0) ||
+    (left.name < right.name ? -1 : left.name > right.name ? 1 : 0);
+  const nodesBelow = (key: string): readonly TreeNode[] =>
+    (children.get(key) ?? []).toSorted(inOrder).map((line) => ({
+      type: line.type,
+      name: line.name,
+      facts: line.facts,
+      ...stateOfLine(line, line.resource === undefined ? undefined : views.get(line.resource)),
+      children: nodesBelow(line.key),
+    }));
+  return {
+    type: 'application',
+    name: id,
+    facts: scope,
+    state,
+    reason,
+    ...(observedMs === undefined ? {} : { observedMs }),
+    children: nodesBelow(''),
+  };
+}
+
+/** Lines without stand-ins for lines that there are, and one for each resource that no line shows. */
+function shownOnce(lines: readonly ShownLine[], resources: readonly ResourceView[]): readonly ShownLine[] {
+  const byKey = new Map<string, ShownLine>();
+  for (const line of lines) if (line.isStandIn !== true || !byKey.has(line.key)) byKey.set(line.key, line);
+  const named = new Set(lines.map(({ resource }) => resource));
+  return [
+    ...byKey.values(),
+    ...resources
+      .filter(({ id }) => !named.has(id))
+      .map(({ id }) => ({ type: id.slice(0, id.indexOf('/')), key: id, below: [], name: id, facts: '', resource: id })),
+  ];
+}
+
+function stateOfLine(line: ShownLine, resource: ResourceView | undefined): Pick<TreeNode, 'state' | 'reason'> {
+  const { state, part, reason = '', isMissing } = line;
+  if (resource === undefined) return { state: state ?? 'not-in-manifests', reason };
+  if (part === undefined) return state === undefined ? worded(resource) : { state, reason };
+  const steps = `${resource.id}#${part.replace('[', '/').replace(']', '/')}`;
+  const actions = resource.actions.filter(({ id }) => id.startsWith(steps)).map(({ summary }) => summary);
+  if (state !== undefined) return { state, reason: actions.join('; ') || reason };
+  return stateOfPart(resource, part, actions, isMissing === true);
+}
+
+/** As the plan has it: what is to be done with this part, what holds it, or how its resource stands. */
+function stateOfPart(
+  whole: ResourceView,
+  part: string,
+  actions: readonly string[],
+  isMissing: boolean,
+): Pick<TreeNode, 'state' | 'reason'> {
+  if (whole.state === 'suspended' || whole.state === 'unknown' || whole.state === 'waiting')
+    return { state: whole.state, reason: '' };
+  const matters = whole.matters.filter(({ paths }) => paths.some((path) => path.startsWith(part)));
+  const matter = (['held', 'reported', 'drifted'] as const)
+    .map((state) => matters.find((one) => one.state === state))
+    .find((one) => one !== undefined);
+  if (matter?.state === 'held') return { state: 'held', reason: matter.reason };
+  if (actions.length > 0) {
+    const isDrifted = matters.some(({ state }) => state === 'drifted');
+    return { state: isDrifted ? 'drifted' : 'to-change', reason: actions.join('; ') };
+  }
+  if (matter !== undefined) return { state: matter.state, reason: matter.reason };
+  return { state: isMissing ? whole.state : 'in-sync', reason: '' };
+}
+
+/** A tree says little of what needs no word. */
+function worded({ state, reason }: ResourceView): Pick<TreeNode, 'state' | 'reason'> {
+  if (state === 'suspended') return { state, reason: 'by its annotation' };
+  return { state, reason: state === 'in-sync' || state === 'unknown' ? '' : reason };
+}
