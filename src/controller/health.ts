@@ -4,12 +4,8 @@ import type { Json } from '../model/json.ts';
 import type { ComponentMonitor } from '../model/observed.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { ConditionState } from './conditions.ts';
-import { COMPONENT } from '../kinds/component/name.ts';
-import { identifyComponent } from '../kinds/component/identity.ts';
-import type { ComponentSpec } from '../kinds/component/spec.ts';
 import { PortolanError } from '../model/errors.ts';
 import { resourceId } from '../model/ids.ts';
-import type { Resource } from '../model/resource.ts';
 import { type MonitoringQuestion, readMonitoring, sourceInWords } from '../platform/monitoring.ts';
 import type { Prepared } from '../reconcile/reconcile.ts';
 import type { Core } from './core.ts';
@@ -197,20 +193,18 @@ function wantedOf(thresholds: readonly ResolvedThreshold[]): Pick<MonitoringQues
 }
 
 async function byMonitoring(
-  { configuration }: Core,
+  { configuration, options }: Core,
   { work }: AppRecord,
   { scope, memory }: Prepared,
   fromMs: EpochMs,
   toMs: EpochMs,
 ): Promise<ConditionState> {
+  const monitored = [...options.kinds.values()].find(({ monitoredId }) => monitoredId !== undefined);
   const thresholds = (work.application.spec.health ?? []).map((threshold): ResolvedThreshold => {
-    const resource =
-      threshold.component === undefined ? undefined : work.resources.get(resourceId(COMPONENT, threshold.component));
-    if (resource === undefined)
-      // One that the source does not name has no series either.
-      return { threshold, serviceId: threshold.component === undefined ? undefined : '' };
-    const identity = identifyComponent(resource as Resource<ComponentSpec>, memory);
-    return { threshold, serviceId: identity.type === 'known' ? identity.serviceId : '' };
+    if (threshold.component === undefined) return { threshold, serviceId: undefined };
+    const resource = monitored && work.resources.get(resourceId(monitored.kind, threshold.component));
+    // One that the source does not name has no series either.
+    return { threshold, serviceId: (resource && monitored?.monitoredId?.(resource, memory)) ?? '' };
   });
   const start = Math.floor(fromMs / 1000);
   const end = Math.ceil(toMs / 1000);

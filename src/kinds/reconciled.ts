@@ -10,7 +10,7 @@ import type {
   RuleRecord,
   TcpEndpoint,
 } from '../model/observed.ts';
-import type { Intent, ObjectState, Origin, OwnedObject } from '../model/owned.ts';
+import type { Intent, ObjectState, Origin, OwnedObject, Refused } from '../model/owned.ts';
 import type { ActionVerb, DeferredAction, Hold, Note, Wait } from '../model/plan.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
 import type { Secret } from '../model/secret.ts';
@@ -289,6 +289,14 @@ export interface KindDiff<Spec, Live, S extends Step, Seen> {
   diff(context: DiffContext<Spec, Live>): Difference<S>;
   /** Steps for an object of ours that git no longer names. */
   withdraw(object: OwnedObject, context: WithdrawBase & Seen): Difference<S>;
+  /** Codes of its holds into an application that the ledger has never recorded: they last until their cause ends. */
+  readonly firstHolds?: ReadonlySet<string>;
+  /** What is held because what was found may be what a request in doubt has made. @param sent the request, in words. */
+  copyHold?(sent: string, intent: string): HoldProposal;
+  /** Why a step is not sent again after a single refusal; undefined: it is tried a few times, as of any kind. */
+  refusedHold?(object: OwnedObject, refusal: Refused, summary: string): HoldProposal | undefined;
+  /** Id by which monitoring knows a resource; undefined: not known yet. Of the kind whose resources have series. */
+  monitoredId?(resource: Resource<Spec>, memory: Memory): string | undefined;
   /** Steps for what an object is owed and its manifest does not bring back in this pass; undefined: nothing. */
   owed?(object: OwnedObject, context: WithdrawBase & Seen): Difference<S> | undefined;
 }

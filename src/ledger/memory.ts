@@ -10,7 +10,7 @@ import type {
 } from './ledger.ts';
 import { changesText, inventoryEvent, objectHash } from './inventory.ts';
 import { objectRow } from './schema.ts';
-import { formerUid } from './rule-keys.ts';
+import { formerUid } from '../kinds/http-gateway-rule/former-keys.ts';
 import { checkTransaction, isInstall, isPending } from './rules.ts';
 import type { ScopeKey } from '../model/ids.ts';
 import { canonicalJson, type Json } from '../model/json.ts';

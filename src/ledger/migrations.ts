@@ -1,7 +1,6 @@
-import { GATEWAY_RULE } from '../kinds/http-gateway-rule/name.ts';
+import { renameRules } from '../kinds/http-gateway-rule/former-keys.ts';
 import type { DatabaseSync } from 'node:sqlite';
 import { coverObjects } from './inventory.ts';
-import { currentIntent, currentObject, type IntentKeys, type ObjectKeys } from './rule-keys.ts';
 
 /** One step of the schema; steps are applied in order, each in a transaction of its own, and never edited once released. */
 export interface Migration {
@@ -64,22 +63,6 @@ CREATE INDEX history_uid ON history (uid, serial) WHERE uid IS NOT NULL;
   // A later step that changes rows of objects must cover them anew, as this one does.
   { to: 3, sql: 'ALTER TABLE history ADD COLUMN objects TEXT', run: coverObjects, readsBefore: true },
 ];
-
-/** Keys of gateway rules name the protocol: see `rule-keys.ts`. */
-function renameRules(database: DatabaseSync): void {
-  const objects = database.prepare('SELECT * FROM object WHERE kind = ?').all(GATEWAY_RULE) as unknown;
-  const rename = database.prepare('UPDATE object SET uid = ?, natural_key = ?, remote_aux = ? WHERE uid = ?');
-  for (const row of objects as readonly ObjectKeys[]) {
-    const { uid, natural_key: key, remote_aux: aux } = currentObject(row);
-    if (uid !== row.uid) rename.run(uid, key, aux, row.uid);
-  }
-  const intents = database.prepare("SELECT * FROM intent WHERE resource LIKE 'HttpGatewayRule/%'").all() as unknown;
-  const move = database.prepare('UPDATE intent SET uid = ?, action = ? WHERE id = ?');
-  for (const row of intents as readonly (IntentKeys & { readonly id: string })[]) {
-    const { uid, action } = currentIntent(row);
-    if (uid !== row.uid) move.run(uid, action, row.id);
-  }
-}
 
 /** The schema that this version of Portolan writes and reads. */
 export function newestSchema(steps: readonly Migration[]): number {

@@ -1,5 +1,5 @@
 import type { HistoryRow, Intent, OwnedObject, Snapshot } from '../model/owned.ts';
-import { currentIntent, currentObject } from './rule-keys.ts';
+import { currentIntent, currentObject } from '../kinds/http-gateway-rule/former-keys.ts';
 import { canonicalJson, type Json } from '../model/json.ts';
 
 /** The columns of an object, in the order in which the history seals them, each with the field that it holds. */

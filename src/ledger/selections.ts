@@ -2,7 +2,7 @@ import type { CompiledQuery, Kysely } from 'kysely';
 import type { HistoryFilter, IntentFilter, ObjectFilter } from './ledger.ts';
 import { inventoryEvent } from './inventory.ts';
 import { prepare } from './queries.ts';
-import { formerUid } from './rule-keys.ts';
+import { formerUid } from '../kinds/http-gateway-rule/former-keys.ts';
 import { historyOf, intentOf, type LedgerTables, objectOf, snapshotOf } from './schema.ts';
 import type { ScopeKey } from '../model/ids.ts';
 import type { HistoryRow, Intent, OwnedObject, Snapshot } from '../model/owned.ts';

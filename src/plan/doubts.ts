@@ -1,6 +1,7 @@
+import { makesCopies } from '../kinds/define.ts';
 import { type HoldProposal, remembered } from '../kinds/reconciled.ts';
 import { scopeKey } from '../model/ids.ts';
-import { objectUid, type OwnedObject, refusalOf, type Refused } from '../model/owned.ts';
+import { objectUid, refusalOf } from '../model/owned.ts';
 import { type AnswerSummary, answerText } from '../platform/verdict.ts';
 import { attributedHold, type DoubtfulIntent, type Draft, type PlanInput } from './draft.ts';
 import { failuresOf } from './failures.ts';
@@ -17,7 +18,8 @@ export function withoutDoubtful(input: PlanInput, draft: Draft): PlacedStep[] {
     const kind = step.resource.slice(0, step.resource.indexOf('/'));
     const uid = objectUid(input.source, scopeKey(input.scope), kind, step.proposal.object);
     const doubt = input.inDoubt.find(
-      ({ intent }) => intent.uid === uid || (intent.idempotence === 'duplicate-accepting' && isInstall(step)),
+      ({ intent }) =>
+        intent.uid === uid || (intent.idempotence === 'duplicate-accepting' && makesCopies(input.kinds, kind)),
     );
     // One write at a time for an application: another one might overtake what is still on its way.
     const held = doubt === undefined ? (scopeHold(waiting) ?? pruneHold(input, step)) : doubtHold(doubt);
@@ -33,10 +35,6 @@ export function withoutDoubtful(input: PlanInput, draft: Draft): PlacedStep[] {
   });
 }
 
-function isInstall(step: PlacedStep): boolean {
-  return step.proposal.step.type === 'install' || step.proposal.step.type === 'upgrade';
-}
-
 /** What is held only because something else of its application is in doubt. */
 function scopeHold(doubt: DoubtfulIntent | undefined): HoldProposal | undefined {
   if (doubt?.scopeUntilMs === undefined) return undefined;
@@ -46,15 +44,6 @@ function scopeHold(doubt: DoubtfulIntent | undefined): HoldProposal | undefined 
     message: `${whatIsInDoubt(doubt)} and may still be at work, so nothing else is sent for this application before ${until}`,
     remedy: `Run the same command again after ${until}, or with --wait.`,
     untilMs: doubt.scopeUntilMs,
-  };
-}
-
-/** What is there may be what a request in doubt has made: nobody takes it over, and nobody calls it somebody else's. */
-export function copyHold(doubt: DoubtfulIntent): HoldProposal {
-  return {
-    code: 'install/other-in-doubt',
-    message: `${whatIsInDoubt(doubt)}, and what is installed may be what it made; nothing is taken over or installed here before that is settled`,
-    remedy: `Settle intent ${doubt.intent.id} first: portolan ledger show ${doubt.intent.id} says how it stands.`,
   };
 }
 
@@ -68,7 +57,8 @@ function pruneHold({ inDoubt: [doubt] }: PlanInput, step: PlacedStep): HoldPropo
   };
 }
 
-function whatIsInDoubt({ intent }: DoubtfulIntent): string {
+/** A request in doubt, in words. */
+export function whatIsInDoubt({ intent }: DoubtfulIntent): string {
   const { message, ...answer } = (intent.outcome ?? {}) as Partial<AnswerSummary>;
   const answered = message === undefined ? '' : ` (${answerText({ ...answer, message })})`;
   return `${intent.operation} for ${intent.resource} (intent ${intent.id}) was sent and its outcome is not known${answered}`;
@@ -118,9 +108,11 @@ function tooOften(input: PlanInput, kind: string, step: PlacedStep): HoldProposa
   if (object === undefined) return undefined;
   const failures = failuresOf(object, input.resources.get(step.resource));
   const refusal = refusalOf(object);
-  if (failures > 0 && refusal?.reason === 'store-credentials') return keyKept(object, step, refusal);
+  const { changes, object: touched, summary } = step.proposal;
+  const refused = failures > 0 && refusal && input.kinds.get(kind)?.refusedHold?.(object, refusal, summary);
+  if (refused) return { ...refused, changes, object: touched };
   if (failures < FAILURES_MAX) return undefined;
-  const shown = step.proposal.changes
+  const shown = changes
     .map(
       ({ path, before, after }) =>
         `${path} is ${JSON.stringify(before ?? null)}, wanted ${JSON.stringify(after ?? null)}`,
@@ -128,20 +120,9 @@ function tooOften(input: PlanInput, kind: string, step: PlacedStep): HoldProposa
     .join('; ');
   return {
     code: 'effect/not-taken',
-    message: `what the manifest says of it was tried ${failures} times in a row, and each time it was refused or changed nothing, so "${step.proposal.summary}" is not sent: ${shown || 'the platform stayed as it was'}${refusal === undefined ? '' : `. The platform said: ${refusal.message}`}`,
+    message: `what the manifest says of it was tried ${failures} times in a row, and each time it was refused or changed nothing, so "${summary}" is not sent: ${shown || 'the platform stayed as it was'}${refusal === undefined ? '' : `. The platform said: ${refusal.message}`}`,
     remedy: `See in the console why. Change the manifest, or run \`portolan ledger retry ${object.uid}\` to try again.`,
-    changes: step.proposal.changes,
-    object: step.proposal.object,
-  };
-}
-
-/** A wrong key stays wrong however often it is sent: the platform uses the first one that it was given. */
-function keyKept({ uid }: OwnedObject, { proposal }: PlacedStep, { message }: Refused): HoldProposal {
-  return {
-    code: 'install/store-key-refused',
-    message: `the application store refused the platform's access key, so "${proposal.summary}" is not sent again. The platform said: ${message}. It keeps the first access key that it gets for the address of a store, even from an install that fails, and ignores any other key for that address`,
-    remedy: `Correct the key of this store in the console; or write spec.url of the Store in another way, such as with its port (https://store.example.com:443), which makes a new entry with the key of the Store. Then run \`portolan ledger retry ${uid}\`.`,
-    changes: proposal.changes,
-    object: proposal.object,
+    changes,
+    object: touched,
   };
 }

@@ -13,7 +13,7 @@ import { objectUid } from '../model/owned.ts';
 import type { Action, Cause, ScopePlan } from '../model/plan.ts';
 import type { Resource } from '../model/resource.ts';
 import { overallCause } from './attribution.ts';
-import { copyHold, doubtHold, holdDoubts, withoutDoubtful } from './doubts.ts';
+import { doubtHold, holdDoubts, whatIsInDoubt, withoutDoubtful } from './doubts.ts';
 import {
   attributed,
   attributedHold,
@@ -156,7 +156,7 @@ function draftResource(input: PlanInput, draft: Draft, resource: Resource): void
     doubt === undefined
       ? reported
       : { ...reported, holds: isAnotherName ? [doubtHold(doubt)] : [], notes: [], settled: [] };
-  const other = doubt === undefined ? otherCopyHold(input, resource.kind, difference) : undefined;
+  const other = doubt === undefined ? otherCopyHold(input, kind, difference) : undefined;
   take(
     input,
     draft,
@@ -175,14 +175,19 @@ function creationInDoubt(input: PlanInput, kind: string, { claims }: Difference)
 }
 
 /** What was found for a resource that is not on record may be the copy that another one's request in doubt has made. */
-function otherCopyHold(input: PlanInput, kind: string, { claims, steps }: Difference): HoldProposal | undefined {
+function otherCopyHold(
+  input: PlanInput,
+  kind: ReconciledKind,
+  { claims, steps }: Difference,
+): HoldProposal | undefined {
   const [claim] = claims;
   // A step of its own is held by itself.
-  if (claim === undefined || steps.length > 0 || onRecord(input.memory, kind, claim) !== undefined) return undefined;
+  if (claim === undefined || steps.length > 0 || onRecord(input.memory, kind.kind, claim) !== undefined)
+    return undefined;
   const doubt = input.inDoubt.find(
-    ({ intent }) => intent.idempotence === 'duplicate-accepting' && intent.resource.startsWith(`${kind}/`),
+    ({ intent }) => intent.idempotence === 'duplicate-accepting' && intent.resource.startsWith(`${kind.kind}/`),
   );
-  return doubt === undefined ? undefined : copyHold(doubt);
+  return doubt && (kind.copyHold?.(whatIsInDoubt(doubt), doubt.intent.id) ?? doubtHold(doubt));
 }
 
 /** Objects of this source that no manifest speaks for any more. */

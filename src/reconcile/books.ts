@@ -26,12 +26,6 @@ export async function keepBooks(world: ApplyWorld, prepared: BooksInput): Promis
   return true;
 }
 
-/** Holds of an install into an application that the ledger has never recorded. */
-const FIRST_INSTALL_HOLDS: ReadonlySet<string> = new Set([
-  'install/first-into-unknown',
-  'install/components-elsewhere',
-]);
-
 /** What the ledger should be told; nothing where it knows it all. */
 export async function bookings(world: ApplyWorld, prepared: BooksInput): Promise<readonly LedgerOperation[]> {
   const operations: LedgerOperation[] = [];
@@ -60,7 +54,7 @@ export async function bookings(world: ApplyWorld, prepared: BooksInput): Promise
   }
   // Recording the scope must not turn a first install into a known one: the hold outlives this pass until its cause ends.
   if (
-    prepared.plan.holds.some((hold) => FIRST_INSTALL_HOLDS.has(hold.code)) &&
+    prepared.plan.holds.some(({ code }) => [...world.kinds.values()].some((kind) => kind.firstHolds?.has(code))) &&
     (await world.ledger.fact(installsFact(prepared.scope))) === undefined
   ) {
     operations.push({ op: 'set-fact', key: installsFact(prepared.scope), value: 'unconfirmed' });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import { currentIntent, currentObject, formerUid } from '../../src/ledger/rule-keys.ts';
+import { currentIntent, currentObject, formerUid } from '../../src/kinds/http-gateway-rule/former-keys.ts';
 import { intentRow, objectRow } from '../../src/ledger/schema.ts';
 import type { OwnedObject } from '../../src/model/owned.ts';
 import type { Seed } from '../../src/sandbox/seed.ts';

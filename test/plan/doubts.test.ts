@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { StepProposal } from '../../src/kinds/reconciled.ts';
+import { reconciledKinds } from '../../src/kinds/registry.ts';
 import { resourceId, scopeKey } from '../../src/model/ids.ts';
 import { objectUid, type OwnedObject } from '../../src/model/owned.ts';
-import { copyHold, FAILURES_MAX, holdDoubts, withoutDoubtful } from '../../src/plan/doubts.ts';
+import { FAILURES_MAX, holdDoubts, whatIsInDoubt, withoutDoubtful } from '../../src/plan/doubts.ts';
 import type { DoubtfulIntent, Draft, PlanInput } from '../../src/plan/draft.ts';
 import type { Resource } from '../../src/model/resource.ts';
 import { withFailure } from '../../src/plan/failures.ts';
@@ -102,19 +103,19 @@ test('objects of another source or application are other objects', () => {
   expect(held({ inDoubt: elsewhere }, open()).left).toEqual([open().id]);
 });
 
-test.for<readonly [string, string, readonly string[]]>([
-  ['duplicate-accepting', 'install', ['intent/in-doubt']],
-  ['duplicate-accepting', 'upgrade', ['intent/in-doubt']],
-  ['duplicate-accepting', 'add_port', []],
-  ['duplicate-rejecting', 'install', []],
-  ['target-state', 'upgrade', []],
-])('behind a %s write in doubt, the %s of something else is held as %j', ([idempotence, type, codes]) => {
+test.for<readonly [string, string, string, readonly string[]]>([
+  ['duplicate-accepting', 'install', 'StoreInstall', ['intent/in-doubt']],
+  ['duplicate-accepting', 'upgrade', 'StoreInstall', ['intent/in-doubt']],
+  ['duplicate-accepting', 'add_port', 'Component', []],
+  ['duplicate-rejecting', 'install', 'StoreInstall', []],
+  ['target-state', 'upgrade', 'StoreInstall', []],
+])('behind a %s write in doubt, the %s of another %s is held as %j', ([idempotence, type, kind, codes]) => {
   const doubt = doubtOf({
     uid: uidOf('StoreInstall', 'install/db'),
     resource: resourceId('StoreInstall', 'db'),
     idempotence: idempotence as 'target-state',
   });
-  const step = stepOf(resourceId('StoreInstall', 'cache'), type, { step: { type }, object: 'install/cache' });
+  const step = stepOf(resourceId(kind, 'cache'), type, { step: { type }, object: 'install/cache' });
   expect(held({ inDoubt: [doubt] }, step).holds.map(({ code }) => code)).toEqual(codes);
 });
 
@@ -157,7 +158,7 @@ test('nothing is removed while anything of the application is in doubt; other st
 });
 
 test('what was found may be what a request in doubt has made', () => {
-  expect(copyHold(doubtOf())).toStrictEqual({
+  expect(reconciledKinds.get('StoreInstall')?.copyHold?.(whatIsInDoubt(doubtOf()), 'intent-1')).toStrictEqual({
     code: 'install/other-in-doubt',
     message: `${SENT}, and what is installed may be what it made; nothing is taken over or installed here before that is settled`,
     remedy: 'Settle intent intent-1 first: portolan ledger show intent-1 says how it stands.',

@@ -59,6 +59,12 @@ export function identifyComponent(
   return { type: 'held', hold: noMatch(resource, waitsFor, from.component, components, matches) };
 }
 
+/** The component as monitoring knows it; undefined: no install of it is on record yet. */
+export function monitoredId(resource: Resource<ComponentSpec>, memory: Memory): string | undefined {
+  const identity = identifyComponent(resource, memory);
+  return identity.type === 'known' ? identity.serviceId : undefined;
+}
+
 /** Whether a row is that of the component which a manifest with `from` means now: an earlier `from` may have meant another. */
 export function isFixedBy(
   { kind, resource, naturalKey, remoteAux }: OwnedObject,

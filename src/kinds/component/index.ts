@@ -2,6 +2,7 @@ import { defineKind } from '../define.ts';
 import { componentCalls } from './calls.ts';
 import { diffComponent } from './diff.ts';
 import { exportComponents } from './export.ts';
+import { monitoredId } from './identity.ts';
 import { withdrawComponent } from './withdraw.ts';
 import { COMPONENT } from './name.ts';
 import { componentView } from './view.ts';
@@ -13,5 +14,6 @@ export const componentKind = defineKind({
   withdraw: withdrawComponent,
   calls: componentCalls,
   view: componentView,
+  monitoredId,
   exported: exportComponents,
 });

@@ -14,7 +14,8 @@ import {
   type WithdrawContext,
 } from '../reconciled.ts';
 import { failureOf, isBuilt, progressOf, withoutBuildMark } from './builds.ts';
-import { foreignInstall, hold, presumedInstall } from './foreign.ts';
+import { foreignInstall, presumedInstall } from './foreign.ts';
+import { hold } from './holds.ts';
 import { type ApplicationState, asked, copiesOf, type InstallContext as Context, type InstallLive } from './live.ts';
 import { installDone, installKey, type InstallStep } from './steps.ts';
 

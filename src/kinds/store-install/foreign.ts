@@ -1,7 +1,8 @@
 import type { OwnedObject } from '../../model/owned.ts';
 import { componentMemory } from '../component/identity.ts';
-import { type Difference, holding, noting } from '../reconciled.ts';
+import { type Difference, noting } from '../reconciled.ts';
 import { asked, type InstallContext as Context, type InstallLive } from './live.ts';
+import { hold } from './holds.ts';
 import { installKey, type InstallStep } from './steps.ts';
 
 /** Without a ledger whose install it is cannot be said, nor its version; that one is there can. */
@@ -70,8 +71,4 @@ function foreignGroups(live: InstallLive, objects: readonly OwnedObject[], model
     ? live.components.value.flatMap((component) => (component.installGroupId ? [component.installGroupId] : []))
     : [];
   return [...new Set(named.length > 0 ? named : seen)].filter((group) => !ours.has(String(group)));
-}
-
-export function hold(code: string, message: string, remedy: string): Difference<InstallStep> {
-  return holding({ code, message, remedy });
 }

@@ -2,6 +2,7 @@ import { defineKind } from '../define.ts';
 import { installCalls } from './calls.ts';
 import { diffInstall, withdrawInstall } from './diff.ts';
 import { exportInstalls } from './export.ts';
+import { copyHold, firstHolds, refusedHold } from './holds.ts';
 import { STORE_INSTALL } from './name.ts';
 import { installView } from './view.ts';
 
@@ -12,5 +13,8 @@ export const installKind = defineKind({
   withdraw: withdrawInstall,
   calls: installCalls,
   view: installView,
+  firstHolds,
+  copyHold,
+  refusedHold,
   exported: exportInstalls,
 });

@@ -1,5 +1,6 @@
-import { GATEWAY_RULE } from '../kinds/http-gateway-rule/name.ts';
-import { canonicalJson, type Json, type JsonObject } from '../model/json.ts';
+import type { DatabaseSync } from 'node:sqlite';
+import { canonicalJson, type Json, type JsonObject } from '../../model/json.ts';
+import { GATEWAY_RULE } from './name.ts';
 
 /**
  * Up to schema 1 the key of a gateway rule was `rule/<component>/<port>/<domain><path>`, without its protocol, so that http and
@@ -8,7 +9,7 @@ import { canonicalJson, type Json, type JsonObject } from '../model/json.ts';
  */
 
 /** What these read and rewrite of a row of the table `object`. */
-export interface ObjectKeys {
+interface ObjectKeys {
   readonly uid: string;
   readonly kind: string;
   readonly natural_key: string;
@@ -17,7 +18,7 @@ export interface ObjectKeys {
 }
 
 /** What these read and rewrite of a row of the table `intent`. */
-export interface IntentKeys {
+interface IntentKeys {
   readonly uid: string;
   readonly resource: string;
   readonly action: string;
@@ -76,6 +77,22 @@ export function currentIntent<Row extends IntentKeys>(row: Row): Row {
     ...(stepKey === undefined ? {} : { step: { ...step, key: stepKey } }),
   };
   return { ...row, uid, action: canonicalJson(current) };
+}
+
+/** Gives all rows of a ledger the keys that they have since. Part of a migration. */
+export function renameRules(database: DatabaseSync): void {
+  const objects = database.prepare('SELECT * FROM object WHERE kind = ?').all(GATEWAY_RULE) as unknown;
+  const rename = database.prepare('UPDATE object SET uid = ?, natural_key = ?, remote_aux = ? WHERE uid = ?');
+  for (const row of objects as readonly ObjectKeys[]) {
+    const { uid, natural_key: key, remote_aux: aux } = currentObject(row);
+    if (uid !== row.uid) rename.run(uid, key, aux, row.uid);
+  }
+  const intents = database.prepare("SELECT * FROM intent WHERE resource LIKE 'HttpGatewayRule/%'").all() as unknown;
+  const move = database.prepare('UPDATE intent SET uid = ?, action = ? WHERE id = ?');
+  for (const row of intents as readonly (IntentKeys & { readonly id: string })[]) {
+    const { uid, action } = currentIntent(row);
+    if (uid !== row.uid) move.run(uid, action, row.id);
+  }
 }
 
 function protocolOf(certificate: Json | undefined): string {
