@@ -10,13 +10,12 @@ import {
 import { colorOption, takeColor, withColor } from './terminal/color.ts';
 import { inAscii, speaksUtf8 } from './terminal/drawing/glyphs.ts';
 import { applyEnvironment, describeEnvironment } from './session/env-options.ts';
-import { EXIT, EXIT_CODE_HELP, type ExitCode } from './session/exit-codes.ts';
+import { EXIT, EXIT_CODE_HELP, type ExitCode, reportError } from './session/exit-codes.ts';
 import { guarded } from './terminal/guarded.ts';
 import { withLiveRegion } from './terminal/live-region.ts';
 import { describeCommand, helpConfiguration, helpText, usageError } from './terminal/help.ts';
 import { setOption } from './session/options.ts';
 import { createRedaction, redacting } from './session/redaction.ts';
-import { reportError } from './session/report.ts';
 import { showable, surroundingsOf, whileRead } from './session/surroundings.ts';
 
 /** A command, and the file that knows the rest. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { confirm } from '../../src/cli/terminal/confirm.ts';
+import { confirm } from '../../src/cli/terminal/terminal.ts';
 import { withLiveRegion } from '../../src/cli/terminal/live-region.ts';
 import { createProgress } from '../../src/cli/terminal/progress.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';

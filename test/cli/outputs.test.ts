@@ -75,7 +75,7 @@ test.for([
 test('a link that somebody has put in the way of an unfinished file is not followed', async () => {
   const scene = await setScene({ manifests: MANIFESTS });
   writeFileSync(at(scene, 'precious'), 'precious');
-  symlinkSync(at(scene, 'precious'), at(scene, 'plan.md.partial'));
+  symlinkSync(at(scene, 'precious'), at(scene, 'plan.md.portolan-partial'));
   expect((await scene.run('plan', ['--out', at(scene, 'plan.md')])).code).toBe(0);
   expect(readFileSync(at(scene, 'precious'), 'utf8')).toBe('precious');
   expect(readFileSync(at(scene, 'plan.md'), 'utf8')).toContain('### Plan: ');

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { EXIT, exitCodeOf } from '../../src/cli/session/exit-codes.ts';
-import { reportError } from '../../src/cli/session/report.ts';
+import { EXIT, exitCodeOf, reportError } from '../../src/cli/session/exit-codes.ts';
 import { PortolanError } from '../../src/model/errors.ts';
 import { collectingTerminal, runHere } from './running.ts';
 

@@ -179,10 +179,9 @@ export const ALLOWED: Readonly<Record<string, Allowance>> = {
   'src/source/checkout.ts': { uses: ['files'], reason: 'finds the git repository that a path belongs to' },
   'src/cli/commands/conformance/proxy.ts': { uses: ['network'], reason: 'the proxy that loses answers is a server' },
   'src/cli/server/client.ts': { uses: ['network'], reason: 'asks a running controller' },
-  'src/cli/session/whole-file.ts': { uses: ['files'], reason: 'writes what --out names' },
   'src/cli/session/files.ts': {
     uses: ['files'],
-    reason: 'reads and writes the files that a command line names, and makes those of the demo',
+    reason: 'reads and writes the files that a command line names, those of --out too, and makes those of the demo',
   },
   'src/cli/commands/init/folder.ts': { uses: ['files'], reason: 'makes the files of a working folder' },
   'src/cli/commands/completion/at-hand.ts': {

@@ -10,7 +10,7 @@ import { bookings, keepBooks } from '../../reconcile/books.ts';
 import { look } from '../../reconcile/policies/looking.ts';
 import type { Prepared } from '../../reconcile/reconcile.ts';
 import { defineCommand, type OptionsOf, type Surroundings } from '../session/command.ts';
-import { confirm } from '../terminal/confirm.ts';
+import { confirm } from '../terminal/terminal.ts';
 import { EXIT, type ExitCode, exitCodeOf } from '../session/exit-codes.ts';
 import { ledgerFileOption, ledgerPath } from './ledger/opening.ts';
 import {
@@ -19,12 +19,13 @@ import {
   logFormatOption,
   logLevelOption,
   outputOption,
+  parallelismOption,
   revisionOption,
   sourceOption,
   varFileOption,
   varOption,
 } from '../session/options.ts';
-import { known, parallelismOption } from '../session/pass-options.ts';
+import { known } from '../session/pass-options.ts';
 import { paintFor, worstOf } from '../session/plan-view.ts';
 import { acceptInput, type Session, surveyAll, withSession } from '../session/session.ts';
 import { count } from '../terminal/text.ts';

@@ -9,10 +9,9 @@ import { agreedPlan, interactive } from '../../reconcile/policies/interactive.ts
 import { reconcile } from '../../reconcile/reconcile.ts';
 import type { Survey } from '../../reconcile/survey.ts';
 import { applyHooks, renderEffort } from './apply-progress.ts';
-import { applyExitCode, scopeResult } from './apply-report.ts';
-import { type Ending, endWithout } from './apply-result.ts';
+import { applyExitCode, type Ending, endWithout, scopeResult } from './apply-report.ts';
 import { defineCommand, type Surroundings } from '../session/command.ts';
-import { confirm } from '../terminal/confirm.ts';
+import { confirm } from '../terminal/terminal.ts';
 import { checkEmpty, type EmptyFlags, ifEmptyOption } from '../session/empty-input.ts';
 import { EXIT, type ExitCode } from '../session/exit-codes.ts';
 import { isFolder } from '../session/files.ts';
@@ -41,8 +40,7 @@ import {
 import { paintFor, planExitCode } from '../session/plan-view.ts';
 import { createProgress, type Progress } from '../terminal/progress.ts';
 import { type Agreement, judge, reportRefusal, withAgreed, writeDifference } from './saved/agreed.ts';
-import { checkFlagsBeside } from './saved/flags.ts';
-import { flagsOf } from './saved/circumstances.ts';
+import { checkFlagsBeside, flagsOf } from './saved/flags.ts';
 import { ledgerNeeded } from '../session/open-ledger.ts';
 import type { OpenedPlan } from './saved/open.ts';
 import { acceptInput, type Session, type SessionOptions, settleInput, surveyAll } from '../session/session.ts';

@@ -5,10 +5,11 @@ import { PortolanError } from '../../model/errors.ts';
 import { safeLine } from '../../model/text.ts';
 import { defineCommand } from '../session/command.ts';
 import { EXIT } from '../session/exit-codes.ts';
-import { renderField, renderFieldTree, renderKinds, titleOf } from './explain-text.ts';
 import { kindCalled, placeOf } from './kind-argument.ts';
 import { outputOption } from '../session/options.ts';
-import { sentences } from '../terminal/text.ts';
+import { sentences, wrap } from '../terminal/text.ts';
+import type { Json } from '../../model/json.ts';
+import { unreachable } from '../../model/unreachable.ts';
 
 export const explainCommand = defineCommand({
   about:
@@ -86,4 +87,152 @@ function asJson({ kind, trust }: KindDeclaration<unknown>, field: Field, recursi
 
 function namesOf({ fields }: Field): readonly string[] {
   return fields.map(({ name }) => name);
+}
+
+/** Wider lines are hard to read. */
+const WIDTH_MAX = 100;
+const LABEL_WIDTH = 10;
+
+/** The kinds there are, each with what it is. */
+export function renderKinds(kinds: readonly KindDeclaration<unknown>[], columns: number): string {
+  const width = Math.min(columns, WIDTH_MAX);
+  const lines = kinds.flatMap(({ kind, trust, description }) => [
+    `${kind} (${placeOf(trust)})`,
+    ...indented(description, '  ', width),
+  ]);
+  return `${lines.join('\n')}\n`;
+}
+
+/** One field, what it takes, an example, and the fields one level down. */
+export async function renderField(kind: string, field: Field, columns: number): Promise<string> {
+  const width = Math.min(columns, WIDTH_MAX);
+  const blocks = [
+    [titleOf(kind, field)],
+    indented(field.description, '  ', width),
+    factsOf(field).flatMap(([label, text]) => labelled(label, text, width)),
+    await exampleLines(field),
+    childLines(field, width),
+  ];
+  return `${blocks
+    .filter((block) => block.length > 0)
+    .map((block) => block.join('\n'))
+    .join('\n\n')}\n`;
+}
+
+/** Every field below, by name and type only: what there is at all. */
+export function renderFieldTree(kind: string, field: Field, columns: number): string {
+  const width = Math.min(columns, WIDTH_MAX);
+  const lines = [titleOf(kind, field), '', ...indented(field.description, '  ', width), ''];
+  const walk = ({ fields }: Field, indent: string): void => {
+    for (const child of fields) {
+      lines.push(...hanging(summaryOf(child), indent, width));
+      walk(child, `${indent}  `);
+    }
+  };
+  walk(field, '  ');
+  return `${lines.join('\n')}\n`;
+}
+
+export function titleOf(kind: string, { path }: Field): string {
+  return path === '' ? kind : `${kind}.${path}`;
+}
+
+function summaryOf({ name, type, need, alternatives }: Field): string {
+  const choice = alternatives.length === 0 ? '' : ` (or ${alternatives.join(', ')})`;
+  return `${name} <${type}>${need === 'required' ? ' required' : choice}`;
+}
+
+/** What is said of a field beside its description: label and text. */
+export function factsOf(field: Field): readonly (readonly [string, string])[] {
+  const { type, values, expected, api } = field;
+  return [
+    ['type', type],
+    ...(field.path === '' ? [] : [['required', needOf(field)] as const]),
+    ...(isWorthSaying(field.default) ? [['default', textOf(field.default)] as const] : []),
+    ...(values.length === 0 ? [] : [['one of', values.map(textOf).join(', ')] as const]),
+    ...expected.map(limit),
+    ...(api.length === 0 ? [] : [['API', api.join(', ')] as const]),
+  ];
+}
+
+function limit(words: string): readonly [string, string] {
+  const [, each] = /^each: (.*)$/.exec(words) ?? [];
+  return each === undefined ? ['must be', words] : ['each', each];
+}
+
+/** That a map whose fields have defaults may be left out need not be told twice. */
+function isWorthSaying(value: Json | undefined): value is Json {
+  return value !== undefined && JSON.stringify(value) !== '{}';
+}
+
+function needOf({ need, alternatives }: Field): string {
+  switch (need) {
+    case 'required':
+      return 'yes';
+    case 'optional':
+      return 'no';
+    case 'one-of':
+      return `either this or ${alternatives.join(' or ')}`;
+    case 'any-of':
+      return `this or ${alternatives.join(' or ')}, or both`;
+    default:
+      return unreachable(need);
+  }
+}
+
+/** As JSON, which is YAML too; text without quotes. */
+export function textOf(value: Json): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+async function exampleLines({ path, example }: Field): Promise<readonly string[]> {
+  if (example === undefined) return [];
+  const { stringify } = await import('yaml');
+  const text = stringify(placed(example, path), { indent: 2, lineWidth: 0 });
+  return [
+    'Example:',
+    ...text
+      .trimEnd()
+      .split('\n')
+      .map((line) => `  ${line}`),
+  ];
+}
+
+/** A value where it stands in a document: `spec.ports[].port` is in a map, in a list, in two maps. */
+function placed(value: Json, path: string): Json {
+  let whole = value;
+  for (const step of path === '' ? [] : path.split('.').reverse()) {
+    const name = step.replace(/\[\]$/, '');
+    whole = { [name === '*' ? 'name' : name]: name === step ? whole : [whole] };
+  }
+  return whole;
+}
+
+function childLines({ fields }: Field, width: number): readonly string[] {
+  if (fields.length === 0) return [];
+  return [
+    'Fields:',
+    ...fields.flatMap((child) => [...hanging(summaryOf(child), '  ', width), ...aboutChild(child, width)]),
+  ];
+}
+
+function aboutChild(child: Field, width: number): readonly string[] {
+  const fallback = isWorthSaying(child.default) ? ` Default: ${textOf(child.default)}.` : '';
+  return indented(`${child.description}${fallback}`, '    ', width);
+}
+
+function labelled(label: string, text: string, width: number): readonly string[] {
+  const [first = '', ...rest] = wrap(text, Math.max(20, width - LABEL_WIDTH - 2));
+  const indent = ' '.repeat(LABEL_WIDTH + 2);
+  return [`  ${label.padEnd(LABEL_WIDTH)}${first}`, ...rest.map((line) => indent + line)];
+}
+
+function indented(text: string, indent: string, width: number): readonly string[] {
+  if (text === '') return [];
+  return wrap(text, Math.max(20, width - indent.length)).map((line) => indent + line);
+}
+
+function hanging(text: string, indent: string, width: number): readonly string[] {
+  const [first = '', ...rest] = wrap(text, Math.max(20, width - indent.length - 2));
+  return [`${indent}${first}`, ...rest.map((line) => `${indent}  ${line}`)];
 }

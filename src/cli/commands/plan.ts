@@ -16,7 +16,6 @@ import {
 import { addPlanningOptions } from '../session/planning-options.ts';
 import { openOutputs, orUnwritten, outOption, planOutputOption, positionsOf } from '../session/outputs.ts';
 import { endOfPlan } from './saved/agreed.ts';
-import { saveOption } from './saved/flags.ts';
 import { serverOption, tokenFileOption } from '../server/options.ts';
 import { surveyAll, withSession } from '../session/session.ts';
 
@@ -52,7 +51,7 @@ Examples:
         .addOption(planOutputOption())
         .addOption(outOption())
         .option('--detailed-exitcode', 'end with 2 when changes are pending')
-        .addOption(saveOption()),
+        .option('--save <file>', 'keep the plan in this file, for apply FILE to carry out exactly this one'),
     ),
   /** The packages for talking to a server are loaded only where there is one. */
   async run(surroundings, given, [paths], { command }) {

@@ -4,7 +4,7 @@ import { EXIT } from '../session/exit-codes.ts';
 import { configOption, logFormatOption, logLevelOption, outputOption, platformOption } from '../session/options.ts';
 import { regionStatusWord, takesChanges } from './region-status.ts';
 import { renderTable } from '../terminal/table.ts';
-import { withPlatforms } from '../session/with-platforms.ts';
+import { withPlatforms } from '../session/platforms.ts';
 
 export const regionsCommand = defineCommand({
   about:

@@ -18,10 +18,10 @@ import {
   openConfiguration,
   type OpenedConfiguration,
 } from '../session/daemon-configuration.ts';
-import { EXIT, type ExitCode } from '../session/exit-codes.ts';
+import { EXIT, type ExitCode, reportError } from '../session/exit-codes.ts';
 import { createLog } from '../session/logging.ts';
 import { DEFAULT_LEDGER_FILE, openLedger } from '../session/open-ledger.ts';
-import { type Observation, openObservation } from '../session/observation.ts';
+import { type Observation, openObservation, openSurfaces, type Surfaces } from '../session/surfaces.ts';
 import {
   configOption,
   filenameOption,
@@ -32,34 +32,31 @@ import {
   varFileOption,
   varOption,
 } from '../session/options.ts';
-import { allowEmptyOption, allowRewindOption, allowShrunkOption } from '../session/pass-options.ts';
+import { addSourceOverrides } from '../session/planning-options.ts';
 import { readConfiguration } from '../session/configuration.ts';
 import { reportProblems } from '../session/problems.ts';
-import { reportError } from '../session/report.ts';
 import { openSecret } from '../session/secrets.ts';
 import { openWorkbenches } from '../session/workbenches.ts';
-import { openSurfaces, type Surfaces } from '../session/surfaces.ts';
 
 /** How often the configuration is looked at; secrets in files are read again by themselves. */
 const CONFIGURATION_EVERY_MS = 5_000;
 
 const parameters = (command: Command) =>
-  command
-    .addOption(filenameOption())
-    .option('--ref <ref>', 'branch, tag or commit that is followed (default: spec.source.ref, or HEAD)')
-    .addOption(configOption())
-    .addOption(ledgerOption())
-    .option(
-      '--listen <address>',
-      'address:port of the API, port 0 for any free one (default: spec.server.listen, 127.0.0.1:7780)',
-      listenArgument,
-    )
-    .addOption(sourceOption())
-    .addOption(varOption())
-    .addOption(varFileOption())
-    .addOption(allowEmptyOption())
-    .addOption(allowShrunkOption())
-    .addOption(allowRewindOption())
+  addSourceOverrides(
+    command
+      .addOption(filenameOption())
+      .option('--ref <ref>', 'branch, tag or commit that is followed (default: spec.source.ref, or HEAD)')
+      .addOption(configOption())
+      .addOption(ledgerOption())
+      .option(
+        '--listen <address>',
+        'address:port of the API, port 0 for any free one (default: spec.server.listen, 127.0.0.1:7780)',
+        listenArgument,
+      )
+      .addOption(sourceOption())
+      .addOption(varOption())
+      .addOption(varFileOption()),
+  )
     .addOption(logLevelOption())
     .addOption(logFormatOption());
 
@@ -80,7 +77,13 @@ SIGTERM finishes what is under way and ends; SIGHUP reads the configuration agai
 --allow-empty, --allow-shrunk and --allow-rewind hold for what is read first after the start, and for nothing later.`,
   parameters,
   async run(surroundings, options) {
-    if (options.ledger === 'none') throw needsLedger();
+    if (options.ledger === 'none')
+      throw new PortolanError({
+        code: 'cli/no-ledger',
+        disposition: 'invalid',
+        message: 'run needs a ledger: without one nobody knows what was sent. Nothing was started.',
+        remedy: 'Leave --ledger out (portolan.db in the working directory) or name a file.',
+      });
     const log = await createLog(options, surroundings);
     // Faults of the configuration are told before the ledger is created or locked.
     const { configuration, problems } = readConfiguration(options.config, surroundings);
@@ -308,14 +311,5 @@ function untilAborted(signal: AbortSignal): Promise<undefined> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve(undefined);
     else signal.addEventListener('abort', () => resolve(undefined), { once: true });
-  });
-}
-
-function needsLedger(): PortolanError {
-  return new PortolanError({
-    code: 'cli/no-ledger',
-    disposition: 'invalid',
-    message: 'run needs a ledger: without one nobody knows what was sent. Nothing was started.',
-    remedy: 'Leave --ledger out (portolan.db in the working directory) or name a file.',
   });
 }

@@ -6,7 +6,7 @@ import type { ExitCode } from '../session/exit-codes.ts';
 import { loadManifests } from '../../manifest/load.ts';
 import { readInputFiles } from '../session/input.ts';
 import { openOutputs, orUnwritten, positionsOf } from '../session/outputs.ts';
-import type { PlanOptions } from '../session/plan-options.ts';
+import type { PlanOptions } from '../session/planning-options.ts';
 import { reportProblems } from '../session/problems.ts';
 import { endOfPlan } from '../commands/saved/agreed.ts';
 import { ServerRefusal } from './answers.ts';

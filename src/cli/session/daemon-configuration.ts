@@ -1,5 +1,5 @@
 import type { ControllerConfiguration } from '../../controller/options.ts';
-import { operatorNames, type Configuration } from '../../configuration/configuration.ts';
+import { type Configuration, operatorNames } from '../../configuration/configuration.ts';
 import { PortolanError } from '../../model/errors.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { Log } from '../../runtime/log.ts';
@@ -8,9 +8,8 @@ import type { Surroundings } from './command.ts';
 import { configurationContent, readConfiguration } from './configuration.ts';
 import { readNamedFile } from './files.ts';
 import { type InputOptions, readVariables } from './input.ts';
-import { openPlatforms, type Platforms, type PlatformsOptions } from './platforms.ts';
+import { noPlatform, openPlatforms, type Platforms, type PlatformsOptions } from './platforms.ts';
 import { lazyStores } from './session.ts';
-import { noPlatform } from './with-platforms.ts';
 
 /** The operator's configuration as the daemon uses it, with its platforms open. */
 export interface OpenedConfiguration {

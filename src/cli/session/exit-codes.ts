@@ -1,5 +1,6 @@
-import type { Disposition } from '../../model/errors.ts';
-import { unreachable } from '../../model/unreachable.ts';
+import { type Disposition, PortolanError } from '../../model/errors.ts';
+import { safeLine } from '../../model/text.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 
 /** What the program's exit code says; the table is in README.md. */
 export const EXIT = {
@@ -38,33 +39,50 @@ export const EXIT_MEANINGS: Readonly<Record<ExitCode, string>> = {
 /** Below the list of commands. */
 export const EXIT_CODE_HELP = `
 Exit codes:
-  0  done, or in sync, or a dry run that found changes
-  1  something failed
-  2  changes pending, only with --detailed-exitcode
-  3  manifests, configuration or arguments invalid
-  4  held: a guard or an unresolved intent needs a person
-  5  the platform cannot be reached or refuses the credentials
-  6  another controller holds the ledger
-  130  interrupted; what was in flight is recorded
+${Object.entries(EXIT_MEANINGS)
+  .map(([code, meaning]) => `  ${code}  ${meaning}`)
+  .join('\n')}
 
 Every option has a twin in the environment, named in its help. A flag goes before the environment, and the environment
 before a file.`;
 
 /** The exit code of an error that ends a command. */
 export function exitCodeOf(disposition: Disposition): ExitCode {
-  switch (disposition) {
-    case 'invalid':
-      return EXIT.invalid;
-    case 'ask-human':
-      return EXIT.held;
-    case 'unreachable':
-      return EXIT.unreachable;
-    case 'locked':
-      return EXIT.locked;
-    case 'retry':
-    case 'give-up':
-      return EXIT.failed;
-    default:
-      return unreachable(disposition);
+  return EXIT_CODES[disposition];
+}
+
+const EXIT_CODES: Readonly<Record<Disposition, ExitCode>> = {
+  invalid: EXIT.invalid,
+  'ask-human': EXIT.held,
+  unreachable: EXIT.unreachable,
+  locked: EXIT.locked,
+  retry: EXIT.failed,
+  'give-up': EXIT.failed,
+};
+
+/**
+ * Says on stderr why a command ended, and what to do next.
+ * @returns the exit code that goes with it.
+ */
+export function reportError(
+  error: unknown,
+  { terminal, signal }: { readonly terminal: Pick<Terminal, 'err'>; readonly signal: AbortSignal },
+): ExitCode {
+  // Whatever fails once we were told to stop fails because of it: waits and reads are broken off.
+  if (signal.aborted) {
+    const where = error instanceof PortolanError ? `: ${safeLine(error.message)}` : '';
+    terminal.err.write(`interrupted${where}\n`);
+    return EXIT.interrupted;
   }
+  if (error instanceof PortolanError) {
+    terminal.err.write(`error: ${safeLine(error.message)}\n  ${safeLine(error.remedy)}\n  [${error.code}]\n`);
+    return exitCodeOf(error.disposition);
+  }
+  // Anything else is a fault of this program, and only its stack says where.
+  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  terminal.err.write(
+    `error: Portolan hit a fault of its own and stopped. What it had written down stays valid.\n${stack}\n` +
+      '  Please report it with the lines above. Run the command again: it starts from what the platform says.\n',
+  );
+  return EXIT.failed;
 }

@@ -1,7 +1,9 @@
 import {
-  chmodSync,
   closeSync,
+  constants,
+  fchmodSync,
   fsyncSync,
+  mkdirSync,
   mkdtempSync,
   openSync,
   readFileSync,
@@ -12,6 +14,7 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
+import { dirname } from 'node:path';
 import { PortolanError } from '../../model/errors.ts';
 
 /** Nothing that a command line names is larger; a wrong path must not fill the memory. */
@@ -72,42 +75,49 @@ export function writeTextFile(path: string, text: string): void {
   writeFileSync(path, text);
 }
 
+/** Ends in nothing that is read as a manifest, should it be left behind. */
+const PARTIAL = 'portolan-partial';
+
+/**
+ * Writes a file beside its place and then gives it its name: a reader finds the old one or the new one. What is left of an
+ * earlier run goes; a link that somebody has put there is never followed.
+ * @param check what must hold before it gets its name; it throws otherwise.
+ */
+export function putInPlace(path: string, mode: number, write: (descriptor: number) => void, check = () => {}): void {
+  const unfinished = `${path}.${PARTIAL}`;
+  try {
+    rmSync(unfinished, { force: true });
+    const descriptor = openSync(unfinished, 'wx', mode);
+    try {
+      write(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+    check();
+    renameSync(unfinished, path);
+  } finally {
+    rmSync(unfinished, { force: true });
+  }
+}
+
 /**
  * Writes lines to a file that only its owner may read, one by one, and gives it its name when it is whole.
  * @returns how many.
  * @throws PortolanError `give-up` when it cannot be written; an older file of that name then still stands.
  */
 export function writePrivateLines(path: string, lines: Iterable<string>): number {
-  const unfinished = `${path}.partial`;
   let written = 0;
   try {
-    rmSync(unfinished, { force: true });
-    const descriptor = openSync(unfinished, 'wx', 0o600);
-    try {
+    putInPlace(path, 0o600, (descriptor) => {
       for (const line of lines) {
         writeSync(descriptor, `${line}\n`);
         written += 1;
       }
-    } finally {
-      closeSync(descriptor);
-    }
-    renameSync(unfinished, path);
+    });
     return written;
   } catch (error) {
-    rmSync(unfinished, { force: true });
-    if (error instanceof PortolanError) throw error;
-    throw unwritable(path, error);
+    throw unwritable(path, 'give-up', 'It was not made', error);
   }
-}
-
-function unwritable(path: string, error: unknown): PortolanError {
-  return new PortolanError({
-    code: 'cli/unwritable-file',
-    disposition: 'give-up',
-    message: `${path} cannot be written: ${(error as NodeJS.ErrnoException).message}. It was not made.`,
-    remedy: 'Correct the path, or free space there.',
-    cause: error,
-  });
 }
 
 /**
@@ -116,43 +126,93 @@ function unwritable(path: string, error: unknown): PortolanError {
  * @throws PortolanError `retry` when it was changed meanwhile, `give-up` when it cannot be written; it then stands as it was.
  */
 export function replaceTextFile(path: string, text: string, known: Uint8Array): void {
-  let unfinished: string | undefined;
   try {
     const file = realpathSync(path);
-    unfinished = `${file}.${PARTIAL}`;
     const { mode } = statSync(file);
-    rmSync(unfinished, { force: true });
-    const descriptor = openSync(unfinished, 'wx', 0o600);
-    try {
+    const write = (descriptor: number): void => {
       writeFileSync(descriptor, text);
+      fchmodSync(descriptor, mode & 0o7777);
       fsyncSync(descriptor);
-    } finally {
-      closeSync(descriptor);
-    }
-    chmodSync(unfinished, mode & 0o7777);
-    if (!readFileSync(file).equals(known)) throw changedMeanwhile(path);
-    renameSync(unfinished, file);
-  } catch (error) {
-    if (unfinished !== undefined) rmSync(unfinished, { force: true });
-    if (error instanceof PortolanError) throw error;
-    throw new PortolanError({
-      code: 'cli/unwritable-file',
-      disposition: 'give-up',
-      message: `${path} cannot be written: ${(error as NodeJS.ErrnoException).message}. It stands as it was.`,
-      remedy: 'Correct the permissions of it and its folder, or free space there.',
-      cause: error,
+    };
+    putInPlace(file, 0o600, write, () => {
+      if (!readFileSync(file).equals(known))
+        throw new PortolanError({
+          code: 'cli/changed-meanwhile',
+          disposition: 'retry',
+          message: `${path} was changed by somebody else while it was laid out. It was left as it is now.`,
+          remedy: 'Run the command again.',
+        });
     });
+  } catch (error) {
+    throw unwritable(path, 'give-up', 'It stands as it was', error);
   }
 }
 
-/** Ends in nothing that is read as a manifest, should it be left behind. */
-const PARTIAL = 'portolan-partial';
+/**
+ * Finds out whether `writeWholeFile` could write there, so that nothing is begun whose result then has no place.
+ * @throws PortolanError `invalid` where it could not; nothing is left behind.
+ */
+export function checkWritable(path: string): void {
+  try {
+    const target = targetOf(path);
+    if (target.isDevice) closeSync(openSync(target.path, constants.O_WRONLY | constants.O_NONBLOCK));
+    else {
+      const unfinished = `${target.path}.${PARTIAL}`;
+      rmSync(unfinished, { force: true });
+      writeFileSync(unfinished, '', { flag: 'wx' });
+      rmSync(unfinished);
+    }
+  } catch (error) {
+    throw unwritable(path, 'invalid', 'Nothing was done', error);
+  }
+}
 
-function changedMeanwhile(path: string): PortolanError {
+/**
+ * Writes a file as a whole or not at all. A device or a pipe is written to as it is.
+ * @param folders whether to make those that are missing.
+ * @throws PortolanError `give-up` when it cannot be written; an older file of that name then still stands.
+ */
+export function writeWholeFile(path: string, text: string, folders: 'make' | 'are there' = 'are there'): void {
+  try {
+    if (folders === 'make') mkdirSync(dirname(path), { recursive: true });
+    const target = targetOf(path);
+    if (target.isDevice) writeFileSync(target.path, text);
+    else putInPlace(target.path, target.mode, (descriptor) => writeFileSync(descriptor, text));
+  } catch (error) {
+    throw unwritable(path, 'give-up', 'It was not written', error);
+  }
+}
+
+/** Where a path leads: a link is followed, for it is what it points to that is to be written. */
+function targetOf(path: string): { readonly path: string; readonly isDevice: boolean; readonly mode: number } {
+  const there = statSync(path, { throwIfNoEntry: false });
+  if (there === undefined) return { path, isDevice: false, mode: 0o666 };
+  if (there.isDirectory()) throw new Error('it is a folder');
+  if (!there.isFile()) return { path, isDevice: true, mode: 0o666 };
+  return { path: realpathSync(path), isDevice: false, mode: there.mode & 0o777 };
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOSPC: 'there is no space left on the disk',
+  EDQUOT: 'the quota of the disk is used up',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EROFS: 'the disk can only be read',
+  ENOENT: 'there is no such folder',
+  ENOTDIR: 'a part of the path is a file',
+  EISDIR: 'it is a folder',
+};
+
+/** An error that has said its remedy already stays as it is. */
+function unwritable(path: string, disposition: 'invalid' | 'give-up', undone: string, cause: unknown): PortolanError {
+  if (cause instanceof PortolanError) return cause;
+  const { code = '', message } = cause as NodeJS.ErrnoException;
+  const isFull = code === 'ENOSPC' || code === 'EDQUOT';
   return new PortolanError({
-    code: 'cli/changed-meanwhile',
-    disposition: 'retry',
-    message: `${path} was changed by somebody else while it was laid out. It was left as it is now.`,
-    remedy: 'Run the command again.',
+    code: 'cli/unwritable-file',
+    disposition,
+    message: `${path} cannot be written: ${REASONS[code] ?? message}. ${undone}.`,
+    remedy: isFull ? 'Free space there, or name a file elsewhere.' : 'Correct the path, or the rights of its folder.',
+    cause,
   });
 }

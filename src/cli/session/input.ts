@@ -162,18 +162,15 @@ export function readVariables(
   }
   for (const assignment of options.var ?? []) {
     const [, name, value] = /^([A-Za-z_][A-Za-z0-9_]*)=(.*)$/s.exec(assignment) ?? [];
-    if (name === undefined || value === undefined) throw badAssignment();
+    // The text is not shown: it may hold a value.
+    if (name === undefined || value === undefined)
+      throw new PortolanError({
+        code: 'cli/bad-variable-assignment',
+        disposition: 'invalid',
+        message: 'A --var is not of the form NAME=value. Nothing was read.',
+        remedy: 'Write --var NAME=value: letters, digits and _ before the equals sign.',
+      });
     variables.set(name, value);
   }
   return { variables, problems };
-}
-
-/** The text is not shown: it may hold a value. */
-function badAssignment(): PortolanError {
-  return new PortolanError({
-    code: 'cli/bad-variable-assignment',
-    disposition: 'invalid',
-    message: 'A --var is not of the form NAME=value. Nothing was read.',
-    remedy: 'Write --var NAME=value: letters, digits and _ before the equals sign.',
-  });
 }

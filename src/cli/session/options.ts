@@ -81,6 +81,12 @@ export function varFileOption() {
   );
 }
 
+export function parallelismOption() {
+  return new Option('--parallelism <n>', 'applications worked on at once; within one, requests go one by one')
+    .argParser(integerArgument(1, 1000))
+    .default(10);
+}
+
 export function logLevelOption() {
   return new Option('--log-level <level>', 'how much is said on standard error')
     .choices(LOG_LEVELS)

@@ -11,13 +11,12 @@ import { plainPaint } from '../../report/text.ts';
 import type { PlanReport } from '../../plan/report.ts';
 import { safeOutput } from '../terminal/guarded.ts';
 import type { Surroundings } from './command.ts';
-import type { ExitCode } from './exit-codes.ts';
+import { type ExitCode, reportError } from './exit-codes.ts';
 import { collect, outputOption } from './options.ts';
 import { paintFor, worstOf } from './plan-view.ts';
 import { type ProblemFormat, renderProblemsAs } from './problems.ts';
 import type { Redaction } from './redaction.ts';
-import { reportError } from './report.ts';
-import { checkWritable, writeWholeFile } from './whole-file.ts';
+import { checkWritable, writeWholeFile } from './files.ts';
 
 /** How a plan is shown, and what it is written to besides. */
 export interface OutputOptions {

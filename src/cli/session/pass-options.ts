@@ -1,4 +1,3 @@
-import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { Configuration } from '../../configuration/configuration.ts';
 import { nearest } from '../../manifest/suggest.ts';
 import { PortolanError } from '../../model/errors.ts';
@@ -8,7 +7,6 @@ import { shareLimits } from '../../plan/guard.ts';
 import type { Windows } from '../../plan/window-guard.ts';
 import type { PassOptions } from '../../reconcile/reconcile.ts';
 import { requiredReason } from '../commands/ledger/words.ts';
-import { collect, collectOrAll, integerArgument } from './options.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /** What `plan` and `apply` let through; the two take the same flags, so that a plan shows what the apply would do. */
@@ -27,75 +25,6 @@ export interface ScopeFlags {
   /** Scopes that a first install may go into; `asked`: all of them, because a person is asked before anything is sent. */
   readonly firstInstall?: readonly string[] | 'asked' | undefined;
   readonly parallelism: number;
-}
-
-export const PARALLELISM_DEFAULT = 10;
-
-export function pruneOption() {
-  return new Option('--prune', 'also remove what is ours and git no longer names; without it nothing is removed');
-}
-
-export function adoptOption() {
-  return new Option(
-    '--adopt [resource]',
-    'take over what exists and is not ours: all, or Kind/name (may be repeated). On a server that cannot list rules, only Kind/name records a change that was made in the console',
-  ).argParser(collectOrAll);
-}
-
-export function targetOption() {
-  return new Option('--target <resource>', 'only this Kind/name (may be repeated); never prunes').argParser(collect);
-}
-
-export function maxShareOption() {
-  return new Option(
-    '--max-share <share>',
-    'override: the share of objects on record that one run may change, 0 to 1, however few there are; by default 0.3, from ten objects on',
-  ).argParser(shareArgument);
-}
-
-export function maxPrunesOption() {
-  return new Option('--max-prunes <n>', 'override: how many objects one run may remove').argParser(
-    integerArgument(0, 1_000_000),
-  );
-}
-
-export function allowEmptyOption() {
-  return new Option(
-    '--allow-empty',
-    'override: go on although the source names nothing while the ledger holds objects of it',
-  );
-}
-
-export function allowShrunkOption() {
-  return new Option(
-    '--allow-shrunk',
-    'override: remove things although the source names less than half of what it did',
-  );
-}
-
-export function allowRewindOption() {
-  return new Option(
-    '--allow-rewind',
-    'override: remove things although the commit does not descend from the one applied before it',
-  );
-}
-
-export function ignoreWindowsOption() {
-  return new Option(
-    '--ignore-windows',
-    'override: go on outside of the windows of Settings; needs --reason, which the history keeps',
-  );
-}
-
-export function overrideReasonOption() {
-  return new Option('--reason <text>', 'why a limit is overridden, for the history');
-}
-
-export function firstInstallOption() {
-  return new Option(
-    '--first-install <scope>',
-    'confirm the first install into an application that this ledger does not know: platform/team/region/appId (may be repeated)',
-  ).argParser(collect);
 }
 
 /**
@@ -121,18 +50,6 @@ function scopeArgument(name: string): ScopeKey {
     message: `--first-install names ${JSON.stringify(name)}, which is not a scope. Nothing was done.`,
     remedy: 'Write platform/team/region/appId, such as default/team-a/region-1/42.',
   });
-}
-
-export function parallelismOption() {
-  return new Option('--parallelism <n>', 'applications worked on at once; within one, requests go one by one')
-    .argParser(integerArgument(1, 1000))
-    .default(PARALLELISM_DEFAULT);
-}
-
-function shareArgument(text: string): number {
-  const share = /^(?:0(?:\.[0-9]{1,6})?|1(?:\.0{1,6})?)$/.test(text) ? Number(text) : Number.NaN;
-  if (Number.isNaN(share)) throw new InvalidArgumentError('Expected a number from 0 to 1, such as 0.5.');
-  return share;
 }
 
 /** @throws PortolanError `invalid` when a flag names a resource that the manifests do not have. */

@@ -1,37 +1,80 @@
-import type { Command, OptionValues } from '@commander-js/extra-typings';
-import { logFormatOption, logLevelOption } from './options.ts';
+import { type Command, InvalidArgumentError, type OptionValues } from '@commander-js/extra-typings';
+import type { ServerFlags } from '../server/options.ts';
+import type { EmptyFlags } from './empty-input.ts';
 import {
-  adoptOption,
-  allowEmptyOption,
-  allowRewindOption,
-  allowShrunkOption,
-  firstInstallOption,
-  ignoreWindowsOption,
-  maxPrunesOption,
-  maxShareOption,
-  overrideReasonOption,
+  collect,
+  collectOrAll,
+  integerArgument,
+  logFormatOption,
+  logLevelOption,
   parallelismOption,
-  pruneOption,
-  targetOption,
-} from './pass-options.ts';
-import { expectOption } from '../commands/saved/flags.ts';
+} from './options.ts';
+import type { OutputOptions } from './outputs.ts';
+import type { SessionOptions } from './session.ts';
+
+/** Options of `plan`, here and on a server. */
+export interface PlanOptions extends SessionOptions, OutputOptions, EmptyFlags, ServerFlags {
+  readonly detailedExitcode?: boolean | undefined;
+  /** Digest of the one plan that is expected. */
+  readonly expect?: string | undefined;
+  readonly save?: string | undefined;
+}
 
 /** What a plan may do, the same for `plan` and `apply`. */
 export function addPlanningOptions<Args extends unknown[], Own extends OptionValues>(command: Command<Args, Own>) {
-  return command
-    .addOption(expectOption())
-    .addOption(targetOption())
-    .addOption(pruneOption())
-    .addOption(adoptOption())
-    .addOption(maxShareOption())
-    .addOption(maxPrunesOption())
-    .addOption(allowEmptyOption())
-    .addOption(allowShrunkOption())
-    .addOption(allowRewindOption())
-    .addOption(ignoreWindowsOption())
-    .addOption(overrideReasonOption())
-    .addOption(firstInstallOption())
+  const limited = command
+    .option(
+      '--expect <digest>',
+      'refuse any plan but the one of this digest (with 4), before anything is sent',
+      digestArgument,
+    )
+    .option('--target <resource>', 'only this Kind/name (may be repeated); never prunes', collect)
+    .option('--prune', 'also remove what is ours and git no longer names; without it nothing is removed')
+    .option(
+      '--adopt [resource]',
+      'take over what exists and is not ours: all, or Kind/name (may be repeated). On a server that cannot list rules, only Kind/name records a change that was made in the console',
+      collectOrAll,
+    )
+    .option(
+      '--max-share <share>',
+      'override: the share of objects on record that one run may change, 0 to 1, however few there are; by default 0.3, from ten objects on',
+      shareArgument,
+    )
+    .option('--max-prunes <n>', 'override: how many objects one run may remove', integerArgument(0, 1_000_000));
+  return addSourceOverrides(limited)
+    .option(
+      '--ignore-windows',
+      'override: go on outside of the windows of Settings; needs --reason, which the history keeps',
+    )
+    .option('--reason <text>', 'why a limit is overridden, for the history')
+    .option(
+      '--first-install <scope>',
+      'confirm the first install into an application that this ledger does not know: platform/team/region/appId (may be repeated)',
+      collect,
+    )
     .addOption(parallelismOption())
     .addOption(logLevelOption())
     .addOption(logFormatOption());
+}
+
+/** Lets a source through that a guard would refuse. */
+export function addSourceOverrides<Args extends unknown[], Own extends OptionValues>(command: Command<Args, Own>) {
+  return command
+    .option('--allow-empty', 'override: go on although the source names nothing while the ledger holds objects of it')
+    .option('--allow-shrunk', 'override: remove things although the source names less than half of what it did')
+    .option(
+      '--allow-rewind',
+      'override: remove things although the commit does not descend from the one applied before it',
+    );
+}
+
+function shareArgument(text: string): number {
+  const share = /^(?:0(?:\.[0-9]{1,6})?|1(?:\.0{1,6})?)$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isNaN(share)) throw new InvalidArgumentError('Expected a number from 0 to 1, such as 0.5.');
+  return share;
+}
+
+function digestArgument(text: string): string {
+  if (/^[0-9a-f]{64}$/i.test(text)) return text.toLowerCase();
+  throw new InvalidArgumentError('Expected the whole digest of a plan: 64 characters of 0-9 and a-f.');
 }

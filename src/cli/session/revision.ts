@@ -34,7 +34,13 @@ export async function readRevision(
   { signatures, limits }: RevisionPolicy,
   { clock, env, signal }: Pick<Surroundings, 'clock' | 'env' | 'signal'>,
 ): Promise<{ readonly sources: ReadSources; readonly commit: CommitAtHand }> {
-  if (paths.includes('-')) throw standardInput();
+  if (paths.includes('-'))
+    throw new PortolanError({
+      code: 'cli/revision-of-input',
+      disposition: 'invalid',
+      message: 'Standard input has no revisions, and --revision was given with -f -. Nothing was read.',
+      remedy: 'Leave out one of the two.',
+    });
   const { root, paths: inCommit } = await locatePaths(paths);
   const git = new Git(root, { clock, path: env.PATH, signal });
   const objects = new ObjectReader(git);
@@ -59,13 +65,4 @@ export async function readRevision(
   } finally {
     await objects.close();
   }
-}
-
-function standardInput(): PortolanError {
-  return new PortolanError({
-    code: 'cli/revision-of-input',
-    disposition: 'invalid',
-    message: 'Standard input has no revisions, and --revision was given with -f -. Nothing was read.',
-    remedy: 'Leave out one of the two.',
-  });
 }

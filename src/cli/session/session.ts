@@ -6,7 +6,7 @@ import { PortolanError } from '../../model/errors.ts';
 import { scopeKey } from '../../model/ids.ts';
 import type { Problem } from '../../model/problem.ts';
 import { createRemovalBudget } from '../../reconcile/removal-budget.ts';
-import { type BudgetOfRun, budgetLimits, ofCommand, ofUnknown, type RunPolicy } from '../../reconcile/policies/run.ts';
+import { budgetLimits, type BudgetOfRun, ofCommand, ofUnknown, type RunPolicy } from '../../reconcile/policies/run.ts';
 import type { PassOptions, Work } from '../../reconcile/reconcile.ts';
 import { workOf } from '../../reconcile/work.ts';
 import { createSharedReadings, type SharedReadings } from '../../reconcile/shared-readings.ts';
@@ -21,13 +21,12 @@ import { type Input, type InputOptions, loadInput } from './input.ts';
 import { createLog, type LogOptions } from './logging.ts';
 import { openLedger } from './open-ledger.ts';
 import { passOptions, type ScopeFlags } from './pass-options.ts';
-import { openPlatforms, type Platforms } from './platforms.ts';
+import { noPlatform, openPlatforms, type Platforms } from './platforms.ts';
 import { createProgress, type Progress } from '../terminal/progress.ts';
 import { reportProblems } from './problems.ts';
 import { windowsOf } from './windows.ts';
 import { acceptSnapshot, largestSince, settleLost, snapshotId, successionOf } from '../../source/snapshot.ts';
 import { count } from '../terminal/text.ts';
-import { noPlatform } from './with-platforms.ts';
 import type { ExitCode } from './exit-codes.ts';
 
 export interface SessionOptions extends InputOptions, LogOptions, ScopeFlags {
@@ -179,7 +178,13 @@ async function reopened(opened: Opened): Promise<Session> {
   if (options.filename?.includes('-') === true) return openedSession(opened);
   const input = await loadInput(options, surroundings);
   const [problem] = input.problems;
-  if (problem !== undefined) throw atFault(input.problems);
+  if (problem !== undefined)
+    throw new PortolanError({
+      code: 'cli/manifests-at-fault',
+      disposition: 'retry',
+      message: `The manifests have ${count(input.problems.length, 'fault')} now: ${input.problems.map(({ position, message }) => `${position.file}:${position.line}: ${message}`).join('; ')}`,
+      remedy: 'Correct them; portolan validate shows all of them.',
+    });
   // Platforms and stores are those that were opened.
   return openedSession({ ...opened, input: { ...input, configuration: opened.input.configuration } });
 }
@@ -190,15 +195,6 @@ function budgetOf({ options, input, ledger, surroundings, actor }: Opened, snaps
   const { source, maxPrunes: allowed } = options;
   const budget = createRemovalBudget({ ledger, clock, source, actor, limits: () => limits, isDaemon: false });
   return { budget, source: input.desired, by: input.commit?.name ?? `manifests ${snapshot.slice(0, 12)}`, allowed };
-}
-
-function atFault(problems: Input['problems']): PortolanError {
-  return new PortolanError({
-    code: 'cli/manifests-at-fault',
-    disposition: 'retry',
-    message: `The manifests have ${count(problems.length, 'fault')} now: ${problems.map(({ position, message }) => `${position.file}:${position.line}: ${message}`).join('; ')}`,
-    remedy: 'Correct them; portolan validate shows all of them.',
-  });
 }
 
 function openedSession(opened: Opened): Session {

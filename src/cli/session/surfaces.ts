@@ -1,11 +1,76 @@
-import type { ControllerApi } from '../../controller/api.ts';
+import type { ControllerApi, ControllerObserver } from '../../controller/api.ts';
 import { startNotifications } from '../../controller/notifications/notifications.ts';
 import type { Settings } from '../../configuration/settings/spec.ts';
 import type { Log } from '../../runtime/log.ts';
-import type { Metrics } from '../../server/metrics.ts';
+import { createMetrics, type Metrics } from '../../server/metrics.ts';
 import { startServer } from '../../server/start.ts';
 import type { Surroundings } from './command.ts';
-import { senderOptions } from './observation.ts';
+import packageFile from '../../../package.json' with { type: 'json' };
+import type { SenderOptions } from '../../controller/delivery.ts';
+import { joinObservers } from '../../controller/observers.ts';
+import { startTracing, tracesEndpoint } from '../../controller/tracing/tracing.ts';
+import { openSecret } from './secrets.ts';
+
+/** Counts, times and traces of the daemon. */
+export interface Observation {
+  readonly metrics: Metrics;
+  readonly observer: ControllerObserver;
+  /** Hears of this controller from now on, too. */
+  attach(api: ControllerApi): void;
+  close(): Promise<void>;
+}
+
+/** How long the end waits for traces that are on their way. */
+const TRACES_GRACE_MS = 5_000;
+
+/** What whoever sends something to the outside needs of this process. */
+export function senderOptions(surroundings: Surroundings, log: Log, { deliveries }: Metrics): SenderOptions {
+  const { clock, random, redaction } = surroundings;
+  return {
+    openSecret: (reference, where) => openSecret(reference, where, surroundings),
+    redact: redaction.redact,
+    clock,
+    random,
+    log,
+    counts: deliveries,
+  };
+}
+
+/** @param settings as they are now; where traces go is asked once. */
+export function openObservation(settings: () => Settings, log: Log, surroundings: Surroundings): Observation {
+  const { clock, env, runtimeVersions } = surroundings;
+  const metrics = createMetrics({
+    clock,
+    concurrency: () => settings().controller.concurrency,
+    version: packageFile.version,
+    node: runtimeVersions.node,
+    process: true,
+  });
+  const { traces } = settings().telemetry;
+  const endpoint = tracesEndpoint(traces, env);
+  const tracing =
+    endpoint === undefined
+      ? undefined
+      : startTracing({
+          settings: traces,
+          endpoint,
+          version: packageFile.version,
+          ...senderOptions(surroundings, log, metrics),
+        });
+  const detach: (() => void)[] = [];
+  return {
+    metrics,
+    observer: tracing === undefined ? metrics.observer : joinObservers([metrics.observer, tracing.observer]),
+    attach(api) {
+      detach.push(metrics.attach(api));
+      if (tracing !== undefined) detach.push(tracing.attach(api));
+    },
+    async close() {
+      for (const letGo of detach) letGo();
+      await tracing?.close(TRACES_GRACE_MS);
+    },
+  };
+}
 
 /** What looks at the controller from outside: the HTTP API, metrics, notifications. */
 export interface Surfaces {

@@ -74,7 +74,13 @@ export async function checkVariables({
   const typing = unknown
     .map((name) => ({ name, meant: typedFor(name, known) }))
     .find(({ meant }) => meant !== undefined);
-  if (typing?.meant !== undefined) throw mistyped(typing.name, typing.meant);
+  if (typing?.meant !== undefined)
+    throw new PortolanError({
+      code: 'cli/unknown-variable',
+      disposition: 'invalid',
+      message: `The environment variable ${safeLine(typing.name)} is not known, and ${typing.meant} is. Nothing was done.`,
+      remedy: `Rename it to ${typing.meant}, or unset it.`,
+    });
   for (const name of unknown)
     terminal.err.write(
       `warning: the environment variable ${safeLine(name)} has no effect: Portolan does not know it, and the configuration does not refer to it\n`,
@@ -115,13 +121,4 @@ function namesVariable(text: string, name: string): boolean {
 /** The known variable that a name was meant to be. */
 function typedFor(name: string, known: Iterable<string>): string | undefined {
   return [...known].find((candidate) => editDistance(name, candidate, EDITS_MAX) <= EDITS_MAX);
-}
-
-function mistyped(name: string, meant: string): PortolanError {
-  return new PortolanError({
-    code: 'cli/unknown-variable',
-    disposition: 'invalid',
-    message: `The environment variable ${safeLine(name)} is not known, and ${meant} is. Nothing was done.`,
-    remedy: `Rename it to ${meant}, or unset it.`,
-  });
 }

@@ -51,7 +51,13 @@ export async function exportTargets(
   const isNamed = naming.app !== undefined || naming.list !== undefined || naming.team !== undefined;
   const atHand = await manifestsAtHand(desired, platforms);
   if (!isNamed) named.push(...[...atHand.values()].map((found) => ({ ...found, components: [] })));
-  if (!isNamed && named.length === 0) throw nothingNamed();
+  if (!isNamed && named.length === 0)
+    throw new PortolanError({
+      code: 'export/nothing-named',
+      disposition: 'invalid',
+      message: 'No application is named, so nothing was read.',
+      remedy: 'Pass --app TEAM/REGION/APP-ID, --team TEAM, --list FILE, or -f with manifests that name applications.',
+    });
   const targets = new Map<string, ExportTarget>();
   for (const { scope, components, record: read } of named) {
     const key = scopeKey(scope);
@@ -203,13 +209,4 @@ function namedComponents(resources: ApplicationGroup['resources']): ReadonlyMap<
       return serviceId === undefined ? [] : [[serviceId, name]];
     }),
   );
-}
-
-function nothingNamed(): PortolanError {
-  return new PortolanError({
-    code: 'export/nothing-named',
-    disposition: 'invalid',
-    message: 'No application is named, so nothing was read.',
-    remedy: 'Pass --app TEAM/REGION/APP-ID, --team TEAM, --list FILE, or -f with manifests that name applications.',
-  });
 }

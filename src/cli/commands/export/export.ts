@@ -1,7 +1,7 @@
 import type { Command } from '@commander-js/extra-typings';
 import PQueue from 'p-queue';
 import { operatorNames } from '../../../configuration/configuration.ts';
-import { type ExportedApplication, exportApplications } from '../../../manifest/export.ts';
+import { exportApplications, type ExportedApplication } from '../../../manifest/export.ts';
 import { renderProblems } from '../../../manifest/render.ts';
 import { PortolanError } from '../../../model/errors.ts';
 import { scopeKey } from '../../../model/ids.ts';
@@ -17,8 +17,7 @@ import { own } from '../../terminal/guarded.ts';
 import { defineCommand, type OptionsOf, type Surroundings } from '../../session/command.ts';
 import { readConfiguration } from '../../session/configuration.ts';
 import { EXIT, exitCodeOf } from '../../session/exit-codes.ts';
-import { FILE_BYTES_MAX, filesOf, type ManifestFile, writeFiles } from './export-files.ts';
-import { refuseClashes } from './export-clashes.ts';
+import { FILE_BYTES_MAX, filesOf, type ManifestFile, refuseClashes, writeFiles } from './export-files.ts';
 import { type Proof, prove } from './export-proof.ts';
 import { exportTargets } from './export-targets.ts';
 import { type Input, loadInput } from '../../session/input.ts';
@@ -28,18 +27,17 @@ import {
   filenameOption,
   logFormatOption,
   logLevelOption,
+  parallelismOption,
   platformOption,
   varFileOption,
   varOption,
 } from '../../session/options.ts';
-import { parallelismOption } from '../../session/pass-options.ts';
 import { worstOf } from '../../session/plan-view.ts';
-import type { Platforms } from '../../session/platforms.ts';
+import { type Platforms, withOpenPlatforms } from '../../session/platforms.ts';
 import { reportProblems } from '../../session/problems.ts';
 import { createProgress } from '../../terminal/progress.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { count } from '../../terminal/text.ts';
-import { withOpenPlatforms } from '../../session/with-platforms.ts';
 
 const parameters = (command: Command) =>
   command

@@ -1,11 +1,19 @@
 import { PortolanError } from '../../../model/errors.ts';
 import { safeLine } from '../../../model/text.ts';
 import type { Surroundings } from '../../session/command.ts';
-import { type Answers, documentName } from './answers.ts';
-import { badFlag, checkFlags, type GivenAnswers, type Reach, TOKEN_VARIABLE, tokenOf, urlOf } from './flags.ts';
-import { interviewOn } from './interview.ts';
+import {
+  type Answers,
+  badFlag,
+  checkFlags,
+  documentName,
+  type GivenAnswers,
+  type Reach,
+  TOKEN_VARIABLE,
+  tokenOf,
+  urlOf,
+} from './answers.ts';
+import { interviewed, interviewOn } from './questions.ts';
 import { type PlatformAtHand, reachPlatform } from './platform.ts';
-import { interviewed } from './questions.ts';
 
 const NEEDED = ['url', 'team', 'region', 'appId'] as const;
 const FLAG = { url: '--url', team: '--team', region: '--region', appId: '--app-id' } as const;

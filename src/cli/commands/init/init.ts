@@ -7,8 +7,18 @@ import { defineCommand, type Surroundings } from '../../session/command.ts';
 import { EXIT } from '../../session/exit-codes.ts';
 import { integerArgument } from '../../session/options.ts';
 import type { Answers } from './answers.ts';
-import { type FolderFile, fixedPaths, folderFiles, IGNORE_FILE, MANIFESTS, missingIgnores, SCHEMA } from './content.ts';
-import { addToFile, existingOf, writeFiles } from './folder.ts';
+import {
+  addToFile,
+  existingOf,
+  fixedPaths,
+  type FolderFile,
+  folderFiles,
+  IGNORE_FILE,
+  MANIFESTS,
+  missingIgnores,
+  SCHEMA,
+  writeFiles,
+} from './folder.ts';
 import { gatherAnswers } from './gather.ts';
 
 export const initCommand = defineCommand({

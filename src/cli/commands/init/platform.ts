@@ -6,9 +6,14 @@ import type { Surroundings } from '../../session/command.ts';
 import { createLog } from '../../session/logging.ts';
 import { openPlatforms } from '../../session/platforms.ts';
 import { regionStatusWord, takesChanges } from '../region-status.ts';
-import type { Reach } from './flags.ts';
-import { configurationText } from './content.ts';
-import type { Choice } from './interview.ts';
+import type { Reach } from './answers.ts';
+import { configurationText } from './folder.ts';
+
+/** Something that can be chosen: what is typed for it, and what is shown beside it. */
+export interface Choice {
+  readonly word: string;
+  readonly about: string;
+}
 
 /** What the platform has to choose from. Whatever cannot be asked is undefined, and must be typed. */
 export interface PlatformAtHand {

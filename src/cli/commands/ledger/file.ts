@@ -6,7 +6,7 @@ import { defineCommand } from '../../session/command.ts';
 import { EXIT } from '../../session/exit-codes.ts';
 import { writePrivateLines } from '../../session/files.ts';
 import { durationArgument, integerArgument } from '../../session/options.ts';
-import { confirm } from '../../terminal/confirm.ts';
+import { confirm } from '../../terminal/terminal.ts';
 import { count } from '../../terminal/text.ts';
 import {
   actorOf,

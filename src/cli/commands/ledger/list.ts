@@ -6,9 +6,8 @@ import { EXIT } from '../../session/exit-codes.ts';
 import { configOption, integerArgument, outputOption } from '../../session/options.ts';
 import { renderTable } from '../../terminal/table.ts';
 import { count } from '../../terminal/text.ts';
-import { doubtJson, doubtText, doubtView } from './doubt.ts';
+import { doubtJson, doubtText, doubtView, historyTable, pairs, shortened, writeJson } from './words.ts';
 import { isOfSource, ledgerFileOption, readingLedger, sourceFilterOption } from './opening.ts';
-import { historyTable, pairs, shortened, writeJson } from './words.ts';
 
 const APPLIED_WIDTH_MAX = 80;
 

@@ -11,9 +11,8 @@ import { EXIT } from '../../session/exit-codes.ts';
 import { configOption, outputOption } from '../../session/options.ts';
 import { renderTable } from '../../terminal/table.ts';
 import { sentences } from '../../terminal/text.ts';
-import { doubtJson, doubtText, type DoubtView, doubtView } from './doubt.ts';
+import { doubtJson, doubtText, type DoubtView, doubtView, historyTable, instant, pairs, writeJson } from './words.ts';
 import { isOfSource, ledgerFileOption, readingLedger, sourceFilterOption } from './opening.ts';
-import { historyTable, instant, pairs, writeJson } from './words.ts';
 
 /** Of each object; `ledger history --uid` shows as many as are asked for. */
 const HISTORY_LIMIT = 50;

@@ -22,11 +22,10 @@ import {
 } from '../../session/options.ts';
 import { paintFor } from '../../session/plan-view.ts';
 import { type Monitoring, readMonitoring, sourceInWords } from '../../../platform/monitoring.ts';
-import type { Platforms } from '../../session/platforms.ts';
+import { type Platforms, withOpenPlatforms } from '../../session/platforms.ts';
 import { reportProblems } from '../../session/problems.ts';
 import { wrap } from '../../terminal/text.ts';
-import { intervalOf, type WatchFlag, watch, watchOption } from '../watch.ts';
-import { withOpenPlatforms } from '../../session/with-platforms.ts';
+import { intervalOf, watch, type WatchFlag, watchOption } from '../watch.ts';
 import { type ChartFilter, chartsOf, type ComponentCharts } from './charts.ts';
 import { monitorCsv, monitorDocument } from './formats.ts';
 import { overviewLines, type View } from './overview.ts';

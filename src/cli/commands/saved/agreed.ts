@@ -1,6 +1,6 @@
 import { safeLine } from '../../../model/text.ts';
 import { unreachable } from '../../../model/unreachable.ts';
-import { judgePlan, type PlanRefusal, type Judgement } from '../../../plan/agreement.ts';
+import { type Judgement, judgePlan, type PlanRefusal } from '../../../plan/agreement.ts';
 import type { PlanDocument } from '../../../plan/document.ts';
 import { renderDifference } from '../../../report/difference.ts';
 import type { Disagreement } from '../../../plan/report.ts';
@@ -9,8 +9,7 @@ import { EXIT, type ExitCode } from '../../session/exit-codes.ts';
 import { paintFor, planExitCode } from '../../session/plan-view.ts';
 import { reportProblems } from '../../session/problems.ts';
 import { type Session, type SessionOptions, withInput, withSession } from '../../session/session.ts';
-import { commandLine } from './commands.ts';
-import { checkCircumstances } from './circumstances.ts';
+import { checkCircumstances, commandLine } from './flags.ts';
 import type { OpenedPlan } from './open.ts';
 
 /** What a person agreed to, as a command line names it. */

@@ -1,22 +1,7 @@
-import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { PortolanError } from '../../../model/errors.ts';
-
-/** `--expect DIGEST`: no other plan. */
-export function expectOption() {
-  return new Option(
-    '--expect <digest>',
-    'refuse any plan but the one of this digest (with 4), before anything is sent',
-  ).argParser(digestArgument);
-}
-
-export function saveOption() {
-  return new Option('--save <file>', 'keep the plan in this file, for apply FILE to carry out exactly this one');
-}
-
-function digestArgument(text: string): string {
-  if (/^[0-9a-f]{64}$/i.test(text)) return text.toLowerCase();
-  throw new InvalidArgumentError('Expected the whole digest of a plan: 64 characters of 0-9 and a-f.');
-}
+import type { Session, SessionOptions } from '../../session/session.ts';
+import type { SavedPlan } from '../../../plan/saved.ts';
+import type { OpenedPlan } from './open.ts';
 
 /** Flags that say what to plan: a saved plan has them in it. */
 const OF_THE_PLAN = {
@@ -61,4 +46,127 @@ export function checkFlagsBeside(
     message: `${file} is a plan of the source "${source.saved}", and --source (or PORTOLAN_SOURCE) names "${source.given}". Nothing was done.`,
     remedy: 'Leave --source out: the plan knows its own. Or plan again for that source.',
   });
+}
+
+type Repeated = readonly string[] | undefined;
+
+/** Arguments of `plan` that make such a plan again. Values of variables stay with whoever has them. */
+export function planCommandOf(options: SessionOptions): readonly string[] {
+  const valued: readonly (readonly [string, string | number | undefined])[] = [
+    ['--revision', options.revision],
+    ['--config', options.config],
+    ['--ledger', options.ledger],
+    ['--source', options.source === 'default' ? undefined : options.source],
+    ['--max-share', options.maxShare],
+    ['--max-prunes', options.maxPrunes],
+  ];
+  const flags = [
+    options.prune === true ? '--prune' : '',
+    options.adopt === true ? '--adopt' : '',
+    options.allowEmpty === true ? '--allow-empty' : '',
+    options.allowShrunk === true ? '--allow-shrunk' : '',
+    options.allowRewind === true ? '--allow-rewind' : '',
+  ];
+  return [
+    ...repeated('-f', options.filename),
+    ...valued.flatMap(([flag, value]) => (value === undefined ? [] : [flag, String(value)])),
+    ...repeated('--var-file', options.varFile),
+    ...repeated(
+      '--var',
+      options.var?.map((assignment) => `${assignment.replace(/=.*$/s, '')}=VALUE`),
+    ),
+    ...repeated('--target', options.target),
+    ...flags.filter((flag) => flag !== ''),
+    ...(options.adopt === true ? [] : repeated('--adopt', options.adopt)),
+    ...(options.firstInstall === 'asked' ? [] : repeated('--first-install', options.firstInstall)),
+  ];
+}
+
+/** What to type to carry out a plan that was saved with these options. */
+export function applyCommandOf(file: string, { config, ledger }: SessionOptions): string {
+  const named = [
+    ...(config === undefined ? [] : ['--config', config]),
+    ...(ledger === undefined ? [] : ['--ledger', ledger]),
+  ];
+  return commandLine(['apply', file, ...named]);
+}
+
+/** As a person may copy it to a shell. */
+export function commandLine(args: readonly string[]): string {
+  return ['portolan', ...args].map(quoted).join(' ');
+}
+
+function quoted(argument: string): string {
+  return /^[A-Za-z0-9_@%+=:,./-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", "'\\''")}'`;
+}
+
+function repeated(flag: string, values: Repeated): readonly string[] {
+  return (values ?? []).flatMap((value) => [flag, value]);
+}
+
+/** What decides about a plan, as the file has it; how it is carried out stays with the command line. */
+export function flagsOf<Flags extends SessionOptions>(saved: SavedPlan, flags: Flags): Flags {
+  const { prune, adopt, targets, maxShare, maxPrunes, allowEmpty, allowShrunk, allowRewind, firstInstall } =
+    saved.allowed;
+  return {
+    ...flags,
+    source: saved.plan.source,
+    prune,
+    adopt: adopt === 'all' ? true : adopt.length === 0 ? undefined : adopt,
+    target: targets ?? undefined,
+    maxShare: maxShare ?? undefined,
+    maxPrunes: maxPrunes ?? undefined,
+    allowEmpty,
+    allowShrunk,
+    allowRewind,
+    firstInstall,
+  };
+}
+
+/**
+ * Whether ledger, platforms and stores are those that the plan was made with.
+ * @throws PortolanError `invalid`; nothing has been asked of the platform then.
+ */
+export function checkCircumstances({ file, saved }: OpenedPlan, { ledger, input }: Session): void {
+  const { lineage } = saved.ledger ?? ledger;
+  if (lineage !== ledger.lineage) {
+    throw other(
+      'plan/other-ledger',
+      `${file} was planned with another ledger (${lineage}) than the one at ${ledger.location} (${ledger.lineage})`,
+      'Name the ledger it was planned with after --ledger, or plan again with this one.',
+    );
+  }
+  for (const { name, url } of saved.platforms) {
+    const now = input.configuration.platforms.get(name)?.url;
+    if (now !== url) throw elsewhere(file, `Platform/${name}`, url, now);
+  }
+  for (const { name, ...store } of saved.stores) {
+    const now = input.configuration.stores.get(name);
+    const isSame = now?.url === store.url && now.domain === store.domain && now.type === store.type;
+    if (!isSame) throw elsewhere(file, `Store/${name}`, placeOf(store), now && placeOf(now));
+  }
+}
+
+function placeOf({
+  url,
+  domain,
+  type,
+}: {
+  readonly url: string;
+  readonly domain: string;
+  readonly type: string;
+}): string {
+  return `${url} (domain ${domain}, type ${type})`;
+}
+
+function elsewhere(file: string, name: string, then: string, now: string | undefined): PortolanError {
+  return other(
+    'plan/other-platform',
+    `${file} was planned with ${name} at ${then}, and the configuration has ${now === undefined ? 'none of that name' : `it at ${now}`}`,
+    'Use the configuration it was planned with (--config), or plan again with this one.',
+  );
+}
+
+function other(code: string, message: string, remedy: string): PortolanError {
+  return new PortolanError({ code, disposition: 'invalid', message: `${message}. Nothing was sent.`, remedy });
 }

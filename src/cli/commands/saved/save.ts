@@ -10,18 +10,38 @@ import { readFileIfThere, writePrivateLines } from '../../session/files.ts';
 import { NO_LEDGER_YET } from '../../session/open-ledger.ts';
 import type { ServerFlags } from '../../server/options.ts';
 import type { Session, SessionOptions } from '../../session/session.ts';
-import { applyCommandOf, planCommandOf } from './commands.ts';
+import { applyCommandOf, planCommandOf } from './flags.ts';
 
 /**
  * Whether a plan of these options can be saved at all, before anybody is asked for it.
  * @throws PortolanError `invalid`
  */
 export function checkSaving(file: string, options: Pick<SessionOptions, 'ledger'> & ServerFlags): void {
-  if (options.server !== undefined) throw ofServer();
-  if (options.ledger === 'none') throw withoutLedger();
+  if (options.server !== undefined)
+    throw new PortolanError({
+      code: 'cli/save-on-server',
+      disposition: 'invalid',
+      message:
+        'A plan of --server cannot be saved: the controller that made it holds the ledger, and apply could not carry it out beside it. Nothing was planned.',
+      remedy:
+        'Keep the digest that is printed: plan --expect DIGEST and portolan approve refuse any other plan. Or leave --server out and plan beside the ledger.',
+    });
+  if (options.ledger === 'none')
+    throw new PortolanError({
+      code: 'cli/save-without-ledger',
+      disposition: 'invalid',
+      message:
+        'A plan without a ledger cannot be saved: what is ours is unknown to it, so no apply would make the same plan. Nothing was planned.',
+      remedy: 'Leave --ledger none out, or --save.',
+    });
   const there = readFileIfThere(file, 'what is to be replaced');
   if (there !== undefined && !/^\{.*"format":"portolan-saved-plan"/s.test(new TextDecoder().decode(there)))
-    throw otherFile(file);
+    throw new PortolanError({
+      code: 'cli/file-exists',
+      disposition: 'invalid',
+      message: `${file} exists and is no saved plan, so it is not replaced. Nothing was planned.`,
+      remedy: 'Name another file after --save, or remove this one.',
+    });
 }
 
 /**
@@ -54,7 +74,13 @@ export async function savePlan(
     command: planCommandOf(options),
   });
   // Nothing in it is meant to be one; whoever wrote a token into a label must not find it in an artifact of CI.
-  if (redaction.redact(text) !== text) throw holdsSecret(file);
+  if (redaction.redact(text) !== text)
+    throw new PortolanError({
+      code: 'plan/holds-a-secret',
+      disposition: 'invalid',
+      message: `The plan holds a value that is a secret of the configuration, so ${file} was not written.`,
+      remedy: 'Take the secret out of the manifests, give the platform a new one, and plan again.',
+    });
   writePrivateLines(file, [text]);
   note(`The plan is saved in ${file}. To carry out exactly this one: ${applyCommandOf(file, options)}`);
 }
@@ -102,43 +128,4 @@ function allowancesOf(options: SessionOptions): PlanAllowances {
     allowRewind: options.allowRewind === true,
     firstInstall: options.firstInstall === 'asked' ? [] : (options.firstInstall ?? []),
   };
-}
-
-function ofServer(): PortolanError {
-  return new PortolanError({
-    code: 'cli/save-on-server',
-    disposition: 'invalid',
-    message:
-      'A plan of --server cannot be saved: the controller that made it holds the ledger, and apply could not carry it out beside it. Nothing was planned.',
-    remedy:
-      'Keep the digest that is printed: plan --expect DIGEST and portolan approve refuse any other plan. Or leave --server out and plan beside the ledger.',
-  });
-}
-
-function withoutLedger(): PortolanError {
-  return new PortolanError({
-    code: 'cli/save-without-ledger',
-    disposition: 'invalid',
-    message:
-      'A plan without a ledger cannot be saved: what is ours is unknown to it, so no apply would make the same plan. Nothing was planned.',
-    remedy: 'Leave --ledger none out, or --save.',
-  });
-}
-
-function otherFile(file: string): PortolanError {
-  return new PortolanError({
-    code: 'cli/file-exists',
-    disposition: 'invalid',
-    message: `${file} exists and is no saved plan, so it is not replaced. Nothing was planned.`,
-    remedy: 'Name another file after --save, or remove this one.',
-  });
-}
-
-function holdsSecret(file: string): PortolanError {
-  return new PortolanError({
-    code: 'plan/holds-a-secret',
-    disposition: 'invalid',
-    message: `The plan holds a value that is a secret of the configuration, so ${file} was not written.`,
-    remedy: 'Take the secret out of the manifests, give the platform a new one, and plan again.',
-  });
 }

@@ -7,12 +7,12 @@ import {
   logFormatOption,
   logLevelOption,
   outputOption,
+  parallelismOption,
   revisionOption,
   sourceOption,
   varFileOption,
   varOption,
 } from '../../session/options.ts';
-import { parallelismOption } from '../../session/pass-options.ts';
 import { serverOption, tokenFileOption } from '../../server/options.ts';
 
 /** What `status` and `tree` show, from here or from a server. */
