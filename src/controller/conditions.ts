@@ -138,7 +138,7 @@ export function pauseMessage(pause: Pause | null): string {
   if (pause === null) return '';
   switch (pause.type) {
     case 'suspended':
-      return `suspended by ${pause.by}${pause.reason === '' ? '' : ` (${pause.reason})`}`;
+      return `suspended by ${pause.by}${pause.reason === '' ? '' : `: ${pause.reason}`}`;
     case 'window':
       return `outside its sync window ${pause.window}`;
     case 'region':

@@ -1,6 +1,7 @@
 import { safeLine } from '../../../model/text.ts';
 import type { EpochMs } from '../../../model/time.ts';
-import type { Remedy } from '../../../views/model.ts';
+import type { Remedy, ViewState } from '../../../views/model.ts';
+import type { StatusGroup, StatusLine, StatusView } from '../../../views/status.ts';
 import type { Paint, TextRole } from '../../../report/text.ts';
 import { shortDuration } from '../../terminal/age.ts';
 import type { Surroundings } from '../../session/command.ts';
@@ -9,23 +10,27 @@ import { paintFor } from '../../session/plan-view.ts';
 import { reasonTableLines, tableLines } from '../../terminal/table.ts';
 import { displayWidth, wrap } from '../../terminal/text.ts';
 
-/** How one thing stands, as a line of a table. */
-export interface Standing {
+/** How a state looks, and what it is called in a tree. */
+export interface StateFace {
   readonly mark: Mark;
-  readonly name: string;
-  /** One for each title behind the name. */
-  readonly words: readonly string[];
-  /** Since when; undefined where that is not known. */
-  readonly sinceMs?: EpochMs | undefined;
-  /** In full; cut where a terminal is too narrow. */
-  readonly why: string;
+  readonly words: string;
 }
 
-/** An application and what of it is shown. */
-export interface StandingGroup {
-  readonly head: Standing;
-  readonly members: readonly Standing[];
-}
+export const FACES: Readonly<Record<ViewState, StateFace>> = {
+  'in-sync': { mark: 'good', words: 'in sync' },
+  unhealthy: { mark: 'bad', words: 'not healthy' },
+  drifted: { mark: 'change', words: 'drifted' },
+  'to-change': { mark: 'change', words: 'to change' },
+  failing: { mark: 'bad', words: 'failing' },
+  held: { mark: 'held', words: 'held' },
+  'not-ours': { mark: 'held', words: 'not ours' },
+  waiting: { mark: 'waiting', words: 'waiting' },
+  suspended: { mark: 'suspended', words: 'suspended' },
+  reported: { mark: 'reported', words: 'only reported' },
+  unknown: { mark: 'unknown', words: 'not compared' },
+  withdrawn: { mark: 'change', words: 'no longer in the manifests' },
+  'not-in-manifests': { mark: 'foreign', words: 'not in the manifests' },
+};
 
 /** How a reader is shown something: a terminal gets marks, colour and ages, and lines that fit; a pipe everything. */
 export interface Reader {
@@ -41,56 +46,40 @@ export function readerOf({ terminal: { out }, env, clock }: Surroundings, ascii?
   return { isTerminal, columns, glyphs: glyphsFor(env, ascii), paint: paintFor(out), nowMs: clock.now() };
 }
 
-/** From what needs a person first to what is as it should be. */
-const URGENCY: readonly Mark[] = [
-  'bad',
-  'held',
-  'unknown',
-  'change',
-  'foreign',
-  'waiting',
-  'reported',
-  'suspended',
-  'skipped',
-  'good',
-];
-
+/** From what requires manual action to what is as it should be. */
 const ROLES: Readonly<Record<Mark, TextRole>> = {
-  good: 'create',
   bad: 'delete',
-  change: 'update',
   held: 'hold',
-  waiting: 'note',
-  suspended: 'hold',
-  reported: 'note',
   unknown: 'delete',
+  change: 'update',
   foreign: 'dim',
+  waiting: 'note',
+  reported: 'note',
+  suspended: 'hold',
   skipped: 'dim',
+  good: 'create',
 };
 
 export function paintMark(mark: Mark, text: string, paint: Paint): string {
   return paint(ROLES[mark], text);
 }
 
-export function urgencyOf(mark: Mark): number {
-  return URGENCY.indexOf(mark);
+function urgencyOf(mark: Mark): number {
+  return Object.keys(ROLES).indexOf(mark);
 }
 
 /** Problems first, then by name. */
-export function problemsFirst(groups: readonly StandingGroup[]): readonly StandingGroup[] {
-  const worst = ({ head, members }: StandingGroup): number =>
-    Math.min(...[head, ...members].map(({ mark }) => urgencyOf(mark)));
+function problemsFirst(groups: readonly StatusGroup[]): readonly StatusGroup[] {
+  const urgency = ({ state }: StatusLine): number => urgencyOf(FACES[state].mark);
+  const worst = ({ head, members }: StatusGroup): number => Math.min(...[head, ...members].map(urgency));
+  const byName = (left: StatusLine, right: StatusLine): number =>
+    left.name < right.name ? -1 : left.name > right.name ? 1 : 0;
   return groups
-    .map(({ head, members }) => ({ head, members: members.toSorted(byUrgency) }))
+    .map(({ head, members }) => ({
+      head,
+      members: members.toSorted((left, right) => urgency(left) - urgency(right) || byName(left, right)),
+    }))
     .toSorted((left, right) => worst(left) - worst(right) || byName(left.head, right.head));
-}
-
-function byUrgency(left: Standing, right: Standing): number {
-  return urgencyOf(left.mark) - urgencyOf(right.mark) || byName(left, right);
-}
-
-function byName(left: Standing, right: Standing): number {
-  return left.name < right.name ? -1 : left.name > right.name ? 1 : 0;
 }
 
 /** What the reason needs to be worth a column. */
@@ -99,27 +88,19 @@ const NAME_COLUMNS_MIN = 20;
 /** What a word takes, with its gap. */
 const WORD_COLUMNS = 12;
 
-/**
- * A table of applications and their resources.
- * @param titles of the words, between the name and the reason.
- */
+/** A table of applications and their resources. */
 export function standingLines(
-  groups: readonly StandingGroup[],
-  {
-    titles,
-    whyTitle,
-    hasAge,
-  }: { readonly titles: readonly string[]; readonly whyTitle: string; readonly hasAge: boolean },
+  { groups, titles, whyTitle, hasAge }: Pick<StatusView, 'groups' | 'titles' | 'whyTitle' | 'hasAge'>,
   reader: Reader,
 ): readonly string[] {
-  const lines = groups.flatMap(({ head, members }) => [
+  const lines = problemsFirst(groups).flatMap(({ head, members }) => [
     { ...head, indent: '' },
     ...members.map((member) => ({ ...member, indent: '  ' })),
   ]);
   const { isTerminal, columns, glyphs, paint } = reader;
-  const markOf = (at: number): Mark => lines[at]?.mark ?? 'good';
-  const nameOf = ({ mark, indent, name }: (typeof lines)[number]): string =>
-    isTerminal ? `${glyphs.marks[mark]} ${indent}${name}` : `${indent}${name}`;
+  const markOf = (at: number): Mark => FACES[lines[at]?.state ?? 'in-sync'].mark;
+  const nameOf = ({ state, indent, name }: (typeof lines)[number]): string =>
+    isTerminal ? `${glyphs.marks[FACES[state].mark]} ${indent}${name}` : `${indent}${name}`;
   const namesMax = Math.max(0, ...lines.map((line) => displayWidth(nameOf(line))));
   const layout = [
     {

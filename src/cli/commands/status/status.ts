@@ -1,7 +1,7 @@
 import { silentHooks } from '../../../reconcile/apply/world.ts';
-import { type BoundPlatform, boundPlatforms } from '../../../ledger/binding.ts';
+import { boundPlatforms } from '../../../ledger/binding.ts';
 import { safeLine } from '../../../model/text.ts';
-import type { Survey } from '../../../reconcile/survey.ts';
+import { type ControllerReport, statusOfController, statusOfSurvey, type StatusView } from '../../../views/status.ts';
 import type { CommandDefinition, Surroundings } from '../../session/command.ts';
 import { EXIT, type ExitCode } from '../../session/exit-codes.ts';
 import { planExitCode } from '../../session/plan-view.ts';
@@ -9,11 +9,11 @@ import type { ServerFlags } from '../../server/options.ts';
 import { type Session, type SessionOptions, surveyAll, withSession } from '../../session/session.ts';
 import { count, wrap } from '../../terminal/text.ts';
 import { intervalOf, watch, type WatchFlag, watchOption } from '../watch.ts';
-import { groupsOf, remediesOf, rowsOf, summaryOf, summaryText } from './rows.ts';
-import { problemsFirst, type Reader, readerOf, remedyLines, standingLines } from './standing.ts';
+import { type Reader, readerOf, remedyLines, standingLines } from './standing.ts';
 import { addViewedOptions, addViewOptions } from './view-options.ts';
 
 const WATCH_MS = 10_000;
+const SERVER_WATCH_MS = 2_000;
 
 const EXAMPLES = `
 With --watch and no server, manifests and platform are read anew each time, within the limits of the platform's
@@ -36,7 +36,7 @@ export const statusCommand: CommandDefinition = {
   define(command, invoke) {
     addViewOptions(addViewedOptions(command).addOption(watchOption('10s, with --server 2s')))
       .addHelpText('after', EXAMPLES)
-      .action((options) => invoke((surroundings) => statusHereOrThere(options, surroundings)));
+      .action((options) => invoke((surroundings) => status(options, surroundings)));
   },
 };
 
@@ -47,102 +47,94 @@ type StatusOptions = SessionOptions &
     readonly ascii?: boolean | undefined;
   };
 
-/** The packages for talking to a server are loaded only where there is one. */
-async function statusHereOrThere(options: StatusOptions, surroundings: Surroundings): Promise<ExitCode> {
-  if (options.server !== undefined) {
-    const { statusOfServer } = await import('../../server/status.ts');
-    return statusOfServer(options, surroundings);
-  }
-  return status(options, surroundings);
+/** A view, with the exit code, and what it took to fill it. */
+interface Looked {
+  readonly view: StatusView;
+  readonly exitCode: ExitCode;
+  readonly requests?: number;
+}
+
+function status(options: StatusOptions, surroundings: Surroundings): Promise<ExitCode> {
+  if (options.server !== undefined) return statusOfServer(options, surroundings);
+  const intervalMs = intervalOf(options.watch, WATCH_MS);
+  return withSession(options, surroundings, true, (session) =>
+    show(() => (intervalMs === undefined ? lookOnce(session) : lookAgain(session)), intervalMs, options, surroundings),
+  );
 }
 
 /** Reads only, like `plan`; a line per resource in place of its changes. */
-function status(options: StatusOptions, surroundings: Surroundings): Promise<ExitCode> {
-  const { out } = surroundings.terminal;
-  const intervalMs = intervalOf(options.watch, WATCH_MS);
-  return withSession(options, surroundings, true, async (session) => {
-    if (intervalMs === undefined) {
-      const survey = await surveyAll(session, silentHooks);
-      out.write(
-        options.output === 'json'
-          ? `${JSON.stringify({ ...documentOf(survey), platforms: await boundPlatforms(session.ledger) }, null, 2)}\n`
-          : linesText(
-              reportLines(
-                survey,
-                readerOf(surroundings, options.ascii),
-                boundLines(await boundPlatforms(session.ledger)),
-              ),
-            ),
-      );
-      return planExitCode(survey.document, false);
-    }
-    return watch(
-      {
-        intervalMs,
-        look: () => look(session),
-        draw: ({ survey, requests }) => watchLines(survey, requests, readerOf(surroundings, options.ascii)),
-        print: ({ survey }) =>
-          options.output === 'json'
-            ? `${JSON.stringify(documentOf(survey))}\n`
-            : linesText(reportLines(survey, readerOf(surroundings, options.ascii))),
-      },
-      surroundings,
-    );
-  });
+async function lookOnce(session: Session): Promise<Looked> {
+  const survey = await surveyAll(session, silentHooks);
+  const view = statusOfSurvey(survey, await boundPlatforms(session.ledger));
+  return { view, exitCode: planExitCode(survey.document, false) };
 }
 
-async function look(session: Session): Promise<{ readonly survey: Survey; readonly requests: number }> {
+/** Reads manifests and platform anew. */
+async function lookAgain(session: Session): Promise<Looked> {
   const before = session.traffic.reads;
   const survey = await surveyAll(await session.anew(), silentHooks);
-  return { survey, requests: session.traffic.reads - before };
+  const requests = session.traffic.reads - before;
+  return { view: statusOfSurvey(survey), exitCode: planExitCode(survey.document, false), requests };
 }
 
-/** The platforms that the ledger belongs to; those without an id of a region say so. */
-function boundLines(platforms: readonly BoundPlatform[]): readonly string[] {
-  return platforms.map(({ name, url, regions }) => {
-    const names = regions.map((region) => region.name).join(', ');
-    return safeLine(`Ledger bound to Platform/${name}: ${url}${names === '' ? ', no region' : `, region ${names}`}.`);
-  });
+/** Asks a controller. The packages for talking to a server are loaded only where there is one. */
+async function statusOfServer(options: StatusOptions, surroundings: Surroundings): Promise<ExitCode> {
+  const { openServer } = await import('../../server/client.ts');
+  const server = openServer(options, surroundings);
+  const look = async (): Promise<Looked> => {
+    const controller = (await server.get('status', 'phase')) as ControllerReport['controller'];
+    const applications = await Array.fromAsync(server.list('applications'));
+    const resources = await Array.fromAsync(server.list('resources', { condition: 'Ready!=True' }));
+    const view = statusOfController({ controller, applications, resources } as ControllerReport, server.url);
+    return { view, exitCode: exitCodeOf(view, controller.source.error !== null) };
+  };
+  return show(look, intervalOf(options.watch, SERVER_WATCH_MS), options, surroundings);
 }
 
-function documentOf(survey: Survey): object {
-  const { revision, digest } = survey.document;
-  const rows = rowsOf(survey);
-  return { formatVersion: 1, revision, digest, summary: summaryOf(rows), resources: rows };
+function exitCodeOf({ groups }: StatusView, isSourceAtFault: boolean): ExitCode {
+  const heads = groups.map(({ head }) => head.state);
+  if (isSourceAtFault || heads.includes('failing')) return EXIT.failed;
+  const states = [...heads, ...groups.flatMap(({ members }) => members.map(({ state }) => state))];
+  const isHeld = heads.includes('suspended') || states.includes('held') || states.includes('not-ours');
+  return isHeld ? EXIT.held : EXIT.ok;
 }
 
-function linesText(lines: readonly string[]): string {
-  return lines.map((line) => `${line}\n`).join('');
+/** @param intervalMs of looks; undefined: one. */
+async function show(
+  look: () => Promise<Looked>,
+  intervalMs: number | undefined,
+  options: StatusOptions,
+  surroundings: Surroundings,
+): Promise<ExitCode> {
+  const linesOf = (looked: Looked, isWatched: boolean): readonly string[] =>
+    statusLines(looked, isWatched, readerOf(surroundings, options.ascii));
+  const print = (looked: Looked): string =>
+    options.output === 'json'
+      ? `${JSON.stringify(looked.view.document, null, intervalMs === undefined ? 2 : undefined)}\n`
+      : linesOf(looked, false)
+          .map((line) => `${line}\n`)
+          .join('');
+  if (intervalMs !== undefined)
+    return watch({ intervalMs, look, draw: (looked) => linesOf(looked, true), print }, surroundings);
+  const looked = await look();
+  surroundings.terminal.out.write(print(looked));
+  return looked.exitCode;
 }
 
-/** The table, what to do, and how many of what: the last line, as that of a plan. */
-function reportLines(survey: Survey, reader: Reader, more: readonly string[] = []): readonly string[] {
-  const rows = rowsOf(survey);
-  if (rows.length === 0) return ['The manifests name no application.'];
-  const remedies = remedyLines(remediesOf(survey), reader);
-  return [
-    ...tableOf(survey, reader),
-    '',
-    ...(remedies.length === 0 ? [] : [...remedies, '']),
-    ...more.flatMap((line) => (reader.isTerminal ? wrap(line, reader.columns) : [line])),
-    reader.paint('title', summaryText(summaryOf(rows))),
-  ];
-}
-
-/** On a screen that may be too small, what matters most comes first. */
-function watchLines(survey: Survey, requests: number, reader: Reader): readonly string[] {
-  const rows = rowsOf(survey);
-  if (rows.length === 0) return ['The manifests name no application.'];
-  const remedies = remedyLines(remediesOf(survey), reader);
-  return [
-    `${reader.paint('title', summaryText(summaryOf(rows)))}  ${reader.paint('dim', `${count(requests, 'request')} a look`)}`,
-    '',
-    ...tableOf(survey, reader),
-    ...(remedies.length === 0 ? [] : ['', ...remedies]),
-  ];
-}
-
-function tableOf(survey: Survey, reader: Reader): readonly string[] {
-  const groups = problemsFirst(groupsOf(rowsOf(survey)));
-  return standingLines(groups, { titles: ['state'], whyTitle: 'reason', hasAge: false }, reader);
+/** The table, what to do, and how many of what: the last line, as that of a plan; the first where a screen may be too small. */
+function statusLines({ view, requests }: Looked, isWatched: boolean, reader: Reader): readonly string[] {
+  const { head, summary, groups, notes } = view;
+  const wrapped = (text: string): readonly string[] =>
+    reader.isTerminal ? wrap(safeLine(text), reader.columns) : [safeLine(text)];
+  const title = (text: string): string => reader.paint('title', text);
+  const table = groups.length === 0 ? [] : standingLines(view, reader);
+  const remedies = remedyLines(view.remedies, reader);
+  const aside = requests === undefined ? '' : `  ${reader.paint('dim', `${count(requests, 'request')} a look`)}`;
+  const sections =
+    head !== undefined
+      ? [[...wrapped(head), ...wrapped(summary).map(title)], table, remedies]
+      : isWatched
+        ? [[`${title(summary)}${aside}`], table, remedies]
+        : [table, remedies, [...notes.flatMap(wrapped), title(summary)]];
+  return sections.filter((lines) => lines.length > 0).flatMap((lines, at) => (at === 0 ? lines : ['', ...lines]));
 }

@@ -1,32 +1,11 @@
 import { safeLine } from '../../../model/text.ts';
-import type { Glyphs, Mark } from '../../terminal/drawing/glyphs.ts';
+import type { Glyphs } from '../../terminal/drawing/glyphs.ts';
 import type { ViewState } from '../../../views/model.ts';
 import type { TreeNode } from '../../../views/tree.ts';
 import { shortDuration } from '../../terminal/age.ts';
-import { paintMark, type Reader } from '../status/standing.ts';
+import { FACES, paintMark, type Reader, type StateFace } from '../status/standing.ts';
 import { reasonTableLines, tableLines } from '../../terminal/table.ts';
 import { count, displayWidth } from '../../terminal/text.ts';
-
-interface StateFace {
-  readonly mark: Mark;
-  readonly words: string;
-}
-
-const FACES: Readonly<Record<ViewState, StateFace>> = {
-  'in-sync': { mark: 'good', words: 'in sync' },
-  unhealthy: { mark: 'bad', words: 'not healthy' },
-  drifted: { mark: 'change', words: 'drifted' },
-  'to-change': { mark: 'change', words: 'to change' },
-  failing: { mark: 'bad', words: 'failing' },
-  held: { mark: 'held', words: 'held' },
-  'not-ours': { mark: 'held', words: 'not ours' },
-  waiting: { mark: 'waiting', words: 'waiting' },
-  suspended: { mark: 'suspended', words: 'suspended' },
-  reported: { mark: 'reported', words: 'only reported' },
-  unknown: { mark: 'unknown', words: 'not compared' },
-  withdrawn: { mark: 'change', words: 'no longer in the manifests' },
-  'not-in-manifests': { mark: 'foreign', words: 'not in the manifests' },
-};
 
 const REASON_COLUMNS_MIN = 24;
 

@@ -1,0 +1,262 @@
+import { pauseMessage } from '../controller/conditions.ts';
+import type { BoundPlatform } from '../ledger/binding.ts';
+import type { Condition, ControllerStatus, ResourceStatus } from '../model/status.ts';
+import type { EpochMs } from '../model/time.ts';
+import { commonCauses, distinctRefusals, namesOf } from '../plan/causes.ts';
+import { amount } from '../plan/words.ts';
+import type { Survey } from '../reconcile/survey.ts';
+import { applicationState, conditionOf, type ListedApplication, resourceState } from './answered.ts';
+import type { Remedy, ViewState } from './model.ts';
+import { observedView } from './observed.ts';
+
+/** How one application or resource stands, as a line of a table. */
+export interface StatusLine {
+  readonly state: ViewState;
+  readonly name: string;
+  /** One for each title behind the name. */
+  readonly words: readonly string[];
+  /** Since when; undefined where that is not known. */
+  readonly sinceMs?: EpochMs | undefined;
+  /** In full; cut where a terminal is too narrow. */
+  readonly why: string;
+}
+
+/** An application and its resources, of which some may not be shown. */
+export interface StatusGroup {
+  readonly head: StatusLine;
+  readonly members: readonly StatusLine[];
+}
+
+/** How all applications stand: filled from a survey of our own, or from what a controller answers. */
+export interface StatusView {
+  /** Of the controller. */
+  readonly head?: string;
+  readonly summary: string;
+  /** Of the words, between the name and the reason. */
+  readonly titles: readonly string[];
+  readonly whyTitle: string;
+  readonly hasAge: boolean;
+  readonly groups: readonly StatusGroup[];
+  readonly remedies: readonly Remedy[];
+  readonly notes: readonly string[];
+  /** As JSON. */
+  readonly document: object;
+}
+
+/** `Unknown`: it was not compared, because its application could not be read. */
+type StateWord = 'Held' | 'Unknown' | 'OutOfSync' | 'Waiting' | 'Reported' | 'Suspended' | 'InSync';
+
+/** In the order of the summary. */
+const WORDS: Readonly<Record<StateWord, string>> = {
+  Held: 'held',
+  Unknown: 'not compared',
+  OutOfSync: 'out of sync',
+  Waiting: 'waiting',
+  Reported: 'only reported',
+  Suspended: 'suspended',
+  InSync: 'in sync',
+};
+
+const STATE_WORDS: Readonly<Partial<Record<ViewState, StateWord>>> = {
+  'in-sync': 'InSync',
+  drifted: 'OutOfSync',
+  'to-change': 'OutOfSync',
+  held: 'Held',
+  'not-ours': 'Held',
+  waiting: 'Waiting',
+  suspended: 'Suspended',
+  reported: 'Reported',
+};
+
+/** @param bound platforms of the ledger; undefined: they are not shown. */
+export function statusOfSurvey(survey: Survey, bound?: readonly BoundPlatform[]): StatusView {
+  const { prepared, document } = survey;
+  const lineOf = (name: string, state: ViewState, why: string): StatusLine => ({
+    state,
+    name,
+    words: [STATE_WORDS[state] ?? 'Unknown'],
+    why,
+  });
+  const causes = commonCauses(document.unobserved);
+  const groups: StatusGroup[] = [
+    ...prepared.map((one) => {
+      const { id, state, scope, resources } = observedView(one);
+      const members = resources.map((resource) => lineOf(resource.id, resource.state, resource.reason));
+      return { head: lineOf(id, state, scope), members: members.toSorted(byName) };
+    }),
+    ...causes.flatMap(({ applications, code, message }) =>
+      // What several applications have in common is said once, below the table.
+      applications.map((id) => ({
+        head: lineOf(id, 'unknown', applications.length === 1 ? message : code),
+        members: [],
+      })),
+    ),
+  ];
+  const summary = countsOf(groups);
+  const rows = groups.flatMap(({ head, members }) =>
+    [head, ...members].map(({ name, words: [state], why }) => ({
+      application: head.name,
+      resource: name,
+      state,
+      reason: why,
+    })),
+  );
+  const { revision, digest } = document;
+  return {
+    summary: groups.length === 0 ? 'The manifests name no application.' : summaryText(summary),
+    titles: ['state'],
+    whyTitle: 'reason',
+    hasAge: false,
+    groups,
+    remedies: remediesOfSurvey(survey),
+    notes: (bound ?? []).map(boundText),
+    document: {
+      formatVersion: 1,
+      revision,
+      digest,
+      summary,
+      resources: rows,
+      ...(bound === undefined ? {} : { platforms: bound }),
+    },
+  };
+}
+
+function byName(left: StatusLine, right: StatusLine): number {
+  return left.name < right.name ? -1 : left.name > right.name ? 1 : 0;
+}
+
+/** `unread`: how many applications could not be read. */
+function countsOf(groups: readonly StatusGroup[]) {
+  const members = groups.flatMap((group) => group.members);
+  const resources = Object.keys(WORDS).map((word) => [word, members.filter(({ words }) => words[0] === word).length]);
+  return {
+    applications: groups.length,
+    unread: groups.filter(({ head }) => head.state === 'unknown').length,
+    resources: Object.fromEntries(resources) as Readonly<Record<StateWord, number>>,
+  };
+}
+
+/** `2 applications, 7 resources: 1 held, 2 suspended, 4 in sync.` */
+function summaryText({ applications, unread, resources }: ReturnType<typeof countsOf>): string {
+  const states = Object.entries(resources) as [StateWord, number][];
+  const total = states.reduce((sum, [, number]) => sum + number, 0);
+  const parts = states.flatMap(([state, number]) => (number > 0 ? [`${number} ${WORDS[state]}`] : []));
+  return `${amount(applications, 'application')}${unread > 0 ? ` (${unread} of them not read)` : ''}, ${amount(total, 'resource')}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}.`;
+}
+
+function boundText({ name, url, regions }: BoundPlatform): string {
+  const names = regions.map((region) => region.name).join(', ');
+  return `Ledger bound to Platform/${name}: ${url}${names === '' ? ', no region' : `, region ${names}`}.`;
+}
+
+/** What to do about each thing that requires manual action. */
+function remediesOfSurvey({ prepared, document }: Survey): readonly Remedy[] {
+  return [
+    ...commonCauses(document.unobserved).map(({ applications, message, remedy }) =>
+      applications.length === 1
+        ? { about: namesOf(applications), why: message, what: remedy }
+        : { about: namesOf(applications), why: '', what: `${message}. ${remedy}` },
+    ),
+    ...prepared.flatMap(({ plan }) =>
+      plan.holds.map(({ resource, message, remedy }) => ({ about: resource, why: message, what: remedy })),
+    ),
+    ...distinctRefusals(document.refusals).map(({ message, override }) => ({
+      about: 'guard',
+      why: '',
+      what: `${message}; to let it through: ${override}`,
+    })),
+    ...document.notes.map(({ message }) => ({ about: 'note', why: '', what: message })),
+  ];
+}
+
+/** What a controller answers of all its applications. */
+export interface ControllerReport {
+  readonly controller: ControllerStatus;
+  readonly applications: readonly ListedApplication[];
+  /** Only those that are not as git says. */
+  readonly resources: readonly ResourceStatus[];
+}
+
+export function statusOfController(report: ControllerReport, url: string): StatusView {
+  const { controller, applications, resources } = report;
+  const { source, phase } = controller;
+  const byApplication = Map.groupBy(resources, ({ application }) => application);
+  return {
+    head: `${url}: ${phase}, source ${source.name} at ${source.acceptedRevision ?? 'no revision yet'}`,
+    summary: controllerSummary(report),
+    titles: ['ready', 'healthy', 'reason'],
+    whyTitle: 'message',
+    hasAge: true,
+    groups: applications.map((one) => {
+      const { pause, lastError } = one;
+      const why = pause === null ? (lastError?.message ?? conditionOf(one, 'Ready')?.message ?? '') : pauseText(pause);
+      const members = (byApplication.get(one.id) ?? []).map((resource) => {
+        const [hold] = resource.holds;
+        const own = hold === undefined ? conditionOf(resource, 'Ready')?.message : `${hold.code}: ${hold.message}`;
+        // What keeps the whole application is said once.
+        return conditionLine(resource, resourceState(resource), own === undefined || own === why ? '' : own);
+      });
+      return { head: conditionLine(one, applicationState(one), why), members };
+    }),
+    remedies: remediesOfController(report),
+    notes: [],
+    document: { formatVersion: 1, ...report },
+  };
+}
+
+function conditionLine(
+  of: { readonly id: string; readonly conditions: readonly Condition[] },
+  state: ViewState,
+  why: string,
+): StatusLine {
+  const ready = conditionOf(of, 'Ready');
+  const healthy = conditionOf(of, 'Healthy')?.status ?? 'Unknown';
+  return {
+    state,
+    name: of.id,
+    words: [ready?.status ?? 'Unknown', healthy, ready?.reason ?? ''],
+    sinceMs: ready?.sinceMs,
+    why,
+  };
+}
+
+/** Why nothing is written, and until when. */
+function pauseText(pause: NonNullable<ListedApplication['pause']>): string {
+  const untilMs = 'untilMs' in pause ? pause.untilMs : null;
+  return `${pauseMessage(pause)}${untilMs === null ? '' : ` until ${new Date(untilMs).toISOString()}`}`;
+}
+
+/** What is suspended is counted: applications by a person, resources by their annotation. */
+function controllerSummary({ controller: { counts }, resources }: ControllerReport): string {
+  const suspended = resources.filter(({ mode }) => mode === 'suspend').length;
+  const notReady = resources.length - suspended;
+  return [
+    amount(counts.applications, 'application'),
+    `${counts.ready} ready`,
+    ...(['drifted', 'held', 'failing', 'suspended'] as const).flatMap((name) =>
+      counts[name] > 0 ? [`${counts[name]} ${name}`] : [],
+    ),
+    ...(notReady > 0 ? [`${amount(notReady, 'resource')} not ready`] : []),
+    ...(suspended > 0 ? [`${amount(suspended, 'resource')} suspended by annotation`] : []),
+  ].join(', ');
+}
+
+function remediesOfController({ controller, applications, resources }: ControllerReport): readonly Remedy[] {
+  const { error } = controller.source;
+  return [
+    ...(error === null ? [] : [{ about: 'source', why: '', what: `${error.message} ${error.remedy}` }]),
+    ...applications.flatMap(({ id, lastError, approval, pause }) => {
+      const name = id.slice('Application/'.length);
+      return [
+        ...(lastError === null ? [] : [{ about: id, why: lastError.message, what: lastError.remedy }]),
+        ...(approval === null
+          ? []
+          : [{ about: id, why: '', what: `a guard refused its plan; portolan approve ${name} ${approval.digest}` }]),
+        ...(pause?.type === 'suspended' ? [{ about: id, why: '', what: `portolan resume ${name}` }] : []),
+      ];
+    }),
+    ...resources.flatMap(({ id, holds }) =>
+      holds.map(({ message, remedy }) => ({ about: id, why: message, what: remedy })),
+    ),
+  ];
+}
