@@ -1,9 +1,8 @@
 import type { ResourceId } from '../model/ids.ts';
 import type { HistoryRow, Intent, OwnedObject } from '../model/owned.ts';
 import type { Problem } from '../model/problem.ts';
-import type { Observed } from '../model/shown.ts';
 import type { EpochMs } from '../model/time.ts';
-import type { ApplicationStatus, ControllerEvent, ControllerStatus } from '../model/status.ts';
+import type { ApplicationDetails, ApplicationStatus, ControllerEvent, ControllerStatus } from '../model/status.ts';
 import type { SourceFile } from '../manifest/text.ts';
 import type { PlanDocument } from '../plan/document.ts';
 import type { RequestFacts } from '../platform/gate.ts';
@@ -53,12 +52,6 @@ export interface ControllerApi {
   history(filter: HistoryQuery): Promise<readonly HistoryRow[]>;
   objects(id: ResourceId): Promise<readonly OwnedObject[]>;
   intents(id: ResourceId | 'all'): Promise<readonly Intent[]>;
-}
-
-/** An application with what its kinds show of it. */
-export interface ApplicationDetails extends ApplicationStatus {
-  /** null: this process has not observed it yet. */
-  readonly observed: Observed | null;
 }
 
 export interface HistoryQuery {

@@ -1,146 +1,188 @@
 import type { ResourceId, ScopeKey } from './ids.ts';
 import type { Json } from './json.ts';
 import type { DeferredAction, FieldChange, Hold, Wait } from './plan.ts';
-import type { EpochMs } from './time.ts';
+import {
+  arrayOf,
+  count,
+  literal,
+  nullable,
+  objectOf,
+  ref,
+  type Schema,
+  text,
+  textMap,
+  time,
+  type TypeOf,
+} from './schema-words.ts';
+import { type Observed, observedSchema, shownLineSchema } from './shown.ts';
 
-/**
- * `Ready`: as git says. `Reconciling`: work is under way or due. `Stalled`: it will not go on without a person.
- * `Healthy`: what runs on the platform does, by its own status and by the thresholds of its manifest.
- */
-export type ConditionType = 'Ready' | 'Reconciling' | 'Stalled' | 'Healthy';
+/** How applications and their controller stand: types, and the JSON Schemas of the API. */
 
-export interface Condition {
-  readonly type: ConditionType;
-  /** `Unknown`: nobody has looked, or there is nothing to look at. Never taken for `True`. */
-  readonly status: 'True' | 'False' | 'Unknown';
-  /** One word in CamelCase, stable: `InSync`, `Drifted`, `Held`, `Unreachable`. */
-  readonly reason: string;
-  /** For people; without secrets. */
-  readonly message: string;
-  readonly observedRevision: string | null;
-  /** When `status` last changed. */
-  readonly sinceMs: EpochMs;
-}
+const id: Schema<ResourceId> = { type: 'string' };
+const scopeKey: Schema<ScopeKey> = { type: 'string' };
+const json: Schema<Json> = {};
 
+const conditionSchema = objectOf('How one resource or application stands in one respect.', {
+  // `Ready`: as git says. `Reconciling`: work is under way or due. `Stalled`: it will not go on without a person.
+  // `Healthy`: what runs on the platform does, by its own status and by the thresholds of its manifest.
+  type: literal('Ready', 'Reconciling', 'Stalled', 'Healthy'),
+  // `Unknown`: nobody has looked, or there is nothing to look at. Never taken for `True`.
+  status: literal('True', 'False', 'Unknown'),
+  // One word in CamelCase, stable: `InSync`, `Drifted`, `Held`, `Unreachable`, `NotFound`.
+  reason: text,
+  // For people; without secrets.
+  message: text,
+  observedRevision: nullable(text),
+  // When `status` last changed.
+  sinceMs: time,
+});
+export type Condition = TypeOf<typeof conditionSchema>;
+export type ConditionType = Condition['type'];
+
+const mode = literal('heal', 'report', 'suspend');
 /** What is done about a difference: `heal` (default) puts it right, `report` tells, `suspend` does not even look. */
-export type HealMode = 'heal' | 'report' | 'suspend';
+export type HealMode = TypeOf<typeof mode>;
 
-/** The platform moved away from what was applied. */
-export interface Drift {
-  /** When it was first seen. */
-  readonly sinceMs: EpochMs;
-  readonly changes: readonly FieldChange[];
-}
+const driftSchema = objectOf('The platform moved away from what was applied.', {
+  // When it was first seen.
+  sinceMs: time,
+  changes: arrayOf(ref<FieldChange>('FieldChange')),
+});
+export type Drift = TypeOf<typeof driftSchema>;
 
-export interface StatusError {
-  readonly code: string;
-  readonly message: string;
-  readonly remedy: string;
-  readonly atMs: EpochMs;
-}
+const statusErrorSchema = objectOf('What went wrong, and what to do.', {
+  code: text,
+  message: text,
+  remedy: text,
+  atMs: time,
+});
+export type StatusError = TypeOf<typeof statusErrorSchema>;
 
-/** How one resource of the source stands. */
-export interface ResourceStatus {
-  readonly id: ResourceId;
-  readonly application: ResourceId;
-  readonly mode: HealMode;
-  readonly conditions: readonly Condition[];
-  readonly drift: Drift | null;
-  readonly holds: readonly Hold[];
-}
+const conditions = arrayOf(ref<Condition>('Condition'));
 
+const resourceSchema = objectOf('How one resource of the source stands.', {
+  id,
+  application: id,
+  mode,
+  conditions,
+  drift: nullable(driftSchema),
+  holds: arrayOf(ref<Hold>('Hold')),
+});
+export type ResourceStatus = TypeOf<typeof resourceSchema>;
+
+const pauses = [
+  objectOf('By a person.', { type: literal('suspended'), by: text, reason: text, sinceMs: time }),
+  objectOf('By a sync window.', { type: literal('window'), window: text, untilMs: nullable(time) }),
+  objectOf('Its region takes no changes.', { type: literal('region'), region: text, state: text, sinceMs: time }),
+  // Nothing is asked of it for a while.
+  objectOf('Too many failures in its region.', { type: literal('circuit'), region: text, untilMs: time }),
+] as const;
 /** Why an application is not worked on now, although there may be something to do. */
-export type Pause =
-  | { readonly type: 'suspended'; readonly by: string; readonly reason: string; readonly sinceMs: EpochMs }
-  | { readonly type: 'window'; readonly window: string; readonly untilMs: EpochMs | null }
-  | { readonly type: 'region'; readonly region: string; readonly state: string; readonly sinceMs: EpochMs }
-  /** Too many failures in a row in this region: nothing is asked of it for a while. */
-  | { readonly type: 'circuit'; readonly region: string; readonly untilMs: EpochMs };
+export type Pause = TypeOf<(typeof pauses)[number]>;
 
-/** A plan that a guard refused, and that a person may approve by its digest. */
-export interface ApprovalNeeded {
-  readonly digest: string;
-  readonly refusals: readonly { readonly code: string; readonly message: string; readonly override: string }[];
-  readonly sinceMs: EpochMs;
-}
+const approvalSchema = objectOf('A plan that a guard refused, and that its digest approves.', {
+  digest: text,
+  refusals: arrayOf(objectOf('One guard.', { code: text, message: text, override: text })),
+  sinceMs: time,
+});
+export type ApprovalNeeded = TypeOf<typeof approvalSchema>;
 
-/** What the last plan of an application still had to do when its pass ended. */
-export interface PendingWork {
-  readonly digest: string;
-  readonly actions: readonly { readonly id: string; readonly resource: ResourceId; readonly summary: string }[];
-  readonly deferred: readonly DeferredAction[];
-  readonly waits: readonly Wait[];
-}
+const pendingSchema = objectOf('What was still to do when the last pass ended.', {
+  digest: text,
+  actions: arrayOf(objectOf('One request to the platform.', { id: text, resource: id, summary: text })),
+  deferred: arrayOf(ref<DeferredAction>('DeferredAction')),
+  waits: arrayOf(ref<Wait>('Wait')),
+});
+export type PendingWork = TypeOf<typeof pendingSchema>;
 
-/** How one application stands. */
-export interface ApplicationStatus {
-  readonly id: ResourceId;
-  /** null until it was resolved once. */
-  readonly scope: ScopeKey | null;
-  readonly platform: string;
-  readonly region: string;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly conditions: readonly Condition[];
-  readonly pause: Pause | null;
-  readonly approval: ApprovalNeeded | null;
-  readonly pending: PendingWork | null;
-  readonly lastAttemptedRevision: string | null;
-  /** The revision that it was last found, or made, equal to. */
-  readonly lastAppliedRevision: string | null;
-  readonly lastAttemptMs: EpochMs | null;
-  /** When it was last seen to be as git says. */
-  readonly lastSuccessMs: EpochMs | null;
-  readonly nextAttemptMs: EpochMs | null;
-  /** Attempts in a row that failed. */
-  readonly failures: number;
-  readonly lastError: StatusError | null;
-  readonly resources: readonly ResourceStatus[];
-}
+const standing = {
+  id,
+  // null until it was resolved once.
+  scope: nullable(scopeKey),
+  platform: text,
+  region: text,
+  labels: textMap,
+  conditions,
+  pause: nullable(ref<Pause>('Pause')),
+  approval: nullable(ref<ApprovalNeeded>('Approval')),
+  lastAttemptedRevision: nullable(text),
+  // The revision that it was last found, or made, equal to.
+  lastAppliedRevision: nullable(text),
+  lastAttemptMs: nullable(time),
+  // When it was last seen to be as git says.
+  lastSuccessMs: nullable(time),
+  nextAttemptMs: nullable(time),
+  // Attempts in a row that failed.
+  failures: count,
+  lastError: nullable(ref<StatusError>('StatusError')),
+};
 
-/** How the source stands. */
-export interface SourceStatus {
-  readonly name: string;
-  /** What is watched, for people: a folder, or an address without credentials and a ref. */
-  readonly location: string;
-  /** `main@sha1:<id>`; null before the first. Of the last one that was read, accepted or not. */
-  readonly observedRevision: string | null;
-  readonly observedMs: EpochMs | null;
-  /** The one that is being applied. */
-  readonly acceptedRevision: string | null;
-  readonly acceptedMs: EpochMs | null;
-  /** Why the last one read was not accepted, or why none could be read. */
-  readonly error: StatusError | null;
-  readonly resources: number;
-}
+const summarySchema = objectOf('How one application stands, without its resources.', {
+  ...standing,
+  resources: objectOf('How many it has, and how many of them are not as git says.', {
+    total: count,
+    notReady: count,
+    drifted: count,
+    held: count,
+  }),
+});
+/** As lists have it. */
+export type ApplicationSummary = TypeOf<typeof summarySchema>;
 
-export interface RegionStatus {
-  readonly platform: string;
-  readonly region: string;
-  readonly state: 'open' | 'paused' | 'circuit-open';
-  readonly message: string;
-}
+const applicationSchema = objectOf('How one application stands.', {
+  ...standing,
+  pending: nullable(ref<PendingWork>('PendingWork')),
+  resources: arrayOf(ref<ResourceStatus>('Resource')),
+  // null: this process has not observed it yet.
+  observed: nullable(ref<Observed>('Observed')),
+});
+/** With what its kinds show of it. */
+export type ApplicationDetails = TypeOf<typeof applicationSchema>;
+export type ApplicationStatus = Omit<ApplicationDetails, 'observed'>;
 
-/** The controller as a whole. */
-export interface ControllerStatus {
-  readonly version: string;
-  readonly startedMs: EpochMs;
-  /** `starting` until the source was read once; `draining` after SIGTERM. */
-  readonly phase: 'starting' | 'running' | 'draining';
-  readonly source: SourceStatus;
-  readonly regions: readonly RegionStatus[];
-  readonly counts: {
-    readonly applications: number;
-    readonly ready: number;
-    readonly drifted: number;
-    readonly held: number;
-    readonly failing: number;
-    readonly suspended: number;
-    readonly queued: number;
-    readonly running: number;
-  };
-}
+const sourceSchema = objectOf('How the source stands.', {
+  name: text,
+  // What is watched, for people: a folder, or an address without credentials and a ref.
+  location: text,
+  // `main@sha1:<id>`; null before the first. Of the last one that was read, accepted or not.
+  observedRevision: nullable(text),
+  observedMs: nullable(time),
+  // The one that is being applied.
+  acceptedRevision: nullable(text),
+  acceptedMs: nullable(time),
+  // Why the last one read was not accepted, or why none could be read.
+  error: nullable(ref<StatusError>('StatusError')),
+  resources: count,
+});
+export type SourceStatus = TypeOf<typeof sourceSchema>;
 
-export type EventSeverity = 'info' | 'warning' | 'error';
+const regionSchema = objectOf('One region of a platform.', {
+  platform: text,
+  region: text,
+  state: literal('open', 'paused', 'circuit-open'),
+  message: text,
+});
+export type RegionStatus = TypeOf<typeof regionSchema>;
+
+const controllerSchema = objectOf('The controller as a whole.', {
+  version: text,
+  startedMs: time,
+  // `starting` until the source was read once; `draining` after SIGTERM.
+  phase: literal('starting', 'running', 'draining'),
+  source: ref<SourceStatus>('Source'),
+  regions: arrayOf(regionSchema),
+  counts: objectOf('How many applications are what.', {
+    applications: count,
+    ready: count,
+    drifted: count,
+    held: count,
+    failing: count,
+    suspended: count,
+    queued: count,
+    running: count,
+  }),
+});
+export type ControllerStatus = TypeOf<typeof controllerSchema>;
 
 /** Stable names, `area.what`. */
 export type EventType =
@@ -176,22 +218,43 @@ export type EventType =
   | 'circuit.opened'
   | 'circuit.closed';
 
-/** Something that happened, for people, notifications and the history. Never holds a secret. */
-export interface ControllerEvent {
-  /** Rises by one with each event of this process; where a reader of the stream goes on. */
-  readonly sequence: number;
-  /** Unique over processes. */
-  readonly id: string;
-  readonly atMs: EpochMs;
-  readonly type: EventType;
-  readonly severity: EventSeverity;
-  readonly application: ResourceId | null;
-  readonly scope: ScopeKey | null;
-  readonly resource: ResourceId | null;
-  readonly revision: string | null;
-  readonly labels: Readonly<Record<string, string>>;
-  /** For people: what happened and, where there is something to do, what. */
-  readonly message: string;
-  /** Facts by type: for drift `{ changes, sinceMs, ageMs }`, for actions `{ action, answer }`, … */
-  readonly detail: Json;
-}
+const severity = literal('info', 'warning', 'error');
+export type EventSeverity = TypeOf<typeof severity>;
+
+const eventSchema = objectOf('Something that happened.', {
+  // Rises by one with each event of this process; where a reader of the stream goes on.
+  sequence: count,
+  // Unique over processes.
+  id: text,
+  atMs: time,
+  type: text as Schema<EventType>,
+  severity,
+  application: nullable(id),
+  scope: nullable(scopeKey),
+  resource: nullable(id),
+  revision: nullable(text),
+  labels: textMap,
+  // What happened and, where there is something to do, what.
+  message: text,
+  // Facts by type: for drift `{ changes, sinceMs, ageMs }`, for actions `{ action, answer }`, …
+  detail: json,
+});
+/** For people, notifications and the history. Never holds a secret. */
+export type ControllerEvent = TypeOf<typeof eventSchema>;
+
+/** Of the API, by name. */
+export const statusSchemas = {
+  Condition: conditionSchema,
+  Pause: { description: 'Why an application is not worked on now.', oneOf: pauses },
+  StatusError: statusErrorSchema,
+  Approval: approvalSchema,
+  PendingWork: pendingSchema,
+  Resource: resourceSchema,
+  ApplicationSummary: summarySchema,
+  Application: applicationSchema,
+  Observed: observedSchema,
+  ShownLine: shownLineSchema,
+  Source: sourceSchema,
+  Controller: controllerSchema,
+  Event: eventSchema,
+};

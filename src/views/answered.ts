@@ -1,13 +1,16 @@
 import { pauseMessage } from '../controller/conditions.ts';
-import type { Observed } from '../model/shown.ts';
-import type { ApplicationStatus, Condition, ConditionType, PendingWork, ResourceStatus } from '../model/status.ts';
+import type {
+  ApplicationDetails,
+  ApplicationSummary,
+  Condition,
+  ConditionType,
+  PendingWork,
+  ResourceStatus,
+} from '../model/status.ts';
 import type { ApplicationView, ResourceView, ViewState } from './model.ts';
 
-/** As lists have it. */
-export type ListedApplication = Omit<ApplicationStatus, 'resources' | 'pending'>;
-
 /** An application as a controller answers it. */
-export function answeredView(status: ApplicationStatus & { readonly observed: Observed | null }): ApplicationView {
+export function answeredView(status: ApplicationDetails): ApplicationView {
   return {
     id: status.id,
     scope: status.scope ?? '',
@@ -41,7 +44,7 @@ function answeredResource(resource: ResourceStatus, pending: PendingWork | null)
   };
 }
 
-export function applicationState(application: ListedApplication): ViewState {
+export function applicationState(application: Omit<ApplicationSummary, 'resources'>): ViewState {
   const { pause, approval, lastError, failures } = application;
   if (lastError !== null && failures > 0) return 'failing';
   if (pause?.type === 'suspended') return 'suspended';

@@ -1,11 +1,11 @@
 import { pauseMessage } from '../controller/conditions.ts';
 import type { BoundPlatform } from '../ledger/binding.ts';
-import type { Condition, ControllerStatus, ResourceStatus } from '../model/status.ts';
+import type { ApplicationSummary, Condition, ControllerStatus, ResourceStatus } from '../model/status.ts';
 import type { EpochMs } from '../model/time.ts';
 import { commonCauses, distinctRefusals, namesOf } from '../plan/causes.ts';
 import { amount } from '../plan/words.ts';
 import type { Survey } from '../reconcile/survey.ts';
-import { applicationState, conditionOf, type ListedApplication, resourceState } from './answered.ts';
+import { applicationState, conditionOf, resourceState } from './answered.ts';
 import type { Remedy, ViewState } from './model.ts';
 import { observedView } from './observed.ts';
 
@@ -172,7 +172,7 @@ function remediesOfSurvey({ prepared, document }: Survey): readonly Remedy[] {
 /** What a controller answers of all its applications. */
 export interface ControllerReport {
   readonly controller: ControllerStatus;
-  readonly applications: readonly ListedApplication[];
+  readonly applications: readonly ApplicationSummary[];
   /** Only those that are not as git says. */
   readonly resources: readonly ResourceStatus[];
 }
@@ -221,7 +221,7 @@ function conditionLine(
 }
 
 /** Why nothing is written, and until when. */
-function pauseText(pause: NonNullable<ListedApplication['pause']>): string {
+function pauseText(pause: NonNullable<ApplicationSummary['pause']>): string {
   const untilMs = 'untilMs' in pause ? pause.untilMs : null;
   return `${pauseMessage(pause)}${untilMs === null ? '' : ` until ${new Date(untilMs).toISOString()}`}`;
 }

@@ -1,11 +1,16 @@
-import type { ApplicationDetails, ControllerApi, PlanRequest } from '../../src/controller/api.ts';
+import type { ControllerApi, PlanRequest } from '../../src/controller/api.ts';
 import type { SourceFile } from '../../src/manifest/text.ts';
 import { PortolanError } from '../../src/model/errors.ts';
 import type { ResourceId } from '../../src/model/ids.ts';
 import type { HistoryRow, Intent, OwnedObject } from '../../src/model/owned.ts';
 import type { Problem } from '../../src/model/problem.ts';
 import type { Observed } from '../../src/model/shown.ts';
-import type { ApplicationStatus, ControllerEvent, ControllerStatus } from '../../src/model/status.ts';
+import type {
+  ApplicationDetails,
+  ApplicationStatus,
+  ControllerEvent,
+  ControllerStatus,
+} from '../../src/model/status.ts';
 import { planDocument, type PlanDocument } from '../../src/plan/document.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12);

@@ -1,5 +1,6 @@
-import type { ApplicationDetails, ControllerApi } from '../../controller/api.ts';
+import type { ControllerApi } from '../../controller/api.ts';
 import { nearest } from '../../manifest/suggest.ts';
+import type { ApplicationDetails } from '../../model/status.ts';
 import { problem, RequestProblem } from '../problem.ts';
 
 /** @throws RequestProblem 404 that says which name was probably meant. */

@@ -1,4 +1,4 @@
-import type { ApplicationStatus, Condition, ResourceStatus } from '../../model/status.ts';
+import type { ApplicationStatus, ApplicationSummary, Condition, ResourceStatus } from '../../model/status.ts';
 import { pageOf, type PageQuery } from '../paging.ts';
 import { json, type Route } from '../route.ts';
 import { pageSchema, ref } from '../../model/schema-words.ts';
@@ -6,16 +6,6 @@ import { conditionQuery, type Filter, filterOf, labelQuery, pageQuery } from './
 import { applicationNamed } from './applications-named.ts';
 
 type ListQuery = PageQuery & { readonly condition?: readonly string[]; readonly label?: readonly string[] };
-
-/** An application without its resources, for lists. */
-interface ApplicationSummary extends Omit<ApplicationStatus, 'resources' | 'pending'> {
-  readonly resources: {
-    readonly total: number;
-    readonly notReady: number;
-    readonly drifted: number;
-    readonly held: number;
-  };
-}
 
 function summaryOf({ resources, pending: _, ...standing }: ApplicationStatus): ApplicationSummary {
   const count = (counts: (resource: ResourceStatus) => boolean): number => resources.filter(counts).length;

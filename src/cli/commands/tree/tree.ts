@@ -1,8 +1,8 @@
-import type { ApplicationDetails } from '../../../controller/api.ts';
+import type { ApplicationDetails, ApplicationSummary } from '../../../model/status.ts';
 import type { ReconciledKinds } from '../../../kinds/define.ts';
 import { shownLines } from '../../../reconcile/shown.ts';
 import type { Survey } from '../../../reconcile/survey.ts';
-import { answeredView, type ListedApplication } from '../../../views/answered.ts';
+import { answeredView } from '../../../views/answered.ts';
 import { observedView, unreadView } from '../../../views/observed.ts';
 import { type Forest, treeOf } from '../../../views/tree.ts';
 import { silentHooks } from '../../../reconcile/apply/world.ts';
@@ -93,7 +93,7 @@ async function forestOfServer(
   const { openServer } = await import('../../server/client.ts');
   const server = openServer(options, surroundings);
   const ids: string[] = [];
-  if (name === undefined) for await (const one of server.list('applications')) ids.push((one as ListedApplication).id);
+  if (name === undefined) for await (const one of server.list('applications')) ids.push((one as ApplicationSummary).id);
   else ids.push(name);
   const answers: ApplicationDetails[] = [];
   for (const id of ids)
