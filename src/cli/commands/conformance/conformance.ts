@@ -1,4 +1,4 @@
-import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { type Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import packageFile from '../../../../package.json' with { type: 'json' };
 import { PortolanError } from '../../../model/errors.ts';
 import { checkPlatformUrl } from '../../../platform/url.ts';
@@ -7,17 +7,18 @@ import { EXIT, type ExitCode } from '../../session/exit-codes.ts';
 import { readNamedFile, removeFolder } from '../../session/files.ts';
 import { collect, integerArgument, outputOption } from '../../session/options.ts';
 import { openSecret } from '../../session/secrets.ts';
-import { AREAS, type Area, createFindings, type Finding, type Findings } from './findings.ts';
-import { type Ground, prepareGround, type StoreModel } from './ground.ts';
+import { AREAS, type Area, createFindings, type Finding } from './findings.ts';
+import { cleanUp, type Ground, prepareGround, type StoreModel } from './ground.ts';
 import { checkInstalls } from './installs.ts';
 import { checkLostAnswers } from './lost.ts';
 import { checkPorts } from './ports.ts';
 import { openWorkplace, type Workplace } from './product.ts';
-import { type Proxy, startProxy } from './proxy.ts';
+import { startProxy } from './proxy.ts';
 import { checkReads } from './reads.ts';
 import { type ConformanceReport, renderConformance, summaryOf } from './report.ts';
 import { checkRules } from './rules.ts';
-import { openServer, type Server } from './server.ts';
+import { openServer } from './server.ts';
+import type { Suite } from './suite.ts';
 import { checkWorkflows } from './workflows.ts';
 
 const HELP = `
@@ -44,61 +45,44 @@ export const conformanceCommand: CommandDefinition = {
     seeAlso: ['sandbox', 'regions', 'export'],
   },
   define(command, invoke, { run }) {
-    command
-      .addOption(new Option('--url <address>', 'address of the server (required)'))
-      .addOption(new Option('--token-env <name>', 'variable that holds the token').default('PORTOLAN_TOKEN'))
-      .addOption(new Option('--auth-header <name>', 'header that carries the token').default('Authorization'))
-      .addOption(new Option('--ca-file <file>', 'certificates to trust beside those of the system, as PEM'))
-      .addOption(new Option('--allow-plain-http', 'allow http:// to another machine: the token travels in clear'))
-      .addOption(new Option('--team <team>', 'team of the application (required)'))
-      .addOption(new Option('--region <region>', 'region of the application (required)'))
-      .addOption(
-        new Option('--app <number>', 'number of an application to work in; without it one is created').argParser(
-          integerArgument(1, Number.MAX_SAFE_INTEGER),
-        ),
-      )
-      .addOption(new Option('--disposable', 'everything in the application of --app may be changed and deleted'))
-      .addOption(
-        new Option(
-          '--component <id>',
-          'component of --app to work with, where the server cannot list them; may be repeated',
-        ).argParser(collect),
-      )
-      .addOption(new Option('--store-url <address>', 'address of a store to install from'))
-      .addOption(new Option('--store-domain <name>', 'name of the store'))
-      .addOption(new Option('--store-type <type>', 'type of the store').default('rainstore'))
-      .addOption(new Option('--store-key-env <name>', 'variable that holds the access key of the store'))
-      .addOption(new Option('--model <id@version>', 'model of the store to install').argParser(modelArgument))
-      .addOption(new Option('--upgrade-to <version>', 'later version of the model'))
-      .addOption(
-        new Option('--only <area>', `only one of: ${AREAS.join(', ')}; may be repeated`).argParser(areaArgument),
-      )
-      .addOption(outputOption(['text', 'json']))
+    withOptions(command)
       .addHelpText('after', HELP)
       .action((options) => invoke((surroundings) => conformance(options, run, surroundings)));
   },
 };
 
-interface ConformanceOptions {
-  readonly url?: string | undefined;
-  readonly tokenEnv: string;
-  readonly authHeader: string;
-  readonly caFile?: string | undefined;
-  readonly allowPlainHttp?: true | undefined;
-  readonly team?: string | undefined;
-  readonly region?: string | undefined;
-  readonly app?: number | undefined;
-  readonly disposable?: true | undefined;
-  readonly component?: readonly string[] | undefined;
-  readonly storeUrl?: string | undefined;
-  readonly storeDomain?: string | undefined;
-  readonly storeType: string;
-  readonly storeKeyEnv?: string | undefined;
-  readonly model?: { readonly id: string; readonly version: string } | undefined;
-  readonly upgradeTo?: string | undefined;
-  readonly only?: readonly Area[] | undefined;
-  readonly output: 'text' | 'json';
+function withOptions(command: Command) {
+  return command
+    .addOption(new Option('--url <address>', 'address of the server (required)'))
+    .addOption(new Option('--token-env <name>', 'variable that holds the token').default('PORTOLAN_TOKEN'))
+    .addOption(new Option('--auth-header <name>', 'header that carries the token').default('Authorization'))
+    .addOption(new Option('--ca-file <file>', 'certificates to trust beside those of the system, as PEM'))
+    .addOption(new Option('--allow-plain-http', 'allow http:// to another machine: the token travels in clear'))
+    .addOption(new Option('--team <team>', 'team of the application (required)'))
+    .addOption(new Option('--region <region>', 'region of the application (required)'))
+    .addOption(
+      new Option('--app <number>', 'number of an application to work in; without it one is created').argParser(
+        integerArgument(1, Number.MAX_SAFE_INTEGER),
+      ),
+    )
+    .addOption(new Option('--disposable', 'everything in the application of --app may be changed and deleted'))
+    .addOption(
+      new Option(
+        '--component <id>',
+        'component of --app to work with, where the server cannot list them; may be repeated',
+      ).argParser(collect),
+    )
+    .addOption(new Option('--store-url <address>', 'address of a store to install from'))
+    .addOption(new Option('--store-domain <name>', 'name of the store'))
+    .addOption(new Option('--store-type <type>', 'type of the store').default('rainstore'))
+    .addOption(new Option('--store-key-env <name>', 'variable that holds the access key of the store'))
+    .addOption(new Option('--model <id@version>', 'model of the store to install').argParser(modelArgument))
+    .addOption(new Option('--upgrade-to <version>', 'later version of the model'))
+    .addOption(new Option('--only <area>', `only one of: ${AREAS.join(', ')}; may be repeated`).argParser(areaArgument))
+    .addOption(outputOption(['text', 'json']));
 }
+
+type ConformanceOptions = ReturnType<ReturnType<typeof withOptions>['opts']>;
 
 async function conformance(
   options: ConformanceOptions,
@@ -128,18 +112,17 @@ async function conformance(
       folders.push(opened.folder);
       return opened;
     };
-    const areas = areasOf(ground, { open, proxy, signal });
     for (const area of AREAS) {
       if (signal.aborted || options.only?.includes(area) === false) continue;
       terminal.err.write(`checking ${area} …\n`);
       server.take();
-      await checkArea(areas[area], createFindings(area, all, server.take), area);
+      await checkArea(area, { ...ground, ...createFindings(area, all, server.take), open, proxy, signal });
     }
     proxy.lose(undefined);
-    await cleanUp(ground);
+    await removeOurs(ground);
     const durationMs = Math.round(clock.monotonic() - started.monotonic);
     const facts = { startedMs: started.ms, durationMs, isComplete: !signal.aborted, findings: all };
-    const report = reportOf(server, ground, facts);
+    const report = reportOf(ground, facts);
     terminal.out.write(options.output === 'json' ? `${JSON.stringify(report, null, 2)}\n` : renderConformance(report));
     if (signal.aborted) return EXIT.interrupted;
     return report.summary.differs + report.summary.failed === 0 ? EXIT.ok : EXIT.failed;
@@ -151,25 +134,26 @@ async function conformance(
 }
 
 function reportOf(
-  server: Server,
-  ground: Ground,
-  facts: Pick<ConformanceReport, 'startedMs' | 'durationMs' | 'isComplete' | 'findings'>,
+  { server, app, isExtended, remaining }: Ground,
+  { startedMs, durationMs, isComplete, findings }: ReportFacts,
 ): ConformanceReport {
   return {
     formatVersion: 1,
     portolan: packageFile.version,
     server: server.url,
-    dialect: ground.isExtended ? 'extended' : 'documented',
-    ...ground.app,
-    startedMs: facts.startedMs,
-    durationMs: facts.durationMs,
+    dialect: isExtended ? 'extended' : 'documented',
+    ...app,
+    startedMs,
+    durationMs,
     requests: server.requests(),
-    summary: summaryOf(facts.findings),
-    isComplete: facts.isComplete,
-    findings: facts.findings,
-    remaining: ground.remaining(),
+    summary: summaryOf(findings),
+    isComplete,
+    findings,
+    remaining,
   };
 }
+
+type ReportFacts = Pick<ConformanceReport, 'startedMs' | 'durationMs' | 'isComplete' | 'findings'>;
 
 function incomplete(): PortolanError {
   return new PortolanError({
@@ -181,38 +165,31 @@ function incomplete(): PortolanError {
 }
 
 /** A server that fails in the end does not take the report with it. */
-async function cleanUp(ground: Ground): Promise<void> {
+async function removeOurs(ground: Ground): Promise<void> {
   try {
-    await ground.cleanUp();
+    await cleanUp(ground);
   } catch (error) {
     if (!(error instanceof PortolanError)) throw error;
     ground.leave(`rules and ports of this run: they could not be removed (${error.message})`);
   }
 }
 
-type AreaCheck = (findings: Findings) => Promise<void>;
-
-function areasOf(
-  ground: Ground,
-  { open, proxy, signal }: { readonly open: () => Workplace; readonly proxy: Proxy; readonly signal: AbortSignal },
-): Readonly<Record<Area, AreaCheck>> {
-  return {
-    reads: (findings) => checkReads(ground, findings),
-    ports: (findings) => checkPorts(ground, findings, signal),
-    rules: (findings) => checkRules(ground, findings, signal),
-    installs: (findings) => checkInstalls(ground, findings, signal),
-    workflows: (findings) => checkWorkflows(ground, findings, open, signal),
-    'lost-answers': (findings) => checkLostAnswers(ground, findings, open, proxy, signal),
-  };
-}
+const CHECKS: Readonly<Record<Area, (suite: Suite) => Promise<void>>> = {
+  reads: checkReads,
+  ports: checkPorts,
+  rules: checkRules,
+  installs: checkInstalls,
+  workflows: checkWorkflows,
+  'lost-answers': checkLostAnswers,
+};
 
 /** One area that breaks off does not keep the others from being checked, nor the suite from cleaning up. */
-async function checkArea(check: AreaCheck, findings: Findings, area: Area): Promise<void> {
+async function checkArea(area: Area, suite: Suite): Promise<void> {
   try {
-    await check(findings);
+    await CHECKS[area](suite);
   } catch (error) {
     if (!(error instanceof PortolanError)) throw error;
-    findings.fail(area, 'the rest of this area', `${error.code}: ${error.message}`);
+    suite.fail('', 'the rest of this area', `${error.code}: ${error.message}`);
   }
 }
 

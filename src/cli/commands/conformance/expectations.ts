@@ -1,11 +1,16 @@
 import { type RuleField, ruleFields } from '../../../kinds/http-gateway-rule/fields.ts';
 import type { PortProtocol } from '../../../model/observed.ts';
+import { Secret } from '../../../model/secret.ts';
 import type { RuleFields } from '../../../platform/rule-wire.ts';
+import type { StoreModel } from './ground.ts';
 
 /**
  * What Portolan expects of a server, as data. The conformance suite walks these tables against a server and reports every
  * row that the server does not fulfil; the state afterwards counts, not the status code.
  */
+
+/** No store has it. */
+export const UNKNOWN_MODEL = 'conformance0no0such0model';
 
 export const PROTOCOLS: readonly PortProtocol[] = ['http', 'tcp', 'udp', 'mysql', 'grpc'];
 
@@ -88,17 +93,16 @@ export function expectedPort(before: PortPicture, step: PortStep): PortPicture |
 /** One field of a gateway rule, with two values for it, and where the server shows it. */
 export interface RuleFieldExpectation {
   readonly field: Exclude<keyof RuleFields, 'serviceId' | 'port' | 'open'>;
-  /** Fields that the value needs beside it. */
-  readonly with?: Partial<RuleFields>;
-  /** `certificate`: a certificate of the team, or none. */
-  readonly created: RuleFields[RuleFieldExpectation['field']];
-  readonly updated: RuleFields[RuleFieldExpectation['field']];
   /** Member of the record that shows it. */
   readonly member: string;
-  /** As the record shows it, where that is not the value itself. */
-  readonly shown?: { readonly created?: unknown; readonly updated?: unknown };
-  /** What an update that leaves the field out makes of it: the value stays, or it becomes this. */
-  readonly omitted: 'stays' | { readonly becomes: unknown };
+  /** What it is created with and what it is updated to. `certificate`: a certificate of the team. */
+  readonly values: readonly [unknown, unknown];
+  /** As the record shows the two values, where that is not the values themselves. */
+  readonly shown?: readonly [unknown, unknown];
+  /** Fields that the value needs beside it. */
+  readonly with?: Partial<RuleFields>;
+  /** What an update that leaves the field out makes of it; without this the value stays. */
+  readonly omitted?: { readonly becomes: unknown };
 }
 
 /** What an update makes of a field, and which listing shows it: as the kind itself declares both. */
@@ -107,117 +111,105 @@ export function declaredOf(field: string): Pick<RuleField, 'update' | 'shownBy'>
   return ruleFields.find(({ name }) => name === field) ?? { update: 'changes', shownBy: 'own-listing' };
 }
 
+const [ROUND_ROBIN, AFFINITY] = ['round-robin', 'cookie-session-affinity'];
+
 export const RULE_FIELDS: readonly RuleFieldExpectation[] = [
-  { field: 'domain', created: 'created', updated: 'updated', member: 'domain_name', omitted: 'stays' },
-  { field: 'path', created: '/a', updated: '/b', member: 'domain_path', omitted: 'stays' },
-  { field: 'weight', created: 30, updated: 70, member: 'the_weight', omitted: 'stays' },
-  { field: 'cookie', created: 'beta=1', updated: 'beta=2', member: 'domain_cookie', omitted: 'stays' },
-  { field: 'header', created: 'X-Beta=1', updated: 'X-Beta=2', member: 'domain_heander', omitted: 'stays' },
+  { field: 'domain', member: 'domain_name', values: ['created', 'updated'] },
+  { field: 'path', member: 'domain_path', values: ['/a', '/b'] },
+  { field: 'weight', member: 'the_weight', values: [30, 70] },
+  { field: 'cookie', member: 'domain_cookie', values: ['beta=1', 'beta=2'] },
+  { field: 'header', member: 'domain_heander', values: ['X-Beta=1', 'X-Beta=2'] },
   {
     field: 'certificateId',
-    created: 'certificate',
-    updated: undefined,
     member: 'certificate_id',
-    shown: { updated: 0 },
+    values: ['certificate', undefined],
+    shown: ['certificate', 0],
     omitted: { becomes: 0 },
   },
-  { field: 'autoSsl', created: true, updated: false, member: 'auto_ssl', omitted: 'stays' },
+  { field: 'autoSsl', member: 'auto_ssl', values: [true, false] },
   {
     field: 'autoSslConfig',
-    with: { autoSsl: true },
-    created: 'default',
-    updated: 'other',
     member: 'auto_ssl_config',
+    values: ['default', 'other'],
+    with: { autoSsl: true },
     omitted: { becomes: null },
   },
   {
     field: 'extensions',
-    created: [{ key: 'lb-type', value: 'round-robin' }],
-    updated: [{ key: 'lb-type', value: 'cookie-session-affinity' }],
     member: 'rule_extensions',
-    shown: { created: 'lb-type:round-robin', updated: 'lb-type:cookie-session-affinity' },
-    omitted: 'stays',
+    values: [[{ key: 'lb-type', value: ROUND_ROBIN }], [{ key: 'lb-type', value: AFFINITY }]],
+    shown: [`lb-type:${ROUND_ROBIN}`, `lb-type:${AFFINITY}`],
   },
-  {
-    field: 'configuration',
-    created: { proxyReadTimeout: 61 },
-    updated: { proxyReadTimeout: 62 },
-    member: 'configuration',
-    omitted: 'stays',
-  },
+  { field: 'configuration', member: 'configuration', values: [{ proxyReadTimeout: 61 }, { proxyReadTimeout: 62 }] },
 ];
 
-/** Requests for a rule that a server must refuse, or take beside another. */
-export interface RulePairExpectation {
-  readonly id: string;
-  readonly title: string;
-  readonly first: RuleVariant;
-  readonly second: RuleVariant;
-  readonly then: 'both' | 'first-only';
-}
-
 export interface RuleVariant {
-  readonly component: 'first' | 'second';
+  /** On the second component. */
+  readonly isOther?: true;
   readonly path?: string;
   readonly weight?: number;
-  readonly certificate?: true;
+  readonly hasCertificate?: true;
   readonly redirects?: true;
 }
 
-export const RULE_PAIRS: readonly RulePairExpectation[] = [
-  {
-    id: 'duplicate',
-    title: 'the same component, port, domain, path and protocol twice',
-    first: { component: 'first' },
-    second: { component: 'first' },
-    then: 'first-only',
-  },
-  {
-    id: 'two-paths',
-    title: 'two paths of one domain',
-    first: { component: 'first', path: '/a' },
-    second: { component: 'first', path: '/b' },
-    then: 'both',
-  },
+const HTTP: RuleVariant = {};
+const HTTPS: RuleVariant = { hasCertificate: true };
+const REDIRECT: RuleVariant = { ...HTTPS, redirects: true };
+
+/** Requests for two rules of one domain: the server must take the second beside the first, or refuse it. */
+export const RULE_PAIRS: readonly {
+  readonly id: string;
+  readonly title: string;
+  readonly pair: readonly [RuleVariant, RuleVariant];
+  readonly takes: 1 | 2;
+}[] = [
+  { id: 'duplicate', title: 'the same component, port, domain, path and protocol twice', pair: [HTTP, HTTP], takes: 1 },
+  { id: 'two-paths', title: 'two paths of one domain', pair: [{ path: '/a' }, { path: '/b' }], takes: 2 },
   {
     id: 'two-components',
     title: 'one domain and path on two components, with weights',
-    first: { component: 'first', weight: 70 },
-    second: { component: 'second', weight: 30 },
-    then: 'both',
+    pair: [{ weight: 70 }, { weight: 30, isOther: true }],
+    takes: 2,
   },
-  {
-    id: 'http-and-https',
-    title: 'http and https for one domain and path',
-    first: { component: 'first' },
-    second: { component: 'first', certificate: true },
-    then: 'both',
-  },
+  { id: 'http-and-https', title: 'http and https for one domain and path', pair: [HTTP, HTTPS], takes: 2 },
   {
     id: 'redirect-over-http',
     title: 'a redirect to https where an http rule exists',
-    first: { component: 'first' },
-    second: { component: 'first', certificate: true, redirects: true },
-    then: 'first-only',
+    pair: [HTTP, REDIRECT],
+    takes: 1,
   },
-  {
-    id: 'under-redirect',
-    title: 'an http rule where a rule redirects to https',
-    first: { component: 'first', certificate: true, redirects: true },
-    second: { component: 'first' },
-    then: 'first-only',
-  },
+  { id: 'under-redirect', title: 'an http rule where a rule redirects to https', pair: [REDIRECT, HTTP], takes: 1 },
 ];
 
-/** An install that a store or the server refuses: no component appears, and Portolan can tell that from the answer. */
-export interface InstallExpectation {
-  readonly id: 'unknown-model' | 'unknown-version' | 'refused-key' | 'unreachable-store';
+/**
+ * Installs that a store or the server refuses: no component appears, and Portolan can tell that from the answer. The server
+ * keeps the first key that it sees of an address and name of a store: what is refused goes under a name of its own, so that
+ * nothing of the given store is spoilt.
+ */
+export const REFUSED_INSTALLS: readonly {
+  readonly id: string;
   readonly title: string;
-}
-
-export const REFUSED_INSTALLS: readonly InstallExpectation[] = [
-  { id: 'unknown-model', title: 'an install of a model that the store does not have' },
-  { id: 'unknown-version', title: 'an install of a version that the store does not have' },
-  { id: 'refused-key', title: 'an install with an access key that the store refuses' },
-  { id: 'unreachable-store', title: 'an install from a store that cannot be reached' },
+  readonly asked: Partial<StoreModel>;
+}[] = [
+  {
+    id: 'unknown-model',
+    title: 'an install of a model that the store does not have',
+    asked: { modelId: UNKNOWN_MODEL },
+  },
+  {
+    id: 'unknown-version',
+    title: 'an install of a version that the store does not have',
+    asked: { version: '0.0.0-none' },
+  },
+  {
+    id: 'refused-key',
+    title: 'an install with an access key that the store refuses',
+    asked: { domain: 'conformance-refused', accessKey: new Secret('conformance-wrong-key', 'conformance') },
+  },
+  {
+    id: 'unreachable-store',
+    title: 'an install from a store that cannot be reached',
+    // The discard port, as the server sees it: nothing answers there.
+    asked: { url: 'http://127.0.0.1:9', domain: 'conformance-unreachable', accessKey: null },
+  },
 ];

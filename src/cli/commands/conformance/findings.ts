@@ -28,37 +28,32 @@ export interface Finding {
   readonly exchanges: readonly Exchange[];
 }
 
-/** Collects findings. A check is about what was exchanged since the check before it. */
-export interface Findings {
-  readonly all: readonly Finding[];
-  /** Compares two texts. @returns whether they are equal. */
-  check(id: string, title: string, expected: string, observed: string): boolean;
-  skip(id: string, title: string, why: string): void;
-  fail(id: string, title: string, error: string): void;
-}
+/** Collects the findings of one area. A check is about what was exchanged since the check before it. */
+export type Findings = ReturnType<typeof createFindings>;
+
+/** More exchanges would hide what matters. */
+const EXCHANGES_MAX = 12;
 
 /** @param take gives the exchanges since it was called last. */
-export function createFindings(area: Area, all: Finding[], take: () => readonly Exchange[]): Findings {
-  const add = (finding: Omit<Finding, 'area'>): void => {
-    all.push({ area, ...finding });
+export function createFindings(area: Area, all: Finding[], take: () => readonly Exchange[]) {
+  /** @param id within the area; empty: the area itself. */
+  const add = (id: string, finding: Omit<Finding, 'area' | 'id'>): void => {
+    all.push({ area, id: id === '' ? area : `${area}/${id}`, ...finding });
   };
   return {
-    all,
-    check(id, title, expected, observed) {
-      const exchanges = take();
+    /** Compares two texts. @returns whether they are equal. */
+    check(id: string, title: string, expected: string, observed: string): boolean {
+      const exchanges = take().slice(-EXCHANGES_MAX);
       const conforms = expected === observed;
-      if (conforms) add({ id, title, verdict: 'conforms', expected: '', observed: '', exchanges: [] });
-      else add({ id, title, verdict: 'differs', expected, observed, exchanges: exchanges.slice(-EXCHANGES_MAX) });
+      if (conforms) add(id, { title, verdict: 'conforms', expected: '', observed: '', exchanges: [] });
+      else add(id, { title, verdict: 'differs', expected, observed, exchanges });
       return conforms;
     },
-    skip(id, title, why) {
-      add({ id, title, verdict: 'skipped', expected: '', observed: why, exchanges: [] });
+    skip(id: string, title: string, why: string): void {
+      add(id, { title, verdict: 'skipped', expected: '', observed: why, exchanges: [] });
     },
-    fail(id, title, error) {
-      add({ id, title, verdict: 'failed', expected: '', observed: error, exchanges: take().slice(-EXCHANGES_MAX) });
+    fail(id: string, title: string, error: string): void {
+      add(id, { title, verdict: 'failed', expected: '', observed: error, exchanges: take().slice(-EXCHANGES_MAX) });
     },
   };
 }
-
-/** More would hide what matters. */
-const EXCHANGES_MAX = 12;

@@ -1,9 +1,19 @@
 import { createApplication as newApplication } from '../../../kinds/application/requests.ts';
-import { deletePort, updatePort } from '../../../kinds/component/requests.ts';
-import { deleteRule } from '../../../kinds/http-gateway-rule/requests.ts';
+import {
+  addPort,
+  deletePort,
+  type PortActionFields,
+  type PortRequestFields,
+  updatePort,
+} from '../../../kinds/component/requests.ts';
+import { createRule, deleteRule, updateRule } from '../../../kinds/http-gateway-rule/requests.ts';
 import { install, shownInstall } from '../../../kinds/store-install/requests.ts';
 import { PortolanError } from '../../../model/errors.ts';
+import type { RuleRecord } from '../../../model/observed.ts';
 import type { Secret } from '../../../model/secret.ts';
+import type { Readable } from '../../../platform/client.ts';
+import type { RuleFields } from '../../../platform/rule-wire.ts';
+import type { Verdict } from '../../../platform/verdict.ts';
 import type { AppAddress } from '../../../platform/writes.ts';
 import type { Random } from '../../../runtime/random.ts';
 import type { Server } from './server.ts';
@@ -21,7 +31,7 @@ export interface StoreModel {
   readonly upgradeTo: string | undefined;
 }
 
-export interface GroundOptions {
+interface GroundOptions {
   readonly team: string;
   readonly region: string;
   readonly appId: number | undefined;
@@ -31,96 +41,116 @@ export interface GroundOptions {
 }
 
 /** The application that the suite works in: everything that a check needs, and nothing that belongs to anybody. */
-export interface Ground {
-  readonly server: Server;
-  readonly app: AppAddress;
-  /** Creates an application without components, once; undefined where the server cannot create any. */
-  empty(): Promise<AppAddress | undefined>;
-  /** Component ids; at least one. */
-  readonly components: readonly [string, ...string[]];
-  readonly store: StoreModel | undefined;
-  /** Rules can be listed, changed and deleted. */
-  readonly isExtended: boolean;
-  /** Id of a certificate of the team, where there is one. */
-  readonly certificateId: number | undefined;
-  /** A domain that only this run uses. */
-  domain(name: string): string;
-  /** A port number that is free on every component of the suite. */
-  freePort(): number;
-  /** Something that stays on the server, for the report. */
-  leave(what: string): void;
-  remaining(): readonly string[];
-  /** Removes the rules and ports of this run. */
-  cleanUp(): Promise<void>;
-}
+export type Ground = Awaited<ReturnType<typeof prepareGround>>;
+
+const FIRST_PORT = 21_001;
 
 /**
  * Creates or opens the disposable application.
  * @throws PortolanError `ask-human` for an application that is not declared disposable; `invalid` where there is nothing to
  * work with.
  */
-export async function prepareGround(server: Server, options: GroundOptions, random: Random): Promise<Ground> {
+export async function prepareGround(server: Server, options: GroundOptions, random: Random) {
   const { team, region, appId, store } = options;
   if (appId !== undefined && !options.isDisposable) throw notDisposable(appId);
+  const { client } = server;
   const run = random.hex(4);
   const remaining: string[] = [];
-  const listed = await server.client.applications(team, region);
-  const isExtended = listed.readable;
+  const isExtended = (await client.applications(team, region)).readable;
   if (appId === undefined && !isExtended) throw lacking('The server cannot create applications, and --app is missing.');
   if (appId === undefined && store === undefined)
     throw lacking('A new application has no component, and no store is given to install one from.');
+  const create = async (name: string, holds: string): Promise<AppAddress> => {
+    const created = await createApplication(server, { team, region, name });
+    remaining.push(`application ${created.appId} (${name}), ${holds}`);
+    return created;
+  };
   const app =
     appId === undefined
-      ? await createApplication(server, { team, region, name: `conformance-${run}` })
+      ? await create(`conformance-${run}`, 'with what was installed into it')
       : { team, region, appId };
-  if (appId === undefined)
-    remaining.push(`application ${app.appId} (conformance-${run}), with what was installed into it`);
   const components = await componentsOf(server, app, options);
   // The form of extensions in requests follows what reads have proved.
-  await server.client.rules(app);
+  await client.rules(app);
   const taken = new Set<number>();
-  for (const id of components) for (const { port } of (await server.client.ports(app, id)) ?? []) taken.add(port);
-  const suffix = `${run}.conformance.example`;
-  let next = FIRST_PORT;
+  for (const id of components) for (const { port } of (await client.ports(app, id)) ?? []) taken.add(port);
+  const [certificate] = isExtended ? valueOf(await client.certificates(team)) : [];
+  const suffix = `.${run}.conformance.example`;
   const made = new Set<number>();
+  let next = FIRST_PORT;
   let empty: AppAddress | undefined;
-  const domainOf = (name: string): string => `${name}.${suffix}`;
+  const leave = (what: string): void => void remaining.push(what);
   return {
     server,
     app,
-    empty: async () => {
-      if (!isExtended || empty !== undefined) return empty;
-      const name = `conformance-${run}-empty`;
-      empty = await createApplication(server, { team, region, name });
-      remaining.push(`application ${empty.appId} (${name}), without components`);
-      return empty;
-    },
+    /** An application without components, created once; only where rules can be listed. */
+    empty: async (): Promise<AppAddress> => (empty ??= await create(`conformance-${run}-empty`, 'without components')),
+    /** Component ids; at least one. */
     components,
     store,
+    /** Applications can be created; rules can be listed, changed and deleted. */
     isExtended,
-    certificateId: isExtended ? await certificateOf(server, team) : undefined,
-    domain: domainOf,
-    freePort: () => {
+    /** Id of a certificate of the team, where there is one. */
+    certificateId: certificate?.id,
+    /** A domain that only this run uses. */
+    domain: (name: string): string => `${name}${suffix}`,
+    /** A port number that is free on every component of the suite. */
+    freePort: (): number => {
       while (taken.has(next)) next += 1;
       made.add(next);
       return next++;
     },
-    leave: (what) => void remaining.push(what),
-    remaining: () => remaining,
-    cleanUp: () =>
-      cleanUp({ server, app, components, isExtended, suffix, made, leave: (what) => remaining.push(what) }),
+    isOurs: (domain: string, port: number): boolean => domain.endsWith(suffix) || made.has(port),
+    /** Something that stays on the server, for the report. */
+    leave,
+    leaveInstall: ({ appId: id }: AppAddress, by: string): void =>
+      leave(`one installation of ${store?.modelId} ${store?.version} in application ${id}, by ${by}`),
+    remaining,
+    ...actionsOn(server, app, components[0]),
   };
 }
 
-const FIRST_PORT = 21_001;
+/** Reads and writes of an application; those about a component are of the one given unless they name another. */
+export function actionsOn(server: Server, app: AppAddress, component: string) {
+  const { client, send } = server;
+  const rules = async (): Promise<readonly RuleRecord[]> => valueOf(await client.rules(app));
+  const rulesOf = async (domain: string): Promise<readonly RuleRecord[]> =>
+    (await rules()).filter((rule) => rule.domain === domain);
+  const remove = (ruleId: string): Promise<Verdict> => send(deleteRule({ app, ruleId }));
+  return {
+    portOf: async (port: number, serviceId = component) =>
+      (await client.ports(app, serviceId))?.find((one) => one.port === port),
+    addPort: (port: number, fields: Partial<PortRequestFields> = {}, serviceId = component): Promise<Verdict> =>
+      send(addPort({ app, serviceId, port: { port, protocol: 'http', inner: true, alias: `P${port}`, ...fields } })),
+    changePort: (port: number, change: PortActionFields): Promise<Verdict> =>
+      send(updatePort({ app, serviceId: component, port, change })),
+    deletePort: (port: number): Promise<Verdict> => send(deletePort({ app, serviceId: component, port })),
+    /** None where the server does not list them. */
+    rules,
+    rulesOf,
+    createRule: (rule: Omit<RuleFields, 'serviceId'> & Partial<RuleFields>): Promise<Verdict> =>
+      send(createRule({ app, rule: { serviceId: component, ...rule } })),
+    updateRule: (ruleId: string, rule: Omit<RuleFields, 'serviceId'>): Promise<Verdict> =>
+      send(updateRule({ app, ruleId, rule: { serviceId: component, ...rule } })),
+    deleteRule: remove,
+    /** Deletes all rules of the domains. */
+    async deleteRules(...domains: readonly string[]): Promise<void> {
+      for (const domain of domains) for (const { ruleId } of await rulesOf(domain)) await remove(ruleId);
+    },
+  };
+}
+
+/** Of a listing; empty where the server does not have it. */
+function valueOf<T>(listed: Readable<readonly T[]>): readonly T[] {
+  return listed.readable ? listed.value : [];
+}
 
 async function createApplication(
   server: Server,
   { team, region, name }: { readonly team: string; readonly region: string; readonly name: string },
 ): Promise<AppAddress> {
   await server.send(newApplication({ team, region, name, k8sApp: name }));
-  const listed = await server.client.applications(team, region);
-  const found = listed.readable ? listed.value.find((one) => one.name === name) : undefined;
+  const found = valueOf(await server.client.applications(team, region)).find((one) => one.name === name);
   if (found !== undefined) return { team, region, appId: found.appId };
   throw lacking(`The server did not create the application ${name}.`);
 }
@@ -130,16 +160,12 @@ async function componentsOf(
   app: AppAddress,
   { components, store }: GroundOptions,
 ): Promise<readonly [string, ...string[]]> {
-  const present = async (): Promise<readonly string[]> => {
-    const listed = await server.client.components(app);
-    return listed.readable ? listed.value.map(({ serviceId }) => serviceId) : [];
-  };
-  let found = components.length > 0 ? components : await present();
+  let found = components;
+  if (components.length === 0) found = valueOf(await server.client.components(app)).map(({ serviceId }) => serviceId);
   // Two of them: weights are of a domain on several components.
   for (let copies = 0; found.length < 2 && components.length === 0 && store !== undefined && copies < 2; copies += 1) {
-    const verdict = await server.send(
-      install({ app, build: false, store, modelId: store.modelId, modelVersion: store.version }),
-    );
+    const { modelId, version: modelVersion } = store;
+    const verdict = await server.send(install({ app, build: false, store, modelId, modelVersion }));
     const shown = verdict.verdict === 'applied' ? shownInstall(verdict.evidence) : undefined;
     if (shown === undefined)
       throw lacking(`Nothing could be installed into application ${app.appId}: ${verdict.answer.message}.`);
@@ -150,45 +176,23 @@ async function componentsOf(
   throw lacking(`Application ${app.appId} has no component that is known.`);
 }
 
-async function certificateOf(server: Server, team: string): Promise<number | undefined> {
-  const answer = await server.ask(`/openapi/v1/teams/${encodeURIComponent(team)}/certificates`);
-  const list = typeof answer === 'object' && answer !== null && 'list' in answer ? answer.list : undefined;
-  const first: unknown = Array.isArray(list) ? list[0] : undefined;
-  const id = typeof first === 'object' && first !== null && 'id' in first ? first.id : undefined;
-  return typeof id === 'number' ? id : undefined;
-}
-
-interface Cleaning {
-  readonly server: Server;
-  readonly app: AppAddress;
-  readonly components: readonly string[];
-  readonly isExtended: boolean;
-  readonly suffix: string;
-  readonly made: ReadonlySet<number>;
-  leave(what: string): void;
-}
-
-async function cleanUp({ server, app, components, isExtended, suffix, made, leave }: Cleaning): Promise<void> {
-  const { client } = server;
-  const isOurs = (domain: string, port: number): boolean => domain.endsWith(suffix) || made.has(port);
-  const rules = await client.rules(app);
-  for (const { ruleId, domain, port } of rules.readable ? rules.value : [])
-    if (isOurs(domain, port)) await server.send(deleteRule({ app, ruleId }));
-  for (const serviceId of components)
-    for (const { port, outer, inner } of (await client.ports(app, serviceId)) ?? []) {
-      if (!made.has(port)) continue;
-      const change = (action: 'close_outer' | 'close_inner') =>
-        server.send(updatePort({ app, serviceId, port, change: { action } }));
-      if (outer) await change('close_outer');
-      if (inner) await change('close_inner');
-      if (isExtended) await server.send(deletePort({ app, serviceId, port }));
+/** Removes the rules and ports of this run. */
+export async function cleanUp({ server, app, components, isExtended, isOurs, leave, ...own }: Ground): Promise<void> {
+  for (const { ruleId, domain, port } of await own.rules()) if (isOurs(domain, port)) await own.deleteRule(ruleId);
+  const portsOf = async (serviceId: string) =>
+    ((await server.client.ports(app, serviceId)) ?? []).filter(({ port }) => isOurs('', port));
+  for (const serviceId of components) {
+    const { changePort, deletePort } = actionsOn(server, app, serviceId);
+    for (const { port, outer, inner } of await portsOf(serviceId)) {
+      if (outer) await changePort(port, { action: 'close_outer' });
+      if (inner) await changePort(port, { action: 'close_inner' });
+      if (isExtended) await deletePort(port);
     }
-  const left = await client.rules(app);
-  for (const { domain, port, path } of left.readable ? left.value : [])
+  }
+  for (const { domain, port, path } of await own.rules())
     if (isOurs(domain, port)) leave(`rule ${domain}${path} of application ${app.appId}`);
   for (const serviceId of components)
-    for (const { port } of (await client.ports(app, serviceId)) ?? [])
-      if (made.has(port)) leave(`port ${port} of component ${serviceId}, closed`);
+    for (const { port } of await portsOf(serviceId)) leave(`port ${port} of component ${serviceId}, closed`);
 }
 
 function notDisposable(appId: number): PortolanError {

@@ -1,75 +1,91 @@
-import { STORE_INSTALL } from '../../../kinds/store-install/name.ts';
 import { join } from 'node:path';
-import type { Doc } from './product.ts';
-import type { Scene } from './scene.ts';
+import { UNKNOWN_MODEL } from './expectations.ts';
+import { actionsOn } from './ground.ts';
+import type { Workflow } from './scene.ts';
+import { hasNeeds, portText, seePort } from './suite.ts';
 
-export async function refusesInstall({ ground, place, base, findings, expectExit }: Scene): Promise<void> {
-  const [application] = base();
-  if (application === undefined || ground.store === undefined) return;
-  place.write([
-    application,
-    {
-      kind: STORE_INSTALL,
-      name: 'refused',
-      spec: { application: 'app', store: 'store', model: { id: 'conformance0no0such0model', version: '1.0' } },
+/** What people do with installs and what they installed. */
+export const installWorkflows: readonly Workflow[] = [
+  {
+    // The first install into an application that is empty, and its upgrade: there the image alone tells.
+    id: 'upgrade',
+    title: 'an install and its upgrade',
+    needs: ['rules', 'store'],
+    async run(scene) {
+      const { server, store, write, application, apply, plan, check } = scene;
+      const app = await scene.empty();
+      const images = async (): Promise<readonly string[]> => {
+        const listed = await server.client.components(app);
+        return listed.readable ? listed.value.map(({ image }) => image) : [];
+      };
+      write(application(app), scene.install('installed'));
+      const installed = await apply('install', 'apply an install into an empty application');
+      scene.leaveInstall(app, 'a workflow');
+      await plan('install-again', 'the plan afterwards is empty');
+      if (!hasNeeds(scene, 'upgrade', 'apply another version', ['later version']) || !installed) return;
+      const before = await images();
+      write(application(app), scene.install('installed', { model: { id: store?.modelId, version: store?.upgradeTo } }));
+      await apply('upgrade', 'apply another version: an upgrade');
+      await plan('upgrade-again', 'the plan after an upgrade is empty');
+      const after = await images();
+      const count = after.length === before.length ? 'as many components' : 'other components';
+      const image = after.some((one) => !before.includes(one)) ? 'another image' : 'the same images';
+      check('upgrade-state', 'the components afterwards', 'as many components, another image', `${count}, ${image}`);
     },
-  ]);
-  expectExit('workflows/refused-install', 'apply of a model that the store does not have', 1, await place.apply());
-  const list = JSON.parse((await place.run('ledger', 'list', '-o', 'json')).out) as { intents?: readonly unknown[] };
-  findings.check('workflows/refused-install-doubt', 'requests in doubt afterwards', '0', String(list.intents?.length));
-}
-
-/** The first install into an application that is empty, and its upgrade: there the image alone tells. */
-export async function upgrades({ ground, place, findings, expectExit }: Scene): Promise<void> {
-  const { server, store } = ground;
-  const app = await ground.empty();
-  if (app === undefined || store === undefined) return;
-  const images = async (): Promise<readonly string[]> => {
-    const listed = await server.client.components(app);
-    return listed.readable ? listed.value.map(({ image }) => image) : [];
-  };
-  const docs = (version: string): readonly Doc[] => [
-    { kind: 'Application', name: 'app', spec: { ...app } },
-    {
-      kind: STORE_INSTALL,
-      name: 'installed',
-      spec: { application: 'app', store: 'store', model: { id: store.modelId, version }, build: false },
+  },
+  {
+    // A component that moved away holds itself back, and not the rest of its former application.
+    id: 'moved-component',
+    title: 'a component that moved to another application',
+    needs: ['rules', 'store'],
+    async run(scene) {
+      const { server, port, write, application, component, check } = scene;
+      const former = await scene.empty();
+      const listed = await server.client.components(former);
+      const own = listed.readable ? listed.value[0] : undefined;
+      if (own === undefined)
+        return scene.skip(
+          'moved-component',
+          'a component that moved',
+          'there is no second application with a component',
+        );
+      const { changePort, deletePort, portOf } = actionsOn(server, former, own.serviceId);
+      const before = portText(await seePort(scene, port));
+      const stayed = component({ outer: false }, { serviceId: own.serviceId }, 'own');
+      write(application(former), stayed, component());
+      await scene.apply('moved-component', 'apply holds the component that moved', 4);
+      const reconciled = (await portOf(port))?.inner === true ? 'reconciled' : 'not reconciled';
+      check('moved-component-rest', 'the rest of its former application', 'reconciled', reconciled);
+      const after = portText(await seePort(scene, port));
+      check('moved-component-state', 'the component that moved', before, after);
+      for (const action of ['close_outer', 'close_inner'] as const) await changePort(port, { action });
+      await deletePort(port);
     },
-  ];
-  place.write(docs(store.version));
-  const installed = expectExit(
-    'workflows/install',
-    'apply an install into an empty application',
-    0,
-    await place.apply(),
-  );
-  ground.leave(`one installation of ${store.modelId} ${store.version} in application ${app.appId}, by a workflow`);
-  expectExit('workflows/install-again', 'the plan afterwards is empty', 0, await place.plan());
-  if (!installed || store.upgradeTo === undefined)
-    return findings.skip('workflows/upgrade', 'apply another version', 'no --upgrade-to was given');
-  const before = await images();
-  place.write(docs(store.upgradeTo));
-  expectExit('workflows/upgrade', 'apply another version: an upgrade', 0, await place.apply());
-  expectExit('workflows/upgrade-again', 'the plan after an upgrade is empty', 0, await place.plan());
-  const after = await images();
-  const observed = `${after.length === before.length ? 'as many components' : 'other components'}, ${after.some((one) => !before.includes(one)) ? 'another image' : 'the same images'}`;
-  findings.check('workflows/upgrade-state', 'the components afterwards', 'as many components, another image', observed);
-}
-
-/** Where only a count shows installs, a ledger that has never seen an application does not install into it unasked. */
-export async function holdsUnconfirmed({ ground, place, base, findings, expectExit }: Scene): Promise<void> {
-  const [application] = base();
-  const { store } = ground;
-  if (application === undefined || store === undefined) return;
-  if (ground.isExtended)
-    return findings.skip(
-      'workflows/unconfirmed',
-      'an install that nobody confirmed',
-      'the server lists what is installed',
-    );
-  const model = { id: store.modelId, version: store.version };
-  const install = { application: 'app', store: 'store', model, build: false };
-  place.write([application, { kind: STORE_INSTALL, name: 'unconfirmed', spec: install }]);
-  const run = await place.run('apply', '-f', join(place.folder, 'manifests.yaml'), '--yes');
-  expectExit('workflows/unconfirmed', 'an install with a new ledger that nobody confirmed is held', 4, run);
-}
+  },
+  {
+    // Where only a count shows installs, a ledger that has never seen an application does not install into it unasked.
+    id: 'unconfirmed',
+    title: 'a first install that nobody confirmed',
+    needs: ['store'],
+    async run({ isExtended, place, write, application, install, skip, checkExit }) {
+      if (isExtended)
+        return skip('unconfirmed', 'an install that nobody confirmed', 'the server lists what is installed');
+      write(application(), install('unconfirmed'));
+      const run = await place.run('apply', '-f', join(place.folder, 'manifests.yaml'), '--yes');
+      checkExit('unconfirmed', 'an install with a new ledger that nobody confirmed is held', 4, run);
+    },
+  },
+  {
+    id: 'refused-install',
+    title: 'a refused install is a failure, and not in doubt',
+    needs: ['store'],
+    async run({ place, write, application, install, apply, check }) {
+      write(application(), install('refused', { model: { id: UNKNOWN_MODEL, version: '1.0' } }));
+      await apply('refused-install', 'apply of a model that the store does not have', 1);
+      const list = JSON.parse((await place.run('ledger', 'list', '-o', 'json')).out) as {
+        intents?: readonly unknown[];
+      };
+      check('refused-install-doubt', 'requests in doubt afterwards', '0', String(list.intents?.length));
+    },
+  },
+];

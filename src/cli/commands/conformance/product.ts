@@ -3,7 +3,7 @@ import type { Clock } from '../../../runtime/clock.ts';
 import type { RunCommandLine, Surroundings } from '../../session/command.ts';
 import { makeFolder, writeTextFile } from '../../session/files.ts';
 import type { Output } from '../../terminal/terminal.ts';
-import type { GroundOptions } from './ground.ts';
+import type { StoreModel } from './ground.ts';
 
 /** What one run of a command left behind. */
 export interface Run {
@@ -17,61 +17,30 @@ export interface Doc {
   readonly kind: string;
   readonly name: string;
   readonly spec: object;
-  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 /** Portolan's own commands, run in this process with a configuration, a ledger and a folder of manifests of their own. */
-export interface Workplace {
-  /** Replaces all manifests. */
-  write(docs: readonly Doc[]): void;
-  apply(...args: readonly string[]): Promise<Run>;
-  /** With --detailed-exitcode: 2 says that something is left to do. */
-  plan(...args: readonly string[]): Promise<Run>;
-  run(...args: readonly string[]): Promise<Run>;
-  /** Of all its files; whoever opened it removes it. */
-  readonly folder: string;
-  /** Lets time pass for the commands only: the proxy has made sure that the server has finished with every request. */
-  skipSettling(): void;
-}
-
-export interface WorkplaceOptions {
-  /** Of the proxy. */
-  readonly url: string;
-  readonly header: string;
-  readonly tokenEnv: string;
-  readonly store: GroundOptions['store'];
-  readonly runCommand: RunCommandLine;
-}
+export type Workplace = ReturnType<typeof openWorkplace>;
 
 /** Longer than the longest settle window. */
 const LEAP_MS = 30 * 60_000;
 
-export function openWorkplace(options: WorkplaceOptions, surroundings: Surroundings): Workplace {
+interface WorkplaceOptions {
+  /** Of the proxy. */
+  readonly url: string;
+  readonly header: string;
+  readonly tokenEnv: string;
+  readonly store: StoreModel | undefined;
+  readonly runCommand: RunCommandLine;
+}
+
+export function openWorkplace(options: WorkplaceOptions, surroundings: Surroundings) {
   const folder = makeFolder(join(surroundings.temporaryFolder, 'portolan-conformance-'));
   const file = join(folder, 'manifests.yaml');
-  const { store } = options;
-  const configuration: Doc[] = [
-    {
-      kind: 'Platform',
-      name: 'default',
-      spec: { url: options.url, auth: { header: options.header, value: { env: options.tokenEnv } } },
-    },
-  ];
-  if (store !== undefined)
-    configuration.push({
-      kind: 'Store',
-      name: 'store',
-      spec: {
-        url: store.url,
-        domain: store.domain,
-        type: store.type,
-        ...(store.keyEnv === undefined ? {} : { accessKey: { env: store.keyEnv } }),
-      },
-    });
-  writeTextFile(join(folder, 'portolan.yaml'), yamlOf(configuration));
+  writeTextFile(join(folder, 'portolan.yaml'), yamlOf(configurationOf(options)));
   const clock = skippingClock(surroundings.clock);
   const env = {
-    ...withoutOurs(surroundings.env, [options.tokenEnv, store?.keyEnv]),
+    ...withoutOurs(surroundings.env, [options.tokenEnv, options.store?.keyEnv]),
     PORTOLAN_CONFIG: join(folder, 'portolan.yaml'),
     PORTOLAN_LEDGER: join(folder, 'ledger.db'),
   };
@@ -90,17 +59,30 @@ export function openWorkplace(options: WorkplaceOptions, surroundings: Surroundi
   };
   let confirmed: readonly string[] = [];
   return {
+    /** Of all its files; whoever opened it removes it. */
     folder,
-    write: (docs) => {
+    /** Replaces all manifests. */
+    write: (docs: readonly Doc[]): void => {
       // The applications are disposable, so installing into them is safe.
       confirmed = docs.flatMap((doc) => firstInstallInto(doc));
       writeTextFile(file, yamlOf(docs));
     },
     run,
-    apply: (...args) => run('apply', '-f', file, '--yes', ...confirmed, ...args),
-    plan: (...args) => run('plan', '-f', file, '--detailed-exitcode', ...confirmed, ...args),
-    skipSettling: () => clock.skip(LEAP_MS),
+    apply: (...args: readonly string[]): Promise<Run> => run('apply', '-f', file, '--yes', ...confirmed, ...args),
+    /** With --detailed-exitcode: 2 says that something is left to do. */
+    plan: (): Promise<Run> => run('plan', '-f', file, '--detailed-exitcode', ...confirmed),
+    /** Lets time pass for the commands only: the proxy has made sure that the server has finished with every request. */
+    skipSettling: (): void => clock.skip(LEAP_MS),
   };
+}
+
+function configurationOf({ url, header, tokenEnv, store }: WorkplaceOptions): readonly Doc[] {
+  const platform = { url, auth: { header, value: { env: tokenEnv } } };
+  const documents = [{ kind: 'Platform', name: 'default', spec: platform }];
+  if (store === undefined) return documents;
+  const accessKey = store.keyEnv === undefined ? {} : { accessKey: { env: store.keyEnv } };
+  const spec = { url: store.url, domain: store.domain, type: store.type, ...accessKey };
+  return [...documents, { kind: 'Store', name: 'store', spec }];
 }
 
 function firstInstallInto({ kind, spec }: Doc): readonly string[] {
@@ -111,32 +93,18 @@ function firstInstallInto({ kind, spec }: Doc): readonly string[] {
 /** JSON is YAML. */
 function yamlOf(docs: readonly Doc[]): string {
   return docs
-    .map(({ kind, name, spec, annotations }) =>
-      JSON.stringify({
-        apiVersion: 'portolan/v1',
-        kind,
-        metadata: { name, ...(annotations === undefined ? {} : { annotations }) },
-        spec,
-      }),
-    )
+    .map(({ kind, name, spec }) => JSON.stringify({ apiVersion: 'portolan/v1', kind, metadata: { name }, spec }))
     .join('\n---\n');
 }
 
 /** The settings of the person who runs the suite are not part of it. */
-function withoutOurs(
-  env: Readonly<Record<string, string | undefined>>,
-  kept: readonly (string | undefined)[],
-): Record<string, string | undefined> {
+function withoutOurs(env: Surroundings['env'], kept: readonly (string | undefined)[]): Surroundings['env'] {
   return Object.fromEntries(
     Object.entries(env).filter(([name]) => !name.startsWith('PORTOLAN_') || kept.includes(name)),
   );
 }
 
-interface SkippingClock extends Clock {
-  skip(ms: number): void;
-}
-
-function skippingClock(clock: Clock): SkippingClock {
+function skippingClock(clock: Clock): Clock & { skip(ms: number): void } {
   let skippedMs = 0;
   return {
     now: () => clock.now() + skippedMs,
@@ -146,8 +114,6 @@ function skippingClock(clock: Clock): SkippingClock {
       return { boot, uptimeMs: uptimeMs + skippedMs };
     },
     sleep: (ms, signal) => clock.sleep(ms, signal),
-    skip: (ms) => {
-      skippedMs += ms;
-    },
+    skip: (ms) => void (skippedMs += ms),
   };
 }

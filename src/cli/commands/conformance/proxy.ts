@@ -21,20 +21,10 @@ export const ARRIVES: Readonly<Record<Loss, boolean>> = {
   busy503: false,
 };
 
-export interface Proxy {
-  /** `http://127.0.0.1:<port>`, with the path of the server behind it. */
-  readonly url: string;
-  /** Loses the answer of the n-th write from now, 1 being the next; undefined loses none. */
-  lose(loss: Loss | undefined, nth?: number): void;
-  /** How many answers were lost since the last call of `lose`. */
-  lost(): number;
-  /** How many writes to addresses with this end have reached the server since the beginning. */
-  arrived(end: string): number;
-  close(): Promise<void>;
-}
+export type Proxy = Awaited<ReturnType<typeof startProxy>>;
 
 /** A server on this machine that passes everything on to another server, and can lose the answer of one write. */
-export async function startProxy(target: string, caPem: string | undefined): Promise<Proxy> {
+export async function startProxy(target: string, caPem: string | undefined) {
   const upstream = new URL(target);
   const forward = forwarding(upstream, caPem);
   let armed: { readonly loss: Loss; readonly nth: number } | undefined;
@@ -69,15 +59,19 @@ export async function startProxy(target: string, caPem: string | undefined): Pro
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
+    /** `http://127.0.0.1:<port>`, with the path of the server behind it. */
     url: `http://127.0.0.1:${port}${upstream.pathname.replace(/\/+$/, '')}`,
-    lose: (loss, nth = 1) => {
+    /** Loses the answer of the n-th write from now, 1 being the next; undefined loses none. */
+    lose: (loss: Loss | undefined, nth = 1): void => {
       writes = 0;
       lost = 0;
       armed = loss === undefined ? undefined : { loss, nth };
     },
-    lost: () => lost,
-    arrived: (end) => arrivals.filter((path) => path.endsWith(end)).length,
-    close: () =>
+    /** How many answers were lost since the last call of `lose`. */
+    lost: (): number => lost,
+    /** How many writes to addresses with this end have reached the server since the beginning. */
+    arrived: (end: string): number => arrivals.filter((path) => path.endsWith(end)).length,
+    close: (): Promise<void> =>
       new Promise((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();

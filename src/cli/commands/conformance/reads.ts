@@ -1,6 +1,6 @@
 import { PortolanError } from '../../../model/errors.ts';
-import type { Findings } from './findings.ts';
 import type { Ground } from './ground.ts';
+import type { Suite } from './suite.ts';
 
 /** Every read that Portolan sends, and the absences that it must recognize. */
 interface ReadExpectation {
@@ -95,13 +95,13 @@ const READS: readonly ReadExpectation[] = [
   },
 ];
 
-export async function checkReads(ground: Ground, findings: Findings): Promise<void> {
+export async function checkReads(suite: Suite): Promise<void> {
   for (const { id, title, expected, observe } of READS) {
-    const observed = await observe(ground).catch((error: unknown) => {
+    const observed = await observe(suite).catch((error: unknown) => {
       if (error instanceof PortolanError) return `${error.code}: ${error.message}`;
       throw error;
     });
-    if (observed === undefined) findings.skip(`reads/${id}`, title, 'the server has no such address');
-    else findings.check(`reads/${id}`, title, expected, observed);
+    if (observed === undefined) suite.skip(id, title, 'the server has no such address');
+    else suite.check(id, title, expected, observed);
   }
 }

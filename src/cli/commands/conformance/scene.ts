@@ -1,84 +1,103 @@
 import { COMPONENT } from '../../../kinds/component/name.ts';
 import { GATEWAY_RULE } from '../../../kinds/http-gateway-rule/name.ts';
-import type { PortProtocol } from '../../../model/observed.ts';
-import type { Findings } from './findings.ts';
-import type { Ground } from './ground.ts';
-import { portText, seePort } from './ports.ts';
-import type { Doc, Run, Workplace } from './product.ts';
+import { STORE_INSTALL } from '../../../kinds/store-install/name.ts';
+import type { RuleRecord } from '../../../model/observed.ts';
+import type { PortRequestFields } from '../../../kinds/component/requests.ts';
+import type { Doc, Run } from './product.ts';
+import { type Need, portText, seePort, type Suite } from './suite.ts';
 
 /** What one workflow works with: a workplace of its own, and one port of the first component. */
-export interface Scene {
-  readonly ground: Ground;
-  readonly place: Workplace;
-  readonly port: number;
-  readonly findings: Findings;
-  /** The Application document and the component with this port. */
-  base(port?: Partial<PortDoc>): readonly Doc[];
-  rule(domain: string, spec?: object): Doc;
-  /** The exit code of a command, and its words where it is another one. */
-  expectExit(id: string, title: string, expected: number, run: Run): boolean;
+export type Scene = ReturnType<typeof sceneOf>;
+
+/** A task that people give Portolan, carried out with its own commands. */
+export interface Workflow {
+  readonly id: string;
+  readonly title: string;
+  readonly needs?: readonly Need[];
+  run(scene: Scene): Promise<void>;
 }
 
-interface PortDoc {
-  readonly port: number;
-  readonly protocol: PortProtocol;
-  readonly alias: string;
-  readonly inner: boolean;
-  readonly outer: boolean;
-}
+/** Removes whatever the manifests no longer name, however much that is. */
+export const PRUNE = ['--prune', '--max-share', '1'] as const;
 
-export function sceneOf(ground: Ground, findings: Findings, place: Workplace): Scene {
-  const { app, components } = ground;
-  const port = ground.freePort();
-  const { team, region, appId } = app;
+export function sceneOf(suite: Suite) {
+  const { check } = suite;
+  const place = suite.open();
+  const port = suite.freePort();
+  const docs = docsOf(suite, port);
+  /** Compares the exit code of a command, and shows its words where it is another one. */
+  const checkExit = (id: string, title: string, expected: number, { code, out, err }: Run): boolean => {
+    const words = `${out}\n${err}`.trim().split('\n').slice(-14).join('\n');
+    return check(id, title, `exit ${expected}`, `exit ${code}${code === expected ? '' : `: ${words}`}`);
+  };
   return {
-    ground,
+    ...suite,
     place,
     port,
-    findings,
-    base: (changes) => [
-      { kind: 'Application', name: 'app', spec: { team, region, appId } },
-      {
-        kind: COMPONENT,
-        name: 'web',
-        spec: {
-          application: 'app',
-          serviceId: components[0],
-          ports: [{ port, protocol: 'http', alias: `P${port}`, inner: true, outer: true, ...changes }],
-        },
-      },
-    ],
-    rule: (domain, spec) => ({
-      kind: GATEWAY_RULE,
-      name: domain.split('.')[0] ?? domain,
-      spec: { application: 'app', component: 'web', port, domain, path: '/', ...spec },
-    }),
-    expectExit: (id, title, expected, run) =>
-      findings.check(id, title, `exit ${expected}`, `exit ${run.code}${run.code === expected ? '' : `: ${tail(run)}`}`),
+    ...docs,
+    write: (...all: readonly Doc[]): void => place.write(all),
+    /** Replaces all manifests: the application, the component with the open port, and these. */
+    want: (...more: readonly Doc[]): void => place.write([docs.application(), docs.component(), ...more]),
+    checkExit,
+    apply: async (id: string, title: string, expected = 0, ...args: readonly string[]): Promise<boolean> =>
+      checkExit(id, title, expected, await place.apply(...args)),
+    plan: async (id: string, title: string, expected = 0): Promise<boolean> =>
+      checkExit(id, title, expected, await place.plan()),
+    /** Checks that the port is an open http port, as `want` wants it. @param endpoint of the stream that it may have had. */
+    async checkHttpPort(id: string, title: string, endpoint: 'none' | 'inactive' = 'none'): Promise<void> {
+      const seen = await seePort(suite, port);
+      const wanted = { protocol: 'http', inner: true, outer: true, alias: 'first', rules: 'active', endpoint } as const;
+      check(id, title, portText(wanted, seen), portText(seen));
+    },
+    idsText: async (domain: string): Promise<string> => idsText(await suite.rulesOf(domain)),
+    /** How many rules each domain has: `1 kept, 0 removed`. */
+    async countText(domains: Readonly<Record<string, string>>): Promise<string> {
+      const counts = Object.entries(domains).map(
+        async ([name, domain]) => `${(await suite.rulesOf(domain)).length} ${name}`,
+      );
+      return (await Promise.all(counts)).join(', ');
+    },
   };
 }
 
-/** Checks that the port of a scene is an open http port, as `base` wants it. @param endpoint of the stream that it may have had. */
-export async function expectHttpPort(
-  { ground, port, findings }: Scene,
-  id: string,
-  title: string,
-  endpoint: 'none' | 'inactive',
-): Promise<void> {
-  const seen = await seePort(ground, ground.components[0], port);
-  const wanted = { protocol: 'http', inner: true, outer: true, alias: 'first', rules: 'active', endpoint } as const;
-  findings.check(id, title, portText(wanted, seen), portText(seen));
+/** The manifests of a scene. */
+function docsOf({ app, components, store }: Suite, port: number) {
+  return {
+    application: ({ team, region, appId } = app): Doc => ({
+      kind: 'Application',
+      name: 'app',
+      spec: { team, region, appId },
+    }),
+    /** A component with the port of this scene, or with others. */
+    component: (changes?: Partial<PortRequestFields & { outer: boolean }>, spec?: object, name = 'web'): Doc => ({
+      kind: COMPONENT,
+      name,
+      spec: {
+        application: 'app',
+        serviceId: components[0],
+        ports: [{ port, protocol: 'http', alias: `P${port}`, inner: true, outer: true, ...changes }],
+        ...spec,
+      },
+    }),
+    rule: (domain: string, spec?: object, name = domain.split('.')[0] ?? domain): Doc => ({
+      kind: GATEWAY_RULE,
+      name,
+      spec: { application: 'app', component: 'web', port, domain, path: '/', ...spec },
+    }),
+    install: (name: string, spec?: object): Doc => ({
+      kind: STORE_INSTALL,
+      name,
+      spec: {
+        application: 'app',
+        store: 'store',
+        model: { id: store?.modelId, version: store?.version },
+        build: false,
+        ...spec,
+      },
+    }),
+  };
 }
 
-function tail({ out, err }: Run): string {
-  return `${out}\n${err}`.trim().split('\n').slice(-14).join('\n');
-}
-
-export async function idsOf({ server, app }: Ground, domain: string): Promise<readonly string[]> {
-  const listed = await server.client.rules(app);
-  return listed.readable ? listed.value.filter((rule) => rule.domain === domain).map(({ ruleId }) => ruleId) : [];
-}
-
-export async function idsText(ground: Ground, domain: string): Promise<string> {
-  return (await idsOf(ground, domain)).join(', ') || 'none';
+function idsText(rules: readonly RuleRecord[]): string {
+  return rules.map(({ ruleId }) => ruleId).join(', ') || 'none';
 }

@@ -1,13 +1,11 @@
 import type { Json } from '../../../model/json.ts';
 import type { Secret } from '../../../model/secret.ts';
 import { createRequestBudget } from '../../../platform/budget.ts';
-import type { PlatformClient } from '../../../platform/client.ts';
 import { createHttpTransport } from '../../../platform/http.ts';
-import { paths } from '../../../platform/operations.ts';
 import { createPlatformClient } from '../../../platform/platform-client.ts';
 import { TransportError, type Transport } from '../../../platform/transport.ts';
 import type { Verdict } from '../../../platform/verdict.ts';
-import type { AppAddress, WriteRequest } from '../../../platform/writes.ts';
+import type { WriteRequest } from '../../../platform/writes.ts';
 import { silentLog } from '../../../runtime/log.ts';
 import type { Surroundings } from '../../session/command.ts';
 import type { Redaction } from '../../session/redaction.ts';
@@ -22,30 +20,25 @@ const TIMEOUT_MS = 60_000;
  * The server under test: Portolan's own client of it, and raw reads to see what it really shows. A signal does not end its
  * requests: whoever interrupts the suite still wants it to clean up.
  */
-export interface Server {
-  readonly url: string;
-  readonly client: PlatformClient;
-  send(write: WriteRequest): Promise<Verdict>;
-  /** A raw read. undefined: the server has no such address. */
-  ask(path: string, query?: Readonly<Record<string, string>>): Promise<unknown>;
-  /** The exchanges since the last call. */
-  take(): readonly Exchange[];
-  requests(): number;
-  close(): Promise<void>;
-}
+export type Server = ReturnType<typeof openServer>;
 
-export interface ServerAccess {
-  readonly url: string;
-  readonly header: string;
-  readonly token: () => Secret;
-  readonly caPem: string | undefined;
-}
-
-export function openServer(access: ServerAccess, { clock, random, redaction }: Surroundings): Server {
-  const { url, caPem } = access;
+export function openServer(
+  {
+    url,
+    header,
+    token,
+    caPem,
+  }: {
+    readonly url: string;
+    readonly header: string;
+    readonly token: () => Secret;
+    readonly caPem: string | undefined;
+  },
+  { clock, random, redaction }: Surroundings,
+) {
   const transport = createHttpTransport({
     url,
-    auth: { header: access.header, value: access.token },
+    auth: { header, value: token },
     ...(caPem === undefined ? {} : { caPem }),
     connections: 1,
     clock,
@@ -66,53 +59,51 @@ export function openServer(access: ServerAccess, { clock, random, redaction }: S
   return {
     url,
     client,
-    send: (write) => client.send(write),
-    async ask(path, query = {}) {
-      const request = { operation: 'ask', method: 'GET' as const, path, query, isRead: true, timeoutMs: TIMEOUT_MS };
-      try {
-        const answer = await send(request);
-        return answer.status === 200 ? (JSON.parse(answer.body) as unknown) : undefined;
-      } catch (error) {
-        if (error instanceof TransportError || error instanceof SyntaxError) return undefined;
-        throw error;
-      }
-    },
+    send: (write: WriteRequest): Promise<Verdict> => client.send(write),
+    ask: (path: string): Promise<unknown> => ask(path, send),
     take,
     requests,
-    close: () => transport.close(),
+    close: (): Promise<void> => transport.close(),
   };
 }
 
+/** A raw read. undefined: the server has no such address. */
+async function ask(path: string, send: Transport): Promise<unknown> {
+  try {
+    const about = { operation: 'ask', method: 'GET', query: {}, isRead: true, timeoutMs: TIMEOUT_MS } as const;
+    const answer = await send({ ...about, path });
+    return answer.status === 200 ? (JSON.parse(answer.body) as unknown) : undefined;
+  } catch (error) {
+    if (error instanceof TransportError || error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
 /** Keeps what is sent through it, and its answers. */
-function recorderOf(
-  transport: Transport,
-  redaction: Redaction,
-): Pick<Server, 'take' | 'requests'> & { readonly send: Transport } {
-  let kept: Exchange[] = [];
+function recorderOf(transport: Transport, redaction: Redaction) {
+  const kept: Exchange[] = [];
   let requests = 0;
+  const send: Transport = async (request) => {
+    requests += 1;
+    const exchange = {
+      request: `${request.method} ${request.path}${queryText(request.query)}`,
+      body: (request.body === undefined ? null : JSON.parse(JSON.stringify(request.body))) as Json | null,
+    };
+    try {
+      const answer = await transport(request);
+      const text = KEPT_ANSWERS.test(request.operation) ? redaction.redact(withoutTrace(answer.body)) : '';
+      kept.push({ ...exchange, status: answer.status, answer: text.slice(0, ANSWER_CHARS_MAX) });
+      return answer;
+    } catch (error) {
+      kept.push({ ...exchange, status: null, answer: error instanceof Error ? error.message : '' });
+      throw error;
+    }
+  };
   return {
-    async send(request) {
-      requests += 1;
-      const exchange = {
-        request: `${request.method} ${request.path}${queryText(request.query)}`,
-        body: (request.body === undefined ? null : JSON.parse(JSON.stringify(request.body))) as Json | null,
-      };
-      try {
-        const answer = await transport(request);
-        const text = KEPT_ANSWERS.test(request.operation) ? redaction.redact(withoutTrace(answer.body)) : '';
-        kept.push({ ...exchange, status: answer.status, answer: text.slice(0, ANSWER_CHARS_MAX) });
-        return answer;
-      } catch (error) {
-        kept.push({ ...exchange, status: null, answer: error instanceof Error ? error.message : '' });
-        throw error;
-      }
-    },
-    take() {
-      const taken = kept;
-      kept = [];
-      return taken;
-    },
-    requests: () => requests,
+    send,
+    /** The exchanges since the last call. */
+    take: (): readonly Exchange[] => kept.splice(0),
+    requests: (): number => requests,
   };
 }
 
@@ -130,18 +121,4 @@ function withoutTrace(body: string): string {
   } catch {
     return body;
   }
-}
-
-/** Stream endpoints of an application as the server lists them; undefined where it does not. */
-export async function listEndpoints(server: Server, app: AppAddress): Promise<readonly EndpointRow[] | undefined> {
-  const answer = await server.ask(`${paths.app(app)}/domains`, { query: 'tcp' });
-  if (typeof answer !== 'object' || answer === null || !('tcp' in answer) || !Array.isArray(answer.tcp))
-    return undefined;
-  return answer.tcp as readonly EndpointRow[];
-}
-
-export interface EndpointRow {
-  readonly service_id?: string;
-  readonly container_port?: number;
-  readonly is_outer_service?: boolean;
 }

@@ -1,0 +1,86 @@
+import type { PortProtocol } from '../../../model/observed.ts';
+import type { PortPicture, Presence } from './expectations.ts';
+import type { Findings } from './findings.ts';
+import type { Ground } from './ground.ts';
+import type { Workplace } from './product.ts';
+import type { Proxy } from './proxy.ts';
+
+/** What the checks of an area work with. */
+export type Suite = Ground &
+  Findings & { readonly proxy: Proxy; readonly signal: AbortSignal; readonly open: () => Workplace };
+
+/** What a check may need of the server, and why it is skipped without it. */
+const NEEDS = {
+  rules: [({ isExtended }: Ground) => isExtended, 'the server cannot list, change or delete rules'],
+  store: [({ store }: Ground) => store !== undefined, 'no store was given (--store-url, --store-domain, --model)'],
+  'two components': [({ components }: Ground) => components.length > 1, 'the application has only one component'],
+  certificate: [({ certificateId }: Ground) => certificateId !== undefined, 'the team has no certificate'],
+  'later version': [({ store }: Ground) => store?.upgradeTo !== undefined, 'no --upgrade-to was given'],
+} as const;
+export type Need = keyof typeof NEEDS;
+
+/** Whether a check has what it needs; where it has not, it is skipped. */
+export function hasNeeds(suite: Suite, id: string, title: string, needs: readonly Need[]): boolean {
+  const lacking = needs.find((need) => !NEEDS[need][0](suite));
+  if (lacking !== undefined) suite.skip(id, title, NEEDS[lacking][1]);
+  return lacking === undefined;
+}
+
+/** A port as the server shows it; `undefined` in a member: this server does not show it. */
+export type SeenPort = Omit<PortPicture, 'rules' | 'endpoint'> & {
+  readonly rules: Presence | undefined;
+  readonly endpoint: Presence | undefined;
+};
+
+/** Reads everything that a server shows of one port. */
+export async function seePort(
+  { server: { client }, app, portOf, components: [first] }: Ground,
+  port: number,
+  serviceId: string = first,
+): Promise<SeenPort | 'absent'> {
+  const record = await portOf(port, serviceId);
+  if (record === undefined) return 'absent';
+  const { protocol, inner, outer, alias } = record;
+  const presenceIn = ({ readable, value = [] }: Rows): Presence | undefined => {
+    const own = value.filter((row) => row.serviceId === serviceId && row.port === port);
+    if (!readable) return undefined;
+    return own.length === 0 ? 'none' : own.some((row) => row.outer) ? 'active' : 'inactive';
+  };
+  return {
+    protocol: protocol as PortProtocol,
+    inner,
+    outer,
+    alias: alias === aliasOf(port, 'first') ? 'first' : alias === aliasOf(port, 'second') ? 'second' : 'other',
+    rules: presenceIn(await client.rules(app)),
+    endpoint: presenceIn(await client.endpoints(app)),
+  };
+}
+
+/** A listing of what belongs to ports: gateway rules, stream endpoints. */
+interface Rows {
+  readonly readable: boolean;
+  readonly value?: readonly {
+    readonly serviceId: string | null;
+    readonly port: number | null;
+    readonly outer: boolean;
+  }[];
+}
+
+export function aliasOf(port: number, alias: 'first' | 'second'): string {
+  return alias === 'first' ? `P${port}` : `Q${port}`;
+}
+
+/** Text that two pictures share if the server shows the same of them. */
+export function portText(port: PortPicture | SeenPort | 'absent', seen: SeenPort | 'absent' = port): string {
+  if (port === 'absent') return 'absent';
+  const { protocol, inner, outer, alias, rules, endpoint } = port;
+  const shown = seen === 'absent' ? port : seen;
+  return [
+    protocol,
+    `inner ${inner ? 'open' : 'closed'}`,
+    `outer ${outer ? 'open' : 'closed'}`,
+    `${alias} alias`,
+    ...(shown.rules === undefined ? [] : [`rules ${rules}`]),
+    ...(shown.endpoint === undefined ? [] : [`endpoint ${endpoint}`]),
+  ].join(', ');
+}
