@@ -1,7 +1,6 @@
 import type { Action, Cause, FieldChange, Note, ScopePlan } from '../model/plan.ts';
 import { safeLine } from '../model/text.ts';
 import { type CommonCause, commonCauses, distinctRefusals, namesOf } from '../plan/causes.ts';
-import { unreachable } from '../model/unreachable.ts';
 import type { Disagreement, EndedScope, ReportedError, PlanReport, ScopeResult } from '../plan/report.ts';
 import type { ActionResult } from '../plan/result.ts';
 import { cameUp, isoTime, isOwnChange, isOwnResult, resultWords, shownChanges, untried } from '../plan/words.ts';
@@ -9,21 +8,32 @@ import { cameUp, isoTime, isOwnChange, isOwnResult, resultWords, shownChanges, u
 /** How much of a person's attention it needs. */
 export type Level = 'error' | 'warning' | 'notice';
 
-/** What an entry is, and with that how a format marks it. */
-export type EntryState =
-  | 'planned'
-  | 'done'
-  | 'failed'
-  | 'in-doubt'
-  | 'skipped'
-  /** Not tried: the run ended before it, or nobody had agreed to it. */
-  | 'left'
-  | 'deferred'
-  | 'held'
-  | 'refused'
-  | 'unobserved'
-  | 'waiting'
-  | 'note';
+export interface State {
+  readonly level: Level;
+  readonly word: string;
+  /** For `markdown` and `html`; a planned change has that of its verb. */
+  readonly mark: string;
+  readonly tone: 'create' | 'update' | 'delete' | 'hold' | 'note';
+  /** `failure`: a person must look. `error`: nothing is known, or it broke. `skipped`: it was not its turn. */
+  readonly junit: 'passed' | 'failure' | 'error' | 'skipped';
+}
+
+/** What an entry can be, how much attention it needs and how it is marked. `left`: the run ended before it, or nobody agreed. */
+export const STATES = {
+  planned: { level: 'notice', word: '', mark: 'i', tone: 'note', junit: 'passed' },
+  done: { level: 'notice', word: 'done', mark: '✓', tone: 'create', junit: 'passed' },
+  failed: { level: 'error', word: 'failed', mark: '✗', tone: 'delete', junit: 'error' },
+  'in-doubt': { level: 'error', word: 'in doubt', mark: '?', tone: 'hold', junit: 'failure' },
+  skipped: { level: 'warning', word: 'skipped', mark: '–', tone: 'update', junit: 'skipped' },
+  left: { level: 'warning', word: 'not done', mark: '–', tone: 'update', junit: 'skipped' },
+  deferred: { level: 'notice', word: 'to follow', mark: '…', tone: 'note', junit: 'skipped' },
+  waiting: { level: 'notice', word: 'awaited', mark: '…', tone: 'note', junit: 'passed' },
+  held: { level: 'warning', word: 'held', mark: '!', tone: 'hold', junit: 'failure' },
+  refused: { level: 'error', word: 'refused', mark: '!', tone: 'delete', junit: 'failure' },
+  unobserved: { level: 'error', word: 'not observed', mark: '!', tone: 'delete', junit: 'error' },
+  note: { level: 'notice', word: 'note', mark: 'i', tone: 'note', junit: 'passed' },
+} as const satisfies Readonly<Record<string, State>>;
+export type EntryState = keyof typeof STATES;
 
 /** One thing that a report says, in the order in which it is read; every text is one safe line. */
 export interface Entry {
@@ -64,45 +74,33 @@ export function entriesOf(
   });
   return [
     ...scopes,
-    ...unobservedCauses(unobservedFaults(plan.unobserved, applied?.outcomes), isEachItsOwn).map(
-      ({ applications: [application, ...others], code, message, remedy }) =>
-        entry({
+    ...unobservedCauses(plan.unobserved, applied?.outcomes, isEachItsOwn).map(
+      ({ applications: [application, ...others], code, message, remedy }) => {
+        const whom =
+          others.length === 0
+            ? ', so nothing was planned for it'
+            : `, nor could ${namesOf(others)}, so nothing was planned for them`;
+        return entry({
           state: 'unobserved',
-          level: 'error',
           code,
           application,
-          title:
-            others.length === 0
-              ? 'could not be observed, so nothing was planned for it'
-              : `could not be observed, nor could ${safeLine(namesOf(others))}, so nothing was planned for them`,
-          detail: safeLine(message),
-          remedy: safeLine(remedy),
-        }),
+          title: `could not be observed${whom}`,
+          detail: message,
+          remedy,
+        });
+      },
     ),
     ...(applied?.refused === undefined ? [] : [disagreementEntry(applied.refused)]),
-    ...distinctRefusals(plan.refusals).map((refusal) =>
-      entry({
-        state: 'refused',
-        level: 'error',
-        code: refusal.code,
-        title: 'refused by a guard',
-        detail: safeLine(refusal.message),
-        remedy: `To let it through: ${safeLine(refusal.override)}`,
-      }),
-    ),
+    ...distinctRefusals(plan.refusals).map(({ code, message, override }) => {
+      const remedy = `To let it through: ${override}`;
+      return entry({ state: 'refused', code, title: 'refused by a guard', detail: message, remedy });
+    }),
     ...plan.notes.map((note) => noteEntry(note, undefined)),
   ];
 }
 
 function disagreementEntry({ code, message, remedy }: Disagreement): Entry {
-  return entry({
-    state: 'refused',
-    level: 'error',
-    code,
-    title: 'not the plan that was agreed to',
-    detail: safeLine(message),
-    remedy: safeLine(remedy),
-  });
+  return entry({ state: 'refused', code, title: 'not the plan that was agreed to', detail: message, remedy });
 }
 
 const RANK: Readonly<Record<Level, number>> = { error: 0, warning: 1, notice: 2 };
@@ -112,25 +110,36 @@ export function worstFirst<Item extends { readonly level: Level }>(items: readon
   return items.toSorted((left, right) => RANK[left.level] - RANK[right.level]);
 }
 
-function entry(facts: Partial<Entry> & Pick<Entry, 'state' | 'level' | 'code' | 'title'>): Entry {
-  return { application: undefined, resource: undefined, key: '', changes: [], effects: [], ...facts };
+function entry(facts: Partial<Entry> & Pick<Entry, 'state' | 'code' | 'title'>): Entry {
+  const { title, detail, remedy } = facts;
+  return {
+    level: STATES[facts.state].level,
+    application: undefined,
+    resource: undefined,
+    key: '',
+    changes: [],
+    effects: [],
+    ...facts,
+    title: safeLine(title),
+    ...(detail === undefined ? {} : { detail: safeLine(detail) }),
+    ...(remedy === undefined ? {} : { remedy }),
+  };
 }
 
 /** An application that the plan knew and the run then could not read counts once. */
-function unobservedFaults(
-  planned: readonly (ReportedError & { readonly application: string })[],
-  outcomes: readonly ScopeResult[] = [],
-): readonly (readonly [string, ReportedError])[] {
-  const faults = new Map<string, ReportedError>(planned.map((error) => [error.application, error]));
-  for (const outcome of outcomes) if (outcome.type === 'unobserved') faults.set(outcome.application, outcome.error);
-  return [...faults];
-}
-
 function unobservedCauses(
-  faults: readonly (readonly [string, ReportedError])[],
+  planned: PlanReport['plan']['unobserved'],
+  outcomes: readonly ScopeResult[] = [],
   isEachItsOwn: boolean,
 ): readonly CommonCause[] {
-  const errors = faults.map(([application, { code, message, remedy }]) => ({ application, code, message, remedy }));
+  const faults = new Map<string, ReportedError>(planned.map((error) => [error.application, error]));
+  for (const outcome of outcomes) if (outcome.type === 'unobserved') faults.set(outcome.application, outcome.error);
+  const errors = Array.from(faults, ([application, { code, message, remedy }]) => ({
+    application,
+    code,
+    message,
+    remedy,
+  }));
   if (!isEachItsOwn) return commonCauses(errors);
   return errors.map(({ application, ...error }) => ({ applications: [application], ...error }));
 }
@@ -150,7 +159,7 @@ function plannedEntry(action: Action, { application }: ScopePlan): Entry {
   return entry({
     ...actionFacts(action, application),
     state: 'planned',
-    level: needsALook ? 'warning' : 'notice',
+    ...(needsALook ? { level: 'warning' } : {}),
     code: drifted ? 'plan/drift' : `plan/${action.verb}`,
   });
 }
@@ -160,7 +169,7 @@ function actionFacts(action: Action, application: string) {
     application,
     resource: action.resource,
     key: action.id,
-    title: safeLine(action.summary),
+    title: action.summary,
     verb: action.verb,
     cause: action.cause,
     changes: shownChanges(action),
@@ -168,120 +177,53 @@ function actionFacts(action: Action, application: string) {
   };
 }
 
-function leftEntry(action: Action, application: string, detail?: string): Entry {
-  return entry({
-    ...actionFacts(action, application),
-    state: 'left',
-    level: 'warning',
-    code: 'apply/left',
-    detail: detail ?? 'not tried: nothing was sent for it',
-  });
+function leftEntry(action: Action, application: string, detail = 'not tried: nothing was sent for it'): Entry {
+  return entry({ ...actionFacts(action, application), state: 'left', code: 'apply/left', detail });
 }
 
 function endedEntries(ended: EndedScope): Entry[] {
   const { application, results, remaining, waits, error } = ended;
   const news = new Set(cameUp(ended));
-  return [
+  const newsText = 'came up while this ran; it was not in the plan, so it was not done';
+  const entries = [
     ...results.filter(isOwnResult).map((result) => resultEntry(result, application)),
-    ...untried(ended).map((action) =>
-      leftEntry(
-        action,
-        application,
-        news.has(action) ? 'came up while this ran; it was not in the plan, so it was not done' : undefined,
-      ),
-    ),
-    ...(error === undefined
-      ? []
-      : [
-          entry({
-            state: 'failed',
-            level: 'error',
-            code: error.code,
-            application,
-            title: 'was left in the middle',
-            detail: safeLine(error.message),
-            remedy: safeLine(error.remedy),
-          }),
-        ]),
-    ...waits.map((wait) =>
-      entry({
-        state: 'waiting',
-        level: 'notice',
-        code: 'apply/waiting',
-        application,
-        resource: wait.resource,
-        title: safeLine(wait.message),
-        detail: `looked at until ${isoTime(wait.untilMs)}`,
-      }),
-    ),
-    ...standingEntries(remaining),
+    ...untried(ended).map((action) => leftEntry(action, application, news.has(action) ? newsText : undefined)),
   ];
+  if (error !== undefined) {
+    const { code, message: detail, remedy } = error;
+    entries.push(entry({ state: 'failed', code, application, title: 'was left in the middle', detail, remedy }));
+  }
+  for (const { resource, message, untilMs } of waits) {
+    const detail = `looked at until ${isoTime(untilMs)}`;
+    entries.push(entry({ state: 'waiting', code: 'apply/waiting', application, resource, title: message, detail }));
+  }
+  return [...entries, ...standingEntries(remaining)];
 }
 
 function resultEntry(result: ActionResult, application: string): Entry {
-  const words = resultWords(result);
+  const { what: detail, remedy } = resultWords(result) ?? {};
   return entry({
     ...actionFacts(result.action, application),
     state: result.status,
-    level: levelOf(result.status),
     code: `apply/${result.status}`,
-    ...(words === undefined ? {} : { detail: words.what }),
-    ...(words?.remedy === undefined ? {} : { remedy: words.remedy }),
+    ...(detail === undefined ? {} : { detail }),
+    ...(remedy === undefined ? {} : { remedy }),
   });
-}
-
-function levelOf(status: ActionResult['status']): Level {
-  switch (status) {
-    case 'done':
-      return 'notice';
-    case 'skipped':
-      return 'warning';
-    case 'failed':
-    case 'in-doubt':
-      return 'error';
-    default:
-      return unreachable(status);
-  }
 }
 
 /** What is neither done nor to be done now. */
 function standingEntries({ application, deferred, holds, notes }: ScopePlan): Entry[] {
   return [
-    ...deferred.map((later) =>
-      entry({
-        state: 'deferred',
-        level: 'notice',
-        code: 'plan/deferred',
-        application,
-        resource: later.resource,
-        title: safeLine(later.summary),
-      }),
+    ...deferred.map(({ resource, summary }) =>
+      entry({ state: 'deferred', code: 'plan/deferred', application, resource, title: summary }),
     ),
-    ...holds.map((hold) =>
-      entry({
-        state: 'held',
-        level: 'warning',
-        code: hold.code,
-        application,
-        resource: hold.resource,
-        title: 'held',
-        detail: safeLine(hold.message),
-        remedy: safeLine(hold.remedy),
-        changes: hold.changes,
-      }),
+    ...holds.map(({ code, resource, message, remedy, changes }) =>
+      entry({ state: 'held', code, application, resource, title: 'held', detail: message, remedy, changes }),
     ),
     ...notes.map((note) => noteEntry(note, application)),
   ];
 }
 
-function noteEntry(note: Note, application: string | undefined): Entry {
-  return entry({
-    state: 'note',
-    level: 'notice',
-    code: note.code,
-    application,
-    resource: note.resource,
-    title: safeLine(note.message),
-    changes: note.changes ?? [],
-  });
+function noteEntry({ code, resource, message, changes = [] }: Note, application: string | undefined): Entry {
+  return entry({ state: 'note', code, application, resource, title: message, changes });
 }

@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto';
 import type { Json } from '../model/json.ts';
 import type { FieldChange } from '../model/plan.ts';
-import { unreachable } from '../model/unreachable.ts';
 import { hasChanges, type PlanDocument } from '../plan/document.ts';
 import type { PlanReport } from '../plan/report.ts';
-import { entriesOf, type Entry } from './entries.ts';
+import { entriesOf, type Entry, type State, STATES } from './entries.ts';
 import { headline } from './headline.ts';
 import { HTML_STYLE } from './html-style.ts';
 import { html } from './markdown-text.ts';
@@ -150,12 +149,12 @@ function aside(entries: readonly Entry[]): string {
 }
 
 function entryHtml(entry: Entry, head: string): string {
-  const { tone, symbol, word } = looks(entry);
+  const { tone, mark, word } = looks(entry);
   const { title, detail, remedy, cause, changes, effects } = entry;
   const tags = [...(word === '' ? [] : [word]), ...(cause === undefined ? [] : [CAUSE_WORDS[cause]])].map(
     (tag) => ` <span class="tag">${html(tag)}</span>`,
   );
-  return `<div class="entry ${tone}"><span class="mark" aria-hidden="true">${symbol}</span><div>${head}
+  return `<div class="entry ${tone}"><span class="mark" aria-hidden="true">${mark}</span><div>${head}
 <p>${title === word ? '' : html(title)}${tags.join('')}</p>
 ${detail === undefined ? '' : `<p>${html(detail)}</p>\n`}${changeTable(changes, entry)}${
   effects.length === 0
@@ -184,44 +183,10 @@ function valueCell(name: 'before' | 'after', json: Json | undefined): string {
   return `<td class="${name}"${label}><span class="value">${html(valueText(json))}</span></td>`;
 }
 
-interface Looks {
-  readonly tone: 'create' | 'update' | 'delete' | 'hold' | 'note';
-  readonly symbol: string;
-  /** Beside the colour, so that nothing hangs on it alone. */
-  readonly word: string;
-}
-
-function looks({ state, verb }: Entry): Looks {
-  switch (state) {
-    case 'planned':
-      return verb === undefined
-        ? { tone: 'note', symbol: 'i', word: '' }
-        : { tone: verb, symbol: SYMBOL[verb], word: verb === 'update' ? 'change' : verb };
-    case 'done':
-      return { tone: 'create', symbol: '✓', word: 'done' };
-    case 'failed':
-      return { tone: 'delete', symbol: '✗', word: 'failed' };
-    case 'in-doubt':
-      return { tone: 'hold', symbol: '?', word: 'in doubt' };
-    case 'skipped':
-      return { tone: 'update', symbol: '–', word: 'skipped' };
-    case 'left':
-      return { tone: 'update', symbol: '–', word: 'not done' };
-    case 'deferred':
-      return { tone: 'note', symbol: '…', word: 'to follow' };
-    case 'waiting':
-      return { tone: 'note', symbol: '…', word: 'awaited' };
-    case 'held':
-      return { tone: 'hold', symbol: '!', word: 'held' };
-    case 'refused':
-      return { tone: 'delete', symbol: '!', word: 'refused' };
-    case 'unobserved':
-      return { tone: 'delete', symbol: '!', word: 'not observed' };
-    case 'note':
-      return { tone: 'note', symbol: 'i', word: 'note' };
-    default:
-      return unreachable(state);
-  }
+/** A planned change looks like its verb; everything else, like its state. The word stands beside the colour, so that nothing hangs on the colour alone. */
+function looks({ state, verb }: Entry): Pick<State, 'tone' | 'mark' | 'word'> {
+  if (state !== 'planned' || verb === undefined) return STATES[state];
+  return { tone: verb, mark: SYMBOL[verb], word: verb === 'update' ? 'change' : verb };
 }
 
 function footer({ plan }: PlanReport, version: string): string {

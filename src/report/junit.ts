@@ -1,17 +1,13 @@
 import type { Problem } from '../model/problem.ts';
 import { safeText } from '../model/text.ts';
-import { unreachable } from '../model/unreachable.ts';
 import type { PlanReport } from '../plan/report.ts';
-import { entriesOf, type Entry, type EntryState } from './entries.ts';
+import { entriesOf, type Entry, type State, STATES } from './entries.ts';
 import { linesOf, placeOf, type PositionOf, problemFindings } from './findings.ts';
-
-/** `failure`: a person must look. `error`: nothing is known, or it broke. `skipped`: it was not its turn. */
-type JunitResult = 'passed' | 'failure' | 'error' | 'skipped';
 
 export interface JunitCase {
   readonly name: string;
   readonly classname: string;
-  readonly verdict: JunitResult;
+  readonly verdict: State['junit'];
   /** One line. */
   readonly message: string;
   /** What is behind it; also of a case that passed. */
@@ -66,7 +62,7 @@ function caseOf(entry: Entry, positionOf: PositionOf): JunitCase {
     // Of one resource several things may be held.
     name: entry.state === 'held' || entry.state === 'refused' ? `${entry.title} (${entry.code})` : entry.title,
     classname: entry.resource ?? entry.application ?? 'run',
-    verdict: verdictOf(entry.state),
+    verdict: STATES[entry.state].junit,
     message: entry.detail ?? entry.title,
     text: [...placeLine(placeOf(entry, positionOf)), ...linesOf(entry)].join('\n'),
     type: entry.code,
@@ -75,29 +71,6 @@ function caseOf(entry: Entry, positionOf: PositionOf): JunitCase {
 
 function placeLine(position: ReturnType<PositionOf>): readonly string[] {
   return position === undefined ? [] : [`${position.file}:${position.line}:${position.column}`];
-}
-
-function verdictOf(state: EntryState): JunitResult {
-  switch (state) {
-    case 'planned':
-    case 'done':
-    case 'note':
-    case 'waiting':
-      return 'passed';
-    case 'deferred':
-    case 'skipped':
-    case 'left':
-      return 'skipped';
-    case 'held':
-    case 'refused':
-    case 'in-doubt':
-      return 'failure';
-    case 'failed':
-    case 'unobserved':
-      return 'error';
-    default:
-      return unreachable(state);
-  }
 }
 
 /** Suites as JUnit XML, as Jenkins and GitLab read it. */
@@ -119,7 +92,7 @@ function counts(cases: readonly JunitCase[]): string {
   return `tests="${cases.length}" failures="${number(cases, 'failure')}" errors="${number(cases, 'error')}"`;
 }
 
-function number(cases: readonly JunitCase[], verdict: JunitResult): number {
+function number(cases: readonly JunitCase[], verdict: JunitCase['verdict']): number {
   return cases.filter((one) => one.verdict === verdict).length;
 }
 

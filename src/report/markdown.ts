@@ -1,10 +1,9 @@
 import type { ScopePlan } from '../model/plan.ts';
 import { safeLine } from '../model/text.ts';
-import { unreachable } from '../model/unreachable.ts';
 import { hasChanges, type PlanDocument } from '../plan/document.ts';
 import { isApprovable } from '../plan/guard.ts';
 import type { PlanReport } from '../plan/report.ts';
-import { entriesOf, type Entry } from './entries.ts';
+import { entriesOf, type Entry, type EntryState, STATES } from './entries.ts';
 import { type Block, fit, sizeOf } from './markdown-size.ts';
 import { cell, code, fenced, html, prose } from './markdown-text.ts';
 import { headline } from './headline.ts';
@@ -217,50 +216,14 @@ function changeLines(change: Entry['changes'][number], { cause }: Entry): readon
 }
 
 function mark({ state, verb }: Entry): string {
-  switch (state) {
-    case 'planned':
-    case 'done': {
-      const symbol = verb === undefined ? '#' : SYMBOL[verb];
-      return symbol === SYMBOL.update ? '!' : symbol;
-    }
-    case 'failed':
-    case 'in-doubt':
-    case 'held':
-    case 'refused':
-    case 'unobserved':
-      return '!';
-    case 'skipped':
-    case 'left':
-    case 'deferred':
-    case 'waiting':
-    case 'note':
-      return '#';
-    default:
-      return unreachable(state);
-  }
+  if (state === 'planned' || state === 'done') return verb === undefined ? '#' : verb === 'update' ? '!' : SYMBOL[verb];
+  return ATTENTION.has(state) ? '!' : '#';
 }
 
+const ATTENTION: ReadonlySet<EntryState> = new Set(['failed', 'in-doubt', 'held', 'refused', 'unobserved']);
+
 function stateWord({ state }: Entry): string {
-  switch (state) {
-    case 'planned':
-    case 'held':
-    case 'note':
-    case 'refused':
-    case 'unobserved':
-      return '';
-    case 'done':
-    case 'failed':
-    case 'skipped':
-      return `${state}: `;
-    case 'in-doubt':
-      return 'in doubt: ';
-    case 'left':
-      return 'not done: ';
-    case 'deferred':
-      return 'to follow: ';
-    case 'waiting':
-      return 'awaited: ';
-    default:
-      return unreachable(state);
-  }
+  return SAID_BY_TITLE.has(state) ? '' : `${STATES[state].word}: `;
 }
+
+const SAID_BY_TITLE: ReadonlySet<EntryState> = new Set(['planned', 'held', 'note', 'refused', 'unobserved']);
