@@ -1,5 +1,5 @@
 import type { SourceLedger } from '../ledger/source-ledger.ts';
-import type { ApplyWorld, WorldHooks } from '../reconcile/apply/world.ts';
+import { type ApplyWorld, timingOf, type WorldHooks } from '../reconcile/apply/world.ts';
 import { isLedgerLost } from '../ledger/errors.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { ResourceId, ScopeKey } from '../model/ids.ts';
@@ -7,7 +7,6 @@ import { shareLimits } from '../plan/guard.ts';
 import type { PassOptions, Work } from '../reconcile/reconcile.ts';
 import type { RemovalBudget } from '../reconcile/removal-budget.ts';
 import type { SharedReadings } from '../reconcile/shared-readings.ts';
-import { timingOf } from '../reconcile/timing.ts';
 import type { Account } from './account.ts';
 import type { MilestoneFacts } from './api.ts';
 import type { EventDraft, EventLog } from './events.ts';

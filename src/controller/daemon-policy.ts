@@ -8,7 +8,7 @@ import { expensesOf, movedOf } from '../plan/budget.ts';
 import { planDigest } from '../plan/digest.ts';
 import { type GuardLimits, isApprovable, type Refusal } from '../plan/guard.ts';
 import type { SkipReason } from '../plan/result.ts';
-import { approvalOf } from '../reconcile/approval.ts';
+import { approvalOf } from '../reconcile/policies/interactive.ts';
 import { guardPlan } from '../reconcile/guards.ts';
 import { type Outcome, sentOf } from '../reconcile/outcome.ts';
 import { type Admission, type Next, type PassPolicy, type Reservation, unlimited } from '../reconcile/policy.ts';

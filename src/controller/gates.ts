@@ -10,7 +10,7 @@ import type { ControllerConfiguration } from './options.ts';
 import type { WorkQueue } from './queue.ts';
 import type { AppRecord } from './record.ts';
 import { createRegions, type Regions, type SeenRegion } from './regions.ts';
-import type { Windows } from '../plan/window-guard.ts';
+import type { Windows } from '../plan/guard.ts';
 import { type SyncWindow, syncWindows, windowAt } from '../plan/windows.ts';
 
 export type Gate =

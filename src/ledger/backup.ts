@@ -3,9 +3,8 @@ import { corrupt, explained, missing, newer } from './errors.ts';
 import { createDirectoryFor, createEmpty, fileExists, keepUnder, moveInto, realPath, remove } from './files.ts';
 import { migrations, newestSchema, readStanding, type Standing } from './migrations.ts';
 import { readSerialMark, type SerialMark, serialPath } from './serial-file.ts';
-import { openDatabase } from './open-database.ts';
+import { openDatabase, sqliteFault } from './open-database.ts';
 import { lockOf, migrationBackup, openSqliteLedger, type SqliteLedgerOptions } from './sqlite.ts';
-import { sqliteFault } from './sqlite-faults.ts';
 import { verifySqliteLedger } from './verify.ts';
 
 type Progress = Pick<Standing, 'serial' | 'epoch'>;

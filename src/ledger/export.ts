@@ -3,8 +3,7 @@ import { corrupt, explained, missing } from './errors.ts';
 import { fileExists } from './files.ts';
 import { readStanding } from './migrations.ts';
 import { historyOf, intentOf, objectOf, snapshotOf } from './schema.ts';
-import { openDatabase } from './open-database.ts';
-import { sqliteFault } from './sqlite-faults.ts';
+import { openDatabase, sqliteFault } from './open-database.ts';
 
 /**
  * The whole ledger as of one moment, as lines of JSON without their line ends: one with `type: "ledger"` first, then

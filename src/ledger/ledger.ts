@@ -2,6 +2,7 @@ import type { ScopeKey } from '../model/ids.ts';
 import type { Json } from '../model/json.ts';
 import type { HistoryRow, Intent, IntentState, OwnedObject, Snapshot } from '../model/owned.ts';
 import type { EpochMs } from '../model/time.ts';
+import { readOnly } from './errors.ts';
 
 /**
  * The durable memory: what we created or adopted, and the journal of intents and outcomes. Transactions are lists of
@@ -87,3 +88,21 @@ export interface HistoryFilter {
   /** Newest first. */
   readonly limit: number;
 }
+
+/** The ledger of `--ledger none`: it remembers nothing, so ownership is unknown, and it takes no transaction. */
+export const noLedger: Ledger = {
+  location: 'none',
+  lineage: 'none',
+  epoch: 0,
+  objects: async () => [],
+  objectCount: async () => 0,
+  intents: async () => [],
+  history: async () => [],
+  scopes: async () => [],
+  fact: async () => undefined,
+  lastSnapshot: async () => undefined,
+  commit: async () => {
+    throw readOnly('none');
+  },
+  close: async () => {},
+};

@@ -1,6 +1,8 @@
 import { closeSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { sqliteCode } from './sqlite-faults.ts';
+import { openDatabase, sqliteCode } from './open-database.ts';
+import type { Holder } from './errors.ts';
+import { fileExists } from './files.ts';
 
 /** Held until released, or until the process ends in whatever way: the kernel drops it. */
 export interface LedgerLock {
@@ -35,5 +37,21 @@ function createPrivately(path: string): void {
     closeSync(openSync(path, 'wx', 0o600));
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  }
+}
+
+/** Who wrote down last that it opened the ledger; read beside it, without touching the lock. */
+export function holderOf(path: string): Holder | undefined {
+  if (!fileExists(path)) return undefined;
+  try {
+    const database = openDatabase(path, { readOnly: true });
+    try {
+      const row = database.prepare("SELECT v FROM meta WHERE k = 'holder'").get() as { v: string } | undefined;
+      return row === undefined ? undefined : (JSON.parse(row.v) as Holder);
+    } finally {
+      database.close();
+    }
+  } catch {
+    return undefined; // The name is a courtesy; that the lock is held is the fact.
   }
 }

@@ -1,4 +1,4 @@
-import { chainHash, type ChainLine, chainStart } from './chain.ts';
+import { chainHash, type ChainLine, chainStart, changesText, inventoryEvent, objectHash } from './inventory.ts';
 import { closed, fenced, intentConflict, moveConflict, ownerConflict, readOnly } from './errors.ts';
 import type {
   HistoryFilter,
@@ -8,7 +8,6 @@ import type {
   LedgerTransaction,
   ObjectFilter,
 } from './ledger.ts';
-import { changesText, inventoryEvent, objectHash } from './inventory.ts';
 import { objectRow } from './schema.ts';
 import { formerUid } from '../kinds/http-gateway-rule/former-keys.ts';
 import { checkTransaction, isInstall, isPending } from './rules.ts';

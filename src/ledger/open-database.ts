@@ -1,4 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseFault } from './errors.ts';
 
 /** How long opening waits for a lock, of a reader that recovers the log for one. */
 const openingWaitMs = 5000;
@@ -15,4 +16,36 @@ export function openDatabase(path: string, { readOnly }: { readonly readOnly: bo
     allowExtension: false,
     defensive: true,
   });
+}
+
+/** The primary result code of an error that `node:sqlite` threw (https://sqlite.org/rescode.html), or undefined. */
+export function sqliteCode(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return undefined;
+  return error.errcode & 0xff;
+}
+
+const uniqueCodes = [2067, 1555];
+
+/** What an error of `node:sqlite`, or of the file system beneath it, means for the ledger. */
+export function sqliteFault(error: unknown): DatabaseFault {
+  if (error instanceof Error && 'syscall' in error) return 'code' in error && error.code === 'ENOSPC' ? 'full' : 'io';
+  switch (sqliteCode(error)) {
+    case 5: // SQLITE_BUSY
+    case 6: // SQLITE_LOCKED
+      return 'busy';
+    case 13:
+      return 'full';
+    case 3: // SQLITE_PERM
+    case 8: // SQLITE_READONLY: the file system was mounted read only, or the file lost its permissions
+    case 10: // SQLITE_IOERR
+    case 14: // SQLITE_CANTOPEN
+      return 'io';
+    case 11: // SQLITE_CORRUPT
+    case 26: // SQLITE_NOTADB
+      return 'corrupt';
+    case 19:
+      return uniqueCodes.includes((error as Error & { errcode: number }).errcode) ? 'unique' : 'unknown';
+    default:
+      return 'unknown';
+  }
 }

@@ -1,12 +1,20 @@
 import type { Kysely, Transaction } from 'kysely';
-import { chainHash, chainStart } from './chain.ts';
+import {
+  carriedOver,
+  chainHash,
+  chainStart,
+  changesText,
+  inventoryEvent,
+  type ObjectChanges,
+  objectHash,
+} from './inventory.ts';
 import {
   compactedDetail,
   compactedEvent,
   type CompactionPolicy,
   type CompactionReport,
-  type RemovableLine,
   removableBatches,
+  type RemovableLine,
   removedRanges,
   removeLines,
   removeSettled,
@@ -24,7 +32,6 @@ import {
   ownerConflict,
   readOnly,
 } from './errors.ts';
-import { carriedOver, changesText, inventoryEvent, objectHash, type ObjectChanges } from './inventory.ts';
 import type {
   HistoryFilter,
   IntentFilter,
@@ -33,7 +40,6 @@ import type {
   LedgerTransaction,
   ObjectFilter,
 } from './ledger.ts';
-import { whileBusy } from './patience.ts';
 import { commitQueries } from './queries.ts';
 import { checkTransaction, isInstall, pendingStates } from './rules.ts';
 import { intentRow, type LedgerTables, objectRow, snapshotRow } from './schema.ts';
@@ -349,4 +355,24 @@ export class SqlLedger implements Ledger {
     const { clock, faultOf } = this.#parts;
     return whileBusy(attempt, (error) => faultOf(error) === 'busy', clock);
   }
+}
+
+/** Waits between attempts: about 5 s in all, during which other work goes on. */
+const waitsMs = [50, 150, 300, 500, 1000, 1500, 1500] as const;
+
+/** Tries again while another program keeps the database locked; the last attempt's error is the caller's. */
+export async function whileBusy<Result>(
+  attempt: () => Promise<Result>,
+  isBusy: (error: unknown) => boolean,
+  clock: Clock,
+): Promise<Result> {
+  for (const waitMs of waitsMs) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+      await clock.sleep(waitMs);
+    }
+  }
+  return attempt();
 }

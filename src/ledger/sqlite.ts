@@ -27,15 +27,13 @@ import {
   realPath,
   remove,
 } from './files.ts';
-import { holderOf } from './holder.ts';
-import { acquireLock, type LedgerLock } from './lock.ts';
+import { acquireLock, holderOf, type LedgerLock } from './lock.ts';
 import { type Migration, migrate, migrations, newestSchema, readStanding, type Standing } from './migrations.ts';
-import { openDatabase } from './open-database.ts';
+import { openDatabase, sqliteFault } from './open-database.ts';
 import type { LedgerTables } from './schema.ts';
 import { SqlLedger } from './sql-ledger.ts';
 import { nodeSqliteDialect } from './sqlite-dialect.ts';
 import { isOlder, openSerialFile, readSerialMark, type SerialFile, type SerialMark } from './serial-file.ts';
-import { sqliteFault } from './sqlite-faults.ts';
 import { contentFindings } from './verify.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';

@@ -1,13 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { chainHash, chainStart } from './chain.ts';
+import { chainHash, chainStart, coveredSince, inventoryFaults } from './inventory.ts';
 import { compactedEvent, type RemovedRange, rangesIn } from './compaction.ts';
 import { missing } from './errors.ts';
 import { fileExists } from './files.ts';
-import { coveredSince, inventoryFaults } from './inventory.ts';
 import { migrate, migrations, newestSchema, readStanding, type Standing } from './migrations.ts';
 import type { HistoryTable, LedgerTables, ObjectTable } from './schema.ts';
-import { openDatabase } from './open-database.ts';
-import { sqliteFault } from './sqlite-faults.ts';
+import { openDatabase, sqliteFault } from './open-database.ts';
 import type { ScopeKey } from '../model/ids.ts';
 import type { Json } from '../model/json.ts';
 

@@ -4,7 +4,7 @@ import { type ResourceId, type Scope, scopeKey } from '../model/ids.ts';
 import type { OwnedObject } from '../model/owned.ts';
 import type { Action, ScopePlan } from '../model/plan.ts';
 import type { DesiredState } from '../model/resource.ts';
-import type { Refusal } from './refusal.ts';
+import type { Refusal } from './result.ts';
 import { someOf } from './words.ts';
 
 /** How much may be removed, or closed to the outside, in a day of observed time; more of what there is more of. */

@@ -1,7 +1,7 @@
 import type { Disposition } from '../model/errors.ts';
 import type { Action, Note, ScopePlan } from '../model/plan.ts';
 import { type PlanDigests, planDigests } from './digest.ts';
-import type { Refusal } from './refusal.ts';
+import type { Refusal } from './result.ts';
 
 /** A scope that could not be observed: nothing is known of it and nothing was sent. */
 export interface UnobservedScope {

@@ -12,16 +12,16 @@ import { type ResourceId, scopeKey } from '../model/ids.ts';
 import { objectUid } from '../model/owned.ts';
 import type { Action, Cause, ScopePlan } from '../model/plan.ts';
 import type { Resource } from '../model/resource.ts';
-import { overallCause } from './attribution.ts';
-import { doubtHold, holdDoubts, whatIsInDoubt, withoutDoubtful } from './doubts.ts';
 import {
   attributed,
   attributedHold,
   type DoubtfulIntent,
   type Draft,
+  overallCause,
   type PlanInput,
   type PlannedScope,
 } from './draft.ts';
+import { doubtHold, holdDoubts, whatIsInDoubt, withoutDoubtful } from './doubts.ts';
 import { type OrderedSteps, orderSteps, type PlacedStep, stepId } from './order.ts';
 
 /** Resources that are compared, or actions that are made, in one go. */

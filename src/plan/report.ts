@@ -2,8 +2,7 @@ import type { ErrorFacts } from '../model/errors.ts';
 import type { ResourceId } from '../model/ids.ts';
 import type { ScopePlan, Wait } from '../model/plan.ts';
 import type { PlanDocument } from './document.ts';
-import type { Refusal } from './refusal.ts';
-import type { ActionResult } from './result.ts';
+import type { ActionResult, Refusal } from './result.ts';
 
 /** An error as data. */
 export type ReportedError = Omit<ErrorFacts, 'cause'>;

@@ -43,3 +43,12 @@ export type SkipReason =
   /** A person suspended the application, or its window closed, in the middle. */
   | { readonly type: 'paused'; readonly by: string }
   | { readonly type: 'fail-fast' };
+
+/** Why nothing of a plan is sent. */
+export interface Refusal {
+  /** Stable, `guard/what`. */
+  readonly code: string;
+  readonly message: string;
+  /** The exact flag or setting that lets it through. */
+  readonly override: string;
+}

@@ -3,8 +3,7 @@ import type { WindowSettings } from '../configuration/settings/windows-spec.ts';
 import type { Scope } from '../model/ids.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { scopeMatches } from './guard.ts';
-import type { Windows, WindowState } from './window-guard.ts';
+import { scopeMatches, type Windows, type WindowState } from './guard.ts';
 
 /** A window that is ready to be asked; made from a checked `WindowSettings`. */
 export interface SyncWindow {

@@ -2,6 +2,7 @@ import type { ApplyWorld } from './apply/world.ts';
 import { scopeKey } from '../model/ids.ts';
 import type { OwnedObject } from '../model/owned.ts';
 import {
+  closedWindow,
   guardEmpty,
   type GuardLimits,
   guardRegion,
@@ -9,12 +10,12 @@ import {
   guardShrunk,
   guardSuccession,
   guardToll,
+  guardWindow,
   NOTHING_SPENT,
   type Refusal,
   type Succession,
   tollOf,
 } from '../plan/guard.ts';
-import { closedWindow, guardWindow } from '../plan/window-guard.ts';
 import type { Prepared, Seen } from './work.ts';
 
 /** The platform refuses writes to a region that is not enabled, so this guard may know of it a little later. */

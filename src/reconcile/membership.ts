@@ -1,4 +1,3 @@
-import type { Belonging, Membership } from './apply/membership.ts';
 import type { ApplyWorld } from './apply/world.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { Scope } from '../model/ids.ts';
@@ -59,3 +58,18 @@ function unread(error: unknown): Members {
   const { message, remedy } = error;
   return () => ({ type: 'unknown', message, remedy });
 }
+
+/** Whether components belong to the application that is written to. */
+export interface Membership {
+  /**
+   * Read from the platform, never inferred from an answer to a write: an application without components lets a request for
+   * the component of another one through.
+   */
+  of(serviceId: string): Promise<Belonging>;
+}
+
+export type Belonging =
+  | { readonly type: 'member' }
+  | { readonly type: 'stranger' }
+  /** It could not be read: nothing is sent then. */
+  | { readonly type: 'unknown'; readonly message: string; readonly remedy: string };

@@ -1,12 +1,16 @@
 import type { Applied } from './apply/apply-plan.ts';
 import type { ApplyWorld } from './apply/world.ts';
-import type { ScopePlan } from '../model/plan.ts';
+import type { Action, ScopePlan } from '../model/plan.ts';
 import type { ActionResult } from '../plan/result.ts';
-import { countFailure } from './count-failure.ts';
 import { observeAgain } from './observation.ts';
 import { judged, type PassPolicy } from './policy.ts';
 import { notTaken } from './runnable.ts';
 import type { PassOptions, Prepared } from './work.ts';
+import { transaction } from './apply/journal.ts';
+import { type Memory, remembered } from '../kinds/reconciled.ts';
+import type { Scope } from '../model/ids.ts';
+import type { DesiredState } from '../model/resource.ts';
+import { withFailure } from '../plan/doubts.ts';
 
 /** What was read back, and what the platform accepted and does not show: that is not done. */
 export interface ReadBack {
@@ -48,4 +52,31 @@ export async function readBack(
 function remainder(plan: ScopePlan, results: readonly ActionResult[]): ScopePlan {
   const done = new Set(results.flatMap((result) => (result.status === 'done' ? [result.action.id] : [])));
   return { ...plan, actions: plan.actions.filter((action) => !done.has(action.id)) };
+}
+
+/** Counts that a change was accepted and did not take, so that it is not sent for ever. */
+export async function countFailure(
+  world: ApplyWorld,
+  prepared: {
+    readonly work: { readonly resources: DesiredState };
+    readonly scope: Scope;
+    readonly memory: Memory;
+  },
+  action: Action,
+): Promise<void> {
+  const kind = action.resource.slice(0, action.resource.indexOf('/'));
+  const object = remembered(prepared.memory, kind, action.object);
+  if (object === undefined) return;
+  const failed = withFailure(object, prepared.work.resources.get(action.resource), undefined);
+  await world.ledger.commit(
+    transaction(world, prepared.scope, [
+      { op: 'put-object', object: failed },
+      {
+        op: 'record',
+        event: 'not-taken',
+        uid: object.uid,
+        detail: { action: action.id, summary: action.summary, failures: failed.failures },
+      },
+    ]),
+  );
 }

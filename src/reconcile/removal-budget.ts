@@ -10,7 +10,7 @@ import {
   NOTHING_SPENT_YET,
   sizesOf,
 } from '../plan/budget.ts';
-import type { Refusal } from '../plan/refusal.ts';
+import type { Refusal } from '../plan/result.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type Outcome, sentOf } from './outcome.ts';
 

@@ -1,10 +1,9 @@
-import { applyPlan } from './apply/apply-plan.ts';
+import { applyPlan, type Freshness } from './apply/apply-plan.ts';
 import type { ApplyWorld } from './apply/world.ts';
 import { PortolanError } from '../model/errors.ts';
 import { scopeKey } from '../model/ids.ts';
 import type { ActionResult } from '../plan/result.ts';
 import { keepBooks } from './books.ts';
-import { createFreshReadings } from './freshness.ts';
 import { createMembership } from './membership.ts';
 import { observeAgain } from './observation.ts';
 import type { Outcome } from './outcome.ts';
@@ -12,6 +11,9 @@ import { judged, type PassPolicy } from './policy.ts';
 import { readBack } from './read-back.ts';
 import { runnable } from './runnable.ts';
 import type { PassOptions, Prepared } from './work.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type { ScopeReading } from '../kinds/reconciled.ts';
+import type { CachingReader } from './scope-reader.ts';
 
 type Ended = Extract<Outcome, { type: 'ended' }>;
 
@@ -101,4 +103,35 @@ async function recorded(
 
 function isNewlyDone(results: readonly ActionResult[], former: ReadonlyMap<string, ActionResult>): boolean {
   return results.some(({ status, action }) => status === 'done' && former.get(action.id)?.status !== 'done');
+}
+
+/** The readings that a plan was made from, kept young enough to write upon. */
+export interface FreshReadings {
+  /** The reader with all that was read last. */
+  reader(): CachingReader;
+  /**
+   * Reads again what is older than an observation may be, and nothing else. A reading that the plan was not made from is
+   * left out.
+   * @throws PortolanError where the platform does not answer.
+   */
+  freshen(readings: readonly ScopeReading[]): Promise<Freshness>;
+}
+
+export function createFreshReadings(
+  { clock, timing }: Pick<ApplyWorld, 'clock' | 'timing'>,
+  planned: CachingReader,
+): FreshReadings {
+  let reader = planned;
+  return {
+    reader: () => reader,
+    freshen: async (readings) => {
+      const oldestMs = clock.monotonic() - timing.observationMaxAgeMs;
+      const old = readings.filter((reading) => (reader.askedMs(reading) ?? Number.POSITIVE_INFINITY) < oldestMs);
+      if (old.length === 0) return { read: old, isAsPlanned: true };
+      const before = await Promise.all(old.map((reading) => reader.read(reading)));
+      reader = reader.without(new Set(old));
+      const after = await Promise.all(old.map((reading) => reader.read(reading)));
+      return { read: old, isAsPlanned: isDeepStrictEqual(before, after) };
+    },
+  };
 }

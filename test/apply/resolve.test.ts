@@ -5,7 +5,7 @@ import type { PortRecord, RuleRecord } from '../../src/model/observed.ts';
 import type { Intent } from '../../src/model/owned.ts';
 import type { Resource } from '../../src/model/resource.ts';
 import { refusalOf } from '../../src/model/owned.ts';
-import { failuresOf, withFailure } from '../../src/plan/failures.ts';
+import { failuresOf, withFailure } from '../../src/plan/doubts.ts';
 import {
   addition,
   key,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { settleWindow, settleWindowMs, settling, settlingOf } from '../../src/reconcile/resolution/settle.ts';
 import type { Intent } from '../../src/model/owned.ts';
-import { defaultTiming } from '../../src/reconcile/timing.ts';
+import { defaultTiming } from '../../src/reconcile/apply/world.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
 const LENGTH_MS = 90_000;

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { defaultTiming } from '../../src/reconcile/timing.ts';
+import { defaultTiming } from '../../src/reconcile/apply/world.ts';
 import type { Seed } from '../../src/sandbox/seed.ts';
 import type { BenchOptions, Figure } from './figures.ts';
 import { configurationFor } from './fleet.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { noLedger } from '../../src/ledger/none.ts';
-import type { LedgerOperation } from '../../src/ledger/ledger.ts';
+import { type LedgerOperation, noLedger } from '../../src/ledger/ledger.ts';
 import { MemoryStore, openMemoryLedger } from '../../src/ledger/memory.ts';
 import { blog, codeOf, intent, ledgerKinds, object, record, shop, snapshot, transaction, viewOf } from './fixtures.ts';
 

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import { chainHash } from '../../src/ledger/chain.ts';
+import { chainHash } from '../../src/ledger/inventory.ts';
 import type { HistoryTable } from '../../src/ledger/schema.ts';
 import { openSqliteLedger } from '../../src/ledger/sqlite.ts';
 import { verifySqliteLedger } from '../../src/ledger/verify.ts';

@@ -4,7 +4,7 @@ import type { RawChange } from '../../src/kinds/reconciled.ts';
 import { type Json, sameJson } from '../../src/model/json.ts';
 import type { OwnedObject } from '../../src/model/owned.ts';
 import type { Cause, FieldChange } from '../../src/model/plan.ts';
-import { attribute, overallCause } from '../../src/plan/attribution.ts';
+import { attribute, overallCause } from '../../src/plan/draft.ts';
 import { objectOf } from './plans.ts';
 
 const path = 'ports[8080].protocol';

@@ -4,10 +4,9 @@ import type { StepProposal } from '../../src/kinds/reconciled.ts';
 import { reconciledKinds } from '../../src/kinds/registry.ts';
 import { resourceId, scopeKey } from '../../src/model/ids.ts';
 import { objectUid, type OwnedObject } from '../../src/model/owned.ts';
-import { FAILURES_MAX, holdDoubts, whatIsInDoubt, withoutDoubtful } from '../../src/plan/doubts.ts';
+import { FAILURES_MAX, holdDoubts, whatIsInDoubt, withFailure, withoutDoubtful } from '../../src/plan/doubts.ts';
 import type { DoubtfulIntent, Draft, PlanInput } from '../../src/plan/draft.ts';
 import type { Resource } from '../../src/model/resource.ts';
-import { withFailure } from '../../src/plan/failures.ts';
 import { doubtOf, draftOf, inputOf, memoryOf, objectOf, resourceOf, scope, stepOf } from './plans.ts';
 
 const web = resourceId('Component', 'web');

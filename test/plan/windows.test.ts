@@ -2,7 +2,7 @@ import { Cron } from 'croner';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { kindDeclarations } from '../../src/configuration/declarations.ts';
-import type { WindowState } from '../../src/plan/window-guard.ts';
+import type { WindowState } from '../../src/plan/guard.ts';
 import { syncWindows, windowAt } from '../../src/plan/windows.ts';
 import type { WindowSettings } from '../../src/configuration/settings/windows-spec.ts';
 import { loadConfiguration } from '../../src/configuration/configuration.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Outcome } from '../../src/reconcile/outcome.ts';
 import type { Work } from '../../src/reconcile/reconcile.ts';
-import { defaultTiming } from '../../src/reconcile/timing.ts';
+import { defaultTiming } from '../../src/reconcile/apply/world.ts';
 import type { Seed } from '../../src/sandbox/seed.ts';
 import { allowEverything, manifest, ScopeWorld, workOf } from '../support/scope-world.ts';
 

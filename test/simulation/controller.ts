@@ -1,11 +1,10 @@
 import { reconciledKinds } from '../../src/kinds/registry.ts';
-import type { ApplyWorld } from '../../src/reconcile/apply/world.ts';
+import { type ApplyWorld, defaultTiming } from '../../src/reconcile/apply/world.ts';
 import type { Ledger, LedgerTransaction } from '../../src/ledger/ledger.ts';
 import { full } from '../../src/ledger/errors.ts';
 import { PortolanError } from '../../src/model/errors.ts';
 import { createRequestBudget } from '../../src/platform/budget.ts';
 import { createPlatformClient } from '../../src/platform/platform-client.ts';
-import { defaultTiming } from '../../src/reconcile/timing.ts';
 import type { Outcome } from '../../src/reconcile/outcome.ts';
 import { interactive } from '../../src/reconcile/policies/interactive.ts';
 import { type PassOptions, reconcile } from '../../src/reconcile/reconcile.ts';

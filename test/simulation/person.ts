@@ -1,7 +1,7 @@
 import { reconciledKinds } from '../../src/kinds/registry.ts';
 import { confirmByHand, retryByHand } from '../../src/reconcile/resolution/books-by-hand.ts';
 import { type Decision, resolveByHand } from '../../src/reconcile/resolution/resolve-by-hand.ts';
-import { defaultTiming } from '../../src/reconcile/timing.ts';
+import { defaultTiming } from '../../src/reconcile/apply/world.ts';
 import { PortolanError } from '../../src/model/errors.ts';
 import type { Intent } from '../../src/model/owned.ts';
 import type { ScopePlan } from '../../src/model/plan.ts';

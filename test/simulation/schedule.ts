@@ -8,7 +8,7 @@ import { differences } from './goal.ts';
 import { type LedgerHost, memoryHost } from './ledgers.ts';
 import { releaseHolds } from './person.ts';
 import { anySwarm, type Effect, type Plan, RandomPlan, type Script, scripted } from './perturbations.ts';
-import { defaultTiming } from '../../src/reconcile/timing.ts';
+import { defaultTiming } from '../../src/reconcile/apply/world.ts';
 import { FAILURES_MAX } from '../../src/plan/doubts.ts';
 import { anyPlatform, anyWishes, type Wishes } from './shop.ts';
 import { type Mutant, unchanged } from './mutant.ts';

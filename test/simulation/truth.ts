@@ -6,7 +6,7 @@ import type { Intent, OwnedObject } from '../../src/model/owned.ts';
 import type { Action } from '../../src/model/plan.ts';
 import type { PlatformRequest, PlatformResponse } from '../../src/platform/transport.ts';
 import { hashOf } from '../../src/platform/requests.ts';
-import { defaultTiming } from '../../src/reconcile/timing.ts';
+import { defaultTiming } from '../../src/reconcile/apply/world.ts';
 import type { Dialect } from '../../src/sandbox/wire.ts';
 import type { Decision } from '../../src/sandbox/handle.ts';
 import type { InstallRow, PortRow, RuleRow, SandboxState } from '../../src/sandbox/state.ts';

@@ -1,6 +1,6 @@
 import type { PlatformRequest, PlatformResponse, Transport } from '../../src/platform/transport.ts';
 import { TransportError } from '../../src/platform/transport.ts';
-import { defaultTiming } from '../../src/reconcile/timing.ts';
+import { defaultTiming } from '../../src/reconcile/apply/world.ts';
 import { Chance } from './chance.ts';
 import { type Answer, type ReadFault, readFaults, type WriteFault, writeFaults } from './faults.ts';
 import { classOf } from './perturbations.ts';

@@ -1,10 +1,9 @@
 import { shareLimits } from '../../src/plan/guard.ts';
 import { reconciledKinds } from '../../src/kinds/registry.ts';
-import { defaultTiming } from '../../src/reconcile/timing.ts';
+import { type ApplyWorld, defaultTiming } from '../../src/reconcile/apply/world.ts';
 import { interactive } from '../../src/reconcile/policies/interactive.ts';
 import { type PassOptions, reconcile, type Work } from '../../src/reconcile/reconcile.ts';
 import type { Outcome } from '../../src/reconcile/outcome.ts';
-import type { ApplyWorld } from '../../src/reconcile/apply/world.ts';
 import type { StoreAccess } from '../../src/kinds/reconciled.ts';
 import { MemoryStore, openMemoryLedger } from '../../src/ledger/memory.ts';
 import { resourceId } from '../../src/model/ids.ts';

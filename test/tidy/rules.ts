@@ -33,7 +33,6 @@ export const SPINE: Readonly<Record<string, 'all' | RegExp>> = {
   'src/plan/plan-scope.ts': 'all',
   'src/plan/budget.ts': /^guard[A-Z]/,
   'src/plan/guard.ts': /^(?:guard[A-Z]|tollOf$)/,
-  'src/plan/window-guard.ts': /^guard[A-Z]/,
   'src/reconcile/going-on.ts': 'all',
   'src/reconcile/guards.ts': 'all',
   'src/reconcile/observation.ts': 'all',

@@ -86,7 +86,7 @@ const FAULTS: readonly (readonly [what: string, path: string, text: string, rule
   [
     'a guard of windows of its own',
     'src/controller/a.ts',
-    "import { guardWindow } from '../plan/window-guard.ts';\nguardWindow();",
+    "import { guardWindow } from '../plan/guard.ts';\nguardWindow();",
     'spine',
   ],
   ['a budget of its own', 'src/server/a.ts', "import { guardBudget as g } from '../plan/budget.ts';\ng();", 'spine'],

@@ -1,8 +1,7 @@
 import { gone } from '../../ledger/errors.ts';
 import { fileExists } from '../../ledger/files.ts';
 import { readSerialMark } from '../../ledger/serial-file.ts';
-import type { Ledger } from '../../ledger/ledger.ts';
-import { noLedger } from '../../ledger/none.ts';
+import { type Ledger, noLedger } from '../../ledger/ledger.ts';
 import type { SqliteLedgerOptions } from '../../ledger/sqlite.ts';
 import { PortolanError } from '../../model/errors.ts';
 import { safeLine } from '../../model/text.ts';

@@ -1,4 +1,4 @@
-import type { ApplyWorld, WorldHooks } from '../../reconcile/apply/world.ts';
+import { type ApplyWorld, timingOf, type WorldHooks } from '../../reconcile/apply/world.ts';
 import type { StoreAccess } from '../../kinds/reconciled.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { groupByApplication } from '../../manifest/group.ts';
@@ -11,7 +11,6 @@ import type { PassOptions, Work } from '../../reconcile/reconcile.ts';
 import { workOf } from '../../reconcile/work.ts';
 import { createSharedReadings, type SharedReadings } from '../../reconcile/shared-readings.ts';
 import { survey, type Survey } from '../../reconcile/survey.ts';
-import { timingOf } from '../../reconcile/timing.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import { rememberCapabilities, rememberedCapabilities } from './capabilities.ts';

@@ -1,4 +1,4 @@
-import type { Windows } from '../../plan/window-guard.ts';
+import type { Windows } from '../../plan/guard.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Input } from './input.ts';
 

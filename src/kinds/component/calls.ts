@@ -4,8 +4,15 @@ import type { PortRecord } from '../../model/observed.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 import { unreachable } from '../../model/unreachable.ts';
 import type { WriteRequest } from '../../platform/writes.ts';
-import type { AppliedContext, KindCalls, Obstacle, ObstacleContext, Told, ToldContext } from '../calls.ts';
-import { refuseId } from '../told.ts';
+import {
+  type AppliedContext,
+  type KindCalls,
+  type Obstacle,
+  type ObstacleContext,
+  refuseId,
+  type Told,
+  type ToldContext,
+} from '../calls.ts';
 import type {
   CallContext,
   ObserveContext,
@@ -17,7 +24,7 @@ import type {
 } from '../reconciled.ts';
 import { observeWithdrawal } from '../http-gateway-rule/withdrawn.ts';
 import { formerValues } from './diff.ts';
-import { owesEndpoint } from './endpoint.ts';
+import { owesEndpoint } from './owed.ts';
 import { findComponent } from './identity.ts';
 import type { ComponentLive } from './live.ts';
 import type { ComponentSpec } from './spec.ts';

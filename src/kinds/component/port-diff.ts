@@ -9,7 +9,7 @@ import {
   type Readable,
   type StepProposal,
 } from '../reconciled.ts';
-import { closingEffects, openingEffects } from './rule-effects.ts';
+import { closingEffects, openingEffects } from './port-rules.ts';
 import type { PortSpec } from './spec.ts';
 import { type ComponentStep, portExists, portInner, portKey, portOuter, portProtocol, rulesEnabled } from './steps.ts';
 

@@ -1,11 +1,12 @@
 import type { ResourceId } from '../../model/ids.ts';
-import type { RuleRecord } from '../../model/observed.ts';
+import type { PortRecord, RuleRecord } from '../../model/observed.ts';
 import type { OwnedObject } from '../../model/owned.ts';
-import type { Resource } from '../../model/resource.ts';
+import type { DesiredState, Resource } from '../../model/resource.ts';
 import type { HttpGatewayRuleSpec } from '../http-gateway-rule/spec.ts';
 import { ruleKey } from '../http-gateway-rule/steps.ts';
 import type { Memory, Readable } from '../reconciled.ts';
 import type { ComponentContext } from './live.ts';
+import type { PortSpec } from './spec.ts';
 
 /** The rules on a port; none where rules cannot be read. */
 export function rulesOf(
@@ -91,4 +92,97 @@ function idsOf({ memory, source }: RuleSources, resource: ResourceId): readonly 
       ? [object.remoteId]
       : [],
   );
+}
+
+/**
+ * The rule that opens outer access of a port by being created, if one does.
+ *
+ * `open_outer` on an http port without rules makes the platform publish a default domain first. Where rules can be
+ * listed and the port's first rule is ours, that rule is posted with `whether_open` instead, and nothing else appears.
+ */
+export function openingRule(port: {
+  readonly component: string;
+  readonly serviceId: string;
+  readonly spec: PortSpec;
+  readonly live: PortRecord | undefined;
+  readonly rules: Readable<readonly RuleRecord[]>;
+  readonly siblings: DesiredState;
+  /** Outer access was closed only for a moment: it is opened again without waiting for any rule. */
+  readonly owesOuter: boolean;
+  readonly memory: Memory;
+}): ResourceId | undefined {
+  const { spec, live, rules, serviceId } = port;
+  if (port.owesOuter) return undefined;
+  if (!rules.readable || spec.outer !== true || live?.outer === true) return undefined;
+  if ((spec.protocol ?? live?.protocol) !== 'http') return undefined;
+  if (rules.value.some((rule) => rule.serviceId === serviceId && rule.port === spec.port)) return undefined;
+  const candidates: ResourceId[] = [];
+  const isListed = (id: string): boolean => rules.value.some(({ ruleId }) => ruleId === id);
+  for (const sibling of port.siblings.values()) {
+    if (sibling.kind !== 'HttpGatewayRule') continue;
+    const rule = sibling.spec as HttpGatewayRuleSpec;
+    if (rule.component !== port.component || rule.port !== spec.port) continue;
+    // A rule that is led here by an update opens nothing.
+    if (rulesOfResource(port.memory, sibling.id).some((id) => isListed(id))) continue;
+    const mode = sibling.annotations['portolan/reconcile'];
+    if (mode === undefined || mode === 'heal') candidates.push(sibling.id);
+  }
+  return candidates.sort()[0];
+}
+
+/** Ids of the rules that are on record for a manifest. */
+function rulesOfResource({ objects }: Memory, resource: ResourceId): readonly string[] {
+  return objects.flatMap((object) =>
+    object.kind === 'HttpGatewayRule' && object.resource === resource && object.remoteId !== null
+      ? [object.remoteId]
+      : [],
+  );
+}
+
+/** Returns what closing outer access does to the rules of a port: the platform disables them only on an http port. */
+export function closingEffects(
+  rules: Readable<readonly RuleRecord[]>,
+  serviceId: string,
+  { port, protocol }: PortRecord,
+): readonly string[] {
+  const active = rulesOf(rules, serviceId, port).filter((rule) => rule.outer);
+  return protocol === 'http'
+    ? ruleEffect(active, 'disables')
+    : ruleEffect(active, 'leaves', `active, because closing a ${protocol} port disables none`);
+}
+
+/** Returns what opening outer access does to the rules of a port: the platform enables them only on an http port. */
+export function openingEffects({
+  rules,
+  serviceId,
+  port,
+  protocol,
+  live,
+}: {
+  readonly rules: Readable<readonly RuleRecord[]>;
+  readonly serviceId: string;
+  readonly port: number;
+  /** What the port has when it is opened. */
+  readonly protocol: string;
+  /** The port before the steps of the plan. */
+  readonly live: PortRecord | undefined;
+}): readonly string[] {
+  const all = rulesOf(rules, serviceId, port);
+  const isOpenHttp = live?.outer === true && live.protocol === 'http';
+  if (protocol !== 'http') {
+    // Closed for a change from http, the port has no active rule left.
+    const inactive = all.filter((rule) => isOpenHttp || !rule.outer);
+    return ruleEffect(inactive, 'leaves', `inactive, because opening a ${protocol} port enables none`);
+  }
+  if (all.length > 0) return ruleEffect(isOpenHttp ? all.filter((rule) => !rule.outer) : all, 'enables');
+  if (rules.readable) return ['the platform creates a default rule on a domain of its own'];
+  return ['the platform may create a default rule on a domain of its own; this server does not list rules'];
+}
+
+/** `disables 2 rules: a.example.com/, b.example.com/api`; nothing where there are none. */
+export function ruleEffect(rules: readonly RuleRecord[], verb: string, how?: string): readonly string[] {
+  if (rules.length === 0) return [];
+  const names = rules.map((rule) => `${rule.domain}${rule.path || '/'}`).sort();
+  const counted = `${rules.length} ${rules.length === 1 ? 'rule' : 'rules'}`;
+  return [`${verb} ${counted}${how === undefined ? '' : ` ${how}`}: ${names.join(', ')}`];
 }

@@ -6,8 +6,7 @@ import { type HoldProposal, remembered } from '../reconciled.ts';
 import type { ComponentContext, ComponentProposal, ObservedComponent } from './live.ts';
 import { restoration } from './owed.ts';
 import { change, proposal, stepKey } from './port-diff.ts';
-import { rulesAlong, rulesOf, rulesOnRecord } from './port-rules.ts';
-import { closingEffects, ruleEffect } from './rule-effects.ts';
+import { closingEffects, ruleEffect, rulesAlong, rulesOf, rulesOnRecord } from './port-rules.ts';
 import { componentKey, portKey } from './steps.ts';
 
 /**

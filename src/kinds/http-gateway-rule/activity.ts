@@ -2,11 +2,11 @@ import { resourceId } from '../../model/ids.ts';
 import type { RuleRecord } from '../../model/observed.ts';
 import type { Resource } from '../../model/resource.ts';
 import type { ComponentSpec, PortSpec } from '../component/spec.ts';
-import { rulesEnabled } from '../component/steps.ts';
+import { portExists, portInner, portOuter, portProtocol, rulesEnabled } from '../component/steps.ts';
 import type { Difference, Need } from '../reconciled.ts';
 import { where } from './asserted.ts';
 import type { ObservedRule, RuleContext } from './live.ts';
-import { portNeeds } from './port-needs.ts';
+import type { HttpGatewayRuleSpec } from './spec.ts';
 
 /** The manifest's entry for the port that a rule leads to; undefined: no manifest manages the port. */
 export function portSpecOf({ resource: { spec }, siblings }: RuleContext): PortSpec | undefined {
@@ -64,4 +64,52 @@ function inactive({ resource: { spec } }: RuleContext, { port }: ObservedRule): 
     message: `${name} is inactive, so it answers no request, although outer access of port ${spec.port} is open. A change of the protocol to http while the port is open causes that, and so does an edit that leads an inactive rule here.`,
     remedy: `Write inner: true and outer: true for port ${spec.port} in Component/${spec.component}, so that Portolan opens it again, or close and open it in the console.`,
   };
+}
+
+/**
+ * What the port of a rule must be before the rule is created there, or led there.
+ * @param opens creating the rule opens outer access of its port.
+ */
+export function portNeeds(spec: HttpGatewayRuleSpec, { serviceId, port: live }: ObservedRule, opens: boolean): Need[] {
+  const { port } = spec;
+  const remedy = `List port ${port} in Component/${spec.component} with outer: true (and inner: true).`;
+  const exists: Need = {
+    condition: portExists(serviceId, port),
+    met: live !== undefined,
+    otherwise: {
+      code: 'rule/port-missing',
+      message: `rule ${where(spec)} needs port ${port} of Component/${spec.component}, which does not exist and is not going to be added`,
+      remedy,
+    },
+  };
+  if (opens) {
+    const inner: Need = {
+      condition: portInner(serviceId, port),
+      met: live?.inner === true,
+      otherwise: {
+        code: 'rule/inner-closed',
+        message: `rule ${where(spec)} would publish port ${port} of Component/${spec.component}, whose inner access is closed and is not going to be opened`,
+        remedy,
+      },
+    };
+    // The order of the protocol's change matters; that there is one does not.
+    const protocol: Need = {
+      condition: portProtocol(serviceId, port),
+      met: true,
+      otherwise: { code: '', message: '', remedy: '' },
+    };
+    return [exists, protocol, inner];
+  }
+  return [
+    exists,
+    {
+      condition: portOuter(serviceId, port),
+      met: live?.outer === true,
+      otherwise: {
+        code: 'rule/port-closed',
+        message: `rule ${where(spec)} needs outer access of port ${port} of Component/${spec.component}, which is closed and is not going to be opened`,
+        remedy,
+      },
+    },
+  ];
 }

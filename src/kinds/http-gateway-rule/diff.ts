@@ -2,10 +2,8 @@ import { resourceId } from '../../model/ids.ts';
 import type { RuleRecord } from '../../model/observed.ts';
 import { type OwnedObject, refusalOf } from '../../model/owned.ts';
 import type { Resource } from '../../model/resource.ts';
-import { openingRule } from '../component/opening-rule.ts';
+import { openingRule, ruleEffect, rulesOf } from '../component/port-rules.ts';
 import type { ComponentSpec } from '../component/spec.ts';
-import { rulesOf } from '../component/port-rules.ts';
-import { ruleEffect } from '../component/rule-effects.ts';
 import { portKey, portOuter, rulesEnabled } from '../component/steps.ts';
 import {
   type Difference,
@@ -19,14 +17,13 @@ import {
   type RawChange,
   type StepProposal,
 } from '../reconciled.ts';
-import { activityOf, portSpecOf } from './activity.ts';
+import { activityOf, portNeeds, portSpecOf } from './activity.ts';
 import { keyNeed } from './address.ts';
 import { asserted, assertedChanges, assertedFields, plain, recordingOf, where } from './asserted.ts';
 import { chooseCertificate, notTaken } from './certificate.ts';
 import { isSameRoute, ownerOf, presentOf, recordOf } from './identity.ts';
 import type { ObservedRule, RuleContext } from './live.ts';
 import { CREATE_AGAIN, owedBy } from './owed.ts';
-import { portNeeds } from './port-needs.ts';
 import { ruleKey, type RuleStep, type RuleWish } from './steps.ts';
 import { updateRule } from './update.ts';
 import { weightWarnings } from './weights.ts';

@@ -2,8 +2,8 @@ import { parseScopeKey } from '../../model/ids.ts';
 import type { Json } from '../../model/json.ts';
 import type { RuleRecord } from '../../model/observed.ts';
 import type { Memory, Resolution, ResolveContext } from '../reconciled.ts';
-import { unlikeSent, where } from './asserted.ts';
-import { ownerOf } from './identity.ts';
+import { hiddenFields, unlikeSent, where } from './asserted.ts';
+import { ownerOf, PROTOCOL_UNRECORDED } from './identity.ts';
 import { ruleKey, type RuleStep, type RuleWish } from './steps.ts';
 
 /**
@@ -86,3 +86,46 @@ function movedSince(sent: RuleWish, rules: readonly RuleRecord[], before: Readon
     why: `no rule has this key, but the port has ${fresh.length > 1 ? 'rules' : 'a rule'} that was not there before: ${named}. The request may have created it, with its address changed since`,
   };
 }
+
+/**
+ * An update in doubt. Repeating it does no harm, so there is nothing to decide, with one exception: where it gave the rule
+ * another address and the platform shows that address, the row follows. Otherwise, once git no longer names the rule, the
+ * move would look like somebody else's, and the rule would stay for ever.
+ */
+export async function resolveUpdate(
+  { ruleId, rule: sent, asserted }: Extract<RuleStep, { type: 'update' }>,
+  { reader, memory, intent }: ResolveContext,
+): Promise<Resolution> {
+  const prior = memory.objects.find((object) => object.uid === intent.uid);
+  const key = ruleKey(sent);
+  const isMove = prior?.remoteId === ruleId && prior.origin !== 'observed' && prior.naturalKey !== key;
+  if (!isMove || memory.objects.some(({ naturalKey }) => naturalKey === key)) return comparedAgain;
+  const rules = await reader.rules();
+  const present = rules.readable ? rules.value.find((rule) => rule.ruleId === ruleId) : undefined;
+  if (present === undefined || ruleKey(present) !== key) return comparedAgain;
+  const { naturalKey, remoteId, remoteAux, origin, state, lastApplied, obligation } = prior;
+  const { [PROTOCOL_UNRECORDED]: _unrecorded, ...aux } = remoteAux;
+  const hidden = hiddenFields(asserted);
+  const shown = Object.entries(asserted).filter(([name]) => hidden[name] === undefined);
+  return {
+    type: 'applied',
+    recording: {
+      naturalKey: key,
+      replaces: naturalKey,
+      remoteId,
+      remoteAux: { ...aux, serviceId: sent.serviceId },
+      origin,
+      state,
+      // Of what no answer shows, nothing proves that it was taken: it keeps what was applied before.
+      lastApplied: { ...lastApplied, ...Object.fromEntries(shown) },
+      obligation,
+    },
+    evidence: `rule ${ruleId} has the address that was sent`,
+  };
+}
+
+/** What is said of a write that may be repeated. */
+export const comparedAgain: Resolution = {
+  type: 'superseded',
+  evidence: 'a repetition does no harm; the rules are read and compared again',
+};

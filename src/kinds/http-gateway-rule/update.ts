@@ -26,7 +26,7 @@ import { isMasked, presentValue, ruleFields } from './fields.ts';
 import { keyFree } from './identity.ts';
 import type { ObservedRule, RuleContext } from './live.ts';
 import { stillOwed } from './owed.ts';
-import { portNeeds } from './port-needs.ts';
+import { portNeeds } from './activity.ts';
 import { isImmutable, type Recreation, recreateRule } from './recreate.ts';
 import type { HttpGatewayRuleSpec } from './spec.ts';
 import { ruleKey, type RuleStep, type RuleWish } from './steps.ts';

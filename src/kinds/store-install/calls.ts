@@ -5,8 +5,7 @@ import { PortolanError } from '../../model/errors.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 import { unreachable } from '../../model/unreachable.ts';
 import type { WriteRequest } from '../../platform/writes.ts';
-import type { AppliedContext, KindCalls, Told, ToldContext } from '../calls.ts';
-import { badId, refuseId } from '../told.ts';
+import { type AppliedContext, badId, type KindCalls, refuseId, type Told, type ToldContext } from '../calls.ts';
 import {
   type CallContext,
   type ObserveContext,
@@ -17,9 +16,8 @@ import {
 } from '../reconciled.ts';
 import { buildMark, isBuilding, readBuilds } from './builds.ts';
 import { formerOf, isAwaiting } from './diff.ts';
-import { obstacle, preimage, resolve, since } from './evidence.ts';
+import { groupsOf, obstacle, preimage, recordInstall, recordUpgrade, resolve, since } from './evidence.ts';
 import type { InstallLive } from './live.ts';
-import { groupsOf, recordInstall, recordUpgrade } from './recordings.ts';
 import type { StoreInstallSpec } from './spec.ts';
 import { installKey, type InstallStep } from './steps.ts';
 

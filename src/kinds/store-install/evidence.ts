@@ -1,13 +1,19 @@
 import { shownInstall } from './requests.ts';
-import type { Json } from '../../model/json.ts';
+import type { Json, JsonObject } from '../../model/json.ts';
 import type { ComponentRecord } from '../../model/observed.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 import type { AppliedContext, KnownSince, Obstacle, ObstacleContext } from '../calls.ts';
-import type { InstalledComponent } from '../component/identity.ts';
-import { type InstalledCopy, type Memory, remembered, type Resolution, type ResolveContext } from '../reconciled.ts';
+import { componentMemory, type InstalledComponent } from '../component/identity.ts';
+import {
+  type InstalledCopy,
+  type Memory,
+  type Recording,
+  remembered,
+  type Resolution,
+  type ResolveContext,
+} from '../reconciled.ts';
 import { type ApplicationState, asked, type InstallLive } from './live.ts';
 import { buildMark } from './builds.ts';
-import { groupsOf, recordInstall, recordUpgrade } from './recordings.ts';
 import { installKey, type InstallStep } from './steps.ts';
 
 /** What an intent keeps of the application as it was before the request. */
@@ -277,4 +283,46 @@ export function since(
     total: components.length,
     besides: `while model ${step.modelId} was installed as install group ${newest}, ${strangers === 1 ? '1 component appeared that is' : `${strangers} components appeared that are`} not of it`,
   };
+}
+
+/** The row of an install of ours with its components, so that `from:` finds them. */
+export function recordInstall(
+  step: Extract<InstallStep, { type: 'install' }>,
+  components: readonly ComponentRecord[],
+  aux: JsonObject,
+): Recording {
+  const groups = groupsOf(components);
+  return {
+    naturalKey: installKey(step.name),
+    remoteId: groups.length === 1 ? String(groups[0]) : null,
+    remoteAux: { components: components.map(componentMemory), ...aux },
+    origin: 'created',
+    state: 'present',
+    lastApplied: { store: step.store, modelId: step.modelId, modelVersion: step.modelVersion, build: step.build },
+    obligation: null,
+  };
+}
+
+/** The row of an install of ours after an upgrade: the ledger alone knows the version, the server reports the old one. */
+export function recordUpgrade(
+  step: Extract<InstallStep, { type: 'upgrade' }>,
+  prior: OwnedObject | undefined,
+  aux: JsonObject,
+): Recording {
+  return {
+    naturalKey: installKey(step.name),
+    remoteId: prior?.remoteId ?? null,
+    remoteAux: { ...prior?.remoteAux, ...aux },
+    origin: prior?.origin ?? 'created',
+    state: 'present',
+    lastApplied: { ...prior?.lastApplied, modelVersion: step.modelVersion },
+    obligation: null,
+  };
+}
+
+/** The install groups that components belong to, in ascending order. */
+export function groupsOf(components: readonly ComponentRecord[]): number[] {
+  return [
+    ...new Set(components.flatMap((component) => (component.installGroupId ? [component.installGroupId] : []))),
+  ].sort((left, right) => left - right);
 }

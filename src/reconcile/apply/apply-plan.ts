@@ -11,7 +11,7 @@ import type { Action, ScopePlan } from '../../model/plan.ts';
 import type { DesiredState } from '../../model/resource.ts';
 import { PortolanError } from '../../model/errors.ts';
 import { execute, type Execution, OutcomeNotRecorded } from './execute.ts';
-import type { Membership } from './membership.ts';
+import type { Membership } from '../membership.ts';
 import { scopeFreeMs, settleWindowMs } from '../resolution/settle.ts';
 import type { ActionResult, SkipReason } from '../../plan/result.ts';
 import type { ApplyWorld } from './world.ts';

@@ -9,7 +9,7 @@ import type { Intent, OwnedObject, Refused } from '../../model/owned.ts';
 import type { Action } from '../../model/plan.ts';
 import type { Resource } from '../../model/resource.ts';
 import { unreachable } from '../../model/unreachable.ts';
-import { withFailure } from '../../plan/failures.ts';
+import { withFailure } from '../../plan/doubts.ts';
 import { writeRequest } from '../../platform/requests.ts';
 import {
   type AnswerSummary,

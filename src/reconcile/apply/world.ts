@@ -7,8 +7,9 @@ import type { PlatformClient } from '../../platform/client.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { ActionResult } from '../../plan/result.ts';
+import type { Settings } from '../../configuration/settings/spec.ts';
 
-/** How long what is believed. All settings; the defaults are in `reconcile/timing.ts`. */
+/** How long what is believed. All settings; the defaults are below. */
 export interface Timing {
   /** After an ambiguous write, nothing is concluded before this: target-state writes, creations, installs. */
   readonly settleTargetStateMs: number;
@@ -59,3 +60,23 @@ export type WorldHooks = Pick<ApplyWorld, 'emit' | 'stopRequested'>;
 
 /** For plans that are not carried out. */
 export const silentHooks: WorldHooks = { emit() {}, stopRequested: () => undefined };
+
+/** The defaults; the operator's Settings and tests have others. Reasons: a real server gives a request up after about 75 s. */
+export const defaultTiming: Timing = {
+  settleTargetStateMs: 90_000,
+  settleCreationMs: 5 * 60_000,
+  settleInstallMs: 20 * 60_000,
+  observationMaxAgeMs: 5_000,
+  absenceApartMs: 2_000,
+  sendWithinMs: 2_000,
+};
+
+/** The operator's settle windows over the defaults. */
+export function timingOf({ settle }: Settings): Timing {
+  return {
+    ...defaultTiming,
+    settleTargetStateMs: settle.targetStateMs,
+    settleCreationMs: settle.creationMs,
+    settleInstallMs: settle.installMs,
+  };
+}

@@ -2,17 +2,16 @@ import { transaction } from '../apply/journal.ts';
 import type { ApplyWorld } from '../apply/world.ts';
 import type { Action, ScopePlan } from '../../model/plan.ts';
 import { expensesOf } from '../../plan/budget.ts';
-import type { GuardLimits } from '../../plan/guard.ts';
+import { closedWindow, type GuardLimits } from '../../plan/guard.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type { Refusal } from '../../plan/refusal.ts';
-import { closedWindow } from '../../plan/window-guard.ts';
-import { approvalOf, exactApprovalOf } from '../approval.ts';
+import type { Refusal } from '../../plan/result.ts';
 import { guardPlan } from '../guards.ts';
 import type { Outcome } from '../outcome.ts';
 import { type Next, type PassPolicy, type Reservation, unlimited } from '../policy.ts';
 import { unusedOf } from '../removal-budget.ts';
 import type { Prepared } from '../work.ts';
 import type { BudgetOfRun } from './run.ts';
+import { isSameAction } from '../../plan/difference.ts';
 
 /** How often an install that must come to run is looked at. */
 const LOOK_EVERY_MS = 2_000;
@@ -123,4 +122,24 @@ function hasFailed(outcome: Outcome | undefined, { id }: Action): boolean {
   return (
     outcome?.type === 'ended' && outcome.results.some((result) => result.action.id === id && result.status === 'failed')
   );
+}
+
+/** What a person who saw this plan agreed to: its actions, and what its deferred ones become. */
+export function approvalOf(plan: ScopePlan): (action: Action) => boolean {
+  const actions = new Set(plan.actions.map((action) => action.id));
+  const deferred = new Set(plan.deferred.map((entry) => entry.resource));
+  return (action) => actions.has(action.id) || (deferred.has(action.resource) && !action.prune);
+}
+
+/**
+ * As `approvalOf`, for a plan that was agreed to as a whole: an action that a later look finds with another value before,
+ * or with another id, is not the one that was agreed to.
+ */
+export function exactApprovalOf(plan: ScopePlan): (action: Action) => boolean {
+  const named = approvalOf(plan);
+  const actions = new Map(plan.actions.map((action) => [action.id, action]));
+  return (action) => {
+    const agreed = actions.get(action.id);
+    return named(action) && (agreed === undefined || isSameAction(agreed, action));
+  };
 }

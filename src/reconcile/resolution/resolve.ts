@@ -9,7 +9,7 @@ import type { DesiredState, Resource } from '../../model/resource.ts';
 import { asksToWait } from '../../platform/classifier.ts';
 import { type AnswerSummary, answerText } from '../../platform/verdict.ts';
 import type { DoubtfulIntent } from '../../plan/draft.ts';
-import { withFailure } from '../../plan/failures.ts';
+import { withFailure } from '../../plan/doubts.ts';
 import { bareObject, isNews, type ObjectPlace, recordedObject, toObject, transaction } from '../apply/journal.ts';
 import { scopeFreeMs, settleWindow, settlingOf, windowLeftMs } from './settle.ts';
 import type { ApplyWorld } from '../apply/world.ts';

@@ -1,7 +1,7 @@
 import { canonicalJson, type JsonObject } from '../../../src/model/json.ts';
 import type { Hold } from '../../../src/model/plan.ts';
 import type { HttpGatewayRuleSpec } from '../../../src/kinds/http-gateway-rule/spec.ts';
-import { defaultTiming } from '../../../src/reconcile/timing.ts';
+import { defaultTiming } from '../../../src/reconcile/apply/world.ts';
 import type { RuleRow } from '../../../src/sandbox/state.ts';
 import type { World } from '../world.ts';
 import {

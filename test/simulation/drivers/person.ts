@@ -2,7 +2,7 @@ import { reconciledKinds } from '../../../src/kinds/registry.ts';
 import { PortolanError } from '../../../src/model/errors.ts';
 import type { Intent } from '../../../src/model/owned.ts';
 import { type Decision, resolveByHand } from '../../../src/reconcile/resolution/resolve-by-hand.ts';
-import { defaultTiming } from '../../../src/reconcile/timing.ts';
+import { defaultTiming } from '../../../src/reconcile/apply/world.ts';
 import type { ByHand } from '../actors.ts';
 import { isPending } from '../books.ts';
 import { undecidableRule } from '../causes/doubts.ts';

@@ -1,7 +1,7 @@
 import type { Intent } from '../../../src/model/owned.ts';
 import { hashOf } from '../../../src/platform/requests.ts';
 import type { PlatformRequest } from '../../../src/platform/transport.ts';
-import { defaultTiming } from '../../../src/reconcile/timing.ts';
+import { defaultTiming } from '../../../src/reconcile/apply/world.ts';
 import type { Decision } from '../../../src/sandbox/handle.ts';
 import type { RuleRow } from '../../../src/sandbox/state.ts';
 import { type Sent, sentNow } from '../truth.ts';

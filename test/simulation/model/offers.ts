@@ -1,6 +1,6 @@
 import type { PlatformRequest, PlatformResponse } from '../../../src/platform/transport.ts';
 import { TransportError } from '../../../src/platform/transport.ts';
-import { defaultTiming } from '../../../src/reconcile/timing.ts';
+import { defaultTiming } from '../../../src/reconcile/apply/world.ts';
 import type { Sender } from '../drivers/surroundings.ts';
 import { classOf } from '../perturbations.ts';
 import type { Decision } from '../../../src/sandbox/handle.ts';

@@ -12,7 +12,7 @@ import { readConfiguration } from '../../session/configuration.ts';
 import { EXIT } from '../../session/exit-codes.ts';
 import { createLog } from '../../session/logging.ts';
 import { configOption, logFormatOption, logLevelOption, outputOption } from '../../session/options.ts';
-import { timingOf } from '../../../reconcile/timing.ts';
+import { timingOf } from '../../../reconcile/apply/world.ts';
 import { openPlatforms, type Platforms } from '../../session/platforms.ts';
 import { reportProblems } from '../../session/problems.ts';
 import { ledgerFileOption, writingLedger } from './opening.ts';

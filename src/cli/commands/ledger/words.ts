@@ -8,13 +8,12 @@ import type { Terminal } from '../../terminal/terminal.ts';
 import { displayWidth } from '../../terminal/text.ts';
 import type { LedgerOptions } from './opening.ts';
 import { type Settling, settlingOf, windowLeftMs } from '../../../reconcile/resolution/settle.ts';
-import type { Timing } from '../../../reconcile/apply/world.ts';
+import { type Timing, timingOf } from '../../../reconcile/apply/world.ts';
 import type { Action } from '../../../model/plan.ts';
 import { unreachable } from '../../../model/unreachable.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Surroundings } from '../../session/command.ts';
 import { readConfiguration } from '../../session/configuration.ts';
-import { timingOf } from '../../../reconcile/timing.ts';
 
 /** `2026-11-20T13:51:46Z` */
 export function instant(ms: EpochMs): string {
