@@ -17,7 +17,8 @@ export const LIMIT_DEFAULT = 100;
 export const LIMIT_MAX = 1_000;
 
 /**
- * @param items sorted by `keyOf`, by code units; keys are unique.
+ * Sorts by `keyOf`, by code units.
+ * @param items with unique keys.
  * @param list names the list, so that a cursor of another is refused.
  */
 export function pageOf<Item>(
@@ -27,7 +28,8 @@ export function pageOf<Item>(
   { limit, cursor }: PageQuery,
 ): Page<Item> {
   const after = cursor === undefined ? undefined : keyOfCursor(list, cursor);
-  const rest = after === undefined ? items : items.filter((item) => keyOf(item) > after);
+  const sorted = items.toSorted((left, right) => (keyOf(left) < keyOf(right) ? -1 : 1));
+  const rest = after === undefined ? sorted : sorted.filter((item) => keyOf(item) > after);
   const page = rest.slice(0, limit);
   const last = page.at(-1);
   return { items: page, nextCursor: rest.length > limit && last !== undefined ? cursorOf(list, keyOf(last)) : null };

@@ -1,8 +1,8 @@
 const WORDS: Readonly<Record<string, string>> = {
-  '0': 'editing',
-  '1': 'enabled',
-  '2': 'disabled',
-  '3': 'under maintenance',
+  0: 'editing',
+  1: 'enabled',
+  2: 'disabled',
+  3: 'under maintenance',
 };
 
 /** A region's status in words. Only `1` takes changes; whatever the platform may say besides is shown as it came. */

@@ -78,34 +78,24 @@ class Asking {
   }
 
   async ask(path: string, expect: string, options: Options): Promise<Readonly<Record<string, unknown>>> {
-    const { clock, signal } = this.#surroundings;
-    const stop = new AbortController();
-    const end = (): void => stop.abort(signal.reason);
-    signal.addEventListener('abort', end, { once: true });
-    if (signal.aborted) end();
-    clock.sleep(ANSWER_MS, stop.signal).then(
+    const { stop, end } = this.#stoppable();
+    this.#surroundings.clock.sleep(ANSWER_MS, stop.signal).then(
       () => stop.abort(new Error(`no answer within ${ANSWER_MS / 1000} s`)),
       () => {}, // It answered.
     );
     try {
       const response = await this.#http(path, { ...options, signal: stop.signal });
-      const text = await response.text();
-      return understood(this.#url, response, text, expect);
+      return understood(this.#url, response, await response.text(), expect);
     } catch (error) {
-      if (error instanceof PortolanError) throw error;
-      throw unreachableServer(this.#url, stop.signal.aborted ? stop.signal.reason : error);
+      throw this.#failure(error, stop.signal);
     } finally {
-      signal.removeEventListener('abort', end);
-      stop.abort(new Error('it answered'));
+      end();
     }
   }
 
   async *stream(searchParams: Record<string, string | number>): AsyncIterable<ServerSentEvent> {
-    const { clock, signal } = this.#surroundings;
-    const stop = new AbortController();
-    const end = (): void => stop.abort(signal.reason);
-    signal.addEventListener('abort', end, { once: true });
-    if (signal.aborted) end();
+    const { clock } = this.#surroundings;
+    const { stop, end } = this.#stoppable();
     let heardMs = clock.monotonic();
     void (async () => {
       while (!stop.signal.aborted) {
@@ -126,12 +116,31 @@ class Asking {
         if (event.data !== '') yield event;
       }
     } catch (error) {
-      if (error instanceof PortolanError) throw error;
-      throw unreachableServer(this.#url, stop.signal.aborted ? stop.signal.reason : error);
+      throw this.#failure(error, stop.signal);
     } finally {
-      signal.removeEventListener('abort', end);
-      stop.abort(new Error('the stream is over'));
+      end();
     }
+  }
+
+  /** Stops with the command; `end` ends its timers. */
+  #stoppable(): { readonly stop: AbortController; end(): void } {
+    const { signal } = this.#surroundings;
+    const stop = new AbortController();
+    const interrupt = (): void => stop.abort(signal.reason);
+    signal.addEventListener('abort', interrupt, { once: true });
+    if (signal.aborted) interrupt();
+    return {
+      stop,
+      end: () => {
+        signal.removeEventListener('abort', interrupt);
+        stop.abort(new Error('it is over'));
+      },
+    };
+  }
+
+  #failure(error: unknown, signal: AbortSignal): PortolanError {
+    if (error instanceof PortolanError) return error;
+    return unreachableServer(this.#url, signal.aborted ? signal.reason : error);
   }
 }
 

@@ -1,9 +1,8 @@
-import type { ApplicationStatus, ApplicationSummary, Condition, ResourceStatus } from '../../model/status.ts';
+import type { ApplicationStatus, ApplicationSummary, ResourceStatus } from '../../model/status.ts';
+import { ref } from '../../model/schema-words.ts';
 import { pageOf, type PageQuery } from '../paging.ts';
 import { json, type Route } from '../route.ts';
-import { pageSchema, ref } from '../../model/schema-words.ts';
-import { conditionQuery, type Filter, filterOf, labelQuery, pageQuery } from './queries.ts';
-import { applicationNamed } from './applications-named.ts';
+import { applicationNamed, conditionQuery, filterOf, labelQuery, pageQuery, partOf } from './queries.ts';
 
 type ListQuery = PageQuery & { readonly condition?: readonly string[]; readonly label?: readonly string[] };
 
@@ -13,40 +12,26 @@ function summaryOf({ resources, pending: _, ...standing }: ApplicationStatus): A
     ...standing,
     resources: {
       total: resources.length,
-      notReady: count(({ conditions }) => !isReady(conditions)),
+      notReady: count(
+        ({ conditions }) => !conditions.some(({ type, status }) => type === 'Ready' && status === 'True'),
+      ),
       drifted: count(({ drift }) => drift !== null),
       held: count(({ holds }) => holds.length > 0),
     },
   };
 }
 
-function isReady(conditions: readonly Condition[]): boolean {
-  return conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
-}
-
-function byId<Item extends { readonly id: string }>(items: readonly Item[]): Item[] {
-  return items.toSorted((left, right) => (left.id < right.id ? -1 : left.id > right.id ? 1 : 0));
-}
-
-function matches(
-  { conditions: wanted, labels: wantedLabels }: Filter,
-  conditions: readonly Condition[],
-  labels: ApplicationStatus['labels'],
-) {
-  const hasLabels = wantedLabels.every(({ key, value }) =>
-    value === undefined ? Object.hasOwn(labels, key) : Object.hasOwn(labels, key) && labels[key] === value,
-  );
-  return (
-    hasLabels &&
-    wanted.every(({ type, status, isNot }) => {
-      // A condition that was never set is as good as unknown.
-      const is = conditions.find((condition) => condition.type === type)?.status ?? 'Unknown';
-      return (is === status) !== isNot;
-    })
-  );
-}
-
 const listQuery = { ...pageQuery, condition: conditionQuery, label: labelQuery };
+
+/** A page of the resources of these applications; labels are those of their application. */
+function resourcesPage(list: string, applications: readonly ApplicationStatus[], query: unknown) {
+  const { condition, label, ...page } = query as ListQuery;
+  const isWanted = filterOf(condition, label);
+  const found = applications.flatMap(({ resources, labels }) =>
+    resources.filter(({ conditions }) => isWanted({ conditions, labels })),
+  );
+  return json(pageOf(list, found, ({ id }) => id, page));
+}
 
 export const applicationRoutes: readonly Route[] = [
   {
@@ -56,15 +41,11 @@ export const applicationRoutes: readonly Route[] = [
     summary: 'Applications by id, without their resources.',
     access: 'viewer',
     query: listQuery,
-    answers: { 200: { description: 'A part of the list.', schema: pageSchema('ApplicationSummary') } },
+    answers: partOf('ApplicationSummary'),
     handle: ({ query }, { api }) => {
-      const { limit, cursor, condition, label } = query as ListQuery;
-      const filter = filterOf(condition, label);
-      const found = byId(api.applications()).filter(({ conditions, labels }) => matches(filter, conditions, labels));
-      const page = pageOf('applications', found, ({ id }) => id, {
-        limit,
-        ...(cursor === undefined ? {} : { cursor }),
-      });
+      const { condition, label, ...paging } = query as ListQuery;
+      const found = api.applications().filter(filterOf(condition, label));
+      const page = pageOf('applications', found, ({ id }) => id, paging);
       return json({ ...page, items: page.items.map(summaryOf) });
     },
   },
@@ -84,14 +65,8 @@ export const applicationRoutes: readonly Route[] = [
     summary: 'Resources of one application, by id.',
     access: 'viewer',
     query: { ...pageQuery, condition: conditionQuery },
-    answers: { 200: { description: 'A part of the list.', schema: pageSchema('Resource') } },
-    handle: ({ params, query }, { api }) => {
-      const { condition, ...page } = query as ListQuery;
-      const filter = filterOf(condition, undefined);
-      const { resources, labels } = applicationNamed(api, params['name']);
-      const found = byId(resources).filter(({ conditions }) => matches(filter, conditions, labels));
-      return json(pageOf('resources', found, ({ id }) => id, page));
-    },
+    answers: partOf('Resource'),
+    handle: ({ params, query }, { api }) => resourcesPage('resources', [applicationNamed(api, params['name'])], query),
   },
   {
     method: 'GET',
@@ -100,14 +75,7 @@ export const applicationRoutes: readonly Route[] = [
     summary: 'Resources of all applications, by id; labels are those of their application.',
     access: 'viewer',
     query: listQuery,
-    answers: { 200: { description: 'A part of the list.', schema: pageSchema('Resource') } },
-    handle: ({ query }, { api }) => {
-      const { condition, label, ...page } = query as ListQuery;
-      const filter = filterOf(condition, label);
-      const found = api
-        .applications()
-        .flatMap(({ resources, labels }) => resources.filter(({ conditions }) => matches(filter, conditions, labels)));
-      return json(pageOf('all-resources', byId(found), ({ id }) => id, page));
-    },
+    answers: partOf('Resource'),
+    handle: ({ query }, { api }) => resourcesPage('all-resources', api.applications(), query),
   },
 ];

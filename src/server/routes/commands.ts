@@ -1,12 +1,10 @@
 import type { ControllerApi } from '../../controller/api.ts';
 import { ONE_LINE_PATTERN } from '../../kinds/schema.ts';
 import type { ResourceId } from '../../model/ids.ts';
-import type { JsonObject } from '../../model/json.ts';
+import { arrayOf, described, objectOf, ref, string, text } from '../../model/schema-words.ts';
 import { json, type Route } from '../route.ts';
-import { arrayOf, objectOf, ref, text } from '../../model/schema-words.ts';
-import { applicationNamed } from './applications-named.ts';
+import { applicationNamed } from './queries.ts';
 
-const asNow = { 200: { description: 'How the application stands now.', schema: ref('Application') } };
 const asked = {
   202: {
     description: 'It was asked for; events tell how it goes.',
@@ -14,14 +12,37 @@ const asked = {
   },
 };
 
-function statusOf(api: ControllerApi, id: ResourceId) {
-  return json(api.application(id));
+/** A JSON body with one text. */
+function bodyOf(name: string, description: string, rules: { readonly [rule: string]: number | string }) {
+  const properties = { [name]: string(description, rules) };
+  return {
+    type: 'json',
+    schema: { type: 'object', additionalProperties: false, required: [name], properties },
+  } as const;
 }
 
-/** A JSON body with these fields, all of them and no others. */
-function bodyOf(properties: JsonObject) {
-  const required = Object.keys(properties);
-  return { type: 'json', schema: { type: 'object', additionalProperties: false, required, properties } } as const;
+const reason = { minLength: 1, maxLength: 1000, pattern: ONE_LINE_PATTERN };
+
+/** Something that a person asks of one application, and that is in force when it is answered. */
+function command(
+  verb: 'suspend' | 'resume' | 'approve',
+  { summary, operationId, body }: Pick<Route, 'summary' | 'operationId' | 'body'>,
+  carryOut: (api: ControllerApi, id: ResourceId, by: string, body: Readonly<Record<string, string>>) => Promise<void>,
+): Route {
+  return {
+    method: 'POST',
+    path: `/api/v1/applications/{name}/${verb}`,
+    operationId,
+    summary,
+    access: 'operator',
+    ...(body === undefined ? {} : { body }),
+    answers: { 200: { description: 'How the application stands now.', schema: ref('Application') } },
+    handle: async (call, { api }) => {
+      const { id } = applicationNamed(api, call.params['name']);
+      await carryOut(api, id, call.by, call.body as Readonly<Record<string, string>>);
+      return json(api.application(id));
+    },
+  };
 }
 
 export const commandRoutes: readonly Route[] = [
@@ -51,92 +72,53 @@ export const commandRoutes: readonly Route[] = [
       return json({ syncing: api.applications().map(({ id }) => id) }, 202);
     },
   },
-  {
-    method: 'POST',
-    path: '/api/v1/applications/{name}/suspend',
-    operationId: 'suspendApplication',
-    summary: 'Writes nothing for the application until it is resumed.',
-    access: 'operator',
-    body: bodyOf({
-      reason: {
-        type: 'string',
-        minLength: 1,
-        maxLength: 1000,
-        pattern: ONE_LINE_PATTERN,
-        description: 'Why, for whoever finds it suspended.',
-      },
-    }),
-    answers: asNow,
-    handle: async ({ params, body, by }, { api }) => {
-      const { id } = applicationNamed(api, params['name']);
-      await api.suspend(id, by, (body as { readonly reason: string }).reason);
-      return statusOf(api, id);
+  command(
+    'suspend',
+    {
+      operationId: 'suspendApplication',
+      summary: 'Writes nothing for the application until it is resumed.',
+      body: bodyOf('reason', 'Why, for whoever finds it suspended.', reason),
     },
-  },
-  {
-    method: 'POST',
-    path: '/api/v1/applications/{name}/resume',
-    operationId: 'resumeApplication',
-    summary: 'Goes on with a suspended application.',
-    access: 'operator',
-    answers: asNow,
-    handle: async ({ params, by }, { api }) => {
-      const { id } = applicationNamed(api, params['name']);
-      await api.resume(id, by);
-      return statusOf(api, id);
-    },
-  },
-  {
-    method: 'POST',
-    path: '/api/v1/applications/{name}/approve',
-    operationId: 'approvePlan',
-    summary: 'Lets through the one plan that a guard refused, by its digest.',
-    access: 'operator',
-    body: bodyOf({
-      digest: {
-        type: 'string',
+    (api, id, by, body) => api.suspend(id, by, body['reason'] ?? ''),
+  ),
+  command(
+    'resume',
+    { operationId: 'resumeApplication', summary: 'Goes on with a suspended application.' },
+    (api, id, by) => api.resume(id, by),
+  ),
+  command(
+    'approve',
+    {
+      operationId: 'approvePlan',
+      summary: 'Lets through the one plan that a guard refused, by its digest.',
+      body: bodyOf('digest', 'As the plan and the status show it.', {
         minLength: 8,
         maxLength: 128,
         pattern: '^[0-9a-f]+$',
-        description: 'As the plan and the status show it.',
-      },
-    }),
-    answers: asNow,
-    handle: async ({ params, body, by }, { api }) => {
-      const { id } = applicationNamed(api, params['name']);
-      await api.approve(id, (body as { readonly digest: string }).digest, by);
-      return statusOf(api, id);
+      }),
     },
-  },
+    (api, id, by, body) => api.approve(id, body['digest'] ?? '', by),
+  ),
   {
     method: 'POST',
     path: '/api/v1/platforms/{name}/rebind',
     operationId: 'rebindPlatform',
     summary: 'Binds the ledger to the present URL of a platform, and to its regions at their next use.',
     access: 'admin',
-    body: bodyOf({
-      reason: {
-        type: 'string',
-        minLength: 1,
-        maxLength: 1000,
-        pattern: ONE_LINE_PATTERN,
-        description: 'Why the platform is the same one, for the history.',
-      },
-    }),
+    body: bodyOf('reason', 'Why the platform is the same one, for the history.', reason),
     answers: {
       200: {
         description: 'The ledger is bound to this URL now.',
         schema: objectOf('The binding.', {
           platform: text,
           url: text,
-          before: { type: ['string', 'null'], description: 'The former URL; null: there was none.' },
+          before: described({ type: ['string', 'null'] }, 'The former URL; null: there was none.'),
         }),
       },
     },
     handle: async ({ params, body, by }, { api }) => {
       const platform = params['name'] ?? '';
-      const { url, before } = await api.rebind(platform, by, (body as { readonly reason: string }).reason);
-      return json({ platform, url, before });
+      return json({ platform, ...(await api.rebind(platform, by, (body as { readonly reason: string }).reason)) });
     },
   },
 ];

@@ -3,7 +3,7 @@ import type { ResourceId } from '../../model/ids.ts';
 import { problem } from '../problem.ts';
 import { json, type Route } from '../route.ts';
 import { ref } from '../../model/schema-words.ts';
-import { applicationNamed } from './applications-named.ts';
+import { applicationNamed } from './queries.ts';
 
 /** Manifests in a request; their number and size are bounded by the size of the body as well. */
 const FILES_MAX = 10_000;

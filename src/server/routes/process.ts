@@ -1,4 +1,4 @@
-import { problem, RequestProblem } from '../problem.ts';
+import { refusal } from '../problem.ts';
 import { json, type Route } from '../route.ts';
 import { ref } from '../../model/schema-words.ts';
 
@@ -23,13 +23,11 @@ export const processRoutes: readonly Route[] = [
     handle: (_, { health }) => {
       const { lagMs, isAlive } = health.lag();
       if (isAlive) return json({ status: 'ok', lagMs });
-      throw new RequestProblem(
-        problem(503, {
-          code: 'server/stuck',
-          detail: `The process did nothing for ${lagMs} ms.`,
-          remedy: 'Restart it: what was in flight is recorded.',
-        }),
-      );
+      throw refusal(503, {
+        code: 'server/stuck',
+        detail: `The process did nothing for ${lagMs} ms.`,
+        remedy: 'Restart it: what was in flight is recorded.',
+      });
     },
   },
   {

@@ -1,5 +1,10 @@
-import type { Condition, ConditionType } from '../../model/status.ts';
+import type { ControllerApi } from '../../controller/api.ts';
+import { nearest } from '../../manifest/suggest.ts';
+import { pageSchema } from '../../model/schema-words.ts';
+import type { ApplicationDetails } from '../../model/status.ts';
 import { LIMIT_DEFAULT, LIMIT_MAX } from '../paging.ts';
+import { refusal } from '../problem.ts';
+import type { Route } from '../route.ts';
 
 /** Parameters that mean the same for every list. */
 export const pageQuery = {
@@ -38,26 +43,42 @@ export const labelQuery = {
   description: 'Only those with this label: env=prod, or env for any value. All must hold.',
 } as const;
 
-/** What a list is to have. */
-export interface Filter {
-  readonly conditions: readonly {
-    readonly type: ConditionType;
-    readonly status: Condition['status'];
-    readonly isNot: boolean;
-  }[];
-  readonly labels: readonly { readonly key: string; readonly value: string | undefined }[];
+/**
+ * Whether something is to be in a list.
+ * @param conditions, labels as the two schemas above let them through.
+ */
+export function filterOf(conditions: readonly string[] = [], labels: readonly string[] = []) {
+  const wantedConditions = conditions.map((text) => {
+    const [type = '', status = 'True'] = text.split(/!?=/);
+    return { type, status, isNot: text.includes('!=') };
+  });
+  const wantedLabels = labels.map((text) => /^([^=]*)(?:=(.*))?$/s.exec(text) ?? []);
+  return (of: Pick<ApplicationDetails, 'conditions' | 'labels'>): boolean =>
+    wantedLabels.every(
+      ([, key = '', value]) => Object.hasOwn(of.labels, key) && (value === undefined || of.labels[key] === value),
+    ) &&
+    wantedConditions.every(({ type, status, isNot }) => {
+      // A condition that was never set is as good as unknown.
+      const is = of.conditions.find((condition) => condition.type === type)?.status ?? 'Unknown';
+      return (is === status) !== isNot;
+    });
 }
 
-/** @param conditions, labels as the two schemas above let them through. */
-export function filterOf(conditions: readonly string[] = [], labels: readonly string[] = []): Filter {
-  return {
-    conditions: conditions.map((text) => {
-      const [type = '', status = 'True'] = text.split(/!?=/);
-      return { type: type as ConditionType, status: status as Condition['status'], isNot: text.includes('!=') };
-    }),
-    labels: labels.map((text) => {
-      const at = text.indexOf('=');
-      return at === -1 ? { key: text, value: undefined } : { key: text.slice(0, at), value: text.slice(at + 1) };
-    }),
-  };
+/** The answer that is a page of a list. */
+export function partOf(item: string): Route['answers'] {
+  return { 200: { description: 'A part of the list.', schema: pageSchema(item) } };
+}
+
+/** @throws RequestProblem 404 that says which name was probably meant. */
+export function applicationNamed(api: ControllerApi, name: string | undefined): ApplicationDetails {
+  const found = api.application(`Application/${name ?? ''}`);
+  if (found !== undefined) return found;
+  const names = api.applications().map(({ id }) => id.slice('Application/'.length));
+  const meant = nearest(name ?? '', names);
+  const list = 'GET /api/v1/applications (portolan status --server) lists those there are.';
+  throw refusal(404, {
+    code: 'controller/unknown-application',
+    detail: `There is no application ${name ?? ''}. Nothing was done.`,
+    remedy: meant === undefined ? list : `Did you mean ${meant}? ${list}`,
+  });
 }

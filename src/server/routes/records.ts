@@ -1,9 +1,6 @@
-import type { ResourceId } from '../../model/ids.ts';
 import { numberOfCursor, pageBack, pageOf, type PageQuery } from '../paging.ts';
 import { json, type Route } from '../route.ts';
-import { pageSchema } from '../../model/schema-words.ts';
-import { applicationNamed } from './applications-named.ts';
-import { applicationQuery, pageQuery } from './queries.ts';
+import { applicationNamed, applicationQuery, pageQuery, partOf } from './queries.ts';
 
 type RecordQuery = PageQuery & { readonly application?: string };
 
@@ -16,7 +13,7 @@ export const recordRoutes: readonly Route[] = [
     summary: 'What was done and recorded, newest first.',
     access: 'viewer',
     query: { ...pageQuery, application: applicationQuery },
-    answers: { 200: { description: 'A part of the list.', schema: pageSchema('HistoryRow') } },
+    answers: partOf('HistoryRow'),
     handle: async ({ query }, { api }) => {
       const { limit, cursor, application } = query as RecordQuery;
       const beforeSerial = numberOfCursor('history', cursor);
@@ -35,17 +32,10 @@ export const recordRoutes: readonly Route[] = [
     summary: 'Objects of one application that are on record in the ledger.',
     access: 'operator',
     query: pageQuery,
-    answers: { 200: { description: 'A part of the list.', schema: pageSchema('OwnedObject') } },
+    answers: partOf('OwnedObject'),
     handle: async ({ params, query }, { api }) => {
       const objects = await api.objects(applicationNamed(api, params['name']).id);
-      return json(
-        pageOf(
-          'objects',
-          sorted(objects, ({ uid }) => uid),
-          ({ uid }) => uid,
-          query as PageQuery,
-        ),
-      );
+      return json(pageOf('objects', objects, ({ uid }) => uid, query as PageQuery));
     },
   },
   {
@@ -55,23 +45,11 @@ export const recordRoutes: readonly Route[] = [
     summary: 'Requests that were about to be sent, and what became of them.',
     access: 'operator',
     query: { ...pageQuery, application: applicationQuery },
-    answers: { 200: { description: 'A part of the list.', schema: pageSchema('Intent') } },
+    answers: partOf('Intent'),
     handle: async ({ query }, { api }) => {
       const { application, ...page } = query as RecordQuery;
-      const of: ResourceId | 'all' = application === undefined ? 'all' : applicationNamed(api, application).id;
-      const intents = await api.intents(of);
-      return json(
-        pageOf(
-          'intents',
-          sorted(intents, ({ id }) => id),
-          ({ id }) => id,
-          page,
-        ),
-      );
+      const intents = await api.intents(application === undefined ? 'all' : applicationNamed(api, application).id);
+      return json(pageOf('intents', intents, ({ id }) => id, page));
     },
   },
 ];
-
-function sorted<Item>(items: readonly Item[], keyOf: (item: Item) => string): Item[] {
-  return items.toSorted((left, right) => (keyOf(left) < keyOf(right) ? -1 : 1));
-}
