@@ -1,9 +1,15 @@
+import { literal, text, type TypeOf } from './schema-words.ts';
+
+const dispositionSchema = literal('retry', 'invalid', 'ask-human', 'unreachable', 'locked', 'give-up');
 /**
  * What the caller does about an error, and the only thing it looks at:
  * `retry` (later, by itself), `invalid` (the input is wrong), `ask-human` (held), `unreachable` (the platform cannot
  * be reached or refuses the credentials), `locked` (someone else holds the ledger), `give-up` (it failed).
  */
-export type Disposition = 'retry' | 'invalid' | 'ask-human' | 'unreachable' | 'locked' | 'give-up';
+export type Disposition = TypeOf<typeof dispositionSchema>;
+
+/** Members of an error as programs read it. */
+export const errorMembers = { code: text, disposition: dispositionSchema, message: text, remedy: text };
 
 export interface ErrorFacts {
   /** Stable, `area/what`: what documentation and scripts refer to. */

@@ -1,14 +1,19 @@
+import { count, objectOf, type Schema, text, type TypeOf } from './schema-words.ts';
+
 /** `Kind/name`: unique within one source. */
 export type ResourceId = `${string}/${string}`;
+export const resourceIdSchema: Schema<ResourceId> = { type: 'string' };
+
+/** `platform` is the name of the operator's `Platform` document. */
+export const scopeSchema = objectOf('The application on the platform.', {
+  platform: text,
+  team: text,
+  region: text,
+  appId: count,
+});
 
 /** One application on the platform, resolved: the unit of reconciliation, of locking and of the work queue. */
-export interface Scope {
-  /** Name of the operator's `Platform` document. */
-  readonly platform: string;
-  readonly team: string;
-  readonly region: string;
-  readonly appId: number;
-}
+export type Scope = TypeOf<typeof scopeSchema>;
 
 /** `platform/team/region/appId`: the key of a scope in the ledger, in logs and in `ledger` commands. */
 export type ScopeKey = string;

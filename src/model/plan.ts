@@ -1,98 +1,146 @@
-import type { ResourceId, Scope } from './ids.ts';
-import type { Json, JsonObject } from './json.ts';
+import { type ResourceId, resourceIdSchema, scopeSchema } from './ids.ts';
+import type { JsonObject } from './json.ts';
+import {
+  arrayOf,
+  boolean,
+  choice,
+  described,
+  integer,
+  json,
+  literal,
+  objectOf,
+  ref,
+  type Schema,
+  string,
+  text,
+  time,
+  type TypeOf,
+} from './schema-words.ts';
 
-/** Why a field changes. `git+drift`: the manifest changed and the platform moved as well. `unknown`: no ledger at hand. */
-export type Cause = 'git' | 'drift' | 'git+drift' | 'adopt' | 'first-apply' | 'prune' | 'obligation' | 'unknown';
+/** What plans are made of: types, and the JSON Schemas of the API and of the published formats. */
 
-/** One field of one object, before and after. Absent `before`: the object does not exist yet, or cannot be read. */
-export interface FieldChange {
-  /** In the manifest's words: `ports[8080].protocol`, `weight`. */
-  readonly path: string;
-  readonly before?: Json;
-  readonly after?: Json;
-  /** What was last applied by us, where the ledger knows it. */
-  readonly lastApplied?: Json;
-  readonly cause: Cause;
-}
+export const codeSchema = string('Stable, area/what: what scripts may look at.');
+export const remedySchema = string('What to do next.');
+const resource = string<ResourceId>('Kind/name of a manifest.');
 
+const cause = choice(
+  'Why: the manifest changed, the platform moved, both, it is taken over, it is new, git no longer names it, it is owed by an earlier run, or nobody knows without a ledger.',
+  ['git', 'drift', 'git+drift', 'adopt', 'first-apply', 'prune', 'obligation', 'unknown'],
+);
+export type Cause = TypeOf<typeof cause>;
+
+export const fieldChangeSchema = objectOf('One field, before and after.', {
+  path: string("In the manifest's words: ports[8080].protocol."),
+  'before?': json('Absent: the object does not exist yet, or cannot be read.'),
+  'after?': json('Absent: it is removed.'),
+  'lastApplied?': json('What was last applied from here, where the ledger knows it.'),
+  cause,
+});
+export type FieldChange = TypeOf<typeof fieldChangeSchema>;
+
+const changes = arrayOf(ref<FieldChange>('FieldChange'));
+const verb = literal('create', 'update', 'delete');
 /** What is done to the object: for symbols, counts and guards. */
-export type ActionVerb = 'create' | 'update' | 'delete';
+export type ActionVerb = TypeOf<typeof verb>;
 
+const step: Schema<JsonObject & { readonly type: string }> = {
+  type: 'object',
+  required: ['type'],
+  properties: { type: text },
+  description: "The kind's own step.",
+};
+const obligation: Schema<JsonObject> = {
+  type: 'object',
+  description: 'Fields changed only for a moment, and the values they get back.',
+};
+
+export const actionSchema = objectOf('One request to the platform.', {
+  id: string('Kind/name#step: stable while the same thing is wanted.'),
+  resource,
+  verb,
+  // The kind alone turns it into a request.
+  step,
+  // Natural key within (scope, kind).
+  object: string('The object on the platform that it touches: port/<serviceId>/8080.'),
+  summary: string('One line for people.'),
+  changes,
+  effects: arrayOf(text, { description: 'What else it does on the platform.' }),
+  cause,
+  after: arrayOf(text, { description: 'Ids of actions that must be done first; always earlier in the plan.' }),
+  // Counted by the guards, done only with `--prune`.
+  prune: boolean('Removes or closes what git no longer names.'),
+  // Natural keys, ours or not: the guards count them as well.
+  'takesAlong?': arrayOf(text, { description: 'Other objects that it closes or removes too.' }),
+  // Written with the intent.
+  'obligation?': obligation,
+  'continues?': string('Id of the action that it completes: the two of them are one change.'),
+});
 /** One request to the platform, as pure data. */
-export interface Action {
-  /** `Kind/name#step-key`: stable while the same thing is wanted. */
-  readonly id: string;
-  readonly resource: ResourceId;
-  readonly verb: ActionVerb;
-  /** The kind's own step: `{ type, … }`. The kind alone turns it into a request. */
-  readonly step: JsonObject & { readonly type: string };
-  /** The ledger object this touches: natural key within (scope, kind), e.g. `port/<serviceId>/8080`. */
-  readonly object: string;
-  /** One line for people: `open outer access of port 8080`. */
-  readonly summary: string;
-  readonly changes: readonly FieldChange[];
-  /** What else it does on the platform: `creates the default rule …`, `disables 3 rules`. */
-  readonly effects: readonly string[];
-  readonly cause: Cause;
-  /** Ids of actions that must be done first. Always earlier in the plan. */
-  readonly after: readonly string[];
-  /** Removes or closes something by the rules of pruning: counted by the guards, done only with `--prune`. */
-  readonly prune: boolean;
-  /** Natural keys of other objects that it closes or removes too, ours or not: the guards count them as well. */
-  readonly takesAlong?: readonly string[];
-  /** Written with the intent: a field changed only for a moment, and the value it must get back. */
-  readonly obligation?: JsonObject;
-  /** Id of the action that it completes: people see one change, and guards count one. */
-  readonly continues?: string;
-}
+export type Action = TypeOf<typeof actionSchema>;
 
+export const deferredActionSchema = objectOf('Waits for an id that only an install will give.', {
+  resource,
+  waitsFor: resource,
+  // What the deferred actions must stay within.
+  desired: json("The manifest's spec."),
+  summary: text,
+});
 /** Something that waits for an id that only an install of the same plan will give. */
-export interface DeferredAction {
-  readonly resource: ResourceId;
-  readonly waitsFor: ResourceId;
-  /** The manifest's spec: what the deferred actions must stay within. */
-  readonly desired: Json;
-  readonly summary: string;
-}
+export type DeferredAction = TypeOf<typeof deferredActionSchema>;
 
+export const holdSchema = objectOf('What is not done without a person.', {
+  code: codeSchema,
+  resource,
+  message: text,
+  // The exact command, flag or edit that releases it.
+  remedy: remedySchema,
+  changes,
+  'untilMs?': described(time, 'It releases itself then. Milliseconds since 1970-01-01T00:00Z.'),
+});
 /** Something that Portolan will not do by itself. It holds its resource and the dependants of that, nothing else. */
-export interface Hold {
-  /** Stable, `area/what`: `rule/not-ours`, `port/inner-unmanaged`, `install/in-doubt`. */
-  readonly code: string;
-  readonly resource: ResourceId;
-  readonly message: string;
-  /** The exact command, flag or edit that releases it. */
-  readonly remedy: string;
-  readonly changes: readonly FieldChange[];
-  /** It releases itself then, if observation can decide it. */
-  readonly untilMs?: number;
-}
+export type Hold = TypeOf<typeof holdSchema>;
 
+export const noteSchema = objectOf('Worth saying, nothing to do.', {
+  code: codeSchema,
+  'resource?': resource,
+  message: text,
+  'changes?': changes,
+});
 /** Worth saying, nothing to do: `not ours`, `orphaned`, `kept by annotation`, `report only`. */
-export interface Note {
-  readonly code: string;
-  readonly resource?: ResourceId;
-  readonly message: string;
-  readonly changes?: readonly FieldChange[];
-}
+export type Note = TypeOf<typeof noteSchema>;
 
+export const waitSchema = objectOf('A wish that is met but whose effect is awaited.', {
+  resource,
+  message: text,
+  untilMs: time,
+});
 /** A wish that is met but whose effect is awaited: an install that must come to run. */
-export interface Wait {
-  readonly resource: ResourceId;
-  readonly message: string;
-  readonly untilMs: number;
-}
+export type Wait = TypeOf<typeof waitSchema>;
 
+export const scopePlanMembers = {
+  application: string<ResourceId>('Application/name.'),
+  scope: scopeSchema,
+  actions: arrayOf(ref<Action>('Action'), { description: 'In a safe order.' }),
+  deferred: arrayOf(ref<DeferredAction>('DeferredAction')),
+  holds: arrayOf(ref<Hold>('Hold')),
+  notes: arrayOf(ref<Note>('Note')),
+  inSync: arrayOf(resourceIdSchema, {
+    description: 'Resources that are as the manifests say.',
+  }),
+  unchangedFields: integer('Managed fields that are as desired, and therefore not listed.', { minimum: 0 }),
+};
+
+/** As it stands after a run: without a digest, for it is no plan to agree to. */
+export const remainingPlanSchema = objectOf('What is still to do.', scopePlanMembers);
 /** What one scope needs, in a safe order. Survives `JSON.parse(JSON.stringify(plan))`. */
-export interface ScopePlan {
-  readonly application: ResourceId;
-  readonly scope: Scope;
-  readonly actions: readonly Action[];
-  readonly deferred: readonly DeferredAction[];
-  readonly holds: readonly Hold[];
-  readonly notes: readonly Note[];
-  /** Resources that are as the manifests say. */
-  readonly inSync: readonly ResourceId[];
-  /** Managed fields that are as desired and therefore not shown. */
-  readonly unchangedFields: number;
-}
+export type ScopePlan = TypeOf<typeof remainingPlanSchema>;
+
+/** Those that plans and the API refer to. */
+export const planPartSchemas = {
+  FieldChange: fieldChangeSchema,
+  Action: actionSchema,
+  DeferredAction: deferredActionSchema,
+  Hold: holdSchema,
+  Note: noteSchema,
+  Wait: waitSchema,
+};

@@ -1,4 +1,4 @@
-import type { JsonObject } from './json.ts';
+import type { Json, JsonObject } from './json.ts';
 
 /**
  * Words in which a type and its JSON Schema are written at once: `Schema<T>` is the JSON Schema, `TypeOf` gives back `T`. At run
@@ -69,6 +69,11 @@ export function boolean(description: string, rules: Rules = {}): Schema<boolean>
   return { type: 'boolean', ...rules, description };
 }
 
+/** Any value at all. */
+export function json(description: string): Schema<Json> {
+  return { description };
+}
+
 /** One of some texts. */
 export function choice<const V extends string>(
   description: string,
@@ -89,6 +94,18 @@ export function arrayOf<T>(items: Schema<T>, rules: Rules = {}): Schema<readonly
 /** Free names, each with a text. */
 export function mapOf(description: string, rules: Rules): Schema<Readonly<Record<string, string>>> {
   return { type: 'object', ...rules, description };
+}
+
+export function only<const V extends string>(value: V): Schema<V> {
+  return { type: 'string', const: value };
+}
+
+/** A value that fits exactly one of several schemas. */
+export function oneOf<const S extends readonly Schema[]>(
+  description: string,
+  alternatives: S,
+): Schema<TypeOf<S[number]>> {
+  return { description, oneOf: alternatives };
 }
 
 export function nullable<T>(schema: Schema<T>): Schema<T | null> {

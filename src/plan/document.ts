@@ -1,44 +1,68 @@
-import type { Disposition } from '../model/errors.ts';
-import type { Action, Note, ScopePlan } from '../model/plan.ts';
+import { errorMembers } from '../model/errors.ts';
+import { type Action, codeSchema, type Note, remedySchema, type ScopePlan, scopePlanMembers } from '../model/plan.ts';
+import {
+  arrayOf,
+  choice,
+  count,
+  described,
+  nullable,
+  objectOf,
+  ref,
+  type Schema,
+  string,
+  text,
+  type TypeOf,
+} from '../model/schema-words.ts';
 import { type PlanDigests, planDigests } from './digest.ts';
 import type { Refusal } from './result.ts';
 
+const digest = string('SHA-256 of what it does: two plans that do the same have one digest.');
+
+export const scopePlanSchema = objectOf('What one application needs, in a safe order.', {
+  ...scopePlanMembers,
+  digest,
+});
+
+export const unobservedScopeSchema = objectOf('An application that could not be read: nothing is known of it.', {
+  application: string('Application/name.'),
+  ...errorMembers,
+  code: codeSchema,
+  remedy: remedySchema,
+});
 /** A scope that could not be observed: nothing is known of it and nothing was sent. */
-export interface UnobservedScope {
-  readonly application: string;
-  readonly code: string;
-  readonly disposition: Disposition;
-  readonly message: string;
-  readonly remedy: string;
-}
+export type UnobservedScope = TypeOf<typeof unobservedScopeSchema>;
 
-/** The plan of a whole run, as every output format shows it. `formatVersion` rises when a reader would misread it. */
-export interface PlanDocument {
-  readonly formatVersion: 1;
-  readonly source: string;
-  /** Commit, or null for plain files. */
-  readonly revision: string | null;
-  /** `none`: ownership and attribution are unknown. */
-  readonly ledger: 'known' | 'none';
-  readonly digest: string;
-  readonly summary: PlanSummary;
-  /** Each with a digest of its own. */
-  readonly scopes: readonly (ScopePlan & { readonly digest: string })[];
-  readonly unobserved: readonly UnobservedScope[];
-  readonly refusals: readonly Refusal[];
-  /** Of no scope that was planned: objects whose Application the source no longer names. */
-  readonly notes: readonly Note[];
-}
+export const planSummarySchema = objectOf('How much of what.', {
+  create: count,
+  update: count,
+  delete: count,
+  deferred: count,
+  held: count,
+  inSync: count,
+  unchangedFields: count,
+});
+export type PlanSummary = TypeOf<typeof planSummarySchema>;
 
-export interface PlanSummary {
-  readonly create: number;
-  readonly update: number;
-  readonly delete: number;
-  readonly deferred: number;
-  readonly held: number;
-  readonly inSync: number;
-  readonly unchangedFields: number;
-}
+export const formatVersion: Schema<1> = {
+  type: 'integer',
+  const: 1,
+  description: 'Rises when a reader would misread it.',
+};
+
+export const planSchema = objectOf('What a run would do.', {
+  formatVersion,
+  source: string('Name of the origin of the manifests.'),
+  revision: described(nullable(text), 'The commit; null for plain files.'),
+  ledger: choice('none: ownership and causes are not known.', ['known', 'none']),
+  digest,
+  summary: ref<PlanSummary>('PlanSummary'),
+  scopes: arrayOf(ref<TypeOf<typeof scopePlanSchema>>('ScopePlan'), { description: 'One for each application.' }),
+  unobserved: arrayOf(ref<UnobservedScope>('UnobservedScope')),
+  refusals: arrayOf(ref<Refusal>('Refusal')),
+  notes: arrayOf(ref<Note>('Note'), { description: 'Of no application that was planned.' }),
+});
+/** The plan of a whole run, as every output format shows it. */
+export type PlanDocument = TypeOf<typeof planSchema>;
 
 export function planDocument(
   facts: Omit<PlanDocument, 'formatVersion' | 'digest' | 'summary' | 'scopes'> & {

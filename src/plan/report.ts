@@ -1,65 +1,86 @@
-import type { ErrorFacts } from '../model/errors.ts';
-import type { ResourceId } from '../model/ids.ts';
+import { errorMembers } from '../model/errors.ts';
+import { resourceIdSchema as application } from '../model/ids.ts';
 import type { ScopePlan, Wait } from '../model/plan.ts';
-import type { PlanDocument } from './document.ts';
+import {
+  arrayOf,
+  count,
+  described,
+  objectOf,
+  oneOf,
+  only,
+  ref,
+  type Schema,
+  string,
+  type TypeOf,
+} from '../model/schema-words.ts';
+import { formatVersion, type PlanDocument } from './document.ts';
 import type { ActionResult, Refusal } from './result.ts';
 
+export const faultSchema = objectOf('An error, and what to do next.', errorMembers);
 /** An error as data. */
-export type ReportedError = Omit<ErrorFacts, 'cause'>;
+export type ReportedError = TypeOf<typeof faultSchema>;
 
+const plan = ref<ScopePlan>('RemainingPlan');
+
+const endedScope = objectOf('It was worked on.', {
+  type: only('ended'),
+  application,
+  results: arrayOf(ref<ActionResult>('ActionResult')),
+  waits: arrayOf(ref<Wait>('Wait')),
+  rounds: described(count, 'How often it was looked at and planned anew.'),
+  // From the last observation.
+  remaining: plan,
+  'error?': described(ref<ReportedError>('Fault'), 'It was left in the middle.'),
+});
+export type EndedScope = TypeOf<typeof endedScope>;
+
+export const outcomeSchema = oneOf('How one application stands after the run.', [
+  objectOf('Nothing is known of it and nothing was sent.', {
+    type: only('unobserved'),
+    application,
+    error: ref<ReportedError>('Fault'),
+  }),
+  objectOf('A guard refused its plan: nothing was sent.', {
+    type: only('refused'),
+    application,
+    plan,
+    refusals: arrayOf(ref<Refusal>('Refusal')),
+  }),
+  endedScope,
+]);
 /** How one application stands after a run, as data. */
-export type ScopeResult =
-  /** Nothing is known of it and nothing was sent. */
-  | { readonly type: 'unobserved'; readonly application: ResourceId; readonly error: ReportedError }
-  /** A guard refused its plan: nothing was sent. */
-  | {
-      readonly type: 'refused';
-      readonly application: ResourceId;
-      readonly plan: ScopePlan;
-      readonly refusals: readonly Refusal[];
-    }
-  | EndedScope;
+export type ScopeResult = TypeOf<typeof outcomeSchema>;
 
-export interface EndedScope {
-  readonly type: 'ended';
-  readonly application: ResourceId;
-  readonly results: readonly ActionResult[];
-  readonly waits: readonly Wait[];
-  readonly rounds: number;
-  /** What is still to do, from the last observation. */
-  readonly remaining: ScopePlan;
-  /** It was left in the middle. */
-  readonly error?: ReportedError;
-}
+const difference: Schema = { type: 'object', description: 'What is in one of them only, or differs.' };
+
+export const disagreementSchema = objectOf('The plan is not the one that was agreed to: nothing was sent.', {
+  ...errorMembers,
+  expected: string('Digest of the plan that was agreed to.'),
+  now: string('Digest of the plan of now.'),
+  'difference?': difference,
+});
+/** Why a plan is not the one that was agreed to. */
+export type Disagreement = TypeOf<typeof disagreementSchema>;
+
+export const exitCodeSchema = described(count, 'What the command ends with.');
+
+export const applySchema = objectOf('A plan, and what became of it.', {
+  formatVersion,
+  exitCode: exitCodeSchema,
+  plan: ref<PlanDocument>('Plan'),
+  outcomes: arrayOf(ref<ScopeResult>('Outcome'), { description: 'None: nothing was begun for any application.' }),
+  'refused?': ref<Disagreement>('Disagreement'),
+});
+/** The result of `apply` as programs read it. */
+export type ApplyDocument = TypeOf<typeof applySchema>;
 
 /** What became of a plan that was carried out. */
-export interface Applied {
-  readonly exitCode: number;
-  /** One for each application; none where nothing was begun for any of them. */
-  readonly outcomes: readonly ScopeResult[];
-  /** The plan is not the one that was agreed to: nothing was sent. */
-  readonly refused?: Disagreement;
-}
-
-/** Why a plan is not the one that was agreed to. */
-export interface Disagreement extends ReportedError {
-  /** Digest of the plan that was agreed to. */
-  readonly expected: string;
-  /** Digest of the plan of now. */
-  readonly now: string;
-  readonly difference?: unknown;
-}
+export type Applied = Omit<ApplyDocument, 'formatVersion' | 'plan'>;
 
 /** What every output format shows: a plan, and what became of it if it was carried out. */
 export interface PlanReport {
   readonly plan: PlanDocument;
   readonly applied: Applied | undefined;
-}
-
-/** The result of `apply` as programs read it. `formatVersion` rises when a reader would misread it. */
-export interface ApplyDocument extends Applied {
-  readonly formatVersion: 1;
-  readonly plan: PlanDocument;
 }
 
 /** The one value that `json` and `yaml` write, and that the JSON Schemas describe. */

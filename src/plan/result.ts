@@ -1,54 +1,83 @@
-import type { Action } from '../model/plan.ts';
-import type { EpochMs } from '../model/time.ts';
+import { type Action, codeSchema } from '../model/plan.ts';
+import {
+  described,
+  literal,
+  nullable,
+  objectOf,
+  oneOf,
+  only,
+  ref,
+  type Schema,
+  string,
+  text,
+  time,
+  type TypeOf,
+} from '../model/schema-words.ts';
 import type { AnswerSummary } from '../platform/verdict.ts';
 
-/** How one action ended. */
-export type ActionResult =
-  | { readonly status: 'done'; readonly action: Action; readonly answer: AnswerSummary }
-  | {
-      readonly status: 'failed';
-      readonly action: Action;
-      readonly answer: AnswerSummary;
-      readonly request: string;
-      readonly reason: FailureReason;
-      readonly remedy: string;
-    }
-  /** Sent, and nobody knows yet. */
-  | {
-      readonly status: 'in-doubt';
-      readonly action: Action;
-      readonly answer: AnswerSummary;
-      readonly request: string;
-      readonly intent: string;
-      readonly untilMs: EpochMs;
-      /** From then on, other changes of its application are sent again. */
-      readonly scopeUntilMs: EpochMs;
-    }
-  | { readonly status: 'skipped'; readonly action: Action; readonly because: SkipReason };
+const retryAfterMs: Schema<number> = { type: 'number' };
 
+export const failureReasonSchema = oneOf('Why it failed, as far as a caller would react differently.', [
+  // Not taken: it was accepted, and reading it back shows no change.
+  objectOf(
+    'The platform refused it, it is there already, it could not be sent, or it was accepted and changed nothing.',
+    { type: literal('refused', 'exists', 'not-sent', 'not-taken') },
+  ),
+  objectOf('Too many requests.', { type: only('throttled'), retryAfterMs: nullable(retryAfterMs) }),
+  objectOf('Nothing more was sent for this application.', {
+    type: only('stop-scope'),
+    why: literal('credentials', 'region-not-ready', 'unsent'),
+  }),
+]);
 /** As far as callers react differently: `stop-scope` ends the scope's run, `throttled` says when to come again. */
-export type FailureReason =
-  | { readonly type: 'refused' }
-  | { readonly type: 'exists' }
-  | { readonly type: 'throttled'; readonly retryAfterMs: number | null }
-  | { readonly type: 'stop-scope'; readonly why: 'credentials' | 'region-not-ready' | 'unsent' }
-  | { readonly type: 'not-sent' }
-  /** It was accepted, and reading it back shows no change. */
-  | { readonly type: 'not-taken' };
+export type FailureReason = TypeOf<typeof failureReasonSchema>;
 
-export type SkipReason =
-  | { readonly type: 'behind'; readonly action: string }
-  | { readonly type: 'scope-stopped'; readonly by: string }
-  | { readonly type: 'interrupted' }
-  /** A person suspended the application, or its window closed, in the middle. */
-  | { readonly type: 'paused'; readonly by: string }
-  | { readonly type: 'fail-fast' };
+export const skipReasonSchema = oneOf('Why it was not begun.', [
+  objectOf('It needs an action that was not done.', { type: only('behind'), action: text }),
+  objectOf('Nothing more was sent for this application.', { type: only('scope-stopped'), by: text }),
+  objectOf('The application was suspended, or its window closed, in the middle.', { type: only('paused'), by: text }),
+  objectOf('A signal, or --fail-fast.', { type: literal('interrupted', 'fail-fast') }),
+]);
+export type SkipReason = TypeOf<typeof skipReasonSchema>;
 
-/** Why nothing of a plan is sent. */
-export interface Refusal {
-  /** Stable, `guard/what`. */
-  readonly code: string;
-  readonly message: string;
-  /** The exact flag or setting that lets it through. */
-  readonly override: string;
+const answer = ref<AnswerSummary>('Answer');
+
+/** The ways in which an action can end, each with these members before its own. */
+export function endings<M extends Readonly<Record<string, Schema>>>(members: M) {
+  return [
+    objectOf('It was done.', { ...members, status: only('done'), answer }),
+    objectOf('It was not done.', {
+      ...members,
+      status: only('failed'),
+      answer,
+      request: text,
+      reason: ref<FailureReason>('FailureReason'),
+      remedy: text,
+    }),
+    objectOf('It was sent, and nobody knows yet.', {
+      ...members,
+      status: only('in-doubt'),
+      answer,
+      request: text,
+      intent: text,
+      untilMs: described(time, 'It can still arrive until then. Milliseconds since 1970-01-01T00:00Z.'),
+      scopeUntilMs: described(
+        time,
+        'Other changes of its application are sent from then on. Milliseconds since 1970-01-01T00:00Z.',
+      ),
+    }),
+    objectOf('It was not begun.', { ...members, status: only('skipped'), because: ref<SkipReason>('SkipReason') }),
+  ] as const;
 }
+
+export const actionResultSchema = oneOf('How one action ended.', endings({ action: ref<Action>('Action') }));
+/** How one action ended. */
+export type ActionResult = TypeOf<typeof actionResultSchema>;
+
+export const refusalSchema = objectOf('A guard that refused it: nothing is sent.', {
+  code: codeSchema,
+  message: text,
+  override: string('The exact flag or setting that lets it through.'),
+});
+/** Why nothing of a plan is sent. */
+export type Refusal = TypeOf<typeof refusalSchema>;

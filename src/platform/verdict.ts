@@ -1,14 +1,16 @@
 import type { WriteClass } from '../model/owned.ts';
+import { integer, objectOf, type Schema, text, type TypeOf } from '../model/schema-words.ts';
 
+const businessCode: Schema<number> = { type: 'integer' };
+
+/** A message is one of the transport, or `msg`, and `msg_show` behind it where it says more; `code` is that of the envelope. */
+export const answerSchema = objectOf('What the platform answered, in a few safe words.', {
+  'status?': integer('Absent: no answer came.', { minimum: 0 }),
+  'code?': businessCode,
+  message: text,
+});
 /** An answer in a few safe words: no body, no trace, at most 300 characters of message. */
-export interface AnswerSummary {
-  /** Absent when no answer came. */
-  readonly status?: number;
-  /** Business code of the envelope, where there is one. */
-  readonly code?: number;
-  /** `msg`, and `msg_show` behind it where it says more; or what the transport said. */
-  readonly message: string;
-}
+export type AnswerSummary = TypeOf<typeof answerSchema>;
 
 /** An answer on one line: `HTTP 400, code 20400: the message`. */
 export function answerText({ status, code, message }: AnswerSummary): string {

@@ -1,69 +1,9 @@
-import type { ResourceId, Scope } from '../model/ids.ts';
 import { plainJson } from '../model/json.ts';
-import type { Action, DeferredAction, Hold, Note, ScopePlan, Wait } from '../model/plan.ts';
-import type { EpochMs } from '../model/time.ts';
-import type { PlanDocument, PlanSummary, UnobservedScope } from '../plan/document.ts';
-import type { Refusal } from '../plan/guard.ts';
-import type { Applied, Disagreement, ReportedError, PlanReport, ScopeResult } from '../plan/report.ts';
+import type { ScopePlan } from '../model/plan.ts';
+import type { PlanDocument } from '../plan/document.ts';
+import type { Applied, PlanReport, ScopeResult } from '../plan/report.ts';
 import type { ActionResult } from '../plan/result.ts';
-
-type WithoutAction<Result> = Result extends unknown ? Omit<Result, 'action'> : never;
-
-/**
- * One line of `-o jsonl`. The first is always `version`. A reader passes over types and members that it does not know: new
- * ones do not raise `formatVersion`.
- */
-export type PlanLine =
-  | { readonly type: 'version'; readonly formatVersion: 1; readonly portolan: string }
-  | ({ readonly type: 'plan' } & Pick<PlanDocument, 'source' | 'revision' | 'ledger' | 'digest'>)
-  | {
-      readonly type: 'application';
-      readonly application: ResourceId;
-      readonly scope: Scope;
-      readonly digest: string;
-      readonly inSync: readonly ResourceId[];
-      readonly unchangedFields: number;
-    }
-  | { readonly type: 'action'; readonly application: ResourceId; readonly action: Action }
-  | { readonly type: 'deferred'; readonly application: ResourceId; readonly deferred: DeferredAction }
-  | { readonly type: 'hold'; readonly application: ResourceId; readonly hold: Hold }
-  | { readonly type: 'note'; readonly application: ResourceId | null; readonly note: Note }
-  | { readonly type: 'unobserved'; readonly unobserved: UnobservedScope }
-  | { readonly type: 'refusal'; readonly refusal: Refusal }
-  /** The plan is whole. */
-  | { readonly type: 'summary'; readonly summary: PlanSummary }
-  | { readonly type: 'started'; readonly atMs: EpochMs; readonly resource: ResourceId; readonly action: string }
-  /** How an action ended. Of several for one action the last counts. */
-  | ResultLine
-  | {
-      readonly type: 'resolved';
-      readonly atMs: EpochMs;
-      readonly resource: ResourceId;
-      readonly intent: string;
-      readonly how: string;
-    }
-  | { readonly type: 'waiting'; readonly atMs: EpochMs; readonly message: string; readonly untilMs: EpochMs }
-  | OutcomeLine
-  /** The run is over; nothing follows. */
-  | { readonly type: 'end'; readonly exitCode: number; readonly refused?: Disagreement };
-
-type ResultLine = {
-  readonly type: 'result';
-  readonly resource: ResourceId;
-  readonly action: string;
-} & WithoutAction<ActionResult>;
-
-interface OutcomeLine {
-  readonly type: 'outcome';
-  readonly application: ResourceId;
-  readonly outcome: ScopeResult['type'];
-  /** Ids of actions that are still to do. */
-  readonly remaining: readonly string[];
-  readonly deferred: readonly DeferredAction[];
-  readonly holds: readonly Hold[];
-  readonly waits: readonly Wait[];
-  readonly error?: ReportedError;
-}
+import type { PlanLine } from './report-schema.ts';
 
 /** A report as lines: the plan, and what became of it. */
 export function renderJsonl({ plan, applied }: PlanReport, version: string): string {

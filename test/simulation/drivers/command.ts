@@ -10,7 +10,7 @@ import type { Terminal } from '../../../src/cli/terminal/terminal.ts';
 import { loadConfiguration } from '../../../src/configuration/configuration.ts';
 import { PortolanError } from '../../../src/model/errors.ts';
 import type { Action } from '../../../src/model/plan.ts';
-import type { PlanLine } from '../../../src/report/jsonl.ts';
+import type { PlanLine } from '../../../src/report/report-schema.ts';
 import { nameOfPath, nameOfScope, sizeOf } from './estate.ts';
 import { type Commit, readingOf } from './git.ts';
 import type { Write } from './permissions.ts';
