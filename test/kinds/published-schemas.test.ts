@@ -12,28 +12,31 @@ import type { Json, JsonObject } from '../../src/model/json.ts';
 const GOLDEN = 'test/kinds/published-schemas.txt';
 const FOLDER = process.env['SCHEMAS'] ?? 'schemas';
 
-const VALUES: readonly Json[] = [
-  ...[
-    null,
-    true,
-    '',
-    'x',
-    'X',
-    'a b',
-    'a/b',
-    'a\nb',
-    '-a',
-    '*',
-    '5s',
-    '100ms',
-    '1h30m',
-    'a'.repeat(64),
-    'a'.repeat(5000),
-  ],
-  ...['/a', '../a', 'https://example.com', 'https://u:p@example.com', 'keep', 'portolan/a', 'portolan/prune'],
-  ...[-1, 0, 0.5, 1, 101, 70_000, 1e7, 2 ** 54],
-  ...[[], [null], ['x'], ['x', 'x'], [{}], {}, { x: 'y' }, { env: 'A' }, { env: 'A', file: '/a' }],
+const TEXTS = [
+  '',
+  'x',
+  'X',
+  'a b',
+  'a/b',
+  'a\nb',
+  '-a',
+  '*',
+  '5s',
+  '100ms',
+  '1h30m',
+  'a'.repeat(64),
+  'a'.repeat(5000),
+  '/a',
+  '../a',
+  'https://example.com',
+  'https://u:p@example.com',
+  'keep',
+  'portolan/a',
+  'portolan/prune',
 ];
+const LISTS: readonly Json[] = [[], [null], ['x'], ['x', 'x'], [{}]];
+const OBJECTS: readonly Json[] = [{}, { x: 'y' }, { env: 'A' }, { env: 'A', file: '/a' }];
+const VALUES: readonly Json[] = [null, true, ...TEXTS, -1, 0, 0.5, 1, 101, 70_000, 1e7, 2 ** 54, ...LISTS, ...OBJECTS];
 
 function documentsOf(folder: string): JsonObject[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
