@@ -3,10 +3,9 @@ import type { Declarations, KindDeclaration } from '../kinds/kind.ts';
 import { API_VERSION, NAME_LENGTH_MAX, NAME_PATTERN } from '../kinds/schema.ts';
 import { type ParsedDocument } from './documents.ts';
 import { explain } from './explain.ts';
-import type { Fault, Mask } from './fault.ts';
+import { type Fault, faultAt, type Mask } from './fault.ts';
 import { locate, spanOfPlace } from './locate.ts';
 import { type Path, pointerSteps } from './paths.ts';
-import { withoutFaults } from './repair.ts';
 import { short } from './scalars.ts';
 import { secretMasks, type Trust } from './secrets.ts';
 import type { Explained } from './sentences.ts';
@@ -124,6 +123,37 @@ function remainsOf(
   return root !== undefined && validateDocument(declaration, rest).length === 0 ? contentOf(root) : undefined;
 }
 
+/**
+ * Takes what is at fault out of a document, so that the rules of its kind can look at the rest in the same run. Works on
+ * a copy.
+ * @returns `undefined` where the rest would mean something else: when a list would be renumbered, or a default would
+ * take the place of what was removed.
+ */
+function withoutFaults(value: Value, errors: readonly SchemaError[]): Value | undefined {
+  const copy = structuredClone(value);
+  for (const error of errors) {
+    if (error.keyword === 'required' || error.keyword === 'oneOf') return undefined;
+    if (error.keyword !== 'additionalProperties' && error.parentSchema?.['default'] !== undefined) return undefined;
+    const steps = [...pointerSteps(error.instancePath)];
+    if (error.keyword === 'additionalProperties') steps.push(String(error.params['additionalProperty']));
+    if (!remove(copy, steps)) return undefined;
+  }
+  return copy;
+}
+
+function remove(root: Value, steps: readonly string[]): boolean {
+  const last = steps.at(-1);
+  let parent: Value | undefined = root;
+  for (const step of steps.slice(0, -1)) {
+    // Already gone, with a fault above it.
+    if (typeof parent !== 'object' || parent === null) return true;
+    parent = (parent as { readonly [key: string]: Value })[step];
+  }
+  if (last === undefined || Array.isArray(parent)) return false;
+  if (typeof parent === 'object' && parent !== null) delete parent[last];
+  return true;
+}
+
 function contentOf(root: { readonly [key: string]: Value }): DocumentContent {
   const metadata = asMap(root['metadata']);
   return {
@@ -140,14 +170,12 @@ function headerFault(
   rules: ReadingRules,
   explained: Explained,
 ): Fault | undefined {
-  const start = { offset: explained.offset, length: 1, path: '' };
   if (root === undefined) {
-    return {
-      ...start,
+    return faultAt(explained.offset, {
       code: 'document/not-a-map',
       message: `the document is ${Array.isArray(explained.value.value) ? 'a list' : 'a single value'}`,
       expected: 'a map with apiVersion, kind, metadata and spec',
-    };
+    });
   }
   if (declaration === undefined) return kindFault(root, rules, explained);
   if (declaration.trust === rules.trust) return undefined;
@@ -179,26 +207,22 @@ function kindFault(
   if (kind === undefined || kind === null) {
     const apiVersion = root['apiVersion'];
     const foreign = typeof apiVersion !== 'string' || apiVersion !== API_VERSION;
-    return {
-      offset: explained.offset,
-      length: 1,
-      path: '',
+    return faultAt(explained.offset, {
       code: 'document/kind',
       message: foreign ? `this is no ${API_VERSION} document: it has no kind` : 'kind is missing',
       expected: `kind: ${expected}`,
-      ...(foreign ? { hint: NO_MANIFEST } : {}),
-    };
+      hint: foreign ? NO_MANIFEST : undefined,
+    });
   }
   const text = typeof kind === 'string' ? kind : JSON.stringify(kind);
-  const hint = didYouMean(text, namesOf(rules));
+  const noManifest = root['apiVersion'] === API_VERSION ? undefined : NO_MANIFEST;
   return {
     ...placed(explained.contents, ['kind']),
     path: 'kind',
     code: 'document/kind',
     message: `there is no kind ${JSON.stringify(short(text))}`,
     expected,
-    ...(root['apiVersion'] === API_VERSION ? {} : { hint: NO_MANIFEST }),
-    ...(hint === undefined ? {} : { hint }),
+    hint: didYouMean(text, namesOf(rules)) ?? noManifest,
   };
 }
 

@@ -9,9 +9,16 @@ export interface Fault {
   readonly length: number;
   readonly path: string;
   readonly message: string;
-  readonly expected?: string;
-  readonly hint?: string;
+  readonly expected?: string | undefined;
+  readonly hint?: string | undefined;
   readonly resource?: string;
+}
+
+/** What is wrong, what was expected and what to do; not where. */
+export type FaultWords = Pick<Fault, 'code' | 'message' | 'expected' | 'hint'>;
+
+export function faultAt(offset: number, words: FaultWords, length = 1): Fault {
+  return { offset, length, path: '', ...words };
 }
 
 /** Half-open range of offsets whose text must not be shown. */

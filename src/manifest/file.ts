@@ -1,6 +1,6 @@
 import { readDocument, type ReadDocument, type ReadingRules } from './document.ts';
 import { type ParsedDocument, parseDocuments } from './documents.ts';
-import { compareText, type Fault, FileText, type Mask } from './fault.ts';
+import { compareText, type Fault, faultAt, FileText, type Mask } from './fault.ts';
 import { addressMasks, secretLineMasks } from './secrets.ts';
 import { decode } from './text.ts';
 
@@ -51,7 +51,7 @@ export function readFile(
 
 function unreadable(offset: number): Fault {
   const message = 'this document could not be understood, and no rule says why';
-  return { code: 'document/unreadable', offset, length: 1, path: '', message, hint: 'please report this as a bug' };
+  return faultAt(offset, { code: 'document/unreadable', message, hint: 'please report this as a bug' });
 }
 
 function capped(faults: readonly Fault[]): readonly Fault[] {
@@ -65,7 +65,7 @@ function capped(faults: readonly Fault[]): readonly Fault[] {
 /** Stands for the faults that are not shown. */
 export function moreFaults(count: number, offset: number): Fault {
   const message = `${count} more ${count === 1 ? 'fault' : 'faults'} of this file are not shown`;
-  return { code: 'limit/faults', path: '', message, offset, length: 1 };
+  return faultAt(offset, { code: 'limit/faults', message });
 }
 
 /** The text of a file again, for positions of faults that only the whole set shows. */

@@ -42,18 +42,12 @@ export function arrange(kinds: Declarations, document: Document.Parsed, text: st
 }
 
 function orderDocument(kinds: Declarations, contents: YAMLMap): void {
-  const [first] = contents.items;
-  const header = isScalar(first?.key) ? first.key.commentBefore : undefined;
-  const schema = schemaOf(kinds, contents);
-  for (const pair of contents.items) orderValue(pair, schema);
-  sortPairs(contents, schema);
-  const [now] = contents.items;
+  const former = orderFields(contents, schemaOf(kinds, contents));
+  const now = contents.items[0]?.key;
   // What stands above a whole document is about the document: the modeline must stay its first line.
-  if (now !== first && header && isScalar(first?.key) && isScalar(now?.key)) {
-    first.key.commentBefore = null;
-    now.key.commentBefore = joined(header, now.key.commentBefore);
-  }
-  if (isScalar(now?.key)) now.key.spaceBefore = false;
+  if (!former?.commentBefore || !isScalar(now)) return;
+  now.commentBefore = joined(former.commentBefore, now.commentBefore);
+  former.commentBefore = null;
 }
 
 function schemaOf(kinds: Declarations, contents: YAMLMap): SchemaNode {
@@ -79,25 +73,26 @@ function orderList({ items }: YAMLSeq, { items: schema = {} }: SchemaNode): void
   for (const [index, item] of items.entries()) {
     if (index === 0 && (isMap(item) || isSeq(item) || isScalar(item))) item.spaceBefore = false;
     if (isSeq(item)) orderList(item, schema);
-    if (!isMap(item)) continue;
-    for (const pair of item.items) orderValue(pair, schema);
-    sortPairs(item, schema);
-    const [now] = item.items;
-    if (isScalar(now?.key)) now.key.spaceBefore = false;
+    if (isMap(item)) orderFields(item, schema);
   }
 }
 
 function orderMap(map: YAMLMap, schema: SchemaNode): void {
+  const former = orderFields(map, schema);
+  // What stands above the first field is about that field, and goes with it.
+  if (former === undefined || !map.commentBefore) return;
+  former.commentBefore = joined(map.commentBefore, former.commentBefore);
+  map.commentBefore = null;
+}
+
+/** @returns the key that was the first one, if another one is now. */
+function orderFields(map: YAMLMap, schema: SchemaNode): Scalar | undefined {
   const [first] = map.items;
   for (const pair of map.items) orderValue(pair, schema);
   sortPairs(map, schema);
   const [now] = map.items;
-  // What stands above the first field is about that field, and goes with it.
-  if (now !== first && map.commentBefore && isScalar(first?.key)) {
-    first.key.commentBefore = joined(map.commentBefore, first.key.commentBefore);
-    map.commentBefore = null;
-  }
   if (isScalar(now?.key)) now.key.spaceBefore = false;
+  return now !== first && isScalar(first?.key) ? first.key : undefined;
 }
 
 /** By the order of the schema. A map that takes free keys keeps the order of its author. */

@@ -3,7 +3,7 @@ import type { Declarations } from '../kinds/kind.ts';
 import { canonicalJson, type Json } from '../model/json.ts';
 import type { Problem } from '../model/problem.ts';
 import { COMPOSING, parseDocuments } from './documents.ts';
-import { compareText, type Fault } from './fault.ts';
+import { compareText, type Fault, faultAt } from './fault.ts';
 import { type FileReading, fileText, readFile } from './file.ts';
 import { commentsOf, settleComments } from './format-comments.ts';
 import { arrange, hasFoldedText, LINE_LENGTH_MAX } from './format-nodes.ts';
@@ -34,14 +34,11 @@ export function formatFile(kinds: Declarations, { path, content }: SourceFile): 
   const text = settled(kinds, before);
   const loss = text === undefined ? 'no layout of it lasts' : text === before ? undefined : lossBetween(before, text);
   if (text !== undefined && loss === undefined) return { type: 'formatted', before, text };
-  const fault: Fault = {
+  const fault = faultAt(0, {
     code: 'format/loss',
-    offset: 0,
-    length: 1,
-    path: '',
     message: `the file was left as it is: ${loss}`,
     hint: 'move comments out of values and brackets to lines of their own, and please report this as a bug',
-  };
+  });
   return { type: 'refused', problems: [file.problem(fault)] };
 }
 

@@ -1,8 +1,7 @@
-import type { Declarations, SpecProblem } from '../kinds/kind.ts';
+import type { Declarations, Identity, KindDeclaration, OtherResources, Reference, SpecProblem } from '../kinds/kind.ts';
 import { type ResourceId, resourceId } from '../model/ids.ts';
 import type { Position } from '../model/problem.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
-import { type Judgement, judge } from './judgement.ts';
 import { didYouMean } from './suggest.ts';
 
 /** Names of the operator's documents that manifests may refer to. */
@@ -54,14 +53,14 @@ export function relate(
   const set = new Map<ResourceId, Resource>();
   for (const { id, resource, sound } of byId.values()) if (resource !== undefined && sound) set.set(id, resource);
   const claimed = new Map<string, Declared>();
-  const names = new NamesByKind(kinds, byId, operator);
+  const names = namesByKind(kinds, byId, operator);
   for (const declared of byId.values()) {
     const { resource } = declared;
     const declaration = resource === undefined ? undefined : kinds.get(resource.kind);
     if (resource === undefined || declaration === undefined) continue;
     const judgement = judge(resource, declaration, set);
     const found = [
-      dangling(judgement, names, incomplete),
+      dangling(judgement, byId, names, incomplete),
       judgement.problems,
       clashes(declared, resource, judgement, claimed),
       moves(resource, byId),
@@ -85,37 +84,24 @@ function at({ position }: Declared): string {
   return `${position.file}:${position.line}`;
 }
 
-/** Names that can be referred to, by kind; `undefined` where nothing is known about a kind. */
-class NamesByKind {
-  readonly #kinds: Declarations;
-  readonly #declared: ReadonlyMap<ResourceId, Declared>;
-  readonly #operator: OperatorNames | undefined;
+/** @returns the names of a kind that can be referred to; `undefined` where nothing is known about the kind. */
+function namesByKind(
+  kinds: Declarations,
+  declared: ReadonlyMap<ResourceId, Declared>,
+  operator: OperatorNames | undefined,
+): (kind: string) => ReadonlySet<string> | undefined {
   /** Made when a name is missing or the operator's: nearly always the documents themselves have the answer. */
-  #names: Map<string, Set<string>> | undefined;
-
-  constructor(kinds: Declarations, declared: ReadonlyMap<ResourceId, Declared>, operator: OperatorNames | undefined) {
-    this.#kinds = kinds;
-    this.#declared = declared;
-    this.#operator = operator;
-  }
-
-  has(id: ResourceId): boolean {
-    return this.#declared.has(id);
-  }
-
-  of(kind: string): ReadonlySet<string> | undefined {
-    if (this.#operator !== undefined && kind === 'Platform') return this.#operator.platforms;
-    if (this.#operator !== undefined && kind === 'Store') return this.#operator.stores;
-    this.#names ??= this.#ofManifests();
-    return this.#names.get(kind);
-  }
-
-  #ofManifests(): Map<string, Set<string>> {
-    const names = new Map<string, Set<string>>();
-    for (const { kind, trust } of this.#kinds.values()) if (trust === 'manifest') names.set(kind, new Set());
-    for (const id of this.#declared.keys()) names.get(kindOf(id))?.add(nameOf(id));
-    return names;
-  }
+  let names: Map<string, Set<string>> | undefined;
+  return (kind) => {
+    if (operator !== undefined && kind === 'Platform') return operator.platforms;
+    if (operator !== undefined && kind === 'Store') return operator.stores;
+    if (names === undefined) {
+      names = new Map();
+      for (const { kind: of, trust } of kinds.values()) if (trust === 'manifest') names.set(of, new Set());
+      for (const id of declared.keys()) names.get(kindOf(id))?.add(nameOf(id));
+    }
+    return names.get(kind);
+  };
 }
 
 function kindOf(id: ResourceId): string {
@@ -126,11 +112,16 @@ function nameOf(id: ResourceId): string {
   return id.slice(id.indexOf('/') + 1);
 }
 
-function dangling({ references }: Judgement, names: NamesByKind, incomplete: boolean): readonly SpecProblem[] {
+function dangling(
+  { references }: Judgement,
+  declared: ReadonlyMap<ResourceId, Declared>,
+  namesOf: ReturnType<typeof namesByKind>,
+  incomplete: boolean,
+): readonly SpecProblem[] {
   const problems: SpecProblem[] = [];
   for (const { path, to, trust } of references) {
-    if (trust === 'manifest' && names.has(to)) continue;
-    const known = names.of(kindOf(to));
+    if (trust === 'manifest' && declared.has(to)) continue;
+    const known = namesOf(kindOf(to));
     if (known === undefined || known.has(nameOf(to)) || (incomplete && trust === 'manifest')) continue;
     const near = didYouMean(nameOf(to), known);
     const where = trust === 'operator' ? "the operator's configuration" : 'the manifests';
@@ -202,4 +193,45 @@ function moves(resource: Resource, byId: ReadonlyMap<ResourceId, Declared>): rea
       hint: itself ? 'delete the annotation' : `delete ${former.id}, or the annotation`,
     },
   ];
+}
+
+/** What the kind of a resource says of it. */
+export interface Judgement {
+  readonly references: readonly Reference[];
+  readonly problems: readonly SpecProblem[];
+  readonly identities: readonly Identity[];
+  /** Everything else that the kind looked at, and what was there. */
+  readonly seen: readonly { readonly id: ResourceId; readonly other: Resource | undefined }[];
+}
+
+/** A resource is never changed in place: a changed file gives another one, and a file that did not change the same. */
+const kept = new WeakMap<Resource, Judgement>();
+
+/**
+ * Asks the kind, once for a resource and what the kind looks at besides: a daemon sees ten thousand resources with each
+ * commit, of which one has changed. A kind can look at others only by their ids, so nothing that it went by is missed.
+ */
+export function judge(resource: Resource, declaration: KindDeclaration<unknown>, set: DesiredState): Judgement {
+  const known = kept.get(resource);
+  if (known !== undefined && isAsSeen(known, set)) return known;
+  const seen: { readonly id: ResourceId; readonly other: Resource | undefined }[] = [];
+  const others: OtherResources = {
+    get(id) {
+      const other = set.get(id);
+      seen.push({ id, other });
+      return other;
+    },
+  };
+  const judgement: Judgement = {
+    references: declaration.references(resource.spec),
+    problems: declaration.check(resource, others),
+    identities: declaration.identities(resource, others),
+    seen,
+  };
+  kept.set(resource, judgement);
+  return judgement;
+}
+
+function isAsSeen({ seen }: Judgement, set: DesiredState): boolean {
+  return seen.every(({ id, other }) => set.get(id) === other);
 }

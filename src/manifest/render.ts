@@ -1,33 +1,21 @@
+import measure from 'fast-string-truncated-width';
 import type { Problem } from '../model/problem.ts';
 
-export interface RenderOptions {
-  readonly color: boolean;
-}
+const same = (text: string): string => text;
+const sgr =
+  (code: string) =>
+  (text: string): string =>
+    `\u001b[${code}m${text}\u001b[0m`;
 
-type Paint = (text: string) => string;
-interface Palette {
-  readonly error: Paint;
-  readonly place: Paint;
-  readonly strong: Paint;
-}
-
-const plain: Palette = { error: same, place: same, strong: same };
-const coloured: Palette = { error: sgr('1;31'), place: sgr('34'), strong: sgr('1') };
-
-function same(text: string): string {
-  return text;
-}
-
-function sgr(code: string): Paint {
-  return (text) => `\u001b[${code}m${text}\u001b[0m`;
-}
+const plain = { error: same, place: same, strong: same };
+const coloured = { error: sgr('1;31'), place: sgr('34'), strong: sgr('1') };
 
 /**
  * Problems as text for people: place, line with what is underlined, expectation, hint, and a count at the end.
  * Every control character of the input is escaped, so that no file can write to the terminal. Ends in a line break;
  * empty for no problems.
  */
-export function renderProblems(problems: readonly Problem[], { color }: RenderOptions): string {
+export function renderProblems(problems: readonly Problem[], { color }: { readonly color: boolean }): string {
   if (problems.length === 0) return '';
   const palette = color ? coloured : plain;
   const files = new Set(problems.flatMap(({ position }) => (position.of === 'option' ? [] : position.file))).size;
@@ -36,7 +24,7 @@ export function renderProblems(problems: readonly Problem[], { color }: RenderOp
   return `${problems.map((problem) => renderProblem(problem, palette)).join('\n')}\n${palette.strong(count)}\n`;
 }
 
-function renderProblem(problem: Problem, { error, place, strong }: Palette): string {
+function renderProblem(problem: Problem, { error, place, strong }: typeof plain): string {
   const { code, position, resource, path, message, expected, hint, excerpt } = problem;
   const gutter = ' '.repeat(String(position.line).length);
   const lines = position.of === 'option' ? '' : `:${position.line}:${position.column}`;
@@ -53,27 +41,12 @@ function renderProblem(problem: Problem, { error, place, strong }: Palette): str
     text.push(
       `${gutter} ${place('|')}`,
       `${place(`${position.line} |`)} ${before}${marked}${after}`,
-      `${gutter} ${place('|')} ${' '.repeat(width(before))}${error('^'.repeat(Math.max(1, width(marked))))}`,
+      `${gutter} ${place('|')} ${' '.repeat(measure(before).width)}${error('^'.repeat(Math.max(1, measure(marked).width)))}`,
     );
   }
   if (expected !== undefined) text.push(`${gutter} = ${strong('expected')}: ${printable(expected)}`);
   if (hint !== undefined) text.push(`${gutter} = ${strong('hint')}: ${printable(hint)}`);
   return `${text.join('\n')}\n`;
-}
-
-/** Columns on a terminal: wide characters (CJK, emoji) take two, combining marks none. */
-function width(text: string): number {
-  let columns = 0;
-  for (const character of text) {
-    if (/\p{Mark}/u.test(character)) continue;
-    columns +=
-      /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u.test(
-        character,
-      )
-        ? 2
-        : 1;
-  }
-  return columns;
 }
 
 /** Control and bidirectional characters as `\u{1b}`. */

@@ -1,5 +1,5 @@
 import { isScalar } from 'yaml';
-import type { Fault } from './fault.ts';
+import type { FaultWords } from './fault.ts';
 import { locate, type Place } from './locate.ts';
 import { type Path, pointerSteps } from './paths.ts';
 import { readPlainScalar, short } from './scalars.ts';
@@ -8,10 +8,7 @@ import { isAddressName, isSecretName, shownAddress, shownAddresses } from './sec
 import type { SchemaError } from './validate.ts';
 import { type DocumentValue, textOfScalar } from './values.ts';
 
-/** The words of a fault, without its place. */
-export type What = Pick<Fault, 'code' | 'message' | 'expected' | 'hint'>;
-
-/** What the sentences look at in a schema. */
+/** FaultWords the sentences look at in a schema. */
 interface Schema {
   readonly type?: string;
   readonly description?: string;
@@ -53,7 +50,7 @@ export function secretRole({ parentSchema, keyword }: SchemaError): 'reference' 
 }
 
 /** What is wrong, what was expected and what to do, for one error of the validator. */
-export function describe(error: SchemaError, path: Path, place: Place, document: Explained): What {
+export function describe(error: SchemaError, path: Path, place: Place, document: Explained): FaultWords {
   const field = fieldName(path);
   switch (error.keyword) {
     case 'additionalProperties':
@@ -77,14 +74,10 @@ export function describe(error: SchemaError, path: Path, place: Place, document:
   if (error.data === null || text === '')
     return empty(code, field, expected, error.data === null && text !== '' ? text : undefined);
   const shown = substituted ?? text;
-  return withHint(
-    {
-      code,
-      message: `${field} is ${shownValue(error.data, shown, field)}${substituted === undefined ? '' : ` (from ${short(text ?? '')})`}`,
-      expected,
-    },
-    substituted === undefined || isPlain(error) ? hintFor(error, schema, shown, field) : ONE_VALUE,
-  );
+  const origin = substituted === undefined ? '' : ` (from ${short(text ?? '')})`;
+  const message = `${field} is ${shownValue(error.data, shown, field)}${origin}`;
+  const hint = substituted === undefined || isPlain(error) ? hintFor(error, schema, shown, field) : ONE_VALUE;
+  return { code, message, expected, hint };
 }
 
 /** A variable can give these; it can never give a list or a map. */
@@ -94,17 +87,13 @@ function isPlain({ parentSchema }: SchemaError): boolean {
 
 const ONE_VALUE = 'a variable holds one value, never a list or a map';
 
-function withHint(what: What, hint: string | undefined): What {
-  return hint === undefined ? what : { ...what, hint };
-}
-
 function fieldName(path: Path): string {
   const last = path.at(-1);
   if (last === undefined) return 'the document';
   return typeof last === 'number' ? `${fieldName(path.slice(0, -1))}[${last}]` : last;
 }
 
-function unknownField({ params, parentSchema }: SchemaError, field: string): What {
+function unknownField({ params, parentSchema }: SchemaError, field: string): FaultWords {
   const name = String(params['additionalProperty']);
   const known = propertiesOf(parentSchema);
   if ((parentSchema as Schema)['x-secret'] === 'reference') {
@@ -116,20 +105,18 @@ function unknownField({ params, parentSchema }: SchemaError, field: string): Wha
   }
   const first = /^[A-Za-z]+(?=[\s{[])/.exec(name)?.[0] ?? '';
   const hint = known.includes(first) ? `put a colon and a space after ${first}` : didYouMean(name, known);
-  return withHint(
-    {
-      code: 'schema/unknown-field',
-      message: `there is no field ${JSON.stringify(short(name))} here`,
-      expected: oneOfWords(known),
-    },
-    isSecretName(name) ? SECRET_HINT : hint,
-  );
+  return {
+    code: 'schema/unknown-field',
+    message: `there is no field ${JSON.stringify(short(name))} here`,
+    expected: oneOfWords(known),
+    hint: isSecretName(name) ? SECRET_HINT : hint,
+  };
 }
 
 const SECRET_HINT =
   "a secret stands only in the operator's configuration, by reference; if this file was ever committed or shared, replace the secret";
 
-function missingField({ params, parentSchema }: SchemaError, field: string): What {
+function missingField({ params, parentSchema }: SchemaError, field: string): FaultWords {
   const name = String(params['missingProperty']);
   const schema = (parentSchema as Schema).properties?.[name];
   return {
@@ -139,7 +126,7 @@ function missingField({ params, parentSchema }: SchemaError, field: string): Wha
   };
 }
 
-function exactlyOne(error: SchemaError, { contents }: Explained): What {
+function exactlyOne(error: SchemaError, { contents }: Explained): FaultWords {
   const names = alternatives(error);
   const present = names.filter((name) => locate(contents, [...pointerSteps(error.instancePath), name]).complete);
   const both = `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
@@ -150,7 +137,7 @@ function exactlyOne(error: SchemaError, { contents }: Explained): What {
   };
 }
 
-function badName({ params, schema }: SchemaError): What {
+function badName({ params, schema }: SchemaError): FaultWords {
   const name = String(params['propertyName']);
   if (!name.startsWith('portolan/')) {
     return {
@@ -161,17 +148,15 @@ function badName({ params, schema }: SchemaError): What {
   }
   const branches = (schema as { readonly anyOf?: readonly { readonly enum?: readonly string[] }[] }).anyOf ?? [];
   const known = branches.flatMap((branch) => branch.enum ?? []);
-  return withHint(
-    {
-      code: 'schema/unknown-annotation',
-      message: `there is no annotation ${short(name)}; it would have no effect`,
-      expected: oneOfWords(known),
-    },
-    didYouMean(name, known),
-  );
+  return {
+    code: 'schema/unknown-annotation',
+    message: `there is no annotation ${short(name)}; it would have no effect`,
+    expected: oneOfWords(known),
+    hint: didYouMean(name, known),
+  };
 }
 
-function inlineSecret(field: string): What {
+function inlineSecret(field: string): FaultWords {
   return {
     code: 'schema/inline-secret',
     message: `${field} must not hold a secret itself`,
@@ -180,7 +165,7 @@ function inlineSecret(field: string): What {
   };
 }
 
-function empty(code: string, field: string, expected: string, text: string | undefined): What {
+function empty(code: string, field: string, expected: string, text: string | undefined): FaultWords {
   return {
     code,
     message: text === undefined ? `${field} is empty` : `${field} is ${text}`,
@@ -196,7 +181,7 @@ function shownValue(data: unknown, text: string | undefined, field: string): str
   return `the ${typeof data} ${short(text ?? JSON.stringify(data))}`;
 }
 
-/** What of a text may be shown. */
+/** FaultWords of a text may be shown. */
 function shownIn(field: string, text: string): string {
   return isAddressName(field) ? shownAddress(text) : shownAddresses(text);
 }
@@ -247,11 +232,11 @@ function hintFor(
   if (keyword !== 'pattern' || typeof data !== 'string' || schema.pattern === undefined) return undefined;
   const pattern = new RegExp(schema.pattern, 'u');
   const fixed = corrections(data).find((text) => text !== '' && text.length <= 253 && pattern.test(text));
-  // What must not be shown is no help.
+  // FaultWords must not be shown is no help.
   return fixed === undefined || shownIn(field, fixed) !== fixed ? undefined : `did you mean ${short(fixed)}?`;
 }
 
-/** What people write when a rule about letters is not in their mind. */
+/** FaultWords people write when a rule about letters is not in their mind. */
 function corrections(text: string): readonly string[] {
   const lower = text.toLowerCase();
   const upper = text.toUpperCase();

@@ -2,8 +2,7 @@ import type { Declarations } from '../kinds/kind.ts';
 import type { ResourceId } from '../model/ids.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
 import { amend } from './amended-set.ts';
-import { type Judgement, judge } from './judgement.ts';
-import type { Declared } from './relations.ts';
+import { type Declared, type Judgement, judge } from './relations.ts';
 
 /**
  * A set in which `relate` found no fault, so that a few documents which say something else are related to it at their own

@@ -1,19 +1,11 @@
 import type { Problem } from '../model/problem.ts';
-import { FileText, type Fault } from './fault.ts';
+import { FileText, type Fault, type FaultWords } from './fault.ts';
 import { short } from './scalars.ts';
 import { didYouMean } from './suggest.ts';
 import { decode } from './text.ts';
 
 /** Names and values for `${NAME}`; nothing else of the environment is ever seen. */
 export type Variables = ReadonlyMap<string, string>;
-
-/** What is wrong with one `${…}`. */
-export interface SubstitutionFault {
-  readonly code: string;
-  readonly message: string;
-  readonly expected: string;
-  readonly hint?: string;
-}
 
 const NAME = '[A-Za-z_][A-Za-z0-9_]*';
 /** An escape, a well-formed reference, or the start of anything else. */
@@ -30,8 +22,8 @@ export function isExactReference(text: string): boolean {
 export function substitute(
   text: string,
   variables: Variables,
-): { readonly text: string; readonly faults: readonly SubstitutionFault[] } {
-  const faults: SubstitutionFault[] = [];
+): { readonly text: string; readonly faults: readonly FaultWords[] } {
+  const faults: FaultWords[] = [];
   const result = text.replace(REFERENCE, (match, name: string | undefined) => {
     if (match === '$${') return '${';
     if (name === undefined) {
@@ -45,7 +37,7 @@ export function substitute(
   return { text: result, faults };
 }
 
-function malformed(match: string): SubstitutionFault {
+function malformed(match: string): FaultWords {
   const fallback = /^\$\{[A-Za-z_][A-Za-z0-9_]*[:-]/.test(match);
   return {
     code: 'substitution/malformed',
@@ -57,7 +49,7 @@ function malformed(match: string): SubstitutionFault {
   };
 }
 
-function unset(name: string, variables: Variables): SubstitutionFault {
+function unset(name: string, variables: Variables): FaultWords {
   const near = didYouMean(name, variables.keys());
   const give = `set it with --var ${name}=…, --var-file or the environment variable PORTOLAN_VAR_${name}; write $\${${name}} for the text itself`;
   return {

@@ -6,7 +6,7 @@ interface Explanation {
   readonly expected?: string;
   readonly hint?: string;
   /** Where the mistake is, if not where the parser noticed it. */
-  readonly offset?: number;
+  readonly offset?: number | undefined;
 }
 
 /** Faults of anchors, aliases, tags and directives, which are refused before the composer sees them. */
@@ -132,12 +132,7 @@ function missing(error: YAMLParseError, document: Document.Parsed, text: string)
   const quote = /closing (["'])quote/.exec(words)?.[1];
   if (quote !== undefined) {
     const offset = openingQuote(document, error.pos[0]);
-    const message = `this ${quote} is not closed`;
-    return {
-      message,
-      expected: `another ${quote} at the end of the value`,
-      ...(offset === undefined ? {} : { offset }),
-    };
+    return { message: `this ${quote} is not closed`, expected: `another ${quote} at the end of the value`, offset };
   }
   if (/must end with a/.test(words)) return unclosedBracket(document, text, error.pos[0]);
   if (/comments must be separated/.test(words)) return { message: 'a comment needs a space before its #' };
@@ -153,12 +148,9 @@ function unclosedBracket(document: Document.Parsed, text: string, noticed: numbe
       if (start < noticed && !/[\]}]/.test(text[end - 1] ?? '')) opened = start;
     },
   });
-  const bracket = text[opened ?? -1] === '[' ? '[' : '{';
-  return {
-    message: opened === undefined ? 'a { or [ is not closed' : `this ${bracket} is not closed`,
-    expected: opened === undefined ? 'a } or ]' : bracket === '[' ? 'a ] at its end' : 'a } at its end',
-    ...(opened === undefined ? {} : { offset: opened }),
-  };
+  if (opened === undefined) return { message: 'a { or [ is not closed', expected: 'a } or ]' };
+  const [bracket, end] = text[opened] === '[' ? ['[', ']'] : ['{', '}'];
+  return { message: `this ${bracket} is not closed`, expected: `a ${end} at its end`, offset: opened };
 }
 
 /** The quoted scalar that runs to where its end was missed. */

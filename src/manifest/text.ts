@@ -1,4 +1,4 @@
-import type { Fault } from './fault.ts';
+import { type Fault, faultAt, type FaultWords } from './fault.ts';
 import { LIMITS } from './limits.ts';
 
 /** One file of a source, or standard input, as it was read. */
@@ -28,7 +28,7 @@ export const REPLACEMENT = '\ufffd';
 export function decode(content: string | Uint8Array): { readonly text?: string; readonly faults: readonly Fault[] } {
   const size = typeof content === 'string' ? Buffer.byteLength(content) : content.byteLength;
   if (size > LIMITS.fileBytes) {
-    return { faults: [{ ...whole, ...tooLarge(size) }] };
+    return { faults: [faultAt(0, tooLarge(size))] };
   }
   const text = typeof content === 'string' ? content : decodeUtf8(content);
   if (text === undefined) return { faults: [notUtf8(content as Uint8Array)] };
@@ -36,10 +36,8 @@ export function decode(content: string | Uint8Array): { readonly text?: string; 
   return replaceUnsafe(bare);
 }
 
-const whole = { offset: 0, length: 1, path: '' } as const;
-
 /** What is said of a file that is larger than any manifest may be. @param size bytes. */
-export function tooLarge(size: number): Pick<Fault, 'code' | 'message' | 'expected' | 'hint'> {
+export function tooLarge(size: number): FaultWords {
   return {
     code: 'limit/file-size',
     message: `the file has ${size.toLocaleString('en')} bytes; it was not read`,
@@ -59,13 +57,12 @@ function decodeUtf8(bytes: Uint8Array): string | undefined {
 function notUtf8(bytes: Uint8Array): Fault {
   const [first, second] = bytes;
   const utf16 = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
-  return {
-    ...whole,
+  return faultAt(0, {
     code: 'yaml/encoding',
     message: utf16 ? 'the file is UTF-16' : 'the file is not valid UTF-8',
     expected: 'text in UTF-8',
     hint: utf16 ? 'save it as UTF-8' : 'save it as UTF-8, or keep files that are not manifests out of this folder',
-  };
+  });
 }
 
 function replaceUnsafe(text: string): { readonly text: string; readonly faults: readonly Fault[] } {
@@ -77,15 +74,12 @@ function replaceUnsafe(text: string): { readonly text: string; readonly faults: 
     more += 1;
   }
   if (first === undefined) return { text, faults: [] };
-  const fault: Fault = {
+  const fault = faultAt(first.index, {
     code: 'yaml/unsafe-character',
-    offset: first.index,
-    length: 1,
-    path: '',
     message: `${describeCharacter(first[0])} stands here${more === 0 ? '' : `, and ${more} more of its sort follow`}`,
     expected: 'printable text, line breaks and tabs',
     hint: 'delete it; many editors show it only when asked to show invisible characters',
-  };
+  });
   return { text: text.replace(UNSAFE, REPLACEMENT), faults: [fault] };
 }
 

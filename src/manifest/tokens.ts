@@ -1,5 +1,5 @@
 import { CST, Lexer, Parser } from 'yaml';
-import type { Fault } from './fault.ts';
+import { type Fault, faultAt } from './fault.ts';
 import { LIMITS } from './limits.ts';
 
 /** Concrete syntax of a text, and what of it is refused before anything recursive sees it. */
@@ -48,7 +48,7 @@ export function readTokens(text: string): Tokens {
     }
     if (lexeme === ',' && !isScalarText && BEFORE_EMPTY_ENTRY.has(previous)) {
       // Stepped over, because the composer makes an error object of each, and a file may hold 250,000.
-      faults.push(emptyEntryFault(offset));
+      faults.push(faultAt(offset, EMPTY_ENTRY));
       parser.offset += lexeme.length;
       continue;
     }
@@ -75,81 +75,71 @@ function depthOf(stack: readonly CST.Token[]): number {
 }
 
 function depthFault(offset: number): Fault {
-  return {
-    code: 'limit/depth',
-    offset,
-    length: 1,
-    path: '',
-    message: `more than ${LIMITS.depth} maps and lists stand within each other; the rest of the file was not read`,
-    expected: `at most ${LIMITS.depth} levels`,
-  };
+  const message = `more than ${LIMITS.depth} maps and lists stand within each other; the rest of the file was not read`;
+  return faultAt(offset, { code: 'limit/depth', message, expected: `at most ${LIMITS.depth} levels` });
 }
 
 function denseFault(offset: number): Fault {
-  return {
+  return faultAt(offset, {
     code: 'limit/lexemes',
-    offset,
-    length: 1,
-    path: '',
     message: `the file has more than ${LIMITS.lexemes} words and signs; none of it was read`,
     expected: `at most ${LIMITS.lexemes}`,
     hint: 'spread it over several files',
-  };
+  });
 }
 
-function emptyEntryFault(offset: number): Fault {
-  return {
-    code: 'yaml/syntax',
-    offset,
-    length: 1,
-    path: '',
-    message: 'nothing stands before this comma',
-    expected: 'a value between [ or { and a comma, and between two commas',
-  };
+const EMPTY_ENTRY = {
+  code: 'yaml/syntax',
+  message: 'nothing stands before this comma',
+  expected: 'a value between [ or { and a comma, and between two commas',
+};
+
+function directiveFault({ offset, source }: CST.Directive): Fault {
+  const message = `the directive ${JSON.stringify(source.slice(0, 40))} is not allowed: it changes how the document reads`;
+  const words = { code: 'yaml/directive', message, expected: 'plain YAML 1.2', hint: 'delete the line' };
+  return faultAt(offset, words, source.length);
 }
 
-function directiveFault(token: CST.Directive): Fault {
-  return {
-    code: 'yaml/directive',
-    offset: token.offset,
-    length: token.source.length,
-    path: '',
-    message: `the directive ${JSON.stringify(token.source.slice(0, 40))} is not allowed: it changes how the document reads`,
-    expected: 'plain YAML 1.2',
-    hint: 'delete the line',
-  };
+interface Property {
+  readonly name: string;
+  readonly expected: string;
+  hint(text: string): string;
 }
+
+/** What stands before a value and is not allowed, by its first character. */
+const PROPERTIES: ReadonlyMap<string | undefined, Property> = new Map<string, Property>([
+  [
+    '&',
+    {
+      name: 'anchor',
+      expected: 'each value written where it is used',
+      hint: (text) => `delete ${text}; use a variable \${NAME} for a value that stands in several places`,
+    },
+  ],
+  [
+    '*',
+    {
+      name: 'alias',
+      expected: 'each value written where it is used',
+      hint: (text) => `write the value itself; if you meant the text ${text}, put it in quotes`,
+    },
+  ],
+  [
+    '!',
+    {
+      name: 'tag',
+      expected: 'a value without a tag',
+      hint: (text) => `delete ${text}; put a value in quotes to make it text`,
+    },
+  ],
+]);
 
 function propertyFault(lexeme: string, offset: number): Fault | undefined {
-  const first = lexeme[0];
   // Nearly every word and sign of a file is none of them.
-  if (first !== '&' && first !== '*' && first !== '!') return undefined;
-  const at = { offset, length: lexeme.length, path: '' };
+  const property = PROPERTIES.get(lexeme[0]);
+  if (property === undefined) return undefined;
+  const { name, expected, hint } = property;
   const text = lexeme.slice(0, 40);
-  switch (first) {
-    case '&':
-      return {
-        ...at,
-        code: 'yaml/anchor',
-        message: `the anchor ${text} is not allowed`,
-        expected: 'each value written where it is used',
-        hint: `delete ${text}; use a variable \${NAME} for a value that stands in several places`,
-      };
-    case '*':
-      return {
-        ...at,
-        code: 'yaml/alias',
-        message: `the alias ${text} is not allowed`,
-        expected: 'each value written where it is used',
-        hint: `write the value itself; if you meant the text ${text}, put it in quotes`,
-      };
-    default:
-      return {
-        ...at,
-        code: 'yaml/tag',
-        message: `the tag ${text} is not allowed`,
-        expected: 'a value without a tag',
-        hint: `delete ${text}; put a value in quotes to make it text`,
-      };
-  }
+  const message = `the ${name} ${text} is not allowed`;
+  return faultAt(offset, { code: `yaml/${name}`, message, expected, hint: hint(text) }, lexeme.length);
 }

@@ -1,7 +1,7 @@
 import { isAlias, isMap, isScalar, isSeq, type Pair, type Scalar, type YAMLMap, type YAMLSeq } from 'yaml';
-import type { Fault } from './fault.ts';
+import type { Fault, FaultWords } from './fault.ts';
 import { LIMITS } from './limits.ts';
-import { formatPath, formatPointer } from './paths.ts';
+import { formatPath, formatPointer, type Path } from './paths.ts';
 import { readPlainScalar, short } from './scalars.ts';
 import { isExactReference, substitute, type Variables } from './substitute.ts';
 import { REPLACEMENT, unsafeCharacter } from './text.ts';
@@ -87,12 +87,11 @@ class Reader {
   #map(map: YAMLMap, path: (string | number)[]): Value {
     const result = new BareMap() as { [key: string]: Value };
     if (map.items.length > LIMITS.keysPerMap) {
-      this.#fault(map, path, {
+      this.#poison(map, path, {
         code: 'limit/keys',
         message: `this map has ${map.items.length} keys; none of them was read`,
         expected: `at most ${LIMITS.keysPerMap}`,
       });
-      this.poisoned.add(formatPointer(path));
       return result;
     }
     for (const pair of map.items) {
@@ -113,7 +112,7 @@ class Reader {
   }
 
   /** The text of a key; `undefined` (and a fault) if it is none that a map may have. */
-  #key(pair: Pair, path: readonly (string | number)[]): string | undefined {
+  #key(pair: Pair, path: Path): string | undefined {
     const { key } = pair;
     if (!isScalar(key)) {
       const what = isAlias(key) ? 'an alias' : isMap(key) ? 'a map' : isSeq(key) ? 'a list' : 'empty';
@@ -123,41 +122,34 @@ class Reader {
     const text = textOfScalar(key);
     if (key.type === 'PLAIN' || key.type === undefined) {
       const plain = readPlainScalar(text);
-      if (!plain.ok || typeof plain.value !== 'string') {
-        this.#fault(key, path, keyFault(text, plain.ok && plain.value === null));
-        return undefined;
-      }
+      if (!plain.ok || typeof plain.value !== 'string')
+        return this.#fault(key, path, keyFault(text, plain.ok && plain.value === null));
     }
     if (text === '<<') {
-      this.#fault(key, path, {
+      return this.#fault(key, path, {
         code: 'yaml/merge-key',
         message: 'the merge key << is not allowed',
         expected: 'each value written where it is used',
       });
-      return undefined;
     }
     if (FORBIDDEN_KEYS.has(text)) {
-      this.#fault(key, path, {
+      return this.#fault(key, path, {
         code: 'yaml/forbidden-key',
         message: `the key ${text} is not allowed: programs written in JavaScript treat it specially`,
         expected: 'another name',
       });
-      return undefined;
     }
     return this.#safe(key, text, path) === undefined ? undefined : text.normalize('NFC');
   }
 
-  #scalar(node: Scalar, path: readonly (string | number)[]): Value {
+  #scalar(node: Scalar, path: Path): Value {
     const raw = textOfScalar(node);
     const text = this.#variables !== undefined && raw.includes('${') ? this.#substitute(node, raw, path) : raw;
     if (text === undefined) return null;
     if (text.length > LIMITS.scalarLength) {
-      this.#poison(node, path, {
-        code: 'limit/scalar',
-        message: `this value has ${text.length} characters`,
-        expected: `at most ${LIMITS.scalarLength} (64 Ki)`,
-      });
-      return null;
+      const expected = `at most ${LIMITS.scalarLength} (64 Ki)`;
+      const message = `this value has ${text.length} characters`;
+      return this.#poison(node, path, { code: 'limit/scalar', message, expected }) ?? null;
     }
     const substituted = text !== raw || this.#isSubstituted(path);
     const plain = substituted ? this.#isSubstituted(path) : node.type === 'PLAIN' || node.type === undefined;
@@ -165,26 +157,24 @@ class Reader {
     const scalar = readPlainScalar(text);
     if (scalar.ok) return typeof scalar.value === 'string' ? (this.#safe(node, text, path) ?? null) : scalar.value;
     if (substituted) return text; // A variable has no quotes to put around it; the field decides whether it is text.
-    this.#poison(node, path, { ...scalar, hint: numberHint(text) });
-    return null;
+    return this.#poison(node, path, { ...scalar, hint: numberHint(text) }) ?? null;
   }
 
-  #isSubstituted(path: readonly (string | number)[]): boolean {
+  #isSubstituted(path: Path): boolean {
     return this.substituted?.has(formatPointer(path)) ?? false;
   }
 
-  #substitute(node: Scalar, raw: string, path: readonly (string | number)[]): string | undefined {
+  #substitute(node: Scalar, raw: string, path: Path): string | undefined {
     const { text, faults } = substitute(raw, this.#variables ?? NONE);
     for (const fault of faults) this.#poison(node, path, fault);
     if (faults.length > 0) return undefined;
     this.#substitutedLength += text.length;
     if (this.#substitutedLength > LIMITS.substitutedLength) {
-      this.#poison(node, path, {
+      return this.#poison(node, path, {
         code: 'limit/substituted',
         message: 'with this value, the values with variables have too many characters',
         expected: `at most ${LIMITS.substitutedLength} (1 Mi) in one document`,
       });
-      return undefined;
     }
     if (isExactReference(raw)) {
       this.substituted ??= new Map();
@@ -194,39 +184,29 @@ class Reader {
   }
 
   /** The text in its composed form, or `undefined` (and a fault) if a character of it must not reach the platform. */
-  #safe(node: Scalar, text: string, path: readonly (string | number)[]): string | undefined {
+  #safe(node: Scalar, text: string, path: Path): string | undefined {
     if (PRINTABLE_ASCII.test(text)) return text;
     const unsafe = unsafeCharacter(text);
     if (this.#damaged && text.includes(REPLACEMENT)) {
       this.poisoned.add(formatPointer(path)); // Reported with the file, at its place.
       return undefined;
     }
-    if (unsafe !== undefined) {
-      this.#poison(node, path, {
-        code: 'yaml/unsafe-character',
-        message: `the value contains ${unsafe}`,
-        expected: 'printable text, line breaks and tabs',
-      });
-      return undefined;
-    }
-    return text.normalize('NFC');
-  }
-
-  #poison(node: unknown, path: readonly (string | number)[], what: Omit<Fault, 'offset' | 'length' | 'path'>): void {
-    this.#fault(node, path, what);
-    this.poisoned.add(formatPointer(path));
-  }
-
-  #fault(node: unknown, path: readonly (string | number)[], what: Omit<Fault, 'offset' | 'length' | 'path'>): void {
-    const { code, message, expected, hint } = what;
-    this.faults.push({
-      code,
-      message,
-      ...(expected === undefined ? {} : { expected }),
-      ...(hint === undefined ? {} : { hint }),
-      ...spanOf(node),
-      path: formatPath(path),
+    if (unsafe === undefined) return text.normalize('NFC');
+    return this.#poison(node, path, {
+      code: 'yaml/unsafe-character',
+      message: `the value contains ${unsafe}`,
+      expected: 'printable text, line breaks and tabs',
     });
+  }
+
+  /** A value that is at fault: nothing is known of it. */
+  #poison(node: unknown, path: Path, what: FaultWords): undefined {
+    this.poisoned.add(formatPointer(path));
+    return this.#fault(node, path, what);
+  }
+
+  #fault(node: unknown, path: Path, { code, message, expected, hint }: FaultWords): undefined {
+    this.faults.push({ code, message, expected, hint, ...spanOf(node), path: formatPath(path) });
   }
 }
 
@@ -240,7 +220,7 @@ function numberHint(text: string): string {
 
 const KEY_FAULT = { code: 'yaml/key', expected: 'text' } as const;
 
-function keyFault(text: string, empty: boolean): Omit<Fault, 'offset' | 'length' | 'path'> {
+function keyFault(text: string, empty: boolean): FaultWords {
   if (empty)
     return {
       ...KEY_FAULT,

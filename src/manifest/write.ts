@@ -1,12 +1,13 @@
+import type { ValidateFunction } from 'ajv/dist/2020.js';
 import { Document, isMap, isScalar, isSeq, type Node, type Scalar, visit } from 'yaml';
 import type { ExportedDocument } from '../kinds/export.ts';
 import { API_VERSION } from '../kinds/schema.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import { SECRET_MASK } from '../model/secret.ts';
 import { safeLine } from '../model/text.ts';
+import { compiler } from './compiler.ts';
 import { LIMITS } from './limits.ts';
 import { unsafeCharacter, withoutUnsafe } from './text.ts';
-import { isValidField } from './validate-field.ts';
 
 /** Columns of a comment that has a line to itself. */
 const COMMENT_COLUMNS = 110;
@@ -63,6 +64,19 @@ export function writeManifest(
   function isOutermost(node: unknown): boolean {
     return node === document.get('spec', true) || node === document.get('metadata', true);
   }
+}
+
+const fields = new WeakMap<JsonObject, ValidateFunction>();
+
+/** Whether one field of a kind may have this value. @param schema a part of the kind's own, always the same object. */
+function isValidField(schema: JsonObject, value: Json): boolean {
+  let validator = fields.get(schema);
+  if (validator === undefined) {
+    // Within an object, where a default is allowed.
+    validator = compiler().compile({ type: 'object', properties: { field: schema } });
+    fields.set(schema, validator);
+  }
+  return validator({ field: value });
 }
 
 /** `${` would be a variable. */

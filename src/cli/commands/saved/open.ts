@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../model/json.ts';
 import { planSchemas } from '../../../plan/schema.ts';
 import { arrayOf, count, nullable, objectOf, ref, text, textMap, trueOrFalse } from '../../../model/schema-words.ts';
 import { operatorNames } from '../../../configuration/configuration.ts';
-import { recheckResources } from '../../../manifest/recheck.ts';
+import { recheckResources } from '../../../manifest/load.ts';
 import { openPlan, type SavedPlan } from '../../../plan/saved.ts';
 import type { Surroundings } from '../../session/command.ts';
 import { readConfiguration } from '../../session/configuration.ts';
