@@ -10,7 +10,7 @@ import type { ApplyWorld } from '../reconcile/apply/world.ts';
 import { ofAccepted, ofCommand } from '../reconcile/policies/run.ts';
 import type { PassOptions, Work } from '../reconcile/reconcile.ts';
 import { workOf } from '../reconcile/work.ts';
-import { survey } from '../reconcile/survey.ts';
+import { survey, type SurveyInput } from '../reconcile/survey.ts';
 import type { Workbench } from '../source/contents.ts';
 import type { PlannedManifests, PlanRequest } from './api.ts';
 import type { ControllerConfiguration } from './options.ts';
@@ -33,26 +33,18 @@ export interface ViewEnvironment {
 }
 
 /** The plan of these applications as they are wanted now. @throws the signal's reason. */
-export async function planWorks(
+export function planWorks(
   works: readonly Work[],
   revision: string | null,
   environment: ViewEnvironment,
   signal: AbortSignal,
 ): Promise<PlanDocument> {
-  const { ledger, source, options, configuration } = environment;
-  const allowance = allowanceOf(environment, signal);
-  const surveyed = survey({
-    works,
-    options: { ...options, readOnly: true },
-    ledger,
-    source,
-    revision,
-    parallelism: configuration.settings.controller.concurrency,
-    world: (work) => allowedWorld(work, environment, allowance),
-    policy: ofAccepted(environment.keeps),
-    pause: environment.pause,
-  });
-  return (await orAborted(surveyed, allowance.signal)).document;
+  const { options, keeps } = environment;
+  return planned(
+    { works, revision, options, policy: ofAccepted(keeps) },
+    environment,
+    allowanceOf(environment, signal),
+  );
 }
 
 /** What other manifests would do in place of the source's. */
@@ -62,10 +54,10 @@ export async function planFiles(
   environment: ViewEnvironment,
   signal: AbortSignal,
 ): Promise<PlannedManifests> {
-  const { ledger, source, options, configuration, isOfSource } = environment;
+  const { source, options, configuration, isOfSource, workbench, windowAt } = environment;
   const allowance = allowanceOf(environment, signal);
   const variables = new Map([...configuration.variables, ...request.variables]);
-  const contents = await environment.workbench.files(files, signal);
+  const contents = await workbench.files(files, signal);
   const { desired, problems } = await contents.load({ variables, operator: configuration.operator }, signal);
   if (problems.length > 0) return { type: 'invalid', problems };
   const { adopt, prune, targets } = request;
@@ -73,52 +65,69 @@ export async function planFiles(
   const missing = [...(targets ?? []), ...(adopt === 'all' ? [] : adopt)].find((id) => !desired.has(id));
   if (missing !== undefined) throw unknownResource(missing);
   // Whoever asks would apply it: that keeps to the windows as the daemon does.
-  const limits = { ...options.limits, windows: { at: environment.windowAt, ignoredBecause: undefined } };
-  const surveyed = survey({
-    works: groupByApplication(desired).map(workOf),
-    options: {
-      ...options,
-      readOnly: true,
-      limits,
-      permissions: {
-        ...options.permissions,
-        adopt: (id) => adopted === 'all' || adopted.has(id),
-        adoptNamed: (id) => adopted !== 'all' && adopted.has(id),
-        prune,
-      },
-      targets: targets === undefined ? undefined : new Set(targets),
+  const limits = { ...options.limits, windows: { at: windowAt, ignoredBecause: undefined } };
+  const policy = ofCommand(
+    {
+      source,
+      resources: desired.size,
+      isEmptyAllowed: false,
+      largest: async () => undefined,
+      succession: async () => undefined,
     },
-    ledger,
-    source,
-    revision: null,
-    pause: environment.pause,
-    parallelism: configuration.settings.controller.concurrency,
-    world: (work) => {
-      const { application } = work;
-      requireAllowedScope(application, options.limits.allowedScopes, isOfSource(application.spec));
-      return allowedWorld(work, environment, allowance);
-    },
-    policy: ofCommand(
-      {
-        source,
-        resources: desired.size,
-        isEmptyAllowed: false,
-        largest: async () => undefined,
-        succession: async () => undefined,
+    limits,
+  );
+  const document = await planned(
+    {
+      works: groupByApplication(desired).map(workOf),
+      revision: null,
+      options: {
+        ...options,
+        limits,
+        permissions: {
+          ...options.permissions,
+          adopt: (id) => adopted === 'all' || adopted.has(id),
+          adoptNamed: (id) => adopted !== 'all' && adopted.has(id),
+          prune,
+        },
+        targets: targets === undefined ? undefined : new Set(targets),
       },
-      limits,
-    ),
-  });
-  return { type: 'planned', document: (await orAborted(surveyed, allowance.signal)).document };
+      policy,
+      check: ({ application }) =>
+        requireAllowedScope(application, options.limits.allowedScopes, isOfSource(application.spec)),
+    },
+    environment,
+    allowance,
+  );
+  return { type: 'planned', document };
 }
 
 function allowanceOf({ configuration }: ViewEnvironment, signal: AbortSignal): PlanAllowance {
   return createAllowance(configuration.settings.server.planRequests, signal);
 }
 
-function allowedWorld(work: Work, { world }: ViewEnvironment, allowance: PlanAllowance): ApplyWorld {
-  const unbounded = world(work);
-  return { ...unbounded, client: allowance.client(unbounded.client) };
+/** @param check throws where an application must not be read. */
+async function planned(
+  {
+    check,
+    ...input
+  }: Pick<SurveyInput, 'works' | 'revision' | 'options' | 'policy'> & { readonly check?: (work: Work) => void },
+  { ledger, source, configuration, pause, world }: ViewEnvironment,
+  allowance: PlanAllowance,
+): Promise<PlanDocument> {
+  const surveyed = survey({
+    ...input,
+    options: { ...input.options, readOnly: true },
+    ledger,
+    source,
+    pause,
+    parallelism: configuration.settings.controller.concurrency,
+    world: (work) => {
+      check?.(work);
+      const unbounded = world(work);
+      return { ...unbounded, client: allowance.client(unbounded.client) };
+    },
+  });
+  return (await orAborted(surveyed, allowance.signal)).document;
 }
 
 function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -21,7 +21,8 @@ export async function shownLines(
     try {
       return await ask();
     } catch (error) {
-      if (!(error instanceof PortolanError) || error.code === 'platform/stopped') throw error;
+      const isStopped = error instanceof PortolanError && error.code === 'platform/stopped';
+      if (!(error instanceof PortolanError) || (isStopped && reads === 'all')) throw error;
       unseen.add(`${what}: ${error.message}`);
       return undefined;
     }

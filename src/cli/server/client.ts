@@ -78,33 +78,35 @@ class Asking {
   }
 
   async ask(path: string, expect: string, options: Options): Promise<Readonly<Record<string, unknown>>> {
-    const { stop, end } = this.#stoppable();
-    this.#surroundings.clock.sleep(ANSWER_MS, stop.signal).then(
+    const stop = new AbortController();
+    const signal = AbortSignal.any([this.#surroundings.signal, stop.signal]);
+    this.#surroundings.clock.sleep(ANSWER_MS, signal).then(
       () => stop.abort(new Error(`no answer within ${ANSWER_MS / 1000} s`)),
       () => {}, // It answered.
     );
     try {
-      const response = await this.#http(path, { ...options, signal: stop.signal });
+      const response = await this.#http(path, { ...options, signal });
       return understood(this.#url, response, await response.text(), expect);
     } catch (error) {
-      throw this.#failure(error, stop.signal);
+      throw this.#failure(error, signal);
     } finally {
-      end();
+      stop.abort(new Error('it is over'));
     }
   }
 
   async *stream(searchParams: Record<string, string | number>): AsyncIterable<ServerSentEvent> {
     const { clock } = this.#surroundings;
-    const { stop, end } = this.#stoppable();
+    const stop = new AbortController();
+    const signal = AbortSignal.any([this.#surroundings.signal, stop.signal]);
     let heardMs = clock.monotonic();
     void (async () => {
-      while (!stop.signal.aborted) {
-        await clock.sleep(SILENCE_MS / 4, stop.signal).catch(() => {});
+      while (!signal.aborted) {
+        await clock.sleep(SILENCE_MS / 4, signal).catch(() => {});
         if (clock.monotonic() - heardMs > SILENCE_MS) stop.abort(new Error('the server fell silent'));
       }
     })();
     try {
-      const options = { searchParams, signal: stop.signal, headers: { accept: 'text/event-stream' } };
+      const options = { searchParams, signal, headers: { accept: 'text/event-stream' } };
       const response = await this.#http.get('events/stream', options);
       if (!(response.headers.get('content-type') ?? '').startsWith('text/event-stream')) {
         understood(this.#url, response, await response.text(), '');
@@ -116,26 +118,10 @@ class Asking {
         if (event.data !== '') yield event;
       }
     } catch (error) {
-      throw this.#failure(error, stop.signal);
+      throw this.#failure(error, signal);
     } finally {
-      end();
+      stop.abort(new Error('it is over'));
     }
-  }
-
-  /** Stops with the command; `end` ends its timers. */
-  #stoppable(): { readonly stop: AbortController; end(): void } {
-    const { signal } = this.#surroundings;
-    const stop = new AbortController();
-    const interrupt = (): void => stop.abort(signal.reason);
-    signal.addEventListener('abort', interrupt, { once: true });
-    if (signal.aborted) interrupt();
-    return {
-      stop,
-      end: () => {
-        signal.removeEventListener('abort', interrupt);
-        stop.abort(new Error('it is over'));
-      },
-    };
   }
 
   #failure(error: unknown, signal: AbortSignal): PortolanError {

@@ -7,7 +7,7 @@ import { shortDuration } from '../../terminal/age.ts';
 import type { Surroundings } from '../../session/command.ts';
 import { type Glyphs, glyphsFor, type Mark } from '../../terminal/drawing/glyphs.ts';
 import { paintFor } from '../../session/plan-view.ts';
-import { reasonTableLines, tableLines } from '../../terminal/table.ts';
+import { type ReasonTable, reasonTableLines, tableLines } from '../../terminal/table.ts';
 import { displayWidth, wrap } from '../../terminal/text.ts';
 
 /** How a state looks, and what it is called in a tree. */
@@ -121,16 +121,18 @@ export function standingLines(
     ...(hasAge ? [ageCell(line.sinceMs, reader)] : []),
     line.why,
   ]);
-  if (!isTerminal) return tableLines([...layout.map(({ title }) => ({ title })), { title: whyTitle }], cells);
+  return stateTable({ columns: layout, title: whyTitle, rows: cells }, reader);
+}
+
+/** A table whose last column says why: whole in a pipe, cut to the width of a terminal. */
+export function stateTable(
+  table: Pick<ReasonTable, 'columns' | 'title' | 'rows' | 'indent'>,
+  { isTerminal, columns, glyphs, paint }: Reader,
+): readonly string[] {
+  if (!isTerminal)
+    return tableLines([...table.columns.map(({ title }) => ({ title })), { title: table.title }], table.rows);
   return reasonTableLines(
-    {
-      columns: layout,
-      title: whyTitle,
-      rows: cells,
-      narrowest: WHY_COLUMNS_MIN,
-      long: 'cut',
-      paintBelow: (text) => paint('dim', text),
-    },
+    { ...table, narrowest: WHY_COLUMNS_MIN, long: 'cut', paintBelow: (text) => paint('dim', text) },
     { columns, ellipsis: glyphs.ellipsis },
   );
 }

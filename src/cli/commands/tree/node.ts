@@ -3,11 +3,8 @@ import type { Glyphs } from '../../terminal/drawing/glyphs.ts';
 import type { ViewState } from '../../../views/model.ts';
 import type { TreeNode } from '../../../views/tree.ts';
 import { shortDuration } from '../../terminal/age.ts';
-import { FACES, paintMark, type Reader, type StateFace } from '../status/standing.ts';
-import { reasonTableLines, tableLines } from '../../terminal/table.ts';
+import { FACES, paintMark, type Reader, type StateFace, stateTable } from '../status/standing.ts';
 import { count, displayWidth } from '../../terminal/text.ts';
-
-const REASON_COLUMNS_MIN = 24;
 
 /** A line of the tree, with what is drawn before it and before whatever hangs below it. */
 interface TreeRow {
@@ -18,7 +15,7 @@ interface TreeRow {
 
 /** The trees as a table: what there is, how it stands, and why. */
 export function treeLines(roots: readonly TreeNode[], reader: Reader): readonly string[] {
-  const { isTerminal, columns, glyphs, paint } = reader;
+  const { isTerminal, glyphs, paint } = reader;
   const rows = roots.flatMap((root) => rowsOf(root, '', '', glyphs));
   const faceOf = (at: number): StateFace => FACES[rows[at]?.node.state ?? 'unknown'];
   const paintTree = (text: string, at: number): string => {
@@ -37,22 +34,11 @@ export function treeLines(roots: readonly TreeNode[], reader: Reader): readonly 
   // Facts may be cut, names not.
   const narrowest = Math.max(0, ...named.map(displayWidth));
   const layout = [
-    { title: 'resource', narrowest, ...(isTerminal ? { paint: paintTree } : {}) },
+    { title: 'resource', narrowest, paint: paintTree },
     { title: 'state', paint: (text: string, at: number) => paintMark(faceOf(at).mark, text, paint) },
   ];
-  if (!isTerminal) return tableLines([...layout.map(({ title }) => ({ title })), { title: 'reason' }], cells);
-  return reasonTableLines(
-    {
-      columns: layout,
-      title: 'reason',
-      rows: cells,
-      narrowest: REASON_COLUMNS_MIN,
-      long: 'cut',
-      indent: (at) => `${rows[at]?.below ?? ''}    `,
-      paintBelow: (text) => paint('dim', text),
-    },
-    { columns, ellipsis: glyphs.ellipsis },
-  );
+  const indent = (at: number): string => `${rows[at]?.below ?? ''}    `;
+  return stateTable({ columns: layout, title: 'reason', rows: cells, indent }, reader);
 }
 
 /** How old the facts below an application are, where a controller observed them. */
