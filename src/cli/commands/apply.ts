@@ -12,31 +12,14 @@ import { applyHooks, renderEffort } from './apply-progress.ts';
 import { applyExitCode, type Ending, endWithout, scopeResult } from './apply-report.ts';
 import { defineCommand, type Surroundings } from '../session/command.ts';
 import { confirm } from '../terminal/terminal.ts';
-import { checkEmpty, type EmptyFlags, ifEmptyOption } from '../session/empty-input.ts';
+import { checkEmpty, type EmptyFlags } from '../session/empty-input.ts';
 import { EXIT, type ExitCode } from '../session/exit-codes.ts';
 import { isFolder } from '../session/files.ts';
 import { type LiveLines, openLiveLines } from '../terminal/live-lines.ts';
-import {
-  configOption,
-  filenameOption,
-  filesNamed,
-  ledgerOption,
-  revisionOption,
-  sourceOption,
-  varFileOption,
-  varOption,
-} from '../session/options.ts';
+import { filesNamed } from '../session/options.ts';
 import { askingFlags } from '../session/pass-options.ts';
-import { addPlanningOptions } from '../session/planning-options.ts';
-import {
-  openOutputs,
-  orUnwritten,
-  outOption,
-  type OutputOptions,
-  type Outputs,
-  planOutputOption,
-  positionsOf,
-} from '../session/outputs.ts';
+import { addManifestOptions, addOutputOptions, addPlanningOptions } from '../session/planning-options.ts';
+import { openOutputs, orUnwritten, type OutputOptions, type Outputs, positionsOf } from '../session/outputs.ts';
 import { paintFor, planExitCode } from '../session/plan-view.ts';
 import { createProgress, type Progress } from '../terminal/progress.ts';
 import { type Agreement, judge, reportRefusal, withAgreed, writeDifference } from './saved/agreed.ts';
@@ -75,18 +58,11 @@ A saved plan is carried out only while it is still the plan that its manifests g
 Ctrl-C finishes the request in flight, records it, and begins nothing new.`,
   parameters: (command) =>
     addPlanningOptions(
-      command
-        .argument('[plan]', 'a file of plan --save, in place of -f: exactly that plan; a folder counts as -f')
-        .addOption(filenameOption())
-        .addOption(ifEmptyOption())
-        .addOption(revisionOption())
-        .addOption(configOption())
-        .addOption(ledgerOption())
-        .addOption(sourceOption())
-        .addOption(varOption())
-        .addOption(varFileOption())
-        .addOption(planOutputOption())
-        .addOption(outOption())
+      addOutputOptions(
+        addManifestOptions(
+          command.argument('[plan]', 'a file of plan --save, in place of -f: exactly that plan; a folder counts as -f'),
+        ),
+      )
         .option('--dry-run', 'show the plan and change nothing')
         .option('--detailed-exitcode', 'with --dry-run: end with 2 when changes are pending')
         .option('-y, --yes', 'go ahead without a question')
@@ -299,7 +275,7 @@ async function carryOutAll(
   }));
   const policyOf = isAgreed ? agreedPlan : interactive;
   const waiting = { clock: surroundings.clock, signal: surroundings.signal, forSettling: options.wait === true };
-  const queue = new PQueue({ concurrency: session.parallelism });
+  const queue = new PQueue({ concurrency: session.flags.parallelism });
   await queue.addAll(
     survey.prepared.map((prepared) => async () => {
       const { work } = prepared;

@@ -222,17 +222,15 @@ function aboutChild(child: Field, width: number): readonly string[] {
 }
 
 function labelled(label: string, text: string, width: number): readonly string[] {
-  const [first = '', ...rest] = wrap(text, Math.max(20, width - LABEL_WIDTH - 2));
-  const indent = ' '.repeat(LABEL_WIDTH + 2);
-  return [`  ${label.padEnd(LABEL_WIDTH)}${first}`, ...rest.map((line) => indent + line)];
+  return hanging(text, `  ${label.padEnd(LABEL_WIDTH)}`, width, ' '.repeat(LABEL_WIDTH + 2));
 }
 
 function indented(text: string, indent: string, width: number): readonly string[] {
-  if (text === '') return [];
-  return wrap(text, Math.max(20, width - indent.length)).map((line) => indent + line);
+  return text === '' ? [] : hanging(text, indent, width, indent);
 }
 
-function hanging(text: string, indent: string, width: number): readonly string[] {
-  const [first = '', ...rest] = wrap(text, Math.max(20, width - indent.length - 2));
-  return [`${indent}${first}`, ...rest.map((line) => `${indent}  ${line}`)];
+/** @param start before the first line; before the others stands `below`, which is as wide or wider. */
+function hanging(text: string, start: string, width: number, below = `${start}  `): readonly string[] {
+  const lines = wrap(text, Math.max(20, width - below.length));
+  return lines.map((line, at) => (at === 0 ? start : below) + line);
 }

@@ -1,20 +1,10 @@
 import { silentHooks } from '../../reconcile/apply/world.ts';
 import { defineCommand } from '../session/command.ts';
-import { checkEmpty, ifEmptyOption } from '../session/empty-input.ts';
+import { checkEmpty } from '../session/empty-input.ts';
 import { EXIT } from '../session/exit-codes.ts';
-import {
-  configOption,
-  filenameOption,
-  filesNamed,
-  PATHS_ARGUMENT,
-  ledgerOption,
-  revisionOption,
-  sourceOption,
-  varFileOption,
-  varOption,
-} from '../session/options.ts';
-import { addPlanningOptions } from '../session/planning-options.ts';
-import { openOutputs, orUnwritten, outOption, planOutputOption, positionsOf } from '../session/outputs.ts';
+import { filesNamed, PATHS_ARGUMENT } from '../session/options.ts';
+import { addManifestOptions, addOutputOptions, addPlanningOptions } from '../session/planning-options.ts';
+import { openOutputs, orUnwritten, positionsOf } from '../session/outputs.ts';
 import { endOfPlan } from './saved/agreed.ts';
 import { serverOption, tokenFileOption } from '../server/options.ts';
 import { surveyAll, withSession } from '../session/session.ts';
@@ -36,20 +26,11 @@ Examples:
   portolan plan -f manifests/ --server https://portolan.example.com   # in CI, with nothing but a token`,
   parameters: (command) =>
     addPlanningOptions(
-      command
-        .argument(...PATHS_ARGUMENT)
-        .addOption(filenameOption())
-        .addOption(ifEmptyOption())
-        .addOption(revisionOption())
-        .addOption(configOption())
-        .addOption(ledgerOption())
-        .addOption(sourceOption())
-        .addOption(serverOption())
-        .addOption(tokenFileOption())
-        .addOption(varOption())
-        .addOption(varFileOption())
-        .addOption(planOutputOption())
-        .addOption(outOption())
+      addOutputOptions(
+        addManifestOptions(command.argument(...PATHS_ARGUMENT))
+          .addOption(serverOption())
+          .addOption(tokenFileOption()),
+      )
         .option('--detailed-exitcode', 'end with 2 when changes are pending')
         .option('--save <file>', 'keep the plan in this file, for apply FILE to carry out exactly this one'),
     ),

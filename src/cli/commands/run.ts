@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { type Command, InvalidArgumentError } from '@commander-js/extra-typings';
 import packageFile from '../../../package.json' with { type: 'json' };
 import { Controller } from '../../controller/controller.ts';
@@ -93,7 +94,7 @@ SIGTERM finishes what is under way and ends; SIGHUP reads the configuration agai
     const holder = `${actor}${addressOf(withListen(configuration.settings, options))}`;
     const { ledger } = await openLedger({ ledger: options.ledger, actor: holder, readOnly: false }, surroundings);
     try {
-      return await withLedger(options, surroundings, log, ledger, actor);
+      return await keepRunning({ options, surroundings, log, ledger, actor });
     } finally {
       await ledger.close();
     }
@@ -116,13 +117,17 @@ function addressOf({ server }: Settings): string {
   return `, API at ${server.tls === undefined ? 'http' : 'https'}://${server.listen.replace(/^(0\.0\.0\.0|\[::\])(?=:)/, '127.0.0.1')}`;
 }
 
-async function withLedger(
-  options: RunOptions,
-  surroundings: Surroundings,
-  log: Log,
-  ledger: Ledger,
-  actor: string,
-): Promise<ExitCode> {
+/** What every part of the daemon needs. */
+interface Daemon {
+  readonly options: RunOptions;
+  readonly surroundings: Surroundings;
+  readonly log: Log;
+  readonly ledger: Ledger;
+  readonly actor: string;
+}
+
+async function keepRunning(daemon: Daemon): Promise<ExitCode> {
+  const { options, surroundings, log, ledger, actor } = daemon;
   const { configuration } = readConfiguration(options.config, surroundings);
   const remembered = await rememberedCapabilities(ledger, { configuration });
   const current: { settings: Settings } = { settings: configuration.settings };
@@ -136,12 +141,12 @@ async function withLedger(
   const limits = () => current.settings.source.limits;
   const { workbench, planWorkbench } = openWorkbenches(surroundings, limits, actorOfSource);
   const isRepository = options.allowRewind !== true && isOfCommit(await ledger.lastSnapshot(options.source));
-  const feed = feedOf(options, surroundings, log, opened, { workbench, isRepository });
+  const feed = feedOf(daemon, opened, { workbench, isRepository });
   const { observer } = observation;
   const sourceParts = { ledger, feed, workbench, planWorkbench, actor };
   const kinds = await surroundings.kinds.reconciled();
   const parts = { ...sourceParts, kinds, log, configuration: opened.forController, observer };
-  const controller = controllerOf(options, surroundings, parts);
+  const controller = controllerOf(daemon, parts);
   const settings = withListen(opened.configuration.settings, options);
   const over = new AbortController();
   const held: Held = { opened, observation, current, until: AbortSignal.any([surroundings.signal, over.signal]) };
@@ -158,34 +163,32 @@ async function withLedger(
     `watching ${feed.location}; API at ${surfaces.url}; ledger ${ledger.location}; ${removes(settings)}; looks at every application each ${formatDuration(settings.controller.resyncIntervalMs)}`,
   );
   controller.start();
-  const reloading = keepReloading(options, surroundings, log, controller, surfaces, held);
-  const lost = await Promise.race([controller.lost, untilAborted(surroundings.signal)]);
+  const reloading = keepReloading(daemon, controller, surfaces, held);
+  const lost = await Promise.race([controller.lost, aborted(surroundings.signal)]);
   over.abort(new Error('the daemon ends'));
   log.info(lost === undefined ? 'ending: what is under way is finished first' : 'ending: the ledger is no longer ours');
   const isWhole = await controller.drain();
   for (const part of [surfaces, planWorkbench, observation]) await part.close();
   await reloading;
-  await release(held, ledger, surroundings);
+  await release(daemon, held);
   if (lost !== undefined) return reportError(lost, surroundings);
   const rest = isWhole ? 'everything that was sent is recorded' : 'what was cut off is looked at by the next start';
   log.info(`ended; ${rest}`);
   return isWhole ? EXIT.ok : EXIT.failed;
 }
 
-async function release({ opened }: Held, ledger: Ledger, { clock }: Surroundings): Promise<void> {
-  await rememberCapabilities(ledger, opened, clock).catch((error: unknown) => {
+async function release({ ledger, surroundings }: Daemon, { opened }: Held): Promise<void> {
+  await rememberCapabilities(ledger, opened, surroundings.clock).catch((error: unknown) => {
     if (!(error instanceof PortolanError)) throw error;
   });
   await opened.platforms.close();
 }
 
 function feedOf(
-  options: RunOptions,
-  surroundings: Surroundings,
-  log: Log,
+  { options, surroundings, log }: Daemon,
   { file, configuration }: OpenedConfiguration,
   rest: Pick<Parameters<typeof openSourceFeed>[0], 'workbench' | 'isRepository'>,
-): ReturnType<typeof openSourceFeed> {
+) {
   const { clock, random, env } = surroundings;
   return openSourceFeed({
     paths: options.filename ?? [],
@@ -204,13 +207,12 @@ function feedOf(
 }
 
 function controllerOf(
-  options: RunOptions,
-  { clock, random }: Surroundings,
+  { options, surroundings }: Daemon,
   parts: Omit<ControllerOptions, 'clock' | 'random' | 'source' | 'version' | 'allow'>,
 ): Controller {
   return new Controller({
-    clock,
-    random,
+    clock: surroundings.clock,
+    random: surroundings.random,
     source: options.source,
     version: packageFile.version,
     allow: {
@@ -238,14 +240,8 @@ function removes({ prune, controller }: Settings): string {
 }
 
 /** Reads the configuration again when it changed or a hangup asks for it, until the process is to end. */
-async function keepReloading(
-  options: RunOptions,
-  surroundings: Surroundings,
-  log: Log,
-  controller: Controller,
-  surfaces: Surfaces,
-  held: Held,
-): Promise<void> {
+async function keepReloading(daemon: Daemon, controller: Controller, surfaces: Surfaces, held: Held): Promise<void> {
+  const { options, surroundings, log } = daemon;
   const { clock } = surroundings;
   const { until: signal } = held;
   const stopListening = surroundings.onHangup?.(() => void attempt());
@@ -307,9 +303,7 @@ function textOr(read: () => string, otherwise: string): string {
   }
 }
 
-function untilAborted(signal: AbortSignal): Promise<undefined> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve(undefined);
-    else signal.addEventListener('abort', () => resolve(undefined), { once: true });
-  });
+async function aborted(signal: AbortSignal): Promise<undefined> {
+  if (!signal.aborted) await once(signal, 'abort');
+  return undefined;
 }

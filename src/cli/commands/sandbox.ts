@@ -1,9 +1,10 @@
+import { once } from 'node:events';
 import { Option } from '@commander-js/extra-typings';
 import { parse } from 'yaml';
 import { PortolanError } from '../../model/errors.ts';
 import { checkFaultRules } from '../../sandbox/faults.ts';
 import { checkSeed } from '../../sandbox/seed-check.ts';
-import { SANDBOX_TOKEN, type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/server.ts';
+import { type Sandbox, SANDBOX_TOKEN, type SandboxOptions, startSandbox } from '../../sandbox/server.ts';
 import { defineCommand } from '../session/command.ts';
 import { EXIT } from '../session/exit-codes.ts';
 import { readNamedFile } from '../session/files.ts';
@@ -109,7 +110,7 @@ Example of a faults file:
     const running = await startSandbox(settings);
     try {
       terminal.out.write(greeting(running, options));
-      await aborted(signal);
+      if (!signal.aborted) await once(signal, 'abort');
     } finally {
       await running.close();
     }
@@ -156,11 +157,4 @@ function readData(path: string, what: string): unknown {
       cause: error,
     });
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

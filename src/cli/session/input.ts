@@ -75,14 +75,9 @@ export async function loadInput(options: InputOptions, surroundings: Surrounding
 }
 
 /** Manifests as they stand in their files, for somebody else to understand. */
-export interface InputFiles {
+export interface InputFiles extends Pick<Input, 'paths' | 'misnamed' | 'commit' | 'problems'> {
   readonly files: readonly SourceFile[];
   readonly variables: Variables;
-  readonly paths: readonly string[];
-  readonly misnamed: readonly string[];
-  readonly commit: CommitAtHand | undefined;
-  /** Of files that cannot be read, and of variables files. */
-  readonly problems: readonly Problem[];
 }
 
 /**

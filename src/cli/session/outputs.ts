@@ -1,5 +1,4 @@
 import { extname, isAbsolute, relative, resolve } from 'node:path';
-import { Option } from '@commander-js/extra-typings';
 import packageFile from '../../../package.json' with { type: 'json' };
 import type { Json } from '../../model/json.ts';
 import { PortolanError } from '../../model/errors.ts';
@@ -12,7 +11,6 @@ import type { PlanReport } from '../../plan/report.ts';
 import { safeOutput } from '../terminal/guarded.ts';
 import type { Surroundings } from './command.ts';
 import { type ExitCode, reportError } from './exit-codes.ts';
-import { collect, outputOption } from './options.ts';
 import { paintFor, worstOf } from './plan-view.ts';
 import { type ProblemFormat, renderProblemsAs } from './problems.ts';
 import type { Redaction } from './redaction.ts';
@@ -24,18 +22,6 @@ export interface OutputOptions {
   readonly out?: readonly string[] | undefined;
   /** A file that the same command writes too. */
   readonly save?: string | undefined;
-}
-
-export function planOutputOption() {
-  return outputOption(PLAN_FORMATS);
-}
-
-/** `--out FILE`, repeatable. */
-export function outOption() {
-  return new Option(
-    '--out <file>',
-    'also write it to this file, in the format of its extension or as FORMAT=FILE; may be repeated',
-  ).argParser(collect);
 }
 
 interface OutFile {

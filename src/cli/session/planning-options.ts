@@ -1,16 +1,25 @@
 import { type Command, InvalidArgumentError, type OptionValues } from '@commander-js/extra-typings';
 import type { ServerFlags } from '../server/options.ts';
-import type { EmptyFlags } from './empty-input.ts';
+import { type EmptyFlags, ifEmptyOption } from './empty-input.ts';
 import {
   collect,
   collectOrAll,
+  configOption,
+  filenameOption,
   integerArgument,
+  ledgerOption,
   logFormatOption,
   logLevelOption,
+  outputOption,
   parallelismOption,
+  revisionOption,
+  sourceOption,
+  varFileOption,
+  varOption,
 } from './options.ts';
 import type { OutputOptions } from './outputs.ts';
 import type { SessionOptions } from './session.ts';
+import { PLAN_FORMATS } from '../../report/formats.ts';
 
 /** Options of `plan`, here and on a server. */
 export interface PlanOptions extends SessionOptions, OutputOptions, EmptyFlags, ServerFlags {
@@ -18,6 +27,30 @@ export interface PlanOptions extends SessionOptions, OutputOptions, EmptyFlags, 
   /** Digest of the one plan that is expected. */
   readonly expect?: string | undefined;
   readonly save?: string | undefined;
+}
+
+/** What is planned, and with which ledger. */
+export function addManifestOptions<Args extends unknown[], Own extends OptionValues>(command: Command<Args, Own>) {
+  return command
+    .addOption(filenameOption())
+    .addOption(ifEmptyOption())
+    .addOption(revisionOption())
+    .addOption(configOption())
+    .addOption(ledgerOption())
+    .addOption(sourceOption());
+}
+
+/** Values for the manifests, and what the plan is written to. */
+export function addOutputOptions<Args extends unknown[], Own extends OptionValues>(command: Command<Args, Own>) {
+  return command
+    .addOption(varOption())
+    .addOption(varFileOption())
+    .addOption(outputOption(PLAN_FORMATS))
+    .option(
+      '--out <file>',
+      'also write it to this file, in the format of its extension or as FORMAT=FILE; may be repeated',
+      collect,
+    );
 }
 
 /** What a plan may do, the same for `plan` and `apply`. */

@@ -1,6 +1,5 @@
 import { type ApplyWorld, timingOf, type WorldHooks } from '../../reconcile/apply/world.ts';
 import type { StoreAccess } from '../../kinds/reconciled.ts';
-import type { Ledger } from '../../ledger/ledger.ts';
 import { groupByApplication } from '../../manifest/group.ts';
 import { PortolanError } from '../../model/errors.ts';
 import { scopeKey } from '../../model/ids.ts';
@@ -12,7 +11,6 @@ import { workOf } from '../../reconcile/work.ts';
 import { createSharedReadings, type SharedReadings } from '../../reconcile/shared-readings.ts';
 import { survey, type Survey } from '../../reconcile/survey.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type { Log } from '../../runtime/log.ts';
 import { rememberCapabilities, rememberedCapabilities } from './capabilities.ts';
 import type { Surroundings } from './command.ts';
 import { warnMisnamed } from './empty-input.ts';
@@ -21,12 +19,12 @@ import { createLog, type LogOptions } from './logging.ts';
 import { openLedger } from './open-ledger.ts';
 import { passOptions, type ScopeFlags } from './pass-options.ts';
 import { noPlatform, openPlatforms, type Platforms } from './platforms.ts';
-import { createProgress, type Progress } from '../terminal/progress.ts';
+import { createProgress } from '../terminal/progress.ts';
 import { reportProblems } from './problems.ts';
-import { windowsOf } from './windows.ts';
 import { acceptSnapshot, largestSince, settleLost, snapshotId, successionOf } from '../../source/snapshot.ts';
 import { count } from '../terminal/text.ts';
 import type { ExitCode } from './exit-codes.ts';
+import type { Windows } from '../../plan/guard.ts';
 
 export interface SessionOptions extends InputOptions, LogOptions, ScopeFlags {
   readonly ledger?: string | undefined;
@@ -41,28 +39,16 @@ export interface SessionOptions extends InputOptions, LogOptions, ScopeFlags {
 const SHARED_READINGS_AGE_MS = 30_000;
 
 /** Manifests, configuration, ledger and platforms of one command, opened and checked. */
-export interface Session {
-  readonly input: Input;
+export interface Session extends Opened {
   /** What one look at all applications shares: each listing is asked for once, however long the look takes. */
   surveyReadings(): SharedReadings;
   readonly works: readonly Work[];
   readonly options: PassOptions;
-  readonly ledger: Ledger;
-  readonly platforms: Platforms;
-  readonly log: Log;
   readonly source: string;
   /** Names what the manifests say. */
   readonly snapshot: string;
-  readonly allowEmpty: boolean;
-  readonly allowShrunk: boolean;
-  readonly allowRewind: boolean;
   /** undefined: the plan was agreed to as a whole, or no ledger is known. */
   readonly budget: BudgetOfRun | undefined;
-  readonly parallelism: number;
-  /** Requests that left for the platforms so far, each retry too. */
-  readonly traffic: Traffic;
-  /** Says how far a reading of all applications has come. */
-  readonly reading: Progress;
   /**
    * The same with the manifests as they are now, and nothing of what was read of platforms before.
    * @throws PortolanError `retry` when the manifests are at fault now.
@@ -71,10 +57,7 @@ export interface Session {
   world(work: Work, hooks: WorldHooks): ApplyWorld;
 }
 
-export interface Traffic {
-  readonly reads: number;
-  readonly writes: number;
-}
+export type Traffic = Readonly<Opened['traffic']>;
 
 /**
  * Opens everything that planning and applying need, runs `work`, and closes it whatever happens. Faults in the input are
@@ -99,17 +82,12 @@ export async function withSession(
 }
 
 /** What a session opens. The simulator opens a ledger and a platform of its own. */
-export interface Opening {
-  readonly openLedger: typeof openLedger;
-  readonly openPlatforms: typeof openPlatforms;
-}
-
-const genuine: Opening = { openLedger, openPlatforms };
+const genuine = { openLedger, openPlatforms };
 
 /** As `withSession`, for input that is at hand and without faults. */
 export async function withInput(
   input: Input,
-  options: SessionOptions,
+  flags: SessionOptions,
   surroundings: Surroundings,
   readOnly: boolean,
   work: (session: Session) => Promise<ExitCode>,
@@ -117,14 +95,12 @@ export async function withInput(
   opening = genuine,
 ): Promise<ExitCode> {
   if (input.configuration.platforms.size === 0) throw noPlatform(input.file);
-  const opened = await openAll({ input, options, surroundings, readOnly, command, opening });
+  const opened = await openAll({ input, flags, surroundings, readOnly }, command, opening);
   const { ledger, platforms } = opened;
   try {
     const exitCode = await work(openedSession(opened));
-    if (!readOnly) {
-      const { configuration } = input;
-      await rememberCapabilities(ledger, { platforms, configuration }, surroundings.clock);
-    }
+    const { configuration } = input;
+    if (!readOnly) await rememberCapabilities(ledger, { platforms, configuration }, surroundings.clock);
     return exitCode;
   } finally {
     await platforms.close();
@@ -134,20 +110,20 @@ export async function withInput(
 
 interface ToOpen {
   readonly input: Input;
-  readonly options: SessionOptions;
+  readonly flags: SessionOptions;
   readonly surroundings: Surroundings;
   readonly readOnly: boolean;
-  readonly command: string;
-  readonly opening: Opening;
 }
 
-async function openAll({ command, opening, ...known }: ToOpen) {
-  const { input, options, surroundings, readOnly } = known;
-  const log = await createLog(options, surroundings);
+async function openAll(known: ToOpen, command: string, opening: typeof genuine) {
+  const { input, flags, surroundings, readOnly } = known;
+  const log = await createLog(flags, surroundings);
   const actor = `portolan ${command} by ${surroundings.who}`;
-  const { ledger, isKnown } = await opening.openLedger({ ledger: options.ledger, actor, readOnly }, surroundings);
+  const { ledger, isKnown } = await opening.openLedger({ ledger: flags.ledger, actor, readOnly }, surroundings);
   const remembered = await rememberedCapabilities(ledger, input);
+  // Requests that left for the platforms so far, each retry too.
   const traffic = { reads: 0, writes: 0 };
+  // Says how far a reading of all applications has come.
   const reading = createProgress(surroundings);
   const windowsAt = await windowsOf(input, surroundings.clock);
   const platforms = opening.openPlatforms({
@@ -173,9 +149,9 @@ type Opened = Awaited<ReturnType<typeof openAll>>;
 
 /** What standard input said was read and is gone: it stays as it was. */
 async function reopened(opened: Opened): Promise<Session> {
-  const { options, surroundings } = opened;
-  if (options.filename?.includes('-') === true) return openedSession(opened);
-  const input = await loadInput(options, surroundings);
+  const { flags, surroundings } = opened;
+  if (flags.filename?.includes('-') === true) return openedSession(opened);
+  const input = await loadInput(flags, surroundings);
   const [problem] = input.problems;
   if (problem !== undefined)
     throw new PortolanError({
@@ -188,16 +164,17 @@ async function reopened(opened: Opened): Promise<Session> {
   return openedSession({ ...opened, input: { ...input, configuration: opened.input.configuration } });
 }
 
-function budgetOf({ options, input, ledger, surroundings, actor }: Opened, snapshot: string): BudgetOfRun {
+function budgetOf({ flags, input, ledger, surroundings, actor }: Opened, snapshot: string): BudgetOfRun {
   const limits = budgetLimits(input.configuration.settings);
   const { clock } = surroundings;
-  const { source, maxPrunes: allowed } = options;
+  const { source, maxPrunes: allowed } = flags;
   const budget = createRemovalBudget({ ledger, clock, source, actor, limits: () => limits, isDaemon: false });
   return { budget, source: input.desired, by: input.commit?.name ?? `manifests ${snapshot.slice(0, 12)}`, allowed };
 }
 
 function openedSession(opened: Opened): Session {
-  const { options, input, surroundings, ledger, isKnown, platforms, readOnly, actor, windowsAt } = opened;
+  const { flags, input, surroundings, ledger, isKnown, platforms, readOnly, actor, windowsAt } = opened;
+  const { source } = flags;
   const { configuration, desired } = input;
   const timing = timingOf(configuration.settings);
   const stores = lazyStores(platforms);
@@ -214,16 +191,12 @@ function openedSession(opened: Opened): Session {
     works,
     surveyReadings: () => shared(Number.POSITIVE_INFINITY),
     options: {
-      ...passOptions(options, { configuration, desired, readOnly, ledgerKnown: isKnown, windowsAt }),
+      ...passOptions(flags, { configuration, desired, readOnly, ledgerKnown: isKnown, windowsAt }),
       shared: shared(SHARED_READINGS_AGE_MS),
     },
-    source: options.source,
+    source,
     snapshot,
-    allowEmpty: options.allowEmpty === true,
-    allowShrunk: options.allowShrunk === true,
-    allowRewind: options.allowRewind === true,
-    budget: !isKnown || options.isAgreed === true ? undefined : budgetOf(opened, snapshot),
-    parallelism: options.parallelism,
+    budget: !isKnown || flags.isAgreed === true ? undefined : budgetOf(opened, snapshot),
     anew: () => reopened(opened),
     world: ({ application }, hooks) => ({
       kinds: opened.kinds,
@@ -234,7 +207,7 @@ function openedSession(opened: Opened): Session {
       stores,
       timing,
       actor,
-      source: options.source,
+      source,
       snapshot,
       ...hooks,
     }),
@@ -264,7 +237,7 @@ export async function surveyAll(session: Session, hooks: WorldHooks): Promise<Su
       ledger: session.ledger,
       source: session.source,
       revision: session.input.commit?.name ?? null,
-      parallelism: session.parallelism,
+      parallelism: session.flags.parallelism,
       world: (work) => {
         begun += 1;
         reading.at('', `look ${begun}/${works.length}  ${work.application.id}`);
@@ -279,14 +252,15 @@ export async function surveyAll(session: Session, hooks: WorldHooks): Promise<Su
 
 function runPolicy(session: Session): RunPolicy {
   if (!session.options.ledgerKnown) return ofUnknown;
-  const { source, input, options, ledger, allowEmpty, allowShrunk, allowRewind } = session;
+  const { source, input, options, ledger, flags } = session;
   return ofCommand(
     {
       source,
       resources: input.desired.size,
-      isEmptyAllowed: allowEmpty,
-      largest: async () => (allowShrunk ? undefined : largestSince(session)),
-      succession: async () => (allowRewind ? undefined : successionOf(input.commit, await ledger.lastSnapshot(source))),
+      isEmptyAllowed: flags.allowEmpty === true,
+      largest: async () => (flags.allowShrunk === true ? undefined : largestSince(session)),
+      succession: async () =>
+        flags.allowRewind === true ? undefined : successionOf(input.commit, await ledger.lastSnapshot(source)),
     },
     options.limits,
     session.budget,
@@ -295,16 +269,16 @@ function runPolicy(session: Session): RunPolicy {
 
 /** A source is accepted when its guards let it through, and before the first intent that refers to it. */
 export async function acceptInput(session: Session, clock: Clock, command = 'apply'): Promise<void> {
-  const { ledger, source, input, allowRewind } = session;
+  const { ledger, source, snapshot, input, flags } = session;
   await acceptSnapshot({
     ledger,
     clock,
     source,
-    snapshot: snapshotId(input.desired),
+    snapshot,
     objects: input.desired.size,
     commit: input.commit,
     allowShrunk: false,
-    allowRewind,
+    allowRewind: flags.allowRewind === true,
     actor: `portolan ${command}`,
   });
 }
@@ -315,4 +289,12 @@ export async function settleInput(session: Session, { prepared, errors }: Survey
   const scopes = new Set(prepared.map(({ scope }) => scopeKey(scope)));
   if (errors.length === 0)
     await settleLost({ ledger, clock, source, desired: input.desired, scopes, actor: 'portolan apply' });
+}
+
+/** What it takes to work windows out is loaded only where there are some. */
+async function windowsOf({ configuration }: Input, clock: Clock): Promise<Windows['at'] | undefined> {
+  const { windows } = configuration.settings;
+  if (windows.length === 0) return undefined;
+  const { windowsAt } = await import('../../plan/windows.ts');
+  return windowsAt(windows, clock);
 }

@@ -66,7 +66,7 @@ export async function checkVariables({
   const own = new Set(variablesOf(path, command));
   const unexplained = unexplainedVariables(env).filter((name) => !isSharedVariable(name) && !own.has(name));
   if (unexplained.length === 0) return;
-  const known = new Set([...OTHER_VARIABLES, ...allVariables(await everyCommand(), [])]);
+  const known = new Set([...OTHER_VARIABLES, ...allVariables(await everyCommand())]);
   const referring = [...args, ...settingsIn(env), configurationText(command)];
   const unknown = unexplained.filter(
     (name) => !known.has(name) && !referring.some((text) => namesVariable(text, name)),
@@ -87,10 +87,20 @@ export async function checkVariables({
     );
 }
 
-function* allVariables(command: CommandUnknownOpts, path: readonly string[]): Iterable<string> {
-  // Options of the program itself have no variable but PORTOLAN_COLOR.
-  if (path.length > 0) yield* variablesOf(path.join('-'), command);
-  for (const child of command.commands) yield* allVariables(child, [...path, child.name()]);
+/** A command and all below it, with their words. */
+export function* commandsOf(
+  command: CommandUnknownOpts,
+  path: readonly string[] = [],
+): Iterable<{ readonly command: CommandUnknownOpts; readonly path: readonly string[] }> {
+  yield { command, path };
+  for (const child of command.commands) yield* commandsOf(child, [...path, child.name()]);
+}
+
+/** The variables of all flags. Options of the program itself have none but PORTOLAN_COLOR. */
+export function allVariables(program: CommandUnknownOpts): readonly string[] {
+  return [...commandsOf(program)].flatMap(({ command, path }) =>
+    path.length === 0 ? [] : variablesOf(path.join('-'), command),
+  );
 }
 
 function variablesOf(path: string, { options }: CommandUnknownOpts): readonly string[] {

@@ -2,7 +2,7 @@ import type { CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import { nearest } from '../../../manifest/suggest.ts';
 import type { Origin } from '../../../configuration/provenance.ts';
 import { variableOf } from '../../session/env-options.ts';
-import { OTHER_VARIABLES, unexplainedVariables } from '../../session/unknown-variables.ts';
+import { allVariables, commandsOf, OTHER_VARIABLES, unexplainedVariables } from '../../session/unknown-variables.ts';
 
 /** One flag as it stands before a command line says anything. */
 export interface FlagInForce {
@@ -24,7 +24,7 @@ export function flagsInForce(
   env: Readonly<Record<string, string | undefined>>,
 ): readonly FlagInForce[] {
   const flags = new Map<string, FlagInForce>();
-  for (const { command, path } of commandsOf(program, [])) {
+  for (const { command, path } of commandsOf(program)) {
     for (const option of command.options) {
       const variable = variableOf(path.join('-'), option);
       if (variable === undefined || option.hidden) continue;
@@ -56,14 +56,6 @@ function defaultOf({ defaultValue, defaultValueDescription }: Option): string {
   return defaultValueDescription ?? (typeof defaultValue === 'string' ? defaultValue : JSON.stringify(defaultValue));
 }
 
-function* commandsOf(
-  command: CommandUnknownOpts,
-  path: readonly string[],
-): Iterable<{ readonly command: CommandUnknownOpts; readonly path: readonly string[] }> {
-  yield { command, path };
-  for (const child of command.commands) yield* commandsOf(child, [...path, child.name()]);
-}
-
 /**
  * Variables that look like ours and that nothing reads: a misspelt one does nothing, in silence.
  * @param referred to by secrets of the configuration.
@@ -73,12 +65,7 @@ export function unknownVariables(
   env: Readonly<Record<string, string | undefined>>,
   referred: readonly string[],
 ): readonly { readonly name: string; readonly meant: string | undefined }[] {
-  const known = new Set([
-    ...referred,
-    ...[...commandsOf(program, [])].flatMap(({ command, path }) =>
-      command.options.flatMap((option) => variableOf(path.join('-'), option) ?? []),
-    ),
-  ]);
+  const known = new Set([...referred, ...allVariables(program)]);
   return unexplainedVariables(env)
     .filter((name) => !known.has(name))
     .map((name) => ({ name, meant: nearest(name, [...OTHER_VARIABLES, ...known]) }));

@@ -120,7 +120,7 @@ export async function interviewed(
   }
 }
 
-function givenDraft(options: GivenAnswers): Draft {
+export function givenDraft(options: GivenAnswers): Draft {
   const { url, team, region, appId, name, allowPlainHttp = false, authHeader: header } = options;
   const token = tokenOf(options);
   return {
@@ -198,15 +198,10 @@ async function askTeam(draft: Draft, { options, interview }: Asking): Promise<An
   return team === BACK ? BACK : { team };
 }
 
-async function askRegion(draft: Draft, { options, interview, platform }: Asking): Promise<Answered> {
-  const choices = (await (await platform(draft))?.regions(draft.team ?? '')) ?? [];
-  // What could not be written down anyway is not offered.
-  const usable = choices.filter(({ word }) => faultOf('region', word) === undefined);
-  if (options.region !== undefined) {
-    if (usable.length > 0 && !usable.some(({ word }) => word === options.region))
-      throw badFlag('--region', `the platform lists ${safeLine(usable.map(({ word }) => word).join(', '))}`);
-    return undefined;
-  }
+async function askRegion(draft: Draft, asking: Asking): Promise<Answered> {
+  const { options, interview } = asking;
+  const usable = await regionsOf(draft, asking);
+  if (options.region !== undefined) return undefined;
   const region =
     usable.length === 0
       ? await interview.ask('Region', draft.region, textReader('region'))
@@ -214,18 +209,14 @@ async function askRegion(draft: Draft, { options, interview, platform }: Asking)
   return region === BACK ? BACK : { region };
 }
 
-async function askAppId(draft: Draft, { options, interview, platform }: Asking): Promise<Answered> {
-  const found = (await applicationsOf(draft, platform)) ?? [];
+async function askAppId(draft: Draft, asking: Asking): Promise<Answered> {
+  const { options, interview } = asking;
+  const found = await applicationsOf(draft, asking);
   if ('fault' in found) {
-    if (options.team !== undefined) throw badFlag('--team', found.fault);
     interview.say(`  ${found.fault}`);
     return { backTo: TEAM_QUESTION };
   }
-  if (options.appId !== undefined) {
-    if (found.length > 0 && !found.some(({ word }) => word === String(options.appId)))
-      throw badFlag('--app-id', 'the platform lists no such application in that team and region');
-    return undefined;
-  }
+  if (options.appId !== undefined) return undefined;
   if (found.length > 0) {
     const word = await interview.choose('Number of the application', found);
     return word === BACK ? BACK : { appId: Number(word) };
@@ -238,16 +229,10 @@ async function askAppId(draft: Draft, { options, interview, platform }: Asking):
   return appId === BACK ? BACK : { appId };
 }
 
-async function askName(draft: Draft, { options, interview, platform }: Asking): Promise<Answered> {
-  if (options.name !== undefined) return undefined;
-  const { appId = 0 } = draft;
-  const found = (await applicationsOf(draft, platform)) ?? [];
-  const shown = 'fault' in found ? '' : (found.find(({ word }) => word === String(appId))?.about ?? '');
-  const name = await interview.ask(
-    'Name of the application in manifests',
-    documentName(shown, appId),
-    textReader('name'),
-  );
+async function askName(draft: Draft, asking: Asking): Promise<Answered> {
+  if (asking.options.name !== undefined) return undefined;
+  const proposal = await proposedName(draft, asking);
+  const name = await asking.interview.ask('Name of the application in manifests', proposal, textReader('name'));
   return name === BACK ? BACK : { name };
 }
 
@@ -264,12 +249,53 @@ async function review(draft: Draft, { interview }: Asking): Promise<Answered> {
   });
 }
 
-/** As the platform lists them for the team and region of the draft. */
-async function applicationsOf(
+type Known = Pick<Asking, 'options' | 'platform'>;
+
+/**
+ * The regions that the platform lists; empty where it cannot be asked.
+ * @throws PortolanError `invalid` when a flag names another one.
+ */
+export async function regionsOf(draft: Draft, { options, platform }: Known): Promise<readonly Choice[]> {
+  const choices = (await (await platform(draft))?.regions(draft.team ?? '')) ?? [];
+  // What could not be written down anyway is not offered.
+  const usable = choices.filter(({ word }) => faultOf('region', word) === undefined);
+  if (options.region !== undefined && usable.length > 0 && !usable.some(({ word }) => word === options.region))
+    throw badFlag('--region', `the platform lists ${listed(usable.map(({ word }) => word))}`);
+  return usable;
+}
+
+/**
+ * The applications that the platform lists for the team and region of the draft; empty where it cannot be asked.
+ * @throws PortolanError `invalid` when a flag names a team or an application that it does not have.
+ */
+export async function applicationsOf(
   draft: Draft,
-  platform: Asking['platform'],
-): Promise<readonly Choice[] | { readonly fault: string } | undefined> {
-  return await (await platform(draft))?.applications(draft.team ?? '', draft.region ?? '');
+  { options, platform }: Known,
+): Promise<readonly Choice[] | { readonly fault: string }> {
+  const found = (await (await platform(draft))?.applications(draft.team ?? '', draft.region ?? '')) ?? [];
+  if ('fault' in found) {
+    if (options.team !== undefined) throw badFlag('--team', found.fault);
+    return found;
+  }
+  const isKnown = found.length === 0 || found.some(({ word }) => word === String(options.appId));
+  if (options.appId === undefined || isKnown) return found;
+  const known = found.map(({ word, about }) => `${word} (${about})`);
+  throw badFlag('--app-id', `the platform lists ${listed(known)} in that team and region`);
+}
+
+/** Made of the name that the platform shows. */
+export async function proposedName(draft: Draft, known: Known): Promise<string> {
+  const { appId = 0 } = draft;
+  const found = await applicationsOf(draft, known);
+  const shown = 'fault' in found ? '' : (found.find(({ word }) => word === String(appId))?.about ?? '');
+  return documentName(shown, appId);
+}
+
+const LISTED_MAX = 20;
+
+function listed(words: readonly string[]): string {
+  const more = words.length > LISTED_MAX ? ` and ${words.length - LISTED_MAX} more` : '';
+  return `${safeLine(words.slice(0, LISTED_MAX).join(', '))}${more}`;
 }
 
 function textReader(answer: TextAnswer): (text: string) => Reading<string> {
@@ -280,7 +306,7 @@ function textReader(answer: TextAnswer): (text: string) => Reading<string> {
 }
 
 /** The platform that the answers lead to, opened again where an address or token has changed. */
-class Platforms {
+export class Platforms {
   readonly #options: GivenAnswers;
   readonly #surroundings: Surroundings;
   readonly #tell: (why: string) => void;

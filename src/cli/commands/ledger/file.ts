@@ -16,6 +16,7 @@ import {
   ledgerOptions,
   ledgerPath,
   refuseToOverwrite,
+  writingLedger,
 } from './opening.ts';
 import { ledgerFlag, writeJson, writeResult } from './words.ts';
 
@@ -136,24 +137,17 @@ Examples:
         ),
     ),
   async run(surroundings, options) {
-    const { clock, random } = surroundings;
     const { keep, keepPerObject } = options;
-    const path = existingLedgerPath(options);
-    const { openSqliteLedger } = await import('../../../ledger/sqlite.ts');
-    const actor = actorOf('ledger compact', surroundings);
-    const ledger = await openSqliteLedger(path, { clock, random, actor });
-    try {
-      const removed = await ledger.compact({
+    const removed = await writingLedger('ledger compact', options, surroundings, ({ ledger, clock, actor }) =>
+      ledger.compact({
         nowMs: clock.now(),
         actor,
         ...(keep === undefined ? {} : { keepMs: keep }),
         ...(keepPerObject === undefined ? {} : { keepPerObject }),
-      });
-      const text = `removed ${count(removed.history, 'line')} of history, ${count(removed.intents, 'settled request')}, ${count(removed.snapshots, 'snapshot')}\n`;
-      writeResult(options, surroundings, { ledger: path, removed }, text);
-    } finally {
-      await ledger.close();
-    }
+      }),
+    );
+    const text = `removed ${count(removed.history, 'line')} of history, ${count(removed.intents, 'settled request')}, ${count(removed.snapshots, 'snapshot')}\n`;
+    writeResult(options, surroundings, { ledger: ledgerPath(options), removed }, text);
   },
 });
 

@@ -2,6 +2,7 @@ import { type Command, Option, type OptionValues } from '@commander-js/extra-typ
 import type { ApplyWorld } from '../../../reconcile/apply/world.ts';
 import { fileExists, realPath } from '../../../ledger/files.ts';
 import type { Ledger } from '../../../ledger/ledger.ts';
+import type { SqlLedger } from '../../../ledger/sql-ledger.ts';
 import { PortolanError } from '../../../model/errors.ts';
 import type { Intent } from '../../../model/owned.ts';
 import type { Surroundings } from '../../session/command.ts';
@@ -120,7 +121,7 @@ export async function writingLedger<Result>(
   command: string,
   options: LedgerOptions,
   surroundings: Surroundings,
-  work: (world: Pick<ApplyWorld, 'kinds' | 'ledger' | 'clock' | 'actor'>) => Promise<Result>,
+  work: (world: Pick<ApplyWorld, 'kinds' | 'clock' | 'actor'> & { readonly ledger: SqlLedger }) => Promise<Result>,
 ): Promise<Result> {
   const path = existingLedgerPath(options);
   const { openSqliteLedger } = await import('../../../ledger/sqlite.ts');
