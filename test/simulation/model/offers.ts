@@ -12,8 +12,8 @@ export interface Offer {
   readonly process: Sender;
   readonly kind: 'commit' | 'read' | 'send' | 'act' | 'answer';
   readonly label: string;
-  /** Of a request. */
-  readonly operation: string;
+  /** undefined: a commit, or an answer. */
+  readonly request?: PlatformRequest;
   readonly run: () => void;
   /** How its answer may be lost. */
   readonly losses: readonly { readonly label: string; readonly run: () => void }[];
@@ -63,7 +63,7 @@ export class Offers {
   ask<T>(process: Sender, kind: Offer['kind'], label: string, work: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const name = `p${process.number} ${label}`;
-      this.add({ process, kind, label: name, operation: '', run: () => void work().then(resolve, reject) });
+      this.add({ process, kind, label: name, run: () => void work().then(resolve, reject) });
     });
   }
 }
@@ -92,7 +92,6 @@ interface Wire {
 /** A request on its way: a read is one step; a write leaves, acts, and is answered. */
 export function replyTo(world: Wire, process: Sender, request: PlatformRequest): Promise<PlatformResponse> {
   const { offers } = world;
-  const { operation } = request;
   const label = `p${process.number} ${world.labelOf(request)}`;
   return new Promise((resolve, reject) => {
     const answer = (response: PlatformResponse | typeof lost): void => {
@@ -107,7 +106,7 @@ export function replyTo(world: Wire, process: Sender, request: PlatformRequest):
         process,
         kind: 'read',
         label,
-        operation,
+        request,
         run: () => answer(responseOf(world.server.perform(request), true)),
       });
       return;
@@ -121,7 +120,6 @@ export function replyTo(world: Wire, process: Sender, request: PlatformRequest):
       offers.add({
         process,
         kind: 'answer',
-        operation: '',
         label: `${label} answered`,
         run: () => answered(sent, response),
         losses: [{ label: 'lost', run: () => answered(sent, lost) }],
@@ -141,7 +139,7 @@ export function replyTo(world: Wire, process: Sender, request: PlatformRequest):
       offers.add({
         process,
         kind: 'act',
-        operation,
+        request,
         label: `${label} acts`,
         sent,
         run: () => acts(sent),
@@ -151,7 +149,7 @@ export function replyTo(world: Wire, process: Sender, request: PlatformRequest):
         ],
       });
     };
-    offers.add({ process, kind: 'send', label: `${label} leaves`, operation: '', run: leaves });
+    offers.add({ process, kind: 'send', label: `${label} leaves`, request, run: leaves });
   });
 }
 

@@ -17,7 +17,10 @@ export const reductions: readonly (readonly [name: string, what: string])[] = [
   ],
   ['overtaking', 'a controller is overtaken only with a write under way; without one that is a crash'],
   ['fenced', 'what an overtaken controller reads, or fails to commit, happens at once'],
-  ['independence', 'writes of others come only before requests that they make a difference to'],
+  [
+    'independence',
+    'writes of others come only before requests that they make a difference to: which is tried on the platform as it is, in every order of the writes',
+  ],
   ['time', 'time passes only when nobody can do anything; a late write acts before its settle window ends'],
   ['order of asking', 'what one process has under way at once happens in the order in which it was asked for'],
 ];

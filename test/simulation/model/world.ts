@@ -4,6 +4,7 @@ import type { Sender } from '../drivers/surroundings.ts';
 import { PortolanError } from '../../../src/model/errors.ts';
 import { whenDrained } from './agenda.ts';
 import { ModelGround } from './ground.ts';
+import { isIndependent } from './independence.ts';
 import type { Offer } from './offers.ts';
 import type { Role } from './scenario.ts';
 
@@ -19,17 +20,6 @@ export interface Choice {
 const QUIET_MS = 7 * 60_000;
 /** Nothing that is due may come later than this. */
 const REST_WITHIN_MS = 2 * 3_600_000;
-
-/** Requests that a write before them makes a difference to; it makes none to others. */
-const MEETS_WRITES: ReadonlySet<string> = new Set([
-  'listRules',
-  'listPorts',
-  'getRule',
-  'createRule',
-  'updateRule',
-  'deleteRule',
-  'updatePort',
-]);
 
 /** Two controllers that take turns or overtake one another; every step is chosen. */
 export class ModelWorld extends ModelGround {
@@ -92,7 +82,7 @@ export class ModelWorld extends ModelGround {
     }
     const choices: Choice[] = [];
     if (next !== undefined) choices.push(...this.#outcomes(next));
-    const meets = next !== undefined && MEETS_WRITES.has(next.operation);
+    const meets = next !== undefined && this.#meets(next, overtaken);
     if (next === undefined || meets)
       for (const offer of overtaken) choices.push(...this.#outcomes(offer), ...this.#vanishing(offer));
     if (meets)
@@ -108,6 +98,13 @@ export class ModelWorld extends ModelGround {
       this.#isNew = true;
     }
     return choices;
+  }
+
+  /** Whether a write of others makes a difference to what comes next. A request that leaves is only met where it acts. */
+  #meets({ kind, request }: Offer, overtaken: readonly Offer[]): boolean {
+    if (request === undefined || kind === 'send') return false;
+    const writes = [...overtaken, ...this.offers.late.map(({ sent }) => sent)].flatMap((one) => one.request ?? []);
+    return !isIndependent(this.server, this.timeline.nowMs, request, writes);
   }
 
   /** What may happen beside what is under way. */
