@@ -124,7 +124,7 @@ export class Books {
       this.#violate('I-WAL', `${intent.id} has epoch ${intent.epoch}, not ${this.epoch}`);
     if (isInstall(intent)) {
       for (const pending of this.intents.values()) {
-        if (isPending(pending) && isInstall(pending)) {
+        if (isPending(pending) && isInstall(pending) && pending.scope === intent.scope) {
           this.#violate('I-SOLO', `install ${intent.id} opened beside install ${pending.id}`);
         }
       }

@@ -7,7 +7,7 @@ import type { PortProtocol } from '../../src/model/observed.ts';
 import type { DesiredState, Resource } from '../../src/model/resource.ts';
 import { Secret } from '../../src/model/secret.ts';
 import type { Work } from '../../src/reconcile/reconcile.ts';
-import type { Seed, SeedComponent, SeedRule } from '../../src/sandbox/seed.ts';
+import type { Seed, SeedComponent, SeedRule, SeedStore } from '../../src/sandbox/seed.ts';
 import { manifest, workOf } from '../support/scope-world.ts';
 import type { Chance } from './chance.ts';
 
@@ -20,9 +20,8 @@ export const SOURCE = 'default';
 export const STORE_KEY = 'canary-5e3f0a77b1';
 const STORE = { url: 'https://store.example.com', domain: 'market-1', type: 'rainstore' } as const;
 
-export const stores: ReadonlyMap<string, StoreAccess> = new Map([
-  ['main', { ...STORE, accessKey: new Secret(STORE_KEY, 'test') }],
-]);
+export const store: StoreAccess = { ...STORE, accessKey: new Secret(STORE_KEY, 'test') };
+export const stores: ReadonlyMap<string, StoreAccess> = new Map([['main', store]]);
 
 const SERVICES = [
   { id: 'a'.repeat(32), name: 'web' },
@@ -101,6 +100,27 @@ export function anyPlatform(chance: Chance): Seed {
   return seedWith(components, rules.slice(0, 1));
 }
 
+export const storeSeed: SeedStore = {
+  ...STORE,
+  marketName: 'main',
+  accessKeys: [STORE_KEY],
+  models: MODELS.map(({ id, component, port, protocol, versions }) => ({
+    id,
+    name: id,
+    versions: versions.map((version) => ({
+      version,
+      components: [
+        {
+          key: component,
+          name: component,
+          image: `${component}:${version}`,
+          ports: [{ port, protocol, inner: true }],
+        },
+      ],
+    })),
+  })),
+};
+
 export function seedWith(components: readonly SeedComponent[], rules: readonly SeedRule[] = []): Seed {
   return {
     enterprise: { id: 'e'.repeat(32) },
@@ -110,28 +130,7 @@ export function seedWith(components: readonly SeedComponent[], rules: readonly S
       { id: ADDRESS.appId, team: ADDRESS.team, region: ADDRESS.region, name: 'shop', components, rules },
       { id: ELSEWHERE, team: ADDRESS.team, region: ADDRESS.region, name: 'elsewhere' },
     ],
-    stores: [
-      {
-        ...STORE,
-        marketName: 'main',
-        accessKeys: [STORE_KEY],
-        models: MODELS.map(({ id, component, port, protocol, versions }) => ({
-          id,
-          name: id,
-          versions: versions.map((version) => ({
-            version,
-            components: [
-              {
-                key: component,
-                name: component,
-                image: `${component}:${version}`,
-                ports: [{ port, protocol, inner: true }],
-              },
-            ],
-          })),
-        })),
-      },
-    ],
+    stores: [storeSeed],
   };
 }
 

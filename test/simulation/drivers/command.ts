@@ -13,9 +13,10 @@ import type { Action } from '../../../src/model/plan.ts';
 import type { PlanLine } from '../../../src/report/report-schema.ts';
 import { nameOfPath, nameOfScope, sizeOf } from './estate.ts';
 import { type Commit, readingOf } from './git.ts';
-import type { Write } from './permissions.ts';
+import { listingFor, type Write } from './permissions.ts';
 import { DriverProcess } from './process.ts';
-import { type DriverSettings, isClosedAt } from './settings.ts';
+import { store } from '../shop.ts';
+import { type DriverSettings, isClosedAt, operator } from './settings.ts';
 import type { PlatformRequest } from '../../../src/platform/transport.ts';
 
 /** How a person or a job calls it. */
@@ -139,9 +140,7 @@ export class Command extends DriverProcess {
         names: ['default'],
         client: () => client,
         opened: () => [client],
-        store: () => {
-          throw new Error('there are no stores');
-        },
+        store: () => store,
         close: async () => {},
       }),
     });
@@ -172,7 +171,8 @@ export class Command extends DriverProcess {
     const { world } = this;
     const { prune, maxPrunes, maxShare } = this.#call;
     const name = nameOfScope(scope) ?? scope;
-    if (action.object.startsWith('rule/') && !this.#hasRead.has(name) && world.server.dialect === 'extended')
+    const listing = listingFor(action);
+    if (listing !== undefined && !this.#hasRead.has(`${name} ${listing}`) && world.server.dialect === 'extended')
       world.violate('I-SHARED', `${action.summary} upon what only a shared listing has said`);
     if (!this.#call.ignoresWindows && isClosedAt(this.#settings, world.seenWallMs))
       world.violate('I-WINDOW', `${action.summary} for ${name} outside of its windows`);
@@ -202,7 +202,7 @@ export class Command extends DriverProcess {
 
   hasRead({ path, operation }: PlatformRequest): void {
     const name = nameOfPath(path);
-    if (name !== undefined && operation === 'listRules') this.#hasRead.add(name);
+    if (name !== undefined) this.#hasRead.add(`${name} ${operation}`);
   }
 
   #surroundings(): Surroundings {
@@ -260,7 +260,6 @@ const { configuration: configurationOfCommands } = loadConfiguration(
 
 async function inputOf(commit: Commit, { spec }: DriverSettings): Promise<Input> {
   const reading = readingOf(commit, 0);
-  const operator = { platforms: new Set(['default']), stores: new Set<string>() };
   const { desired, problems } = await reading.contents.load({ variables: new Map(), operator });
   return {
     file: 'portolan.yaml',

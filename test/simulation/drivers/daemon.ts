@@ -10,13 +10,14 @@ import { PortolanError } from '../../../src/model/errors.ts';
 import type { ResourceId } from '../../../src/model/ids.ts';
 import type { PlatformRequest } from '../../../src/platform/transport.ts';
 import type { Log } from '../../../src/runtime/log.ts';
+import { stores } from '../shop.ts';
 import { type AppName, appNames, nameOfPath, nameOfScope, sizeOf } from './estate.ts';
 import { SimulatedFeed } from './feed.ts';
 import type { Commit } from './git.ts';
-import type { Pass, Write } from './permissions.ts';
+import { listingFor, type Pass, type Write } from './permissions.ts';
 import { DriverProcess } from './process.ts';
 import { workbench } from './workbench.ts';
-import { anySettings, type DriverSettings } from './settings.ts';
+import { anySettings, type DriverSettings, operator } from './settings.ts';
 
 /** Settings and from when to when they may be in force. */
 interface Term {
@@ -119,7 +120,8 @@ export class Daemon extends DriverProcess {
       world.violate('I-PASS', `${action.summary} was sent outside of any pass`);
       return false;
     }
-    if (action.object.startsWith('rule/') && !pass.hasReadRules && world.server.dialect === 'extended')
+    const listing = listingFor(action);
+    if (listing !== undefined && !pass.hasRead.has(listing) && world.server.dialect === 'extended')
       world.violate('I-SHARED', `${action.summary} upon what only a shared listing has said`);
     const authority = {
       number: this.number,
@@ -149,7 +151,7 @@ export class Daemon extends DriverProcess {
   hasRead({ path, operation }: PlatformRequest): void {
     const name = nameOfPath(path);
     const pass = name === undefined ? undefined : this.#passes.get(name);
-    if (pass !== undefined && operation === 'listRules') pass.hasReadRules = true;
+    pass?.hasRead.add(operation);
   }
 
   #began(name: AppName): void {
@@ -158,7 +160,7 @@ export class Daemon extends DriverProcess {
     this.#running.add(name);
     this.beganMs.set(name, nowMs);
     const number = (this.#passes.get(name)?.number ?? 0) + 1;
-    this.#passes.set(name, { application: name, number, beganMs: nowMs, hasReadRules: false });
+    this.#passes.set(name, { application: name, number, beganMs: nowMs, hasRead: new Set() });
     this.world.began(this);
     this.world.note(`p${this.number} pass of ${name}`);
   }
@@ -183,9 +185,9 @@ export class Daemon extends DriverProcess {
     const client = this.openClient();
     return {
       settings: settings.spec,
-      operator: { platforms: new Set(['default']), stores: new Set() },
+      operator,
       variables: new Map(),
-      stores: new Map(),
+      stores,
       client: () => client,
     };
   }

@@ -1,6 +1,7 @@
 import type { Seed } from '../../../src/sandbox/seed.ts';
 import type { Chance } from '../chance.ts';
 import { placeOf } from '../places.ts';
+import { MODELS, storeSeed } from '../shop.ts';
 
 /** Applications of one team: several, so that listings that answer for all of them are worth their while. */
 const APPLICATIONS = [
@@ -54,6 +55,7 @@ export function anyEstate(chance: Chance): Seed {
         },
       ],
     })),
+    stores: [storeSeed],
   };
 }
 
@@ -70,6 +72,8 @@ interface AppWish {
   readonly unlisted: 'keep' | 'close';
   readonly rules: ReadonlyMap<string, RuleWish>;
   readonly isLabelled: boolean;
+  /** Names of models of the store, each to be installed once. Git never names one of them less. */
+  readonly installs?: readonly string[];
 }
 
 /** What git says, whole. */
@@ -121,6 +125,20 @@ const edits = {
   listPorts: (app) => ({ ...app, ports: [...PORTS] }),
   relabel: (app) => ({ ...app, isLabelled: !app.isLabelled }),
 } satisfies Record<string, (app: AppWish, chance: Chance) => AppWish>;
+
+/** One more install, of the models that some application does not have yet. */
+export function withInstall(content: Content, chance: Chance): Content {
+  const name = chance.pick(appNames);
+  const { id } = chance.pick(MODELS);
+  const app = content.apps.get(name);
+  if (app === undefined || app.installs?.includes(id) === true) return content;
+  return { ...content, apps: new Map(content.apps).set(name, { ...app, installs: [...(app.installs ?? []), id] }) };
+}
+
+/** Models that it wants in an application. */
+export function installsOf({ apps }: Content, name: AppName): readonly string[] {
+  return apps.get(name)?.installs ?? [];
+}
 
 function anyRule(app: AppWish, chance: Chance): string | undefined {
   return app.rules.size === 0 ? undefined : chance.pick([...app.rules.keys()]);
@@ -175,7 +193,7 @@ export function filesOf({ apps, isFaulty }: Content): readonly { readonly path: 
   return isFaulty ? [...files, { path: 'broken.yaml', text: 'kind: [' }] : files;
 }
 
-function documentsOf(name: AppName, { ports, unlisted, rules, isLabelled }: AppWish): string {
+function documentsOf(name: AppName, { ports, unlisted, rules, isLabelled, installs = [] }: AppWish): string {
   const { appId, serviceId } = applicationOf(name);
   const document = (kind: string, metadata: object, spec: object): string =>
     JSON.stringify({ apiVersion: 'portolan/v1', kind, metadata, spec });
@@ -192,6 +210,13 @@ function documentsOf(name: AppName, { ports, unlisted, rules, isLabelled }: AppW
         unlistedPorts: unlisted,
       },
     ),
+    ...installs.map((model) =>
+      document(
+        'StoreInstall',
+        { name: `${name}-${model}` },
+        { application: name, store: 'main', model: modelOf(model) },
+      ),
+    ),
     ...[...rules].map(([rule, { port, path, weight }]) =>
       document(
         'HttpGatewayRule',
@@ -202,6 +227,10 @@ function documentsOf(name: AppName, { ports, unlisted, rules, isLabelled }: AppW
   ].join('\n---\n');
 }
 
+function modelOf(id: string): object {
+  return { id, version: MODELS.find((model) => model.id === id)?.versions[0] };
+}
+
 export function domainOf(name: AppName): string {
   return `${name}.example.com`;
 }
@@ -209,7 +238,7 @@ export function domainOf(name: AppName): string {
 /** How many documents it has. */
 export function sizeOf({ apps }: Content): number {
   let size = 0;
-  for (const { rules } of apps.values()) size += 2 + rules.size;
+  for (const { rules, installs = [] } of apps.values()) size += 2 + rules.size + installs.length;
   return size;
 }
 

@@ -19,7 +19,7 @@ export interface DriversReport {
 export const noDrivers: DriversReport = {
   schedules: 0,
   cpuMs: 0,
-  ran: { daemon: 0, command: 0, approvals: 0, shared: 0, source: 0 },
+  ran: { daemon: 0, command: 0, approvals: 0, shared: 0, installs: 0, source: 0 },
 };
 
 export function withDrivers(report: DriversReport, { ran }: DriversResult, cpuMs: number): DriversReport {
@@ -47,6 +47,7 @@ function together(left: DriversReport['ran'], right: (name: keyof Ran) => number
     command: left.command + right('command'),
     approvals: left.approvals + right('approvals'),
     shared: left.shared + right('shared'),
+    installs: left.installs + right('installs'),
     source: left.source + right('source'),
   };
 }
@@ -55,7 +56,7 @@ function together(left: DriversReport['ran'], right: (name: keyof Ran) => number
 export function driversText({ schedules, ran, cpuMs }: DriversReport, all: number): string {
   const share = (count: number): string => `${((count / Math.max(1, all)) * 100).toFixed(2)} %`;
   const perHour = schedules === 0 ? 0 : Math.round((schedules / cpuMs) * 3_600_000);
-  return `of all: ${share(ran.daemon)} ran the daemon, ${share(ran.command)} the command, ${share(ran.approvals)} approvals, ${share(ran.shared)} shared readings, ${share(ran.source)} a changing source; ${schedules} schedules of drivers, ${perHour} in an hour of processor time`;
+  return `of all: ${share(ran.daemon)} ran the daemon, ${share(ran.command)} the command, ${share(ran.approvals)} approvals, ${share(ran.shared)} shared readings, ${share(ran.installs)} installs, ${share(ran.source)} a changing source; ${schedules} schedules of drivers, ${perHour} in an hour of processor time`;
 }
 
 /** As `explain` of one application. */

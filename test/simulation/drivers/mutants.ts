@@ -124,6 +124,33 @@ export const driverMutants: readonly DriverMutant[] = [
     ],
   },
   {
+    name: 'acted on before followed',
+    file: 'controller/worker.ts',
+    find: 'isStanding: () => intake.isStanding && record.snapshot === intake.accepted?.snapshot,',
+    replace: 'isStanding: () => intake.isStanding,',
+    rightly: ['I-PERMIT'],
+    seed: 129,
+    // A port is listed again while a full disk keeps the new commit from being followed, and a pass waits for an answer.
+    script: [
+      [3, { type: 'git', edit: 'unlistPort', a: 1 }],
+      [4, { type: 'git', edit: 'unlistPort', a: 2 }],
+      [5, { type: 'git', edit: 'unlistPort', a: 5 }],
+      [89, { type: 'git', edit: 'listPorts', a: 5 }],
+      [91, { type: 'full', commits: 4 }],
+      [93, { type: 'read', fault: 'read-timeout', a: 1 }],
+    ],
+  },
+  {
+    name: 'an install in doubt does not wait for its settle window',
+    file: 'reconcile/resolution/settle.ts',
+    find: '      return timing.settleInstallMs;',
+    replace: '      return 0;',
+    rightly: ['I-ONCE', 'I-SETTLE'],
+    seed: 13,
+    // Its answer is lost, and it acts minutes later.
+    script: [[33, { type: 'write', fault: 'reset-late', a: 1 }]],
+  },
+  {
     name: 'a restart fills the allowance again',
     file: 'controller/following.ts',
     find: 'spent?.snapshot === snapshot ? spent : {',

@@ -7,14 +7,20 @@ import { type AppName, appNames, namedBy, nameOfScope, sizeOf } from './estate.t
 import { type Commit, descendsFrom } from './git.ts';
 import { type DriverSettings, isClosedAt } from './settings.ts';
 
+/** What a write rests on, where a server lists it: read for its application by itself. */
+export function listingFor({ object }: Action): string | undefined {
+  if (object.startsWith('rule/')) return 'listRules';
+  return object.startsWith('install/') ? 'listInstalled' : undefined;
+}
+
 /** One look of a process at one application. */
 export interface Pass {
   readonly application: AppName;
   /** Among those of its process, from 1. */
   readonly number: number;
   readonly beganMs: number;
-  /** It has read the rules of its application by itself. */
-  hasReadRules: boolean;
+  /** Operations by which it has read its application by itself. */
+  readonly hasRead: Set<string>;
 }
 
 /** A write, and what was promised to the ledger before it. */

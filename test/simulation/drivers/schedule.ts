@@ -4,7 +4,7 @@ import { type LedgerHost, memoryHost } from '../ledgers.ts';
 import type { Violation } from '../books.ts';
 import { isPending } from '../books.ts';
 import { Daemon, idOf } from './daemon.ts';
-import { type AppName, appNames, nameOfScope, rulesOf } from './estate.ts';
+import { type AppName, applicationOf, appNames, installsOf, nameOfScope, rulesOf } from './estate.ts';
 import { placeOf } from '../places.ts';
 import { undecidable } from './person.ts';
 import { anyDriverSwarm, type DriverScript, RandomDriverPlan, scriptedDrivers } from './perturbations.ts';
@@ -41,6 +41,8 @@ export interface Ran {
   readonly approvals: boolean;
   /** Something was read once for several applications. */
   readonly shared: boolean;
+  /** An install was sent. */
+  readonly installs: boolean;
   /** The source said something else while a process was at work. */
   readonly source: boolean;
 }
@@ -91,6 +93,7 @@ export async function runDrivers(seed: number, options: DriversOptions = {}): Pr
       command: world.commands > 0,
       approvals: world.approvals > 0,
       shared: world.sharedReadings > 0,
+      installs: world.truth.sent.some(({ intent }) => intent.operation === 'install'),
       source: world.sourceChanges > 0,
     },
   };
@@ -200,6 +203,9 @@ function differences(world: DriversWorld, daemon: Daemon | undefined): string[] 
     // What git names no more has no resource of its own to be held.
     if (status?.conditions.some(({ reason }) => reason === 'Held') === true) held.add(name);
     if (held.has(name)) continue;
+    const installs = [...world.server.state.installs.in('application', String(applicationOf(name).appId))];
+    for (const model of installsOf(world.git.head.content, name))
+      if (!installs.some(({ modelId }) => modelId === model)) faults.push(`${model} is not installed into ${name}`);
     const wanted = rulesOf(world.git.head.content, name);
     const live = new Map<string, RuleRow>();
     for (const row of world.server.state.rules.all()) live.set(`rule/${placeOf(row)}`, row);

@@ -3,7 +3,7 @@ import { hashOf } from '../../../src/platform/requests.ts';
 import type { PlatformRequest } from '../../../src/platform/transport.ts';
 import { defaultTiming } from '../../../src/reconcile/apply/world.ts';
 import type { Decision } from '../../../src/sandbox/handle.ts';
-import type { RuleRow } from '../../../src/sandbox/state.ts';
+import type { InstallRow, RuleRow } from '../../../src/sandbox/state.ts';
 import { type Sent, sentNow } from '../truth.ts';
 import { nameOfScope } from './estate.ts';
 import type { Sender, Surroundings } from './surroundings.ts';
@@ -78,11 +78,21 @@ export class Sends {
     const counts = outcome.effectApplied && !this.#agreed.has(sent.intent.id);
     if (counts && name !== undefined) this.#world.permissions.acted(sent, name);
     for (const { table, before, after } of outcome.changes) {
+      if (table === 'installs' && after !== undefined) this.#checkCopies(after as InstallRow);
       if (table !== 'rules' || before !== undefined || after === undefined) continue;
       const { id } = after as RuleRow;
       sent.rules.push(id);
       this.#maker.set(`rule ${id}`, sent.intent.uid);
     }
+  }
+
+  /** Nobody else installs anything, and git asks for each model once. */
+  #checkCopies({ appId, modelId }: InstallRow): void {
+    const copies = [...this.#world.server.state.installs.in('application', String(appId))].filter(
+      (row) => row.modelId === modelId,
+    );
+    if (copies.length > 1)
+      this.#world.violate('I-ONCE', `${modelId} was installed ${copies.length} times into ${appId}`);
   }
 
   #intentOf(request: PlatformRequest, { epoch }: Sender): Intent | undefined {
@@ -103,6 +113,8 @@ export class Sends {
       const mayStillAct = other.fate === 'late' || other.fate === 'in-flight';
       const what = `${intent.operation} ${intent.id} was sent while ${other.intent.operation} ${other.intent.id}`;
       if (other.controller === process.number && !other.isAnswered) world.violate('I-BOUND', `${what} was in flight`);
+      else if (mayStillAct && intent.operation === 'install' && other.intent.operation === 'install')
+        world.violate('I-ONCE', `${what} may still act`);
       else if (mayStillAct && world.timeline.nowMs - other.sentMs < defaultTiming.settleTargetStateMs)
         world.violate('I-SETTLE', `${what} may still act`);
     }

@@ -4,6 +4,9 @@ import { defaultSettings } from '../../../src/configuration/configuration.ts';
 import type { Chance } from '../chance.ts';
 
 const base = defaultSettings();
+
+/** What an operator has configured besides. */
+export const operator = { platforms: new Set(['default']), stores: new Set(['main']) };
 const HOUR_MS = 3_600_000;
 
 /** In each hour, in minutes; short enough that no two of them meet. */

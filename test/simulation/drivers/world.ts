@@ -13,7 +13,7 @@ import { transportOf } from '../wire.ts';
 import type { Step } from '../world.ts';
 import { Command } from './command.ts';
 import { Daemon } from './daemon.ts';
-import { type AppName, anyContent, anyEstate } from './estate.ts';
+import { type AppName, anyContent, anyEstate, withInstall } from './estate.ts';
 import { Git } from './git.ts';
 import { Permissions } from './permissions.ts';
 import { Person, undecidable } from './person.ts';
@@ -27,6 +27,8 @@ import {
 import { Sends } from './sends.ts';
 import { anySettings, type DriverSettings } from './settings.ts';
 import type { Sender, Surroundings } from './surroundings.ts';
+
+const INSTALLING_SHARE = 0.3;
 
 /** Which drivers a schedule runs: the daemon, commands one after another, or each of them in turn. */
 export type Driving = 'daemon' | 'command' | 'both';
@@ -57,6 +59,8 @@ export class DriversWorld implements Surroundings {
   readonly counts = new Map<string, number>();
   readonly trace: Trace;
   readonly #chance: Chance;
+  /** undefined: git names no installs. Apart from the others, so that it moves nothing in schedules without them. */
+  readonly #installing: Chance | undefined;
   readonly #doomed = new Set<Sender>();
   #plan: DriverPlan = nothingHappens;
   #fullCommits = 0;
@@ -104,6 +108,10 @@ export class DriversWorld implements Surroundings {
     this.permissions = new Permissions(violate);
     this.truth = new Sends(this);
     this.git = new Git(anyContent(chance));
+    const installing = new Chance(seed, 17);
+    // Without a listing a lost answer leaves an install in doubt for good.
+    if (dialect === 'extended' && installing.happens(INSTALLING_SHARE)) this.#installing = installing;
+    this.#install();
     this.settings = anySettings(chance);
   }
 
@@ -222,7 +230,8 @@ export class DriversWorld implements Surroundings {
   ): void {
     switch (perturbation.type) {
       case 'git':
-        return this.git.edit(perturbation.edit, new Chance(perturbation.a));
+        this.git.edit(perturbation.edit, new Chance(perturbation.a));
+        return this.#install();
       case 'rewind':
         return this.git.rewind();
       case 'source':
@@ -240,6 +249,11 @@ export class DriversWorld implements Surroundings {
         this.#isDisturbed = true;
         return act(perturbation.act, this.#surroundings(), new Chance(perturbation.a));
     }
+  }
+
+  /** Sometimes git names one more install. */
+  #install(): void {
+    if (this.#installing?.happens(0.3) === true) this.git.commit(withInstall(this.git.head.content, this.#installing));
   }
 
   #surroundings(): Parameters<typeof act>[1] {
