@@ -125,9 +125,9 @@ export const driverMutants: readonly DriverMutant[] = [
   },
   {
     name: 'acted on before followed',
-    file: 'controller/worker.ts',
-    find: 'isStanding: () => intake.isStanding && record.snapshot === intake.accepted?.snapshot,',
-    replace: 'isStanding: () => intake.isStanding,',
+    file: 'controller/daemon-policy.ts',
+    find: 'return intake.isStanding && this.#record.snapshot === intake.accepted?.snapshot;',
+    replace: 'return intake.isStanding;',
     rightly: ['I-PERMIT'],
     seed: 129,
     // A port is listed again while a full disk keeps the new commit from being followed, and a pass waits for an answer.
