@@ -1,7 +1,7 @@
 import type { Scope } from '../model/ids.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import type { CertificateRecord, ComponentRecord, InstalledModel, PortRecord, RuleRecord } from '../model/observed.ts';
-import type { Readable } from './reconciled.ts';
+import type { Readable } from '../model/reading.ts';
 
 /** One component as it was read. */
 export interface LiveComponent {

@@ -1,21 +1,12 @@
-import type { PortolanError } from '../model/errors.ts';
 import type { ResourceId, ScopeKey } from '../model/ids.ts';
 import type { Json, JsonObject } from '../model/json.ts';
-import type {
-  BuildEvent,
-  CertificateRecord,
-  ComponentRecord,
-  PlacedRule,
-  PortRecord,
-  RuleRecord,
-  TcpEndpoint,
-} from '../model/observed.ts';
+import type { PortRecord, RuleRecord } from '../model/observed.ts';
 import type { Intent, ObjectState, Origin, OwnedObject, Refused } from '../model/owned.ts';
 import type { ActionVerb, DeferredAction, Hold, Note, Wait } from '../model/plan.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
 import type { Secret } from '../model/secret.ts';
 import type { EpochMs } from '../model/time.ts';
-import type { Reading } from '../model/reading.ts';
+import type { keyOf, Readable, Reading } from '../model/reading.ts';
 
 /** What the ledger says about one scope. */
 export interface Memory {
@@ -190,54 +181,21 @@ export function noting(code: string, message: string): Difference<never> {
   return { ...noDifference, notes: [{ code, message }] };
 }
 
-/** An answer that the server's dialect may not give. */
-export type Readable<T> =
-  | { readonly readable: true; readonly value: T }
-  /** `because`: the server has the listing, and cannot give it now, such as while its application store fails. */
-  | { readonly readable: false; readonly because?: PortolanError };
-
-/** One thing that can be read of a scope. */
-export type ScopeReading =
-  | 'certificates'
-  | 'application'
-  | 'components'
-  | 'endpoints'
-  | 'installed'
-  | 'rules'
-  | 'every-rule'
-  /** One that a kind declares, by its operation. */
-  | `declared ${string}`
-  | `ports ${string}`;
+/** One thing that was read of a scope: by `keyOf`, or the application itself. */
+export type ScopeReading = 'application' | ReturnType<typeof keyOf>;
 
 /** Reads of one scope, each asked at most once per pass however many kinds want it. */
 export interface ScopeReader {
-  /** What a kind declares; the reading is `declared <operation>`. */
-  declared<T>(reading: Reading<T>): Promise<Readable<T>>;
-  ports(serviceId: string): Promise<readonly PortRecord[] | undefined>;
-  /** The platform's message where `ports` found no such component in the application; undefined: it was not asked, or gave none. */
-  absence(serviceId: string): string | undefined;
-  rules(): Promise<Readable<readonly RuleRecord[]>>;
-  /** One rule by its id, asked for each time. */
-  rule(ruleId: string): Promise<Readable<RuleRecord | undefined>>;
-  /** The rules of all applications: the only listing that shows extensions, and what stands on a domain and path. */
-  everyRule(): Promise<Readable<readonly PlacedRule[]>>;
-  components(): Promise<Readable<readonly ComponentRecord[]>>;
-  /** Builds of a component, latest first; for people, and some seconds old at times. */
-  builds(serviceId: string): Promise<Readable<readonly BuildEvent[]>>;
-  /** The last lines of an event, fit to be shown. */
-  eventLog(eventId: string): Promise<readonly string[]>;
-  /** Certificates of the team, without keys. */
-  certificates(): Promise<Readable<readonly CertificateRecord[]>>;
-  /** How ports that are not http are reached from outside. */
-  endpoints(): Promise<Readable<readonly TcpEndpoint[]>>;
-  installed(): Promise<Readable<readonly InstalledCopy[]>>;
+  read<T>(reading: Reading<T>): Promise<Readable<T>>;
+  /** As `read`, asked for each time. */
+  readAnew<T>(reading: Reading<T>): Promise<Readable<T>>;
   application(): Promise<{
     readonly status: string;
     readonly componentCount: number;
     readonly runningComponentCount: number;
   }>;
-  /** Found out by reading where it is not known; never by a write. */
-  can(ability: 'deletePort' | 'updateRule' | 'deleteRule' | 'upgrade'): Promise<boolean>;
+  /** Found out by the listing that proves it, where it is not known; never by a write. */
+  can(ability: 'deletePort' | 'updateRule' | 'deleteRule' | 'upgrade', proof: Reading<unknown>): Promise<boolean>;
 }
 
 /** What the diff of an install needs of the server's list of installed models. */

@@ -1,14 +1,13 @@
 import type { ResourceId } from '../model/ids.ts';
-import type { ComponentRecord, PortRecord, RuleRecord } from '../model/observed.ts';
+import type { Reading } from '../model/reading.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
 import type { ShownLine } from '../model/shown.ts';
 import type { Memory } from './reconciled.ts';
 
-/** What views read of an application. undefined: it cannot be seen, or was not asked for. */
+/** What views read of an application. */
 export interface ViewReader {
-  components(): Promise<readonly ComponentRecord[] | undefined>;
-  rules(): Promise<readonly RuleRecord[] | undefined>;
-  ports(serviceId: string): Promise<readonly PortRecord[] | undefined>;
+  /** @param what it is, for people where it cannot be seen. @returns undefined where that is so, or it was not asked for. */
+  read<T>(reading: Reading<T>, what: string): Promise<T | undefined>;
 }
 
 /** One observation of an application, for what its kinds show of it. */

@@ -1,45 +1,14 @@
-import type {
-  ApplicationRecord,
-  ApplicationSummary,
-  BuildEvent,
-  CertificateRecord,
-  ComponentMonitor,
-  ComponentRecord,
-  ComponentSeries,
-  InstalledModel,
-  PlacedRule,
-  PortRecord,
-  Region,
-  RuleRecord,
-  TcpEndpoint,
-} from '../model/observed.ts';
-import type { PortolanError } from '../model/errors.ts';
+import type { ApplicationRecord, ComponentMonitor, ComponentSeries, Region } from '../model/observed.ts';
+import type { Listing, Readable, Reading } from '../model/reading.ts';
 import type { MonotonicMs } from '../model/time.ts';
-import type { Reading } from '../model/reading.ts';
 import type { Verdict } from './verdict.ts';
 import type { AppAddress, WriteRequest } from './writes.ts';
 
 /** What the extended dialect adds, each found out by itself. */
-export type Capability =
-  | 'listApplications'
-  | 'listComponents'
-  | 'listRules'
-  | 'listAllRules'
-  | 'listInstalled'
-  | 'listCertificates'
-  | 'updateRule'
-  | 'deleteRule'
-  | 'deletePort'
-  | 'upgrade';
+export type Capability = Listing | 'updateRule' | 'deleteRule' | 'deletePort' | 'upgrade';
 
 /** `unknown`: not asked yet. Only a JSON 404/405 of a read denies; a failure of any other kind leaves it unknown. */
 export type CapabilityState = 'yes' | 'no' | 'unknown';
-
-/** An answer that the server may not be able to give. */
-export type Readable<T> =
-  | { readonly readable: true; readonly value: T }
-  /** `because`: the server has the listing, and cannot give it now because its application store fails. */
-  | { readonly readable: false; readonly because?: PortolanError };
 
 /** An expression for a region's metrics. It must not contain `&` or `+`, which reach the metrics system as they are. */
 export interface SeriesQuery {
@@ -65,20 +34,12 @@ export interface RegionQuestion {
   readonly maxAgeMs?: number;
 }
 
-/** Reads of what components do (extended dialect). People read them, and no decision depends on them. */
-export interface EventReads {
-  /** The builds of a component, latest first. An answer that is some seconds old will do. */
-  builds(app: AppAddress, serviceId: string): Promise<Readable<readonly BuildEvent[]>>;
-  /** The last lines that an event has printed, each fit for a terminal and without secrets. */
-  eventLog(app: AppAddress, eventId: string): Promise<readonly string[]>;
-}
-
 /**
  * One server of the API. Reads are retried, share the request budget and are never written down. Everything that
  * fails does so as a `PortolanError` with the URL, status, code and message, disposition `unreachable` (no answer, or
  * credentials refused), `give-up` or `retry`.
  */
-export interface PlatformClient extends EventReads {
+export interface PlatformClient {
   /** Returns a client of the same platform that calls `permit` before each request to read; what it throws, the read throws. */
   withPermit(permit: () => void): PlatformClient;
   /** Name of the operator's `Platform` document. */
@@ -89,8 +50,10 @@ export interface PlatformClient extends EventReads {
   capability(capability: Capability): CapabilityState;
   /** What was found so far, to be remembered; `no` and `yes` only. */
   capabilities(): Readonly<Partial<Record<Capability, 'yes' | 'no'>>>;
-  /** Finds out a capability by reading, where it is unknown. Writes are never used to probe. */
-  probe(capability: Capability, app: AppAddress): Promise<CapabilityState>;
+  /**
+   * Finds out a capability where it is unknown, by the listing that proves it. Writes are never used to probe.
+   */
+  probe(capability: Capability, app: AppAddress, proof: Reading<unknown>): Promise<CapabilityState>;
 
   /**
    * The regions that the token may see: all of them, or those of the team where it lacks enterprise rights.
@@ -98,23 +61,8 @@ export interface PlatformClient extends EventReads {
    */
   regions(question?: RegionQuestion): Promise<readonly Region[]>;
   application(app: AppAddress): Promise<ApplicationRecord | undefined>;
-  applications(team: string, region: string): Promise<Readable<readonly ApplicationSummary[]>>;
-  components(app: AppAddress): Promise<Readable<readonly ComponentRecord[]>>;
-  /** undefined: the component is not in the application. */
-  ports(app: AppAddress, serviceId: string): Promise<readonly PortRecord[] | undefined>;
-  /** As `ports`, with the platform's message where the component is not in the application. */
-  componentPorts(app: AppAddress, serviceId: string): Promise<ComponentPorts>;
-  rules(app: AppAddress): Promise<Readable<readonly RuleRecord[]>>;
-  /** Every rule of the enterprise in one request. */
-  allRules(): Promise<Readable<readonly PlacedRule[]>>;
-  rule(app: AppAddress, ruleId: string): Promise<Readable<RuleRecord | undefined>>;
-  /** Every certificate of a team, without keys: the address of one certificate is never asked. */
-  certificates(team: string): Promise<Readable<readonly CertificateRecord[]>>;
-  /** TCP endpoints of the application; unreadable where the server has no listing of them. */
-  endpoints(app: AppAddress): Promise<Readable<readonly TcpEndpoint[]>>;
-  installed(app: AppAddress): Promise<Readable<readonly InstalledModel[]>>;
-  /** What a kind declares. A denied address cannot be read; any other failure is thrown. */
-  declared<T>(reading: Reading<T>, app: AppAddress): Promise<Readable<T>>;
+  /** What a reading declares. @param place what its address is below, as far as it needs it */
+  read<T>(reading: Reading<T>, place: Partial<AppAddress>): Promise<Readable<T>>;
   monitor(app: AppAddress, query: MonitorQuery): Promise<readonly ComponentMonitor[]>;
   /** Series of a region's metrics, each of the component that its label `service_id` names. */
   regionSeries(region: string, query: SeriesQuery): Promise<Readable<readonly ComponentSeries[]>>;
@@ -128,11 +76,6 @@ export interface PlatformClient extends EventReads {
    */
   send(write: WriteRequest, options?: SendOptions): Promise<Verdict>;
 }
-
-export type ComponentPorts =
-  | { readonly isThere: true; readonly ports: readonly PortRecord[] }
-  /** A 404 with the code or the words of an unknown component. */
-  | { readonly isThere: false; readonly message: string };
 
 export interface SendOptions {
   /**

@@ -1,6 +1,7 @@
 import type {
   ApplicationRecord,
   ApplicationSummary,
+  CertificateRecord,
   ComponentRecord,
   InstalledModel,
   InstallRecord,
@@ -11,10 +12,11 @@ import type {
   TcpEndpoint,
 } from '../model/observed.ts';
 import { recordOf, recordsOf } from './envelope.ts';
-import type { Fields } from './fields.ts';
+import { Fields, isRecord, schemaDrift } from './fields.ts';
 import { recordReader } from './record-fields.ts';
 import {
   applicationTable,
+  certificateTable,
   componentTable,
   endpointTable,
   installedTable,
@@ -33,6 +35,7 @@ import { ruleTable } from './rule-wire.ts';
 const regionOf = recordReader(regionTable);
 const applicationOf = recordReader(applicationTable);
 const summaryOf = recordReader(summaryTable);
+const certificateOf = recordReader(certificateTable);
 const portOf = recordReader(portTable);
 const presentRuleOf = recordReader(ruleTable);
 const endpointOf = recordReader(endpointTable);
@@ -70,6 +73,12 @@ export function decodeApplicationSummary(json: unknown, where: string): Applicat
 
 export function decodeApplicationSummaries(json: unknown, where: string): readonly ApplicationSummary[] {
   return recordsOf(json, where).map(summaryOf);
+}
+
+/** One page of the certificates of a team. */
+export function decodeCertificates(json: unknown, where: string): readonly CertificateRecord[] {
+  if (!isRecord(json) || !Array.isArray(json['list'])) throw schemaDrift(where, 'list', 'a list of certificates', json);
+  return json['list'].map((item: unknown, index) => certificateOf(new Fields(item, where, `list[${index}]`)));
 }
 
 export function decodePort(json: unknown, where: string): PortRecord {

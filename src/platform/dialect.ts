@@ -1,18 +1,10 @@
+import type { Listing } from '../model/reading.ts';
 import type { Answer } from './answer.ts';
 import type { Capability, CapabilityState } from './client.ts';
 
 export type DialectSetting = 'auto' | 'documented' | 'extended';
-/** The capabilities that a read can prove. */
-export type ReadCapability =
-  | 'listApplications'
-  | 'listComponents'
-  | 'listRules'
-  | 'listAllRules'
-  | 'listInstalled'
-  | 'listCertificates';
-
 /** The read that proves each capability. A write is never sent to find out whether there is one. */
-const PROVED_BY: Readonly<Record<Capability, ReadCapability>> = {
+const PROVED_BY: Readonly<Record<Capability, Listing>> = {
   listApplications: 'listApplications',
   listComponents: 'listComponents',
   listRules: 'listRules',
@@ -28,7 +20,7 @@ const PROVED_BY: Readonly<Record<Capability, ReadCapability>> = {
 export const capabilityNames = Object.keys(PROVED_BY) as readonly Capability[];
 
 /** The read that proves a capability. */
-export function provedBy(capability: Capability): ReadCapability {
+export function provedBy(capability: Capability): Listing {
   return PROVED_BY[capability];
 }
 
@@ -37,16 +29,16 @@ export interface DialectKnowledge {
   state(capability: Capability): CapabilityState;
   known(): Readonly<Partial<Record<Capability, 'yes' | 'no'>>>;
   /** That read gave a record or list that decodes. */
-  confirm(capability: ReadCapability): void;
+  confirm(capability: Listing): void;
   /** An answer to that read denied the endpoint. */
-  deny(capability: ReadCapability): void;
+  deny(capability: Listing): void;
 }
 
 export function createDialect(
   setting: DialectSetting,
   remembered: Readonly<Partial<Record<Capability, 'yes' | 'no'>>> = {},
 ): DialectKnowledge {
-  const found = new Map<ReadCapability, 'yes' | 'no'>();
+  const found = new Map<Listing, 'yes' | 'no'>();
   for (const capability of capabilityNames) {
     const state = remembered[capability];
     // What a write can do is always derived, so that an old note of it cannot contradict the read that proves it.

@@ -1,4 +1,5 @@
 import { type Disposition, PortolanError } from '../model/errors.ts';
+import type { Expected } from '../model/reading.ts';
 import { type Answer, safeText } from './answer.ts';
 import { isForeignRefusal, notTheApi } from './foreign.ts';
 import { isNotTls } from './tls-words.ts';
@@ -13,10 +14,10 @@ interface Words {
 }
 
 /** The error of a read that the platform answered with something else than success. `where`: method and URL. */
-export function failedRead(where: string, answer: Answer, operation?: string): PortolanError {
+export function failedRead(where: string, answer: Answer, expected?: Expected): PortolanError {
   // 401 and 403 of a gateway in front of the platform are about the token all the same.
   const isMissing = answer.status === 404 || answer.status === 405 || answer.status === 400;
-  if (operation !== undefined && isMissing && isForeignRefusal(answer)) return notTheApi(where, operation, answer);
+  if (expected !== undefined && isMissing && isForeignRefusal(answer)) return notTheApi(where, expected, answer);
   const { code, disposition, meaning, remedy } = wordsFor(answer);
   const { status, summary } = answer;
   const facts = `${where}: HTTP ${status}${summary.code === undefined || summary.code === status ? '' : `, code ${summary.code}`}: ${summary.message}`;

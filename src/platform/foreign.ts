@@ -1,52 +1,15 @@
 import { PortolanError } from '../model/errors.ts';
+import type { Expected } from '../model/reading.ts';
 import type { Answer } from './answer.ts';
 import { isRecord } from './fields.ts';
-import type { ReadOperation } from './operations.ts';
-
-interface Expected {
-  readonly noun: string;
-  /** Every record of the API has at least one of them. */
-  readonly fields: readonly string[];
-}
-
-const APPLICATION = ['app_id', 'ID', 'group_name'];
-const RULE = ['http_rule_id', 'domain_name', 'container_port'];
-
-/** What the API answers to each read. */
-const EXPECTED: Readonly<Record<ReadOperation, Expected>> = {
-  listRegions: { noun: 'a list of regions', fields: ['region_name', 'region_id'] },
-  listTeamRegions: { noun: 'a page of regions', fields: ['regions', 'total'] },
-  getApplication: { noun: 'an application', fields: APPLICATION },
-  listApplications: { noun: 'a list of applications', fields: APPLICATION },
-  listComponents: { noun: 'a list of components', fields: ['service_id', 'service_alias'] },
-  listPorts: { noun: 'a list of ports', fields: ['container_port', 'port_alias'] },
-  listRules: { noun: 'a list of gateway rules', fields: RULE },
-  listAllRules: { noun: 'a list of gateway rules', fields: RULE },
-  getRule: { noun: 'a gateway rule', fields: RULE },
-  listEndpoints: { noun: 'a list of endpoints', fields: ['tcp'] },
-  listInstalled: { noun: 'a list of installed models', fields: ['app_model_id', 'app_model_name'] },
-  listCertificates: { noun: 'a page of certificates', fields: ['list', 'total', 'id', 'alias'] },
-  listEvents: { noun: 'a page of events', fields: ['events', 'total', 'event_id'] },
-  eventLog: { noun: 'a log', fields: ['logs', 'message'] },
-  queryRegion: { noun: 'samples of a region', fields: ['result', 'resultType'] },
-  monitor: { noun: 'a list of monitored components', fields: ['service_id', 'service_alias'] },
-};
-
-/** undefined: a kind declares the read. */
-function expectedOf(operation: string): Expected | undefined {
-  return Object.hasOwn(EXPECTED, operation) ? EXPECTED[operation as ReadOperation] : undefined;
-}
 
 /** Whether a good answer has nothing of the API's: another server answers at that address. */
-export function isForeignAnswer(operation: string, json: unknown): boolean {
-  const expected = expectedOf(operation);
-  // Only the kind that declares a read knows what it answers.
-  if (expected === undefined) return false;
+export function isForeignAnswer({ noun, fields, isFirst }: Expected, json: unknown): boolean {
   const [first] = recordsIn(json);
   // A platform without a region serves nothing, and an empty list is what many servers answer to anything.
-  const mayBeEmpty = operation !== 'listRegions' && expected.noun.startsWith('a list of');
+  const mayBeEmpty = isFirst !== true && noun.startsWith('a list of');
   if (first === undefined) return !mayBeEmpty || !Array.isArray(json);
-  return !expected.fields.some((name) => Object.hasOwn(first, name));
+  return !fields.some((name) => Object.hasOwn(first, name));
 }
 
 /** The records of an answer, however it is wrapped. */
@@ -66,11 +29,11 @@ export function isForeignRefusal({ isJson, json }: Answer): boolean {
 }
 
 /** The error of a read that another server has answered. `where`: method and URL. */
-export function notTheApi(where: string, operation: string, answer: Answer): PortolanError {
+export function notTheApi(where: string, expected: Expected | undefined, answer: Answer): PortolanError {
   return new PortolanError({
     code: 'platform/not-the-api',
     disposition: 'give-up',
-    message: `${where}: HTTP ${answer.status}: ${shapeOf(answer)}; the API answers with ${expectedOf(operation)?.noun ?? 'a record of its own'}, so another server seems to answer at this address`,
+    message: `${where}: HTTP ${answer.status}: ${shapeOf(answer)}; the API answers with ${expected?.noun ?? 'a record of its own'}, so another server seems to answer at this address`,
     remedy: 'Set spec.url of the Platform to the API’s base URL: what stands before /openapi/v1 in its addresses.',
   });
 }

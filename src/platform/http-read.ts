@@ -1,8 +1,7 @@
 import type { Dispatcher } from 'undici';
 import type { Deadlines, Expiring } from './deadlines.ts';
 import { IncomingAnswer, type Progress, transportError } from './http-answer.ts';
-import { answerBytesMax } from './operations.ts';
-import type { PlatformRequest, PlatformResponse } from './transport.ts';
+import { type PlatformRequest, type PlatformResponse, RECORD_BYTES_MAX } from './transport.ts';
 
 type ResponseHeaders = Dispatcher.ResponseData['headers'];
 
@@ -51,7 +50,7 @@ class ReadUnderWay implements Dispatcher.DispatchHandler, Expiring {
     this.#world = world;
     this.#resolve = resolve;
     this.#reject = reject;
-    this.#answer = new IncomingAnswer(answerBytesMax(request));
+    this.#answer = new IncomingAnswer(request.answerBytesMax ?? RECORD_BYTES_MAX);
   }
 
   /** @returns false where it was given up before it began. */

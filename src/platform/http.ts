@@ -8,8 +8,7 @@ import { createDeadlines, type Deadlines, type Expiring } from './deadlines.ts';
 import { addressOf, type HttpBase, httpBase } from './http-address.ts';
 import { type Progress, readAnswer, transportError } from './http-answer.ts';
 import { sendRead } from './http-read.ts';
-import { answerBytesMax } from './operations.ts';
-import type { PlatformRequest, PlatformResponse, Transport } from './transport.ts';
+import { type PlatformRequest, type PlatformResponse, RECORD_BYTES_MAX, type Transport } from './transport.ts';
 import { revealed, secretsIn, withoutEchoes } from './wire.ts';
 
 export interface HttpTransportOptions {
@@ -174,7 +173,7 @@ async function sendWrite(
     // undici looks at the signal only once the socket is open.
     const answer = await Promise.race([asked, abortOf(late.signal)]);
     progress.hasHeaders = true;
-    return await readAnswer(answer, answerBytesMax(request));
+    return await readAnswer(answer, request.answerBytesMax ?? RECORD_BYTES_MAX);
   } catch (error) {
     const isUnsent = await provesUnsent();
     throw transportError(error, isUnsent, progress, late.signal.aborted, request);

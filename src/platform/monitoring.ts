@@ -1,6 +1,7 @@
 import { PortolanError } from '../model/errors.ts';
 import type { ComponentMonitor, ComponentSeries, MonitorSeries } from '../model/observed.ts';
 import type { MonitorQuery, PlatformClient } from './client.ts';
+import { listComponents } from './readings.ts';
 import type { AppAddress } from './writes.ts';
 
 /**
@@ -83,7 +84,7 @@ async function componentsOf(
       alias: componentAlias,
     }));
   }
-  const listed = await client.components(app);
+  const listed = await client.read(listComponents, app);
   return listed.readable ? listed.value : undefined;
 }
 

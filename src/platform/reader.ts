@@ -1,4 +1,5 @@
 import { PortolanError } from '../model/errors.ts';
+import type { Expected } from '../model/reading.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Random } from '../runtime/random.ts';
@@ -6,9 +7,8 @@ import { type Answer, parseAnswer, type Redact } from './answer.ts';
 import { failedRead, stopped, unanswered } from './failures.ts';
 import { isForeignAnswer, notTheApi } from './foreign.ts';
 import type { RequestGate } from './gate.ts';
-import { listedOperation } from './operations.ts';
 import { type RetryPolicy, retryingReads } from './retrying.ts';
-import { type PlatformRequest, type PlatformResponse, TransportError } from './transport.ts';
+import { LIST_BYTES_MAX, type PlatformRequest, type PlatformResponse, TransportError } from './transport.ts';
 
 export interface ReadCall<T> {
   readonly operation: string;
@@ -16,6 +16,11 @@ export interface ReadCall<T> {
   readonly query?: Readonly<Record<string, string>>;
   /** `where` names the request for messages. */
   readonly decode: (json: unknown, where: string) => T;
+  readonly expected: Expected | undefined;
+  /** Absent: that of the operator's limits. A read with one of its own is not repeated when it has passed. */
+  readonly timeoutMs?: number | undefined;
+  /** Absent: `LIST_BYTES_MAX`. */
+  readonly answerBytesMax?: number;
   /** What an answer that is no success means, where it means something; undefined: it is an error. */
   readonly otherwise?: (answer: Answer) => { readonly value: T } | undefined;
 }
@@ -63,7 +68,7 @@ const ANSWERED = new Error('the read was answered');
  */
 const LARGE_LENGTH = 256 * 1024;
 
-const NO_QUERY: Readonly<Record<string, string>> = {};
+export const NO_QUERY: Readonly<Record<string, string>> = {};
 
 /** Reads with retries; two equal reads under way at the same time are one request. */
 export function createReader(world: ReaderWorld): Reader {
@@ -72,9 +77,9 @@ export function createReader(world: ReaderWorld): Reader {
   let isProven = false;
   const send = sendInTime(world);
 
-  async function ask(request: PlatformRequest, where: string, operation: string): Promise<Answer> {
+  async function ask(request: PlatformRequest, where: string, hasTimeout: boolean): Promise<Answer> {
     try {
-      const response = await send(request, operation);
+      const response = await send(request, hasTimeout);
       const isLarge = response.body.length >= LARGE_LENGTH;
       if (isLarge) await clock.sleep(0);
       const answer = parseAnswer(response, world.redact);
@@ -100,10 +105,11 @@ export function createReader(world: ReaderWorld): Reader {
         path,
         query,
         isRead: true,
-        timeoutMs: Math.min(world.timeoutMs, listedOperation(operation)?.timeoutMs ?? world.timeoutMs),
+        timeoutMs: Math.min(world.timeoutMs, call.timeoutMs ?? world.timeoutMs),
+        answerBytesMax: call.answerBytesMax ?? LIST_BYTES_MAX,
         ...(world.signal === undefined ? {} : { signal: world.signal }),
       };
-      const answer = await once(underWay, request, () => ask(request, where, operation));
+      const answer = await once(underWay, request, () => ask(request, where, call.timeoutMs !== undefined));
       if (answer.isSuccess && answer.isJson) {
         const value = decoded(call, answer, where);
         isProven = true;
@@ -111,12 +117,12 @@ export function createReader(world: ReaderWorld): Reader {
       }
       const meant = call.otherwise?.(answer);
       if (meant !== undefined) return meant.value;
-      throw failedRead(where, answer, operation);
+      throw failedRead(where, answer, call.expected);
     },
   };
 }
 
-type Send = (request: PlatformRequest, operation: string) => Promise<PlatformResponse>;
+type Send = (request: PlatformRequest, hasTimeout: boolean) => Promise<PlatformResponse>;
 
 /** What hangs once hangs again: a read with a deadline of its own is not repeated when that has passed. */
 function sendInTime({ gate, clock, random, log, policy, onSlow }: ReaderWorld): Send {
@@ -130,11 +136,16 @@ function sendInTime({ gate, clock, random, log, policy, onSlow }: ReaderWorld): 
   };
   const send = retryingReads((request) => gate.send(request), retries);
   const sendUnlessLate = retryingReads((request) => gate.send(request), { ...retries, retriesLate: false });
-  return async (request, operation) => {
-    if (listedOperation(operation)?.timeoutMs === undefined) return await send(request);
+  return async (request, hasTimeout) => {
+    if (!hasTimeout) return await send(request);
     const answered = new AbortController();
     clock.sleep(SLOW_MS, answered.signal).then(
-      () => onSlow?.({ operation, path: request.path, deadlineMs: Math.max(0, request.timeoutMs - SLOW_MS) }),
+      () =>
+        onSlow?.({
+          operation: request.operation,
+          path: request.path,
+          deadlineMs: Math.max(0, request.timeoutMs - SLOW_MS),
+        }),
       () => {},
     );
     try {
@@ -162,13 +173,14 @@ function once(
 }
 
 function decoded<T>(call: ReadCall<T>, answer: Answer, where: string): T {
-  const { operation } = call;
-  if (operation === 'listRegions' && isForeignAnswer(operation, answer.json)) throw notTheApi(where, operation, answer);
+  const { expected } = call;
+  const isForeign = () => expected !== undefined && isForeignAnswer(expected, answer.json);
+  if (expected?.isFirst === true && isForeign()) throw notTheApi(where, expected, answer);
   try {
     return call.decode(answer.json, where);
   } catch (error) {
     const isDrift = error instanceof PortolanError && error.code === 'platform/schema-drift';
-    if (isDrift && isForeignAnswer(operation, answer.json)) throw notTheApi(where, operation, answer);
+    if (isDrift && isForeign()) throw notTheApi(where, expected, answer);
     throw error;
   }
 }

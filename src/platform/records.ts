@@ -1,6 +1,7 @@
 import type {
   ApplicationRecord,
   ApplicationSummary,
+  CertificateRecord,
   ComponentMonitor,
   ComponentRecord,
   ComponentSeries,
@@ -68,6 +69,15 @@ export const summaryTable: RecordTable<ApplicationSummary> = {
   appId: decides(['ID', 'app_id'], 'decimal'),
   name: decides('group_name', 'text'),
   k8sApp: shown('k8s_app', 'text', null),
+};
+
+/** By allow-list: whatever else a server puts into its listing never gets out. */
+export const certificateTable: RecordTable<CertificateRecord> = {
+  id: decides('id', 'integer'),
+  alias: decides('alias', 'text', ''),
+  issuedTo: shown('issued_to', 'texts', []),
+  expiresAt: shown('end_data', 'text', null),
+  hasExpired: shown('has_expired', 'flag', null),
 };
 
 export const portTable: RecordTable<PortRecord> = {

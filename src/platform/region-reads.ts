@@ -8,7 +8,7 @@ import type { RegionQuestion } from './client.ts';
 import { deniesEndpoint } from './dialect.ts';
 import { failedRead } from './failures.ts';
 import { schemaDrift } from './fields.ts';
-import { paths } from './operations.ts';
+import { addressOf } from './address.ts';
 import type { Reader } from './reader.ts';
 
 export type ReadRegions = (question?: RegionQuestion) => Promise<readonly Region[]>;
@@ -18,6 +18,7 @@ interface Listing {
   readonly answer: Promise<readonly Region[] | undefined>;
 }
 
+const REGIONS = addressOf({}, 'platform', ['regions']);
 /** The server's own default is 10. */
 const PAGE_SIZE = 100;
 const PAGES_MAX = 100;
@@ -52,7 +53,8 @@ export function createRegionReads(url: string, reader: Reader, clock: Clock): Re
   const askAll = (): Promise<readonly Region[] | undefined> =>
     reader.read<readonly Region[] | undefined>({
       operation: 'listRegions',
-      path: paths.regions(),
+      path: REGIONS,
+      expected: { noun: 'a list of regions', fields: ['region_name', 'region_id'], isFirst: true },
       decode: decodeRegions,
       otherwise: (answer) => {
         if (!lacksRights(answer)) return undefined;
@@ -66,7 +68,7 @@ export function createRegionReads(url: string, reader: Reader, clock: Clock): Re
       const all = await shared(ALL, maxAgeMs, askAll);
       if (all !== undefined) return all;
     }
-    const where = `GET ${url}${paths.regions()}`;
+    const where = `GET ${url}${REGIONS}`;
     const refused = denial === undefined ? undefined : failedRead(where, denial);
     if (team === undefined) throw withoutTeam(refused);
     const found = await shared(team, maxAgeMs, () => teamRegions(url, reader, team));
@@ -77,13 +79,14 @@ export function createRegionReads(url: string, reader: Reader, clock: Clock): Re
 
 /** undefined: the server has no such listing. */
 async function teamRegions(url: string, reader: Reader, team: string): Promise<readonly Region[] | undefined> {
-  const path = paths.teamRegions(team);
+  const path = addressOf({ team }, 'team', ['regions']);
   const found = new Map<string, Region>();
   for (let page = 1; page <= PAGES_MAX; page += 1) {
     const listed = await reader.read<RegionPage | undefined>({
       operation: 'listTeamRegions',
       path,
       query: { page: String(page), page_size: String(PAGE_SIZE) },
+      expected: { noun: 'a page of regions', fields: ['regions', 'total'] },
       decode: decodeTeamRegions,
       otherwise: (answer) => (deniesEndpoint(answer) ? { value: undefined } : undefined),
     });

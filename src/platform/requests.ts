@@ -1,9 +1,11 @@
 import { hash } from 'node:crypto';
 import { canonicalJson, type Json } from '../model/json.ts';
 import { Secret } from '../model/secret.ts';
-import { RECORD_BYTES_MAX, WRITE_TIMEOUT_MS } from './operations.ts';
-import type { PlatformRequest, WireJson, WireObject } from './transport.ts';
+import { type PlatformRequest, RECORD_BYTES_MAX, type WireJson, type WireObject } from './transport.ts';
 import type { ExtensionEncoding, WriteRequest } from './writes.ts';
+
+/** A real server gives a request up after about 75 s: waiting longer than that turns an unknown into an answer. */
+const WRITE_TIMEOUT_MS = 90_000;
 
 /**
  * The HTTP request of a write.

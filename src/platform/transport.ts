@@ -8,9 +8,12 @@ export interface WireObject {
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
+export const RECORD_BYTES_MAX = 4 * 1024 * 1024;
+export const LIST_BYTES_MAX = 64 * 1024 * 1024;
+
 /** One HTTP request to the platform, before it meets a socket. */
 export interface PlatformRequest {
-  /** Name in the table of operations, for budgets, metrics, messages and fault rules. */
+  /** Name of the operation, for budgets, metrics, messages and fault rules. */
   readonly operation: string;
   readonly method: HttpMethod;
   /** Absolute path, every segment percent-encoded, no query: `/openapi/v1/regions`. */
@@ -21,7 +24,7 @@ export interface PlatformRequest {
   /** false: one attempt on a fresh socket, no redirect. */
   readonly isRead: boolean;
   readonly timeoutMs: number;
-  /** The longest answer that is read. Absent: that of the table of operations. */
+  /** The longest answer that is read; a longer one is a failure, not a truncated list. Absent: `RECORD_BYTES_MAX`. */
   readonly answerBytesMax?: number;
   readonly signal?: AbortSignal;
 }

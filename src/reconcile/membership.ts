@@ -1,6 +1,7 @@
 import type { ApplyWorld } from './apply/world.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { Scope } from '../model/ids.ts';
+import { listComponents } from '../platform/readings.ts';
 import type { MonotonicMs } from '../model/time.ts';
 import type { CachingReader } from './scope-reader.ts';
 
@@ -26,7 +27,7 @@ export function createMembership(
   let asked: { readonly atMs: MonotonicMs; readonly members: Promise<Members> } | undefined;
 
   async function read(): Promise<Members> {
-    const listed = await client.components(scope);
+    const listed = await client.read(listComponents, scope);
     if (listed.readable) {
       const ids = new Set(listed.value.map(({ serviceId }) => serviceId));
       return (serviceId) => (ids.has(serviceId) ? MEMBER : STRANGER);
@@ -44,7 +45,7 @@ export function createMembership(
   }
 
   return {
-    tell: (reader) => reader.knowing(Object.fromEntries([...strangers].map((id) => [`ports ${id}`, undefined]))),
+    tell: (reader) => reader.knowing({ strangers }),
     of: async (serviceId) => {
       const belonging = (await members())(serviceId);
       if (belonging.type === 'stranger') strangers.add(serviceId);

@@ -75,12 +75,11 @@ async function glance(work: Work, world: ApplyWorld, options: PassOptions): Prom
   const scope = { platform, team, region, appId: only.appId };
   const inDoubt = await world.ledger.intents({ scope: scopeKey(scope), states: ['open', 'unknown'] });
   if (inDoubt.length > 0) return undefined;
-  const rules = await shared.rules(world.client, scope);
   const reader = createScopeReader(
     world.client,
     scope,
-    rules.readable ? { rules, 'every-rule': { readable: false } } : {},
-    { clock: world.clock, shared: { certificates: () => shared.certificates(world.client, team) } },
+    {},
+    { clock: world.clock, shared: shared.of(world.client, scope) },
   );
   const memory = await readMemory(world, scope, options);
   try {
@@ -112,9 +111,7 @@ function readerAfter(
 ): CachingReader {
   if (glanced === undefined || scopeKey(glanced.scope) !== scopeKey(scope))
     return createScopeReader(client, scope, { application }, { clock });
-  return glanced.reader
-    .without(new Set(['rules', 'every-rule', 'application', 'certificates']))
-    .knowing({ application });
+  return glanced.reader.alone().knowing({ application });
 }
 
 /** A new observation, of everything or only of what was touched, and a new plan. */

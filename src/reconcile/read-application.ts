@@ -1,10 +1,21 @@
 import type { ReconciledKinds } from '../kinds/define.ts';
 import type { LiveApplication, LiveComponent } from '../kinds/export.ts';
-import type { Readable, ScopeReader } from '../kinds/reconciled.ts';
+import type { Readable } from '../model/reading.ts';
+import type { ScopeReader } from '../kinds/reconciled.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { Scope } from '../model/ids.ts';
-import type { ApplicationRecord, CertificateRecord, PlacedRule, RuleRecord } from '../model/observed.ts';
+import type {
+  ApplicationRecord,
+  CertificateRecord,
+  ComponentRecord,
+  PlacedRule,
+  RuleRecord,
+} from '../model/observed.ts';
 import type { PlatformClient } from '../platform/client.ts';
+import { portsOf } from '../kinds/component/readings.ts';
+import { listAllRules, listRules } from '../kinds/http-gateway-rule/readings.ts';
+import { listInstalled } from '../kinds/store-install/readings.ts';
+import { listApplications, listCertificates, listComponents } from '../platform/readings.ts';
 import { createScopeReader } from './scope-reader.ts';
 
 /** An application that somebody wants to see as manifests. */
@@ -52,9 +63,9 @@ export function createApplicationReader(
       const shared = await sharedRules(scope);
       const reader = createScopeReader(client, scope, {
         application,
-        ...(shared === undefined ? {} : { rules: shared }),
+        ...(shared === undefined ? {} : { answers: [[listRules, shared]] }),
       });
-      const listed = await components(() => reader.components());
+      const listed = await components(() => reader.read(listComponents));
       const ids =
         only ?? (listed.readable ? listed.value.map(({ serviceId }) => serviceId) : [...known.components.keys()]);
       // Where there is no listing, ids are the only way to name any, and say nothing of the rest.
@@ -62,8 +73,8 @@ export function createApplicationReader(
       const componentOf = componentReader(client, scope, reader, listed, known.components);
       const found = await Promise.all([...new Set(ids)].map(componentOf));
       const [rules, installed] = await Promise.all([
-        ownRules(() => reader.rules()),
-        isPart ? ('not-asked' as const) : installs(() => reader.installed()),
+        ownRules(() => reader.read(listRules)),
+        isPart ? ('not-asked' as const) : installs(() => reader.read(listInstalled)),
       ]);
       const hasCertificates = rules.readable && rules.value.some(({ certificateId }) => (certificateId ?? 0) > 0);
       const certificates = hasCertificates ? await certificatesOf(scope.team) : 'not-asked';
@@ -79,7 +90,10 @@ export function createApplicationReader(
         installed,
         ...(isPart ? {} : { ofKinds: await readByKinds(kinds, reader) }),
       };
-      return { live, reader: certificates === 'not-asked' ? reader : reader.knowing({ certificates }) };
+      return {
+        live,
+        reader: certificates === 'not-asked' ? reader : reader.knowing({ answers: [[listCertificates, certificates]] }),
+      };
     },
   };
 }
@@ -93,7 +107,7 @@ function platformReadings(client: PlatformClient, targets: readonly ExportTarget
   async function sharedRules(scope: Scope): Promise<Readable<readonly RuleRecord[]> | undefined> {
     if (targets.length > 1) {
       // A server may refuse the rules of everybody and list those of one application.
-      allRules ??= client.allRules().catch(unreadable);
+      allRules ??= client.read(listAllRules, {}).catch(unreadable);
       const all = await allRules;
       // By number, which is unique, and not by team: that may be named by its id here and by its name there.
       if (all.readable) {
@@ -110,7 +124,7 @@ function platformReadings(client: PlatformClient, targets: readonly ExportTarget
 
   /** Certificates are told by their aliases where the platform lists them, and else by their numbers. */
   function certificatesOf(team: string): Promise<Readable<readonly CertificateRecord[]>> {
-    const asked = certificatesByTeam.get(team) ?? client.certificates(team).catch(unreadable);
+    const asked = certificatesByTeam.get(team) ?? client.read(listCertificates, { team }).catch(unreadable);
     certificatesByTeam.set(team, asked);
     return asked;
   }
@@ -128,12 +142,12 @@ function componentReader(
   client: PlatformClient,
   scope: Scope,
   reader: ScopeReader,
-  listed: Awaited<ReturnType<ScopeReader['components']>>,
+  listed: Readable<readonly ComponentRecord[]>,
   names: ReadonlyMap<string, string>,
 ): (serviceId: string) => Promise<LiveComponent | undefined> {
   return async (serviceId) => {
     const record = listed.readable ? listed.value.find((one) => one.serviceId === serviceId) : undefined;
-    const ports = await reader.ports(serviceId);
+    const ports = await portsOf(reader, serviceId);
     if (ports === undefined && record !== undefined) return undefined;
     if (ports === undefined) throw noComponent(client, scope, serviceId);
     const name = names.get(serviceId);
@@ -167,7 +181,7 @@ export async function applicationsOfTeam(
   team: string,
   region: string,
 ): Promise<readonly Scope[]> {
-  const answer = await client.applications(team, region);
+  const answer = await client.read(listApplications, { team, region });
   if (answer.readable) {
     return answer.value.map(({ appId }) => ({ platform: client.name, team, region, appId }));
   }

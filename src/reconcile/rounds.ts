@@ -128,9 +128,9 @@ export function createFreshReadings(
       const oldestMs = clock.monotonic() - timing.observationMaxAgeMs;
       const old = readings.filter((reading) => (reader.askedMs(reading) ?? Number.POSITIVE_INFINITY) < oldestMs);
       if (old.length === 0) return { read: old, isAsPlanned: true };
-      const before = await Promise.all(old.map((reading) => reader.read(reading)));
+      const before = await Promise.all(old.map((reading) => reader.reread(reading)));
       reader = reader.without(new Set(old));
-      const after = await Promise.all(old.map((reading) => reader.read(reading)));
+      const after = await Promise.all(old.map((reading) => reader.reread(reading)));
       return { read: old, isAsPlanned: isDeepStrictEqual(before, after) };
     },
   };

@@ -1,15 +1,9 @@
-import type { Readable, ScopeReader, ScopeReading } from '../kinds/reconciled.ts';
+import type { ScopeReader, ScopeReading } from '../kinds/reconciled.ts';
 import { PortolanError } from '../model/errors.ts';
-import type {
-  ApplicationRecord,
-  CertificateRecord,
-  InstalledModel,
-  PlacedRule,
-  RuleRecord,
-} from '../model/observed.ts';
+import type { ApplicationRecord } from '../model/observed.ts';
+import { keyOf, type Readable, type Reading } from '../model/reading.ts';
 import type { MonotonicMs } from '../model/time.ts';
 import type { PlatformClient } from '../platform/client.ts';
-import type { Reading } from '../model/reading.ts';
 import type { AppAddress } from '../platform/writes.ts';
 import type { Clock } from '../runtime/clock.ts';
 
@@ -18,14 +12,16 @@ export const VANISHED = 'application/vanished';
 
 /** A reader of one scope that asks the platform at most once for each thing, however many kinds want it. */
 export interface CachingReader extends ScopeReader {
-  installed(): Promise<Readable<readonly InstalledModel[]>>;
   /** A reader that has forgotten these readings and keeps the others; without arguments, all but the application. */
   without(readings?: ReadonlySet<ScopeReading>): CachingReader;
+  /** A reader that has forgotten the application and what answers for other applications too, and asks for itself alone. */
+  alone(): CachingReader;
   /** A reader that has these answers as well. */
   knowing(known: AlreadyRead): CachingReader;
   /** When this was asked for; undefined: it was not. Without a clock, every answer counts as old. */
   askedMs(reading: ScopeReading): MonotonicMs | undefined;
-  read(reading: ScopeReading): Promise<unknown>;
+  /** Asks for what was asked for already. */
+  reread(reading: ScopeReading): Promise<unknown>;
 }
 
 interface Answered {
@@ -38,24 +34,17 @@ type Answers = Map<ScopeReading, Answered>;
 /** What was read already: not asked again while it is fresh. */
 export interface AlreadyRead {
   readonly application?: ApplicationRecord;
-  readonly rules?: Readable<readonly RuleRecord[]>;
-  readonly certificates?: Readable<readonly CertificateRecord[]>;
-  readonly 'every-rule'?: Readable<readonly PlacedRule[]>;
-  /** A component that is not in the application. */
-  readonly [reading: `ports ${string}`]: undefined;
-}
-
-/** Reads of the team, for several of its applications. */
-export interface SharedReads {
-  certificates(): Promise<Readable<readonly CertificateRecord[]>>;
+  readonly answers?: readonly (readonly [Reading<unknown>, Readable<unknown>])[];
+  /** Components that are not in the application. */
+  readonly strangers?: ReadonlySet<string>;
 }
 
 /** What a reader has besides the platform. */
 export interface ReaderContext {
   /** Of whoever writes upon the answers: it gives them an age. */
   readonly clock?: Clock;
-  /** Reads that answer for other applications too, in the place of the client's. */
-  readonly shared?: SharedReads;
+  /** Readings that answer for other applications too, in the place of the client's; undefined: it does not share that. */
+  readonly shared?: <T>(reading: Reading<T>) => Promise<Readable<T>> | undefined;
 }
 
 export function createScopeReader(
@@ -64,116 +53,98 @@ export function createScopeReader(
   known: AlreadyRead,
   context: ReaderContext = {},
 ): CachingReader {
-  return reader(
-    { client, app, absences: new Map(), declared: new Map() },
-    new Map(knownAnswers(known, nowOf(context))),
-    context,
-  );
-}
-
-function nowOf({ clock }: ReaderContext): MonotonicMs {
-  return clock?.monotonic() ?? Number.NEGATIVE_INFINITY;
-}
-
-function knownAnswers(known: AlreadyRead, askedMs: MonotonicMs): [ScopeReading, Answered][] {
-  return Object.entries(known).map(([reading, answer]) => [
-    reading as ScopeReading,
-    { askedMs, answer: Promise.resolve(answer) },
-  ]);
+  return reader({ client, app, readings: new Map() }, new Map(), context).knowing(known);
 }
 
 interface Asked {
   readonly client: PlatformClient;
   readonly app: AppAddress;
-  /** The platform's message by component that is not in the application. */
-  readonly absences: Map<string, string>;
-  /** Declared readings that were asked for, to ask for them again. */
-  readonly declared: Map<ScopeReading, Reading<unknown>>;
+  /** What was asked for, to ask for it again. */
+  readonly readings: Map<ScopeReading, Reading<unknown>>;
 }
 
 function reader(asked: Asked, answers: Answers, context: ReaderContext): CachingReader {
-  const { client, app, absences, declared } = asked;
+  const { client, app, readings } = asked;
+  const nowMs = (): MonotonicMs => context.clock?.monotonic() ?? Number.NEGATIVE_INFINITY;
   const once = <T>(reading: ScopeReading, ask: () => Promise<T>): Promise<T> => {
     const known = answers.get(reading);
     if (known !== undefined) return known.answer as Promise<T>;
-    const answered = { askedMs: nowOf(context), answer: ask() };
+    const answered = { askedMs: nowMs(), answer: ask() };
     answers.set(reading, answered);
     return answered.answer;
   };
-  /** An application without components answers for those of any other, and a write there really writes. */
-  const isEmpty = async (): Promise<boolean> => {
-    const application = (await answers.get('application')?.answer) as ApplicationRecord | undefined;
-    return application?.componentCount === 0;
-  };
+  const { shared: _, ...alone } = context;
   const self: CachingReader = {
-    ports: (serviceId) =>
-      once(`ports ${serviceId}`, async () => {
-        if (await isEmpty()) return undefined;
-        const answer = await client.componentPorts(app, serviceId);
-        if (answer.isThere) return answer.ports;
-        absences.set(serviceId, answer.message);
-        return undefined;
-      }),
-    absence: (serviceId) => absences.get(serviceId),
-    rule: (ruleId) => client.rule(app, ruleId),
-    rules: () => once('rules', () => client.rules(app)),
-    everyRule: () => once('every-rule', () => everyRule(client)),
-    certificates: () => once('certificates', () => context.shared?.certificates() ?? client.certificates(app.team)),
-    builds: (serviceId) => client.builds(app, serviceId),
-    declared: <T>(reading: Reading<T>) => {
-      declared.set(`declared ${reading.operation}`, reading);
-      return once(`declared ${reading.operation}`, () => client.declared(reading, app));
+    read: (reading) => {
+      readings.set(keyOf(reading), reading);
+      return once(keyOf(reading), () => ask(asked, answers, context, reading));
     },
-    eventLog: (eventId) => client.eventLog(app, eventId),
-    components: () => once('components', () => client.components(app)),
-    endpoints: () => once('endpoints', () => client.endpoints(app)),
-    installed: () => once('installed', () => client.installed(app)),
+    readAnew: (reading) => client.read(reading, app),
     application: () => once('application', () => existing(client, app)),
-    can: async (ability) => (await client.probe(ability, app)) === 'yes',
-    without: (readings) => {
-      const kept = readings === undefined ? [] : [...answers].filter(([reading]) => !readings.has(reading));
+    can: async (ability, proof) => (await client.probe(ability, app, proof)) === 'yes',
+    without: (forgotten) => {
+      const kept = forgotten === undefined ? [] : [...answers].filter(([reading]) => !forgotten.has(reading));
       // What is asked again is asked for this application alone.
-      const isAskedAgain = readings === undefined || readings.has('certificates');
-      const { shared: _, ...alone } = context;
-      return reader(asked, new Map(kept), isAskedAgain ? alone : context);
+      return reader(asked, new Map(kept), forgotten === undefined ? alone : context);
     },
-    knowing: (known) => reader(asked, new Map([...answers, ...knownAnswers(known, nowOf(context))]), context),
+    alone: () => {
+      const isOwn = (key: ScopeReading): boolean => {
+        const { below, shared } = readings.get(key) ?? {};
+        return key !== 'application' && below === undefined && shared === undefined;
+      };
+      return reader(asked, new Map([...answers].filter(([key]) => isOwn(key))), alone);
+    },
+    knowing: (known) => reader(asked, new Map([...answers, ...knownAnswers(known, readings, nowMs())]), context),
     askedMs: (reading) => answers.get(reading)?.askedMs,
-    read: (reading) => readAgain(self, declared, reading),
+    reread: (reading) => {
+      if (reading === 'application') return self.application();
+      const known = readings.get(reading);
+      if (known === undefined) throw new Error(`${reading} was not asked for`);
+      return self.read(known);
+    },
   };
   return self;
 }
 
-/** Asks for a reading by its name. */
-function readAgain(
-  reader: CachingReader,
-  declared: ReadonlyMap<ScopeReading, Reading<unknown>>,
-  reading: ScopeReading,
-): Promise<unknown> {
-  const [, serviceId] = /^ports (.+)$/.exec(reading) ?? [];
-  if (serviceId !== undefined) return reader.ports(serviceId);
-  const known = declared.get(reading);
-  if (known !== undefined) return reader.declared(known);
-  const named: Readonly<Record<Exclude<ScopeReading, `${string} ${string}`>, () => Promise<unknown>>> = {
-    application: reader.application,
-    certificates: reader.certificates,
-    components: reader.components,
-    endpoints: reader.endpoints,
-    installed: reader.installed,
-    rules: reader.rules,
-    'every-rule': reader.everyRule,
-  };
-  return named[reading as keyof typeof named]();
-}
-
-/** A server that lists one application's rules may refuse those of everybody, or hold one that nobody can read. */
-async function everyRule(client: PlatformClient): Promise<Readable<readonly PlacedRule[]>> {
+/** What an application's reader asks once. */
+async function ask<T>(
+  { client, app }: Asked,
+  answers: Answers,
+  { shared }: ReaderContext,
+  reading: Reading<T>,
+): Promise<Readable<T>> {
+  if (reading.component !== undefined) {
+    // An application without components answers for those of any other, and a write there really writes.
+    const application = (await answers.get('application')?.answer) as ApplicationRecord | undefined;
+    if (application?.componentCount === 0) return { readable: false };
+  }
   try {
-    return await client.allRules();
+    return await (shared?.(reading) ?? client.read(reading, app));
   } catch (error) {
-    if (!(error instanceof PortolanError) || error.disposition === 'retry') throw error;
+    const isRefused = error instanceof PortolanError && error.disposition !== 'retry';
+    if (reading.mayBeRefused !== true || !isRefused) throw error;
     return { readable: false };
   }
+}
+
+/** @param readings what was asked for: known answers are noted there as well */
+function knownAnswers(
+  { application, answers = [], strangers = new Set() }: AlreadyRead,
+  readings: Asked['readings'],
+  askedMs: MonotonicMs,
+): Answers {
+  const known: Answers = new Map();
+  const add = (key: ScopeReading, answer: unknown): void =>
+    void known.set(key, { askedMs, answer: Promise.resolve(answer) });
+  if (application !== undefined) add('application', application);
+  for (const [reading, answer] of answers) {
+    readings.set(keyOf(reading), reading);
+    add(keyOf(reading), answer);
+  }
+  for (const [key, { component }] of readings) {
+    if (component !== undefined && strangers.has(component)) add(key, { readable: false });
+  }
+  return known;
 }
 
 async function existing(client: PlatformClient, app: AppAddress): Promise<ApplicationRecord> {

@@ -1,10 +1,11 @@
 import type { ApplicationSpec } from '../kinds/application/spec.ts';
-import type { Readable } from '../kinds/reconciled.ts';
+import type { Readable, Reading } from '../model/reading.ts';
 import { PortolanError } from '../model/errors.ts';
 import { type Scope, scopeKey } from '../model/ids.ts';
-import type { ApplicationSummary, CertificateRecord, RuleRecord } from '../model/observed.ts';
+import type { ApplicationSummary } from '../model/observed.ts';
 import type { MonotonicMs } from '../model/time.ts';
 import type { PlatformClient } from '../platform/client.ts';
+import { listApplications } from '../platform/readings.ts';
 import type { Clock } from '../runtime/clock.ts';
 
 /**
@@ -15,17 +16,15 @@ import type { Clock } from '../runtime/clock.ts';
 export interface SharedReadings {
   /** Applications of the team in the region; not readable where asking for each application costs no more. */
   applications(client: PlatformClient, team: string, region: string): Promise<Readable<readonly ApplicationSummary[]>>;
-  /** Rules of the application; not readable where asking for each application costs no more. */
-  rules(client: PlatformClient, scope: Scope): Promise<Readable<readonly RuleRecord[]>>;
-  /** Certificates of the team, without keys. */
-  certificates(client: PlatformClient, team: string): Promise<Readable<readonly CertificateRecord[]>>;
+  /** What one application reads in the place of its own listings; undefined: nothing is shared that has it. */
+  of(client: PlatformClient, scope: Scope): <T>(reading: Reading<T>) => Promise<Readable<T>> | undefined;
   /** Something was sent there: what was read before is of no use for it any more. */
   changed(scope: Scope): void;
   /** What was read so far is of no use to anybody any more. */
   forget(): void;
 }
 
-interface Reading<T> {
+interface Asked<T> {
   readonly askedMs: MonotonicMs;
   readonly answer: Promise<Readable<T>>;
 }
@@ -46,7 +45,7 @@ export function createSharedReadings(
     countBy(applications, ({ platform, team, region }) => teamKey(platform, team, region)),
   );
   const ofPlatform = once(() => countBy(applications, ({ platform }) => platform));
-  const readings = new Map<string, Reading<unknown>>();
+  const readings = new Map<string, Asked<unknown>>();
   const changedMs = new Map<string, MonotonicMs>();
 
   async function shared<T>(
@@ -55,7 +54,7 @@ export function createSharedReadings(
     ask: () => Promise<Readable<T>>,
   ): Promise<Readable<T>> {
     const nowMs = clock.monotonic();
-    const known = readings.get(key) as Reading<T> | undefined;
+    const known = readings.get(key) as Asked<T> | undefined;
     if (known !== undefined && nowMs - known.askedMs <= maxAgeMs && known.askedMs > notBeforeMs) return known.answer;
     // A server that lists one application's rules may refuse those of everybody, or hold one that nobody can read.
     const answer = ask().catch((error: unknown): Readable<T> => {
@@ -66,36 +65,57 @@ export function createSharedReadings(
     return answer;
   }
 
+  const isShared = async (key: string): Promise<typeof UNREADABLE | undefined> =>
+    (await readings.get(key)?.answer)?.readable === true ? UNREADABLE : undefined;
+
   return {
     applications: async (client, team, region) => {
       const key = teamKey(client.name, team, region);
       if ((applicationsOf().get(key) ?? 0) < 2) return UNREADABLE;
-      return shared(key, Number.NEGATIVE_INFINITY, () => client.applications(team, region));
+      return shared(key, Number.NEGATIVE_INFINITY, () => client.read(listApplications, { team, region }));
     },
-    rules: async (client, scope) => {
-      if ((ofPlatform().get(client.name) ?? 0) < 2) return UNREADABLE;
+    of: (client, scope) => (reading) => {
+      const { below, shared: listing } = reading;
+      if (below === 'team') {
+        const key = `${client.name} ${reading.operation} ${scope.team}`;
+        return shared(key, Number.NEGATIVE_INFINITY, () => client.read(reading, scope));
+      }
+      // Of the whole platform no application asks for itself while something else is shared of it.
+      if (below === 'platform') return orOwn(client, scope, reading, isShared(`${client.name} ${reading.operation}`));
+      if (listing === undefined || (ofPlatform().get(client.name) ?? 0) < 2) return undefined;
       const notBeforeMs = changedMs.get(scopeKey(scope)) ?? Number.NEGATIVE_INFINITY;
-      const all = await shared(client.name, notBeforeMs, () => rulesByScope(client));
-      return all.readable ? { readable: true, value: all.value.get(scopeKey(scope)) ?? [] } : all;
+      const key = `${client.name} ${listing.by.operation}`;
+      const all = shared(key, notBeforeMs, () => byScope(client, listing));
+      return orOwn(client, scope, reading, all.then(ofScope(scope, listing.none)));
     },
-    certificates: (client, team) =>
-      shared(`certificates ${client.name}/${team}`, Number.NEGATIVE_INFINITY, () => client.certificates(team)),
     changed: (scope) => void changedMs.set(scopeKey(scope), clock.monotonic()),
     forget: () => readings.clear(),
   };
 }
 
-async function rulesByScope(client: PlatformClient): Promise<Readable<ReadonlyMap<string, readonly RuleRecord[]>>> {
-  const answer = await client.allRules();
+/** What is shared, where that says anything; else what the application's own listing says. */
+async function orOwn<T>(
+  client: PlatformClient,
+  scope: Scope,
+  reading: Reading<T>,
+  shared: Promise<Readable<T> | undefined>,
+): Promise<Readable<T>> {
+  return (await shared) ?? (await client.read(reading, scope));
+}
+
+function ofScope<T>(scope: Scope, none: T) {
+  return (all: Readable<ReadonlyMap<string, T>>): Readable<T> | undefined =>
+    all.readable ? { readable: true, value: all.value.get(scopeKey(scope)) ?? none } : undefined;
+}
+
+async function byScope<T>(
+  client: PlatformClient,
+  { by, split }: NonNullable<Reading<T>['shared']>,
+): Promise<Readable<ReadonlyMap<string, T>>> {
+  const answer = await client.read(by, {});
   if (!answer.readable) return answer;
-  const rules = new Map<string, RuleRecord[]>();
-  for (const { team, region, appId, rule } of answer.value) {
-    const key = scopeKey({ platform: client.name, team, region, appId });
-    const present = rules.get(key);
-    if (present === undefined) rules.set(key, [rule]);
-    else present.push(rule);
-  }
-  return { readable: true, value: rules };
+  const value = split(answer.value as never, (place) => scopeKey({ ...place, platform: client.name }));
+  return { readable: true, value };
 }
 
 function once<T>(make: () => T): () => T {

@@ -1,7 +1,7 @@
 import type { ReconciledKinds } from '../kinds/define.ts';
-import type { Readable, ScopeReading } from '../kinds/reconciled.ts';
 import { linesOf, type ViewReader } from '../kinds/view.ts';
 import { PortolanError } from '../model/errors.ts';
+import { keyOf } from '../model/reading.ts';
 import type { ShownLine } from '../model/shown.ts';
 import type { Seen } from './work.ts';
 
@@ -16,28 +16,20 @@ export async function shownLines(
   reads: 'all' | 'known',
 ): Promise<{ readonly lines: readonly ShownLine[]; readonly unseen: readonly string[] }> {
   const unseen = new Set<string>();
-  const seen = async <T>(reading: ScopeReading, what: string, ask: () => Promise<T>): Promise<T | undefined> => {
-    if (reads === 'known' && reader.askedMs(reading) === undefined) return undefined;
+  const read: ViewReader['read'] = async (reading, what) => {
+    if (reads === 'known' && reader.askedMs(keyOf(reading)) === undefined) return undefined;
     try {
-      return await ask();
+      const answer = await reader.read(reading);
+      if (answer.readable) return answer.value;
+      if (reading.component === undefined) unseen.add(`${what}: this server does not list them`);
     } catch (error) {
       const isStopped = error instanceof PortolanError && error.code === 'platform/stopped';
       if (!(error instanceof PortolanError) || (isStopped && reads === 'all')) throw error;
       unseen.add(`${what}: ${error.message}`);
-      return undefined;
     }
+    return undefined;
   };
-  const listed = async <T>(reading: ScopeReading, what: string, ask: () => Promise<Readable<T>>) => {
-    const answer = await seen(reading, what, ask);
-    if (answer?.readable === false) unseen.add(`${what}: this server does not list them`);
-    return answer?.readable === true ? answer.value : undefined;
-  };
-  const viewed: ViewReader = {
-    components: () => listed('components', 'components that no manifest names', reader.components),
-    rules: () => listed('rules', 'rules that no manifest names', reader.rules),
-    ports: (serviceId) => seen(`ports ${serviceId}`, `ports of component ${serviceId}`, () => reader.ports(serviceId)),
-  };
-  const context = { resources: work.resources, live, memory, reader: viewed };
+  const context = { resources: work.resources, live, memory, reader: { read } };
   const inOrder = [...kinds.values()].toSorted((left, right) => left.order - right.order);
   const lines: ShownLine[] = [];
   for (const kind of inOrder) lines.push(...(await linesOf(kind, context)));

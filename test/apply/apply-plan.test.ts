@@ -62,7 +62,7 @@ test('actions are done in order, one write at a time, and each is told when it b
   const applied = await applyPlan(world.apply, inputOf(world, actions));
   expect(applied).toEqual({
     results: actions.map((action) => ({ status: 'done', action, answer: yes.answer })),
-    touched: new Set([`ports ${SERVICE}`, 'rules', 'endpoints']),
+    touched: new Set([`read listPorts ${SERVICE}`, 'read listRules', 'read listEndpoints']),
     stale: false,
     stopped: undefined,
   });
@@ -160,7 +160,7 @@ test('a failure holds back what depends on it, in any number of steps, and nothi
     { because: { type: 'behind', action: 'open_outer 1' } },
   ]);
   expect(applied.stopped).toBeUndefined();
-  expect(applied.touched, 'what was skipped was not touched').toEqual(new Set([`ports ${SERVICE}`]));
+  expect(applied.touched, 'what was skipped was not touched').toEqual(new Set([`read listPorts ${SERVICE}`]));
 });
 
 test.for<readonly [string, Verdict, string, string]>([
@@ -255,7 +255,10 @@ test('before each write, what it changes is made sure to be fresh', async () => 
     return { read: [], isAsPlanned: true };
   };
   await applyPlan(world.apply, inputOf(world, chain(['open_inner', 1], ['open_outer', 2]), { freshen }));
-  expect(asked).toEqual([[`ports ${SERVICE}`], [`ports ${SERVICE}`, 'rules', 'endpoints']]);
+  expect(asked).toEqual([
+    [`read listPorts ${SERVICE}`],
+    [`read listPorts ${SERVICE}`, 'read listRules', 'read listEndpoints'],
+  ]);
 });
 
 test.for(['interrupted', 'fail-fast', 'stale'] as const)('what is half done is completed first: %s', async (why) => {
@@ -285,7 +288,11 @@ test('where it is not as planned any more, nothing is sent for it, and it is not
     inputOf(world, chain(['open_outer', 1], ['open_inner', 2]), { freshen }),
   );
   expect(statuses(applied)).toEqual(['open_outer 1: done']);
-  expect(applied).toMatchObject({ stale: true, stopped: undefined, touched: new Set(['rules', 'endpoints']) });
+  expect(applied).toMatchObject({
+    stale: true,
+    stopped: undefined,
+    touched: new Set(['read listRules', 'read listEndpoints']),
+  });
 });
 
 test('where it cannot be read, the run ends with why, and what was done before is told', async () => {
@@ -351,7 +358,7 @@ test('where the outcome cannot be written the write is in doubt, by the name of 
     },
   ]);
   expect(applied.error).toMatchObject({ code: 'ledger/full' });
-  expect(applied.touched).toEqual(new Set([`ports ${SERVICE}`]));
+  expect(applied.touched).toEqual(new Set([`read listPorts ${SERVICE}`]));
 });
 
 test('a mistake of ours is not taken for a failure of the ledger or of the platform', async () => {

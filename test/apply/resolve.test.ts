@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { resolveIntents, startWindow, unresolvedIntents } from '../../src/reconcile/resolution/resolve.ts';
-import type { ScopeReader } from '../../src/kinds/reconciled.ts';
 import type { PortRecord, RuleRecord } from '../../src/model/observed.ts';
 import type { Intent } from '../../src/model/owned.ts';
 import type { Resource } from '../../src/model/resource.ts';
@@ -12,6 +11,7 @@ import {
   leftBehind,
   portAction,
   portObject,
+  type ReaderAnswers,
   readerOf,
   scope,
   ScriptedWorld,
@@ -19,7 +19,7 @@ import {
   timing,
 } from './scripted-world.ts';
 
-function resolve(world: ScriptedWorld, intents: readonly Intent[], readers: readonly Partial<ScopeReader>[] = []) {
+function resolve(world: ScriptedWorld, intents: readonly Intent[], readers: readonly ReaderAnswers[] = []) {
   const left = [...readers];
   return resolveIntents(world.apply, scope, intents, world.memory(), new Map([[web.id, web]]), () => {
     const next = left.shift();
@@ -37,7 +37,9 @@ const portRow = {
   inner: true,
   outer: false,
 } as PortRecord;
-const showing = (...ports: readonly PortRecord[]): Partial<ScopeReader> => ({ ports: async () => ports });
+const showing = (...ports: readonly PortRecord[]): ReaderAnswers => ({
+  readings: { listPorts: { readable: true, value: ports } },
+});
 
 test('before its window is over nobody looks, and nothing is concluded', async () => {
   const world = new ScriptedWorld();
@@ -215,7 +217,7 @@ test.for([
   const intent = await leftBehind(world, action, { operation: 'createRule', idempotence: 'duplicate-rejecting' });
   world.clock.advance(timing.settleCreationMs);
   const value = [{ ...place, ...shown, ruleId: '1' } as unknown as RuleRecord];
-  const doubts = await resolve(world, [intent], [{ rules: async () => ({ readable: true, value }) }]);
+  const doubts = await resolve(world, [intent], [{ readings: { listRules: { readable: true, value } } }]);
   expect(doubts.pending.map(({ evidence }) => evidence)).toEqual(
     differs.map(
       (what) =>
@@ -236,7 +238,7 @@ test('what observation cannot decide is held with its evidence, and nothing is w
   const intent = await leftBehind(world, action, { operation: 'createRule', idempotence: 'duplicate-rejecting' });
   world.clock.advance(timing.settleCreationMs);
   const rules = ['1', '2'].map((ruleId) => ({ ...rule, ruleId }) as unknown as RuleRecord);
-  const doubts = await resolve(world, [intent], [{ rules: async () => ({ readable: true, value: rules }) }]);
+  const doubts = await resolve(world, [intent], [{ readings: { listRules: { readable: true, value: rules } } }]);
   expect(doubts).toEqual({
     decided: false,
     pending: [{ intent, state: 'held', evidence: '2 new rules have this key: 1, 2' }],
@@ -335,7 +337,7 @@ test('a refusal that observation contradicts once is dropped for good', async ()
   });
   world.clock.advance(timing.settleInstallMs);
   const counting = (componentCount: number) => ({
-    components: async () => ({ readable: false }) as const,
+    readings: { listComponents: { readable: false } } as const,
     application: async () => ({ status: 'running', componentCount, runningComponentCount: 0 }),
   });
   const [held] = (await resolve(world, [intent], [counting(2)])).pending;

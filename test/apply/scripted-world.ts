@@ -1,3 +1,4 @@
+import type { Readable, Reading } from '../../src/model/reading.ts';
 import { reconciledKinds } from '../../src/kinds/registry.ts';
 import type { Execution } from '../../src/reconcile/apply/execute.ts';
 import { settleWindow } from '../../src/reconcile/resolution/settle.ts';
@@ -222,24 +223,21 @@ export function refusal(reason: Extract<Verdict, { verdict: 'rejected' }>['reaso
   return { verdict: 'rejected', reason, answer: { status: 400, code: 20400, message: 'no' } };
 }
 
+/** What a reader answers: by operation, and the application. */
+export interface ReaderAnswers extends Partial<Pick<ScopeReader, 'application'>> {
+  readonly readings?: Readonly<Record<string, Readable<unknown>>>;
+}
+
 /** A reader that knows nothing but what it is given. */
-export function readerOf(answers: Partial<ScopeReader>): ScopeReader {
+export function readerOf({ readings = {}, ...answers }: ReaderAnswers): ScopeReader {
   const unexpected = (name: string) => (): never => {
     throw new Error(`nobody was to read ${name}`);
   };
+  const read = async <T>({ operation }: Reading<T>): Promise<Readable<T>> =>
+    (readings[operation] ?? unexpected(operation)()) as Readable<T>;
   return {
-    ports: unexpected('ports'),
-    absence: () => undefined,
-    rules: unexpected('rules'),
-    rule: unexpected('a rule'),
-    declared: unexpected('what a kind declares'),
-    everyRule: unexpected('the rules of all applications'),
-    components: unexpected('components'),
-    certificates: unexpected('certificates'),
-    endpoints: unexpected('endpoints'),
-    builds: unexpected('builds'),
-    eventLog: unexpected('the log of an event'),
-    installed: unexpected('installed'),
+    read,
+    readAnew: read,
     application: unexpected('application'),
     can: unexpected('abilities'),
     ...answers,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import type { ComponentSpec } from '../../src/kinds/component/spec.ts';
-import { paths } from '../../src/platform/operations.ts';
+import { addressOf } from '../../src/platform/address.ts';
 import type { BenchOptions, Figure } from './figures.ts';
 import { COMPONENTS_PER_APPLICATION, configurationFor, fleetApplications, fleetManifests, REGION } from './fleet.ts';
 import { fleetSeed, serviceId, writeFiles } from './fleet.ts';
@@ -167,7 +167,7 @@ function components(): readonly { readonly id: string; readonly path: string }[]
   return fleetApplications(SIZE).flatMap(({ appId, team }) =>
     Array.from({ length: COMPONENTS_PER_APPLICATION }, (_, component) => {
       const id = serviceId(appId, component);
-      return { id, path: paths.ports({ team, region: REGION, appId }, id) };
+      return { id, path: addressOf({ team, region: REGION, appId }, undefined, ['services', id, 'ports']) };
     }),
   );
 }

@@ -2,6 +2,9 @@
  * The least that a cold plan can cost, in a process as fresh as its own: every file parsed by bare `yaml`, every read asked
  * by our own client with as many at once. Started by `cold-plan.ts`; says the milliseconds of both.
  */
+import { listAllRules } from '../../src/kinds/http-gateway-rule/readings.ts';
+import { listApplications } from '../../src/platform/readings.ts';
+import { portsIn } from '../platform/client-support.ts';
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { Secret } from '../../src/model/secret.ts';
@@ -58,12 +61,12 @@ async function readAll(url: string, size: FleetSize, atOnce: number): Promise<vo
   const applications = fleetApplications(size);
   const teams = new Set(applications.map(({ team }) => team));
   const reads = [
-    () => client.allRules(),
-    ...[...teams].map((team) => () => client.applications(team, REGION)),
+    () => client.read(listAllRules, {}),
+    ...[...teams].map((team) => () => client.read(listApplications, { team, region: REGION })),
     ...applications.flatMap(({ appId, team }) =>
       Array.from(
         { length: COMPONENTS_PER_APPLICATION },
-        (_, component) => () => client.ports({ team, region: REGION, appId }, serviceId(appId, component)),
+        (_, component) => () => portsIn(client, { team, region: REGION, appId }, serviceId(appId, component)),
       ),
     ),
   ].values();

@@ -1,3 +1,4 @@
+import { portsIn } from '../platform/client-support.ts';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -8,7 +9,7 @@ import { Pool } from 'undici';
 import { Secret } from '../../src/model/secret.ts';
 import { createRequestBudget } from '../../src/platform/budget.ts';
 import { createHttpTransport } from '../../src/platform/http.ts';
-import { paths } from '../../src/platform/operations.ts';
+import { addressOf } from '../../src/platform/address.ts';
 import { createPlatformClient } from '../../src/platform/platform-client.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { silentLog } from '../../src/runtime/log.ts';
@@ -114,7 +115,7 @@ function barePool(url: string): Contender {
   return {
     ask: async (component) => {
       const { body } = await pool.request({
-        path: paths.ports(app, component),
+        path: addressOf(app, undefined, ['services', component, 'ports']),
         method: 'GET',
         headers: { accept: 'application/json', authorization: TOKEN },
       });
@@ -128,7 +129,7 @@ function transportAlone(url: string): Contender {
   const { send, close } = ourTransport(url);
   return {
     ask: async (component) => {
-      const path = paths.ports(app, component);
+      const path = addressOf(app, undefined, ['services', component, 'ports']);
       const common = { operation: 'listPorts', method: 'GET', query: {}, isRead: true, timeoutMs: 30_000 } as const;
       return JSON.parse((await send({ ...common, path })).body);
     },
@@ -153,7 +154,7 @@ function wholeClient(url: string): Contender {
   });
   return {
     ask: async (component) => {
-      const ports = await client.ports(app, component);
+      const ports = await portsIn(client, app, component);
       if (ports?.length !== 4) throw new Error('the component has four ports');
       return ports;
     },
@@ -174,7 +175,11 @@ async function portsOfTheSandbox(): Promise<string> {
   try {
     const [application] = fleetApplications(SIZE);
     if (application === undefined) throw new Error('there is an application');
-    const path = paths.ports({ ...app, appId: application.appId }, application.publicComponent);
+    const path = addressOf({ ...app, appId: application.appId }, undefined, [
+      'services',
+      application.publicComponent,
+      'ports',
+    ]);
     const response = await fetch(`${sandbox.url}${path}`, { headers: { authorization: TOKEN } });
     if (!response.ok) throw new Error(`GET ${path}: ${response.status}`);
     return await response.text();

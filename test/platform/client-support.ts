@@ -1,5 +1,12 @@
+import { listRules, listAllRules } from '../../src/kinds/http-gateway-rule/readings.ts';
+import { listInstalled } from '../../src/kinds/store-install/readings.ts';
+import type { Reading } from '../../src/model/reading.ts';
+import { listApplications, listCertificates, listComponents } from '../../src/platform/readings.ts';
+import { listPorts } from '../../src/kinds/component/readings.ts';
+import type { PortRecord } from '../../src/model/observed.ts';
+import type { AppAddress } from '../../src/platform/writes.ts';
 import { createRequestBudget } from '../../src/platform/budget.ts';
-import type { PlatformClient } from '../../src/platform/client.ts';
+import type { Capability, PlatformClient } from '../../src/platform/client.ts';
 import { createPlatformClient, type PlatformClientOptions } from '../../src/platform/platform-client.ts';
 import type { PlatformRequest, PlatformResponse } from '../../src/platform/transport.ts';
 import { silentLog } from '../../src/runtime/log.ts';
@@ -37,3 +44,27 @@ export function clientOf(answering: Answering, options: Partial<PlatformClientOp
   });
   return { client, clock, sent };
 }
+
+/** The ports of a component; undefined: it is not in the application. */
+export async function portsIn(
+  client: Pick<PlatformClient, 'read'>,
+  app: AppAddress,
+  serviceId: string,
+): Promise<readonly PortRecord[] | undefined> {
+  const answer = await client.read(listPorts(serviceId), app);
+  return answer.readable ? answer.value : undefined;
+}
+
+/** The listing that proves each capability. */
+export const proofs: Readonly<Record<Capability, Reading<unknown>>> = {
+  listApplications,
+  listComponents,
+  listRules,
+  listAllRules,
+  listInstalled,
+  listCertificates,
+  updateRule: listRules,
+  deleteRule: listRules,
+  deletePort: listComponents,
+  upgrade: listInstalled,
+};

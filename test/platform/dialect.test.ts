@@ -1,9 +1,13 @@
+import { listComponents } from '../../src/kinds/component/readings.ts';
+import { getRule, listAllRules, listRules } from '../../src/kinds/http-gateway-rule/readings.ts';
+import { listApplications } from '../../src/platform/readings.ts';
+import { listInstalled } from '../../src/kinds/store-install/readings.ts';
 import { createRule } from '../../src/kinds/http-gateway-rule/requests.ts';
 import { expect, test } from 'vitest';
 import type { Capability, PlatformClient } from '../../src/platform/client.ts';
 import { capabilityNames } from '../../src/platform/dialect.ts';
 import type { PlatformResponse } from '../../src/platform/transport.ts';
-import { clientOf } from './client-support.ts';
+import { proofs, clientOf } from './client-support.ts';
 import { jsonResponse, recordedResponse } from './recorded.ts';
 
 const app = { team: 'team-a', region: 'rainbond', appId: 1 };
@@ -17,11 +21,11 @@ const page404: PlatformResponse = {
 };
 
 const listings: readonly (readonly [Capability, (client: PlatformClient) => Promise<unknown>])[] = [
-  ['listApplications', (client) => client.applications('team-a', 'rainbond')],
-  ['listComponents', (client) => client.components(app)],
-  ['listRules', (client) => client.rules(app)],
-  ['listAllRules', (client) => client.allRules()],
-  ['listInstalled', (client) => client.installed(app)],
+  ['listApplications', (client) => client.read(listApplications, { team: 'team-a', region: 'rainbond' })],
+  ['listComponents', (client) => client.read(listComponents, app)],
+  ['listRules', (client) => client.read(listRules, app)],
+  ['listAllRules', (client) => client.read(listAllRules, {})],
+  ['listInstalled', (client) => client.read(listInstalled, app)],
 ];
 
 test.for(listings)('%s is proved by a list, and then costs no probe', async ([capability, read]) => {
@@ -29,7 +33,7 @@ test.for(listings)('%s is proved by a list, and then costs no probe', async ([ca
   expect(client.capability(capability)).toBe('unknown');
   expect(await read(client)).toEqual({ readable: true, value: [] });
   expect(client.capability(capability)).toBe('yes');
-  await client.probe(capability, app);
+  await client.probe(capability, app, proofs[capability]);
   expect(sent).toHaveLength(1);
 });
 
@@ -58,13 +62,13 @@ test.for([
   ['a list of another form', jsonResponse(200, { hello: 'world' })],
 ] as const)('%s proves nothing about the dialect', async ([, answer]) => {
   const { client, clock } = clientOf(() => answer);
-  expect(await clock.run(client.probe('listRules', app))).toBe('unknown');
+  expect(await clock.run(client.probe('listRules', app, proofs.listRules))).toBe('unknown');
   expect(client.capabilities()).toEqual({});
 });
 
 test('no answer proves nothing about the dialect', async () => {
   const { client, clock } = clientOf(() => jsonResponse(503, {}));
-  expect(await clock.run(client.probe('deletePort', app))).toBe('unknown');
+  expect(await clock.run(client.probe('deletePort', app, proofs.deletePort))).toBe('unknown');
 });
 
 test.for([
@@ -78,7 +82,7 @@ test.for([
     [noRoute, 'no'],
   ] as const) {
     const { client, sent } = clientOf(() => answer);
-    expect(await client.probe(capability, app)).toBe(state);
+    expect(await client.probe(capability, app, proofs[capability])).toBe(state);
     expect(sent.map((request) => [request.method, request.path])).toEqual([['GET', path]]);
     expect([client.capability(by), client.capability(capability)]).toEqual([state, state]);
   }
@@ -93,7 +97,8 @@ test('a setting decides everything without asking', async () => {
       dialect,
       remembered: { listRules: state === 'yes' ? 'no' : 'yes' },
     });
-    for (const capability of capabilityNames) expect(await client.probe(capability, app)).toBe(state);
+    for (const capability of capabilityNames)
+      expect(await client.probe(capability, app, proofs[capability])).toBe(state);
     expect(Object.values(client.capabilities())).toEqual(capabilityNames.map(() => state));
     expect(sent).toEqual([]);
   }
@@ -101,7 +106,7 @@ test('a setting decides everything without asking', async () => {
 
 test('an extended server that has no such endpoint is an error with the setting to change', async () => {
   const { client } = clientOf(() => noRoute, { dialect: 'extended' });
-  await expect(client.rules(app)).rejects.toMatchObject({
+  await expect(client.read(listRules, app)).rejects.toMatchObject({
     code: 'platform/capability-missing',
     disposition: 'give-up',
   });
@@ -109,8 +114,8 @@ test('an extended server that has no such endpoint is an error with the setting 
 
 test('what was found is remembered, and what writes can do is derived from it again', async () => {
   const found = clientOf(({ path }) => (path.endsWith('/services') ? noRoute : jsonResponse(200, [])));
-  await found.client.rules(app);
-  await found.client.components(app);
+  await found.client.read(listRules, app);
+  await found.client.read(listComponents, app);
   const remembered = found.client.capabilities();
   expect(remembered).toEqual({
     listComponents: 'no',
@@ -121,7 +126,7 @@ test('what was found is remembered, and what writes can do is derived from it ag
   });
   const { client, sent } = clientOf(() => noRoute, { remembered });
   expect(client.capabilities()).toEqual(remembered);
-  expect(await client.components(app)).toEqual({ readable: false });
+  expect(await client.read(listComponents, app)).toEqual({ readable: false });
   expect(sent).toEqual([]);
   expect(clientOf(() => noRoute, { remembered: { updateRule: 'yes' } }).client.capability('updateRule')).toBe(
     'unknown',
@@ -130,13 +135,17 @@ test('what was found is remembered, and what writes can do is derived from it ag
 
 test('one rule is not readable where rules are not, and absent where its id is not known', async () => {
   const documented = clientOf(() => noRoute, { dialect: 'documented' });
-  expect(await documented.client.rule(app, 'r1')).toEqual({ readable: false });
+  expect(await documented.client.read(getRule('r1'), app)).toEqual({ readable: false });
   expect(documented.sent).toEqual([]);
-  expect(await clientOf(() => noRoute).client.rule(app, 'r1')).toEqual({ readable: false });
+  expect(await clientOf(() => noRoute).client.read(getRule('r1'), app)).toEqual({ readable: false });
   const absent = { readable: true, value: undefined };
-  expect(await clientOf(() => noRoute, { dialect: 'extended' }).client.rule(app, 'r1')).toEqual(absent);
-  expect(await clientOf(() => recordedResponse('delete it again (rule)')).client.rule(app, 'r1')).toEqual(absent);
-  await expect(clientOf(() => recordedResponse('unknown application')).client.rule(app, 'r1')).rejects.toMatchObject({
+  expect(await clientOf(() => noRoute, { dialect: 'extended' }).client.read(getRule('r1'), app)).toEqual(absent);
+  expect(await clientOf(() => recordedResponse('delete it again (rule)')).client.read(getRule('r1'), app)).toEqual(
+    absent,
+  );
+  await expect(
+    clientOf(() => recordedResponse('unknown application')).client.read(getRule('r1'), app),
+  ).rejects.toMatchObject({
     code: 'platform/unknown-application',
   });
 });

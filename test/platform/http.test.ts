@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { Secret } from '../../src/model/secret.ts';
 import { createHttpTransport, type HttpTransportOptions } from '../../src/platform/http.ts';
-import { type PlatformRequest, type Transport, TransportError } from '../../src/platform/transport.ts';
+import { type PlatformRequest, type Transport, TransportError, LIST_BYTES_MAX } from '../../src/platform/transport.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { listen, startServer } from './http-server.ts';
 import { selfSigned } from './self-signed.ts';
@@ -219,7 +219,9 @@ test('a record of more than 4 MiB is refused; a list of that size is read', asyn
   const send = transportTo(server.url);
   const error = await failureOf(send(read));
   expect([error.failure, error.code]).toEqual(['ambiguous', 'TOO_LARGE']);
-  expect((await send({ ...read, operation: 'listPorts' })).body).toHaveLength(body.length);
+  expect((await send({ ...read, operation: 'listPorts', answerBytesMax: LIST_BYTES_MAX })).body).toHaveLength(
+    body.length,
+  );
 });
 
 test('an encoding that was not asked for is refused, not shown as garbage', async () => {

@@ -1,3 +1,6 @@
+import { listComponents } from '../../src/kinds/component/readings.ts';
+import { getRule, listAllRules, listRules } from '../../src/kinds/http-gateway-rule/readings.ts';
+import { portsIn } from './client-support.ts';
 import { updatePort } from '../../src/kinds/component/requests.ts';
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
@@ -22,16 +25,24 @@ async function errorOf(promise: Promise<unknown>): Promise<PortolanError> {
 const readsOf: readonly (readonly [string, (client: PlatformClient) => Promise<unknown>, string])[] = [
   ['list regions', (client) => client.regions(), '/openapi/v1/regions'],
   ['application detail', (client) => client.application(app), '/openapi/v1/teams/team-a/regions/rainbond/apps/1'],
-  ['list components', (client) => client.components(app), '/openapi/v1/teams/team-a/regions/rainbond/apps/1/services'],
+  [
+    'list components',
+    (client) => client.read(listComponents, app),
+    '/openapi/v1/teams/team-a/regions/rainbond/apps/1/services',
+  ],
   [
     'list ports',
-    (client) => client.ports(app, web),
+    (client) => portsIn(client, app, web),
     `/openapi/v1/teams/team-a/regions/rainbond/apps/1/services/${web}/ports`,
   ],
-  ['list rules', (client) => client.rules(app), '/openapi/v1/teams/team-a/regions/rainbond/apps/1/httpdomains'],
+  [
+    'list rules',
+    (client) => client.read(listRules, app),
+    '/openapi/v1/teams/team-a/regions/rainbond/apps/1/httpdomains',
+  ],
   [
     'get a rule',
-    (client) => client.rule(app, '6812f0b26d8282068bd552f1df293c9a'),
+    (client) => client.read(getRule('6812f0b26d8282068bd552f1df293c9a'), app),
     '/openapi/v1/teams/team-a/regions/rainbond/apps/1/httpdomains/6812f0b26d8282068bd552f1df293c9a',
   ],
   [
@@ -56,7 +67,7 @@ test('monitoring sends its range in the query', async () => {
 test('an unknown application or component is absent, which only its very words say', async () => {
   expect(await clientOf(() => recordedResponse('unknown application')).client.application(app)).toBeUndefined();
   expect(
-    await clientOf(() => recordedResponse('ports of an unknown component')).client.ports(app, web),
+    await portsIn(clientOf(() => recordedResponse('ports of an unknown component')).client, app, web),
   ).toBeUndefined();
   const page: PlatformResponse = {
     status: 404,
@@ -65,12 +76,12 @@ test('an unknown application or component is absent, which only its very words s
     body: '<h1>Not Found</h1>',
   };
   expect((await errorOf(clientOf(() => page).client.application(app))).code).toBe('platform/not-found');
-  expect((await errorOf(clientOf(() => page).client.ports(app, web))).code).toBe('platform/not-found');
+  expect((await errorOf(portsIn(clientOf(() => page).client, app, web))).code).toBe('platform/not-found');
 });
 
 test('a blank rule is absent', async () => {
   const { client } = clientOf(() => recordedResponse('get an unknown rule'));
-  expect(await client.rule(app, 'f'.repeat(32))).toEqual({ readable: true, value: undefined });
+  expect(await client.read(getRule('f'.repeat(32)), app)).toEqual({ readable: true, value: undefined });
 });
 
 test.for([
@@ -119,14 +130,14 @@ test('an answer that is no JSON, or of another form, concludes nothing', async (
   const page: PlatformResponse = { status: 200, contentType: 'text/html', retryAfter: null, body: '<h1>Login</h1>' };
   expect((await errorOf(clientOf(() => page).client.regions())).code).toBe('platform/not-json');
   const drifted = jsonResponse(200, { data: { list: [{ container_port: '80' }] } });
-  const error = await errorOf(clientOf(() => drifted).client.ports(app, web));
+  const error = await errorOf(portsIn(clientOf(() => drifted).client, app, web));
   expect(error.code).toBe('platform/schema-drift');
   expect(error.message).toContain('data.list[0].container_port: expected an integer, got a string');
 });
 
 test('an envelope that says failed under HTTP 200 is not an empty list', async () => {
   const { client } = clientOf(() => jsonResponse(200, { code: 500, msg: 'boom', data: { bean: {}, list: [] } }));
-  expect((await errorOf(client.ports(app, web))).message).toContain('HTTP 200, code 500: boom');
+  expect((await errorOf(portsIn(client, app, web))).message).toContain('HTTP 200, code 500: boom');
 });
 
 test('a message is cut to 300 characters, without traces and control characters', async () => {
@@ -146,19 +157,19 @@ test('a message is cut to 300 characters, without traces and control characters'
 
 test('equal reads under way at once are one request; one that follows is another', async () => {
   const { client, sent } = clientOf(() => recordedResponse('list ports'));
-  const [first, second] = await Promise.all([client.ports(app, web), client.ports(app, web)]);
+  const [first, second] = await Promise.all([portsIn(client, app, web), portsIn(client, app, web)]);
   expect(first).toEqual(second);
   expect(sent).toHaveLength(1);
-  await client.ports(app, web);
+  await portsIn(client, app, web);
   expect(sent).toHaveLength(2);
 });
 
 test('a read after a write never shares the answer of a read from before it', async () => {
   const { client, sent } = clientOf(({ isRead }) => recordedResponse(isRead ? 'list ports' : 'open inner'));
-  const before = client.ports(app, web);
+  const before = portsIn(client, app, web);
   const write = client.send(openInner);
-  const during = client.ports(app, web);
-  await Promise.all([before, write, during, write.then(() => client.ports(app, web))]);
+  const during = portsIn(client, app, web);
+  await Promise.all([before, write, during, write.then(() => portsIn(client, app, web))]);
   expect(sent.filter(({ isRead }) => isRead)).toHaveLength(3);
 });
 
@@ -213,7 +224,7 @@ test('stopping ends a read that waits for its turn', async () => {
   const budget = createRequestBudget({ concurrency: 1, requestsPerSecond: 10 }, clockOnly.clock);
   const { client } = clientOf(() => jsonResponse(200, []), { budget, signal: stop.signal, transport: () => never });
   void client.regions().catch(() => {});
-  const waiting = errorOf(client.allRules());
+  const waiting = errorOf(client.read(listAllRules, {}));
   stop.abort();
   expect(await waiting).toMatchObject({ code: 'platform/stopped', disposition: 'retry' });
 });

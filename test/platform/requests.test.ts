@@ -1,3 +1,6 @@
+import { listPorts } from '../../src/kinds/component/readings.ts';
+import { getRule, listAllRules, listRules } from '../../src/kinds/http-gateway-rule/readings.ts';
+import { listInstalled } from '../../src/kinds/store-install/readings.ts';
 import { createApplication } from '../../src/kinds/application/requests.ts';
 import * as ports from '../../src/kinds/component/requests.ts';
 import * as rules from '../../src/kinds/http-gateway-rule/requests.ts';
@@ -6,7 +9,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { PortolanError } from '../../src/model/errors.ts';
 import { Secret } from '../../src/model/secret.ts';
-import { operations, paths } from '../../src/platform/operations.ts';
+import { addressOf } from '../../src/platform/address.ts';
+import * as readings from '../../src/platform/readings.ts';
 import { hashOf, writeRequest } from '../../src/platform/requests.ts';
 import type { WriteRequest } from '../../src/platform/writes.ts';
 import { everyWrite } from './every-write.ts';
@@ -286,7 +290,7 @@ test('whatever the names, a path stays under the API and gives its segments back
     fc.property(name, name, fc.integer({ min: 1 }), (team, region, appId) => {
       let path: string;
       try {
-        path = paths.ports({ team, region, appId }, id);
+        path = addressOf({ team, region, appId }, undefined, ['services', id, 'ports']);
       } catch (error) {
         expect(error).toBeInstanceOf(PortolanError);
         return;
@@ -301,8 +305,9 @@ test('whatever the names, a path stays under the API and gives its segments back
 });
 
 test('every write has a timeout of its own, and every read but the status of an application takes the operator’s', () => {
-  for (const [name, operation] of Object.entries(operations))
-    expect([name, operation.timeoutMs === undefined]).toEqual([name, name !== 'getApplication']);
+  const reads = [...Object.values(readings), listPorts(id), listRules, listAllRules, getRule('r'), listInstalled];
+  for (const { operation, timeoutMs } of reads)
+    expect([operation, timeoutMs === undefined]).toEqual([operation, operation !== 'getApplication']);
   for (const write of everyWrite) {
     const { method, timeoutMs } = writeRequest(write, 'objects');
     expect([write.operation, timeoutMs >= 90_000, method === 'GET']).toEqual([write.operation, true, false]);

@@ -1,3 +1,8 @@
+import { listComponents } from '../../src/kinds/component/readings.ts';
+import { getRule, listAllRules, listRules } from '../../src/kinds/http-gateway-rule/readings.ts';
+import { listApplications } from '../../src/platform/readings.ts';
+import { listInstalled } from '../../src/kinds/store-install/readings.ts';
+import { portsIn, proofs } from './client-support.ts';
 import { createApplication } from '../../src/kinds/application/requests.ts';
 import { addPort, deletePort, updatePort } from '../../src/kinds/component/requests.ts';
 import { createRule, deleteRule, shownRule, updateRule } from '../../src/kinds/http-gateway-rule/requests.ts';
@@ -53,18 +58,18 @@ function wordOf(verdict: Verdict): string {
 test('a server of the documented dialect is recognised by reading, and everything documented works', async () => {
   const client = await clientFor('documented');
   for (const listing of ['listApplications', 'listComponents', 'listRules', 'listAllRules', 'listInstalled'] as const) {
-    expect([listing, await client.probe(listing, app)]).toEqual([listing, 'no']);
+    expect([listing, await client.probe(listing, app, proofs[listing])]).toEqual([listing, 'no']);
   }
   expect(Object.values(client.capabilities())).toEqual(Array(9).fill('no'));
   expect((await client.regions()).map(({ name }) => name)).toContain(demo.region);
   expect((await client.application(app))?.appId).toBe(demo.appId);
   expect(await client.application({ ...app, appId: 999_999 })).toBeUndefined();
-  expect(await client.ports(app, '0'.repeat(32))).toBeUndefined();
+  expect(await portsIn(client, app, '0'.repeat(32))).toBeUndefined();
   const added = await client.send(
     addPort({ app, serviceId, port: { port: 7001, protocol: 'http', alias: 'EXTRA', inner: true } }),
   );
   expect(added).toMatchObject({ verdict: 'applied' });
-  expect(await client.ports(app, serviceId)).toContainEqual(
+  expect(await portsIn(client, app, serviceId)).toContainEqual(
     expect.objectContaining({ port: 7001, alias: 'EXTRA', inner: true, outer: false }),
   );
   const rule = { serviceId, port: 7001, domain: 'extra.shop.example.com', path: '/', open: true } as const;
@@ -83,11 +88,11 @@ test('a server of the extended dialect is recognised by reading, and a port and 
     seen.push(`${write.operation} ${wordOf(verdict)}`);
     return verdict;
   };
-  await client.rules(app);
-  await client.components(app);
-  await client.installed(app);
-  await client.applications(app.team, app.region);
-  await client.allRules();
+  await client.read(listRules, app);
+  await client.read(listComponents, app);
+  await client.read(listInstalled, app);
+  await client.read(listApplications, { team: app.team, region: app.region });
+  await client.read(listAllRules, {});
   expect(Object.values(client.capabilities())).toEqual(Array(9).fill('yes'));
 
   const port = 7001;
@@ -100,10 +105,10 @@ test('a server of the extended dialect is recognised by reading, and a port and 
   const created = await send(createRule({ app, rule: { ...rule, open: true } }));
   const ruleId = created.verdict === 'applied' ? (shownRule(created.evidence)?.ruleId ?? '') : '';
   await send(updateRule({ app, ruleId, rule: { ...rule, weight: 30 } }));
-  expect(await client.rule(app, ruleId)).toMatchObject({ readable: true, value: { ruleId, weight: 30 } });
+  expect(await client.read(getRule(ruleId), app)).toMatchObject({ readable: true, value: { ruleId, weight: 30 } });
   await send(deletePort({ app, serviceId, port }));
   await send(deleteRule({ app, ruleId }));
-  expect(await client.rule(app, ruleId)).toEqual({ readable: true, value: undefined });
+  expect(await client.read(getRule(ruleId), app)).toEqual({ readable: true, value: undefined });
   await send(deleteRule({ app, ruleId }));
   await send(updatePort({ app, serviceId, port, change: { action: 'close_outer' } }));
   await send(updatePort({ app, serviceId, port, change: { action: 'close_inner' } }));
@@ -141,9 +146,9 @@ test('an install and an upgrade prove themselves, and the listing shows what an 
     }),
   );
   expect(installed).toMatchObject({ verdict: 'applied', evidence: { install: { appId: demo.appId } } });
-  const components = await client.components(app);
+  const components = await client.read(listComponents, app);
   expect(components.readable && components.value.map(({ serviceKey }) => serviceKey)).toContain('mysql');
-  const models = await client.installed(app);
+  const models = await client.read(listInstalled, app);
   const model = models.readable ? models.value[0] : undefined;
   expect(model).toMatchObject({ modelId: demo.mysqlModelId, reportedVersion: from, marketName: 'main' });
   const upgraded = await client.send(
@@ -157,7 +162,7 @@ test('an application is created, and what is under maintenance says so', async (
   const { team, region } = app;
   const made = await client.send(createApplication({ team, region, name: 'new', k8sApp: 'new' }));
   expect(wordOf(made)).toBe('applied');
-  const listed = await client.applications(team, region);
+  const listed = await client.read(listApplications, { team, region });
   expect(listed.readable && listed.value.map(({ name }) => name)).toContain('new');
   const resting = { ...app, region: demo.maintenanceRegion };
   await expect(client.application(resting)).rejects.toMatchObject({ code: 'platform/region-not-ready' });

@@ -1,3 +1,4 @@
+import type { Readable, Reading } from '../../src/model/reading.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { reconciledKinds } from '../../src/kinds/registry.ts';
@@ -26,20 +27,20 @@ import { planExported } from '../../src/reconcile/prove-export.ts';
 /** Answers from what the manifests were written from, and has no more to say. */
 function readerOf({ components, rules, installed, certificates }: LiveApplication): ScopeReader {
   const records = components.flatMap(({ record: one }) => one ?? []);
+  const readings: Readonly<Record<string, Readable<unknown> | 'not-asked'>> = {
+    listRules: rules,
+    listComponents: records.length === components.length ? { readable: true, value: records } : { readable: false },
+    listCertificates: certificates,
+    listInstalled: installed,
+  };
+  const read = async <T>({ operation, component }: Reading<T>): Promise<Readable<T>> => {
+    const ports = components.find(({ serviceId }) => serviceId === component)?.ports;
+    const answer = ports === undefined ? readings[operation] : { readable: true, value: ports };
+    return (answer === undefined || answer === 'not-asked' ? { readable: false } : answer) as Readable<T>;
+  };
   return {
-    absence: () => undefined,
-    ports: async (serviceId) => components.find((component) => component.serviceId === serviceId)?.ports,
-    rules: async () => rules,
-    rule: async () => ({ readable: false }),
-    declared: async () => ({ readable: false }),
-    everyRule: async () => ({ readable: false }),
-    components: async () =>
-      records.length === components.length ? { readable: true, value: records } : { readable: false },
-    builds: async () => ({ readable: false }),
-    eventLog: async () => [],
-    certificates: async () => (certificates === 'not-asked' ? { readable: false } : certificates),
-    installed: async () => (installed === 'not-asked' ? { readable: false } : installed),
-    endpoints: async () => ({ readable: false }),
+    read,
+    readAnew: async () => ({ readable: false }),
     application: async () => ({ status: 'running', componentCount: components.length, runningComponentCount: 0 }),
     can: async () => rules.readable,
   };

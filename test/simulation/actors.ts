@@ -1,5 +1,5 @@
 import type { PlatformRequest, WireObject } from '../../src/platform/transport.ts';
-import { paths } from '../../src/platform/operations.ts';
+import { addressOf } from '../../src/platform/address.ts';
 import type { ComponentRow, PortRow, RuleRow, SandboxState } from '../../src/sandbox/state.ts';
 import type { Dialect } from '../../src/sandbox/wire.ts';
 import type { OwnedObject } from '../../src/model/owned.ts';
@@ -69,7 +69,7 @@ const actors = {
     byHand.editsPort(port);
     truth.owed.delete(`${port.serviceId}/${port.port}`);
     const action = chance.pick(['open_inner', 'close_inner', 'open_outer', 'close_outer', 'change_protocol']);
-    ask(server, 'PUT', paths.port(ADDRESS, port.serviceId, port.port), {
+    ask(server, 'PUT', addressOf(ADDRESS, undefined, ['services', port.serviceId, 'ports', String(port.port)]), {
       action,
       ...(action === 'change_protocol' ? { protocol: chance.pick(['http', 'tcp', 'grpc']) } : {}),
     });
@@ -78,7 +78,7 @@ const actors = {
     const port = somePort(server, chance);
     if (port === undefined) return;
     byHand.editsPort(port);
-    ask(server, 'PUT', paths.port(ADDRESS, port.serviceId, port.port), {
+    ask(server, 'PUT', addressOf(ADDRESS, undefined, ['services', port.serviceId, 'ports', String(port.port)]), {
       action: 'change_port_alias',
       port_alias: chance.pick(['ALPHA', 'BETA', 'GAMMA', 'OTHER']),
       k8s_service_name: chance.pick(['front', 'elsewhere']),
@@ -87,7 +87,7 @@ const actors = {
   'add-port'({ server }, chance) {
     const component = someComponent(server, chance);
     if (component === undefined) return;
-    ask(server, 'POST', paths.ports(ADDRESS, component.id), {
+    ask(server, 'POST', addressOf(ADDRESS, undefined, ['services', component.id, 'ports']), {
       port: chance.pick([8080, 8081, 9000, 9100, 7000]),
       protocol: chance.pick(['http', 'tcp']),
       port_alias: chance.pick(['EXTRA', 'ALPHA']),
@@ -146,7 +146,7 @@ const actors = {
     const wish = chance.pick([...wishes.rules.values()]);
     const component = wishes.components.get(wish.component)?.serviceId ?? port.serviceId;
     byHand.rules.add(placeOf({ ...wish, serviceId: component }));
-    ask(server, 'POST', paths.rules(ADDRESS), {
+    ask(server, 'POST', addressOf(ADDRESS, undefined, ['httpdomains']), {
       service_id: component,
       container_port: wish.port,
       domain_name: wish.domain,
@@ -156,7 +156,7 @@ const actors = {
   },
   install({ server }, chance) {
     const model = chance.pick(MODELS);
-    ask(server, 'POST', `${paths.app(ADDRESS)}/install`, {
+    ask(server, 'POST', addressOf(ADDRESS, undefined, ['install']), {
       market_url: 'https://store.example.com',
       market_domain: 'market-1',
       market_type: 'rainstore',

@@ -1,5 +1,3 @@
-import type { ReadOperation } from '../../src/platform/operations.ts';
-
 /** What must be known of applications to say that they are as git wants them. Of installs the ledger knows enough. */
 type Question = 'which applications there are' | 'the ports of a component' | 'the rules';
 
@@ -7,7 +5,7 @@ type Question = 'which applications there are' | 'the ports of a component' | 't
 type Unit = 'platform' | 'team and region' | 'application' | 'component';
 
 interface Listing {
-  readonly operation: ReadOperation;
+  readonly operation: string;
   readonly per: Unit;
 }
 
@@ -33,11 +31,8 @@ export const cheapestListings: Readonly<Record<'documented' | 'extended', Readon
 export type RoundSize = Readonly<Record<Unit, number>>;
 
 /** The least number of requests, by operation, by which a round can find all of it in sync. */
-export function requestFloor(
-  dialect: 'documented' | 'extended',
-  size: RoundSize,
-): Readonly<Partial<Record<ReadOperation, number>>> {
-  const floor: Partial<Record<ReadOperation, number>> = {};
+export function requestFloor(dialect: 'documented' | 'extended', size: RoundSize): Readonly<Record<string, number>> {
+  const floor: Record<string, number> = {};
   for (const listing of Object.values(cheapestListings[dialect])) {
     if (listing !== null && size[listing.per] > 0) floor[listing.operation] = size[listing.per];
   }

@@ -1,5 +1,5 @@
 import { decodeApplicationSummary } from '../../platform/decode.ts';
-import { paths } from '../../platform/operations.ts';
+import { addressOf } from '../../platform/address.ts';
 import { checkedServiceName, checkedText } from '../../platform/request-values.ts';
 import { defineWrite, NO_EVIDENCE } from '../../platform/writes.ts';
 
@@ -14,7 +14,7 @@ export const createApplication = defineWrite<NewApplication>('createApplication'
   method: 'POST',
   class: 'duplicate-accepting',
   request: ({ team, region, name, k8sApp }) => ({
-    path: paths.teamApps(team, region),
+    path: addressOf({ team, region }, 'region', ['apps']),
     body: {
       app_name: checkedText(name, 'application name', 128),
       k8s_app: checkedServiceName(k8sApp, 'application name inside the cluster'),

@@ -1,3 +1,6 @@
+import { listRules } from '../http-gateway-rule/readings.ts';
+import { listComponents, listEndpoints, listPorts, portsOf, portsReading } from './readings.ts';
+import { keyOf } from '../../model/reading.ts';
 import { addPort, deletePort, updatePort } from './requests.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import type { PortRecord } from '../../model/observed.ts';
@@ -36,21 +39,21 @@ async function observe({ resource, memory, reader }: ObserveContext<ComponentSpe
   const { serviceId } = identity;
   const owes = memory.objects.some((object) => isPortOf(object, serviceId) && owesEndpoint(object));
   const [ports, rules, endpoints] = await Promise.all([
-    reader.ports(serviceId),
-    reader.rules(),
-    owes ? reader.endpoints() : undefined,
+    reader.read(listPorts(serviceId)),
+    reader.read(listRules),
+    owes ? reader.read(listEndpoints) : undefined,
   ]);
   const listed = new Set(resource.spec.ports.map(({ port }) => portKey(serviceId, port)));
   const departs = memory.objects.some(
     (object) => object.origin === 'created' && isPortOf(object, serviceId) && !listed.has(object.naturalKey),
   );
   const mayDelete = resource.spec.unlistedPorts === 'delete' || departs;
-  const canDeletePorts = mayDelete && (await reader.can('deletePort'));
+  const canDeletePorts = mayDelete && (await reader.can('deletePort', listComponents));
   return {
     type: 'observed',
     serviceId,
-    ports,
-    absence: reader.absence(serviceId),
+    ports: ports.readable ? ports.value : undefined,
+    absence: ports.readable ? undefined : ports.absent,
     rules,
     ...(endpoints === undefined ? {} : { endpoints }),
     canDeletePorts,
@@ -165,7 +168,7 @@ function assertedBy(step: ComponentStep): JsonObject {
 async function resolve(step: ComponentStep, { reader, memory, intent }: ResolveContext): Promise<Resolution> {
   if (step.type !== 'add_port')
     return { type: 'superseded', evidence: 'a repetition does no harm; the ports are read and compared again' };
-  const ports = await reader.ports(step.serviceId);
+  const ports = await portsOf(reader, step.serviceId);
   if (ports === undefined) return { type: 'rejected', evidence: `component ${step.serviceId} is not there any more` };
   const row: PortRecord | undefined = ports.find((port) => port.port === step.port);
   if (row === undefined)
@@ -192,7 +195,7 @@ async function obstacle(
 ): Promise<Obstacle | undefined> {
   const { outer } = (before ?? {}) as Partial<PortRecord>;
   if (step.type !== 'change_protocol' || outer !== true) return undefined;
-  const row = (await reader.ports(step.serviceId))?.find(({ port }) => port === step.port);
+  const row = (await portsOf(reader, step.serviceId))?.find(({ port }) => port === step.port);
   if (row?.outer === false) return undefined;
   return {
     why: `the platform accepted the request that closes outer access of port ${step.port}, and shows ${row === undefined ? 'no such port' : 'it open'}; a change of protocol would leave the port broken`,
@@ -211,9 +214,9 @@ const REACHES: readonly ComponentStep['type'][] = ['open_outer', 'close_outer', 
 function touches(step: ComponentStep): readonly ScopeReading[] {
   const rules = REACHES.includes(step.type) && step.type !== 'change_protocol';
   return [
-    `ports ${step.serviceId}`,
-    ...(rules ? (['rules'] as const) : []),
-    ...(REACHES.includes(step.type) ? (['endpoints'] as const) : []),
+    portsReading(step.serviceId),
+    ...(rules ? [keyOf(listRules)] : []),
+    ...(REACHES.includes(step.type) ? [keyOf(listEndpoints)] : []),
   ];
 }
 

@@ -1,3 +1,4 @@
+import { listComponents } from './readings.ts';
 import { resourceId } from '../../model/ids.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { ComponentRecord } from '../../model/observed.ts';
@@ -78,11 +79,11 @@ export function isFixedBy(
 export async function findComponent(
   resource: Resource<ComponentSpec>,
   memory: Memory,
-  reader: Pick<ScopeReader, 'components'>,
+  reader: Pick<ScopeReader, 'read'>,
 ): Promise<ComponentIdentity> {
   const identity = identifyComponent(resource, memory);
   if (identity.type !== 'held') return identity;
-  const listed = await reader.components();
+  const listed = await reader.read(listComponents);
   return listed.readable ? identifyComponent(resource, memory, listed.value) : identity;
 }
 

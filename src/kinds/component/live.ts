@@ -1,5 +1,6 @@
 import type { PortRecord, RuleRecord, TcpEndpoint } from '../../model/observed.ts';
-import type { DiffContext, Readable, StepProposal } from '../reconciled.ts';
+import type { Readable } from '../../model/reading.ts';
+import type { DiffContext, StepProposal } from '../reconciled.ts';
 import type { ComponentIdentity } from './identity.ts';
 import type { ComponentSpec } from './spec.ts';
 import type { ComponentStep } from './steps.ts';

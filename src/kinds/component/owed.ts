@@ -1,6 +1,7 @@
 import type { PortRecord, RuleRecord } from '../../model/observed.ts';
 import type { OwnedObject } from '../../model/owned.ts';
-import type { HoldProposal, Readable, Recording } from '../reconciled.ts';
+import type { Readable } from '../../model/reading.ts';
+import type { HoldProposal, Recording } from '../reconciled.ts';
 import type { ComponentProposal, ObservedComponent } from './live.ts';
 import { reopening } from './port-diff.ts';
 import { rulesOf } from './port-rules.ts';

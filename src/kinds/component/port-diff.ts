@@ -1,14 +1,8 @@
 import type { JsonObject } from '../../model/json.ts';
 import type { PortProtocol, PortRecord, RuleRecord } from '../../model/observed.ts';
 import type { ResourceId } from '../../model/ids.ts';
-import {
-  type HoldProposal,
-  type Need,
-  plainStep,
-  type RawChange,
-  type Readable,
-  type StepProposal,
-} from '../reconciled.ts';
+import type { Readable } from '../../model/reading.ts';
+import { type HoldProposal, type Need, plainStep, type RawChange, type StepProposal } from '../reconciled.ts';
 import { closingEffects, openingEffects } from './port-rules.ts';
 import type { PortSpec } from './spec.ts';
 import { type ComponentStep, portExists, portInner, portKey, portOuter, portProtocol, rulesEnabled } from './steps.ts';

@@ -4,7 +4,8 @@ import type { OwnedObject } from '../../model/owned.ts';
 import type { DesiredState, Resource } from '../../model/resource.ts';
 import type { HttpGatewayRuleSpec } from '../http-gateway-rule/spec.ts';
 import { ruleKey } from '../http-gateway-rule/steps.ts';
-import type { Memory, Readable } from '../reconciled.ts';
+import type { Readable } from '../../model/reading.ts';
+import type { Memory } from '../reconciled.ts';
 import type { ComponentContext } from './live.ts';
 import type { PortSpec } from './spec.ts';
 

@@ -1,7 +1,7 @@
 import type { PortProtocol, PortRecord } from '../../model/observed.ts';
 import type { Answer } from '../../platform/answer.ts';
 import { decodePort } from '../../platform/decode.ts';
-import { checkedApp, paths } from '../../platform/operations.ts';
+import { writeAddress } from '../../platform/address.ts';
 import {
   checkedAlias,
   checkedId,
@@ -45,7 +45,7 @@ export const addPort = defineWrite<OfComponent & { readonly port: PortRequestFie
   class: 'duplicate-rejecting',
   rows: portAnswers,
   request: ({ app, serviceId, port }) => ({
-    path: paths.ports(checkedApp(app), checkedId(serviceId, 'component id')),
+    path: portsPath({ app, serviceId }),
     body: {
       port: String(checkedPort(port.port)), // documented as a string; a real server takes either
       protocol: checkedProtocol(port.protocol),
@@ -73,7 +73,11 @@ export const deletePort = defineWrite<OfPort>('deletePort', {
 });
 
 function portPath({ app, serviceId, port }: OfPort): string {
-  return paths.port(checkedApp(app), checkedId(serviceId, 'component id'), checkedPort(port));
+  return `${portsPath({ app, serviceId })}/${checkedPort(port)}`;
+}
+
+function portsPath({ app, serviceId }: OfComponent): string {
+  return writeAddress(app, 'services', checkedId(serviceId, 'component id'), 'ports');
 }
 
 function actionBody(change: PortActionFields): WireObject {

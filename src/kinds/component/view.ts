@@ -2,6 +2,7 @@ import type { ComponentRecord, PortRecord } from '../../model/observed.ts';
 import type { Resource } from '../../model/resource.ts';
 import type { ShownLine } from '../../model/shown.ts';
 import { type KindView, resourceLine, resourcesOf, type ViewContext } from '../view.ts';
+import { listComponents, listPorts } from './readings.ts';
 import { isFixedBy } from './identity.ts';
 import type { ComponentLive } from './live.ts';
 import { COMPONENT } from './name.ts';
@@ -16,7 +17,12 @@ export const componentView: KindView = {
     const found = await Promise.all(
       components.map(async (component) => {
         const { serviceId } = component;
-        return portLines(component, serviceId === undefined ? [] : ((await reader.ports(serviceId)) ?? []));
+        return portLines(
+          component,
+          serviceId === undefined
+            ? []
+            : ((await reader.read(listPorts(serviceId), `ports of component ${serviceId}`)) ?? []),
+        );
       }),
     );
     return [...components.map((component) => componentLine(component, context)), ...found.flat()];
@@ -38,7 +44,9 @@ export async function componentsOf(context: ViewContext): Promise<readonly Shown
     serviceId: serviceIdOf(resource, context),
   }));
   const known = new Set(named.map(({ serviceId }) => serviceId));
-  const others = ((await context.reader.components()) ?? []).filter(({ serviceId }) => !known.has(serviceId));
+  const others = ((await context.reader.read(listComponents, 'components that no manifest names')) ?? []).filter(
+    ({ serviceId }) => !known.has(serviceId),
+  );
   return [...named, ...others.map((record) => ({ serviceId: record.serviceId, record }))];
 }
 

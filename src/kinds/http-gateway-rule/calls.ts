@@ -1,3 +1,6 @@
+import { keyOf } from '../../model/reading.ts';
+import { listEndpoints, portsOf, portsReading } from '../component/readings.ts';
+import { listAllRules, listCertificates, listRules } from './readings.ts';
 import { updatePort } from '../component/requests.ts';
 import { createRule, deleteRule, evidenceOf, shownRule, updateRule } from './requests.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
@@ -13,11 +16,11 @@ import type { RuleRecord } from '../../model/observed.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 import type { Resource } from '../../model/resource.ts';
 import { resourceId } from '../../model/ids.ts';
+import type { Readable } from '../../model/reading.ts';
 import type {
   CallContext,
   HoldProposal,
   ObserveContext,
-  Readable,
   Recording,
   Resolution,
   ResolveContext,
@@ -44,15 +47,15 @@ async function observe({ resource, siblings, memory, reader }: ObserveContext<Ht
     throw new Error(`${resource.id} names a component that is not in its application: the loader forbids that`);
   const identity = await findComponent(component, memory, reader);
   if (identity.type !== 'known') return identity;
-  const [ports, shown] = await Promise.all([reader.ports(identity.serviceId), reader.rules()]);
+  const [ports, shown] = await Promise.all([portsOf(reader, identity.serviceId), reader.read(listRules)]);
   const listed = await withMoved(resource, identity.serviceId, { memory, reader }, shown);
   if (ports === undefined) return { type: 'held', hold: componentMissing(component, identity.serviceId) };
   const isRecreated = listed.readable && mayBeRecreated(resource, memory, listed.value);
   const rules = spec.extensions === undefined && !isRecreated ? listed : await withExtensions(listed, reader);
   const recreation = isRecreated
-    ? { everyRule: await reader.everyRule(), canDelete: await reader.can('deleteRule') }
+    ? { everyRule: await reader.read(listAllRules), canDelete: await reader.can('deleteRule', listRules) }
     : undefined;
-  const canUpdate = rules.readable && (await reader.can('updateRule'));
+  const canUpdate = rules.readable && (await reader.can('updateRule', listRules));
   return {
     type: 'observed',
     serviceId: identity.serviceId,
@@ -91,7 +94,7 @@ async function withMoved(
 /** Certificates are only looked up here: where they cannot be, an id in a manifest is sent as it is. */
 async function viewCertificates(reader: ScopeReader): Promise<CertificateView> {
   try {
-    const listed = await reader.certificates();
+    const listed = await reader.read(listCertificates);
     return listed.readable ? { type: 'listed', certificates: listed.value } : { type: 'unlisted' };
   } catch (error) {
     if (!(error instanceof PortolanError) || error.code === 'platform/stopped') throw error;
@@ -107,7 +110,7 @@ async function withExtensions(
   reader: ScopeReader,
 ): Promise<Readable<readonly RuleRecord[]>> {
   if (!listed.readable || listed.value.every((rule) => rule.extensions !== undefined)) return listed;
-  const every = await reader.everyRule();
+  const every = await reader.read(listAllRules);
   if (!every.readable) return listed;
   const extensions = new Map(every.value.map(({ rule }) => [rule.ruleId, rule.extensions]));
   const value = listed.value.map((rule) => {
@@ -261,7 +264,7 @@ async function resolve(step: RuleStep, context: ResolveContext): Promise<Resolut
   const { reader, memory, intent } = context;
   if (step.type === 'update') return resolveUpdate(step, context);
   if (step.type !== 'create') return comparedAgain;
-  const rules = await reader.rules();
+  const rules = await reader.read(listRules);
   // Nothing can be seen: the same body is sent once more, and "exists already" is then taken as the answer.
   if (!rules.readable)
     return {
@@ -303,7 +306,7 @@ async function told(step: RuleStep, context: ToldContext): Promise<Told> {
     return { recording, warnings: [] };
   }
   if (id !== undefined) return { recording: { ...recording, remoteId: id, state: 'present' }, warnings: [] };
-  const rules = await (await context.platform())?.rules();
+  const rules = await (await context.platform())?.read(listRules);
   if (rules?.readable === true) {
     const others = unrecorded(rules.value, context.memory, context.prior?.uid ?? '');
     const found = madeBy(step.rule, others, context.preimage);
@@ -320,9 +323,9 @@ async function told(step: RuleStep, context: ToldContext): Promise<Told> {
 
 /** A rule may open its port. */
 function touches(step: RuleStep): readonly ScopeReading[] {
-  const rules: readonly ScopeReading[] = ['rules', 'every-rule'];
-  if (step.type === 'close_outer') return [...rules, 'endpoints', `ports ${step.serviceId}`];
-  return step.type === 'create' && step.open ? [...rules, `ports ${step.rule.serviceId}`] : rules;
+  const rules: readonly ScopeReading[] = [keyOf(listRules), keyOf(listAllRules)];
+  if (step.type === 'close_outer') return [...rules, keyOf(listEndpoints), portsReading(step.serviceId)];
+  return step.type === 'create' && step.open ? [...rules, portsReading(step.rule.serviceId)] : rules;
 }
 
 function component(step: RuleStep): string {

@@ -1,6 +1,7 @@
 import type { PlacedRule, PortRecord, RuleRecord } from '../../model/observed.ts';
 import type { ComponentIdentity } from '../component/identity.ts';
-import type { DiffContext, Readable } from '../reconciled.ts';
+import type { Readable } from '../../model/reading.ts';
+import type { DiffContext } from '../reconciled.ts';
 import type { CertificateView } from './certificate.ts';
 import type { HttpGatewayRuleSpec } from './spec.ts';
 

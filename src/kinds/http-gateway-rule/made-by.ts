@@ -1,3 +1,5 @@
+import { portsOf } from '../component/readings.ts';
+import { listAllRules, listRules } from './readings.ts';
 import { parseScopeKey } from '../../model/ids.ts';
 import type { Json } from '../../model/json.ts';
 import type { RuleRecord } from '../../model/observed.ts';
@@ -16,9 +18,9 @@ export async function absence(
   listed: number,
 ): Promise<Resolution> {
   const name = ruleKey(step.rule).slice('rule/'.length);
-  const every = await reader.everyRule();
+  const every = await reader.read(listAllRules);
   if (!every.readable) {
-    if ((await reader.ports(step.rule.serviceId)) !== undefined)
+    if ((await portsOf(reader, step.rule.serviceId)) !== undefined)
       return { type: 'absent-so-far', evidence: `no rule for ${name} in the listing of ${listed} rules` };
     const evidence = `component ${step.rule.serviceId} is not in this application, so the rules of this application say nothing about its rules`;
     return { type: 'hold', code: 'rule/component-missing', evidence };
@@ -100,7 +102,7 @@ export async function resolveUpdate(
   const key = ruleKey(sent);
   const isMove = prior?.remoteId === ruleId && prior.origin !== 'observed' && prior.naturalKey !== key;
   if (!isMove || memory.objects.some(({ naturalKey }) => naturalKey === key)) return comparedAgain;
-  const rules = await reader.rules();
+  const rules = await reader.read(listRules);
   const present = rules.readable ? rules.value.find((rule) => rule.ruleId === ruleId) : undefined;
   if (present === undefined || ruleKey(present) !== key) return comparedAgain;
   const { naturalKey, remoteId, remoteAux, origin, state, lastApplied, obligation } = prior;

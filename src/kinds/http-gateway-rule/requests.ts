@@ -1,6 +1,6 @@
 import type { RuleRecord } from '../../model/observed.ts';
 import { decodeRule } from '../../platform/decode.ts';
-import { checkedApp, paths } from '../../platform/operations.ts';
+import { writeAddress } from '../../platform/address.ts';
 import { checkedId } from '../../platform/request-values.ts';
 import { ruleBody, type RuleFields } from '../../platform/rule-wire.ts';
 import type { ClassifierRow, WriteEvidence } from '../../platform/verdict.ts';
@@ -42,7 +42,7 @@ export const createRule = defineWrite<Rule>('createRule', {
   rows: ruleAnswers,
   conditions: { 'does-not-open-outer': ({ rule }) => rule.open !== true },
   request: ({ app, rule }, extensions) => ({
-    path: paths.rules(checkedApp(app)),
+    path: writeAddress(app, 'httpdomains'),
     body: ruleBody(rule, 'create', extensions),
   }),
   evidence: ({ json }, { rule: sent }) => {
@@ -73,7 +73,7 @@ export const deleteRule = defineWrite<OfRule>('deleteRule', {
 });
 
 function rulePath({ app, ruleId }: OfRule): string {
-  return paths.rule(checkedApp(app), checkedId(ruleId, 'rule id'));
+  return writeAddress(app, 'httpdomains', checkedId(ruleId, 'rule id'));
 }
 
 export function evidenceOf(rule: RuleRecord): RuleEvidence {

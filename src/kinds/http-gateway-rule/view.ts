@@ -1,3 +1,4 @@
+import { listRules } from './readings.ts';
 import type { RuleRecord } from '../../model/observed.ts';
 import type { Resource } from '../../model/resource.ts';
 import type { ShownLine } from '../../model/shown.ts';
@@ -17,7 +18,10 @@ export const ruleView: KindView = {
   async lines(context) {
     const components = await componentsOf(context);
     const named = Map.groupBy(resourcesOf<HttpGatewayRuleSpec>(GATEWAY_RULE, context), ({ spec }) => spec.component);
-    const seen = Map.groupBy((await context.reader.rules()) ?? [], ({ serviceId }) => serviceId);
+    const seen = Map.groupBy(
+      (await context.reader.read(listRules, 'rules that no manifest names')) ?? [],
+      ({ serviceId }) => serviceId,
+    );
     const recorded = recordedRules(context.memory);
     return components.flatMap((component) => {
       const { serviceId = '', resource } = component;

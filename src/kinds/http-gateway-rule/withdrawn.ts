@@ -1,5 +1,8 @@
+import { listComponents, portsOf } from '../component/readings.ts';
+import { getRule, listAllRules, listRules } from './readings.ts';
 import type { WithdrawalReading } from '../calls.ts';
-import type { Readable, ScopeReader, Withdrawal } from '../reconciled.ts';
+import type { Readable } from '../../model/reading.ts';
+import type { ScopeReader, Withdrawal } from '../reconciled.ts';
 import type { PortRecord, RuleRecord } from '../../model/observed.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 
@@ -12,7 +15,7 @@ export async function observeWithdrawal(reading: WithdrawalReading): Promise<Wit
   const ofRules = withdrawn.filter(({ kind }) => kind === 'HttpGatewayRule');
   const ports = await withdrawnPorts(reader, withdrawn, owing);
   const needsRules = ofRules.length + ports.size > 0 || isAnyObserved;
-  const listed = needsRules ? await reader.rules() : { readable: false as const };
+  const listed = needsRules ? await reader.read(listRules) : { readable: false as const };
   const { rules, unproven } = await confirmedRules(reader, listed, ofRules);
   return { rules, unproven, ports, ...(await removals(reader, rules.readable, ports.size > 0)) };
 }
@@ -51,20 +54,20 @@ async function confirmedRules(
 
 /** Asks for each of these by its id. Returns those that the platform still has. */
 export async function shownById(reader: ScopeReader, rows: readonly OwnedObject[]): Promise<readonly RuleRecord[]> {
-  const found = await Promise.all(rows.map(({ remoteId }) => reader.rule(remoteId as string)));
+  const found = await Promise.all(rows.map(({ remoteId }) => reader.readAnew(getRule(remoteId as string))));
   return found.flatMap((answer) => (answer.readable && answer.value !== undefined ? [answer.value] : []));
 }
 
 /** Returns the ids of those rules that may be in another application. */
 async function elsewhere(reader: ScopeReader, lost: readonly OwnedObject[]): Promise<ReadonlySet<string>> {
-  const every = await reader.everyRule();
+  const every = await reader.read(listAllRules);
   const all = new Set(every.readable ? every.value.map(({ rule }) => rule.ruleId) : []);
   const ids = await Promise.all(
     lost.map(async (object) => {
       const { remoteId } = object;
       const isThere = every.readable
         ? all.has(remoteId as string)
-        : (await reader.ports(serviceOf(object))) === undefined;
+        : (await portsOf(reader, serviceOf(object))) === undefined;
       return isThere ? [remoteId as string] : [];
     }),
   );
@@ -74,8 +77,8 @@ async function elsewhere(reader: ScopeReader, lost: readonly OwnedObject[]): Pro
 /** What the server can remove, asked only where something may have to be. */
 async function removals(reader: ScopeReader, ofRules: boolean, ofPorts: boolean) {
   return {
-    canDeleteRules: ofRules && (await reader.can('deleteRule')),
-    canDeletePorts: ofPorts && (await reader.can('deletePort')),
+    canDeleteRules: ofRules && (await reader.can('deleteRule', listRules)),
+    canDeletePorts: ofPorts && (await reader.can('deletePort', listComponents)),
   };
 }
 
@@ -87,7 +90,7 @@ async function withdrawnPorts(
 ): Promise<ReadonlyMap<string, readonly PortRecord[] | undefined>> {
   const rules = owing.filter(({ kind }) => kind === 'HttpGatewayRule');
   const services = new Set([...rules, ...withdrawn.filter(mustBeSeen)].map(serviceOf));
-  return new Map(await Promise.all([...services].map(async (id) => [id, await reader.ports(id)] as const)));
+  return new Map(await Promise.all([...services].map(async (id) => [id, await portsOf(reader, id)] as const)));
 }
 
 /** Something is owed, Portolan made it, its former values are to come back, or it opened its port. */

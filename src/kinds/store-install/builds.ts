@@ -1,3 +1,4 @@
+import { eventLog, listBuilds } from './readings.ts';
 import { PortolanError } from '../../model/errors.ts';
 import type { BuildEvent } from '../../model/observed.ts';
 import type { OwnedObject } from '../../model/owned.ts';
@@ -53,7 +54,7 @@ export async function readBuilds(mine: OwnedObject, reader: ScopeReader): Promis
   const sinceMs = Number(mine.remoteAux[BUILD_SINCE]) - CLOCKS_APART_MS;
   const latest = await Promise.all(
     components.slice(0, COMPONENTS_MAX).map(async ({ serviceId, displayName, serviceKey }) => {
-      const listed = await orNothing(() => reader.builds(serviceId));
+      const listed = await orNothing(() => reader.readAnew(listBuilds(serviceId)));
       if (listed?.readable !== true) return [];
       const event = listed.value
         .filter(({ startedMs }) => startedMs === null || startedMs >= sinceMs)
@@ -68,7 +69,8 @@ export async function readBuilds(mine: OwnedObject, reader: ScopeReader): Promis
   return await Promise.all(
     latest.flat().map(async (build) => {
       const isShown = build.event.state === 'failed' && (logs += 1) <= LOGS_MAX;
-      return { ...build, lines: isShown ? ((await orNothing(() => reader.eventLog(build.event.id))) ?? []) : [] };
+      const log = isShown ? await orNothing(() => reader.readAnew(eventLog(build.event.id))) : undefined;
+      return { ...build, lines: log?.readable === true ? log.value : [] };
     }),
   );
 }

@@ -1,3 +1,6 @@
+import { keyOf } from '../../model/reading.ts';
+import { listComponents } from '../component/readings.ts';
+import { listInstalled } from './readings.ts';
 import { install, shownInstall, upgrade } from './requests.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import type { ComponentRecord } from '../../model/observed.ts';
@@ -30,8 +33,8 @@ async function observe(context: ObserveContext<StoreInstallSpec>): Promise<Insta
     const builds = await buildsOf(mine, reader, nowMs);
     return { installed: 'not-asked', components: 'not-asked', application, canUpgrade: false, builds };
   }
-  const [installed, components] = await Promise.all([reader.installed(), reader.components()]);
-  const canUpgrade = mine !== undefined && (await reader.can('upgrade'));
+  const [installed, components] = await Promise.all([reader.read(listInstalled), reader.read(listComponents)]);
+  const canUpgrade = mine !== undefined && (await reader.can('upgrade', listInstalled));
   const builds = mine === undefined ? await buildsOf(formerOf(context), reader, nowMs) : [];
   return { installed, components, application, canUpgrade, builds };
 }
@@ -93,7 +96,7 @@ async function told(step: InstallStep, context: ToldContext): Promise<Told> {
   }
   if (id !== undefined && !/^[1-9][0-9]{0,14}$/.test(id))
     throw badId(id, 'the id of an install is the number of its install group');
-  const components = await (await context.platform())?.components();
+  const components = await (await context.platform())?.read(listComponents);
   if (components === undefined || !components.readable) {
     const why = components === undefined ? 'no platform was asked' : 'this server cannot list components';
     return { recording: { ...unseen, remoteId: id ?? null }, warnings: [withoutComponents(why)] };
@@ -140,7 +143,7 @@ function installGroup(
 }
 
 function touches(_step: InstallStep): readonly ScopeReading[] {
-  return ['application', 'components', 'installed'];
+  return ['application', keyOf(listComponents), keyOf(listInstalled)];
 }
 
 /** Every request that installs need. */

@@ -1,3 +1,5 @@
+import { listComponents } from '../component/readings.ts';
+import { listInstalled } from './readings.ts';
 import { shownInstall } from './requests.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import type { ComponentRecord } from '../../model/observed.ts';
@@ -93,7 +95,7 @@ function imagesOf(components: readonly ComponentRecord[]): Record<string, string
 export async function resolve(step: InstallStep, context: ResolveContext): Promise<Resolution> {
   const { reader, intent } = context;
   const before = intent.preimage as Before | null;
-  const [components, application] = await Promise.all([reader.components(), reader.application()]);
+  const [components, application] = await Promise.all([reader.read(listComponents), reader.application()]);
   const counts = `the application had ${before?.componentCount ?? '?'} components before and has ${application.componentCount} now`;
   if (step.type === 'upgrade') return upgradeSeen(step, components.readable ? components.value : [], before, context);
   if (!components.readable || before?.groups === undefined) return countSeen(before, application, counts, context);
@@ -179,7 +181,7 @@ async function groupSeen(
   const fresh = present.filter((group) => !before.includes(group) && !ours.has(String(group)));
   const [only, second] = fresh;
   if (only === undefined) return { type: 'absent-so-far', evidence: `no new install group; ${counts}` };
-  const installed = await reader.installed();
+  const installed = await reader.read(listInstalled);
   if (!installed.readable && installed.because !== undefined)
     return {
       type: 'hold',
@@ -243,8 +245,8 @@ export async function obstacle(
   const { componentCount, components, copies } = (before ?? {}) as Before;
   const [application, listed, installed] = await Promise.all([
     reader.application(),
-    components === undefined ? undefined : reader.components(),
-    copies === undefined ? undefined : reader.installed(),
+    components === undefined ? undefined : reader.read(listComponents),
+    copies === undefined ? undefined : reader.read(listInstalled),
   ]);
   if (componentCount !== undefined && application.componentCount !== componentCount)
     return {

@@ -1,5 +1,6 @@
 import type { ComponentRecord } from '../../model/observed.ts';
-import type { DiffContext, InstalledCopy, Readable } from '../reconciled.ts';
+import type { Readable } from '../../model/reading.ts';
+import type { DiffContext, InstalledCopy } from '../reconciled.ts';
 import type { ComponentBuild } from './builds.ts';
 import type { StoreInstallSpec } from './spec.ts';
 

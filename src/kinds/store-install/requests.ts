@@ -1,8 +1,8 @@
 import type { InstallRecord } from '../../model/observed.ts';
 import { decodeInstall, decodeInstalled } from '../../platform/decode.ts';
-import { checkedApp, LIST_BYTES_MAX, paths } from '../../platform/operations.ts';
+import { writeAddress } from '../../platform/address.ts';
 import { checkedSecret, checkedText, isWebUrl, refuse } from '../../platform/request-values.ts';
-import type { WireObject } from '../../platform/transport.ts';
+import { LIST_BYTES_MAX, type WireObject } from '../../platform/transport.ts';
 import type { ClassifierRow, WriteEvidence } from '../../platform/verdict.ts';
 import { type AppAddress, defineWrite, NO_EVIDENCE, type WriteDeclaration } from '../../platform/writes.ts';
 import type { StoreAccess } from '../reconciled.ts';
@@ -55,7 +55,7 @@ const common = {
 export const install = defineWrite<Install>('install', {
   ...common,
   request: (values) => ({
-    path: paths.install(checkedApp(values.app)),
+    path: writeAddress(values.app, 'install'),
     // Any value builds, "false" too: only leaving it out does not.
     ...(values.build ? { query: { is_deploy: 'true' } } : {}),
     body: installBody(values),
@@ -71,7 +71,7 @@ export const install = defineWrite<Install>('install', {
 export const upgrade = defineWrite<Upgrade>('upgrade', {
   ...common,
   request: ({ app, modelId, modelVersion, marketName }) => ({
-    path: paths.upgrade(checkedApp(app)),
+    path: writeAddress(app, 'upgrade'),
     body: {
       update_versions: [
         {

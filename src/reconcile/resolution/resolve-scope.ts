@@ -1,3 +1,4 @@
+import { listApplications } from '../../platform/readings.ts';
 import type { ApplyWorld } from '../apply/world.ts';
 import type { ApplicationSpec } from '../../kinds/application/spec.ts';
 import { PortolanError } from '../../model/errors.ts';
@@ -62,7 +63,7 @@ async function mustBeTheApi({ client }: Pick<ApplyWorld, 'client'>, team: string
 
 async function findByName(application: Resource<ApplicationSpec>, world: Pick<ApplyWorld, 'client'>): Promise<number> {
   const { spec, id, position } = application;
-  const answer = await world.client.applications(spec.team, spec.region);
+  const answer = await world.client.read(listApplications, { team: spec.team, region: spec.region });
   const at = `${position.file}:${position.line}`;
   if (!answer.readable) {
     throw new PortolanError({

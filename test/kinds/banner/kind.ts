@@ -2,22 +2,22 @@ import { defineKind } from '../../../src/kinds/define.ts';
 import type { Exported } from '../../../src/kinds/export.ts';
 import { inBoth, UPDATE } from '../../../src/kinds/field-effects.ts';
 import type { KindDeclaration } from '../../../src/kinds/kind.ts';
+import type { Readable } from '../../../src/model/reading.ts';
 import {
   type DiffContext,
   type Difference,
   noDifference,
   onRecord,
-  type Readable,
   type Recording,
   type StepProposal,
   type WithdrawBase,
 } from '../../../src/kinds/reconciled.ts';
 import { API_VERSION, nameOf } from '../../../src/kinds/schema.ts';
 import type { OwnedObject } from '../../../src/model/owned.ts';
-import type { Reading } from '../../../src/model/reading.ts';
+import { keyOf as readingOf, type Reading } from '../../../src/model/reading.ts';
 import { recordOf, recordsOf } from '../../../src/platform/envelope.ts';
 import type { Answer } from '../../../src/platform/answer.ts';
-import { paths } from '../../../src/platform/operations.ts';
+import { writeAddress } from '../../../src/platform/address.ts';
 import type { ClassifierRow, WriteEvidence } from '../../../src/platform/verdict.ts';
 import { type AppAddress, defineWrite, NO_EVIDENCE } from '../../../src/platform/writes.ts';
 import { decides, recordBody, recordReader, type RecordTable } from '../../../src/platform/record-fields.ts';
@@ -122,7 +122,7 @@ const createBanner = defineWrite<Words & Pick<OfBanner, 'app'>>('createBanner', 
   method: 'POST',
   class: 'duplicate-rejecting',
   request: ({ app, title, text }) => ({
-    path: paths.below(app, ['banners']),
+    path: writeAddress(app, 'banners'),
     body: recordBody(table, { title, text }),
   }),
   evidence: shownBanner,
@@ -133,7 +133,7 @@ const updateBanner = defineWrite<Words & OfBanner>('updateBanner', {
   method: 'PUT',
   class: 'target-state',
   request: ({ app, id, title, text }) => ({
-    path: paths.below(app, ['banners', id]),
+    path: writeAddress(app, 'banners', id),
     body: recordBody(table, { title, text }),
   }),
   evidence: shownBanner,
@@ -143,7 +143,7 @@ const updateBanner = defineWrite<Words & OfBanner>('updateBanner', {
 const deleteBanner = defineWrite<OfBanner>('deleteBanner', {
   method: 'DELETE',
   class: 'target-state',
-  request: ({ app, id }) => ({ path: paths.below(app, ['banners', id]) }),
+  request: ({ app, id }) => ({ path: writeAddress(app, 'banners', id) }),
   evidence: () => NO_EVIDENCE,
   rows,
 });
@@ -241,11 +241,11 @@ export const bannerKind = defineKind<BannerSpec, Live, BannerStep, Seen>({
     return { documents, left: [], unseen: [] };
   },
   calls: {
-    observe: ({ reader }) => reader.declared(listBanners),
-    observeWithdrawn: async ({ reader }) => ({ banners: await reader.declared(listBanners) }),
-    observeForExport: (reader) => reader.declared(listBanners),
+    observe: ({ reader }) => reader.read(listBanners),
+    observeWithdrawn: async ({ reader }) => ({ banners: await reader.read(listBanners) }),
+    observeForExport: (reader) => reader.read(listBanners),
     preimage: () => null,
-    touches: () => ['declared listBanners'],
+    touches: () => [readingOf(listBanners)],
     toWrite: (step, { app }) => {
       if (step.type === 'create') return createBanner({ app, title: step.title, text: step.text });
       return step.type === 'update'
@@ -262,7 +262,7 @@ export const bannerKind = defineKind<BannerSpec, Live, BannerStep, Seen>({
       warnings: [],
     }),
     resolve: async (step, { reader }) => {
-      const banners = await reader.declared(listBanners);
+      const banners = await reader.read(listBanners);
       if (step.type !== 'create') return { type: 'superseded', evidence: 'banners are read and compared again' };
       const banner = banners.readable ? banners.value.find(({ title }) => title === step.title) : undefined;
       return banner === undefined

@@ -1,3 +1,7 @@
+import { listComponents } from '../../../kinds/component/readings.ts';
+import { listRules } from '../../../kinds/http-gateway-rule/readings.ts';
+import { listApplications, listCertificates } from '../../../platform/readings.ts';
+import { portsIn } from './server.ts';
 import { createApplication as newApplication } from '../../../kinds/application/requests.ts';
 import {
   addPort,
@@ -11,7 +15,7 @@ import { install, shownInstall } from '../../../kinds/store-install/requests.ts'
 import { PortolanError } from '../../../model/errors.ts';
 import type { RuleRecord } from '../../../model/observed.ts';
 import type { Secret } from '../../../model/secret.ts';
-import type { Readable } from '../../../platform/client.ts';
+import type { Readable } from '../../../model/reading.ts';
 import type { RuleFields } from '../../../platform/rule-wire.ts';
 import type { Verdict } from '../../../platform/verdict.ts';
 import type { AppAddress } from '../../../platform/writes.ts';
@@ -56,7 +60,7 @@ export async function prepareGround(server: Server, options: GroundOptions, rand
   const { client } = server;
   const run = random.hex(4);
   const remaining: string[] = [];
-  const isExtended = (await client.applications(team, region)).readable;
+  const isExtended = (await client.read(listApplications, { team, region })).readable;
   if (appId === undefined && !isExtended) throw lacking('The server cannot create applications, and --app is missing.');
   if (appId === undefined && store === undefined)
     throw lacking('A new application has no component, and no store is given to install one from.');
@@ -71,10 +75,10 @@ export async function prepareGround(server: Server, options: GroundOptions, rand
       : { team, region, appId };
   const components = await componentsOf(server, app, options);
   // The form of extensions in requests follows what reads have proved.
-  await client.rules(app);
+  await client.read(listRules, app);
   const taken = new Set<number>();
-  for (const id of components) for (const { port } of (await client.ports(app, id)) ?? []) taken.add(port);
-  const [certificate] = isExtended ? valueOf(await client.certificates(team)) : [];
+  for (const id of components) for (const { port } of (await portsIn(client, app, id)) ?? []) taken.add(port);
+  const [certificate] = isExtended ? valueOf(await client.read(listCertificates, { team })) : [];
   const suffix = `.${run}.conformance.example`;
   const made = new Set<number>();
   let next = FIRST_PORT;
@@ -113,13 +117,13 @@ export async function prepareGround(server: Server, options: GroundOptions, rand
 /** Reads and writes of an application; those about a component are of the one given unless they name another. */
 export function actionsOn(server: Server, app: AppAddress, component: string) {
   const { client, send } = server;
-  const rules = async (): Promise<readonly RuleRecord[]> => valueOf(await client.rules(app));
+  const rules = async (): Promise<readonly RuleRecord[]> => valueOf(await client.read(listRules, app));
   const rulesOf = async (domain: string): Promise<readonly RuleRecord[]> =>
     (await rules()).filter((rule) => rule.domain === domain);
   const remove = (ruleId: string): Promise<Verdict> => send(deleteRule({ app, ruleId }));
   return {
     portOf: async (port: number, serviceId = component) =>
-      (await client.ports(app, serviceId))?.find((one) => one.port === port),
+      (await portsIn(client, app, serviceId))?.find((one) => one.port === port),
     addPort: (port: number, fields: Partial<PortRequestFields> = {}, serviceId = component): Promise<Verdict> =>
       send(addPort({ app, serviceId, port: { port, protocol: 'http', inner: true, alias: `P${port}`, ...fields } })),
     changePort: (port: number, change: PortActionFields): Promise<Verdict> =>
@@ -150,7 +154,7 @@ async function createApplication(
   { team, region, name }: { readonly team: string; readonly region: string; readonly name: string },
 ): Promise<AppAddress> {
   await server.send(newApplication({ team, region, name, k8sApp: name }));
-  const found = valueOf(await server.client.applications(team, region)).find((one) => one.name === name);
+  const found = valueOf(await server.client.read(listApplications, { team, region })).find((one) => one.name === name);
   if (found !== undefined) return { team, region, appId: found.appId };
   throw lacking(`The server did not create the application ${name}.`);
 }
@@ -161,7 +165,8 @@ async function componentsOf(
   { components, store }: GroundOptions,
 ): Promise<readonly [string, ...string[]]> {
   let found = components;
-  if (components.length === 0) found = valueOf(await server.client.components(app)).map(({ serviceId }) => serviceId);
+  if (components.length === 0)
+    found = valueOf(await server.client.read(listComponents, app)).map(({ serviceId }) => serviceId);
   // Two of them: weights are of a domain on several components.
   for (let copies = 0; found.length < 2 && components.length === 0 && store !== undefined && copies < 2; copies += 1) {
     const { modelId, version: modelVersion } = store;
@@ -180,7 +185,7 @@ async function componentsOf(
 export async function cleanUp({ server, app, components, isExtended, isOurs, leave, ...own }: Ground): Promise<void> {
   for (const { ruleId, domain, port } of await own.rules()) if (isOurs(domain, port)) await own.deleteRule(ruleId);
   const portsOf = async (serviceId: string) =>
-    ((await server.client.ports(app, serviceId)) ?? []).filter(({ port }) => isOurs('', port));
+    ((await portsIn(server.client, app, serviceId)) ?? []).filter(({ port }) => isOurs('', port));
   for (const serviceId of components) {
     const { changePort, deletePort } = actionsOn(server, app, serviceId);
     for (const { port, outer, inner } of await portsOf(serviceId)) {

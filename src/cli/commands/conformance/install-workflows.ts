@@ -1,3 +1,4 @@
+import { listComponents } from '../../../kinds/component/readings.ts';
 import { join } from 'node:path';
 import { UNKNOWN_MODEL } from './expectations.ts';
 import { actionsOn } from './ground.ts';
@@ -15,7 +16,7 @@ export const installWorkflows: readonly Workflow[] = [
       const { server, store, write, application, apply, plan, check } = scene;
       const app = await scene.empty();
       const images = async (): Promise<readonly string[]> => {
-        const listed = await server.client.components(app);
+        const listed = await server.client.read(listComponents, app);
         return listed.readable ? listed.value.map(({ image }) => image) : [];
       };
       write(application(app), scene.install('installed'));
@@ -41,7 +42,7 @@ export const installWorkflows: readonly Workflow[] = [
     async run(scene) {
       const { server, port, write, application, component, check } = scene;
       const former = await scene.empty();
-      const listed = await server.client.components(former);
+      const listed = await server.client.read(listComponents, former);
       const own = listed.readable ? listed.value[0] : undefined;
       if (own === undefined)
         return scene.skip(

@@ -1,3 +1,5 @@
+import { listComponents } from '../../../kinds/component/readings.ts';
+import { listInstalled } from '../../../kinds/store-install/readings.ts';
 import { install, upgrade } from '../../../kinds/store-install/requests.ts';
 import type { Verdict } from '../../../platform/verdict.ts';
 import { REFUSED_INSTALLS } from './expectations.ts';
@@ -51,7 +53,7 @@ async function grown(
 
 /** By component id; undefined where the server does not list components. */
 async function imagesOf({ server, app }: Ground): Promise<ReadonlyMap<string, string> | undefined> {
-  const listed = await server.client.components(app);
+  const listed = await server.client.read(listComponents, app);
   return listed.readable ? new Map(listed.value.map(({ serviceId, image }) => [serviceId, image])) : undefined;
 }
 
@@ -59,7 +61,7 @@ async function imagesOf({ server, app }: Ground): Promise<ReadonlyMap<string, st
 async function checkUpgrade(suite: Suite, { modelId, upgradeTo: modelVersion }: StoreModel): Promise<void> {
   const { server, app, check, skip } = suite;
   const title = 'an upgrade: the image of a component changes';
-  const installed = await server.client.installed(app);
+  const installed = await server.client.read(listInstalled, app);
   const entry = installed.readable ? installed.value.find((one) => one.modelId === modelId) : undefined;
   if (!hasNeeds(suite, 'upgrade', title, ['later version']) || modelVersion === undefined) return;
   if (entry === undefined) return skip('upgrade', title, 'the server lists no installed applications');

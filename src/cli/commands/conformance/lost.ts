@@ -1,3 +1,4 @@
+import { listInstalled } from '../../../kinds/store-install/readings.ts';
 import { count } from '../../terminal/text.ts';
 import type { Ground } from './ground.ts';
 import type { Run } from './product.ts';
@@ -117,6 +118,6 @@ async function loseInstall(scene: Scene, loss: Loss): Promise<boolean> {
 
 /** Two copies of a model are two equal entries. */
 async function copies({ server, app, store }: Ground): Promise<number | undefined> {
-  const listed = await server.client.installed(app);
+  const listed = await server.client.read(listInstalled, app);
   return listed.readable ? listed.value.filter((one) => one.modelId === store?.modelId).length : undefined;
 }

@@ -1,5 +1,6 @@
+import { getRule } from '../../../kinds/http-gateway-rule/readings.ts';
 import { canonicalJson, type Json } from '../../../model/json.ts';
-import { paths } from '../../../platform/operations.ts';
+import { addressOf } from '../../../platform/address.ts';
 import type { RuleFields } from '../../../platform/rule-wire.ts';
 import { declaredOf, RULE_FIELDS, RULE_PAIRS, type RuleFieldExpectation, type RuleVariant } from './expectations.ts';
 import type { Ground } from './ground.ts';
@@ -50,7 +51,11 @@ async function checkField(suite: Suite, row: RuleFieldExpectation, port: number)
   };
   const observed = async (id: string): Promise<string> => {
     if (shownBy === 'never') return 'not shown';
-    const rows = await suite.server.ask(shownBy === 'all-rules' ? paths.allRules() : paths.rules(suite.app));
+    const rows = await suite.server.ask(
+      shownBy === 'all-rules'
+        ? addressOf({}, 'platform', ['httpdomains'])
+        : addressOf(suite.app, undefined, ['httpdomains']),
+    );
     const found = Array.isArray(rows) ? (rows as Row[]).find((one) => one['http_rule_id'] === id) : undefined;
     return found === undefined ? 'no such rule' : wireText(found[member]);
   };
@@ -169,7 +174,7 @@ async function checkDeletion(suite: Suite): Promise<void> {
   await deletePort(port);
   const left = await countText(suite, suite.domain(`opens-${port}`));
   check('closed-port', 'deletion of a closed port: its rules go with it', 'no rule', left);
-  const read = await server.client.rule(app, UNKNOWN_RULE);
+  const read = await server.client.read(getRule(UNKNOWN_RULE), app);
   const absent = read.readable && read.value === undefined ? 'absent' : 'a rule';
   check('read-unknown', 'reading a rule that does not exist', 'absent', absent);
   const { verdict } = await suite.deleteRule(UNKNOWN_RULE);

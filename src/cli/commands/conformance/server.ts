@@ -1,3 +1,5 @@
+import { listPorts } from '../../../kinds/component/readings.ts';
+import type { PortRecord } from '../../../model/observed.ts';
 import type { Json } from '../../../model/json.ts';
 import type { Secret } from '../../../model/secret.ts';
 import { createRequestBudget } from '../../../platform/budget.ts';
@@ -5,7 +7,7 @@ import { createHttpTransport } from '../../../platform/http.ts';
 import { createPlatformClient } from '../../../platform/platform-client.ts';
 import { TransportError, type Transport } from '../../../platform/transport.ts';
 import type { Verdict } from '../../../platform/verdict.ts';
-import type { WriteRequest } from '../../../platform/writes.ts';
+import type { AppAddress, WriteRequest } from '../../../platform/writes.ts';
 import { silentLog } from '../../../runtime/log.ts';
 import type { Surroundings } from '../../session/command.ts';
 import type { Redaction } from '../../session/redaction.ts';
@@ -121,4 +123,14 @@ function withoutTrace(body: string): string {
   } catch {
     return body;
   }
+}
+
+/** Returns the ports of a component; undefined: it is not in the application. */
+export async function portsIn(
+  client: Server['client'],
+  app: AppAddress,
+  serviceId: string,
+): Promise<readonly PortRecord[] | undefined> {
+  const answer = await client.read(listPorts(serviceId), app);
+  return answer.readable ? answer.value : undefined;
 }

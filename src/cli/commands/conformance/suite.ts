@@ -1,3 +1,5 @@
+import { listEndpoints } from '../../../kinds/component/readings.ts';
+import { listRules } from '../../../kinds/http-gateway-rule/readings.ts';
 import type { PortProtocol } from '../../../model/observed.ts';
 import type { PortPicture, Presence } from './expectations.ts';
 import type { Findings } from './findings.ts';
@@ -51,8 +53,8 @@ export async function seePort(
     inner,
     outer,
     alias: alias === aliasOf(port, 'first') ? 'first' : alias === aliasOf(port, 'second') ? 'second' : 'other',
-    rules: presenceIn(await client.rules(app)),
-    endpoint: presenceIn(await client.endpoints(app)),
+    rules: presenceIn(await client.read(listRules, app)),
+    endpoint: presenceIn(await client.read(listEndpoints, app)),
   };
 }
 

@@ -1,3 +1,4 @@
+import { listApplications } from '../../../platform/readings.ts';
 import { loadConfiguration } from '../../../configuration/configuration.ts';
 import { PortolanError } from '../../../model/errors.ts';
 import type { PlatformClient } from '../../../platform/client.ts';
@@ -62,7 +63,7 @@ export async function reachPlatform(
     applications: (team, region) =>
       asked(async (client) => {
         try {
-          const found = await client.applications(team, region);
+          const found = await client.read(listApplications, { team, region });
           return found.readable
             ? found.value.map(({ appId, name }) => ({ word: String(appId), about: name }))
             : undefined;

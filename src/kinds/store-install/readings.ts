@@ -1,58 +1,52 @@
-import type { BuildEvent } from '../model/observed.ts';
-import type { MonotonicMs } from '../model/time.ts';
-import type { Clock } from '../runtime/clock.ts';
-import { type Redact, safeText } from './answer.ts';
-import type { EventReads } from './client.ts';
-import { Fields, isRecord, schemaDrift } from './fields.ts';
-import { paths } from './operations.ts';
-import type { Reader } from './reader.ts';
-import { recordReader, shown } from './record-fields.ts';
+import type { BuildEvent, InstalledModel } from '../../model/observed.ts';
+import type { Reading } from '../../model/reading.ts';
+import { safeText } from '../../platform/answer.ts';
+import { decodeInstalled } from '../../platform/decode.ts';
+import { Fields, isRecord, schemaDrift } from '../../platform/fields.ts';
+import { recordReader, shown } from '../../platform/record-fields.ts';
+
+/** The models that are installed in the application, one entry for each copy. */
+export const listInstalled: Reading<readonly InstalledModel[]> = {
+  operation: 'listInstalled',
+  segments: ['upgrade'],
+  decode: decodeInstalled,
+  expected: { noun: 'a list of installed models', fields: ['app_model_id', 'app_model_name'] },
+  proves: 'listInstalled',
+  asksStore: true,
+};
 
 /** Whoever waits for an install looks every two seconds: a build takes minutes, so it need not be asked as often. */
 const GOOD_FOR_MS = 10_000;
-const EVENTS_PER_PAGE = 10;
 const LINES_SHOWN = 5;
 const LINE_CHARACTERS_MAX = 200;
 
-interface EventReadsOptions {
-  readonly reader: Reader;
-  readonly clock: Clock;
-  readonly redact: Redact | undefined;
-  /** Whether the server speaks the extended dialect, as far as it is known; the documented one has no events. */
-  readonly isExtended: () => boolean;
+/** The builds of a component, latest first. People read them, and no decision depends on them. */
+export function listBuilds(serviceId: string): Reading<readonly BuildEvent[]> {
+  return {
+    operation: 'listEvents',
+    segments: ['services', serviceId, 'events'],
+    query: { page: '1', page_size: '10' },
+    decode: decodeBuilds,
+    expected: { noun: 'a page of events', fields: ['events', 'total', 'event_id'] },
+    isRecord: true,
+    // The documented dialect has no events.
+    needs: { listing: 'listComponents', isKnown: true },
+    otherwise: () => undefined,
+    goodForMs: GOOD_FOR_MS,
+  };
 }
 
-export function createEventReads({ reader, clock, redact, isExtended }: EventReadsOptions): EventReads {
-  const recent = new Map<string, { readonly askedMs: MonotonicMs; readonly answer: Promise<unknown> }>();
-  const once = <T>(key: string, ask: () => Promise<T>): Promise<T> => {
-    const nowMs = clock.monotonic();
-    for (const [other, { askedMs }] of recent) if (nowMs - askedMs > GOOD_FOR_MS) recent.delete(other);
-    const known = recent.get(key);
-    if (known !== undefined) return known.answer as Promise<T>;
-    const answer = ask();
-    recent.set(key, { askedMs: nowMs, answer });
-    return answer;
-  };
+/** The last lines that an event has printed, each fit for a terminal and without secrets. */
+export function eventLog(eventId: string): Reading<readonly string[]> {
   return {
-    builds: async (app, serviceId) => {
-      if (!isExtended()) return { readable: false };
-      const path = paths.events(app, serviceId);
-      const value = await once(path, () =>
-        reader.read({
-          operation: 'listEvents',
-          path,
-          query: { page: '1', page_size: String(EVENTS_PER_PAGE) },
-          decode: decodeBuilds,
-        }),
-      );
-      return { readable: true, value };
-    },
-    eventLog: (app, eventId) => {
-      const path = paths.eventLog(app, eventId);
-      return once(path, () =>
-        reader.read({ operation: 'eventLog', path, decode: (json, where) => decodeLog(json, where, redact) }),
-      );
-    },
+    operation: 'eventLog',
+    below: 'region',
+    segments: ['events', eventId, 'logs'],
+    decode: decodeLog,
+    expected: { noun: 'a log', fields: ['logs', 'message'] },
+    isRecord: true,
+    otherwise: () => undefined,
+    goodForMs: GOOD_FOR_MS,
   };
 }
 
@@ -96,7 +90,7 @@ function stateOf(status: string, finalStatus: string): BuildEvent['state'] {
 }
 
 /** The last lines of a log. */
-export function decodeLog(json: unknown, where: string, redact: Redact | undefined): readonly string[] {
+export function decodeLog(json: unknown, where: string, redact: (text: string) => string): readonly string[] {
   const logs = isRecord(json) ? json['logs'] : undefined;
   if (!Array.isArray(logs)) throw schemaDrift(where, 'logs', 'a list of lines', json);
   return logs
@@ -104,7 +98,7 @@ export function decodeLog(json: unknown, where: string, redact: Redact | undefin
     .flatMap((text) => text.split('\n'))
     .filter((text) => text.trim() !== '')
     .slice(-LINES_SHOWN)
-    .map((text) => safeText(withoutSecrets(redact === undefined ? text : redact(text))).slice(0, LINE_CHARACTERS_MAX));
+    .map((text) => safeText(withoutSecrets(redact(text))).slice(0, LINE_CHARACTERS_MAX));
 }
 
 // What programs print of their own secrets: this process does not know them, so only their names tell.

@@ -1,0 +1,49 @@
+import { PortolanError } from '../model/errors.ts';
+import { checkedInteger } from './request-values.ts';
+import type { AppAddress } from './writes.ts';
+
+const API = '/openapi/v1';
+
+/** What no encoding changes and nobody objects to. */
+const PLAIN_SEGMENT = /^[\w-]{1,256}$/;
+
+/**
+ * One segment of a path, percent-encoded. `.` and `..` are refused: no encoding survives a URL parser, which would
+ * take them for steps up the path.
+ */
+function segment(value: string, what: string): string {
+  if (PLAIN_SEGMENT.test(value)) return value;
+  // A lone surrogate cannot be encoded at all, so `encodeURIComponent` would throw a bare URIError.
+  if (value === '' || value === '.' || value === '..' || value.length > 256 || !value.isWellFormed()) {
+    throw new PortolanError({
+      code: 'platform/invalid-request',
+      disposition: 'invalid',
+      message: `${what} ${JSON.stringify(value.slice(0, 80))} cannot be part of an address; nothing was sent`,
+      remedy: `Correct the ${what} in the manifest.`,
+    });
+  }
+  return encodeURIComponent(value);
+}
+
+/**
+ * Returns the absolute path of an address of the API, each segment percent-encoded, without a query.
+ * @param below what it stands below; undefined: the application.
+ */
+export function addressOf(
+  { team = '', region = '', appId = 0 }: Partial<AppAddress>,
+  below: 'platform' | 'team' | 'region' | undefined,
+  segments: readonly string[],
+): string {
+  const ofTeam = () => ['teams', segment(team, 'team')];
+  const ofRegion = () => [...ofTeam(), 'regions', segment(region, 'region')];
+  const ofApplication = () => [...ofRegion(), 'apps', segment(String(appId), 'application id')];
+  const places = { platform: () => [], team: ofTeam, region: ofRegion };
+  const place = below === undefined ? ofApplication() : places[below]();
+  return [API, ...place, ...segments.map((one) => segment(one, 'part of an address'))].join('/');
+}
+
+/** As `addressOf`, below an application that is written to. @throws PortolanError `invalid` where it has no number. */
+export function writeAddress(app: AppAddress, ...segments: readonly string[]): string {
+  checkedInteger(app.appId, 'application id', 1);
+  return addressOf(app, undefined, segments);
+}
