@@ -163,7 +163,7 @@ export function documentSchema({
   };
 }
 
-/** Makes an example of a kind. */
-export function documentOf(kind: string, name: string, spec: JsonObject, labels?: JsonObject): JsonObject {
-  return { apiVersion: API_VERSION, kind, metadata: { name, ...(labels === undefined ? {} : { labels }) }, spec };
+/** An example of a kind. */
+export function documentOf(kind: string, metadata: JsonObject | undefined, spec: JsonObject): JsonObject {
+  return { apiVersion: API_VERSION, kind, ...(metadata === undefined ? {} : { metadata }), spec };
 }

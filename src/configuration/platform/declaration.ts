@@ -1,6 +1,6 @@
 import type { KindDeclaration } from '../../kinds/kind.ts';
 import { checkPlatform } from './check.ts';
-import { platformExamples } from './examples.ts';
+import { documentOf } from '../../kinds/schema.ts';
 import { type PlatformSpec, platformSchema } from './spec.ts';
 
 export const platformDeclaration: KindDeclaration<PlatformSpec> = {
@@ -10,7 +10,28 @@ export const platformDeclaration: KindDeclaration<PlatformSpec> = {
   defaultName: 'default',
   effects: [],
   specSchema: platformSchema,
-  examples: platformExamples,
+  examples: [
+    documentOf(
+      'Platform',
+      { name: 'default' },
+      {
+        url: 'https://console.example.com',
+        auth: { header: 'Authorization', value: { env: 'PORTOLAN_TOKEN' } },
+      },
+    ),
+    documentOf(
+      'Platform',
+      { name: 'lab' },
+      {
+        url: 'http://console.lab.example.com',
+        auth: { header: 'Authorization', value: { file: '/run/secrets/platform-token' } },
+        dialect: 'documented',
+        tls: { caFile: '/etc/portolan/ca.pem' },
+        limits: { concurrency: 16, requestsPerSecond: 50, timeout: '30s' },
+        allowPlainHttp: true,
+      },
+    ),
+  ],
   references: () => [],
   check: checkPlatform,
   identities: () => [],

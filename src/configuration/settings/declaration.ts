@@ -1,6 +1,6 @@
 import type { KindDeclaration } from '../../kinds/kind.ts';
 import { checkSettings } from './check.ts';
-import { settingsExamples } from './examples.ts';
+import { documentOf } from '../../kinds/schema.ts';
 import { type SettingsSpec, settingsSchema } from './spec.ts';
 
 export const settingsDeclaration: KindDeclaration<SettingsSpec> = {
@@ -10,7 +10,99 @@ export const settingsDeclaration: KindDeclaration<SettingsSpec> = {
   defaultName: 'default',
   effects: [],
   specSchema: settingsSchema,
-  examples: settingsExamples,
+  examples: [
+    documentOf('Settings', undefined, {
+      scopes: { allow: ['team-a/*/*'] },
+      prune: { enabled: true, maxShare: 0.3, maxObjects: 10, dailyObjects: 10, dailyShare: 0.01 },
+    }),
+    documentOf('Settings', undefined, {
+      settle: { targetState: '90s', creation: '5m', install: '20m' },
+      installs: { ambiguous: 'hold' },
+      source: {
+        url: 'https://git.example.com/team/platform.git',
+        ref: 'main',
+        paths: ['manifests/prod'],
+        interval: '60s',
+        debounce: '100ms',
+        credentials: { username: 'portolan', password: { env: 'GIT_TOKEN' } },
+        tls: { caFile: '/etc/portolan/git-ca.pem' },
+        signatures: { by: 'ssh', keys: '/etc/portolan/allowed-signers' },
+        limits: {
+          folders: 20_000,
+          entries: 200_000,
+          depth: 100,
+          sizeMib: 64,
+          documents: 40_000,
+          heapMib: 192,
+          timeout: '2m',
+        },
+      },
+      server: {
+        listen: '0.0.0.0:7780',
+        hosts: ['portolan.example.com'],
+        tls: { certFile: '/etc/tls/tls.crt', keyFile: '/etc/tls/tls.key' },
+        tokens: [{ name: 'ci', role: 'viewer', value: { env: 'CI_TOKEN' } }],
+        webhooks: [{ name: 'forge', type: 'github', secret: { env: 'WEBHOOK_SECRET' } }],
+        metrics: { public: false },
+        maxStreams: 32,
+        connectionsPerAddress: 256,
+        planRequests: 6_000,
+        trustedProxies: ['10.0.0.0/8'],
+      },
+      notifications: {
+        receivers: [
+          {
+            name: 'team',
+            type: 'slack',
+            urlFrom: { env: 'SLACK_URL' },
+            ratePerMinute: 30,
+            timeout: '10s',
+            repeatAfter: '1h',
+          },
+          {
+            name: 'audit',
+            type: 'webhook',
+            url: 'https://hooks.example.com/portolan',
+            secret: { file: '/run/secrets/hook-key' },
+          },
+          {
+            name: 'forge',
+            type: 'github',
+            repository: 'team/platform',
+            token: { env: 'FORGE_TOKEN' },
+            context: 'portolan',
+            link: 'https://portolan.example.com',
+          },
+        ],
+        rules: [{ events: ['drift.*'], severity: 'warning', labels: { env: 'prod' }, receivers: ['team', 'audit'] }],
+      },
+      telemetry: {
+        traces: {
+          endpoint: 'https://otel.example.com:4318',
+          headers: [{ name: 'x-api-key', value: { env: 'OTEL_KEY' } }],
+          sampleShare: 0.1,
+        },
+      },
+      windows: [
+        {
+          name: 'nights',
+          kind: 'allow',
+          schedule: '0 22 * * 1-5',
+          duration: '8h',
+          timeZone: 'Europe/Berlin',
+          platforms: ['default'],
+          scopes: ['team-a/region-1/*'],
+          labels: { env: 'prod' },
+        },
+      ],
+    }),
+    documentOf('Settings', undefined, {
+      source: {
+        url: 'ssh://git@git.example.com/team/platform.git',
+        credentials: { sshKey: { file: '/run/secrets/deploy-key' }, knownHosts: '/etc/portolan/known_hosts' },
+      },
+    }),
+  ],
   references: () => [],
   check: checkSettings,
   // A constant, because there is one set of settings whatever its document is called.

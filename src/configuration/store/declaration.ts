@@ -1,6 +1,6 @@
 import type { KindDeclaration } from '../../kinds/kind.ts';
 import { checkStore } from './check.ts';
-import { storeExamples } from './examples.ts';
+import { documentOf } from '../../kinds/schema.ts';
 import { type StoreSpec, storeSchema } from './spec.ts';
 
 export const storeDeclaration: KindDeclaration<StoreSpec> = {
@@ -9,7 +9,29 @@ export const storeDeclaration: KindDeclaration<StoreSpec> = {
   description: storeSchema.description,
   effects: [],
   specSchema: storeSchema,
-  examples: storeExamples,
+  examples: [
+    documentOf(
+      'Store',
+      { name: 'main' },
+      {
+        url: 'https://store.example.com',
+        domain: 'market-1',
+        type: 'rainstore',
+        accessKey: { env: 'STORE_ACCESS_KEY' },
+      },
+    ),
+    documentOf(
+      'Store',
+      { name: 'lab' },
+      {
+        url: 'http://store.lab.example.com',
+        domain: 'market-1',
+        type: 'rainstore',
+        accessKey: { file: '/run/secrets/store-key' },
+        allowPlainHttp: true,
+      },
+    ),
+  ],
   references: () => [],
   check: checkStore,
   identities: () => [],

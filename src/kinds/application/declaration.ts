@@ -1,7 +1,7 @@
 import type { KindDeclaration } from '../kind.ts';
 import { applicationIdentities } from './check.ts';
 import { applicationEffects } from './effects.ts';
-import { applicationExamples } from './examples.ts';
+import { documentOf } from '../schema.ts';
 import { type ApplicationSpec, applicationSchema } from './spec.ts';
 
 export const applicationDeclaration: KindDeclaration<ApplicationSpec> = {
@@ -10,7 +10,24 @@ export const applicationDeclaration: KindDeclaration<ApplicationSpec> = {
   description: applicationSchema.description,
   effects: applicationEffects,
   specSchema: applicationSchema,
-  examples: applicationExamples,
+  examples: [
+    documentOf(
+      'Application',
+      { name: 'shop', labels: { env: 'prod' } },
+      { team: 'team-a', region: 'region-1', appId: 42 },
+    ),
+    documentOf(
+      'Application',
+      { name: 'shop' },
+      {
+        platform: 'default',
+        team: 'team-a',
+        region: 'region-1',
+        app: 'shop',
+        health: [{ series: 'request_time', component: 'shop-web', over: '5m', min: 1, max: 250 }],
+      },
+    ),
+  ],
   references: (spec) => [{ path: 'spec.platform', to: `Platform/${spec.platform}`, trust: 'operator' }],
   check: () => [],
   identities: applicationIdentities,

@@ -1,7 +1,7 @@
 import type { KindDeclaration, Reference } from '../kind.ts';
 import { checkComponent, componentIdentities } from './check.ts';
 import { componentEffects } from './effects.ts';
-import { componentExamples } from './examples.ts';
+import { documentOf } from '../schema.ts';
 import { type ComponentSpec, componentSchema } from './spec.ts';
 
 export const componentDeclaration: KindDeclaration<ComponentSpec> = {
@@ -10,7 +10,31 @@ export const componentDeclaration: KindDeclaration<ComponentSpec> = {
   description: componentSchema.description,
   effects: componentEffects,
   specSchema: componentSchema,
-  examples: componentExamples,
+  examples: [
+    documentOf(
+      'Component',
+      { name: 'shop-web' },
+      {
+        application: 'shop',
+        serviceId: '6f3c1d5e8a9b40c7a2e4d6f8091b3c5d',
+        serviceName: 'shop-web',
+        ports: [
+          { port: 8080, protocol: 'http', alias: 'WEB', inner: true, outer: true },
+          { port: 9000, protocol: 'grpc', alias: 'RPC', inner: true, outer: false },
+        ],
+        unlistedPorts: 'keep',
+      },
+    ),
+    documentOf(
+      'Component',
+      { name: 'shop-db' },
+      {
+        application: 'shop',
+        from: { install: 'shop-db', component: 'mysql' },
+        ports: [{ port: 3306, protocol: 'mysql', alias: 'DB', inner: true, outer: false }],
+      },
+    ),
+  ],
   references,
   check: checkComponent,
   identities: componentIdentities,

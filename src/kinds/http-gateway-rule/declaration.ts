@@ -1,7 +1,7 @@
 import type { KindDeclaration } from '../kind.ts';
 import { checkRule, ruleIdentities } from './check.ts';
 import { ruleEffects } from './effects.ts';
-import { httpGatewayRuleExamples } from './examples.ts';
+import { documentOf } from '../schema.ts';
 import { type HttpGatewayRuleSpec, httpGatewayRuleSchema } from './spec.ts';
 
 export const httpGatewayRuleDeclaration: KindDeclaration<HttpGatewayRuleSpec> = {
@@ -10,7 +10,54 @@ export const httpGatewayRuleDeclaration: KindDeclaration<HttpGatewayRuleSpec> = 
   description: httpGatewayRuleSchema.description,
   effects: ruleEffects,
   specSchema: httpGatewayRuleSchema,
-  examples: httpGatewayRuleExamples,
+  examples: [
+    documentOf(
+      'HttpGatewayRule',
+      { name: 'shop-www' },
+      { application: 'shop', component: 'shop-web', port: 8080, domain: 'www.shop.example.com', path: '/' },
+    ),
+    documentOf(
+      'HttpGatewayRule',
+      { name: 'shop-api' },
+      {
+        application: 'shop',
+        component: 'shop-web',
+        port: 8080,
+        domain: 'api.shop.example.com',
+        path: '/v1',
+        weight: 100,
+        cookie: 'beta=1',
+        header: 'X-Beta=1',
+        certificateId: 7,
+        autoSsl: { enabled: true, config: 'default' },
+        extensions: [{ key: 'httptohttps', value: 'true' }],
+        openOuter: true,
+        configuration: {
+          proxyBodySize: 10,
+          proxyBufferNumbers: 4,
+          proxyBufferSize: 4,
+          proxyBuffering: 'off',
+          proxyConnectTimeout: 60,
+          proxyReadTimeout: 60,
+          proxySendTimeout: 60,
+          setHeaders: [{ key: 'X-Env', value: 'prod' }],
+        },
+        onImmutableChange: 'recreate',
+      },
+    ),
+    documentOf(
+      'HttpGatewayRule',
+      { name: 'shop-login' },
+      {
+        application: 'shop',
+        component: 'shop-web',
+        port: 8080,
+        domain: 'login.shop.example.com',
+        path: '/',
+        certificate: 'shop.example.com',
+      },
+    ),
+  ],
   references: (spec) => [
     { path: 'spec.application', to: `Application/${spec.application}`, trust: 'manifest' },
     { path: 'spec.component', to: `Component/${spec.component}`, trust: 'manifest' },
