@@ -1,7 +1,9 @@
-import type { KindDeclaration } from '../../kinds/kind.ts';
-import { checkPlatform } from './check.ts';
+import type { KindDeclaration, SpecProblem } from '../../kinds/kind.ts';
 import { documentOf } from '../../kinds/schema.ts';
-import { type PlatformSpec, platformSchema } from './spec.ts';
+import { platformSchema, type PlatformSpec } from './spec.ts';
+import type { Resource } from '../../model/resource.ts';
+import { addressProblems } from '../addresses.ts';
+import { durationProblems } from '../../kinds/durations.ts';
 
 export const platformDeclaration: KindDeclaration<PlatformSpec> = {
   kind: 'Platform',
@@ -36,3 +38,20 @@ export const platformDeclaration: KindDeclaration<PlatformSpec> = {
   check: checkPlatform,
   identities: () => [],
 };
+
+function checkPlatform({ spec }: Resource<PlatformSpec>): readonly SpecProblem[] {
+  const problems = [
+    ...addressProblems(spec.url, spec.allowPlainHttp, 'spec.url'),
+    ...durationProblems(spec.limits.timeout, 'spec.limits.timeout'),
+  ];
+  if (/\/openapi(\/v1)?\/?$/.test(spec.url)) {
+    problems.push({
+      code: 'platform/url-path',
+      path: 'spec.url',
+      message: 'the address ends in /openapi/v1, which is added to every request anyway',
+      expected: 'the address without it',
+      hint: `write ${spec.url.replace(/\/openapi(\/v1)?\/?$/, '')}`,
+    });
+  }
+  return problems;
+}

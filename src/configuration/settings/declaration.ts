@@ -1,7 +1,13 @@
-import type { KindDeclaration } from '../../kinds/kind.ts';
-import { checkSettings } from './check.ts';
+import type { KindDeclaration, SpecProblem } from '../../kinds/kind.ts';
 import { documentOf } from '../../kinds/schema.ts';
-import { type SettingsSpec, settingsSchema } from './spec.ts';
+import { settingsSchema, type SettingsSpec } from './spec.ts';
+import { forbiddenHost } from '../forbidden-hosts.ts';
+import type { Resource } from '../../model/resource.ts';
+import { durationProblems } from '../../kinds/durations.ts';
+import { serverProblems } from './server-check.ts';
+import { notificationProblems, plainHttp } from './notifications-check.ts';
+import { sourceProblems } from './source-check.ts';
+import { windowProblems } from './windows-check.ts';
 
 export const settingsDeclaration: KindDeclaration<SettingsSpec> = {
   kind: 'Settings',
@@ -108,3 +114,17 @@ export const settingsDeclaration: KindDeclaration<SettingsSpec> = {
   // A constant, because there is one set of settings whatever its document is called.
   identities: () => [{ key: 'settings', path: '' }],
 };
+
+function checkSettings({ spec }: Resource<SettingsSpec>): readonly SpecProblem[] {
+  return [
+    ...durationProblems(spec.settle.targetState, 'spec.settle.targetState'),
+    ...durationProblems(spec.settle.creation, 'spec.settle.creation'),
+    ...durationProblems(spec.settle.install, 'spec.settle.install'),
+    ...sourceProblems(spec.source),
+    ...serverProblems(spec.server),
+    ...notificationProblems(spec.notifications),
+    ...windowProblems(spec.windows),
+    ...plainHttp(spec.telemetry.traces.endpoint, 'spec.telemetry.traces.endpoint'),
+    ...forbiddenHost(spec.telemetry.traces.endpoint, 'spec.telemetry.traces.endpoint'),
+  ];
+}

@@ -1,7 +1,8 @@
-import type { KindDeclaration } from '../../kinds/kind.ts';
-import { checkStore } from './check.ts';
+import type { KindDeclaration, SpecProblem } from '../../kinds/kind.ts';
 import { documentOf } from '../../kinds/schema.ts';
-import { type StoreSpec, storeSchema } from './spec.ts';
+import { storeSchema, type StoreSpec } from './spec.ts';
+import type { Resource } from '../../model/resource.ts';
+import { addressProblems } from '../addresses.ts';
 
 export const storeDeclaration: KindDeclaration<StoreSpec> = {
   kind: 'Store',
@@ -36,3 +37,7 @@ export const storeDeclaration: KindDeclaration<StoreSpec> = {
   check: checkStore,
   identities: () => [],
 };
+
+function checkStore({ spec }: Resource<StoreSpec>): readonly SpecProblem[] {
+  return addressProblems(spec.url, spec.allowPlainHttp === true, 'spec.url');
+}
