@@ -1,5 +1,5 @@
 import { isMap, isScalar, isSeq, Pair, Scalar, visit, YAMLMap, YAMLSeq } from 'yaml';
-import { operatorDeclarations } from './operator-declarations.ts';
+import { operatorDeclarations } from './declarations.ts';
 import { API_VERSION } from '../kinds/schema.ts';
 import { type SettingField, settingFields, variableWords } from './settings-list.ts';
 import { PortolanError } from '../model/errors.ts';

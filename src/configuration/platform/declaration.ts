@@ -3,7 +3,7 @@ import { documentOf } from '../../kinds/schema.ts';
 import { platformSchema, type PlatformSpec } from './spec.ts';
 import type { Resource } from '../../model/resource.ts';
 import { addressProblems } from '../addresses.ts';
-import { durationProblems } from '../../kinds/durations.ts';
+import { durationProblems } from '../../kinds/problems.ts';
 
 export const platformDeclaration: KindDeclaration<PlatformSpec> = {
   kind: 'Platform',

@@ -3,7 +3,7 @@ import { documentOf } from '../../kinds/schema.ts';
 import { settingsSchema, type SettingsSpec } from './spec.ts';
 import { forbiddenHost } from '../forbidden-hosts.ts';
 import type { Resource } from '../../model/resource.ts';
-import { durationProblems } from '../../kinds/durations.ts';
+import { durationProblems } from '../../kinds/problems.ts';
 import { serverProblems } from './server-check.ts';
 import { notificationProblems, plainHttp } from './notifications-check.ts';
 import { sourceProblems } from './source-check.ts';

@@ -1,7 +1,6 @@
-import { unreachable } from '../../model/unreachable.ts';
 import { isLoopback } from '../addresses.ts';
 import { forbiddenHost } from '../forbidden-hosts.ts';
-import { durationProblems } from '../../kinds/durations.ts';
+import { durationProblems, repeats } from '../../kinds/problems.ts';
 import type { SpecProblem } from '../../kinds/kind.ts';
 import type { NotificationsSpec, ReceiverSpec } from './notifications-spec.ts';
 
@@ -11,17 +10,11 @@ export function notificationProblems({ receivers, rules }: NotificationsSpec): r
   const names = receivers.map(({ name }) => name);
   return [
     ...receivers.flatMap((receiver, index) => receiverProblems(receiver, `${at}.receivers[${index}]`)),
-    ...names.flatMap((name, index): SpecProblem[] =>
-      names.indexOf(name) === index
-        ? []
-        : [
-            {
-              code: 'settings/duplicate-receiver',
-              path: `${at}.receivers[${index}].name`,
-              message: `there are two receivers called ${name}`,
-            },
-          ],
-    ),
+    ...repeats(names).map(({ value, index }) => ({
+      code: 'settings/duplicate-receiver',
+      path: `${at}.receivers[${index}].name`,
+      message: `there are two receivers called ${value}`,
+    })),
     ...rules.flatMap((rule, index) =>
       rule.receivers.flatMap((name, place): SpecProblem[] =>
         names.includes(name)
@@ -39,7 +32,8 @@ export function notificationProblems({ receivers, rules }: NotificationsSpec): r
   ];
 }
 
-type Field = 'url' | 'urlFrom' | 'secret' | 'token' | 'repository' | 'link';
+const FIELDS = ['url', 'urlFrom', 'secret', 'token', 'repository', 'link'] as const;
+type Field = (typeof FIELDS)[number];
 
 interface Fields {
   /** One of each group must be there. */
@@ -49,35 +43,24 @@ interface Fields {
   readonly reason: string;
 }
 
+const ofForge = {
+  needs: [['token'], ['repository']],
+  takes: ['url', 'token', 'repository', 'link'],
+  reason: 'to set the status of a commit',
+} as const;
+
 /** The fields that a type of receiver needs and takes. */
-function fieldsOf(type: ReceiverSpec['type']): Fields {
-  switch (type) {
-    case 'webhook':
-      return { needs: [['url', 'urlFrom']], takes: ['url', 'urlFrom', 'secret', 'token'], reason: 'where to post' };
-    case 'slack':
-      return { needs: [['urlFrom']], takes: ['urlFrom'], reason: 'the address of a Slack webhook is its credential' };
-    case 'github':
-    case 'gitlab':
-      return {
-        needs: [['token'], ['repository']],
-        takes: ['url', 'token', 'repository', 'link'],
-        reason: 'to set the status of a commit',
-      };
-    case 'gitea':
-      return {
-        needs: [['url'], ['token'], ['repository']],
-        takes: ['url', 'token', 'repository', 'link'],
-        reason: 'to set the status of a commit',
-      };
-    default:
-      return unreachable(type);
-  }
-}
+const FIELDS_OF: Readonly<Record<ReceiverSpec['type'], Fields>> = {
+  webhook: { needs: [['url', 'urlFrom']], takes: ['url', 'urlFrom', 'secret', 'token'], reason: 'where to post' },
+  slack: { needs: [['urlFrom']], takes: ['urlFrom'], reason: 'the address of a Slack webhook is its credential' },
+  github: ofForge,
+  gitlab: ofForge,
+  gitea: { ...ofForge, needs: [['url'], ...ofForge.needs] },
+};
 
 function receiverProblems(receiver: ReceiverSpec, path: string): readonly SpecProblem[] {
-  const { needs, takes, reason } = fieldsOf(receiver.type);
-  const fields: readonly Field[] = ['url', 'urlFrom', 'secret', 'token', 'repository', 'link'];
-  const given = fields.filter((field) => receiver[field] !== undefined);
+  const { needs, takes, reason } = FIELDS_OF[receiver.type];
+  const given = FIELDS.filter((field) => receiver[field] !== undefined);
   const missing = needs
     .filter((group) => !group.some((field) => given.includes(field)))
     .map((group): SpecProblem => {

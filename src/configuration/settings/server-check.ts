@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import type { SpecProblem } from '../../kinds/kind.ts';
+import { repeats } from '../../kinds/problems.ts';
 import type { ServerSettings } from './server-spec.ts';
 
 const PORT_MAX = 65_535;
@@ -42,19 +43,10 @@ function isNetwork(text: string): boolean {
 
 /** A name says who did something, or which sender is meant, so it stands for one only. */
 function doubles(named: readonly { readonly name: string }[], path: string): readonly SpecProblem[] {
-  const seen = new Set<string>();
-  return named.flatMap(({ name }, at): readonly SpecProblem[] => {
-    if (!seen.has(name)) {
-      seen.add(name);
-      return [];
-    }
-    return [
-      {
-        code: 'settings/double-name',
-        path: `${path}[${at}].name`,
-        message: `the name ${name} stands here a second time`,
-        expected: 'a name of its own for each',
-      },
-    ];
-  });
+  return repeats(named.map(({ name }) => name)).map(({ value, index }) => ({
+    code: 'settings/double-name',
+    path: `${path}[${index}].name`,
+    message: `the name ${value} stands here a second time`,
+    expected: 'a name of its own for each',
+  }));
 }

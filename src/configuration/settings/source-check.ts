@@ -1,6 +1,6 @@
 import { durationMsOf } from '../../model/duration.ts';
 import { addressProblems } from '../addresses.ts';
-import { durationProblems } from '../../kinds/durations.ts';
+import { durationProblems } from '../../kinds/problems.ts';
 import type { SpecProblem } from '../../kinds/kind.ts';
 import type { SignaturePolicy, SourceCredentials, SourceSpec } from './source-spec.ts';
 

@@ -1,5 +1,5 @@
 import { Cron } from 'croner';
-import { durationProblems } from '../../kinds/durations.ts';
+import { durationProblems, repeats } from '../../kinds/problems.ts';
 import type { SpecProblem } from '../../kinds/kind.ts';
 import type { WindowSpec } from './windows-spec.ts';
 
@@ -13,26 +13,18 @@ const SOME_DATE = new Date(Date.UTC(2024, 0, 1));
 
 /** What the schema cannot say of windows: schedules and time zones that mean something, durations, names of their own. */
 export function windowProblems(windows: readonly WindowSpec[]): readonly SpecProblem[] {
-  const seen = new Set<string>();
-  return windows.flatMap((window, index) => {
-    const path = `spec.windows[${index}]`;
-    const isTaken = seen.has(window.name);
-    seen.add(window.name);
-    return [
-      ...(isTaken ? [nameTaken(window.name, path)] : []),
-      ...timeProblems(window, path),
-      ...durationProblems(window.duration, `${path}.duration`, DURATION_BOUNDS),
-    ];
-  });
-}
-
-function nameTaken(name: string, path: string): SpecProblem {
-  return {
-    code: 'settings/window-name',
-    path: `${path}.name`,
-    message: `two windows are called ${name}`,
-    expected: 'a name of its own: status and events name the window that is in the way',
-  };
+  return [
+    ...repeats(windows.map(({ name }) => name)).map(({ value, index }) => ({
+      code: 'settings/window-name',
+      path: `spec.windows[${index}].name`,
+      message: `two windows are called ${value}`,
+      expected: 'a name of its own: status and events name the window that is in the way',
+    })),
+    ...windows.flatMap((window, index) => [
+      ...timeProblems(window, `spec.windows[${index}]`),
+      ...durationProblems(window.duration, `spec.windows[${index}].duration`, DURATION_BOUNDS),
+    ]),
+  ];
 }
 
 function timeProblems({ schedule, timeZone }: WindowSpec, path: string): readonly SpecProblem[] {

@@ -1,6 +1,7 @@
 import type { Resource } from '../../model/resource.ts';
 import { applicationKey, applicationOf } from '../application/check.ts';
 import type { Identity, OtherResources, SpecProblem } from '../kind.ts';
+import { repeats } from '../problems.ts';
 import type { StoreInstallSpec } from '../store-install/spec.ts';
 import type { ComponentSpec, PortSpec } from './spec.ts';
 
@@ -11,41 +12,35 @@ export function checkComponent(resource: Resource<ComponentSpec>, set: OtherReso
 }
 
 function portProblems(ports: readonly PortSpec[]): readonly SpecProblem[] {
-  const problems: SpecProblem[] = [];
-  const indexOfNumber = new Map<number, number>();
-  const indexOfAlias = new Map<string, number>();
-  for (const [index, { port, alias, inner, outer }] of ports.entries()) {
-    const sameNumber = indexOfNumber.get(port);
-    if (sameNumber === undefined) indexOfNumber.set(port, index);
-    else {
-      problems.push({
-        code: 'component/duplicate-port',
-        path: `spec.ports[${index}].port`,
-        message: `port ${port} is already listed as ports[${sameNumber}]`,
-        expected: 'one entry per port number',
-        hint: 'merge the two entries',
-      });
-    }
-    const sameAlias = alias === undefined ? undefined : indexOfAlias.get(alias);
-    if (alias !== undefined && sameAlias === undefined) indexOfAlias.set(alias, index);
-    if (sameAlias !== undefined) {
-      problems.push({
-        code: 'component/duplicate-alias',
-        path: `spec.ports[${index}].alias`,
-        message: `alias ${alias} is already that of port ${ports[sameAlias]?.port}`,
-        expected: 'an alias of its own for each port: it becomes the prefix of environment variables',
-      });
-    }
-    if (outer === true && inner === false) {
-      problems.push({
-        code: 'component/outer-without-inner',
-        path: `spec.ports[${index}].outer`,
-        message: `port ${port} is open outside (outer: true) but closed inside (inner: false)`,
-        expected: 'inner: true, because the platform opens outer access only where inner access is open',
-      });
-    }
-  }
-  return problems;
+  const numbers = repeats(ports.map(({ port }) => port));
+  const aliases = repeats(ports.map(({ alias }) => alias));
+  return [
+    ...numbers.map(({ value, index, first }) => ({
+      code: 'component/duplicate-port',
+      path: `spec.ports[${index}].port`,
+      message: `port ${value} is already listed as ports[${first}]`,
+      expected: 'one entry per port number',
+      hint: 'merge the two entries',
+    })),
+    ...aliases.map(({ value, index, first }) => ({
+      code: 'component/duplicate-alias',
+      path: `spec.ports[${index}].alias`,
+      message: `alias ${value} is already that of port ${ports[first]?.port}`,
+      expected: 'an alias of its own for each port: it becomes the prefix of environment variables',
+    })),
+    ...ports.flatMap(({ port, inner, outer }, index) =>
+      outer === true && inner === false
+        ? [
+            {
+              code: 'component/outer-without-inner',
+              path: `spec.ports[${index}].outer`,
+              message: `port ${port} is open outside (outer: true) but closed inside (inner: false)`,
+              expected: 'inner: true, because the platform opens outer access only where inner access is open',
+            },
+          ]
+        : [],
+    ),
+  ];
 }
 
 function installProblems(spec: ComponentSpec, set: OtherResources): readonly SpecProblem[] {

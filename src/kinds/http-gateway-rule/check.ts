@@ -2,6 +2,7 @@ import type { Resource } from '../../model/resource.ts';
 import { applicationOf } from '../application/check.ts';
 import type { ComponentSpec } from '../component/spec.ts';
 import type { Identity, OtherResources, SpecProblem } from '../kind.ts';
+import { repeats } from '../problems.ts';
 import { isPunycode } from './punycode.ts';
 import type { HttpGatewayRuleSpec } from './spec.ts';
 import { protocolOf } from './steps.ts';
@@ -14,10 +15,8 @@ export function checkRule(resource: Resource<HttpGatewayRuleSpec>, set: OtherRes
     ...domainProblems(spec.domain),
     ...certificateProblems(spec),
     ...(component === undefined ? [] : componentProblems(spec, component)),
-    ...duplicates(spec.extensions ?? [], 'spec.extensions', 'extension', (key) => key),
-    ...duplicates(spec.configuration?.setHeaders ?? [], 'spec.configuration.setHeaders', 'header', (key) =>
-      key.toLowerCase(),
-    ),
+    ...duplicates(spec.extensions ?? [], 'spec.extensions', 'extension'),
+    ...duplicates(spec.configuration?.setHeaders ?? [], 'spec.configuration.setHeaders', 'header'),
   ];
 }
 
@@ -107,26 +106,14 @@ function listedPorts(component: ComponentSpec): string {
     : `one of its ports: ${numbers.join(', ')}`;
 }
 
-function duplicates(
-  entries: readonly { readonly key: string }[],
-  path: string,
-  noun: string,
-  sameAs: (key: string) => string,
-): readonly SpecProblem[] {
-  const seen = new Set<string>();
-  const problems: SpecProblem[] = [];
-  for (const [index, { key }] of entries.entries()) {
-    if (seen.has(sameAs(key))) {
-      problems.push({
-        code: 'rule/duplicate-key',
-        path: `${path}[${index}].key`,
-        message: `${noun} ${key} is listed twice`,
-        expected: `one entry per ${noun}`,
-      });
-    }
-    seen.add(sameAs(key));
-  }
-  return problems;
+/** Headers of HTTP are one whatever their case. */
+function duplicates(entries: readonly { readonly key: string }[], path: string, noun: 'extension' | 'header') {
+  return repeats(entries.map(({ key }) => (noun === 'header' ? key.toLowerCase() : key))).map(({ index }) => ({
+    code: 'rule/duplicate-key',
+    path: `${path}[${index}].key`,
+    message: `${noun} ${entries[index]?.key} is listed twice`,
+    expected: `one entry per ${noun}`,
+  }));
 }
 
 /** One rule for a component, port, protocol, domain and path of a platform. Domains differ in more than case. */

@@ -4,7 +4,7 @@ import { documentOf } from '../schema.ts';
 import { storeInstallSchema, type StoreInstallSpec } from './spec.ts';
 import type { Resource } from '../../model/resource.ts';
 import { applicationKey, applicationOf } from '../application/check.ts';
-import { durationProblems } from '../durations.ts';
+import { durationProblems } from '../problems.ts';
 
 export const storeInstallDeclaration: KindDeclaration<StoreInstallSpec> = {
   kind: 'StoreInstall',

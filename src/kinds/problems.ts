@@ -13,3 +13,13 @@ export function durationProblems(text: string, path: string, bounds = DAY): read
   const { code, expected } = bounds;
   return [{ code, path, message: `${path.split('.').at(-1)} is ${text}`, expected }];
 }
+
+/** Values that stand in a list a second time, with the places of both. What is undefined is none. */
+export function repeats<T>(
+  values: readonly T[],
+): readonly { readonly value: NonNullable<T>; readonly index: number; readonly first: number }[] {
+  return values.flatMap((value, index) => {
+    const first = values.indexOf(value);
+    return value === undefined || value === null || first === index ? [] : [{ value, index, first }];
+  });
+}
