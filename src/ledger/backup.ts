@@ -1,9 +1,9 @@
 import { markRestored } from './confirmation.ts';
 import { corrupt, explained, missing, newer } from './errors.ts';
 import { createDirectoryFor, createEmpty, fileExists, keepUnder, moveInto, realPath, remove } from './files.ts';
-import { migrations, newestSchema, readStanding, type Standing } from './migrations.ts';
+import { migrations, mustBeLedger, newestSchema, readStanding, type Standing } from './migrations.ts';
 import { readSerialMark, type SerialMark, serialPath } from './serial-file.ts';
-import { openDatabase, sqliteFault } from './open-database.ts';
+import { inDatabase, sqliteFault } from './open-database.ts';
 import { lockOf, migrationBackup, openSqliteLedger, type SqliteLedgerOptions } from './sqlite.ts';
 import { verifySqliteLedger } from './verify.ts';
 
@@ -112,15 +112,12 @@ async function prepareRestored(
 function raiseAbove(path: string, from: Standing, current: Progress | undefined): Standing {
   const epoch = Math.max(from.epoch, current?.epoch ?? 0);
   const serial = Math.max(from.serial, current?.serial ?? 0);
-  const database = openDatabase(path, { readOnly: false });
-  try {
+  return inDatabase(path, { readOnly: false }, (database) => {
     const set = database.prepare('UPDATE meta SET v = ? WHERE k = ?');
     set.run(String(epoch), 'epoch');
     set.run(String(serial), 'serial');
     return { ...from, epoch, serial };
-  } finally {
-    database.close();
-  }
+  });
 }
 
 /** How far the ledger in this place was, by itself or, where it is damaged, by the mark beside it. */
@@ -137,36 +134,21 @@ function floorOf(standing: Standing | undefined, mark: SerialMark | undefined): 
 function copyLedger(path: string, destination: string): Standing {
   remove(destination);
   createEmpty(destination); // VACUUM INTO takes an empty file, and keeps its mode.
-  const database = openDatabase(path, { readOnly: true });
-  try {
-    if (readStanding(database) === undefined) throw corrupt(path, 'it is a database, but not one of Portolan');
+  inDatabase(path, { readOnly: true }, (database) => {
+    mustBeLedger(database, path);
     database.prepare('VACUUM INTO ?').run(destination);
-  } finally {
-    database.close();
-  }
+  });
   return standingOf(destination);
 }
 
 function standingOf(path: string): Standing {
-  const database = openDatabase(path, { readOnly: true });
-  try {
-    const standing = readStanding(database);
-    if (standing === undefined) throw corrupt(path, 'it is a database, but not one of Portolan');
-    return standing;
-  } finally {
-    database.close();
-  }
+  return inDatabase(path, { readOnly: true }, (database) => mustBeLedger(database, path));
 }
 
 /** The ledger about to be replaced may be the damaged one. Opened for writing, so that its log is merged into it. */
 function standingIfReadable(path: string, readOnly = false): Standing | undefined {
   try {
-    const database = openDatabase(path, { readOnly });
-    try {
-      return readStanding(database);
-    } finally {
-      database.close();
-    }
+    return inDatabase(path, { readOnly }, readStanding);
   } catch {
     return undefined;
   }

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { corrupt, explained, missing } from './errors.ts';
+import { explained, missing } from './errors.ts';
 import { fileExists } from './files.ts';
-import { readStanding } from './migrations.ts';
+import { mustBeLedger } from './migrations.ts';
 import { historyOf, intentOf, objectOf, snapshotOf } from './schema.ts';
 import { openDatabase, sqliteFault } from './open-database.ts';
 
@@ -26,9 +26,7 @@ export function* exportNdjson(path: string): Generator<string, void, undefined> 
 }
 
 function* linesOf(database: DatabaseSync, path: string): Generator<string, void, undefined> {
-  const standing = readStanding(database);
-  if (standing === undefined) throw corrupt(path, 'it is a database, but not one of Portolan');
-  yield JSON.stringify({ type: 'ledger', ...standing });
+  yield JSON.stringify({ type: 'ledger', ...mustBeLedger(database, path) });
   const rowsOf = (table: string, order: string) =>
     database.prepare(`SELECT * FROM ${table} ORDER BY ${order}`).iterate() as Iterable<never>;
   for (const row of rowsOf('snapshot', 'serial, source'))

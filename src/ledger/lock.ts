@@ -1,6 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { openDatabase, sqliteCode } from './open-database.ts';
+import { inDatabase, sqliteCode } from './open-database.ts';
 import type { Holder } from './errors.ts';
 import { fileExists } from './files.ts';
 
@@ -44,13 +44,10 @@ function createPrivately(path: string): void {
 export function holderOf(path: string): Holder | undefined {
   if (!fileExists(path)) return undefined;
   try {
-    const database = openDatabase(path, { readOnly: true });
-    try {
+    return inDatabase(path, { readOnly: true }, (database) => {
       const row = database.prepare("SELECT v FROM meta WHERE k = 'holder'").get() as { v: string } | undefined;
       return row === undefined ? undefined : (JSON.parse(row.v) as Holder);
-    } finally {
-      database.close();
-    }
+    });
   } catch {
     return undefined; // The name is a courtesy; that the lock is held is the fact.
   }

@@ -1,5 +1,6 @@
 import { renameRules } from '../kinds/http-gateway-rule/former-keys.ts';
 import type { DatabaseSync } from 'node:sqlite';
+import { corrupt } from './errors.ts';
 import { coverObjects } from './inventory.ts';
 
 /** One step of the schema; steps are applied in order, each in a transaction of its own, and never edited once released. */
@@ -87,6 +88,13 @@ export function readStanding(database: DatabaseSync): Standing | undefined {
   const [schema, serial, epoch] = ['schema', 'serial', 'epoch'].map((key) => Number.parseInt(meta.get(key) ?? '', 10));
   if (lineage === undefined || !isCount(schema) || !isCount(serial) || !isCount(epoch)) return undefined;
   return { lineage, schema, serial, epoch };
+}
+
+/** @throws PortolanError `ledger/corrupt` for a database that is no ledger. */
+export function mustBeLedger(database: DatabaseSync, path: string): Standing {
+  const standing = readStanding(database);
+  if (standing === undefined) throw corrupt(path, 'it is a database, but not one of Portolan');
+  return standing;
 }
 
 /** Brings a database with a `meta` table from its schema to the newest. Each step commits with its version, or not at all. */

@@ -18,6 +18,20 @@ export function openDatabase(path: string, { readOnly }: { readonly readOnly: bo
   });
 }
 
+/** Opens a file as a database for as long as some work on it takes. */
+export function inDatabase<Result>(
+  path: string,
+  options: { readonly readOnly: boolean },
+  work: (database: DatabaseSync) => Result,
+): Result {
+  const database = openDatabase(path, options);
+  try {
+    return work(database);
+  } finally {
+    database.close();
+  }
+}
+
 /** The primary result code of an error that `node:sqlite` threw (https://sqlite.org/rescode.html), or undefined. */
 export function sqliteCode(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return undefined;

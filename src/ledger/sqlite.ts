@@ -29,7 +29,7 @@ import {
 } from './files.ts';
 import { acquireLock, holderOf, type LedgerLock } from './lock.ts';
 import { type Migration, migrate, migrations, newestSchema, readStanding, type Standing } from './migrations.ts';
-import { openDatabase, sqliteFault } from './open-database.ts';
+import { inDatabase, openDatabase, sqliteFault } from './open-database.ts';
 import type { LedgerTables } from './schema.ts';
 import { SqlLedger } from './sql-ledger.ts';
 import { nodeSqliteDialect } from './sqlite-dialect.ts';
@@ -215,14 +215,11 @@ function createLedger(path: string, options: SqliteLedgerOptions): void {
   const unfinished = `${path}.creating`;
   for (const leftover of [unfinished, `${unfinished}-journal`, log, `${path}-shm`]) remove(leftover);
   createEmpty(unfinished);
-  const database = openDatabase(unfinished, { readOnly: false });
-  try {
+  inDatabase(unfinished, { readOnly: false }, (database) => {
     // `moveInto` makes the whole file durable before it gets its name. A crash before that leaves a file that is removed above.
     database.exec('PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF');
     initialise(database, options);
-  } finally {
-    database.close();
-  }
+  });
   moveInto(unfinished, path);
 }
 

@@ -5,7 +5,7 @@ import { missing } from './errors.ts';
 import { fileExists } from './files.ts';
 import { migrate, migrations, newestSchema, readStanding, type Standing } from './migrations.ts';
 import type { HistoryTable, LedgerTables, ObjectTable } from './schema.ts';
-import { openDatabase, sqliteFault } from './open-database.ts';
+import { inDatabase, sqliteFault } from './open-database.ts';
 import type { ScopeKey } from '../model/ids.ts';
 import type { Json } from '../model/json.ts';
 
@@ -30,17 +30,16 @@ export interface InventoryCoverage {
 
 /** Says how much `verifySqliteLedger` could check of the objects. */
 export function inventoryCoverage(path: string): InventoryCoverage | undefined {
-  const database = openDatabase(path, { readOnly: true });
-  try {
-    const { n } = database.prepare('SELECT count(*) AS n FROM object').get() as { readonly n: number };
-    const row = database.prepare('SELECT v FROM meta WHERE k = ?').get(coveredSince);
-    return { objects: n, since: row === undefined ? undefined : Number(row['v']) };
-  } catch (error) {
-    if (sqliteFault(error) === 'unknown' && !(error instanceof Error)) throw error;
-    return undefined; // The findings say what is wrong with it.
-  } finally {
-    database.close();
-  }
+  return inDatabase(path, { readOnly: true }, (database) => {
+    try {
+      const { n } = database.prepare('SELECT count(*) AS n FROM object').get() as { readonly n: number };
+      const row = database.prepare('SELECT v FROM meta WHERE k = ?').get(coveredSince);
+      return { objects: n, since: row === undefined ? undefined : Number(row['v']) };
+    } catch (error) {
+      if (sqliteFault(error) === 'unknown' && !(error instanceof Error)) throw error;
+      return undefined; // The findings say what is wrong with it.
+    }
+  });
 }
 
 /**
@@ -52,13 +51,10 @@ export function inventoryCoverage(path: string): InventoryCoverage | undefined {
 export function verifySqliteLedger(path: string): readonly LedgerFinding[] {
   if (!fileExists(path)) throw missing(path);
   try {
-    const database = openDatabase(path, { readOnly: true });
-    try {
+    return inDatabase(path, { readOnly: true }, (database) => {
       database.exec('PRAGMA trusted_schema = OFF; BEGIN'); // One view of all tables, whatever is written meanwhile.
       return [...structureFindings(database), ...contentFindings(database)];
-    } finally {
-      database.close();
-    }
+    });
   } catch (error) {
     if (sqliteFault(error) !== 'corrupt' || !(error instanceof Error)) throw error;
     return [{ area: 'structure', message: `the file cannot be read as a database: ${error.message}` }];
@@ -90,8 +86,7 @@ export function contentFindings(database: DatabaseSync): readonly LedgerFinding[
 
 /** Tables and indexes as a new ledger has them: without its indexes, a ledger no longer refuses a second install. */
 function schemaFindings(database: DatabaseSync, schema: number): readonly LedgerFinding[] {
-  const fresh = openDatabase(':memory:', { readOnly: false });
-  try {
+  return inDatabase(':memory:', { readOnly: false }, (fresh) => {
     fresh.exec("CREATE TABLE meta (k TEXT PRIMARY KEY, v TEXT NOT NULL); INSERT INTO meta VALUES ('serial', '0')");
     migrate(
       fresh,
@@ -108,9 +103,7 @@ function schemaFindings(database: DatabaseSync, schema: number): readonly Ledger
           : 'does not belong to a ledger';
       return [{ area: 'schema', message: `the ${name} ${fault}` }];
     });
-  } finally {
-    fresh.close();
-  }
+  });
 }
 
 /** Definitions by `table history`; `meta` comes before every schema. */

@@ -3,6 +3,7 @@ import { PortolanError } from '../model/errors.ts';
 import { scopeKey } from '../model/ids.ts';
 import { unreachable } from '../model/unreachable.ts';
 import type { ActionResult } from '../plan/result.ts';
+import { failed } from './apply/journal.ts';
 import type { Outcome } from './outcome.ts';
 import type { Next } from './policy.ts';
 
@@ -74,12 +75,5 @@ async function decided(
   // Of a write that may be repeated, the plan says whether it took.
   const isDone = state === 'applied' || (state === 'superseded' && !left.has(action.id));
   if (isDone) return { status: 'done', action, answer };
-  return {
-    status: 'failed',
-    action,
-    answer,
-    request,
-    reason: { type: 'refused' },
-    remedy: 'It did not take effect. Run the same command again.',
-  };
+  return failed(action, request, { type: 'refused' }, answer, 'It did not take effect. Run the same command again.');
 }

@@ -1,5 +1,6 @@
 import { FAILURES_MAX } from '../plan/doubts.ts';
 import type { ActionResult } from '../plan/result.ts';
+import { failed } from './apply/journal.ts';
 import type { Action, ScopePlan } from '../model/plan.ts';
 
 /**
@@ -45,12 +46,7 @@ function isNotTaken(result: ActionResult): boolean {
 
 /** An answer alone proves no effect: the platform shows what it showed before. */
 export function notTaken({ action, answer }: Extract<ActionResult, { status: 'done' }>): ActionResult {
-  return {
-    status: 'failed',
-    action,
-    answer: { ...answer, message: 'the platform accepted it, and shows no change' },
-    request: action.summary,
-    reason: { type: 'not-taken' },
-    remedy: `See in the console why. It is tried ${FAILURES_MAX} times in a row at most.`,
-  };
+  const seen = { ...answer, message: 'the platform accepted it, and shows no change' };
+  const remedy = `See in the console why. It is tried ${FAILURES_MAX} times in a row at most.`;
+  return failed(action, action.summary, { type: 'not-taken' }, seen, remedy);
 }

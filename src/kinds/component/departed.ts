@@ -1,11 +1,11 @@
 import type { JsonObject } from '../../model/json.ts';
-import type { PortProtocol, PortRecord, RuleRecord } from '../../model/observed.ts';
+import type { PortRecord, RuleRecord } from '../../model/observed.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 import type { Note } from '../../model/plan.ts';
-import type { HttpGatewayRuleSpec } from '../http-gateway-rule/spec.ts';
 import { type HoldProposal, type Need, remembered } from '../reconciled.ts';
 import type { ComponentContext, ComponentProposal, ObservedComponent } from './live.ts';
-import { rulesOf, rulesOnRecord } from './port-rules.ts';
+import { manifestsOf, rulesOf, rulesOnRecord } from './port-rules.ts';
+import { isAs, MANAGED } from './port-diff.ts';
 import type { PortSpec } from './spec.ts';
 import { portKey, ruleGone } from './steps.ts';
 import { removalSteps } from './unlisted.ts';
@@ -13,27 +13,18 @@ import { removalSteps } from './unlisted.ts';
 /** Ports that no manifest lists any more, and what the manifest that listed them said about that. */
 export interface Departures {
   /** `unlistedPorts` says nothing about these: that is for ports of others. */
-  readonly ports: ReadonlySet<number>;
-  /** Former values of ports that get them back, compared like listed ports; with what closing them needs. */
-  readonly restored: readonly { readonly spec: PortSpec; readonly needs: readonly Need[] }[];
-  readonly steps: readonly ComponentProposal[];
-  readonly holds: readonly HoldProposal[];
-  readonly notes: readonly Omit<Note, 'resource'>[];
-  /** Natural keys of rows that are needed no more. */
-  readonly forget: readonly string[];
-}
-
-/** What a manifest says about removal: of its own ports, or as the ledger keeps it of one that is gone. */
-export type Marks = (row: OwnedObject) => JsonObject;
-
-interface Drafted {
   readonly ports: Set<number>;
+  /** Former values of ports that get them back, compared like listed ports; with what closing them needs. */
   readonly restored: { readonly spec: PortSpec; readonly needs: readonly Need[] }[];
   readonly steps: ComponentProposal[];
   readonly holds: HoldProposal[];
   readonly notes: Omit<Note, 'resource'>[];
+  /** Natural keys of rows that are needed no more. */
   readonly forget: string[];
 }
+
+/** What a manifest says about removal: of its own ports, or as the ledger keeps it of one that is gone. */
+export type Marks = (row: OwnedObject) => JsonObject;
 
 /**
  * Whether the ledger says that a manifest listed the port under a version that records it. Ports whose entry was removed
@@ -48,7 +39,7 @@ export function wasListed(row: OwnedObject): boolean {
  * back its former values where its manifest says `portolan/on-removal: restore`.
  */
 export function departures(context: ComponentContext, observed: ObservedComponent, marks: Marks): Departures {
-  const draft: Drafted = { ports: new Set(), restored: [], steps: [], holds: [], notes: [], forget: [] };
+  const draft: Departures = { ports: new Set(), restored: [], steps: [], holds: [], notes: [], forget: [] };
   const listed = new Set(context.resource.spec.ports.map(({ port }) => port));
   // Most components have no such port.
   if (!context.memory.objects.some((row) => row.kind === 'Component' && wasListed(row))) return draft;
@@ -71,7 +62,7 @@ interface Departure {
   readonly live: PortRecord;
   readonly row: OwnedObject;
   readonly marks: JsonObject;
-  readonly draft: Drafted;
+  readonly draft: Departures;
 }
 
 function remove(departure: Departure): void {
@@ -127,7 +118,7 @@ function isStopped(departure: Departure, gone: string, deed: string, closes: boo
       `this server does not list rules, so nothing is closed or deleted (to let go of the port: portolan ledger forget ${row.uid} --reason "…")`,
     );
   }
-  const wanted = closes ? wantedRules(context, live.port) : [];
+  const wanted = closes ? manifestsOf(context, live.port).map(({ id }) => id) : [];
   if (wanted.length > 0) {
     draft.holds.push({
       code: 'prune/port-wanted',
@@ -138,15 +129,6 @@ function isStopped(departure: Departure, gone: string, deed: string, closes: boo
   }
   if (!context.permissions.prune) return note('prune/not-asked', `it stays as it is, and apply --prune would ${deed}`);
   return false;
-}
-
-function wantedRules({ resource, siblings }: ComponentContext, port: number): readonly string[] {
-  return [...siblings.values()]
-    .filter(({ kind, spec }) => {
-      const rule = spec as HttpGatewayRuleSpec;
-      return kind === 'HttpGatewayRule' && rule.component === resource.name && rule.port === port;
-    })
-    .map(({ id }) => id);
 }
 
 /**
@@ -196,20 +178,6 @@ function isOwnDefault({ type, path, domain, componentAlias, port }: RuleRecord, 
 function formerSpec({ remoteAux, lastApplied }: OwnedObject, port: number): PortSpec {
   const former = (remoteAux['former'] ?? {}) as JsonObject;
   const has = (field: string): boolean => lastApplied[field] !== undefined && former[field] !== undefined;
-  return {
-    port,
-    ...(has('protocol') ? { protocol: former['protocol'] as PortProtocol } : {}),
-    ...(has('alias') ? { alias: former['alias'] as string } : {}),
-    ...(has('inner') ? { inner: former['inner'] as boolean } : {}),
-    ...(has('outer') ? { outer: former['outer'] as boolean } : {}),
-  };
-}
-
-export function isAs(wanted: PortSpec, live: PortRecord): boolean {
-  return (
-    (wanted.protocol ?? live.protocol) === live.protocol &&
-    (wanted.alias ?? live.alias) === live.alias &&
-    (wanted.inner ?? live.inner) === live.inner &&
-    (wanted.outer ?? live.outer) === live.outer
-  );
+  const fields = MANAGED.flatMap((field) => (has(field) ? [[field, former[field]] as const] : []));
+  return { port, ...Object.fromEntries(fields) };
 }

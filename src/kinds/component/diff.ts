@@ -13,11 +13,11 @@ import {
 import { identifyComponent } from './identity.ts';
 import type { ComponentContext, ComponentLive, ComponentProposal, ObservedComponent } from './live.ts';
 import { removalMarks } from '../http-gateway-rule/asserted.ts';
-import { departures, isAs, type Marks } from './departed.ts';
+import { departures, type Marks } from './departed.ts';
 import { endpointHold, paidOff } from './owed.ts';
 import { nameSteps } from './names.ts';
 import { openingRule, rulesAlong, silentRules, wantedRules } from './port-rules.ts';
-import { diffPort, type PortDifference } from './port-diff.ts';
+import { diffPort, isAs, type PortDifference } from './port-diff.ts';
 import type { PortSpec } from './spec.ts';
 import { type ComponentStep, componentKey, portKey } from './steps.ts';
 import { unlistedPorts } from './unlisted.ts';

@@ -312,13 +312,17 @@ function expectation(serviceId: string, port: number, rule: ResourceId): Omit<Ne
   };
 }
 
-function countUnchanged(spec: PortSpec, live: PortRecord): number {
-  return [
-    spec.protocol !== undefined && spec.protocol === live.protocol,
-    spec.alias !== undefined && spec.alias === live.alias,
-    spec.inner !== undefined && spec.inner === live.inner,
-    spec.outer !== undefined && spec.outer === live.outer,
-  ].filter(Boolean).length;
+/** The fields of a port that a manifest may manage. */
+export const MANAGED = ['protocol', 'alias', 'inner', 'outer'] as const satisfies readonly (keyof PortSpec &
+  keyof PortRecord)[];
+
+export function isAs(wanted: PortSpec, live: PortRecord): boolean {
+  return MANAGED.every((field) => (wanted[field] ?? live[field]) === live[field]);
+}
+
+/** How many fields the manifest manages that the port has as it says. */
+function countUnchanged(wanted: PortSpec, live: PortRecord): number {
+  return MANAGED.filter((field) => wanted[field] === live[field]).length;
 }
 
 function held(hold: HoldProposal): PortDifference {

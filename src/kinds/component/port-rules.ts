@@ -74,7 +74,10 @@ export function silentRules(
 }
 
 /** The rules in the manifests that lead to a port. */
-function manifestsOf({ resource, siblings }: RuleSources, port: number): readonly Resource<HttpGatewayRuleSpec>[] {
+export function manifestsOf(
+  { resource, siblings }: Pick<RuleSources, 'resource' | 'siblings'>,
+  port: number,
+): readonly Resource<HttpGatewayRuleSpec>[] {
   return [...siblings.values()].flatMap((sibling) => {
     if (sibling.kind !== 'HttpGatewayRule') return [];
     const rule = sibling as Resource<HttpGatewayRuleSpec>;

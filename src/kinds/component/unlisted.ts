@@ -1,73 +1,78 @@
 import type { JsonObject } from '../../model/json.ts';
 import type { PortRecord } from '../../model/observed.ts';
-import type { Note } from '../../model/plan.ts';
 import { nameOfKey } from '../http-gateway-rule/asserted.ts';
-import { type HoldProposal, remembered } from '../reconciled.ts';
+import { type Difference, holding, type HoldProposal, noDifference, noting, remembered } from '../reconciled.ts';
 import type { ComponentContext, ComponentProposal, ObservedComponent } from './live.ts';
 import { restoration } from './owed.ts';
 import { change, proposal, stepKey } from './port-diff.ts';
 import { closingEffects, ruleEffect, rulesAlong, rulesOf, rulesOnRecord } from './port-rules.ts';
-import { componentKey, portKey } from './steps.ts';
+import { componentKey, type ComponentStep, portKey } from './steps.ts';
+
+type Unlisted = Pick<Difference<ComponentStep>, 'steps' | 'holds' | 'notes'>;
 
 /**
  * Ports of others that the manifest does not list: kept, or closed or deleted by the rules of pruning.
  * @param departed ports whose removal is decided by what their manifest said.
  */
-export function unlistedPorts(context: ComponentContext, observed: ObservedComponent, departed: ReadonlySet<number>) {
-  const { spec, annotations } = context.resource;
-  const steps: ComponentProposal[] = [];
-  const holds: HoldProposal[] = [];
-  const notes: Omit<Note, 'resource'>[] = [];
+export function unlistedPorts(
+  context: ComponentContext,
+  observed: ObservedComponent,
+  departed: ReadonlySet<number>,
+): Unlisted & { readonly owing: readonly string[] } {
+  const { spec } = context.resource;
   const listed = new Set(spec.ports.map((port) => port.port));
   const extra = observed.ports.filter((port) => !listed.has(port.port) && !departed.has(port.port));
-  const owing: string[] = [];
-  const wanted = spec.unlistedPorts;
-  for (const port of wanted === 'keep' ? extra : []) {
-    const object = remembered(context.memory, 'Component', portKey(observed.serviceId, port.port));
-    const owed = restoration(object, observed.serviceId, port, observed.rules);
-    if (owed !== undefined && object !== undefined) owing.push(object.naturalKey);
-    steps.push(...(owed?.steps ?? []));
-    holds.push(...(owed?.holds ?? []));
-  }
-  const concerned = wanted === 'keep' ? [] : extra.filter((port) => wanted === 'delete' || port.outer || port.inner);
-  if (concerned.length === 0) return { steps, holds, notes, owing };
-  const what = `${concerned.map((port) => port.port).join(', ')} (unlistedPorts: ${wanted})`;
-  if (annotations['portolan/prune'] === 'keep') {
-    notes.push({
-      code: 'prune/kept',
-      message: `unlisted ports ${what} are kept, because the manifest is annotated portolan/prune: keep`,
-    });
-    return { steps, holds, notes, owing };
-  }
-  if (!context.permissions.prune) {
-    notes.push({
-      code: 'prune/not-asked',
-      message: `unlisted ports ${what} are left as they are; apply --prune would ${wanted} them`,
-    });
-    return { steps, holds, notes, owing };
-  }
-  if (remembered(context.memory, 'Component', componentKey(observed.serviceId)) === undefined) {
-    holds.push({
+  if (spec.unlistedPorts !== 'keep')
+    return { ...removedPorts(context, observed, extra, spec.unlistedPorts), owing: [] };
+  const owed = extra.flatMap((live) => {
+    const object = remembered(context.memory, 'Component', portKey(observed.serviceId, live.port));
+    const restored = restoration(object, observed.serviceId, live, observed.rules);
+    return restored === undefined || object === undefined ? [] : [{ ...restored, key: object.naturalKey }];
+  });
+  return {
+    steps: owed.flatMap(({ steps }) => steps),
+    holds: owed.flatMap(({ holds }) => holds),
+    notes: [],
+    owing: owed.map(({ key }) => key),
+  };
+}
+
+function removedPorts(
+  context: ComponentContext,
+  observed: ObservedComponent,
+  extra: readonly PortRecord[],
+  wanted: 'close' | 'delete',
+): Unlisted {
+  const deletes = wanted === 'delete';
+  const concerned = extra.filter((port) => deletes || port.outer || port.inner);
+  if (concerned.length === 0) return noDifference;
+  const what = `unlisted ports ${concerned.map((port) => port.port).join(', ')} (unlistedPorts: ${wanted})`;
+  if (context.resource.annotations['portolan/prune'] === 'keep')
+    return noting('prune/kept', `${what} are kept, because the manifest is annotated portolan/prune: keep`);
+  if (!context.permissions.prune)
+    return noting('prune/not-asked', `${what} are left as they are; apply --prune would ${wanted} them`);
+  if (remembered(context.memory, 'Component', componentKey(observed.serviceId)) === undefined)
+    return holding({
       code: 'prune/first-seen',
-      message: `unlisted ports ${what} are left as they are: the ledger has no record of this component yet`,
+      message: `${what} are left as they are: the ledger has no record of this component yet`,
       remedy: 'Look at them, then run the same command again; the component is on record after this run.',
     });
-    return { steps, holds, notes, owing };
-  }
-  if (wanted === 'delete' && !observed.canDeletePorts) {
-    holds.push({
+  if (deletes && !observed.canDeletePorts)
+    return holding({
       code: 'component/cannot-delete',
-      message: `unlisted ports ${what} cannot be deleted: this server does not offer it`,
+      message: `${what} cannot be deleted: this server does not offer it`,
       remedy: 'Write unlistedPorts: close, or delete them in the console.',
     });
-    return { steps, holds, notes, owing };
-  }
-  for (const port of concerned) {
-    const kept = wanted === 'delete' ? keptRules(context, observed.serviceId, port.port) : [];
-    if (kept.length === 0) steps.push(...removalSteps(context, observed, port, wanted === 'delete'));
-    else holds.push(keptHold(port.port, kept));
-  }
-  return { steps, holds, notes, owing };
+  const kept = new Map(
+    concerned.map(({ port }) => [port, deletes ? keptRules(context, observed.serviceId, port) : []] as const),
+  );
+  return {
+    ...noDifference,
+    steps: concerned.flatMap((live) =>
+      kept.get(live.port)?.length === 0 ? removalSteps(context, observed, live, deletes) : [],
+    ),
+    holds: [...kept].flatMap(([port, rules]) => (rules.length === 0 ? [] : [keptHold(port, rules)])),
+  };
 }
 
 /** Rules of a port whose manifests said that they stay: deleting the port would take them along. */

@@ -1,12 +1,5 @@
-import {
-  type CallContext,
-  type Memory,
-  type ScopeReader,
-  type ScopeReading,
-  type Step,
-} from '../../kinds/reconciled.ts';
-import type { ResourceId } from '../../model/ids.ts';
-import { scopeKey } from '../../model/ids.ts';
+import type { CallContext, Memory, ScopeReader, ScopeReading, Step } from '../../kinds/reconciled.ts';
+import { type ResourceId, scopeKey } from '../../model/ids.ts';
 import type { Action, ScopePlan } from '../../model/plan.ts';
 import type { DesiredState } from '../../model/resource.ts';
 import { PortolanError } from '../../model/errors.ts';
@@ -14,6 +7,7 @@ import { execute, type Execution, OutcomeNotRecorded } from './execute.ts';
 import type { Membership } from '../membership.ts';
 import { scopeFreeMs, settleWindowMs } from '../resolution/settle.ts';
 import type { ActionResult, SkipReason } from '../../plan/result.ts';
+import { failed } from './journal.ts';
 import type { ApplyWorld } from './world.ts';
 
 export interface ApplyInput {
@@ -183,17 +177,7 @@ async function attempt(
     }
     if (!(error instanceof PortolanError)) throw error;
     const answer = { message: `not sent: its intent could not be written down (${error.message})` };
-    return {
-      result: {
-        status: 'failed',
-        action,
-        answer,
-        request: action.summary,
-        reason: { type: 'not-sent' },
-        remedy: error.remedy,
-      },
-      error,
-    };
+    return { result: failed(action, action.summary, { type: 'not-sent' }, answer, error.remedy), error };
   }
 }
 

@@ -23,12 +23,14 @@ import {
   answerJson,
   bareObject,
   commitOutcome,
+  failed,
+  movedIntent,
   newIntent,
   type ObjectPlace,
   recordedObject,
   transaction,
 } from './journal.ts';
-import type { ActionResult, SkipReason } from '../../plan/result.ts';
+import type { ActionResult, FailureReason, SkipReason } from '../../plan/result.ts';
 import { observeTwice } from '../resolution/resolve.ts';
 import { REFUSED_REMEDY, REMEDIES, SCOPE_REMEDIES } from './remedies.ts';
 import { scopeFreeMs, type SettleWindow, settleWindow, settleWindowMs } from '../resolution/settle.ts';
@@ -92,14 +94,7 @@ export async function execute(world: ApplyWorld, execution: Execution): Promise<
     requestHash = world.client.requestHash(write);
   } catch (error) {
     if (!(error instanceof PortolanError) || error.disposition !== 'invalid') throw error;
-    return {
-      status: 'failed',
-      action,
-      answer: { message: error.message },
-      request: action.summary,
-      reason: { type: 'not-sent' },
-      remedy: error.remedy,
-    };
+    return failed(action, action.summary, { type: 'not-sent' }, { message: error.message }, error.remedy);
   }
   const prior = remembered(memory, place.kind, action.object);
   const preimage = kind.calls.preimage(action.step, execution.live, memory);
@@ -144,14 +139,9 @@ export async function execute(world: ApplyWorld, execution: Execution): Promise<
 }
 
 function kept(action: Action, write: WriteRequest, { why, isUntaken }: Obstacle): ActionResult {
-  return {
-    status: 'failed',
-    action,
-    answer: { message: `not sent: ${why}` },
-    request: describeWrite(write),
-    reason: { type: isUntaken === true ? 'not-taken' : 'not-sent' },
-    remedy: 'Run the same command again: it plans upon what is there now.',
-  };
+  const remedy = 'Run the same command again: it plans upon what is there now.';
+  const type = isUntaken === true ? 'not-taken' : 'not-sent';
+  return failed(action, describeWrite(write), { type }, { message: `not sent: ${why}` }, remedy);
 }
 
 /** What stands in the way of a write that may never be sent twice: it was planned upon something else than is there now. */
@@ -170,14 +160,7 @@ async function notSent(world: ApplyWorld, sent: Sent): Promise<ActionResult> {
     message: `not sent: more than ${world.timing.sendWithinMs} ms passed since the intent was written`,
   };
   await close(world, sent, 'rejected', answer, []);
-  return {
-    status: 'failed',
-    action: sent.execution.action,
-    answer,
-    request: describeWrite(sent.write),
-    reason: { type: 'not-sent' },
-    remedy: 'Run the same command again.',
-  };
+  return failedAfter(sent, { type: 'not-sent' }, answer, 'Run the same command again.');
 }
 
 async function record(world: ApplyWorld, sent: Sent, verdict: Verdict): Promise<ActionResult> {
@@ -264,15 +247,17 @@ async function refused(
   answer: AnswerSummary,
   reason: RejectionReason,
 ): Promise<ActionResult> {
-  const { action } = sent.execution;
-  const base = { status: 'failed', action, answer, request: describeWrite(sent.write) } as const;
   if (reason === 'credentials' || reason === 'region-not-ready' || reason === 'unsent') {
     await close(world, sent, 'rejected', answer, []);
-    return { ...base, reason: { type: 'stop-scope', why: reason }, remedy: SCOPE_REMEDIES[reason] };
+    return failedAfter(sent, { type: 'stop-scope', why: reason }, answer, SCOPE_REMEDIES[reason]);
   }
   const object = failedObject(world, sent, { reason, message: answerText(answer) });
   await close(world, sent, 'rejected', answer, [{ op: 'put-object', object }]);
-  return { ...base, reason: { type: 'refused' }, remedy: REMEDIES[reason] ?? REFUSED_REMEDY };
+  return failedAfter(sent, { type: 'refused' }, answer, REMEDIES[reason] ?? REFUSED_REMEDY);
+}
+
+function failedAfter(sent: Sent, reason: FailureReason, answer: AnswerSummary, remedy: string): ActionResult {
+  return failed(sent.execution.action, describeWrite(sent.write), reason, answer, remedy);
 }
 
 /** A creation that the platform says is there already. Ours only if we sent the same before and never knew its end. */
@@ -297,17 +282,11 @@ async function exists(world: ApplyWorld, sent: Sent, answer: AnswerSummary): Pro
   const failed = failedObject(world, sent, { reason: 'exists', message: answerText(answer) });
   const marked: OwnedObject = prior === undefined || prior.state === 'gone' ? { ...failed, state: 'hold' } : failed;
   await close(world, sent, 'rejected', answer, [{ op: 'put-object', object: marked }]);
-  return {
-    status: 'failed',
-    action,
-    answer,
-    request: describeWrite(sent.write),
-    reason: { type: 'exists' },
-    remedy:
-      prior?.obligation == null
-        ? `It exists and is not ours, so it was not touched. Run apply --adopt ${place.resource} to take it over, or take it out of the manifests.`
-        : 'One like it exists, so it was not created again. The next run looks which one it is.',
-  };
+  const remedy =
+    prior?.obligation == null
+      ? `It exists and is not ours, so it was not touched. Run apply --adopt ${place.resource} to take it over, or take it out of the manifests.`
+      : 'One like it exists, so it was not created again. The next run looks which one it is.';
+  return failedAfter(sent, { type: 'exists' }, answer, remedy);
 }
 
 async function throttled(
@@ -317,14 +296,8 @@ async function throttled(
   retryAfterMs: number | null,
 ): Promise<ActionResult> {
   await close(world, sent, 'rejected', answer, []);
-  return {
-    status: 'failed',
-    action: sent.execution.action,
-    answer,
-    request: describeWrite(sent.write),
-    reason: { type: 'throttled', retryAfterMs },
-    remedy: 'The platform asked to slow down; it did nothing. The next run tries again.',
-  };
+  const remedy = 'The platform asked to slow down; it did nothing. The next run tries again.';
+  return failedAfter(sent, { type: 'throttled', retryAfterMs }, answer, remedy);
 }
 
 /** @param refusal the platform's own, which observation has contradicted, or could not confirm yet. */
@@ -371,16 +344,10 @@ async function close(
   const outcome = { ...answerJson(answer), ...(refusal === undefined ? {} : { refused: refusal }) };
   await commitOutcome(
     world,
-    transaction(world, execution.place.scope, [
-      { op: 'move-intent', id: intent.id, state, outcome, ...window },
-      ...object,
-      {
-        op: 'record',
-        event: state,
-        uid: intent.uid,
-        detail: { intent: intent.id, action: execution.action.id, answer: outcome },
-      },
-    ]),
+    movedIntent(world, execution.place.scope, intent, { state, outcome, ...window }, object, {
+      action: execution.action.id,
+      answer: outcome,
+    }),
   );
 }
 

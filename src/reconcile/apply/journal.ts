@@ -4,6 +4,7 @@ import { type ResourceId, type Scope, scopeKey } from '../../model/ids.ts';
 import { type Json, type JsonObject, plainJson, sameJson } from '../../model/json.ts';
 import { type WriteClass, type Intent, objectUid, type OwnedObject } from '../../model/owned.ts';
 import type { Action } from '../../model/plan.ts';
+import type { ActionResult, FailureReason } from '../../plan/result.ts';
 import type { AnswerSummary } from '../../platform/verdict.ts';
 import type { ApplyWorld } from './world.ts';
 
@@ -132,6 +133,17 @@ export function isNews(next: OwnedObject, prior: OwnedObject | undefined): boole
   );
 }
 
+/** What is said of an action that failed. */
+export function failed(
+  action: Action,
+  request: string,
+  reason: FailureReason,
+  answer: AnswerSummary,
+  remedy: string,
+): ActionResult {
+  return { status: 'failed', action, answer, request, reason, remedy };
+}
+
 /** An answer as JSON, for the ledger and the history. */
 export function answerJson(answer: AnswerSummary): JsonObject {
   return {
@@ -147,6 +159,22 @@ export function transaction(
   operations: readonly LedgerOperation[],
 ): LedgerTransaction {
   return { scope: scopeKey(scope), actor: world.actor, atMs: world.clock.now(), operations };
+}
+
+/** Gives an intent another state, with what that changes in the ledger and a line of history of the same name. */
+export function movedIntent(
+  world: Pick<ApplyWorld, 'actor' | 'clock'>,
+  scope: Scope,
+  { id, uid }: Pick<Intent, 'id' | 'uid'>,
+  move: Omit<Extract<LedgerOperation, { op: 'move-intent' }>, 'op' | 'id'>,
+  changes: readonly LedgerOperation[],
+  detail: JsonObject,
+): LedgerTransaction {
+  return transaction(world, scope, [
+    { op: 'move-intent', id, ...move },
+    ...changes,
+    { op: 'record', event: move.state, uid, detail: { intent: id, ...detail } },
+  ]);
 }
 
 /**

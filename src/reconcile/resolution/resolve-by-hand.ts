@@ -1,5 +1,5 @@
 import { forgetSince } from '../../ledger/confirmation.ts';
-import { type ObjectPlace, recordedObject, transaction } from '../apply/journal.ts';
+import { movedIntent, type ObjectPlace, recordedObject } from '../apply/journal.ts';
 import { startWindow } from './resolve.ts';
 import { settlingOf } from './settle.ts';
 import type { ApplyWorld } from '../apply/world.ts';
@@ -61,14 +61,10 @@ export async function resolveByHand(world: HandWorld, request: HandResolution): 
     ...(decision.type === 'applied' && decision.id !== undefined ? { id: decision.id } : {}),
     ...(early.length > 0 ? { forced: true } : {}),
   };
+  // A person has looked: what the application had before says nothing any more.
+  const changes = [...told.operations, ...(intent.operation === 'install' ? forgetSince(intent.scope) : [])];
   await world.ledger.commit(
-    transaction(world, scope, [
-      { op: 'move-intent', id: intent.id, state: 'resolved', outcome: detail, resolvedBy: world.actor },
-      ...told.operations,
-      // A person has looked: what the application had before says nothing any more.
-      ...(intent.operation === 'install' ? forgetSince(intent.scope) : []),
-      { op: 'record', event: 'resolved', uid: intent.uid, detail: { intent: intent.id, ...detail } },
-    ]),
+    movedIntent(world, scope, intent, { state: 'resolved', outcome: detail, resolvedBy: world.actor }, changes, detail),
   );
   const [operation] = told.operations;
   const object = operation?.op === 'put-object' ? operation.object : undefined;

@@ -10,7 +10,7 @@ import { asksToWait } from '../../platform/classifier.ts';
 import { type AnswerSummary, answerText } from '../../platform/verdict.ts';
 import type { DoubtfulIntent } from '../../plan/draft.ts';
 import { withFailure } from '../../plan/doubts.ts';
-import { bareObject, isNews, type ObjectPlace, recordedObject, toObject, transaction } from '../apply/journal.ts';
+import { bareObject, isNews, movedIntent, type ObjectPlace, recordedObject, toObject } from '../apply/journal.ts';
 import { scopeFreeMs, settleWindow, settlingOf, windowLeftMs } from './settle.ts';
 import type { ApplyWorld } from '../apply/world.ts';
 
@@ -109,13 +109,7 @@ export async function startWindow(
     intent.state === 'open'
       ? 'found open: the process that sent it did not live to record its outcome'
       : 'the machine was started anew: how much time passed is not known, so the window begins again';
-  const detail = { intent: intent.id, why };
-  await world.ledger.commit(
-    transaction(world, scope, [
-      { op: 'move-intent', id: intent.id, state: 'unknown', ...window },
-      { op: 'record', event: 'unknown', uid: intent.uid, detail },
-    ]),
-  );
+  await world.ledger.commit(movedIntent(world, scope, intent, { state: 'unknown', ...window }, [], { why }));
   return { ...intent, state: 'unknown', ...window };
 }
 
@@ -160,13 +154,8 @@ function refusalIn(intent: Intent): Refused | undefined {
 async function contradicted(world: ApplyWorld, scope: Scope, intent: Intent, evidence: string): Promise<void> {
   const { refused, ...outcome } = (intent.outcome ?? {}) as JsonObject;
   if (refused === undefined) return;
-  const detail = { intent: intent.id, refused, evidence };
-  await world.ledger.commit(
-    transaction(world, scope, [
-      { op: 'move-intent', id: intent.id, state: 'unknown', outcome },
-      { op: 'record', event: 'unknown', uid: intent.uid, detail },
-    ]),
-  );
+  const detail = { refused, evidence };
+  await world.ledger.commit(movedIntent(world, scope, intent, { state: 'unknown', outcome }, [], detail));
 }
 
 async function observeIntent(
@@ -214,11 +203,7 @@ async function decide(
   const { type: state, evidence } = resolution;
   const outcome = { resolution: state, evidence };
   await world.ledger.commit(
-    transaction(world, scope, [
-      { op: 'move-intent', id: intent.id, state, outcome, resolvedBy: 'observation' },
-      ...object,
-      { op: 'record', event: state, uid: intent.uid, detail: { intent: intent.id, ...outcome } },
-    ]),
+    movedIntent(world, scope, intent, { state, outcome, resolvedBy: 'observation' }, object, outcome),
   );
   world.emit({
     type: 'resolved',
