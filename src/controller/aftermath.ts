@@ -17,9 +17,8 @@ import { driftDetail, followDrift } from './drift.ts';
 import type { EventDraft } from './events.ts';
 import { REGIONS_EVERY_MS } from './gates.ts';
 import { healthDetail } from './health.ts';
-import { line } from './ledger-records.ts';
+import { line, type AppRecord } from './ledger-records.ts';
 import type { Passed } from './daemon-policy.ts';
-import type { AppRecord } from './record.ts';
 
 /** When an application is looked at again. */
 export type Requeue =

@@ -14,7 +14,7 @@ import type { Gates } from './gates.ts';
 import type { Intake } from './intake.ts';
 import { type ControllerConfiguration, type ControllerOptions } from './options.ts';
 import type { WorkQueue } from './queue.ts';
-import type { AppRecord } from './record.ts';
+import type { AppRecord } from './ledger-records.ts';
 import type { Slots } from './slots.ts';
 
 /** What the parts of the controller share. */

@@ -17,8 +17,7 @@ import { unusedOf } from '../reconcile/removal-budget.ts';
 import { sharedScope } from '../reconcile/survey.ts';
 import type { Account } from './account.ts';
 import { type Core, passOptions } from './core.ts';
-import { keepFact, keepRecord } from './ledger-records.ts';
-import type { AppRecord } from './record.ts';
+import { keepFact, keepRecord, type AppRecord } from './ledger-records.ts';
 import { keepGone, remainingMs, watch } from './removal-age.ts';
 
 /** How a pass went, before anybody judges it. */

@@ -22,22 +22,18 @@ export interface DeliveryCounts {
 }
 
 /** What a sender has of its process. */
-export interface SenderSurroundings {
+export interface SenderOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
   /** Masks every secret that this process knows. */
   readonly redact: (text: string) => string;
   readonly counts: DeliveryCounts;
-}
-
-/** As `SenderSurroundings`, for whoever has settings with secrets by reference. */
-export interface SenderOptions extends SenderSurroundings {
   /** Follows a reference; `where` it stands, for messages. @throws PortolanError when nothing is there. */
   readonly openSecret: (reference: SecretReference, where: string) => () => Secret;
 }
 
-export interface DeliveryOptions<T> extends SenderSurroundings {
+export interface DeliveryOptions<T> extends Omit<SenderOptions, 'openSecret'> {
   /** What logs and metrics call the receiver. */
   readonly receiver: string;
   /** Items that may wait; the oldest goes when one more comes. */

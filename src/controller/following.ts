@@ -10,8 +10,7 @@ import { type AccountState, createAccount } from './account.ts';
 import { unseen, withSince } from './conditions.ts';
 import { type Core, milestone } from './core.ts';
 import type { Taken } from './intake.ts';
-import { keepFact, restoreFact, restoreRecord, standing } from './ledger-records.ts';
-import { type AppRecord, nothingKept } from './record.ts';
+import { keepFact, restoreFact, restoreRecord, standing, type AppRecord, nothingKept } from './ledger-records.ts';
 import { workOf } from '../reconcile/work.ts';
 
 /** Nothing is written upon a shared reading, so its age only delays when drift is seen. */
@@ -71,8 +70,7 @@ export async function follow(core: Core, taken: Taken | undefined): Promise<void
   for (const [count, id] of changed.entries()) {
     if ((count + 1) % PART === 0) await turn();
     // A commit supersedes whatever went wrong with the one before.
-    queue.forget(id);
-    queue.add(id, 'git');
+    queue.restart(id, 'git');
   }
   if (isNew || changed.length + removed.length > 0) tellAccepted(core, taken, changed, removed);
 }

@@ -8,7 +8,7 @@ import { CircuitBreaker, isPlatformFailure, type PassResult, type RegionKey } fr
 import type { EventDraft, EventLog } from './events.ts';
 import type { ControllerConfiguration } from './options.ts';
 import type { WorkQueue } from './queue.ts';
-import type { AppRecord } from './record.ts';
+import type { AppRecord } from './ledger-records.ts';
 import { createRegions, type Regions, type SeenRegion } from './regions.ts';
 import type { Windows } from '../plan/guard.ts';
 import { type SyncWindow, syncWindows, windowAt } from '../plan/windows.ts';
@@ -93,12 +93,8 @@ export class Gates {
       this.#tell({ type: 'circuit.opened', severity: 'error', message, detail });
     }
     if (change === 'closed') {
-      this.#tell({
-        type: 'circuit.closed',
-        severity: 'info',
-        message: `region ${place.region} of ${place.platform} works again`,
-        detail,
-      });
+      const message = `region ${place.region} of ${place.platform} works again`;
+      this.#tell({ type: 'circuit.closed', severity: 'info', message, detail });
       this.#wake(place, 'circuit', 'its region works again');
     }
     if (!isRegionClosed(outcome)) return null;
@@ -129,13 +125,8 @@ export class Gates {
   #regionChanged({ platform, region, state, message, sinceMs }: SeenRegion): void {
     const detail = { platform, region, sinceMs };
     if (state === 'paused') {
-      this.#tell({
-        type: 'region.paused',
-        severity: 'warning',
-        message: `${message}: nothing is written to it`,
-        detail,
-      });
-      return;
+      const nothing = `${message}: nothing is written to it`;
+      return this.#tell({ type: 'region.paused', severity: 'warning', message: nothing, detail });
     }
     this.#tell({ type: 'region.resumed', severity: 'info', message: `${message} again`, detail });
     this.#wake({ platform, region }, 'region', 'its region is enabled again');

@@ -1,7 +1,7 @@
 import type { HealthThreshold } from '../kinds/application/spec.ts';
 import { durationMsOf } from '../model/duration.ts';
 import type { Json } from '../model/json.ts';
-import type { ComponentMonitor } from '../model/observed.ts';
+import type { ApplicationRecord, ComponentMonitor } from '../model/observed.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { ConditionState } from './conditions.ts';
 import { PortolanError } from '../model/errors.ts';
@@ -10,15 +10,10 @@ import { type MonitoringQuestion, readMonitoring, sourceInWords } from '../platf
 import type { Prepared } from '../reconcile/reconcile.ts';
 import type { Core } from './core.ts';
 import type { Passed } from './daemon-policy.ts';
-import type { AppRecord } from './record.ts';
+import type { AppRecord } from './ledger-records.ts';
 
 /** What the platform itself says of an application. */
-export interface RunningFacts {
-  /** `running`, `part_running`, `closed`; anything else as it came. */
-  readonly status: string;
-  readonly componentCount: number;
-  readonly runningComponentCount: number;
-}
+type RunningFacts = Pick<ApplicationRecord, 'status' | 'componentCount' | 'runningComponentCount'>;
 
 /**
  * Whether an application does what it is there for, by its own status.

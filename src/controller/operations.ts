@@ -1,4 +1,3 @@
-import type { SourceLedger } from '../ledger/source-ledger.ts';
 import { silentHooks } from '../reconcile/apply/world.ts';
 import type { ApplicationSpec } from '../kinds/application/spec.ts';
 import type { LedgerOperation } from '../ledger/ledger.ts';
@@ -10,8 +9,8 @@ import { canonicalUrl } from '../platform/url.ts';
 import { rebindByHand } from '../reconcile/resolution/books-by-hand.ts';
 import { type Core, passOptions, publish, worldOf } from './core.ts';
 import type { ControllerApi } from './api.ts';
-import { keepRecord, line } from './ledger-records.ts';
-import type { AppRecord, Kept } from './record.ts';
+import type { EventDraft } from './events.ts';
+import { keepRecord, line, type AppRecord, type Kept } from './ledger-records.ts';
 import { planFiles, planWorks, type ViewEnvironment } from './views.ts';
 
 /** What surfaces may see and ask. */
@@ -40,66 +39,78 @@ export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
 /** @throws PortolanError `invalid` for an application that the accepted source does not have. */
 function known({ records }: Core, id: ResourceId): AppRecord {
   const record = records.get(id);
-  if (record === undefined) throw unknownApplication(id);
+  if (record === undefined)
+    throw new PortolanError({
+      code: 'controller/unknown-application',
+      disposition: 'invalid',
+      message: `The accepted source has no ${id}. Nothing was done.`,
+      remedy: 'Name one of its applications as Application/name; the list of applications has them all.',
+    });
   return record;
 }
 
 function applicationCommands(core: Core): Pick<ControllerApi, 'suspend' | 'resume' | 'approve'> {
-  const { queue, options, sourceLedger } = core;
+  const { clock } = core.options;
   return {
     async suspend(id, by, reason) {
       const record = known(core, id);
-      const sinceMs = record.kept.suspended?.sinceMs ?? options.clock.now();
-      const change = { suspended: { by, reason, sinceMs }, remindedMs: null };
-      await keepChange(sourceLedger, record, change, line('suspended', { application: id, by, reason }));
-      publish(core, record, record.revision, [
-        {
+      const sinceMs = record.kept.suspended?.sinceMs ?? clock.now();
+      const why = reason === '' ? '' : `: ${reason}`;
+      await decide(core, record, `suspended by ${by}`, {
+        change: { suspended: { by, reason, sinceMs }, remindedMs: null },
+        line: line('suspended', { application: id, by, reason }),
+        event: {
           type: 'application.suspended',
           severity: 'warning',
-          message: `${id} was suspended by ${by}${reason === '' ? '' : `: ${reason}`}; nothing is written for it until it is resumed`,
+          message: `${id} was suspended by ${by}${why}; nothing is written for it until it is resumed`,
           detail: { by, reason },
         },
-      ]);
-      queue.add(id, `suspended by ${by}`);
+      });
     },
     async resume(id, by) {
       const record = known(core, id);
       const { suspended } = record.kept;
       if (suspended === null) return;
-      const change = { suspended: null, remindedMs: null };
-      await keepChange(sourceLedger, record, change, line('resumed', { application: id, by }));
-      const forMs = options.clock.now() - suspended.sinceMs;
-      publish(core, record, record.revision, [
-        { type: 'application.resumed', severity: 'info', message: `${id} was resumed by ${by}`, detail: { by, forMs } },
-      ]);
-      queue.forget(id);
-      queue.add(id, `resumed by ${by}`);
+      const detail = { by, forMs: clock.now() - suspended.sinceMs };
+      await decide(core, record, `resumed by ${by}`, {
+        change: { suspended: null, remindedMs: null },
+        line: line('resumed', { application: id, by }),
+        event: { type: 'application.resumed', severity: 'info', message: `${id} was resumed by ${by}`, detail },
+      });
     },
     async approve(id, digest, by) {
       const record = known(core, id);
       const { approval } = record.status;
       if (approval === null) throw nothingToApprove(id);
       if (approval.digest !== digest) throw otherPlan(id, digest, approval.digest);
-      const codes = approval.refusals.map(({ code }) => code);
-      const change = { approved: { digest, by, atMs: options.clock.now() } };
-      await keepChange(
-        sourceLedger,
-        record,
-        change,
-        line('approved', { application: id, digest, by, refusals: codes }),
-      );
-      publish(core, record, record.revision, [
-        {
-          type: 'approval.given',
-          severity: 'info',
-          message: `${by} approved the plan ${digest.slice(0, 12)} of ${id}`,
-          detail: { by, digest, refusals: codes },
-        },
-      ]);
-      queue.forget(id);
-      queue.add(id, `approved by ${by}`);
+      const detail = { by, digest, refusals: approval.refusals.map(({ code }) => code) };
+      const message = `${by} approved the plan ${digest.slice(0, 12)} of ${id}`;
+      await decide(core, record, `approved by ${by}`, {
+        change: { approved: { digest, by, atMs: clock.now() } },
+        line: line('approved', { application: id, ...detail }),
+        event: { type: 'approval.given', severity: 'info', message, detail },
+      });
     },
   };
+}
+
+interface Decision {
+  readonly change: Partial<Kept>;
+  /** For the history. */
+  readonly line: LedgerOperation;
+  readonly event: EventDraft;
+}
+
+/** What a person decides is in force once it is written down: whoever is told that it failed has decided nothing. */
+async function decide(core: Core, record: AppRecord, because: string, decision: Decision): Promise<void> {
+  const { change } = decision;
+  const next = { ...record, kept: { ...record.kept, ...change } };
+  await keepRecord(core.sourceLedger, next, [decision.line]);
+  record.written = next.written;
+  // A pass may have changed the rest meanwhile.
+  record.kept = { ...record.kept, ...change };
+  publish(core, record, record.revision, [decision.event]);
+  core.queue.restart(record.id, because);
 }
 
 function platformCommands(core: Core): Pick<ControllerApi, 'sync' | 'rebind'> {
@@ -109,10 +120,7 @@ function platformCommands(core: Core): Pick<ControllerApi, 'sync' | 'rebind'> {
       // Whoever asks for a look wants to see what is there now, and not what was a moment ago.
       core.shared?.forget();
       const asked = id === 'all' ? [...records.values()] : [known(core, id)];
-      for (const record of asked) {
-        queue.forget(record.id);
-        queue.add(record.id, `asked for by ${by}`);
-      }
+      for (const record of asked) queue.restart(record.id, `asked for by ${by}`);
       core.retrySource();
     },
     async rebind(platform, by, reason) {
@@ -124,8 +132,7 @@ function platformCommands(core: Core): Pick<ControllerApi, 'sync' | 'rebind'> {
       core.shared?.forget();
       for (const record of records.values()) {
         if (record.work.application.spec.platform !== platform) continue;
-        queue.forget(record.id);
-        queue.add(record.id, `rebound by ${by}`);
+        queue.restart(record.id, `rebound by ${by}`);
       }
       return { url, before: former?.url ?? null };
     },
@@ -165,20 +172,6 @@ function ledgerViews(core: Core): Pick<ControllerApi, 'history' | 'objects' | 'i
       return scope === null ? [] : sourceLedger.ledger.intents({ scope, states: ['open', 'unknown'] });
     },
   };
-}
-
-/** What a person decides is in force once it is written down: whoever is told that it failed has decided nothing. */
-async function keepChange(
-  sourceLedger: SourceLedger,
-  record: AppRecord,
-  change: Partial<Kept>,
-  told: LedgerOperation,
-): Promise<void> {
-  const next = { ...record, kept: { ...record.kept, ...change } };
-  await keepRecord(sourceLedger, next, [told]);
-  record.written = next.written;
-  // A pass may have changed the rest meanwhile.
-  record.kept = { ...record.kept, ...change };
 }
 
 function viewsOf(core: Core): ViewEnvironment {
@@ -244,15 +237,6 @@ function statusOf({ options, intake, records, queue, stop, gates }: Core, starte
 
 function byId(left: ApplicationStatus, right: ApplicationStatus): number {
   return left.id < right.id ? -1 : left.id > right.id ? 1 : 0;
-}
-
-function unknownApplication(id: ResourceId): PortolanError {
-  return new PortolanError({
-    code: 'controller/unknown-application',
-    disposition: 'invalid',
-    message: `The accepted source has no ${id}. Nothing was done.`,
-    remedy: 'Name one of its applications as Application/name; the list of applications has them all.',
-  });
 }
 
 function nothingToApprove(id: ResourceId): PortolanError {

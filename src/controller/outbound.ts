@@ -5,7 +5,8 @@ import { isForbiddenHost } from '../configuration/forbidden-hosts.ts';
 import { PortolanError } from '../model/errors.ts';
 import { Secret } from '../model/secret.ts';
 import { after, type Clock } from '../runtime/clock.ts';
-import { lookupAllowed } from './resolve-receiver.ts';
+import { lookup, type LookupAddress } from 'node:dns';
+import type { LookupFunction } from 'node:net';
 
 /** Something to tell a receiver of notifications or a collector of traces. */
 export interface OutboundMessage {
@@ -75,7 +76,13 @@ export function createOutbound(clock: Clock) {
       if (signal.aborted) throw new OutboundError('ABORTED', 'ended before there was an answer');
       if (late.signal.aborted) throw new OutboundError('TIMEOUT', `no whole answer within ${timeoutMs} ms`);
       const code = codeOf(error);
-      if (code === 'EFORBIDDEN') throw forbiddenAddress();
+      if (code === 'EFORBIDDEN')
+        throw new PortolanError({
+          code: 'outbound/forbidden-address',
+          disposition: 'invalid',
+          message: 'the name of the receiver resolves to a link-local or metadata address; nothing was sent',
+          remedy: 'Correct the name in the configuration, or what the name server says of it.',
+        });
       throw new OutboundError(code, `no answer: ${code}`);
     } finally {
       finished.abort();
@@ -149,15 +156,6 @@ function wireAddress(address: string | Secret): URL {
   });
 }
 
-function forbiddenAddress(): PortolanError {
-  return new PortolanError({
-    code: 'outbound/forbidden-address',
-    disposition: 'invalid',
-    message: 'the name of the receiver resolves to a link-local or metadata address; nothing was sent',
-    remedy: 'Correct the name in the configuration, or what the name server says of it.',
-  });
-}
-
 const HEADER_VALUE = /^[\u0020-\u007e]+$/;
 
 function wireHeaders({ headers, body, signature }: OutboundMessage): Record<string, string> {
@@ -201,3 +199,20 @@ function codeOf(error: unknown): string {
   }
   return code;
 }
+
+/** Resolves a name as usual, and fails with `EFORBIDDEN` where any of its addresses is forbidden: the socket gets no other. */
+export const lookupAllowed: LookupFunction = (name, options, answer) => {
+  lookup(name, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
+    if (error !== null) {
+      answer(error, '', 4);
+      return;
+    }
+    const [first] = addresses;
+    if (first === undefined || addresses.some(({ address }) => isForbiddenHost(address))) {
+      answer(Object.assign(new Error('a forbidden address'), { code: 'EFORBIDDEN' }), '', 4);
+      return;
+    }
+    if (options.all === true) answer(null, addresses);
+    else answer(null, first.address, first.family);
+  });
+};

@@ -4,16 +4,13 @@ import type { Resource } from '../model/resource.ts';
 import { scopeMatches } from '../plan/guard.ts';
 import type { PlatformClient } from '../platform/client.ts';
 
-/** What one plan of the API may ask of platforms. */
-export interface PlanAllowance {
-  /** Aborted when the plan is ended: by who asked for it, or because it asked for too much. */
-  readonly signal: AbortSignal;
-  /** The client of a platform whose reads count, and which reads nothing more once the plan is ended. */
-  client(platform: PlatformClient): PlatformClient;
-}
+export type PlanAllowance = ReturnType<typeof createAllowance>;
 
-/** @param maxRequests `spec.server.planRequests` of Settings. @param asked the signal of who asked for the plan. */
-export function createAllowance(maxRequests: number, asked: AbortSignal): PlanAllowance {
+/**
+ * What one plan of the API may ask of platforms.
+ * @param maxRequests `spec.server.planRequests` of Settings. @param asked the signal of who asked for the plan.
+ */
+export function createAllowance(maxRequests: number, asked: AbortSignal) {
   const exceeded = new AbortController();
   const signal = AbortSignal.any([asked, exceeded.signal]);
   let requests = 0;
@@ -24,7 +21,12 @@ export function createAllowance(maxRequests: number, asked: AbortSignal): PlanAl
     exceeded.abort(tooManyRequests(maxRequests));
     signal.throwIfAborted();
   };
-  return { signal, client: (platform) => platform.withPermit(permit) };
+  return {
+    /** Aborted when the plan is ended: by who asked for it, or because it asked for too much. */
+    signal,
+    /** The client of a platform whose reads count, and which reads nothing more once the plan is ended. */
+    client: (platform: PlatformClient): PlatformClient => platform.withPermit(permit),
+  };
 }
 
 /**

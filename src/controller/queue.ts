@@ -3,7 +3,6 @@ import type { EpochMs, MonotonicMs } from '../model/time.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
 import type { ControllerObserver } from './api.ts';
-import { keyBackoffMs } from './backoff.ts';
 import { Heap, type HeapItem } from './heap.ts';
 
 /**
@@ -109,6 +108,12 @@ export class WorkQueue {
     this.#options.observer.retried(key);
     this.#want(key, this.#clock.monotonic() + delayMs, because, lane);
     return delayMs;
+  }
+
+  /** As `add`, and its backoff starts anew: whatever went wrong before says nothing of this. */
+  restart(key: ResourceId, because: string): void {
+    this.forget(key);
+    this.add(key, because);
   }
 
   /** It went well: its backoff starts anew. */
@@ -286,4 +291,20 @@ function merge(slot: Slot, dueMs: MonotonicMs, because: string, lane: Lane): voi
 
 function reasonsOf({ reasons, dropped }: Slot): readonly string[] {
   return dropped === 0 ? reasons : [...reasons, `… and ${dropped} more`];
+}
+
+const DELAY_MS_FIRST = 5;
+const DELAY_MS_MAX = 1_000_000;
+
+/**
+ * How long a key waits after its `failures`-th failure in a row. The ceiling doubles from 10 ms to 1000 s, and the delay
+ * lies in its upper half: 5 … 10 ms at first, 500 … 1000 s in the end, so that what failed together is not tried together.
+ * @param failures counts from 1.
+ * @returns milliseconds in [5, 1 000 000).
+ * @throws RangeError when `failures` < 1: the caller's count is wrong, and waiting next to nothing would hide it.
+ */
+export function keyBackoffMs(failures: number, random: Random): number {
+  if (!(failures >= 1)) throw new RangeError(`failures count from 1, got ${failures}`);
+  const ceilingMs = Math.min(DELAY_MS_MAX, DELAY_MS_FIRST * 2 ** failures);
+  return (ceilingMs / 2) * (1 + random.next());
 }

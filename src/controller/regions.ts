@@ -5,21 +5,11 @@ import { REGION_ENABLED, regionState } from '../plan/guard.ts';
 import type { PlatformClient } from '../platform/client.ts';
 import type { Clock } from '../runtime/clock.ts';
 
-/**
- * Which regions take changes. A region whose status is not enabled is paused, and resumes by itself when a later listing
- * says so: the listing of a platform is read when somebody asks and the last one is older than the interval, once for
- * all who ask meanwhile. Nothing runs in between.
- */
-export interface Regions {
-  /** Never rejects for what the platform does. */
-  look(client: RegionClient, team: string, region: string): Promise<RegionLook>;
-  /** Every region that was asked for, as it was last seen. */
-  seen(): readonly SeenRegion[];
-}
+export type Regions = ReturnType<typeof createRegions>;
 
 type RegionClient = Pick<PlatformClient, 'name' | 'regions'>;
 
-export type RegionLook =
+type RegionLook =
   | { readonly type: 'open' }
   | {
       readonly type: 'paused';
@@ -39,14 +29,6 @@ export interface SeenRegion {
   /** `region x is under maintenance`. */
   readonly message: string;
   readonly sinceMs: EpochMs;
-}
-
-export interface RegionsOptions {
-  readonly clock: Clock;
-  /** A listing is good for so long. */
-  readonly intervalMs: number;
-  /** A region that was asked for was paused or resumed, or was found paused at first sight. Must not throw. */
-  readonly onChange?: (region: SeenRegion) => void;
 }
 
 /** A listing that failed is not asked for again sooner, however many ask. */
@@ -94,7 +76,19 @@ function createListings(clock: Clock, intervalMs: number): (client: RegionClient
   };
 }
 
-export function createRegions({ clock, intervalMs, onChange }: RegionsOptions): Regions {
+/**
+ * Which regions take changes. A region whose status is not enabled is paused, and resumes by itself when a later listing
+ * says so: the listing of a platform is read when somebody asks and the last one is older than the interval, once for
+ * all who ask meanwhile. Nothing runs in between.
+ */
+export function createRegions(options: {
+  readonly clock: Clock;
+  /** A listing is good for so long. */
+  readonly intervalMs: number;
+  /** A region that was asked for was paused or resumed, or was found paused at first sight. Must not throw. */
+  readonly onChange?: (region: SeenRegion) => void;
+}) {
+  const { clock, intervalMs, onChange } = options;
   const listingOf = createListings(clock, intervalMs);
   const seen = new Map<string, SeenRegion>();
 
@@ -116,7 +110,8 @@ export function createRegions({ clock, intervalMs, onChange }: RegionsOptions): 
   }
 
   return {
-    look: async (client, team, region) => {
+    /** Never rejects for what the platform does. */
+    look: async (client: RegionClient, team: string, region: string): Promise<RegionLook> => {
       const { regions, error, readMs, goodForMs } = await listingOf(client, team);
       const lookAgainMs = clock.now() + Math.max(0, readMs + goodForMs - clock.monotonic());
       if (regions === undefined) {
@@ -128,7 +123,8 @@ export function createRegions({ clock, intervalMs, onChange }: RegionsOptions): 
       const { sinceMs } = note(client.name, region, state);
       return state === undefined ? { type: 'open' } : { type: 'paused', state, sinceMs, lookAgainMs };
     },
-    seen: () => [...seen.values()],
+    /** Every region that was asked for, as it was last seen. */
+    seen: (): readonly SeenRegion[] => [...seen.values()],
   };
 }
 

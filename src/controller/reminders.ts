@@ -3,7 +3,7 @@ import type { ResourceId } from '../model/ids.ts';
 import type { EpochMs } from '../model/time.ts';
 import { modeOf } from './conditions.ts';
 import type { EventDraft } from './events.ts';
-import type { AppRecord } from './record.ts';
+import type { AppRecord } from './ledger-records.ts';
 
 /**
  * Keeps count of what is suspended in an application, by an operator or by annotation, and since when; after a time, and

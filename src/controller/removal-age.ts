@@ -1,6 +1,6 @@
 import type { Action } from '../model/plan.ts';
 import type { MonotonicMs } from '../model/time.ts';
-import type { AppRecord } from './record.ts';
+import type { AppRecord } from './ledger-records.ts';
 
 /** So often what was watched is written down: after a crash, no more than this is waited for again. */
 export const AGE_EVERY_MS = 60_000;

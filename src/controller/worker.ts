@@ -15,8 +15,7 @@ import { type Core, expected, milestone, publish, resyncMs, worldOf } from './co
 import { followDrift } from './drift.ts';
 import type { EventDraft } from './events.ts';
 import { healthAfter } from './health.ts';
-import { keepRecord, line } from './ledger-records.ts';
-import type { AppRecord } from './record.ts';
+import { keepRecord, line, type AppRecord } from './ledger-records.ts';
 import { remindOfSuspended } from './reminders.ts';
 import type { Waiting } from './slots.ts';
 import { applyFinished, applyStarted, eventsOf } from './tell.ts';
@@ -215,8 +214,7 @@ function again(core: Core, record: AppRecord, next: Requeue): void {
       queue.addRateLimited(record.id, 'it failed');
       return;
     case 'now':
-      queue.forget(record.id);
-      queue.add(record.id, next.because);
+      queue.restart(record.id, next.because);
       return;
     case 'at':
       queue.forget(record.id);

@@ -9,7 +9,6 @@ import fastify, {
 import type { Role } from '../configuration/settings/server-spec.ts';
 import { after } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
-import { covers, roleFor } from './access.ts';
 import { following } from './following.ts';
 import { isOurHost } from './hosts.ts';
 import type { ServerLimits } from './limits.ts';
@@ -18,7 +17,7 @@ import type { Pace, RunPiece } from './pace.ts';
 import * as refusals from './refusals.ts';
 import type { Call, Desk, Reply, Route } from './route.ts';
 import { jsonPieces } from './serialize.ts';
-import type { Caller } from './tokens.ts';
+import { type Caller, covers, roleFor } from './tokens.ts';
 import type { Unsent } from './unsent.ts';
 
 /** What may change while the server runs: a reload puts another in its place. */

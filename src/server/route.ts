@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { ControllerApi } from '../controller/api.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Clock } from '../runtime/clock.ts';
-import type { Access } from './access.ts';
+import type { Access } from './tokens.ts';
 import type { Health } from './health.ts';
 import type { RunPiece } from './pace.ts';
 import type { PlanGate } from './plan-gate.ts';

@@ -143,22 +143,19 @@ function openGate(settings: ServerSettings, openSecret: OpenSecret): Gate {
 /** What is reachable from elsewhere must be closed, and should be private. */
 function checkExposure({ host }: Address, { listen, tls, tokens }: ServerSettings, log: Log): void {
   if (tokens.length === 0) {
-    if (!isLoopback(host) && tls === undefined) throw openToAll(listen);
+    if (!isLoopback(host) && tls === undefined)
+      throw new PortolanError({
+        code: 'server/open-to-the-network',
+        disposition: 'invalid',
+        message: `spec.server.listen of Settings is ${listen}, which other machines reach, and there is neither a token nor TLS. The server was not started.`,
+        remedy: 'Add spec.server.tokens (and spec.server.tls, or a proxy with TLS), or listen on 127.0.0.1.',
+      });
     log.warn('server: no token is configured, so nothing but /healthz and /readyz answers (spec.server.tokens)');
   } else if (!isLoopback(host) && tls === undefined) {
     log.warn('server: plain HTTP on the network: tokens can be read on the way, unless a proxy before it has TLS', {
       listen,
     });
   }
-}
-
-function openToAll(listen: string): PortolanError {
-  return new PortolanError({
-    code: 'server/open-to-the-network',
-    disposition: 'invalid',
-    message: `spec.server.listen of Settings is ${listen}, which other machines reach, and there is neither a token nor TLS. The server was not started.`,
-    remedy: 'Add spec.server.tokens (and spec.server.tls, or a proxy with TLS), or listen on 127.0.0.1.',
-  });
 }
 
 function readTls({ tls }: ServerSettings): { readonly cert: string; readonly key: string } | undefined {

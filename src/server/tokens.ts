@@ -1,5 +1,5 @@
 import type { SecretReference } from '../configuration/platform/spec.ts';
-import type { Role, ServerToken } from '../configuration/settings/server-spec.ts';
+import { type Role, type ServerToken, ROLES } from '../configuration/settings/server-spec.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { Secret } from '../model/secret.ts';
 import { isSecret, secretLength } from './secrets.ts';
@@ -51,4 +51,20 @@ export function openedSecret(reference: SecretReference, where: string, openSecr
     message: `${where}: the secret in the ${secret.origin} has fewer than ${LENGTH_MIN} characters and could be guessed. The server was not started with it.`,
     remedy: 'Make a new one (openssl rand -hex 32) and put it there.',
   });
+}
+
+/**
+ * Who may use a route: a role and those above it; `anyone` without a token; `metrics` a viewer, or anyone where the
+ * operator says so; `signature` whoever signed the body, which the route itself checks.
+ */
+export type Access = Role | 'anyone' | 'metrics' | 'signature';
+
+/** The role that a route wants; undefined: none. */
+export function roleFor(access: Access, metricsArePublic: boolean): Role | undefined {
+  if (access === 'metrics') return metricsArePublic ? undefined : 'viewer';
+  return access === 'anyone' || access === 'signature' ? undefined : access;
+}
+
+export function covers(role: Role, wanted: Role): boolean {
+  return ROLES.indexOf(role) >= ROLES.indexOf(wanted);
 }

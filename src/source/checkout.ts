@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs';
 import { lstat, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { PortolanError } from '../model/errors.ts';
@@ -10,7 +11,7 @@ export interface PathInCommit {
   readonly within: string;
 }
 
-export interface LocatedPaths {
+interface LocatedPaths {
   /** Real path of the one checkout, worktree or bare repository that all paths belong to. */
   readonly root: string;
   readonly paths: readonly PathInCommit[];
@@ -43,12 +44,9 @@ export async function locatePaths(named: readonly string[]): Promise<LocatedPath
 
 /** Where a file of the disk would be in the commit; undefined when it lies elsewhere, or its folder is not there. */
 export async function placeInCheckout(root: string, file: string): Promise<string | undefined> {
-  let folder: string;
-  try {
-    folder = await realpath(dirname(resolve(file)));
-  } catch {
-    return undefined; // Whoever needs the file says better what is wrong with it.
-  }
+  // Whoever needs the file says better what is wrong with it.
+  const folder = await realpath(dirname(resolve(file))).catch(() => undefined);
+  if (folder === undefined) return undefined;
   return isWithin(root, folder) ? posix(relative(root, join(folder, basename(file)))) : undefined;
 }
 
@@ -90,35 +88,24 @@ async function refuseLinkOut(path: string, outer: string, top: string, link: str
 }
 
 async function isBare(folder: string): Promise<boolean> {
-  for (const [name, isFolder] of [
-    ['HEAD', false],
-    ['objects', true],
-    ['refs', true],
-  ] as const) {
-    try {
-      if ((await stat(join(folder, name))).isDirectory() !== isFolder) return false;
-    } catch {
-      return false;
-    }
-  }
-  return true;
+  const [head, objects, refs] = await Promise.all(
+    ['HEAD', 'objects', 'refs'].map((name) => stat(join(folder, name)).catch(() => undefined)),
+  );
+  return head?.isDirectory() === false && objects?.isDirectory() === true && refs?.isDirectory() === true;
 }
 
-async function isThere(path: string): Promise<boolean> {
-  try {
-    await lstat(path);
-    return true;
-  } catch {
-    return false; // Whatever the reason, git could not use it either.
-  }
+/** Whether there is anything, be it a link that leads nowhere. Whatever the reason, git could not use it either. */
+export async function isThere(path: string): Promise<boolean> {
+  return (await linkStatus(path)) !== undefined;
 }
 
+/** A path that is not on the disk may be in the commit alone. */
 async function isLink(path: string): Promise<boolean> {
-  try {
-    return (await lstat(path)).isSymbolicLink();
-  } catch {
-    return false; // It may be in the commit alone.
-  }
+  return (await linkStatus(path))?.isSymbolicLink() === true;
+}
+
+function linkStatus(path: string): Promise<Stats | undefined> {
+  return lstat(path).catch(() => undefined);
 }
 
 function isWithin(folder: string, path: string): boolean {

@@ -61,7 +61,7 @@ export async function readCommit(reading: CommitReading): Promise<ReadCommit> {
   const none = { files: [], object, memory: reading.known ?? { exclude, folders: NO_FOLDERS }, blobsRead: 0 };
   const [first] = listing.candidates;
   if (listing.isTooMany) return { ...none, problems: [tooMany(listing.files, first)] };
-  const contents = new Contents(git, objects);
+  const contents = new Blobs(git, objects);
   const total = listing.bytes + (await contents.sizes(listing.candidates, known));
   if (total > limits.sizeMib * MIB) return { ...none, problems: [tooMuch(total, limits.sizeMib, first)] };
   await contents.read();
@@ -113,7 +113,7 @@ function together(
 }
 
 /** Contents of the files that another commit did not have where they are. */
-class Contents {
+class Blobs {
   asked = 0;
   readonly #git: Git;
   readonly #objects: ObjectReader;

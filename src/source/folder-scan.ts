@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import type { SourceLimits } from '../configuration/settings/source-spec.ts';
 import { compareText } from '../manifest/fault.ts';
-import { type Entry, type ManifestFileSystem, nodeFileSystem, readSources } from '../manifest/read.ts';
+import { type ManifestFileSystem, nodeFileSystem, readSources } from '../manifest/read.ts';
 import type { SourceFile } from '../manifest/text.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
@@ -47,30 +47,39 @@ export async function settledFolder(
 /** The `stats` of a scan, without opening a file. */
 export async function folderStats({ paths, exclude }: FolderPlace): Promise<string> {
   const seen: string[] = [];
-  await readSources(paths, glancing(seen), { exclude });
-  return sha256(seen.join('\n'));
+  await readSources(paths, noting(seen, false), { exclude });
+  return hash('sha256', seen.join('\n'));
 }
 
 async function scan({ paths, exclude }: FolderPlace, { sizeMib }: Pick<SourceLimits, 'sizeMib'>): Promise<Scan> {
   const seen: string[] = [];
-  const found = await readSources(paths, recording(seen), { exclude, sizeMib });
+  const found = await readSources(paths, noting(seen, true), { exclude, sizeMib });
   if (isNothingThere(found.problems, paths)) throw notThere(paths.join(', '));
-  const files = found.files.map((file) => ({ ...file, contentId: `sha256:${sha256(file.content)}` }));
+  const files = found.files.map((file) => ({ ...file, contentId: `sha256:${hash('sha256', file.content)}` }));
   const lines = [
     ...files.map(({ path, contentId }) => `${path}\0${contentId}`),
     ...found.problems.map(({ position, code, message }) => `${position.file}\0${code}\0${message}`),
   ].sort(compareText);
-  return { stats: sha256(seen.join('\n')), files, problems: found.problems, digest: sha256(lines.join('\n')) };
+  return {
+    stats: hash('sha256', seen.join('\n')),
+    files,
+    problems: found.problems,
+    digest: hash('sha256', lines.join('\n')),
+  };
 }
 
-/** The real files, noting what was met. */
-function recording(seen: string[]): ManifestFileSystem {
-  const fs = realFiles();
+/** The real files, noting what was met. @param isOpened false: no file is opened, and the same is noted. */
+function noting(seen: string[], isOpened: boolean): ManifestFileSystem {
+  const fs = nodeFileSystem(async function* () {});
   return {
     ...fs,
-    list: (folder) => listing(fs, folder, seen),
+    async list(folder) {
+      const entries = await fs.list(folder);
+      seen.push(`${folder}/ ${entries.length}`);
+      return entries;
+    },
     async read(path, bytesMax) {
-      const content = await fs.read(path, bytesMax);
+      const content = isOpened ? await fs.read(path, bytesMax) : new Uint8Array();
       // Afterwards: what is written meanwhile then shows in the other scan, by its time or by its content.
       seen.push(lineOf(path, await lstat(path, { bigint: true })));
       return content;
@@ -78,35 +87,8 @@ function recording(seen: string[]): ManifestFileSystem {
   };
 }
 
-/** Notes the same as `recording`, and opens nothing. */
-function glancing(seen: string[]): ManifestFileSystem {
-  const fs = realFiles();
-  return {
-    ...fs,
-    list: (folder) => listing(fs, folder, seen),
-    async read(path) {
-      seen.push(lineOf(path, await lstat(path, { bigint: true })));
-      return new Uint8Array();
-    },
-  };
-}
-
-function realFiles(): ManifestFileSystem {
-  return nodeFileSystem(async function* () {});
-}
-
-async function listing(fs: ManifestFileSystem, folder: string, seen: string[]): Promise<readonly Entry[]> {
-  const entries = await fs.list(folder);
-  seen.push(`${folder}/ ${entries.length}`);
-  return entries;
-}
-
 function lineOf(path: string, { dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return `${path} ${dev} ${ino} ${size} ${mtimeNs} ${ctimeNs}`;
-}
-
-function sha256(content: string | Uint8Array): string {
-  return createHash('sha256').update(content).digest('hex');
 }
 
 /** A folder that is away altogether is no source that names nothing. */

@@ -5,7 +5,7 @@ import type { SecretReference } from '../configuration/platform/spec.ts';
 import type { SourceCredentials } from '../configuration/settings/source-spec.ts';
 import { PortolanError } from '../model/errors.ts';
 import { type Secret, SECRET_MASK } from '../model/secret.ts';
-import type { Clock } from '../runtime/clock.ts';
+import { after, type Clock } from '../runtime/clock.ts';
 
 export interface TransportOptions {
   readonly url: string;
@@ -126,10 +126,7 @@ export class GitTransport {
       const interrupt = (): void => kill('interrupted');
       const done = new AbortController();
       signal.addEventListener('abort', interrupt, { once: true });
-      clock.sleep(timeLimitMs, done.signal).then(
-        () => kill('too-slow'),
-        () => {},
-      );
+      after(clock, timeLimitMs, done.signal, () => kill('too-slow'));
       child.stdout.on('data', (chunk: Buffer) => {
         if (stdout.length < TEXT_MAX) stdout += chunk.toString('utf8');
       });

@@ -1,7 +1,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { delimiter, dirname, isAbsolute } from 'node:path';
 import { PortolanError } from '../model/errors.ts';
-import type { Clock } from '../runtime/clock.ts';
+import { after, type Clock } from '../runtime/clock.ts';
 
 /** What git is run with. */
 export interface GitSurroundings {
@@ -28,16 +28,7 @@ export interface GitExtras {
 }
 
 /** A git that was started and talks until it is ended. */
-export interface GitConversation {
-  say(text: string): void;
-  /** What it says; ends when it ends. */
-  readonly heard: AsyncIterator<Buffer>;
-  /** Its complaints so far, or why it could not be started. */
-  complaints(): string;
-  end(): void;
-  /** Settles when the process is gone. */
-  readonly ended: Promise<void>;
-}
+export type GitConversation = ReturnType<Git['start']>;
 
 /** How long one command, or one batch of blobs, may take. */
 export const GIT_TIME_LIMIT_MS = 60_000;
@@ -72,7 +63,7 @@ export class Git {
     const late = new AbortController();
     const done = new AbortController();
     const either = AbortSignal.any([signal, late.signal]);
-    this.after(GIT_TIME_LIMIT_MS, done.signal, () => late.abort());
+    this.limitTime(done.signal, () => late.abort());
     return new Promise<GitAnswer>((resolve, reject) => {
       const child = execFile(
         'git',
@@ -101,7 +92,7 @@ export class Git {
   }
 
   /** Starts a command that is talked to; one that cannot be started ends at once. */
-  start(args: readonly string[]): GitConversation {
+  start(args: readonly string[]) {
     const child = spawn('git', [...this.#before(), ...args], {
       env: this.#environment(),
       stdio: 'pipe',
@@ -124,17 +115,20 @@ export class Git {
     // What it can no longer be told shows as an answer that does not come.
     child.stdin.on('error', () => {});
     return {
-      say: (text) => void child.stdin.write(text),
+      say: (text: string): void => void child.stdin.write(text),
+      /** What it says; ends when it ends. */
       heard: child.stdout[Symbol.asyncIterator]() as AsyncIterator<Buffer>,
-      complaints: () => complaints.trim(),
-      end: () => void child.kill('SIGKILL'),
+      /** Its complaints so far, or why it could not be started. */
+      complaints: (): string => complaints.trim(),
+      end: (): void => void child.kill('SIGKILL'),
+      /** Settles when the process is gone. */
       ended,
     };
   }
 
-  /** Calls `then` once that time has passed, unless `unless` is aborted before. */
-  after(ms: number, unless: AbortSignal, then: () => void): void {
-    this.#around.clock.sleep(ms, unless).then(then, () => {});
+  /** Calls `late` when one answer takes longer than it may, unless `done` is aborted before. */
+  limitTime(done: AbortSignal, late: () => void): void {
+    after(this.#around.clock, GIT_TIME_LIMIT_MS, done, late);
   }
 
   isInterrupted(): boolean {

@@ -23,7 +23,7 @@ export interface SourceReader {
   close(): Promise<void>;
 }
 
-export interface LevelFeedOptions {
+interface LevelFeedOptions {
   readonly reader: SourceReader;
   readonly watch: Watch;
   readonly intervalMs: number;
@@ -178,7 +178,7 @@ function isNews(state: SourceState, told: SourceState | undefined): boolean {
 }
 
 /** What the system says of files and processes, as something that a person can act on. */
-export function asSourceError(error: unknown, location: string): PortolanError {
+function asSourceError(error: unknown, location: string): PortolanError {
   if (error instanceof PortolanError) return error;
   const reason = safeLine(error instanceof Error ? error.message : String(error));
   return new PortolanError({

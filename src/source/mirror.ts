@@ -1,8 +1,9 @@
-import { createHash } from 'node:crypto';
-import { access, mkdir, readdir, rm } from 'node:fs/promises';
+import { hash } from 'node:crypto';
+import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { PortolanError } from '../model/errors.ts';
 import { safeLine } from '../model/text.ts';
+import { isThere } from './checkout.ts';
 import { GitTransport, KEY_FOLDER, type TransportAnswer, type TransportOptions } from './git-transport.ts';
 
 export interface MirrorOptions extends TransportOptions {
@@ -45,7 +46,13 @@ export class Mirror {
   /** @throws PortolanError `invalid` for a ref that no remote can have, or a secret that is not there. */
   constructor(options: MirrorOptions) {
     const { url, ref, cacheFolder } = options;
-    if (!REF.test(ref)) throw badRef(ref);
+    if (!REF.test(ref))
+      throw new PortolanError({
+        code: 'source/bad-revision',
+        disposition: 'invalid',
+        message: `"${safeLine(ref)}" cannot be a ref of a remote repository. Nothing was fetched.`,
+        remedy: 'Name a branch, a tag or a whole commit id; steps back such as HEAD~1 are for local checkouts.',
+      });
     this.#options = options;
     this.#transport = new GitTransport(options);
     // Git changes to it, and then a relative path to a key in it would lead nowhere.
@@ -133,43 +140,40 @@ export class Mirror {
     const { url } = this.#options;
     const words = safeLine(stderr.replaceAll('\n', ' ').slice(0, 500)).trim();
     const said = words === '' ? '' : ` Git says: ${words}`;
-    const error = (code: string, message: string, remedy: string): PortolanError =>
-      new PortolanError({
-        code,
-        disposition: 'give-up',
-        message: `${message} What was read before stands.${said}`,
-        remedy,
-      });
-    const cannot = `Git cannot ${what} of ${url}`;
-    if (end === 'interrupted')
-      return error('source/interrupted', `${cannot}: it was broken off.`, 'Nothing: the daemon is ending.');
-    if (end === 'too-slow')
-      return error(
-        'source/remote-slow',
-        `${cannot} in time, and was ended.`,
-        'Look whether the server answers; it is tried again by itself.',
-      );
-    if (end === 'not-started')
-      return error(
-        'source/no-git',
-        `${cannot}: the program git could not be started.`,
-        'Install git, and ssh for ssh:// addresses.',
-      );
-    const [, code, explained, remedy] = COMPLAINTS.find(([pattern]) => pattern.test(stderr)) ?? OTHER;
-    return error(code, `${cannot}: ${explained}.`, remedy);
+    const [, ...complaint] = COMPLAINTS.find(([pattern]) => pattern.test(stderr)) ?? [/./, ...OTHER];
+    const [code, explained, remedy] = end === 'exited' ? complaint : ENDS[end];
+    return new PortolanError({
+      code,
+      disposition: 'give-up',
+      message: `Git cannot ${what} of ${url}: ${explained}. What was read before stands.${said}`,
+      remedy,
+    });
   }
 }
 
-type Complaint = readonly [pattern: RegExp, code: string, explained: string, remedy: string];
+type Complaint = readonly [code: string, explained: string, remedy: string];
+
+const ENDS: Readonly<Record<Exclude<TransportAnswer['end'], 'exited'>, Complaint>> = {
+  interrupted: ['source/interrupted', 'it was broken off', 'Nothing: the daemon is ending.'],
+  'too-slow': [
+    'source/remote-slow',
+    'it took too long, and was ended',
+    'Look whether the server answers; it is tried again by itself.',
+  ],
+  'not-started': [
+    'source/no-git',
+    'the program git could not be started',
+    'Install git, and ssh for ssh:// addresses.',
+  ],
+};
 
 const OTHER: Complaint = [
-  /./,
   'source/remote-failed',
   'it cannot be reached, or does not answer as git does',
   'Look whether the address is right and the server answers; it is tried again by itself.',
 ];
 
-const COMPLAINTS: readonly Complaint[] = [
+const COMPLAINTS: readonly (readonly [pattern: RegExp, ...Complaint])[] = [
   [
     /Host key verification failed|REMOTE HOST IDENTIFICATION HAS CHANGED/,
     'source/remote-host-key',
@@ -216,15 +220,6 @@ export function isDamage(error: unknown): boolean {
   );
 }
 
-function badRef(ref: string): PortolanError {
-  return new PortolanError({
-    code: 'source/bad-revision',
-    disposition: 'invalid',
-    message: `"${safeLine(ref)}" cannot be a ref of a remote repository. Nothing was fetched.`,
-    remedy: 'Name a branch, a tag or a whole commit id; steps back such as HEAD~1 are for local checkouts.',
-  });
-}
-
 function noSuchRef(url: string, ref: string): PortolanError {
   return new PortolanError({
     code: 'source/unknown-revision',
@@ -244,14 +239,5 @@ function twoRefs(url: string, ref: string): PortolanError {
 }
 
 function shortHash(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 16);
-}
-
-async function isThere(path: string): Promise<boolean> {
-  try {
-    await access(path);
-    return true;
-  } catch {
-    return false;
-  }
+  return hash('sha256', text).slice(0, 16);
 }

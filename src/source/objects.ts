@@ -1,14 +1,6 @@
 import { createHash } from 'node:crypto';
 import PQueue from 'p-queue';
-import {
-  GIT_TIME_LIMIT_MS,
-  type Git,
-  type GitConversation,
-  gitFailed,
-  incompleteClone,
-  interrupted,
-  tooSlow,
-} from './git.ts';
+import { type Git, type GitConversation, gitFailed, incompleteClone, interrupted, tooSlow } from './git.ts';
 
 export type ObjectType = 'blob' | 'tree' | 'commit' | 'tag';
 
@@ -82,7 +74,7 @@ export class ObjectReader {
     const { git, heard } = this.#talk;
     const done = new AbortController();
     let isLate = false;
-    this.#git.after(GIT_TIME_LIMIT_MS, done.signal, () => {
+    this.#git.limitTime(done.signal, () => {
       isLate = true;
       git.end();
     });

@@ -42,79 +42,43 @@ export interface SourceFeedOptions {
  * @throws PortolanError `invalid` when nothing is named, or what is named cannot be watched.
  */
 export function openSourceFeed(options: SourceFeedOptions): SourceFeed {
-  const { settings, clock, random, log } = options;
-  const { intervalMs, debounceMs } = settings;
-  return new LevelFeed({
-    reader: settings.url === undefined ? localReader(options, debounceMs) : remoteReader(options, settings.url),
-    watch: options.watch ?? watchFiles,
-    intervalMs,
-    debounceMs,
-    clock,
-    random,
-    log,
-  });
+  const { settings } = options;
+  const { url, intervalMs, debounceMs } = settings;
+  const reader = url === undefined ? localReader(options, debounceMs) : remoteReader(options, url);
+  return new LevelFeed({ ...options, reader, watch: options.watch ?? watchFiles, intervalMs, debounceMs });
 }
 
 function localReader(options: SourceFeedOptions, settleMs: number): SourceReader {
-  const { settings, exclude, clock, path, workbench } = options;
+  const { signatures, ...settings } = options.settings;
   const paths = options.paths.length === 0 ? settings.paths : options.paths;
-  if (paths.length === 0) throw nothingNamed();
-  if (paths.includes('-')) throw standardInput();
-  return new LocalReader({
-    paths,
-    ref: options.ref ?? settings.ref,
-    exclude,
-    signatures: settings.signatures,
-    workbench,
-    // Else whoever removes .git would get round the policy.
-    isRepository: options.isRepository || settings.signatures.by !== 'nobody',
-    settleMs,
-    clock,
-    path,
-  });
+  if (paths.length === 0)
+    throw new PortolanError({
+      code: 'source/none',
+      disposition: 'invalid',
+      message: 'No source is named, so there is nothing to keep the platform equal to.',
+      remedy: 'Pass -f with a checkout or folder, or set spec.source.url in the configuration.',
+    });
+  if (paths.includes('-'))
+    throw new PortolanError({
+      code: 'source/standard-input',
+      disposition: 'invalid',
+      message: 'Standard input ends once it is read, and -f - was given to a daemon. Nothing was read.',
+      remedy: 'Name a checkout or a folder with -f, or run portolan apply -f -.',
+    });
+  // Else whoever removes .git would get round the policy.
+  const isRepository = options.isRepository || signatures.by !== 'nobody';
+  return new LocalReader({ ...options, paths, ref: options.ref ?? settings.ref, signatures, isRepository, settleMs });
 }
 
 function remoteReader(options: SourceFeedOptions, url: string): SourceReader {
-  const { settings, clock, path, secret, cacheFolder, workbench } = options;
-  if (options.paths.length > 0) throw twoSources(url);
-  return new RemoteReader({
-    url,
-    ref: options.ref ?? settings.ref ?? 'HEAD',
-    paths: settings.paths,
-    signatures: settings.signatures,
-    workbench,
-    credentials: settings.credentials,
-    caFile: settings.tls?.caFile,
-    cacheFolder,
-    secret,
-    clock,
-    path,
-  });
-}
-
-function twoSources(url: string): PortolanError {
-  return new PortolanError({
-    code: 'source/several',
-    disposition: 'invalid',
-    message: `Paths are given with -f, and spec.source.url of Settings names ${url}. There is one source, so nothing was read.`,
-    remedy: 'Leave out -f and name paths of the repository in spec.source.paths, or remove the url.',
-  });
-}
-
-function nothingNamed(): PortolanError {
-  return new PortolanError({
-    code: 'source/none',
-    disposition: 'invalid',
-    message: 'No source is named, so there is nothing to keep the platform equal to.',
-    remedy: 'Pass -f with a checkout or folder, or set spec.source.url in the configuration.',
-  });
-}
-
-function standardInput(): PortolanError {
-  return new PortolanError({
-    code: 'source/standard-input',
-    disposition: 'invalid',
-    message: 'Standard input ends once it is read, and -f - was given to a daemon. Nothing was read.',
-    remedy: 'Name a checkout or a folder with -f, or run portolan apply -f -.',
-  });
+  const { ref = 'HEAD', paths, signatures, credentials, tls } = options.settings;
+  if (options.paths.length > 0)
+    throw new PortolanError({
+      code: 'source/several',
+      disposition: 'invalid',
+      message: `Paths are given with -f, and spec.source.url of Settings names ${url}. There is one source, so nothing was read.`,
+      remedy: 'Leave out -f and name paths of the repository in spec.source.paths, or remove the url.',
+    });
+  const remote = { url, ref: options.ref ?? ref, paths, signatures, credentials, caFile: tls?.caFile };
+  return new RemoteReader({ ...options, ...remote });
 }

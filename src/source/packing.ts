@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import type { SourceFile } from '../manifest/text.ts';
@@ -113,20 +113,16 @@ function placeOf({ path }: SourceFile, count: number): number {
 
 /** FNV-1a: it need only spread, and there may be ten thousand paths. */
 function hashOf(path: string): number {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < path.length; at += 1) hash = Math.imul(hash ^ path.charCodeAt(at), 0x01000193);
-  return hash >>> 0;
+  let hashed = 0x811c9dc5;
+  for (let at = 0; at < path.length; at += 1) hashed = Math.imul(hashed ^ path.charCodeAt(at), 0x01000193);
+  return hashed >>> 0;
 }
 
 function digestOf(files: readonly SourceFile[]): string {
   let said = '';
   for (const { path, content, contentId } of files)
-    said += contentId === undefined ? `${path}\0bytes\0${sha256(content)}\0` : `${path}\0id\0${contentId}\0`;
-  return sha256(said).slice(0, 32);
-}
-
-function sha256(content: string | Uint8Array): string {
-  return createHash('sha256').update(content).digest('hex');
+    said += contentId === undefined ? `${path}\0bytes\0${hash('sha256', content)}\0` : `${path}\0id\0${contentId}\0`;
+  return hash('sha256', said).slice(0, 32);
 }
 
 async function packed(files: readonly SourceFile[]): Promise<string> {

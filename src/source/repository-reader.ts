@@ -1,12 +1,14 @@
 import type { SignaturePolicy } from '../configuration/settings/source-spec.ts';
-import type { EpochMs } from '../model/time.ts';
+import type { Clock } from '../runtime/clock.ts';
 import type { PathInCommit } from './checkout.ts';
 import type { Workbench } from './contents.ts';
 import type { SourceReading } from './feed.ts';
-import type { Git } from './git.ts';
+import { Git } from './git.ts';
+import type { SourceReader } from './level-feed.ts';
 import { ObjectReader } from './objects.ts';
 import { type Descent, descentFrom, resolveRevision, revisionName } from './revision.ts';
 import { requireSignature } from './signatures.ts';
+import type { WatchPlan } from './watch-plan.ts';
 
 /** What is read of a repository. */
 export interface RepositoryView {
@@ -18,46 +20,62 @@ export interface RepositoryView {
   readonly exclude: readonly string[];
 }
 
-export interface CommitReaderOptions {
+export interface RepositoryOptions {
   readonly signatures: SignaturePolicy;
   readonly workbench: Workbench;
-  readonly now: () => EpochMs;
-  /** Goes before what the repository at hand says: one that is fetched in parts may get more of its history. */
-  readonly descent?: (git: Git, commit: string, ancestor: string) => Promise<Descent>;
+  readonly clock: Clock;
+  /** The process's PATH. */
+  readonly path: string | undefined;
 }
 
 /** Commits of one repository after another, each read at the cost of what it has that the one before did not. */
-export class CommitReader {
+export abstract class RepositoryReader implements SourceReader {
+  abstract readonly location: string;
   filesRead = 0;
-  readonly #options: CommitReaderOptions;
+  /** Aborted when the source is closed. */
+  protected readonly closing = new AbortController();
+  readonly #options: RepositoryOptions;
   #open: { readonly view: RepositoryView; readonly objects: ObjectReader } | undefined;
   #last: { readonly key: string; readonly reading: SourceReading } | undefined;
 
-  constructor(options: CommitReaderOptions) {
+  constructor(options: RepositoryOptions) {
     this.#options = options;
+  }
+
+  abstract look(): Promise<SourceReading>;
+  abstract watchPlan(): Promise<WatchPlan | undefined>;
+
+  async close(): Promise<void> {
+    this.closing.abort(new Error('the source was closed'));
+    await this.restart();
+    await this.#options.workbench.close();
+  }
+
+  protected gitOf(root: string): Git {
+    const { clock, path } = this.#options;
+    return new Git(root, { clock, path, signal: this.closing.signal });
   }
 
   /**
    * The commit that a ref means now; the very reading of the last time if it is the same.
    * @param name what the revision is called by: the ref as people write it.
    */
-  async readRef(view: RepositoryView, ref: string, name: string): Promise<SourceReading> {
+  protected async readRef(view: RepositoryView, ref: string, name: string): Promise<SourceReading> {
     const objects = await this.#objectsOf(view);
     const id = await resolveRevision(view.git, objects, ref);
     return this.#read(view, id, name);
   }
 
-  /** Ends everything that reads. */
-  async close(): Promise<void> {
-    await this.restart();
-    await this.#options.workbench.close();
-  }
-
   /** Ends the process that answers, so that the next question starts a new one. */
-  async restart(): Promise<void> {
+  protected async restart(): Promise<void> {
     const open = this.#open;
     this.#open = undefined;
     await open?.objects.close();
+  }
+
+  /** One that is fetched in parts may get more of its history first. */
+  protected descent(git: Git, commit: string, ancestor: string): Promise<Descent> {
+    return descentFrom(git, commit, ancestor);
   }
 
   async #objectsOf(view: RepositoryView): Promise<ObjectReader> {
@@ -81,7 +99,7 @@ export class CommitReader {
       revision,
       commit: { id, committedMs: found.committedMs },
       contents: found.contents,
-      observedMs: this.#options.now(),
+      observedMs: this.#options.clock.now(),
       descentFrom: (ancestor) => this.#descent(git, id, found.parents, ancestor),
     };
     this.#last = { key, reading };
@@ -91,7 +109,6 @@ export class CommitReader {
   /** Asked of the repository as it is then: the worktree that the commit was read from may be gone. */
   async #descent(read: Git, id: string, parents: readonly string[], ancestor: string): Promise<Descent> {
     if (parents.includes(ancestor)) return 'descends';
-    const git = this.#open?.view.git ?? read;
-    return (this.#options.descent ?? descentFrom)(git, id, ancestor);
+    return this.descent(this.#open?.view.git ?? read, id, ancestor);
   }
 }

@@ -49,21 +49,18 @@ async function commitOf(git: Git, objects: ObjectReader, ref: string): Promise<s
   const [facts] = await objects.facts([`${meant[0] ?? name}${steps}^{commit}`]);
   if (facts?.found === 'several') throw ambiguous(git.root, ref);
   if (facts?.found !== 'one') return undefined;
-  if (facts.size > COMMIT_BYTES_MAX) throw tooLarge(facts.id, facts.size);
+  if (facts.size > COMMIT_BYTES_MAX)
+    throw new PortolanError({
+      code: 'source/too-large',
+      disposition: 'invalid',
+      message: `The commit ${facts.id.slice(0, 12)} has a message of ${facts.size} bytes. It was not read.`,
+      remedy: `Commit with a message of at most ${COMMIT_BYTES_MAX} bytes.`,
+    });
   return facts.id;
 }
 
 /** A message of a thousand pages. Git compresses one of a gigabyte to almost nothing. */
 const COMMIT_BYTES_MAX = 4 * 1024 * 1024;
-
-function tooLarge(id: string, size: number): PortolanError {
-  return new PortolanError({
-    code: 'source/too-large',
-    disposition: 'invalid',
-    message: `The commit ${id.slice(0, 12)} has a message of ${size} bytes. It was not read.`,
-    remedy: `Commit with a message of at most ${COMMIT_BYTES_MAX} bytes.`,
-  });
-}
 
 function ambiguous(root: string, ref: string): PortolanError {
   return new PortolanError({

@@ -12,7 +12,13 @@ import type { Git, GitExtras } from './git.ts';
  */
 export async function requireSignature(git: Git, commit: string, { by, keys = '' }: SignaturePolicy): Promise<void> {
   if (by === 'nobody') return;
-  if ((await placeInCheckout(git.root, keys)) !== undefined) throw keysInCheckout(git.root, keys);
+  if ((await placeInCheckout(git.root, keys)) !== undefined)
+    throw new PortolanError({
+      code: 'source/keys-in-checkout',
+      disposition: 'invalid',
+      message: `The trusted keys ${keys} lie in the checkout ${git.root}, where whoever commits could change them. Nothing was read.`,
+      remedy: 'Keep them elsewhere, and correct spec.source.signatures.keys of Settings.',
+    });
   const args = ['log', '-1', '--no-show-signature', '--format=%G?%x00%GS%x00%GF', '--end-of-options', commit];
   const { exitCode, stdout, stderr } = await git.run(args, verifiers(by, keys));
   const [state = '', signer = '', key = ''] = stdout.toString('utf8').trimEnd().split('\0');
@@ -56,12 +62,3 @@ const STATES: Readonly<Record<string, string>> = {
   E: 'is signed with a key that is not there',
   N: 'has no signature that can be checked',
 };
-
-function keysInCheckout(root: string, keys: string): PortolanError {
-  return new PortolanError({
-    code: 'source/keys-in-checkout',
-    disposition: 'invalid',
-    message: `The trusted keys ${keys} lie in the checkout ${root}, where whoever commits could change them. Nothing was read.`,
-    remedy: 'Keep them elsewhere, and correct spec.source.signatures.keys of Settings.',
-  });
-}

@@ -1,34 +1,18 @@
 import type { SourceLimits } from '../configuration/settings/source-spec.ts';
 import type { SourceFile } from '../manifest/text.ts';
-import type { Disposition } from '../model/errors.ts';
-import type { CommitPlace, FolderPlace } from './contents.ts';
+import type { ErrorFacts } from '../model/errors.ts';
+import type { CommitContents, CommitPlace, FolderContents, FolderPlace, LoadContext } from './contents.ts';
 
 /** What the thread of a source is asked, by name, and what it answers. Answers that may be long come in pieces. */
 export interface Calls {
-  commit: {
-    input: { readonly place: CommitPlace; readonly limits: SourceLimits };
-    output: {
-      readonly contents: number;
-      readonly committedMs: number;
-      readonly parents: readonly string[];
-      readonly blobsRead: number;
-    };
-  };
-  folder: {
-    input: { readonly place: FolderPlace; readonly limits: SourceLimits };
-    output: {
-      readonly contents: number;
-      readonly stats: string;
-      readonly digest: string;
-      readonly filesRead: number;
-    };
-  };
+  commit: { input: { readonly place: CommitPlace; readonly limits: SourceLimits }; output: Held<CommitContents> };
+  folder: { input: { readonly place: FolderPlace; readonly limits: SourceLimits }; output: Held<FolderContents> };
   files: { input: { readonly files: readonly SourceFile[] }; output: { readonly contents: number } };
   /** One part of files that were packed. */
   part: { input: { readonly text: string }; output: undefined };
   /** The files of all parts since the last call. */
   unpack: { input: undefined; output: { readonly contents: number } };
-  load: { input: LoadInput; output: LoadOutput };
+  load: { input: { readonly contents: number; readonly context: LoadContext }; output: LoadOutput };
   pack: {
     input: { readonly contents: number; readonly known: readonly string[] };
     output: { readonly stream: number; readonly digests: readonly string[] };
@@ -37,12 +21,8 @@ export interface Calls {
   next: { input: { readonly stream: number }; output: string | undefined };
 }
 
-export interface LoadInput {
-  readonly contents: number;
-  readonly variables: ReadonlyMap<string, string>;
-  readonly platforms: ReadonlySet<string>;
-  readonly stores: ReadonlySet<string>;
-}
+/** What was read, and the number of the files that the thread holds. */
+type Held<Read> = Omit<Read, 'contents'> & { readonly contents: number };
 
 export interface LoadOutput {
   readonly stream: number;
@@ -65,14 +45,7 @@ export interface Question {
 export type Reply =
   | { readonly id: number; readonly type: 'answer'; readonly output: unknown }
   /** Thrown on purpose. */
-  | {
-      readonly id: number;
-      readonly type: 'error';
-      readonly code: string;
-      readonly disposition: Disposition;
-      readonly message: string;
-      readonly remedy: string;
-    }
+  | { readonly id: number; readonly type: 'error'; readonly error: ErrorFacts }
   /** A bug. */
   | { readonly id: number; readonly type: 'fault'; readonly reason: string };
 

@@ -10,7 +10,6 @@ import {
   type CallName,
   type Calls,
   CONTENTS_MAX,
-  type LoadInput,
   type LoadOutput,
   PIECE_LENGTH,
   type Question,
@@ -18,23 +17,17 @@ import {
 } from './thread-messages.ts';
 import { LocalWorkbench } from './workbench.ts';
 
-export interface ThreadServerOptions {
+type Answers = { readonly [Name in CallName]: (input: Calls[Name]['input']) => Promise<Calls[Name]['output']> };
+
+/** Answers in the thread of a source. @returns what takes each question. */
+export function serveWorkbench(options: {
   readonly kinds: Declarations;
   readonly clock: Clock;
   /** The process's PATH: where git is looked for. */
   readonly path: string | undefined;
   reply(reply: Reply): void;
-}
-
-type Answers = { readonly [Name in CallName]: (input: Calls[Name]['input']) => Promise<Calls[Name]['output']> };
-
-/** Answers in the thread of a source. @returns what takes each question. */
-export function serveWorkbench({
-  kinds,
-  clock,
-  path,
-  reply,
-}: ThreadServerOptions): (question: Question) => Promise<void> {
+}): (question: Question) => Promise<void> {
+  const { kinds, clock, path, reply } = options;
   const server = new ThreadServer(kinds, clock, path);
   return async ({ id, call, input }) => {
     try {
@@ -43,7 +36,7 @@ export function serveWorkbench({
     } catch (error) {
       if (error instanceof PortolanError) {
         const { code, disposition, message, remedy } = error;
-        reply({ id, type: 'error', code, disposition, message, remedy });
+        reply({ id, type: 'error', error: { code, disposition, message, remedy } });
       } else {
         const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
         reply({ id, type: 'fault', reason });
@@ -101,9 +94,8 @@ class ThreadServer {
     };
   }
 
-  async #load({ contents, variables, platforms, stores }: LoadInput): Promise<LoadOutput> {
-    const operator = { platforms, stores };
-    const { desired, problems, snapshot } = await this.#held(contents).load({ variables, operator });
+  async #load({ contents, context }: Calls['load']['input']): Promise<LoadOutput> {
+    const { desired, problems, snapshot } = await this.#held(contents).load(context);
     const faults = problems.length > 0 ? problems : tooMany(desired, this.#limits);
     if (faults.length > 0) return { type: 'faulty', snapshot, stream: this.#stream(piecesOf(faults)) };
     const before = this.#sent;

@@ -78,7 +78,7 @@ export class ThreadSession {
     const waiting = this.#waiting.get(reply.id);
     this.#waiting.delete(reply.id);
     if (reply.type === 'answer') waiting?.resolve(reply.output);
-    else if (reply.type === 'error') waiting?.reject(new PortolanError(reply));
+    else if (reply.type === 'error') waiting?.reject(new PortolanError(reply.error));
     else waiting?.reject(new Error(`in the thread of a source: ${reply.reason}`));
   }
 }

@@ -6,7 +6,7 @@ import { PortolanError } from '../model/errors.ts';
 import type { ResourceId } from '../model/ids.ts';
 import type { Problem } from '../model/problem.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
-import type { Clock } from '../runtime/clock.ts';
+import { after, type Clock } from '../runtime/clock.ts';
 import type { OpenThread } from '../runtime/thread.ts';
 import type {
   CommitContents,
@@ -21,6 +21,7 @@ import type {
 } from './contents.ts';
 import { interrupted } from './git.ts';
 import type { Packed, PackedPart } from './packing.ts';
+import type { Calls } from './thread-messages.ts';
 import { ThreadGone, ThreadSession } from './thread-session.ts';
 import type { Attempt, Unreadable } from './unreadable.ts';
 
@@ -66,47 +67,53 @@ export class ThreadWorkbench implements Workbench {
     this.#options = options;
   }
 
-  async commit(place: CommitPlace, label: string): Promise<CommitContents> {
-    const limits = this.#options.limits();
-    const attempt = this.#options.unreadable?.attempt(place, label, limits);
-    return this.run({ attempt }, async (session) => {
-      const { contents, ...facts } = await session.open('commit', { place, limits });
-      const reopen = async (other: ThreadSession): Promise<number> =>
-        (await other.open('commit', { place, limits: this.#options.limits() })).contents;
-      return { ...facts, contents: new ThreadContents(this, { session, contents }, reopen, attempt) };
+  commit(place: CommitPlace, label: string): Promise<CommitContents> {
+    return this.#read('commit', place, label);
+  }
+
+  folder(place: FolderPlace, label: string): Promise<FolderContents> {
+    return this.#read('folder', place, label, (before, now) => {
+      if (now.digest !== before.digest) throw changed(place);
     });
   }
 
-  async folder(place: FolderPlace, label: string): Promise<FolderContents> {
-    const limits = this.#options.limits();
-    const attempt = this.#options.unreadable?.attempt(place, label, limits);
+  /** @param requireSame throws where what is read once more is something else; a commit is the same for ever. */
+  #read<Name extends 'commit' | 'folder'>(
+    call: Name,
+    place: Calls[Name]['input']['place'],
+    label: string,
+    requireSame: (before: Calls[Name]['output'], now: Calls[Name]['output']) => void = () => {},
+  ): Promise<Omit<Calls[Name]['output'], 'contents'> & { readonly contents: Contents }> {
+    const { limits, unreadable } = this.#options;
+    const attempt = unreadable?.attempt(place, label, limits());
+    const read = (session: ThreadSession): Promise<Calls[Name]['output']> =>
+      session.open(call, { place, limits: limits() } as Calls[Name]['input']);
     return this.run({ attempt }, async (session) => {
-      const { contents, ...facts } = await session.open('folder', { place, limits });
+      const found = await read(session);
       const reopen = async (other: ThreadSession): Promise<number> => {
-        const now = await other.open('folder', { place, limits: this.#options.limits() });
-        if (now.digest !== facts.digest) throw changed(place);
+        const now = await read(other);
+        requireSame(found, now);
         return now.contents;
       };
-      return { ...facts, contents: new ThreadContents(this, { session, contents }, reopen, attempt) };
+      return { ...found, contents: new ThreadContents(this, { session, contents: found.contents }, reopen, attempt) };
     });
   }
 
-  async unpack(parts: () => AsyncIterable<string>): Promise<Contents> {
-    const open = async (session: ThreadSession): Promise<number> => {
+  unpack(parts: () => AsyncIterable<string>): Promise<Contents> {
+    return this.#hold({}, async (session) => {
       for await (const text of parts()) await session.call('part', { text });
-      return (await session.open('unpack', undefined)).contents;
-    };
-    return this.run({}, async (session) => {
-      const contents = await open(session);
-      return new ThreadContents(this, { session, contents }, open);
+      return session.open('unpack', undefined);
     });
   }
 
-  async files(files: readonly SourceFile[], signal?: AbortSignal): Promise<Contents> {
-    const open = async (session: ThreadSession): Promise<number> => (await session.open('files', { files })).contents;
-    return this.run({ signal }, async (session) => {
-      const contents = await open(session);
-      return new ThreadContents(this, { session, contents }, open);
+  files(files: readonly SourceFile[], signal?: AbortSignal): Promise<Contents> {
+    return this.#hold({ signal }, (session) => session.open('files', { files }));
+  }
+
+  #hold(task: Task, open: (session: ThreadSession) => Promise<{ readonly contents: number }>): Promise<Contents> {
+    const reopen = async (session: ThreadSession): Promise<number> => (await open(session)).contents;
+    return this.run(task, async (session) => {
+      return new ThreadContents(this, { session, contents: await reopen(session) }, reopen);
     });
   }
 
@@ -149,13 +156,10 @@ export class ThreadWorkbench implements Workbench {
     let isLate = false;
     const end = (): void => void session.end();
     task.signal?.addEventListener('abort', end, { once: true });
-    clock.sleep(limits().timeoutMs, done.signal).then(
-      () => {
-        isLate = true;
-        end();
-      },
-      () => {},
-    );
+    after(clock, limits().timeoutMs, done.signal, () => {
+      isLate = true;
+      end();
+    });
     const isBegun = this.#begin(task, done.signal);
     try {
       return await work(session);
@@ -198,10 +202,7 @@ export class ThreadWorkbench implements Workbench {
     const { clock, idleMs } = this.#options;
     if (idleMs === undefined || this.#isClosing || this.#turns.size > 0) return;
     this.#idle = new AbortController();
-    clock.sleep(idleMs, this.#idle.signal).then(
-      () => void this.#session?.end(),
-      () => {},
-    );
+    after(clock, idleMs, this.#idle.signal, () => void this.#session?.end());
   }
 }
 
@@ -227,7 +228,9 @@ class ThreadContents implements Contents {
   load({ variables, operator: { platforms, stores } }: LoadContext, signal?: AbortSignal): Promise<LoadedSource> {
     return this.#workbench.run({ attempt: this.#attempt, signal }, async (session) => {
       const contents = await this.#in(session);
-      const { type, stream, snapshot } = await session.call('load', { contents, variables, platforms, stores });
+      // Nothing else of the operator's names goes to the thread.
+      const context = { variables, operator: { platforms, stores } };
+      const { type, stream, snapshot } = await session.call('load', { contents, context });
       if (type === 'faulty') {
         const problems: Problem[] = [];
         for await (const piece of session.items(stream)) problems.push(...(piece as readonly Problem[]));

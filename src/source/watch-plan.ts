@@ -42,13 +42,7 @@ export async function watchPlanOfFiles(paths: readonly string[]): Promise<WatchP
   return planOf({ folders: [], names: [], trees: real, links, isPlain: true });
 }
 
-interface Places {
-  readonly folders: readonly string[];
-  readonly names: readonly string[];
-  readonly trees: readonly string[];
-  readonly links: readonly string[];
-  readonly isPlain: boolean;
-}
+type Places = Omit<WatchPlan, 'identity'> & { readonly links: readonly string[] };
 
 async function planOf({ folders, names, trees, links, isPlain }: Places): Promise<WatchPlan> {
   const there = await existing([...new Set(trees)]);
@@ -97,11 +91,8 @@ async function gitFolderOf(root: string): Promise<string> {
 }
 
 async function firstLine(file: string): Promise<string | undefined> {
-  try {
-    return (await readFile(file, 'utf8')).split('\n')[0]?.trim();
-  } catch {
-    return undefined;
-  }
+  const text = await readFile(file, 'utf8').catch(() => undefined);
+  return text?.split('\n')[0]?.trim();
 }
 
 /** Every link that is followed on the way to these paths, in no particular order. */

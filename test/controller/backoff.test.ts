@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { keyBackoffMs } from '../../src/controller/backoff.ts';
+import { keyBackoffMs } from '../../src/controller/queue.ts';
 
 const chance = (value: number) => ({ next: () => value, hex: () => '' });
 

@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns';
 import { expect, test, vi } from 'vitest';
-import { lookupAllowed } from '../../src/controller/resolve-receiver.ts';
+import { lookupAllowed } from '../../src/controller/outbound.ts';
 
 // What a name server says cannot be real here: the machine of a test has none that lies.
 vi.mock('node:dns', { spy: true });

@@ -1,4 +1,4 @@
-import { covers, roleFor } from '../../src/server/access.ts';
+import { covers, roleFor } from '../../src/server/tokens.ts';
 import { SECRETS } from './api.ts';
 import type { Attempt } from './draft.ts';
 import { type Answered, exchange } from './exchange.ts';

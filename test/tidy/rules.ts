@@ -148,11 +148,7 @@ export const ALLOWED: Readonly<Record<string, Allowance>> = {
   'src/platform/http.ts': { uses: ['network'], reason: 'the one transport that meets a socket' },
   'src/controller/outbound.ts': {
     uses: ['network'],
-    reason: 'the one way out to receivers of notifications and traces',
-  },
-  'src/controller/resolve-receiver.ts': {
-    uses: ['network'],
-    reason: 'resolves the names of receivers, and refuses addresses that no receiver has',
+    reason: 'the one way out to receivers of notifications and traces; refuses addresses that no receiver has',
   },
   'src/configuration/forbidden-hosts.ts': { uses: ['network'], reason: 'compares addresses; opens nothing' },
   'src/sandbox/durable.ts': { uses: ['files'], reason: 'keeps the state of a sandbox in a folder' },

@@ -1,4 +1,4 @@
-import type { ControllerApi, ControllerObserver } from '../../controller/api.ts';
+import { type ControllerApi, type ControllerObserver, joinObservers } from '../../controller/api.ts';
 import { startNotifications } from '../../controller/notifications/notifications.ts';
 import type { Settings } from '../../configuration/settings/spec.ts';
 import type { Log } from '../../runtime/log.ts';
@@ -7,7 +7,6 @@ import { startServer } from '../../server/start.ts';
 import type { Surroundings } from './command.ts';
 import packageFile from '../../../package.json' with { type: 'json' };
 import type { SenderOptions } from '../../controller/delivery.ts';
-import { joinObservers } from '../../controller/observers.ts';
 import { startTracing, tracesEndpoint } from '../../controller/tracing/tracing.ts';
 import { openSecret } from './secrets.ts';
 

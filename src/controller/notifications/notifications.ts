@@ -19,8 +19,7 @@ import {
   superseded,
 } from './commit-status.ts';
 import { cloudEvent, redacted, slackMessage, type Told } from './payload.ts';
-import { createRepeats } from './repeats.ts';
-import { matchesRule } from './rules.ts';
+import { matchesRule, createRepeats } from './rules.ts';
 
 export interface NotificationsOptions extends SenderOptions {
   readonly api: Pick<ControllerApi, 'events' | 'status' | 'applications'>;

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { createRepeats } from '../../../src/controller/notifications/repeats.ts';
-import { matchesRule } from '../../../src/controller/notifications/rules.ts';
+import { matchesRule, createRepeats } from '../../../src/controller/notifications/rules.ts';
 import type { NotificationRule } from '../../../src/configuration/settings/notifications-spec.ts';
 import type { ControllerEvent } from '../../../src/model/status.ts';
 import { VirtualClock } from '../../support/virtual-clock.ts';

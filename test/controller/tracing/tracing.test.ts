@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, onTestFinished, test } from 'vitest';
-import { joinObservers } from '../../../src/controller/observers.ts';
+import { joinObservers } from '../../../src/controller/api.ts';
 import type { Span } from '../../../src/controller/tracing/otlp.ts';
 import { SpanMaker } from '../../../src/controller/tracing/spans.ts';
 import { startTracing, tracesEndpoint } from '../../../src/controller/tracing/tracing.ts';

@@ -2,7 +2,7 @@ import { reconciledKinds } from '../../../src/kinds/registry.ts';
 import { nothingAllowed } from '../../../src/controller/acceptance.ts';
 import type { ControllerApi } from '../../../src/controller/api.ts';
 import { Controller } from '../../../src/controller/controller.ts';
-import type { Kept } from '../../../src/controller/record.ts';
+import type { Kept } from '../../../src/controller/ledger-records.ts';
 import type { ControllerConfiguration } from '../../../src/controller/options.ts';
 import { silentObserver } from '../../support/silent-observer.ts';
 import type { LedgerTransaction } from '../../../src/ledger/ledger.ts';
