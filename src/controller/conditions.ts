@@ -222,5 +222,7 @@ function resourceConditions(
   const wait = waits.find(isOf)?.message ?? (deferred && `waits for ${deferred.waitsFor}`);
   if (wait !== undefined) return stands(no('Waiting', wait), yes('Waiting'), no('Waiting'));
   if (drifts.has(id)) return stands(no('Drifted', 'only reported, by annotation'), no('Drifted'), no('Drifted'));
+  if (plan.notes.some((note) => note.resource === id && note.changes !== undefined))
+    return stands(no('Reported', 'only reported, by annotation'), no('Reported'), no('Reported'));
   return stands(inSync.has(id) ? yes('InSync', 'as the source says') : unknown('NotCompared'), no('Idle'), no('Idle'));
 }

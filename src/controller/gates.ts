@@ -1,5 +1,5 @@
 import type { ResourceId, Scope } from '../model/ids.ts';
-import type { Pause, RegionStatus } from '../model/status.ts';
+import type { Pause, RegionGate } from '../model/status.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
@@ -106,7 +106,7 @@ export class Gates {
     this.#breaker.forget(placeOf(record), record.id);
   }
 
-  regions(): readonly RegionStatus[] {
+  regions(): readonly RegionGate[] {
     return regionStatuses(this.#options.records, (place) => this.#breaker.state(place), this.#regions.seen());
   }
 
@@ -158,14 +158,14 @@ function regionStatuses(
   records: ReadonlyMap<ResourceId, AppRecord>,
   circuitOf: CircuitBreaker['state'],
   seen: readonly SeenRegion[],
-): readonly RegionStatus[] {
+): readonly RegionGate[] {
   const places = new Map(
     [...records.values()].map((record) => {
       const place = placeOf(record);
       return [`${place.platform}/${place.region}`, place] as const;
     }),
   );
-  return [...places.values()].map(({ platform, region }): RegionStatus => {
+  return [...places.values()].map(({ platform, region }): RegionGate => {
     const paused = seen.find((one) => one.platform === platform && one.region === region && one.state === 'paused');
     if (paused !== undefined) return { platform, region, state: 'paused', message: paused.message };
     const circuit = circuitOf({ platform, region });

@@ -162,7 +162,8 @@ const regionSchema = objectOf('One region of a platform.', {
   state: literal('open', 'paused', 'circuit-open'),
   message: text,
 });
-export type RegionStatus = TypeOf<typeof regionSchema>;
+/** Whether the controller writes to a region; what the platform says of it is `RegionStatusText`. */
+export type RegionGate = TypeOf<typeof regionSchema>;
 
 const controllerSchema = objectOf('The controller as a whole.', {
   version: text,

@@ -97,7 +97,9 @@ function stateOfPart(
     return { state: isDrifted ? 'drifted' : 'to-change', reason: actions.join('; ') };
   }
   if (matter !== undefined) return { state: matter.state, reason: matter.reason };
-  return { state: isMissing ? whole.state : 'in-sync', reason: '' };
+  // A controller does not say which fields differ that git changed.
+  const isUntold = whole.state === 'reported' && whole.matters.every(({ paths }) => paths.length === 0);
+  return { state: isMissing || isUntold ? whole.state : 'in-sync', reason: '' };
 }
 
 /** A tree says little of what needs no word. */

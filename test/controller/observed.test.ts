@@ -50,6 +50,16 @@ test('a controller shows what it observed and when, not what it applied, and ask
   expect(nodesOf(world).get(SHOP)?.observedMs).toBeGreaterThanOrEqual(observedMs ?? 0);
 });
 
+test('what git changes and its annotation asks to report only is reported, and was compared', async () => {
+  const world = started();
+  await world.commit(FILES);
+  await world.until(() => world.ready(SHOP) === 'True InSync', 'shop is in sync');
+  await world.commit({ ...FILES, 'web.yaml': web('SITE', 'portolan/reconcile: report') });
+  await world.until(() => world.application(SHOP).resources.some(({ mode }) => mode === 'report'), 'the mode is seen');
+  expect(nodesOf(world).get('Component/shop-web')).toMatchObject({ state: 'reported' });
+  expect(nodesOf(world).get('port 8080')).toMatchObject({ state: 'reported', facts: 'http WEB, inner and outer' });
+});
+
 test('an application that the platform does not have is NotFound, and not Unreachable', async () => {
   const world = started();
   await world.commit(
