@@ -9,44 +9,27 @@ import { amount, cameUp, isoTime, resultCounts, resultWords } from '../plan/word
 export function renderAccount(outcomes: readonly ScopeResult[], paint: Paint): string {
   const ended = outcomes.filter((outcome) => outcome.type === 'ended');
   const results = ended.flatMap((outcome) => outcome.results);
-  const lines: string[] = [];
-  for (const result of results) lines.push(...describe(result, paint));
+  const attention = (text: string, remedy: string, role = '!'): readonly string[] => [
+    `${paint('hold', role)} ${text}`,
+    `    → ${safeLine(remedy)}`,
+  ];
+  const lines = results.flatMap((result) => describe(result, paint));
   const unobserved = outcomes.filter((outcome) => outcome.type === 'unobserved');
   for (const { applications, message, remedy } of commonCauses(
     unobserved.map(({ application, error }) => ({ application, ...error })),
   ))
-    lines.push(
-      `${paint('hold', '!')} ${safeLine(namesOf(applications))}: ${safeLine(message)}`,
-      `    → ${safeLine(remedy)}`,
-    );
-  for (const outcome of outcomes) {
-    if (outcome.type === 'ended' && outcome.error !== undefined) {
-      lines.push(
-        `${paint('hold', '!')} ${outcome.application} was left in the middle: ${safeLine(outcome.error.message)}`,
-        `    → ${safeLine(outcome.error.remedy)}`,
-      );
-    }
-  }
-  const refused = outcomes.flatMap((outcome) =>
-    outcome.type !== 'refused'
-      ? []
-      : outcome.refusals.map(({ code, message, override }) => ({
-          application: outcome.application,
-          code,
-          message,
-          remedy: override,
-        })),
+    lines.push(...attention(safeLine(`${namesOf(applications)}: ${message}`), remedy));
+  for (const { application, error } of ended)
+    if (error !== undefined)
+      lines.push(...attention(`${application} was left in the middle: ${safeLine(error.message)}`, error.remedy));
+  const refused = outcomes.filter((outcome) => outcome.type === 'refused');
+  const refusals = refused.flatMap(({ application, refusals: own }) =>
+    own.map(({ code, message, override: remedy }) => ({ application, code, message, remedy })),
   );
-  for (const { applications, message, remedy } of commonCauses(refused))
-    lines.push(
-      `${paint('hold', '!')} ${safeLine(namesOf(applications))}: ${safeLine(message)}`,
-      `    → to let it through: ${safeLine(remedy)}`,
-    );
-  for (const hold of ended.flatMap((outcome) => outcome.remaining.holds))
-    lines.push(
-      `${paint('hold', '! held')} ${hold.resource}: ${safeLine(hold.message)} ${paint('dim', `(${hold.code})`)}`,
-      `    → ${safeLine(hold.remedy)}`,
-    );
+  for (const { applications, message, remedy } of commonCauses(refusals))
+    lines.push(...attention(safeLine(`${namesOf(applications)}: ${message}`), `to let it through: ${remedy}`));
+  for (const { resource, message, code, remedy } of ended.flatMap((outcome) => outcome.remaining.holds))
+    lines.push(...attention(`${resource}: ${safeLine(message)} ${paint('dim', `(${code})`)}`, remedy, '! held'));
   for (const wait of ended.flatMap((outcome) => outcome.waits))
     lines.push(`${paint('note', '…')} ${safeLine(wait.message)}; looked at until ${isoTime(wait.untilMs)}`);
   for (const { resource, summary } of ended.flatMap(cameUp))

@@ -17,49 +17,30 @@ export interface RenderContext {
   readonly paint: Paint;
 }
 
-type Renderer = (report: PlanReport, context: RenderContext) => string;
+type Renderer = (report: PlanReport, context: RenderContext) => Promise<string>;
 
 /** Each is loaded when it is asked for: a command that prints text need not read the others. */
-const RENDERERS: Readonly<Record<PlanFormat, () => Promise<Renderer>>> = {
-  text: async () => {
-    const { renderReportText } = await import('./account.ts');
-    return (report, { paint }) => renderReportText(report, paint);
-  },
-  json: async () => {
-    const { reportDocument } = await import('../plan/report.ts');
-    return (report) => `${JSON.stringify(reportDocument(report), null, 2)}\n`;
-  },
-  jsonl: async () => {
-    const { renderJsonl } = await import('./jsonl.ts');
-    return (report, { version }) => renderJsonl(report, version);
-  },
-  yaml: async () => {
-    const { renderYaml } = await import('./yaml.ts');
-    return renderYaml;
-  },
-  markdown: async () => {
-    const { renderMarkdown } = await import('./markdown.ts');
-    return renderMarkdown;
-  },
-  github: async () => {
+const RENDERERS: Readonly<Record<PlanFormat, Renderer>> = {
+  text: async (report, { paint }) => (await import('./account.ts')).renderReportText(report, paint),
+  json: async (report) => `${JSON.stringify((await import('../plan/report.ts')).reportDocument(report), null, 2)}\n`,
+  jsonl: async (report, { version }) => (await import('./jsonl.ts')).renderJsonl(report, version),
+  yaml: async (report) => (await import('./yaml.ts')).renderYaml(report),
+  markdown: async (report) => (await import('./markdown.ts')).renderMarkdown(report),
+  github: async (report, { positionOf }) => {
     const [{ renderGithub }, { findingsOf }] = await Promise.all([import('./github.ts'), import('./findings.ts')]);
-    return (report, { positionOf }) => renderGithub(findingsOf(report, positionOf), headline(report));
+    return renderGithub(findingsOf(report, positionOf), headline(report));
   },
-  sarif: async () => {
+  sarif: async (report, { positionOf, version }) => {
     const [{ renderSarif }, { findingsOf }] = await Promise.all([import('./sarif.ts'), import('./findings.ts')]);
-    return (report, { positionOf, version }) =>
-      renderSarif(findingsOf(report, positionOf), { version, run: `plan/${report.plan.source}` });
+    return renderSarif(findingsOf(report, positionOf), { version, run: `plan/${report.plan.source}` });
   },
-  junit: async () => {
+  junit: async (report, { positionOf }) => {
     const { renderJunit, reportSuites } = await import('./junit.ts');
-    return (report, { positionOf }) => renderJunit(reportSuites(report, positionOf));
+    return renderJunit(reportSuites(report, positionOf));
   },
-  html: async () => {
-    const { renderHtml } = await import('./html.ts');
-    return (report, { version }) => renderHtml(report, version);
-  },
+  html: async (report, { version }) => (await import('./html.ts')).renderHtml(report, version),
 };
 
-export async function renderReport(report: PlanReport, format: PlanFormat, context: RenderContext): Promise<string> {
-  return (await RENDERERS[format]())(report, context);
+export function renderReport(report: PlanReport, format: PlanFormat, context: RenderContext): Promise<string> {
+  return RENDERERS[format](report, context);
 }

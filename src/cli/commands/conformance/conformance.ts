@@ -1,13 +1,13 @@
-import { type Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { type Command, InvalidArgumentError } from '@commander-js/extra-typings';
 import packageFile from '../../../../package.json' with { type: 'json' };
 import { PortolanError } from '../../../model/errors.ts';
 import { checkPlatformUrl } from '../../../platform/url.ts';
-import type { CommandDefinition, RunCommandLine, Surroundings } from '../../session/command.ts';
+import { defineCommand, type OptionsOf, type RunCommandLine, type Surroundings } from '../../session/command.ts';
 import { EXIT, type ExitCode } from '../../session/exit-codes.ts';
 import { readNamedFile, removeFolder } from '../../session/files.ts';
 import { collect, integerArgument, outputOption } from '../../session/options.ts';
 import { openSecret } from '../../session/secrets.ts';
-import { AREAS, type Area, createFindings, type Finding } from './findings.ts';
+import { createFindings } from './findings.ts';
 import { cleanUp, type Ground, prepareGround, type StoreModel } from './ground.ts';
 import { checkInstalls } from './installs.ts';
 import { checkLostAnswers } from './lost.ts';
@@ -15,7 +15,7 @@ import { checkPorts } from './ports.ts';
 import { openWorkplace, type Workplace } from './product.ts';
 import { startProxy } from './proxy.ts';
 import { checkReads } from './reads.ts';
-import { type ConformanceReport, renderConformance, summaryOf } from './report.ts';
+import { AREAS, type Area, type ConformanceReport, type Finding, renderConformance, summaryOf } from './report.ts';
 import { checkRules } from './rules.ts';
 import { openServer } from './server.ts';
 import type { Suite } from './suite.ts';
@@ -37,52 +37,46 @@ Examples:
   portolan conformance --url http://127.0.0.1:7070 --token-env PORTOLAN_TOKEN --team team-a --region region-1 \\
     --app 42 --disposable --only ports -o json`;
 
-export const conformanceCommand: CommandDefinition = {
-  help: {
-    about:
-      'Runs every operation and every workflow of Portolan against a server of the API, and reports where the server differs from what Portolan expects. It changes the server: use an application that nobody needs.',
-    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.held, EXIT.unreachable, EXIT.interrupted],
-    seeAlso: ['sandbox', 'regions', 'export'],
-  },
-  define(command, invoke, { run }) {
-    withOptions(command)
-      .addHelpText('after', HELP)
-      .action((options) => invoke((surroundings) => conformance(options, run, surroundings)));
-  },
-};
-
-function withOptions(command: Command) {
-  return command
-    .addOption(new Option('--url <address>', 'address of the server (required)'))
-    .addOption(new Option('--token-env <name>', 'variable that holds the token').default('PORTOLAN_TOKEN'))
-    .addOption(new Option('--auth-header <name>', 'header that carries the token').default('Authorization'))
-    .addOption(new Option('--ca-file <file>', 'certificates to trust beside those of the system, as PEM'))
-    .addOption(new Option('--allow-plain-http', 'allow http:// to another machine: the token travels in clear'))
-    .addOption(new Option('--team <team>', 'team of the application (required)'))
-    .addOption(new Option('--region <region>', 'region of the application (required)'))
-    .addOption(
-      new Option('--app <number>', 'number of an application to work in; without it one is created').argParser(
-        integerArgument(1, Number.MAX_SAFE_INTEGER),
-      ),
+const withOptions = (command: Command) =>
+  command
+    .option('--url <address>', 'address of the server (required)')
+    .option('--token-env <name>', 'variable that holds the token', 'PORTOLAN_TOKEN')
+    .option('--auth-header <name>', 'header that carries the token', 'Authorization')
+    .option('--ca-file <file>', 'certificates to trust beside those of the system, as PEM')
+    .option('--allow-plain-http', 'allow http:// to another machine: the token travels in clear')
+    .option('--team <team>', 'team of the application (required)')
+    .option('--region <region>', 'region of the application (required)')
+    .option(
+      '--app <number>',
+      'number of an application to work in; without it one is created',
+      integerArgument(1, Number.MAX_SAFE_INTEGER),
     )
-    .addOption(new Option('--disposable', 'everything in the application of --app may be changed and deleted'))
-    .addOption(
-      new Option(
-        '--component <id>',
-        'component of --app to work with, where the server cannot list them; may be repeated',
-      ).argParser(collect),
+    .option('--disposable', 'everything in the application of --app may be changed and deleted')
+    .option(
+      '--component <id>',
+      'component of --app to work with, where the server cannot list them; may be repeated',
+      collect,
     )
-    .addOption(new Option('--store-url <address>', 'address of a store to install from'))
-    .addOption(new Option('--store-domain <name>', 'name of the store'))
-    .addOption(new Option('--store-type <type>', 'type of the store').default('rainstore'))
-    .addOption(new Option('--store-key-env <name>', 'variable that holds the access key of the store'))
-    .addOption(new Option('--model <id@version>', 'model of the store to install').argParser(modelArgument))
-    .addOption(new Option('--upgrade-to <version>', 'later version of the model'))
-    .addOption(new Option('--only <area>', `only one of: ${AREAS.join(', ')}; may be repeated`).argParser(areaArgument))
+    .option('--store-url <address>', 'address of a store to install from')
+    .option('--store-domain <name>', 'name of the store')
+    .option('--store-type <type>', 'type of the store', 'rainstore')
+    .option('--store-key-env <name>', 'variable that holds the access key of the store')
+    .option('--model <id@version>', 'model of the store to install', modelArgument)
+    .option('--upgrade-to <version>', 'later version of the model')
+    .option('--only <area>', `only one of: ${AREAS.join(', ')}; may be repeated`, areaArgument)
     .addOption(outputOption(['text', 'json']));
-}
 
-type ConformanceOptions = ReturnType<ReturnType<typeof withOptions>['opts']>;
+export const conformanceCommand = defineCommand({
+  about:
+    'Runs every operation and every workflow of Portolan against a server of the API, and reports where the server differs from what Portolan expects. It changes the server: use an application that nobody needs.',
+  exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.held, EXIT.unreachable, EXIT.interrupted],
+  seeAlso: ['sandbox', 'regions', 'export'],
+  examples: HELP,
+  parameters: withOptions,
+  run: (surroundings, options, _args, { tree }) => conformance(options, tree.run, surroundings),
+});
+
+type ConformanceOptions = OptionsOf<typeof withOptions>;
 
 async function conformance(
   options: ConformanceOptions,

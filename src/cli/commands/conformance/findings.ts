@@ -1,32 +1,4 @@
-import type { Json } from '../../../model/json.ts';
-
-export const AREAS = ['reads', 'ports', 'rules', 'installs', 'workflows', 'lost-answers'] as const;
-export type Area = (typeof AREAS)[number];
-
-/** One request and its answer, without headers. */
-export interface Exchange {
-  readonly request: string;
-  readonly body: Json | null;
-  /** null: no answer came. */
-  readonly status: number | null;
-  /** At most 1,000 characters; empty for listings that may hold secrets of the server. */
-  readonly answer: string;
-}
-
-/** `differs`: the server does something that Portolan does not expect. `failed`: the check itself could not be carried out. */
-export type FindingVerdict = 'conforms' | 'differs' | 'failed' | 'skipped';
-
-export interface Finding {
-  readonly area: Area;
-  readonly id: string;
-  readonly title: string;
-  readonly verdict: FindingVerdict;
-  /** Empty where the server conforms. */
-  readonly expected: string;
-  readonly observed: string;
-  /** What led to a difference, oldest first. */
-  readonly exchanges: readonly Exchange[];
-}
+import type { Area, Exchange, Finding } from './report.ts';
 
 /** Collects the findings of one area. A check is about what was exchanged since the check before it. */
 export type Findings = ReturnType<typeof createFindings>;

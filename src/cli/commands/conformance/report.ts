@@ -1,36 +1,32 @@
 import type { JsonObject } from '../../../model/json.ts';
-import { arrayOf, count, described, literal, nullable, objectOf, text, time } from '../../../model/schema-words.ts';
+import {
+  arrayOf,
+  boolean,
+  count,
+  described,
+  json,
+  literal,
+  nullable,
+  objectOf,
+  type Schema,
+  text,
+  time,
+  type TypeOf,
+} from '../../../model/schema-words.ts';
 import { safeLine } from '../../../model/text.ts';
 import { count as counted } from '../../terminal/text.ts';
-import { AREAS, type Exchange, type Finding, type FindingVerdict } from './findings.ts';
 
-/** What `portolan conformance -o json` writes. */
-export interface ConformanceReport {
-  readonly formatVersion: 1;
-  readonly portolan: string;
-  readonly server: string;
-  readonly dialect: 'documented' | 'extended';
-  readonly team: string;
-  readonly region: string;
-  readonly appId: number;
-  readonly startedMs: number;
-  readonly durationMs: number;
-  /** Requests of the suite itself; those of the commands that it runs are not counted. */
-  readonly requests: number;
-  readonly summary: Readonly<Record<FindingVerdict, number>>;
-  /** false: ended by a signal. */
-  readonly isComplete: boolean;
-  readonly findings: readonly Finding[];
-  /** What the suite could not remove. */
-  readonly remaining: readonly string[];
-}
+export const AREAS = ['reads', 'ports', 'rules', 'installs', 'workflows', 'lost-answers'] as const;
+export type Area = (typeof AREAS)[number];
 
 const exchange = objectOf('One request and its answer.', {
   request: described(text, 'Method and address.'),
-  body: { description: 'What was sent; secrets are masked. null: nothing.' },
-  status: described(nullable({ type: 'integer' }), 'null: no answer came.'),
+  body: json('What was sent; secrets are masked. null: nothing.'),
+  status: described(nullable<number>({ type: 'integer' }), 'null: no answer came.'),
   answer: described(text, 'At most 1,000 characters; empty where an answer may hold secrets of the server.'),
 });
+
+export type Exchange = TypeOf<typeof exchange>;
 
 const finding = objectOf('One check.', {
   area: literal(...AREAS),
@@ -45,29 +41,38 @@ const finding = objectOf('One check.', {
   exchanges: described(arrayOf(exchange), 'What led to a difference, oldest first.'),
 });
 
+export type Finding = TypeOf<typeof finding>;
+
+const formatVersion: Schema<1> = { type: 'integer', const: 1 };
+
+const report = objectOf('What portolan conformance -o json writes.', {
+  formatVersion,
+  portolan: described(text, 'Version of Portolan.'),
+  server: described(text, 'Base address of the server.'),
+  dialect: literal('documented', 'extended'),
+  team: text,
+  region: text,
+  appId: count,
+  startedMs: time,
+  durationMs: described(count, 'Milliseconds.'),
+  requests: described(count, 'Requests of the suite itself; those of the commands that it runs are not counted.'),
+  summary: objectOf('Checks by verdict.', { conforms: count, differs: count, failed: count, skipped: count }),
+  isComplete: boolean('false: ended by a signal.'),
+  findings: arrayOf(finding),
+  remaining: described(arrayOf(text), 'What the suite could not remove.'),
+});
+
+/** What `portolan conformance -o json` writes. */
+export type ConformanceReport = TypeOf<typeof report>;
+
 export const conformanceSchema: JsonObject = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   title: 'Conformance report',
-  ...objectOf('What portolan conformance -o json writes.', {
-    formatVersion: { type: 'integer', const: 1 },
-    portolan: described(text, 'Version of Portolan.'),
-    server: described(text, 'Base address of the server.'),
-    dialect: literal('documented', 'extended'),
-    team: text,
-    region: text,
-    appId: count,
-    startedMs: time,
-    durationMs: described(count, 'Milliseconds.'),
-    requests: described(count, 'Requests of the suite itself; those of the commands that it runs are not counted.'),
-    summary: objectOf('Checks by verdict.', { conforms: count, differs: count, failed: count, skipped: count }),
-    isComplete: described({ type: 'boolean' }, 'false: ended by a signal.'),
-    findings: arrayOf(finding),
-    remaining: described(arrayOf(text), 'What the suite could not remove.'),
-  }),
+  ...report,
 };
 
 export function summaryOf(findings: readonly Finding[]): ConformanceReport['summary'] {
-  const of = (verdict: FindingVerdict): number => findings.filter((one) => one.verdict === verdict).length;
+  const of = (verdict: Finding['verdict']): number => findings.filter((one) => one.verdict === verdict).length;
   return { conforms: of('conforms'), differs: of('differs'), failed: of('failed'), skipped: of('skipped') };
 }
 

@@ -11,7 +11,7 @@ import type { AppAddress, WriteRequest } from '../../../platform/writes.ts';
 import { silentLog } from '../../../runtime/log.ts';
 import type { Surroundings } from '../../session/command.ts';
 import type { Redaction } from '../../session/redaction.ts';
-import type { Exchange } from './findings.ts';
+import type { Exchange } from './report.ts';
 
 /** Answers that may hold secrets of the server are never kept. */
 const KEPT_ANSWERS = /^(?!listRegions|listTeamRegions|listCertificates)/;

@@ -1,14 +1,12 @@
-import { Option } from '@commander-js/extra-typings';
+import { type Command, Option } from '@commander-js/extra-typings';
 import { formatDuration } from '../../../model/duration.ts';
 import { PortolanError } from '../../../model/errors.ts';
 import { type Scope, scopeKey } from '../../../model/ids.ts';
 import { safeLine } from '../../../model/text.ts';
-import type { CommandDefinition, Surroundings } from '../../session/command.ts';
+import { defineCommand, type OptionsOf, type Surroundings } from '../../session/command.ts';
 import { asciiOption, glyphsFor } from '../../terminal/drawing/glyphs.ts';
 import type { TimeWindow } from '../../terminal/drawing/series.ts';
 import { EXIT, type ExitCode } from '../../session/exit-codes.ts';
-import type { InputOptions } from '../../session/input.ts';
-import type { LogOptions } from '../../session/logging.ts';
 import {
   collect,
   configOption,
@@ -25,14 +23,13 @@ import { type Monitoring, readMonitoring, sourceInWords } from '../../../platfor
 import { type Platforms, withOpenPlatforms } from '../../session/platforms.ts';
 import { reportProblems } from '../../session/problems.ts';
 import { wrap } from '../../terminal/text.ts';
-import { intervalOf, watch, type WatchFlag, watchOption } from '../watch.ts';
-import { type ChartFilter, chartsOf, type ComponentCharts } from './charts.ts';
+import { intervalOf, watch, watchOption } from '../watch.ts';
+import { chartsOf, type ComponentCharts } from './charts.ts';
 import { monitorCsv, monitorDocument } from './formats.ts';
 import { overviewLines, type View } from './overview.ts';
 import { heightWithin, plotLines } from './plots.ts';
 import { targetOf } from './target.ts';
-import { type When, whenArgument } from './when.ts';
-import { windowOf, type WindowOptions } from './window.ts';
+import { type When, whenArgument, windowOf } from './window.ts';
 
 const WATCH_MS = 15_000;
 
@@ -49,56 +46,45 @@ Examples:
   portolan monitor default/team-a/region-1/42 --since 6h --step 300 --component shop-web --item request_time
   portolan monitor shop -f manifests/ --since 2026-11-20T08:00:00Z --until 2026-11-20T09:00:00Z -o csv > shop.csv`;
 
-export const monitorCommand: CommandDefinition = {
-  goesOn: true,
-  help: {
-    about: 'Reads the monitoring history that the platform keeps of an application and draws each series. Reads only.',
-    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.unreachable, EXIT.interrupted],
-    seeAlso: ['status', 'events'],
-  },
-  define(command, invoke) {
-    command
-      .argument('<app>', 'Application manifest, or PLATFORM/TEAM/REGION/APP-ID')
-      .addOption(
-        new Option('--since <when>', 'from: so long ago, or a time')
-          .argParser(whenArgument)
-          .default({ type: 'ago', ms: 3_600_000 } as When, '1h'),
-      )
-      .addOption(
-        new Option('--until <when>', 'to: so long ago, or a time')
-          .argParser(whenArgument)
-          .default({ type: 'ago', ms: 0 } as When, 'now'),
-      )
-      .addOption(
-        new Option('--step <seconds>', 'seconds between samples').argParser(integerArgument(1, 86_400)).default(60),
-      )
-      .addOption(new Option('--outer', 'only components with an outer port'))
-      .addOption(
-        new Option('--component <name>', 'only this component, by name or id; may be repeated').argParser(collect),
-      )
-      .addOption(new Option('--item <name>', 'only this item; may be repeated').argParser(collect))
-      .addOption(new Option('--overview', 'a line for each series, no plots'))
-      .addOption(watchOption('15s'))
-      .addOption(asciiOption())
-      .addOption(filenameOption())
-      .addOption(configOption())
-      .addOption(varOption())
-      .addOption(varFileOption())
-      .addOption(outputOption(['text', 'json', 'csv']))
-      .addOption(logLevelOption())
-      .addOption(logFormatOption())
-      .addHelpText('after', HELP)
-      .action((app, options) => invoke((surroundings) => monitor(app, options, surroundings)));
-  },
-};
+const withOptions = (command: Command) =>
+  command
+    .argument('<app>', 'Application manifest, or PLATFORM/TEAM/REGION/APP-ID')
+    .addOption(
+      new Option('--since <when>', 'from: so long ago, or a time')
+        .argParser(whenArgument)
+        .default({ type: 'ago', ms: 3_600_000 } as When, '1h'),
+    )
+    .addOption(
+      new Option('--until <when>', 'to: so long ago, or a time')
+        .argParser(whenArgument)
+        .default({ type: 'ago', ms: 0 } as When, 'now'),
+    )
+    .option('--step <seconds>', 'seconds between samples', integerArgument(1, 86_400), 60)
+    .option('--outer', 'only components with an outer port')
+    .option('--component <name>', 'only this component, by name or id; may be repeated', collect)
+    .option('--item <name>', 'only this item; may be repeated', collect)
+    .option('--overview', 'a line for each series, no plots')
+    .addOption(watchOption('15s'))
+    .addOption(asciiOption())
+    .addOption(filenameOption())
+    .addOption(configOption())
+    .addOption(varOption())
+    .addOption(varFileOption())
+    .addOption(outputOption(['text', 'json', 'csv']))
+    .addOption(logLevelOption())
+    .addOption(logFormatOption());
 
-interface MonitorOptions extends InputOptions, LogOptions, WindowOptions, ChartFilter {
-  readonly outer?: true | undefined;
-  readonly overview?: true | undefined;
-  readonly watch?: WatchFlag;
-  readonly ascii?: boolean | undefined;
-  readonly output: 'text' | 'json' | 'csv';
-}
+export const monitorCommand = defineCommand({
+  goesOn: true,
+  about: 'Reads the monitoring history that the platform keeps of an application and draws each series. Reads only.',
+  exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.unreachable, EXIT.interrupted],
+  seeAlso: ['status', 'events'],
+  examples: HELP,
+  parameters: withOptions,
+  run: (surroundings, options, [app]) => monitor(app, options, surroundings),
+});
+
+type MonitorOptions = OptionsOf<typeof withOptions>;
 
 /** What one look at the platform gave. */
 interface Seen {

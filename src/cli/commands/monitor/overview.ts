@@ -2,8 +2,7 @@ import { formatDuration } from '../../../model/duration.ts';
 import { safeLine } from '../../../model/text.ts';
 import type { Paint } from '../../../report/text.ts';
 import type { Glyphs } from '../../terminal/drawing/glyphs.ts';
-import { bucket, gapsOf, type Summary, summarize, type TimeWindow } from '../../terminal/drawing/series.ts';
-import { sparkline } from '../../terminal/drawing/sparkline.ts';
+import { bucket, gapsOf, sparkline, summarize, type TimeWindow } from '../../terminal/drawing/series.ts';
 import { tableLines } from '../../terminal/table.ts';
 import { count, fit } from '../../terminal/text.ts';
 import { type Chart, type ComponentCharts, titleOf } from './charts.ts';
@@ -42,7 +41,7 @@ export interface Facts {
 
 /** undefined: nothing is known of it. */
 export function factsOf({ samples, unit }: Chart, window: TimeWindow): Facts | undefined {
-  const summary: Summary | undefined = summarize(samples);
+  const summary = summarize(samples);
   if (summary === undefined) return undefined;
   const gaps = gapsOf(samples, window);
   return {

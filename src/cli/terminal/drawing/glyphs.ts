@@ -1,43 +1,12 @@
 import { Option } from '@commander-js/extra-typings';
 
-/** The characters that pictures and marks are made of. */
-export interface Glyphs {
-  readonly isAscii: boolean;
-  /** Eight heights, the lowest first. */
-  readonly bars: readonly string[];
-  readonly ellipsis: string;
-  readonly dash: string;
-  /** Before what is to be done. */
-  readonly arrow: string;
-  readonly marks: Readonly<Record<Mark, string>>;
-  readonly axis: {
-    readonly across: string;
-    readonly up: string;
-    readonly corner: string;
-    readonly tickUp: string;
-    readonly tickAcross: string;
-  };
-  readonly tree: { readonly branch: string; readonly last: string; readonly through: string; readonly none: string };
-}
-
-/** How something stands, or how it went. */
-export type Mark =
-  | 'good'
-  | 'bad'
-  | 'change'
-  | 'held'
-  | 'waiting'
-  | 'suspended'
-  | 'reported'
-  | 'unknown'
-  | 'foreign'
-  | 'skipped';
-
-const UNICODE: Glyphs = {
+const UNICODE = {
   isAscii: false,
+  /** Eight heights, the lowest first. */
   bars: ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'],
   ellipsis: '…',
   dash: '–',
+  /** Before what is to be done. */
   arrow: '→',
   marks: {
     good: '✓',
@@ -54,6 +23,12 @@ const UNICODE: Glyphs = {
   axis: { across: '─', up: '│', corner: '└', tickUp: '┤', tickAcross: '┬' },
   tree: { branch: '├─ ', last: '└─ ', through: '│  ', none: '   ' },
 };
+
+/** The characters that pictures and marks are made of. */
+export type Glyphs = Readonly<typeof UNICODE>;
+
+/** How something stands, or how it went. */
+export type Mark = keyof Glyphs['marks'];
 
 const ASCII: Glyphs = {
   isAscii: true,

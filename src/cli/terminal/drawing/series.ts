@@ -1,3 +1,5 @@
+import type { Glyphs } from './glyphs.ts';
+
 /** `[epoch seconds, value]`, in the order of time. */
 export type Sample = readonly [number, number];
 
@@ -8,16 +10,8 @@ export interface TimeWindow {
   readonly stepSeconds: number;
 }
 
-/** What a stretch of samples comes to. */
-export interface Summary {
-  readonly min: number;
-  readonly max: number;
-  readonly last: number;
-  readonly lastSeconds: number;
-}
-
-/** undefined: there is no sample. */
-export function summarize(samples: readonly Sample[]): Summary | undefined {
+/** What a stretch of samples comes to. undefined: there is no sample. */
+export function summarize(samples: readonly Sample[]) {
   const last = samples.at(-1);
   if (last === undefined) return undefined;
   let [min, max] = [last[1], last[1]];
@@ -88,4 +82,15 @@ export function bucket(samples: readonly Sample[], window: TimeWindow, width: nu
       values[place] = earlier[1] + ((later[1] - earlier[1]) * (place - from)) / (to - from);
   }
   return values;
+}
+
+/** One line of bars; a gap is a space. A flat line sits in the middle. */
+export function sparkline(values: readonly (number | undefined)[], { bars }: Glyphs): string {
+  const present = values.filter((value) => value !== undefined);
+  const [low, high] = [Math.min(...present), Math.max(...present)];
+  const levelOf = (value: number): number =>
+    high <= low
+      ? Math.floor(bars.length / 2)
+      : Math.min(bars.length - 1, Math.floor(((value - low) / (high - low)) * bars.length));
+  return values.map((value) => (value === undefined ? ' ' : bars[levelOf(value)])).join('');
 }
