@@ -1,38 +1,43 @@
-import type { ResourceId, ScopeKey } from './ids.ts';
-import type { Json, JsonObject } from './json.ts';
+import { resourceIdSchema as resource, type ScopeKey } from './ids.ts';
+import type { JsonObject } from './json.ts';
 import type { EpochMs } from './time.ts';
+import { count, json, jsonObject, literal, nullable, objectOf, text, time, type TypeOf } from './schema-words.ts';
 
+const origin = literal('created', 'adopted', 'observed');
 /** `created` by us, `adopted` on an operator's word, or only `observed`: never deleted, closed or changed by ownership. */
-export type Origin = 'created' | 'adopted' | 'observed';
-/** `gone`: not there, such as a creation that was refused; the row only counts how often that was. */
-export type ObjectState = 'present' | 'unverified' | 'hold' | 'deleting' | 'gone';
+export type Origin = TypeOf<typeof origin>;
 
-export interface OwnedObject {
-  /** `<source>:<scope>:<kind>:<natural key>`, see `objectUid`. */
-  readonly uid: string;
-  readonly scope: ScopeKey;
-  readonly platform: string;
-  readonly source: string;
-  readonly kind: string;
-  /** The manifest it comes from. */
-  readonly resource: ResourceId;
-  /** Identity within (scope, kind): `port/<serviceId>/8080`. */
-  readonly naturalKey: string;
-  /** The platform's id, where it has one: `http_rule_id`, `service_id`, install group. */
-  readonly remoteId: string | null;
-  /** What else must be kept: former values, install group, component ids. */
-  readonly remoteAux: JsonObject;
-  readonly origin: Origin;
-  readonly state: ObjectState;
-  /** Fields last asserted by us. Attribution and write-only fields need it. Secrets are left out. */
-  readonly lastApplied: JsonObject;
-  /** A temporary change that must be restored, as field → value. */
-  readonly obligation: JsonObject | null;
-  /** How often in a row a write was accepted and did not take. */
-  readonly failures: number;
-  /** Snapshot in which the object was last wanted. */
-  readonly lastSnapshot: string;
-}
+const objectState = literal('present', 'unverified', 'hold', 'deleting', 'gone');
+/** `gone`: not there, such as a creation that was refused; the row only counts how often that was. */
+export type ObjectState = TypeOf<typeof objectState>;
+
+const ownedObjectSchema = objectOf('An object on record in the ledger.', {
+  // `<source>:<scope>:<kind>:<natural key>`, see `objectUid`.
+  uid: text,
+  scope: text,
+  platform: text,
+  source: text,
+  kind: text,
+  // The manifest it comes from.
+  resource,
+  // Identity within (scope, kind): `port/<serviceId>/8080`.
+  naturalKey: text,
+  // The platform's id, where it has one: `http_rule_id`, `service_id`, install group.
+  remoteId: nullable(text),
+  // What else must be kept: former values, install group, component ids.
+  remoteAux: jsonObject,
+  origin,
+  state: objectState,
+  // Fields last asserted by us. Attribution and write-only fields need it. Secrets are left out.
+  lastApplied: jsonObject,
+  // A temporary change that must be restored, as field → value.
+  obligation: nullable(jsonObject),
+  // How often in a row a write was accepted and did not take.
+  failures: count,
+  // Snapshot in which the object was last wanted.
+  lastSnapshot: text,
+});
+export type OwnedObject = TypeOf<typeof ownedObjectSchema>;
 
 /** Name in `remoteAux` of the platform's refusal of the last write. */
 export const REFUSAL = 'refusal';
@@ -49,38 +54,41 @@ export function refusalOf({ remoteAux }: Pick<OwnedObject, 'remoteAux'>): Refuse
   return remoteAux[REFUSAL] as Refused | undefined;
 }
 
-export type IntentState = 'open' | 'unknown' | 'applied' | 'rejected' | 'superseded' | 'resolved';
+const intentState = literal('open', 'unknown', 'applied', 'rejected', 'superseded', 'resolved');
+export type IntentState = TypeOf<typeof intentState>;
 
+const writeClass = literal('target-state', 'duplicate-rejecting', 'duplicate-accepting');
 /**
  * What a write may do when it is repeated: `target-state` nothing more; `duplicate-rejecting` the server refuses the
  * second; `duplicate-accepting` there are two of it, so it is never sent again without proof.
  */
-export type WriteClass = 'target-state' | 'duplicate-rejecting' | 'duplicate-accepting';
+export type WriteClass = TypeOf<typeof writeClass>;
 
-export interface Intent {
-  readonly id: string;
-  readonly uid: string;
-  readonly scope: ScopeKey;
-  readonly resource: ResourceId;
-  /** `addPort`, `updatePort`, `createRule`, `install`, … */
-  readonly operation: string;
-  readonly idempotence: WriteClass;
-  /** The action it carries out, as in the plan: what resolution and people need. */
-  readonly action: JsonObject;
-  readonly epoch: number;
-  readonly requestHash: string;
-  readonly preimage: Json;
-  readonly state: IntentState;
-  readonly createdMs: EpochMs;
-  readonly sendDeadlineMs: EpochMs;
-  /** Until then nobody may conclude from an observation. 0 while open. */
-  readonly settleMs: EpochMs;
-  /** The same moment as time since boot, `<boot> <milliseconds>`: a wall clock may jump. `''` where that is not known. */
-  readonly settleMark: string;
-  /** Answer in safe words, once there is one. */
-  readonly outcome: Json;
-  readonly resolvedBy: string | null;
-}
+const intentSchema = objectOf('A request that was about to be sent, and what became of it.', {
+  id: text,
+  uid: text,
+  scope: text,
+  resource,
+  // `addPort`, `updatePort`, `createRule`, `install`, …
+  operation: text,
+  idempotence: writeClass,
+  // The action it carries out, as in the plan: what resolution and people need.
+  action: jsonObject,
+  epoch: count,
+  requestHash: text,
+  preimage: json(),
+  state: intentState,
+  createdMs: time,
+  sendDeadlineMs: time,
+  // Until then nobody may conclude from an observation. 0 while open.
+  settleMs: time,
+  // The same moment as time since boot, `<boot> <milliseconds>`: a wall clock may jump. `''` where that is not known.
+  settleMark: text,
+  // Answer in safe words, once there is one.
+  outcome: json(),
+  resolvedBy: nullable(text),
+});
+export type Intent = TypeOf<typeof intentSchema>;
 
 export interface Snapshot {
   readonly id: string;
@@ -93,17 +101,21 @@ export interface Snapshot {
   readonly acceptedMs: EpochMs;
 }
 
-export interface HistoryRow {
-  readonly serial: number;
-  readonly scope: ScopeKey;
-  readonly atMs: EpochMs;
-  readonly actor: string;
-  readonly event: string;
-  readonly uid: string | null;
-  readonly detail: Json;
-  readonly previousHash: string;
-  readonly hash: string;
-}
+const historyRowSchema = objectOf('One line of the history, chained to the one before it.', {
+  serial: count,
+  scope: text,
+  atMs: time,
+  actor: text,
+  event: text,
+  uid: nullable(text),
+  detail: json(),
+  previousHash: text,
+  hash: text,
+});
+export type HistoryRow = TypeOf<typeof historyRowSchema>;
+
+/** Those that the API refers to. */
+export const ledgerSchemas = { HistoryRow: historyRowSchema, OwnedObject: ownedObjectSchema, Intent: intentSchema };
 
 export function objectUid(source: string, scope: ScopeKey, kind: string, naturalKey: string): string {
   return `${source}:${scope}:${kind}:${naturalKey}`;

@@ -32,6 +32,7 @@ export const text: Schema<string> = { type: 'string' };
 export const trueOrFalse: Schema<boolean> = { type: 'boolean' };
 export const count: Schema<number> = { type: 'integer', minimum: 0 };
 export const time: Schema<number> = { type: 'number', description: 'Milliseconds since 1970-01-01T00:00Z.' };
+export const jsonObject: Schema<JsonObject> = { type: 'object' };
 export const textMap: Schema<Readonly<Record<string, string>>> = { type: 'object', additionalProperties: text };
 
 /** Further keywords. A field with a default may be left out of a document and is always there once it was read. */
@@ -70,8 +71,8 @@ export function boolean(description: string, rules: Rules = {}): Schema<boolean>
 }
 
 /** Any value at all. */
-export function json(description: string): Schema<Json> {
-  return { description };
+export function json(description?: string): Schema<Json> {
+  return description === undefined ? {} : { description };
 }
 
 /** One of some texts. */

@@ -1,9 +1,9 @@
-import type { ResourceId, ScopeKey } from './ids.ts';
-import type { Json } from './json.ts';
+import { resourceIdSchema as id } from './ids.ts';
 import type { DeferredAction, FieldChange, Hold, Wait } from './plan.ts';
 import {
   arrayOf,
   count,
+  json,
   literal,
   nullable,
   objectOf,
@@ -17,10 +17,6 @@ import {
 import { type Observed, observedSchema, shownLineSchema } from './shown.ts';
 
 /** How applications and their controller stand: types, and the JSON Schemas of the API. */
-
-const id: Schema<ResourceId> = { type: 'string' };
-const scopeKey: Schema<ScopeKey> = { type: 'string' };
-const json: Schema<Json> = {};
 
 const conditionSchema = objectOf('How one resource or application stands in one respect.', {
   // `Ready`: as git says. `Reconciling`: work is under way or due. `Stalled`: it will not go on without a person.
@@ -98,7 +94,7 @@ export type PendingWork = TypeOf<typeof pendingSchema>;
 const standing = {
   id,
   // null until it was resolved once.
-  scope: nullable(scopeKey),
+  scope: nullable(text),
   platform: text,
   region: text,
   labels: textMap,
@@ -231,14 +227,14 @@ const eventSchema = objectOf('Something that happened.', {
   type: text as Schema<EventType>,
   severity,
   application: nullable(id),
-  scope: nullable(scopeKey),
+  scope: nullable(text),
   resource: nullable(id),
   revision: nullable(text),
   labels: textMap,
   // What happened and, where there is something to do, what.
   message: text,
   // Facts by type: for drift `{ changes, sinceMs, ageMs }`, for actions `{ action, answer }`, …
-  detail: json,
+  detail: json(),
 });
 /** For people, notifications and the history. Never holds a secret. */
 export type ControllerEvent = TypeOf<typeof eventSchema>;

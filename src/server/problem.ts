@@ -1,20 +1,24 @@
 import { type Disposition, PortolanError } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
+import { arrayOf, objectOf, ref, type Schema, text, type TypeOf } from '../model/schema-words.ts';
+
+const status: Schema<number> = { type: 'integer', minimum: 400, maximum: 599 };
 
 /** An error as the API tells it: RFC 9457, with our code and what to do next. */
-export interface ProblemDetails {
-  /** `urn:portolan:problem:<code>`. */
-  readonly type: string;
-  readonly title: string;
-  readonly status: number;
-  /** What happened, and what was not done. */
-  readonly detail: string;
-  /** Stable, `area/what`. */
-  readonly code: string;
-  readonly remedy: string;
-  /** Faults of manifests that were sent, each with its place. */
-  readonly problems?: readonly Problem[];
-}
+export const problemDetailsSchema = objectOf('An error (RFC 9457), with a stable code and what to do next.', {
+  // `urn:portolan:problem:<code>`.
+  type: text,
+  title: text,
+  status,
+  // What happened, and what was not done.
+  detail: text,
+  // Stable, `area/what`.
+  code: text,
+  remedy: text,
+  // Faults of manifests that were sent, each with its place.
+  'problems?': arrayOf(ref<Problem>('ManifestProblem')),
+});
+export type ProblemDetails = TypeOf<typeof problemDetailsSchema>;
 
 const TITLES: Readonly<Record<number, string>> = {
   400: 'Bad request',
