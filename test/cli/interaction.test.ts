@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { confirm } from '../../src/cli/terminal/terminal.ts';
 import { withLiveRegion } from '../../src/cli/terminal/live-region.ts';
-import { createProgress } from '../../src/cli/terminal/progress.ts';
+import { Progress } from '../../src/cli/terminal/progress.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 import { collectingTerminal } from './running.ts';
 import { Screen } from './screen.ts';
@@ -44,7 +44,7 @@ function progressOn(settings: { columns?: number; rows?: number; outIsTerminal?:
     async *input() {},
   });
   const clock = new VirtualClock();
-  return { screen, piped, terminal, clock, progress: createProgress({ terminal, live, clock }) };
+  return { screen, piped, terminal, clock, progress: new Progress({ terminal, live, clock }) };
 }
 
 test('on a terminal, what is going on is one line that is rewritten, cut to fit and taken away', () => {

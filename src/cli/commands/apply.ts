@@ -1,3 +1,4 @@
+import { PortolanError } from '../../model/errors.ts';
 import { silentHooks } from '../../reconcile/apply/world.ts';
 import PQueue from 'p-queue';
 import { scopeKey } from '../../model/ids.ts';
@@ -21,10 +22,9 @@ import { askingFlags } from '../session/pass-options.ts';
 import { addManifestOptions, addOutputOptions, addPlanningOptions } from '../session/planning-options.ts';
 import { openOutputs, orUnwritten, type OutputOptions, type Outputs, positionsOf } from '../session/outputs.ts';
 import { paintFor, planExitCode } from '../session/plan-view.ts';
-import { createProgress, type Progress } from '../terminal/progress.ts';
+import { Progress } from '../terminal/progress.ts';
 import { type Agreement, judge, reportRefusal, withAgreed, writeDifference } from './saved/agreed.ts';
 import { checkFlagsBeside, flagsOf } from './saved/flags.ts';
-import { ledgerNeeded } from '../session/open-ledger.ts';
 import type { OpenedPlan } from './saved/open.ts';
 import { acceptInput, type Session, type SessionOptions, settleInput, surveyAll } from '../session/session.ts';
 import { count } from '../terminal/text.ts';
@@ -97,25 +97,24 @@ async function runApply(
   surroundings: Surroundings,
 ): Promise<ExitCode> {
   const agreement: Agreement = { expect: options.expect, opened };
-  const isAgreed = options.expect !== undefined || opened !== undefined;
-  if (options.dryRun === true) {
-    const outputs = openOutputs(options, surroundings);
-    return withAgreed(agreement, { ...options, isAgreed, refuse: outputs.refuse }, surroundings, true, (session) =>
-      dryRun(options, agreement, session, outputs, surroundings),
-    );
-  }
-  if (options.ledger === 'none') {
-    throw ledgerNeeded();
-  }
+  const isDryRun = options.dryRun === true;
+  if (!isDryRun && options.ledger === 'none')
+    throw new PortolanError({
+      code: 'cli/no-ledger',
+      disposition: 'invalid',
+      message: 'apply needs a ledger: without one nobody knows what was sent. Nothing was changed.',
+      remedy: 'Leave --ledger out (portolan.db in the working directory) or name a file; --dry-run works without one.',
+    });
   const outputs = openOutputs(options, surroundings);
   const flags = {
     ...options,
-    isAgreed,
+    isAgreed: options.expect !== undefined || opened !== undefined,
     refuse: outputs.refuse,
-    ...askingFlags(options, agreement, surroundings.terminal),
+    ...(isDryRun ? {} : askingFlags(options, agreement, surroundings.terminal)),
   };
-  return withAgreed(agreement, flags, surroundings, false, (session) =>
-    apply(options, agreement, session, outputs, surroundings),
+  const carryOut = isDryRun ? dryRun : apply;
+  return withAgreed(agreement, flags, surroundings, isDryRun, (session) =>
+    carryOut(options, agreement, session, outputs, surroundings),
   );
 }
 
@@ -161,7 +160,7 @@ export async function apply(
 ): Promise<ExitCode> {
   const { terminal, signal } = surroundings;
   await refuseEmpty(options, agreement, session, surroundings);
-  const progress = createProgress(surroundings);
+  const progress = new Progress(surroundings);
   const startedMs = surroundings.clock.monotonic();
   const lines = outputs.format === 'jsonl' ? openLiveLines(surroundings) : undefined;
   const survey = await settledSurvey(options, session, progress, lines, surroundings);

@@ -3,7 +3,6 @@ import { fileExists } from '../../ledger/files.ts';
 import { readSerialMark } from '../../ledger/serial-file.ts';
 import { type Ledger, noLedger } from '../../ledger/ledger.ts';
 import type { SqliteLedgerOptions } from '../../ledger/sqlite.ts';
-import { PortolanError } from '../../model/errors.ts';
 import { safeLine } from '../../model/text.ts';
 import type { Surroundings } from './command.ts';
 
@@ -68,14 +67,4 @@ export function warnOfOlder({ err }: Surroundings['terminal']): NonNullable<Sqli
       `warning: the ledger ${safeLine(path)} is an older copy: its serial is ${serial}, and ${safeLine(path)}.serial says ${expected}. Installs and upgrades wait until each application is confirmed: portolan ledger confirm SCOPE\n`,
     );
   };
-}
-
-/** `apply` with `--ledger none`. */
-export function ledgerNeeded(): PortolanError {
-  return new PortolanError({
-    code: 'cli/no-ledger',
-    disposition: 'invalid',
-    message: 'apply needs a ledger: without one nobody knows what was sent. Nothing was changed.',
-    remedy: 'Leave --ledger out (portolan.db in the working directory) or name a file; --dry-run works without one.',
-  });
 }

@@ -41,24 +41,19 @@ export interface StoreConnection {
   readonly accessKey: Secret | null;
 }
 
-export interface PlatformsOptions {
+/** Told of every request that left, and of a read that goes unanswered for a while; `retry`: by default that of a command. */
+export interface PlatformsOptions extends Pick<PlatformClientOptions, 'onRequest' | 'onSlow' | 'retry'> {
   readonly configuration: Configuration;
   /** The file it came from, for messages; undefined: there is none. */
   readonly file: string | undefined;
   readonly surroundings: Surroundings;
   readonly log: Log;
-  /** Told of every request that left, for metrics. */
-  readonly onRequest?: NonNullable<PlatformClientOptions['onRequest']>;
-  /** Told of a read that goes unanswered for a while. */
-  readonly onSlow?: NonNullable<PlatformClientOptions['onSlow']>;
-  /** Of reads; default: that of a command, which has but one try. */
-  readonly retry?: NonNullable<PlatformClientOptions['retry']>;
   /** What an earlier process found out about a platform. */
   readonly remembered?: (name: string) => Readonly<Partial<Record<Capability, 'yes' | 'no'>>>;
 }
 
 export function openPlatforms(options: PlatformsOptions): Platforms {
-  const { configuration, surroundings } = options;
+  const { configuration, file, surroundings } = options;
   maskStoreKeys(options);
   const clients = new Map<string, PlatformClient>();
   const transports: HttpTransport[] = [];
@@ -68,7 +63,7 @@ export function openPlatforms(options: PlatformsOptions): Platforms {
       const known = clients.get(name);
       if (known !== undefined) return known;
       const spec = configuration.platforms.get(name);
-      if (spec === undefined) throw noSuch('Platform', name, [...configuration.platforms.keys()], options.file);
+      if (spec === undefined) throw noSuch('Platform', name, [...configuration.platforms.keys()], file);
       const { client, transport } = openPlatform(name, spec, options);
       transports.push(transport);
       clients.set(name, client);
@@ -77,7 +72,7 @@ export function openPlatforms(options: PlatformsOptions): Platforms {
     opened: () => [...clients.values()],
     store(name) {
       const spec = configuration.stores.get(name);
-      if (spec === undefined) throw noSuch('Store', name, [...configuration.stores.keys()], options.file);
+      if (spec === undefined) throw noSuch('Store', name, [...configuration.stores.keys()], file);
       return openStore(name, spec, surroundings);
     },
     async close() {

@@ -19,7 +19,7 @@ import { createLog, type LogOptions } from './logging.ts';
 import { openLedger } from './open-ledger.ts';
 import { passOptions, type ScopeFlags } from './pass-options.ts';
 import { noPlatform, openPlatforms, type Platforms } from './platforms.ts';
-import { createProgress } from '../terminal/progress.ts';
+import { Progress } from '../terminal/progress.ts';
 import { reportProblems } from './problems.ts';
 import { acceptSnapshot, largestSince, settleLost, snapshotId, successionOf } from '../../source/snapshot.ts';
 import { count } from '../terminal/text.ts';
@@ -124,7 +124,7 @@ async function openAll(known: ToOpen, command: string, opening: typeof genuine) 
   // Requests that left for the platforms so far, each retry too.
   const traffic = { reads: 0, writes: 0 };
   // Says how far a reading of all applications has come.
-  const reading = createProgress(surroundings);
+  const reading = new Progress(surroundings);
   const windowsAt = await windowsOf(input, surroundings.clock);
   const platforms = opening.openPlatforms({
     configuration: input.configuration,

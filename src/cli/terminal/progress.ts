@@ -4,26 +4,6 @@ import { clockTime, relativeTime, shortDuration } from './age.ts';
 import type { Surroundings } from '../session/command.ts';
 import { count } from './text.ts';
 
-/**
- * What is going on, on stderr. On a terminal its bottom lines say which action of how many each application is at, for how
- * long, and what is waited for until when; what is finished stays above. Elsewhere there is a plain line for each thing
- * that is finished or waited for, and no line twice.
- */
-export interface Progress {
-  /** `lane` is at work on this, until it is told otherwise. */
-  at(lane: string, text: string): void;
-  /** `lane` waits. @param untilMs when it gives up waiting, or knows more. */
-  waits(lane: string, text: string, untilMs: EpochMs): void;
-  /** There is nothing more under way in `lane`. */
-  rest(lane: string): void;
-  /** How much is done of how much: the first line where several lanes are at work. */
-  tally(text: string): void;
-  /** A line that stays: an outcome. */
-  line(text: string): void;
-  /** Takes away what is drawn. Call it before anything else is printed, and at the end. */
-  clear(): void;
-}
-
 interface Activity {
   readonly text: string;
   readonly sinceMs: MonotonicMs;
@@ -36,16 +16,13 @@ const LONG_MS = 30_000;
 /** Shorter than this, the time says nothing. */
 const WORTH_SAYING_MS = 2_000;
 
-type ProgressAround = Pick<Surroundings, 'terminal' | 'live' | 'clock'>;
-
-export function createProgress(around: ProgressAround): Progress {
-  return new LiveProgress(around);
-}
-
-class LiveProgress implements Progress {
-  readonly #terminal: ProgressAround['terminal'];
-  readonly #live: ProgressAround['live'];
-  readonly #clock: ProgressAround['clock'];
+/**
+ * What is going on, on stderr. On a terminal its bottom lines say which action of how many each application is at, for how
+ * long, and what is waited for until when; what is finished stays above. Elsewhere there is a plain line for each thing
+ * that is finished or waited for, and no line twice.
+ */
+export class Progress {
+  readonly #around: Pick<Surroundings, 'terminal' | 'live' | 'clock'>;
   readonly #startedMs: MonotonicMs;
   readonly #lanes = new Map<string, Activity>();
   readonly #said = new Set<string>();
@@ -54,85 +31,95 @@ class LiveProgress implements Progress {
   #tally = '';
   #ticking: AbortController | undefined;
 
-  constructor({ terminal, live, clock }: ProgressAround) {
-    this.#terminal = terminal;
-    this.#live = live;
-    this.#clock = clock;
-    this.#startedMs = clock.monotonic();
+  constructor(around: Pick<Surroundings, 'terminal' | 'live' | 'clock'>) {
+    this.#around = around;
+    this.#startedMs = around.clock.monotonic();
   }
 
+  /** `lane` is at work on this, until it is told otherwise. */
   at(lane: string, text: string): void {
-    this.#lanes.set(lane, { text, sinceMs: this.#clock.monotonic(), untilMs: undefined });
+    this.#lanes.set(lane, { text, sinceMs: this.#around.clock.monotonic(), untilMs: undefined });
     void this.#sayWhenLong(lane);
     this.#draw();
   }
 
+  /** `lane` waits. @param untilMs when it gives up waiting, or knows more. */
   waits(lane: string, text: string, untilMs: EpochMs): void {
     this.#ended(lane);
     const former = this.#lanes.get(lane);
     const goesOn = former?.text === text && former.untilMs !== undefined;
-    this.#lanes.set(lane, { text, sinceMs: goesOn ? former.sinceMs : this.#clock.monotonic(), untilMs });
+    this.#lanes.set(lane, { text, sinceMs: goesOn ? former.sinceMs : this.#around.clock.monotonic(), untilMs });
     this.#sayOnce(`wait  ${text}, until ${new Date(untilMs).toISOString()}`);
     this.#draw();
   }
 
+  /** There is nothing more under way in `lane`. */
   rest(lane: string): void {
     this.#ended(lane);
     this.#lanes.delete(lane);
     this.#draw();
   }
 
+  /** How much is done of how much: the first line where several lanes are at work. */
   tally(text: string): void {
     this.#tally = text;
     this.#draw();
   }
 
+  /** A line that stays: an outcome. */
   line(text: string): void {
-    this.#terminal.err.write(`${safeLine(text)}\n`);
+    this.#around.terminal.err.write(`${safeLine(text)}\n`);
   }
 
+  /** Takes away what is drawn. Call it before anything else is printed, and at the end. */
   clear(): void {
     this.#ticking?.abort(new Error('nothing is under way'));
     this.#ticking = undefined;
     for (const lane of this.#alarms.keys()) this.#ended(lane);
     this.#lanes.clear();
-    this.#live.show([]);
+    this.#around.live.show([]);
   }
 
   #draw(): void {
-    if (!this.#live.isVisible) return;
-    this.#live.show(
-      linesOf([...this.#lanes], this.#tally, this.#clock.monotonic() - this.#startedMs, this.#live.rows, this.#clock),
+    if (!this.#around.live.isVisible) return;
+    this.#around.live.show(
+      linesOf(
+        [...this.#lanes],
+        this.#tally,
+        this.#around.clock.monotonic() - this.#startedMs,
+        this.#around.live.rows,
+        this.#around.clock,
+      ),
     );
     if (this.#lanes.size > 0) void this.#tick();
   }
 
   async #tick(): Promise<void> {
-    if (this.#ticking !== undefined || !this.#live.isVisible) return;
+    if (this.#ticking !== undefined || !this.#around.live.isVisible) return;
     const stop = new AbortController();
     this.#ticking = stop;
     while (!stop.signal.aborted) {
-      await this.#clock.sleep(REDRAW_MS, stop.signal).catch(() => {});
+      await this.#around.clock.sleep(REDRAW_MS, stop.signal).catch(() => {});
       if (!stop.signal.aborted) this.#draw();
     }
   }
 
   #sayOnce(text: string): void {
-    if (this.#live.isVisible || this.#said.has(text)) return;
+    if (this.#around.live.isVisible || this.#said.has(text)) return;
     this.#said.add(text);
-    this.#terminal.err.write(`${safeLine(text)}\n`);
+    this.#around.terminal.err.write(`${safeLine(text)}\n`);
   }
 
   async #sayWhenLong(lane: string): Promise<void> {
     // One alarm goes on with what the lane comes to next: a plan comes to thousands of applications in one lane.
-    if (this.#live.isVisible || this.#alarms.has(lane)) return;
+    if (this.#around.live.isVisible || this.#alarms.has(lane)) return;
     const stop = new AbortController();
     this.#alarms.set(lane, stop);
     for (let leftMs = LONG_MS; leftMs > 0; ) {
-      await this.#clock.sleep(leftMs, stop.signal).catch(() => {});
+      await this.#around.clock.sleep(leftMs, stop.signal).catch(() => {});
       const activity = this.#lanes.get(lane);
       if (stop.signal.aborted || activity === undefined) return;
-      leftMs = activity.sinceMs + LONG_MS - this.#clock.monotonic();
+      leftMs = activity.sinceMs + LONG_MS - this.#around.clock.monotonic();
       if (leftMs <= 0) this.#sayOnce(`wait  ${activity.text}, since ${shortDuration(LONG_MS)}`);
     }
     this.#alarms.delete(lane);

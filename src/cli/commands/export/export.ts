@@ -35,7 +35,7 @@ import {
 import { worstOf } from '../../session/plan-view.ts';
 import { type Platforms, withOpenPlatforms } from '../../session/platforms.ts';
 import { reportProblems } from '../../session/problems.ts';
-import { createProgress } from '../../terminal/progress.ts';
+import { Progress } from '../../terminal/progress.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { count } from '../../terminal/text.ts';
 
@@ -178,7 +178,7 @@ async function readAll(
   const readers = new Map<string, ApplicationReader>();
   for (const [name, ofPlatform] of Map.groupBy(targets, ({ scope }) => scope.platform))
     readers.set(name, createApplicationReader(kinds, platforms.client(name), ofPlatform));
-  const progress = createProgress(surroundings);
+  const progress = new Progress(surroundings);
   let begun = 0;
   const queue = new PQueue({ concurrency: parallelism });
   try {

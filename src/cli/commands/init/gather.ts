@@ -2,7 +2,7 @@ import { PortolanError } from '../../../model/errors.ts';
 import { safeLine } from '../../../model/text.ts';
 import type { Surroundings } from '../../session/command.ts';
 import { type Answers, checkFlags, type GivenAnswers, TOKEN_VARIABLE } from './answers.ts';
-import { givenDraft, interviewed, interviewOn, Platforms, proposedName, regionsOf } from './questions.ts';
+import { givenDraft, interviewed, interviewOn, platformsOf, proposedName, regionsOf } from './questions.ts';
 
 const NEEDED = ['url', 'team', 'region', 'appId'] as const;
 const FLAG = { url: '--url', team: '--team', region: '--region', appId: '--app-id' } as const;
@@ -24,14 +24,14 @@ export async function gatherAnswers(options: GivenAnswers, surroundings: Surroun
       message: 'Something is not known, and nobody can answer: this does not run on a terminal. Nothing was written.',
       remedy: `Pass ${missing.map((name) => FLAG[name]).join(', ')}.`,
     });
-  const platforms = new Platforms(options, surroundings, (why) =>
+  const platforms = platformsOf(options, surroundings, (why) =>
     surroundings.terminal.err.write(
       `note: team, region and application were not checked, because the platform cannot be read: ${safeLine(why)}\n`,
     ),
   );
   try {
     const draft = { token: { env: TOKEN_VARIABLE }, ...givenDraft(options) };
-    const known = { options, platform: platforms.of.bind(platforms) };
+    const known = { options, platform: platforms.of };
     await regionsOf(draft, known);
     const proposed = await proposedName(draft, known);
     // A flag has given each of the others.

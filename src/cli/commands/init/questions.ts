@@ -104,10 +104,10 @@ export async function interviewed(
   interview: Interview,
   surroundings: Surroundings,
 ): Promise<Answers> {
-  const platforms = new Platforms(options, surroundings, (why) =>
+  const platforms = platformsOf(options, surroundings, (why) =>
     interview.say(`  (the platform cannot be asked: ${safeLine(why)})`),
   );
-  const asking: Asking = { options, interview, platform: (draft) => platforms.of(draft) };
+  const asking: Asking = { options, interview, platform: platforms.of };
   interview.say('An empty answer takes what stands in brackets; < returns to the question before.');
   try {
     return await inTurn(
@@ -306,28 +306,19 @@ function textReader(answer: TextAnswer): (text: string) => Reading<string> {
 }
 
 /** The platform that the answers lead to, opened again where an address or token has changed. */
-export class Platforms {
-  readonly #options: GivenAnswers;
-  readonly #surroundings: Surroundings;
-  readonly #tell: (why: string) => void;
-  readonly #opened = new Map<string, PlatformAtHand>();
-
-  constructor(options: GivenAnswers, surroundings: Surroundings, tell: (why: string) => void) {
-    this.#options = options;
-    this.#surroundings = surroundings;
-    this.#tell = tell;
-  }
-
-  async of({ url = '', token = { env: TOKEN_VARIABLE }, header = '', allowPlainHttp = false }: Draft) {
-    if (this.#options.offline === true) return undefined;
-    const reach = { url, token, header, allowPlainHttp };
-    const key = JSON.stringify(reach);
-    const opened = this.#opened.get(key) ?? (await reachPlatform(reach, this.#surroundings, this.#tell));
-    this.#opened.set(key, opened);
-    return opened;
-  }
-
-  async close(): Promise<void> {
-    for (const platform of this.#opened.values()) await platform.close();
-  }
+export function platformsOf(options: GivenAnswers, surroundings: Surroundings, tell: (why: string) => void) {
+  const opened = new Map<string, PlatformAtHand>();
+  return {
+    async of({ url = '', token = { env: TOKEN_VARIABLE }, header = '', allowPlainHttp = false }: Draft) {
+      if (options.offline === true) return undefined;
+      const reach = { url, token, header, allowPlainHttp };
+      const key = JSON.stringify(reach);
+      const platform = opened.get(key) ?? (await reachPlatform(reach, surroundings, tell));
+      opened.set(key, platform);
+      return platform;
+    },
+    async close(): Promise<void> {
+      for (const platform of opened.values()) await platform.close();
+    },
+  };
 }
