@@ -1,7 +1,7 @@
 import type { HealthThreshold } from '../kinds/application/spec.ts';
 import { durationMsOf } from '../model/duration.ts';
 import type { Json } from '../model/json.ts';
-import type { ApplicationRecord, ComponentMonitor } from '../model/observed.ts';
+import type { ApplicationRecord, ComponentMonitor } from '../platform/records.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { ConditionState } from './conditions.ts';
 import { PortolanError } from '../model/errors.ts';

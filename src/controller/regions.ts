@@ -1,5 +1,5 @@
 import { PortolanError } from '../model/errors.ts';
-import type { Region } from '../model/observed.ts';
+import type { Region } from '../platform/records.ts';
 import type { EpochMs, MonotonicMs } from '../model/time.ts';
 import { REGION_ENABLED, regionState } from '../plan/guard.ts';
 import type { PlatformClient } from '../platform/client.ts';

@@ -1,6 +1,8 @@
 import type { Scope } from '../model/ids.ts';
 import type { Json, JsonObject } from '../model/json.ts';
-import type { CertificateRecord, ComponentRecord, InstalledModel, PortRecord, RuleRecord } from '../model/observed.ts';
+import type { ComponentRecord, PortRecord } from './component/wire.ts';
+import type { CertificateRecord, RuleRecord } from './http-gateway-rule/wire.ts';
+import type { InstalledModel } from './store-install/wire.ts';
 import type { Readable } from '../model/reading.ts';
 
 /** One component as it was read. */

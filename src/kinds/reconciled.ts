@@ -1,6 +1,7 @@
 import type { ResourceId, ScopeKey } from '../model/ids.ts';
 import type { Json, JsonObject } from '../model/json.ts';
-import type { PortRecord, RuleRecord } from '../model/observed.ts';
+import type { PortRecord } from './component/wire.ts';
+import type { RuleRecord } from './http-gateway-rule/wire.ts';
 import type { Intent, ObjectState, Origin, OwnedObject, Refused } from '../model/owned.ts';
 import type { ActionVerb, DeferredAction, Hold, Note, Wait } from '../model/plan.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';

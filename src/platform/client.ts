@@ -1,4 +1,4 @@
-import type { ApplicationRecord, ComponentMonitor, ComponentSeries, Region } from '../model/observed.ts';
+import type { ApplicationRecord, ComponentMonitor, ComponentSeries, Region } from './records.ts';
 import type { Listing, Readable, Reading } from '../model/reading.ts';
 import type { MonotonicMs } from '../model/time.ts';
 import type { Verdict } from './verdict.ts';

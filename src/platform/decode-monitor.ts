@@ -1,8 +1,16 @@
-import type { ComponentMonitor, ComponentSeries, MonitorItem, MonitorSeries } from '../model/observed.ts';
+import {
+  type ComponentMonitor,
+  type ComponentSeries,
+  monitorDataTable,
+  monitoredTable,
+  type MonitorItem,
+  monitorItemTable,
+  type MonitorSeries,
+  seriesTable,
+} from './records.ts';
 import { recordOf, recordsOf } from './envelope.ts';
 import type { Fields } from './fields.ts';
 import { recordReader } from './record-fields.ts';
-import { monitorDataTable, monitoredTable, monitorItemTable, seriesTable } from './records.ts';
 
 const monitoredOf = recordReader(monitoredTable);
 const monitorItemOf = recordReader(monitorItemTable);

@@ -1,5 +1,5 @@
 import { PortolanError } from '../model/errors.ts';
-import type { ComponentMonitor, ComponentSeries, MonitorSeries } from '../model/observed.ts';
+import type { ComponentMonitor, ComponentSeries, MonitorSeries } from './records.ts';
 import type { MonitorQuery, PlatformClient } from './client.ts';
 import { listComponents } from './readings.ts';
 import type { AppAddress } from './writes.ts';

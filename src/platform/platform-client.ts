@@ -1,5 +1,5 @@
 import { PortolanError } from '../model/errors.ts';
-import type { ComponentSeries } from '../model/observed.ts';
+import type { ComponentSeries } from './records.ts';
 import type { Readable } from '../model/reading.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';

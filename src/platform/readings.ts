@@ -1,4 +1,4 @@
-import type { ApplicationRecord, ApplicationSummary, CertificateRecord, ComponentRecord } from '../model/observed.ts';
+import type { ApplicationRecord, ApplicationSummary, CertificateRecord, ComponentRecord } from './records.ts';
 import type { Reading } from '../model/reading.ts';
 import { decodeApplication, decodeApplicationSummaries, decodeCertificates, decodeComponents } from './decode.ts';
 

@@ -40,6 +40,11 @@ export interface RecordField<Value> {
 /** How an answer's record is read, by the names of ours. */
 export type RecordTable<Decoded> = { readonly [Name in keyof Decoded]: RecordField<Decoded[Name]> };
 
+/** What a table of fields decodes to. */
+export type Decoded<Table extends Readonly<Record<string, RecordField<unknown>>>> = {
+  readonly [Name in keyof Table]: ReturnType<Table[Name]['read']>;
+};
+
 type Wire = string | readonly [string, ...string[]];
 
 /** A field that a decision depends on. Without `absent` it must be there. */

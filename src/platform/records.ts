@@ -1,19 +1,4 @@
-import type {
-  ApplicationRecord,
-  ApplicationSummary,
-  CertificateRecord,
-  ComponentMonitor,
-  ComponentRecord,
-  ComponentSeries,
-  InstalledModel,
-  InstallRecord,
-  MonitorItem,
-  PlacedRule,
-  PortRecord,
-  Region,
-  TcpEndpoint,
-} from '../model/observed.ts';
-import { decides, type RecordTable, shown } from './record-fields.ts';
+import { type Decoded, decides, shown } from './record-fields.ts';
 
 /**
  * Every field that is read of every record, and whether a decision needs it. A field that is not named here never gets
@@ -23,7 +8,7 @@ import { decides, type RecordTable, shown } from './record-fields.ts';
  */
 
 /** `ssl_ca_cert`, `cert_file`, `key_file` and `token` are left out on purpose: they are keys to the cluster. */
-export const regionTable: RecordTable<Region> = {
+export const regionTable = {
   id: shown('region_id', 'id', null),
   name: decides('region_name', 'text'),
   alias: shown('region_alias', 'text', ''),
@@ -37,7 +22,7 @@ export const regionTable: RecordTable<Region> = {
 };
 
 /** A server that cannot serialize the detail sends it raw: `app_id` as text, fractions, and times of another form. */
-export const applicationTable: RecordTable<ApplicationRecord> = {
+export const applicationTable = {
   appId: decides('app_id', 'decimal'),
   name: decides('group_name', 'text'),
   team: decides('team_name', 'text'),
@@ -65,14 +50,14 @@ export const applicationTable: RecordTable<ApplicationRecord> = {
   k8sApp: shown('k8s_app', 'text', null),
 };
 
-export const summaryTable: RecordTable<ApplicationSummary> = {
+export const summaryTable = {
   appId: decides(['ID', 'app_id'], 'decimal'),
   name: decides('group_name', 'text'),
   k8sApp: shown('k8s_app', 'text', null),
 };
 
 /** By allow-list: whatever else a server puts into its listing never gets out. */
-export const certificateTable: RecordTable<CertificateRecord> = {
+export const certificateTable = {
   id: decides('id', 'integer'),
   alias: decides('alias', 'text', ''),
   issuedTo: shown('issued_to', 'texts', []),
@@ -80,31 +65,7 @@ export const certificateTable: RecordTable<CertificateRecord> = {
   hasExpired: shown('has_expired', 'flag', null),
 };
 
-export const portTable: RecordTable<PortRecord> = {
-  port: decides('container_port', 'port'),
-  protocol: decides('protocol', 'text'),
-  alias: decides('port_alias', 'text', ''),
-  inner: decides('is_inner_service', 'flag'),
-  outer: decides('is_outer_service', 'flag'),
-  serviceName: decides('k8s_service_name', 'text', ''),
-};
-
-export const endpointTable: RecordTable<TcpEndpoint> = {
-  serviceId: decides('service_id', 'id'),
-  port: decides('container_port', 'port'),
-  outer: decides('is_outer_service', 'flag'),
-  endpoint: shown('end_point', 'text', ''),
-  protocol: shown('protocol', 'text', ''),
-};
-
-/** Where a rule of the listing of all rules is; the rule itself is read by its own table. */
-export const placeTable: RecordTable<Omit<PlacedRule, 'rule'>> = {
-  team: decides('team_name', 'text'),
-  region: decides('region_name', 'text'),
-  appId: decides('app_id', 'decimal'),
-};
-
-export const componentTable: RecordTable<ComponentRecord> = {
+export const componentTable = {
   serviceId: decides('service_id', 'id'),
   serviceKey: decides('service_key', 'text'),
   alias: decides('service_alias', 'text'),
@@ -149,43 +110,54 @@ export const componentTable: RecordTable<ComponentRecord> = {
   oauthServiceId: shown('oauth_service_id', 'number', null),
 };
 
-export const installedTable: RecordTable<InstalledModel> = {
-  modelId: decides('app_model_id', 'id'),
-  // Export writes it into a manifest, whose version decides on an upgrade.
-  reportedVersion: decides('current_version', 'text', null),
-  marketName: decides('market_name', 'text', null),
-  installGroupId: decides('upgrade_group_id', 'integer', null),
-  upgradeVersions: shown('upgrade_versions', 'texts', []),
-  name: shown('app_model_name', 'text', null),
-};
-
-/** The components of an install are read by their own table. */
-export const installTable: RecordTable<Omit<InstallRecord, 'components'>> = {
-  appId: decides('ID', 'decimal'),
-  enterpriseId: shown('enterprise_id', 'id', ''),
-  teamId: shown('team_id', 'id', ''),
-  note: shown('note', 'text', ''),
-  region: shown('region_name', 'text', ''),
-};
-
 /** The items of a component are read by their own table, and their samples by `decode-monitor.ts`. */
-export const monitoredTable: RecordTable<Omit<ComponentMonitor, 'items'>> = {
+export const monitoredTable = {
   serviceId: decides('service_id', 'id'),
   componentName: shown('service_cname', 'text', ''),
   componentAlias: shown('service_alias', 'text', ''),
 };
 
-export const monitorItemTable: RecordTable<Pick<MonitorItem, 'name' | 'status'>> = {
+export const monitorItemTable = {
   name: decides('monitor_item', 'text'),
   status: shown('status', 'text', null),
 };
 
 /** The labels of a series of a region's metrics. */
-export const seriesTable: RecordTable<Pick<ComponentSeries, 'serviceId'>> = {
+export const seriesTable = {
   serviceId: decides('service_id', 'id'),
 };
 
 /** What a Prometheus answer says of its own form. */
-export const monitorDataTable: RecordTable<Pick<MonitorItem, 'resultType'>> = {
+export const monitorDataTable = {
   resultType: shown('resultType', 'text', null),
 };
+
+/** Certificates and keys of a region never leave the decoder. */
+export type Region = Decoded<typeof regionTable>;
+
+/** `status`: `running`, `part_running`, `closed`. "closed" may also mean that the cluster could not be asked. */
+export type ApplicationRecord = Decoded<typeof applicationTable>;
+
+/** One row of a team's application listing (extended dialect). */
+export type ApplicationSummary = Decoded<typeof summaryTable>;
+
+/** A certificate of a team, as the listing shows it: without its key, which nothing here ever asks for. */
+export type CertificateRecord = Decoded<typeof certificateTable>;
+
+/** A component. `installGroupId` tells those of one install from those of another; 0 or null for none. */
+export type ComponentRecord = Decoded<typeof componentTable>;
+
+/** One series of one monitoring item of one component. */
+export interface MonitorSeries {
+  /** `[epoch seconds, value]`; empty where the server lost the samples. */
+  readonly samples: readonly (readonly [number, number])[];
+}
+
+/** One series of a region's metrics, of one component. */
+export type ComponentSeries = MonitorSeries & Decoded<typeof seriesTable>;
+
+export type MonitorItem = Decoded<typeof monitorItemTable> &
+  Decoded<typeof monitorDataTable> & { readonly series: readonly MonitorSeries[] };
+
+/** `items`: null where the server sent null. */
+export type ComponentMonitor = Decoded<typeof monitoredTable> & { readonly items: readonly MonitorItem[] | null };

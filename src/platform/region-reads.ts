@@ -1,5 +1,5 @@
 import { PortolanError } from '../model/errors.ts';
-import type { Region } from '../model/observed.ts';
+import type { Region } from './records.ts';
 import type { MonotonicMs } from '../model/time.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Answer } from './answer.ts';

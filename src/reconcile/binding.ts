@@ -2,7 +2,7 @@ import type { ApplyWorld } from './apply/world.ts';
 import { type Binding, changeBinding, otherRegion, otherUrl, readBindings } from '../ledger/binding.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { PortolanError } from '../model/errors.ts';
-import type { Region } from '../model/observed.ts';
+import type { Region } from '../platform/records.ts';
 import type { PlatformClient } from '../platform/client.ts';
 import { canonicalUrl } from '../platform/url.ts';
 import { REGIONS_MAX_AGE_MS } from './guards.ts';

@@ -5,7 +5,7 @@ import type { Memory, ScopeReader, ScopeReading } from '../kinds/reconciled.ts';
 import type { Binding } from '../ledger/binding.ts';
 import { PortolanError } from '../model/errors.ts';
 import { type ResourceId, type Scope, scopeKey } from '../model/ids.ts';
-import type { ApplicationRecord } from '../model/observed.ts';
+import type { ApplicationRecord } from '../platform/records.ts';
 import type { OwnedObject } from '../model/owned.ts';
 import type { Resource } from '../model/resource.ts';
 import type { DoubtfulIntent } from '../plan/draft.ts';

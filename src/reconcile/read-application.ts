@@ -4,13 +4,8 @@ import type { Readable } from '../model/reading.ts';
 import type { ScopeReader } from '../kinds/reconciled.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { Scope } from '../model/ids.ts';
-import type {
-  ApplicationRecord,
-  CertificateRecord,
-  ComponentRecord,
-  PlacedRule,
-  RuleRecord,
-} from '../model/observed.ts';
+import type { PlacedRule, RuleRecord } from '../kinds/http-gateway-rule/wire.ts';
+import type { ApplicationRecord, CertificateRecord, ComponentRecord } from '../platform/records.ts';
 import type { PlatformClient } from '../platform/client.ts';
 import { portsOf } from '../kinds/component/readings.ts';
 import { listAllRules, listRules } from '../kinds/http-gateway-rule/readings.ts';

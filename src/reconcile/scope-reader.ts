@@ -1,6 +1,6 @@
 import type { ScopeReader, ScopeReading } from '../kinds/reconciled.ts';
 import { PortolanError } from '../model/errors.ts';
-import type { ApplicationRecord } from '../model/observed.ts';
+import type { ApplicationRecord } from '../platform/records.ts';
 import { keyOf, type Readable, type Reading } from '../model/reading.ts';
 import type { MonotonicMs } from '../model/time.ts';
 import type { PlatformClient } from '../platform/client.ts';

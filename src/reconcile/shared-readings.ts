@@ -2,7 +2,7 @@ import type { ApplicationSpec } from '../kinds/application/spec.ts';
 import type { Readable, Reading } from '../model/reading.ts';
 import { PortolanError } from '../model/errors.ts';
 import { type Scope, scopeKey } from '../model/ids.ts';
-import type { ApplicationSummary } from '../model/observed.ts';
+import type { ApplicationSummary } from '../platform/records.ts';
 import type { MonotonicMs } from '../model/time.ts';
 import type { PlatformClient } from '../platform/client.ts';
 import { listApplications } from '../platform/readings.ts';

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { resolveIntents, startWindow, unresolvedIntents } from '../../src/reconcile/resolution/resolve.ts';
-import type { PortRecord, RuleRecord } from '../../src/model/observed.ts';
+import type { PortRecord } from '../../src/kinds/component/wire.ts';
+import type { RuleRecord } from '../../src/kinds/http-gateway-rule/wire.ts';
 import type { Intent } from '../../src/model/owned.ts';
 import type { Resource } from '../../src/model/resource.ts';
 import { refusalOf } from '../../src/model/owned.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { longestMs, statusHealth, thresholdHealth } from '../../src/controller/health.ts';
 import type { HealthThreshold } from '../../src/kinds/application/spec.ts';
-import type { ComponentMonitor } from '../../src/model/observed.ts';
+import type { ComponentMonitor } from '../../src/platform/records.ts';
 
 const FROM_MS = 1_000_000_000;
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createRegions, FAILED_MS, type SeenRegion } from '../../src/controller/regions.ts';
 import { PortolanError } from '../../src/model/errors.ts';
-import type { Region } from '../../src/model/observed.ts';
+import type { Region } from '../../src/platform/records.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
 const INTERVAL_MS = 30_000;

@@ -3,7 +3,7 @@ import { listInstalled } from '../../src/kinds/store-install/readings.ts';
 import type { Reading } from '../../src/model/reading.ts';
 import { listApplications, listCertificates, listComponents } from '../../src/platform/readings.ts';
 import { listPorts } from '../../src/kinds/component/readings.ts';
-import type { PortRecord } from '../../src/model/observed.ts';
+import type { PortRecord } from '../../src/kinds/component/wire.ts';
 import type { AppAddress } from '../../src/platform/writes.ts';
 import { createRequestBudget } from '../../src/platform/budget.ts';
 import type { Capability, PlatformClient } from '../../src/platform/client.ts';

@@ -1,17 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { PortolanError } from '../../src/model/errors.ts';
+import { decodePort, decodePorts } from '../../src/kinds/component/wire.ts';
+import { decodeRule, decodeRules } from '../../src/kinds/http-gateway-rule/wire.ts';
+import { decodeInstall, decodeInstalled } from '../../src/kinds/store-install/wire.ts';
 import {
   decodeApplication,
   decodeApplicationSummaries,
   decodeComponents,
-  decodeInstall,
-  decodeInstalled,
-  decodePort,
-  decodePorts,
   decodeRegions,
-  decodeRule,
-  decodeRules,
 } from '../../src/platform/decode.ts';
 import { decodeMonitors } from '../../src/platform/decode-monitor.ts';
 import { recordedExchange, recordedExchanges } from './recorded.ts';

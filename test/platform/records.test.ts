@@ -1,38 +1,33 @@
 import { expect, test } from 'vitest';
 import { PortolanError } from '../../src/model/errors.ts';
+import { decodeEndpoints, decodePort, decodePorts, endpointTable, portTable } from '../../src/kinds/component/wire.ts';
+import {
+  decodePlacedRules,
+  decodeRule,
+  decodeRules,
+  placeTable,
+  ruleTable,
+} from '../../src/kinds/http-gateway-rule/wire.ts';
+import { decodeInstall, decodeInstalled, installedTable, installTable } from '../../src/kinds/store-install/wire.ts';
 import {
   decodeApplication,
   decodeApplicationSummaries,
-  decodeEndpoints,
   decodeApplicationSummary,
   decodeComponents,
-  decodeInstall,
-  decodeInstalled,
-  decodePlacedRules,
-  decodePort,
-  decodePorts,
   decodeRegions,
-  decodeRule,
-  decodeRules,
 } from '../../src/platform/decode.ts';
-import { decodeMonitors, decodeSeries } from '../../src/platform/decode-monitor.ts';
-import type { RecordField } from '../../src/platform/record-fields.ts';
 import {
   applicationTable,
   componentTable,
-  endpointTable,
-  installedTable,
-  installTable,
   monitorDataTable,
   monitoredTable,
   monitorItemTable,
-  placeTable,
-  portTable,
   regionTable,
   seriesTable,
   summaryTable,
 } from '../../src/platform/records.ts';
-import { ruleTable } from '../../src/platform/rule-wire.ts';
+import { decodeMonitors, decodeSeries } from '../../src/platform/decode-monitor.ts';
+import type { RecordField } from '../../src/platform/record-fields.ts';
 import { recordedExchange, recordedSecond } from './recorded.ts';
 
 const PEM = '-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBg\n-----END PRIVATE KEY-----';

@@ -14,7 +14,7 @@ import * as readings from '../../src/platform/readings.ts';
 import { hashOf, writeRequest } from '../../src/platform/requests.ts';
 import type { WriteRequest } from '../../src/platform/writes.ts';
 import { everyWrite } from './every-write.ts';
-import type { RuleFields } from '../../src/platform/rule-wire.ts';
+import type { RuleFields } from '../../src/kinds/http-gateway-rule/wire.ts';
 
 const app = { team: 'team-a', region: 'region-1', appId: 42 };
 const at = '/openapi/v1/teams/team-a/regions/region-1/apps/42';

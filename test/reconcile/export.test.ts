@@ -11,14 +11,11 @@ import { exportApplications } from '../../src/manifest/export.ts';
 import { groupByApplication } from '../../src/manifest/group.ts';
 import { loadManifests } from '../../src/manifest/load.ts';
 import { writeManifest } from '../../src/manifest/write.ts';
-import type {
-  CertificateRecord,
-  ComponentRecord,
-  InstalledModel,
-  PortRecord,
-  RuleRecord,
-} from '../../src/model/observed.ts';
+import type { PortRecord } from '../../src/kinds/component/wire.ts';
+import type { RuleRecord } from '../../src/kinds/http-gateway-rule/wire.ts';
+import type { InstalledModel } from '../../src/kinds/store-install/wire.ts';
 import { decodeComponents } from '../../src/platform/decode.ts';
+import type { CertificateRecord, ComponentRecord } from '../../src/platform/records.ts';
 import { createApplicationReader } from '../../src/reconcile/read-application.ts';
 import { demo, demoSeed } from '../../src/sandbox/seeds/demo.ts';
 import { ScopeWorld } from '../support/scope-world.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { PortProtocol } from '../../src/model/observed.ts';
+import type { PortProtocol } from '../../src/kinds/component/wire.ts';
 import type { Outcome } from '../../src/reconcile/outcome.ts';
 import type { PassOptions } from '../../src/reconcile/reconcile.ts';
 import type { SeedPort, SeedRule } from '../../src/sandbox/seed.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { PortSpec } from '../../src/kinds/component/spec.ts';
-import type { PortProtocol } from '../../src/model/observed.ts';
+import type { PortProtocol } from '../../src/kinds/component/wire.ts';
 import type { PassOptions, Work } from '../../src/reconcile/reconcile.ts';
 import type { SeedPort } from '../../src/sandbox/seed.ts';
 import { allowEverything, manifest, ScopeWorld, workOf } from '../support/scope-world.ts';

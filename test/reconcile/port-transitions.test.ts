@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { PortSpec } from '../../src/kinds/component/spec.ts';
-import type { PortProtocol } from '../../src/model/observed.ts';
+import type { PortProtocol } from '../../src/kinds/component/wire.ts';
 import type { Seed } from '../../src/sandbox/seed.ts';
 import type { Dialect } from '../../src/sandbox/wire.ts';
 import { manifest, ScopeWorld, workOf } from '../support/scope-world.ts';

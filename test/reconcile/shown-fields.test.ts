@@ -1,17 +1,10 @@
 import { expect, test } from 'vitest';
 import type { PlatformRequest, PlatformResponse } from '../../src/platform/transport.ts';
 import type { RecordField } from '../../src/platform/record-fields.ts';
-import {
-  applicationTable,
-  componentTable,
-  installedTable,
-  installTable,
-  portTable,
-  regionTable,
-  placeTable,
-  summaryTable,
-} from '../../src/platform/records.ts';
-import { ruleTable } from '../../src/platform/rule-wire.ts';
+import { portTable } from '../../src/kinds/component/wire.ts';
+import { placeTable, ruleTable } from '../../src/kinds/http-gateway-rule/wire.ts';
+import { installedTable, installTable } from '../../src/kinds/store-install/wire.ts';
+import { applicationTable, componentTable, regionTable, summaryTable } from '../../src/platform/records.ts';
 import { demoSeed } from '../../src/sandbox/seeds/demo.ts';
 import { exampleWork } from '../support/example-work.ts';
 import { ScopeWorld } from '../support/scope-world.ts';

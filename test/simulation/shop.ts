@@ -3,7 +3,7 @@ import type { HttpGatewayRuleSpec } from '../../src/kinds/http-gateway-rule/spec
 import { kindDeclarations } from '../../src/configuration/declarations.ts';
 import type { StoreAccess } from '../../src/kinds/reconciled.ts';
 import type { StoreInstallSpec } from '../../src/kinds/store-install/spec.ts';
-import type { PortProtocol } from '../../src/model/observed.ts';
+import type { PortProtocol } from '../../src/kinds/component/wire.ts';
 import type { DesiredState, Resource } from '../../src/model/resource.ts';
 import { Secret } from '../../src/model/secret.ts';
 import type { Work } from '../../src/reconcile/reconcile.ts';

@@ -1,4 +1,4 @@
-import type { Region } from '../../model/observed.ts';
+import type { Region } from '../../platform/records.ts';
 import { defineCommand } from '../session/command.ts';
 import { EXIT } from '../session/exit-codes.ts';
 import { configOption, logFormatOption, logLevelOption, outputOption, platformOption } from '../session/options.ts';

@@ -3,7 +3,7 @@ import { listComponents, listEndpoints, listPorts, portsOf, portsReading } from 
 import { keyOf } from '../../model/reading.ts';
 import { addPort, deletePort, updatePort } from './requests.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
-import type { PortRecord } from '../../model/observed.ts';
+import type { PortRecord } from './wire.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 import { unreachable } from '../../model/unreachable.ts';
 import type { WriteRequest } from '../../platform/writes.ts';

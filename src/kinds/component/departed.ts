@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../model/json.ts';
-import type { PortRecord, RuleRecord } from '../../model/observed.ts';
+import type { PortRecord } from './wire.ts';
+import type { RuleRecord } from '../http-gateway-rule/wire.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 import type { Note } from '../../model/plan.ts';
 import { type HoldProposal, type Need, remembered } from '../reconciled.ts';

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../model/json.ts';
-import type { PortRecord } from '../../model/observed.ts';
+import type { PortRecord } from './wire.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 import {
   type Difference,

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../model/json.ts';
-import type { PortRecord, RuleRecord } from '../../model/observed.ts';
+import type { PortRecord } from './wire.ts';
+import type { RuleRecord } from '../http-gateway-rule/wire.ts';
 import type { ExportContext, Exported, ExportedDocument, LiveComponent, Remark } from '../export.ts';
 import { legibleName } from '../export-names.ts';
 import { componentSchema, PORTS_MAX, portSchema } from './spec.ts';

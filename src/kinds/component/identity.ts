@@ -1,7 +1,7 @@
 import { listComponents } from './readings.ts';
 import { resourceId } from '../../model/ids.ts';
 import type { JsonObject } from '../../model/json.ts';
-import type { ComponentRecord } from '../../model/observed.ts';
+import type { ComponentRecord } from './wire.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 import type { DeferredAction } from '../../model/plan.ts';
 import type { Resource } from '../../model/resource.ts';

@@ -1,4 +1,5 @@
-import type { PortRecord, RuleRecord, TcpEndpoint } from '../../model/observed.ts';
+import type { PortRecord, TcpEndpoint } from './wire.ts';
+import type { RuleRecord } from '../http-gateway-rule/wire.ts';
 import type { Readable } from '../../model/reading.ts';
 import type { DiffContext, StepProposal } from '../reconciled.ts';
 import type { ComponentIdentity } from './identity.ts';

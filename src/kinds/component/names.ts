@@ -1,4 +1,4 @@
-import type { PortRecord } from '../../model/observed.ts';
+import type { PortRecord } from './wire.ts';
 import type { Difference, HoldProposal } from '../reconciled.ts';
 import type { ComponentContext, ComponentProposal, ObservedComponent } from './live.ts';
 import { change, type PortDifference, proposal, stepKey } from './port-diff.ts';

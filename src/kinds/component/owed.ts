@@ -1,4 +1,5 @@
-import type { PortRecord, RuleRecord } from '../../model/observed.ts';
+import type { PortRecord } from './wire.ts';
+import type { RuleRecord } from '../http-gateway-rule/wire.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 import type { Readable } from '../../model/reading.ts';
 import type { HoldProposal, Recording } from '../reconciled.ts';

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../model/json.ts';
-import type { PortProtocol, PortRecord, RuleRecord } from '../../model/observed.ts';
+import type { PortProtocol, PortRecord } from './wire.ts';
+import type { RuleRecord } from '../http-gateway-rule/wire.ts';
 import type { ResourceId } from '../../model/ids.ts';
 import type { Readable } from '../../model/reading.ts';
 import { type HoldProposal, type Need, plainStep, type RawChange, type StepProposal } from '../reconciled.ts';

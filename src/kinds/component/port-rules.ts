@@ -1,5 +1,6 @@
 import type { ResourceId } from '../../model/ids.ts';
-import type { PortRecord, RuleRecord } from '../../model/observed.ts';
+import type { PortRecord } from './wire.ts';
+import type { RuleRecord } from '../http-gateway-rule/wire.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 import type { DesiredState, Resource } from '../../model/resource.ts';
 import type { HttpGatewayRuleSpec } from '../http-gateway-rule/spec.ts';

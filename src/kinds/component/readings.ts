@@ -1,6 +1,5 @@
-import type { PortRecord, TcpEndpoint } from '../../model/observed.ts';
+import { decodeEndpoints, decodePorts, type PortRecord, type TcpEndpoint } from './wire.ts';
 import { keyOf, type Reading } from '../../model/reading.ts';
-import { decodeEndpoints, decodePorts } from '../../platform/decode.ts';
 import type { ScopeReader } from '../reconciled.ts';
 
 export { listComponents } from '../../platform/readings.ts';

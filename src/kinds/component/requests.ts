@@ -1,6 +1,5 @@
-import type { PortProtocol, PortRecord } from '../../model/observed.ts';
+import { decodePort, type PortProtocol, type PortRecord } from './wire.ts';
 import type { Answer } from '../../platform/answer.ts';
-import { decodePort } from '../../platform/decode.ts';
 import { writeAddress } from '../../platform/address.ts';
 import {
   checkedAlias,

@@ -1,4 +1,4 @@
-import type { PortProtocol } from '../../model/observed.ts';
+import type { PortProtocol } from './wire.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { Step } from '../reconciled.ts';
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../model/json.ts';
-import type { PortRecord } from '../../model/observed.ts';
+import type { PortRecord } from './wire.ts';
 import { nameOfKey } from '../http-gateway-rule/asserted.ts';
 import { type Difference, holding, type HoldProposal, noDifference, noting, remembered } from '../reconciled.ts';
 import type { ComponentContext, ComponentProposal, ObservedComponent } from './live.ts';

@@ -1,4 +1,4 @@
-import type { ComponentRecord, PortRecord } from '../../model/observed.ts';
+import type { ComponentRecord, PortRecord } from './wire.ts';
 import type { Resource } from '../../model/resource.ts';
 import type { ShownLine } from '../../model/shown.ts';
 import { type KindView, resourceLine, resourcesOf, type ViewContext } from '../view.ts';

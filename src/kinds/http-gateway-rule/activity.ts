@@ -1,5 +1,5 @@
 import { resourceId } from '../../model/ids.ts';
-import type { RuleRecord } from '../../model/observed.ts';
+import type { RuleRecord } from './wire.ts';
 import type { Resource } from '../../model/resource.ts';
 import type { ComponentSpec, PortSpec } from '../component/spec.ts';
 import { portExists, portInner, portOuter, portProtocol, rulesEnabled } from '../component/steps.ts';

@@ -1,4 +1,4 @@
-import type { CertificateRecord } from '../../model/observed.ts';
+import type { CertificateRecord } from './wire.ts';
 import type { HoldProposal } from '../reconciled.ts';
 import type { HttpGatewayRuleSpec } from './spec.ts';
 

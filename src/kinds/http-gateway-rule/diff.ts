@@ -1,5 +1,5 @@
 import { resourceId } from '../../model/ids.ts';
-import type { RuleRecord } from '../../model/observed.ts';
+import type { RuleRecord } from './wire.ts';
 import { type OwnedObject, refusalOf } from '../../model/owned.ts';
 import type { Resource } from '../../model/resource.ts';
 import { openingRule, ruleEffect, rulesOf } from '../component/port-rules.ts';

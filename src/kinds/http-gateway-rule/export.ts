@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../model/json.ts';
-import type { PortRecord, RuleRecord } from '../../model/observed.ts';
+import type { PortRecord } from '../component/wire.ts';
+import type { RuleRecord } from './wire.ts';
 import { isDefault } from '../component/export.ts';
 import type { ExportContext, Exported, ExportedDocument, Remark } from '../export.ts';
 import { where } from './asserted.ts';

@@ -1,5 +1,5 @@
 import { type Json, sameJson } from '../../model/json.ts';
-import type { RuleRecord } from '../../model/observed.ts';
+import type { RuleRecord } from './wire.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 import { SECRET_MASK } from '../../model/secret.ts';
 import type { HttpGatewayRuleSpec } from './spec.ts';

@@ -1,5 +1,5 @@
 import { resourceId } from '../../model/ids.ts';
-import type { RuleRecord } from '../../model/observed.ts';
+import type { RuleRecord } from './wire.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 import type { DesiredState, Resource } from '../../model/resource.ts';
 import { identifyComponent } from '../component/identity.ts';

@@ -1,4 +1,5 @@
-import type { PlacedRule, PortRecord, RuleRecord } from '../../model/observed.ts';
+import type { PortRecord } from '../component/wire.ts';
+import type { PlacedRule, RuleRecord } from './wire.ts';
 import type { ComponentIdentity } from '../component/identity.ts';
 import type { Readable } from '../../model/reading.ts';
 import type { DiffContext } from '../reconciled.ts';

@@ -2,7 +2,7 @@ import { portsOf } from '../component/readings.ts';
 import { listAllRules, listRules } from './readings.ts';
 import { parseScopeKey } from '../../model/ids.ts';
 import type { Json } from '../../model/json.ts';
-import type { RuleRecord } from '../../model/observed.ts';
+import type { RuleRecord } from './wire.ts';
 import type { Memory, Resolution, ResolveContext } from '../reconciled.ts';
 import { hiddenFields, unlikeSent, where } from './asserted.ts';
 import { ownerOf, PROTOCOL_UNRECORDED } from './identity.ts';

@@ -1,6 +1,5 @@
-import type { PlacedRule, RuleRecord } from '../../model/observed.ts';
+import { decodePlacedRules, decodeRule, decodeRules, type PlacedRule, type RuleRecord } from './wire.ts';
 import type { Expected, Reading } from '../../model/reading.ts';
-import { decodePlacedRules, decodeRule, decodeRules } from '../../platform/decode.ts';
 
 export { listCertificates } from '../../platform/readings.ts';
 

@@ -1,5 +1,5 @@
 import type { Json } from '../../model/json.ts';
-import type { PlacedRule, RuleRecord } from '../../model/observed.ts';
+import type { PlacedRule, RuleRecord } from './wire.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 import type { Resource } from '../../model/resource.ts';
 import {

@@ -1,8 +1,6 @@
-import type { RuleRecord } from '../../model/observed.ts';
-import { decodeRule } from '../../platform/decode.ts';
+import { decodeRule, ruleBody, type RuleFields, type RuleRecord } from './wire.ts';
 import { writeAddress } from '../../platform/address.ts';
 import { checkedId } from '../../platform/request-values.ts';
-import { ruleBody, type RuleFields } from '../../platform/rule-wire.ts';
 import type { ClassifierRow, WriteEvidence } from '../../platform/verdict.ts';
 import { type AppAddress, defineWrite, NO_EVIDENCE } from '../../platform/writes.ts';
 import answers from './answers.json' with { type: 'json' };

@@ -1,5 +1,5 @@
 import { listRules } from './readings.ts';
-import type { RuleRecord } from '../../model/observed.ts';
+import type { RuleRecord } from './wire.ts';
 import type { Resource } from '../../model/resource.ts';
 import type { ShownLine } from '../../model/shown.ts';
 import { componentsOf, keyOfComponent, keyOfPort, portStandIn, type ShownComponent } from '../component/view.ts';

@@ -1,5 +1,5 @@
 import { type Json, type JsonObject, sameJson } from '../../model/json.ts';
-import type { RuleRecord } from '../../model/observed.ts';
+import type { RuleRecord } from './wire.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 import {
   type Difference,

@@ -3,7 +3,8 @@ import { getRule, listAllRules, listRules } from './readings.ts';
 import type { WithdrawalReading } from '../calls.ts';
 import type { Readable } from '../../model/reading.ts';
 import type { ScopeReader, Withdrawal } from '../reconciled.ts';
-import type { PortRecord, RuleRecord } from '../../model/observed.ts';
+import type { PortRecord } from '../component/wire.ts';
+import type { RuleRecord } from './wire.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { eventLog, listBuilds } from './readings.ts';
 import { PortolanError } from '../../model/errors.ts';
-import type { BuildEvent } from '../../model/observed.ts';
+import type { BuildEvent } from './wire.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 import type { InstalledComponent } from '../component/identity.ts';
 import type { ScopeReader } from '../reconciled.ts';

@@ -3,7 +3,7 @@ import { listComponents } from '../component/readings.ts';
 import { listInstalled } from './readings.ts';
 import { install, shownInstall, upgrade } from './requests.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
-import type { ComponentRecord } from '../../model/observed.ts';
+import type { ComponentRecord } from '../component/wire.ts';
 import { PortolanError } from '../../model/errors.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 import { unreachable } from '../../model/unreachable.ts';

@@ -2,7 +2,7 @@ import { listComponents } from '../component/readings.ts';
 import { listInstalled } from './readings.ts';
 import { shownInstall } from './requests.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
-import type { ComponentRecord } from '../../model/observed.ts';
+import type { ComponentRecord } from '../component/wire.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 import type { AppliedContext, KnownSince, Obstacle, ObstacleContext } from '../calls.ts';
 import { componentMemory, type InstalledComponent } from '../component/identity.ts';

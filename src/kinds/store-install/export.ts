@@ -1,4 +1,4 @@
-import type { InstalledModel } from '../../model/observed.ts';
+import type { InstalledModel } from './wire.ts';
 import type { ExportContext, Exported, ExportedDocument } from '../export.ts';
 import { modelSchema } from './spec.ts';
 

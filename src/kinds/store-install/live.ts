@@ -1,4 +1,4 @@
-import type { ComponentRecord } from '../../model/observed.ts';
+import type { ComponentRecord } from '../component/wire.ts';
 import type { Readable } from '../../model/reading.ts';
 import type { DiffContext, InstalledCopy } from '../reconciled.ts';
 import type { ComponentBuild } from './builds.ts';

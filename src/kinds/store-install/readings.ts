@@ -1,7 +1,6 @@
-import type { BuildEvent, InstalledModel } from '../../model/observed.ts';
+import { type BuildEvent, decodeInstalled, type InstalledModel } from './wire.ts';
 import type { Reading } from '../../model/reading.ts';
 import { safeText } from '../../platform/answer.ts';
-import { decodeInstalled } from '../../platform/decode.ts';
 import { Fields, isRecord, schemaDrift } from '../../platform/fields.ts';
 import { recordReader, shown } from '../../platform/record-fields.ts';
 

@@ -1,5 +1,4 @@
-import type { InstallRecord } from '../../model/observed.ts';
-import { decodeInstall, decodeInstalled } from '../../platform/decode.ts';
+import { decodeInstall, decodeInstalled, type InstallRecord } from './wire.ts';
 import { writeAddress } from '../../platform/address.ts';
 import { checkedSecret, checkedText, isWebUrl, refuse } from '../../platform/request-values.ts';
 import { LIST_BYTES_MAX, type WireObject } from '../../platform/transport.ts';

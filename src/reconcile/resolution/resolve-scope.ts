@@ -3,7 +3,7 @@ import type { ApplyWorld } from '../apply/world.ts';
 import type { ApplicationSpec } from '../../kinds/application/spec.ts';
 import { PortolanError } from '../../model/errors.ts';
 import type { Scope } from '../../model/ids.ts';
-import type { ApplicationRecord } from '../../model/observed.ts';
+import type { ApplicationRecord } from '../../platform/records.ts';
 import type { Resource } from '../../model/resource.ts';
 import { REGION_ENABLED, regionState } from '../../plan/guard.ts';
 

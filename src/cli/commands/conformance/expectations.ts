@@ -1,7 +1,7 @@
 import { type RuleField, ruleFields } from '../../../kinds/http-gateway-rule/fields.ts';
-import type { PortProtocol } from '../../../model/observed.ts';
+import type { PortProtocol } from '../../../kinds/component/wire.ts';
+import type { RuleFields } from '../../../kinds/http-gateway-rule/wire.ts';
 import { Secret } from '../../../model/secret.ts';
-import type { RuleFields } from '../../../platform/rule-wire.ts';
 import type { StoreModel } from './ground.ts';
 
 /**

@@ -13,10 +13,9 @@ import {
 import { createRule, deleteRule, updateRule } from '../../../kinds/http-gateway-rule/requests.ts';
 import { install, shownInstall } from '../../../kinds/store-install/requests.ts';
 import { PortolanError } from '../../../model/errors.ts';
-import type { RuleRecord } from '../../../model/observed.ts';
+import type { RuleFields, RuleRecord } from '../../../kinds/http-gateway-rule/wire.ts';
 import type { Secret } from '../../../model/secret.ts';
 import type { Readable } from '../../../model/reading.ts';
-import type { RuleFields } from '../../../platform/rule-wire.ts';
 import type { Verdict } from '../../../platform/verdict.ts';
 import type { AppAddress } from '../../../platform/writes.ts';
 import type { Random } from '../../../runtime/random.ts';

@@ -1,4 +1,4 @@
-import type { PortProtocol } from '../../../model/observed.ts';
+import type { PortProtocol } from '../../../kinds/component/wire.ts';
 import type { Verdict } from '../../../platform/verdict.ts';
 import { expectedPort, PORT_STEPS, type PortPicture, type PortStep, PROTOCOLS } from './expectations.ts';
 import { aliasOf, portText, type SeenPort, seePort, type Suite } from './suite.ts';

@@ -1,7 +1,7 @@
 import { getRule } from '../../../kinds/http-gateway-rule/readings.ts';
 import { canonicalJson, type Json } from '../../../model/json.ts';
 import { addressOf } from '../../../platform/address.ts';
-import type { RuleFields } from '../../../platform/rule-wire.ts';
+import type { RuleFields } from '../../../kinds/http-gateway-rule/wire.ts';
 import { declaredOf, RULE_FIELDS, RULE_PAIRS, type RuleFieldExpectation, type RuleVariant } from './expectations.ts';
 import type { Ground } from './ground.ts';
 import { hasNeeds, type Need, type Suite } from './suite.ts';

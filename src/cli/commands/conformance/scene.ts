@@ -1,7 +1,7 @@
 import { COMPONENT } from '../../../kinds/component/name.ts';
 import { GATEWAY_RULE } from '../../../kinds/http-gateway-rule/name.ts';
 import { STORE_INSTALL } from '../../../kinds/store-install/name.ts';
-import type { RuleRecord } from '../../../model/observed.ts';
+import type { RuleRecord } from '../../../kinds/http-gateway-rule/wire.ts';
 import type { PortRequestFields } from '../../../kinds/component/requests.ts';
 import type { Doc, Run } from './product.ts';
 import { type Need, portText, seePort, type Suite } from './suite.ts';

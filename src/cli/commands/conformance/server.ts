@@ -1,5 +1,5 @@
 import { listPorts } from '../../../kinds/component/readings.ts';
-import type { PortRecord } from '../../../model/observed.ts';
+import type { PortRecord } from '../../../kinds/component/wire.ts';
 import type { Json } from '../../../model/json.ts';
 import type { Secret } from '../../../model/secret.ts';
 import { createRequestBudget } from '../../../platform/budget.ts';

@@ -1,6 +1,6 @@
 import { listEndpoints } from '../../../kinds/component/readings.ts';
 import { listRules } from '../../../kinds/http-gateway-rule/readings.ts';
-import type { PortProtocol } from '../../../model/observed.ts';
+import type { PortProtocol } from '../../../kinds/component/wire.ts';
 import type { PortPicture, Presence } from './expectations.ts';
 import type { Findings } from './findings.ts';
 import type { Ground } from './ground.ts';

@@ -1,6 +1,6 @@
 import { didYouMean } from '../../../manifest/suggest.ts';
 import { PortolanError } from '../../../model/errors.ts';
-import type { ComponentMonitor, MonitorItem } from '../../../model/observed.ts';
+import type { ComponentMonitor, MonitorItem } from '../../../platform/records.ts';
 import type { Sample } from '../../terminal/drawing/series.ts';
 import { sentences } from '../../terminal/text.ts';
 import { guessUnit, type Unit } from './units.ts';

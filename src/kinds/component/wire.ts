@@ -1,0 +1,47 @@
+import { recordOf, recordsOf } from '../../platform/envelope.ts';
+import { type Decoded, decides, recordReader, shown } from '../../platform/record-fields.ts';
+
+export type { ComponentRecord } from '../../platform/records.ts';
+
+export type PortProtocol = 'tcp' | 'http' | 'mysql' | 'grpc' | 'udp';
+
+export const portTable = {
+  port: decides('container_port', 'port'),
+  protocol: decides('protocol', 'text'),
+  alias: decides('port_alias', 'text', ''),
+  inner: decides('is_inner_service', 'flag'),
+  outer: decides('is_outer_service', 'flag'),
+  serviceName: decides('k8s_service_name', 'text', ''),
+};
+
+/** `serviceName`: a real server keeps one for all ports of a component. */
+export type PortRecord = Decoded<typeof portTable>;
+
+export const endpointTable = {
+  serviceId: decides('service_id', 'id'),
+  port: decides('container_port', 'port'),
+  outer: decides('is_outer_service', 'flag'),
+  endpoint: shown('end_point', 'text', ''),
+  protocol: shown('protocol', 'text', ''),
+};
+
+/** A TCP rule: how a port that is not http is reached from outside. `outer` false: the platform keeps it and does not serve it. */
+export type TcpEndpoint = Decoded<typeof endpointTable>;
+
+const portOf = recordReader(portTable);
+const endpointOf = recordReader(endpointTable);
+
+export function decodePort(json: unknown, where: string): PortRecord {
+  return portOf(recordOf(json, where));
+}
+
+export function decodePorts(json: unknown, where: string): readonly PortRecord[] {
+  return recordsOf(json, where).map(portOf);
+}
+
+/** The list under `tcp` of the listing of both kinds of rules. */
+export function decodeEndpoints(json: unknown, where: string): readonly TcpEndpoint[] {
+  const fields = recordOf(json, where);
+  if (!Array.isArray(fields.raw('tcp'))) throw fields.drift('tcp', 'a list of endpoints');
+  return fields.records('tcp').map(endpointOf);
+}

@@ -1,0 +1,53 @@
+import { componentOf } from '../../platform/decode.ts';
+import { recordOf, recordsOf } from '../../platform/envelope.ts';
+import { type Decoded, decides, recordReader, shown } from '../../platform/record-fields.ts';
+import type { ComponentRecord } from '../../platform/records.ts';
+
+/** A build of a component. */
+export interface BuildEvent {
+  readonly id: string;
+  readonly state: 'running' | 'done' | 'failed';
+  readonly startedMs: number | null;
+  /** Of the platform; empty where it says nothing. */
+  readonly message: string;
+}
+
+export const installedTable = {
+  modelId: decides('app_model_id', 'id'),
+  // Export writes it into a manifest, whose version decides on an upgrade.
+  reportedVersion: decides('current_version', 'text', null),
+  marketName: decides('market_name', 'text', null),
+  installGroupId: decides('upgrade_group_id', 'integer', null),
+  upgradeVersions: shown('upgrade_versions', 'texts', []),
+  name: shown('app_model_name', 'text', null),
+};
+
+/** A model installed in the application; two copies are two equal entries. `reportedVersion` stays old after an upgrade. */
+export type InstalledModel = Decoded<typeof installedTable>;
+
+/** The components of an install are read by their own table. */
+export const installTable = {
+  appId: decides('ID', 'decimal'),
+  enterpriseId: shown('enterprise_id', 'id', ''),
+  teamId: shown('team_id', 'id', ''),
+  note: shown('note', 'text', ''),
+  region: shown('region_name', 'text', ''),
+};
+
+export type InstallRecord = Decoded<typeof installTable> & {
+  /** All components of the application, not only the new ones. */
+  readonly components: readonly ComponentRecord[];
+};
+
+const installedOf = recordReader(installedTable);
+const installOf = recordReader(installTable);
+
+export function decodeInstalled(json: unknown, where: string): readonly InstalledModel[] {
+  return recordsOf(json, where).map(installedOf);
+}
+
+export function decodeInstall(json: unknown, where: string): InstallRecord {
+  const fields = recordOf(json, where);
+  if (!Array.isArray(fields.raw('service_list'))) throw fields.drift('service_list', 'a list of components');
+  return { ...installOf(fields), components: fields.records('service_list').map(componentOf) };
+}
