@@ -6,7 +6,7 @@ import type { ShownLine } from '../model/shown.ts';
 import type { Seen } from './work.ts';
 
 /**
- * What kinds show of an observation.
+ * What kinds show of an observation, one line for each key.
  * @param reads `all` asks for what the plan had no need of; `known` only takes what was read.
  * @returns with what could not be seen, for people.
  */
@@ -31,7 +31,9 @@ export async function shownLines(
   };
   const context = { resources: work.resources, live, memory, reader: { read } };
   const inOrder = [...kinds.values()].toSorted((left, right) => left.order - right.order);
-  const lines: ShownLine[] = [];
-  for (const kind of inOrder) lines.push(...(await linesOf(kind, context)));
-  return { lines, unseen: [...unseen] };
+  const byKey = new Map<string, ShownLine>();
+  for (const kind of inOrder)
+    for (const line of await linesOf(kind, context))
+      if (line.isStandIn !== true || !byKey.has(line.key)) byKey.set(line.key, line);
+  return { lines: [...byKey.values()], unseen: [...unseen] };
 }

@@ -28,7 +28,7 @@ export interface Forest {
 /** The tree of one application: each line of its kinds below the first line that it names. */
 export function treeOf({ id, scope, state, reason, resources, lines, observedMs }: ApplicationView): TreeNode {
   const views = new Map(resources.map((resource) => [resource.id, resource]));
-  const shown = shownOnce(lines, resources);
+  const shown = [...lines, ...otherLines(lines, resources)];
   const keys = new Set(shown.map(({ key }) => key));
   const children = Map.groupBy(shown, ({ below }) => below.find((key) => keys.has(key)) ?? '');
   const typesInOrder = [...new Set(shown.map(({ type }) => type))];
@@ -55,17 +55,12 @@ export function treeOf({ id, scope, state, reason, resources, lines, observedMs 
   };
 }
 
-/** Lines without stand-ins for lines that there are, and one for each resource that no line shows. */
-function shownOnce(lines: readonly ShownLine[], resources: readonly ResourceView[]): readonly ShownLine[] {
-  const byKey = new Map<string, ShownLine>();
-  for (const line of lines) if (line.isStandIn !== true || !byKey.has(line.key)) byKey.set(line.key, line);
+/** One line for each resource that no line shows. */
+function otherLines(lines: readonly ShownLine[], resources: readonly ResourceView[]): readonly ShownLine[] {
   const named = new Set(lines.map(({ resource }) => resource));
-  return [
-    ...byKey.values(),
-    ...resources
-      .filter(({ id }) => !named.has(id))
-      .map(({ id }) => ({ type: id.slice(0, id.indexOf('/')), key: id, below: [], name: id, facts: '', resource: id })),
-  ];
+  return resources
+    .filter(({ id }) => !named.has(id))
+    .map(({ id }) => ({ type: id.slice(0, id.indexOf('/')), key: id, below: [], name: id, facts: '', resource: id }));
 }
 
 function stateOfLine(line: ShownLine, resource: ResourceView | undefined): Pick<TreeNode, 'state' | 'reason'> {
