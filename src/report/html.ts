@@ -59,22 +59,19 @@ function counts({ plan, applied }: PlanReport): string {
   const { summary } = plan;
   const results = applied?.outcomes.flatMap((outcome) => (outcome.type === 'ended' ? outcome.results : [])) ?? [];
   const number = (status: string): number => results.filter((result) => result.status === status).length;
-  const shown: readonly (readonly [string, number, string])[] =
+  const shown =
     results.length > 0
-      ? [
-          ['done', number('done'), 'create'],
-          ['failed', number('failed'), 'delete'],
-          ['in doubt', number('in-doubt'), 'hold'],
-          ['skipped', number('skipped'), 'update'],
-        ]
-      : [
+      ? (['done', 'failed', 'in-doubt', 'skipped'] as const).map(
+          (status) => [STATES[status].word, number(status), STATES[status].tone] as const,
+        )
+      : ([
           ['to create', summary.create, 'create'],
           ['to change', summary.update, 'update'],
           ['to delete', summary.delete, 'delete'],
           ['to follow', summary.deferred, 'note'],
           ['held', summary.held, 'hold'],
           ['in sync', summary.inSync, 'note'],
-        ];
+        ] as const);
   const items = shown.map(
     ([name, value, tone]) => `<li class="${value === 0 ? 'none' : tone}"><b>${value}</b> ${name}</li>`,
   );

@@ -40,32 +40,16 @@ export function renderSarif(findings: readonly Finding[], { version, run }: Sari
   const shown = worstFirst(findings).slice(0, RESULTS_MAX);
   const codes = [...new Set(shown.map(({ code }) => code))].sort();
   const left = findings.length - shown.length;
+  const leftOut = { level: 'note', message: { text: `${left} results more were left out, the least urgent ones.` } };
   const log = {
     $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
     version: '2.1.0',
     runs: [
       {
-        tool: {
-          driver: {
-            name: 'Portolan',
-            version,
-            rules: codes.map((code) => ruleOf(code, shown)),
-          },
-        },
+        tool: { driver: { name: 'Portolan', version, rules: codes.map((code) => ruleOf(code, shown)) } },
         automationDetails: { id: `portolan/${run}/` },
         columnKind: 'unicodeCodePoints',
-        ...(left === 0
-          ? {}
-          : {
-              invocations: [
-                {
-                  executionSuccessful: true,
-                  toolExecutionNotifications: [
-                    { level: 'note', message: { text: `${left} results more were left out, the least urgent ones.` } },
-                  ],
-                },
-              ],
-            }),
+        ...(left === 0 ? {} : { invocations: [{ executionSuccessful: true, toolExecutionNotifications: [leftOut] }] }),
         results: shown.map((finding) => resultOf(finding, codes)),
       },
     ],

@@ -5,7 +5,7 @@ import { scaleOf, timeTicks } from '../../src/cli/terminal/drawing/axis.ts';
 import { glyphsFor } from '../../src/cli/terminal/drawing/glyphs.ts';
 import { plot } from '../../src/cli/terminal/drawing/plot.ts';
 import { bucket, gapsOf, type Sample, summarize } from '../../src/cli/terminal/drawing/series.ts';
-import { arrange, sideBySide } from '../../src/cli/terminal/drawing/side-by-side.ts';
+import { arrange, sideBySide } from '../../src/cli/commands/monitor/plots.ts';
 import { sparkline } from '../../src/cli/terminal/drawing/series.ts';
 import { formatValue, guessUnit } from '../../src/cli/commands/monitor/units.ts';
 import { renderTable, tableLines } from '../../src/cli/terminal/table.ts';

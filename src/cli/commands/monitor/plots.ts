@@ -1,13 +1,14 @@
 import { safeLine } from '../../../model/text.ts';
 import { plot } from '../../terminal/drawing/plot.ts';
-import { arrange, type Arrangement, sideBySide } from '../../terminal/drawing/side-by-side.ts';
-import { displayWidth, fit } from '../../terminal/text.ts';
+import { displayWidth, fit, fitted } from '../../terminal/text.ts';
 import { type Chart, type ComponentCharts, titleOf } from './charts.ts';
 import { factsOf, noDataText, type View } from './overview.ts';
 import { formatValue } from './units.ts';
 
 /** A component's plots need this much room; more than the widest makes them no better to read. */
 const BLOCK = { narrowest: 46, widest: 100 } as const;
+/** Columns between two of them. */
+const GAP = 3;
 /** Lines of a picture, the highest first: odd, so that ticks divide them evenly. */
 const HEIGHTS = [9, 7, 5, 3] as const;
 const HEIGHT_USUAL = 7;
@@ -68,4 +69,38 @@ function chartLines(chart: Chart, view: View, width: number, height: number): re
     paint,
   });
   return [fit(head, width, glyphs.ellipsis), ...lines.map((line) => `  ${line}`)];
+}
+
+/** How wide each of several blocks is, as many beside each other as there is room for. */
+interface Arrangement {
+  readonly perRow: number;
+  readonly width: number;
+}
+
+export function arrange(
+  blocks: number,
+  columns: number,
+  { narrowest, widest }: { readonly narrowest: number; readonly widest: number },
+): Arrangement {
+  const room = Math.max(1, Math.floor((columns + GAP) / (narrowest + GAP)));
+  const perRow = Math.max(1, Math.min(blocks, room));
+  return { perRow, width: Math.min(widest, Math.floor((columns - GAP * (perRow - 1)) / perRow)) };
+}
+
+/** Blocks of lines beside each other, and below each other where they do not fit. */
+export function sideBySide(blocks: readonly (readonly string[])[], { perRow, width }: Arrangement): readonly string[] {
+  const lines: string[] = [];
+  for (let first = 0; first < blocks.length; first += perRow) {
+    const row = blocks.slice(first, first + perRow);
+    if (lines.length > 0) lines.push('');
+    const height = Math.max(...row.map((block) => block.length));
+    for (let at = 0; at < height; at += 1)
+      lines.push(
+        row
+          .map((block) => fitted(block[at] ?? '', width))
+          .join(' '.repeat(GAP))
+          .trimEnd(),
+      );
+  }
+  return lines;
 }
