@@ -1,12 +1,11 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { BlockList, isIP, type Socket } from 'node:net';
+import type { ServerSettings } from '../configuration/settings/server-spec.ts';
+import type { ServerLimits } from './limits.ts';
 
-export interface ConnectionLimits {
-  /** All together. */
-  readonly connections: number;
-  /** Of one address that is not a trusted proxy. */
-  readonly connectionsPerAddress: number;
-}
+/** Connections in all, and of one address that is not a trusted proxy. */
+type Limits = Pick<ServerLimits, 'connections'>;
+type Settings = Pick<ServerSettings, 'connectionsPerAddress' | 'trustedProxies'>;
 
 interface Connection {
   readonly socket: Socket;
@@ -20,10 +19,13 @@ interface Connection {
  * limit takes the place of the one that has waited longest without a whole request; where every one is being answered, the
  * new one is closed. A probe or a command is whole within milliseconds, so it always finds a place.
  */
-export function limitConnections(server: Server, limits: ConnectionLimits, trustedProxies: readonly string[]) {
+export function limitConnections(server: Server, { connections }: Limits, settings: Settings) {
   /** By remote address and port: a TLS socket and the one below it share them. Oldest first. */
   const open = new Map<string, Connection>();
-  let current = { limits, proxies: proxyList(trustedProxies) };
+  const currentOf = ({ connectionsPerAddress, trustedProxies }: Settings) => {
+    return { connectionsPerAddress, proxies: proxyList(trustedProxies) };
+  };
+  let current = currentOf(settings);
 
   const makeRoom = (isOverLimit: () => boolean, candidates: () => Iterable<Connection>): boolean => {
     if (!isOverLimit()) return true;
@@ -43,7 +45,7 @@ export function limitConnections(server: Server, limits: ConnectionLimits, trust
     const address = socket.remoteAddress ?? '';
     const isProxy = isIP(address) !== 0 && current.proxies.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
     const ofAddress = (): Connection[] => [...open.values()].filter((other) => other.address === address);
-    const { connections, connectionsPerAddress } = current.limits;
+    const { connectionsPerAddress } = current;
     const hasRoom =
       (isProxy || makeRoom(() => ofAddress().length >= connectionsPerAddress, ofAddress)) &&
       makeRoom(
@@ -66,8 +68,8 @@ export function limitConnections(server: Server, limits: ConnectionLimits, trust
 
   return {
     /** Takes other limits and proxies; connections that are open stay. */
-    configure: (next: ConnectionLimits, proxies: readonly string[]): void => {
-      current = { limits: next, proxies: proxyList(proxies) };
+    configure: (next: Settings): void => {
+      current = currentOf(next);
     },
   };
 }

@@ -8,7 +8,7 @@ import { PortolanError } from '../model/errors.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import { createApp, type Gate } from './app.ts';
-import { type ConnectionLimits, limitConnections } from './connections.ts';
+import { limitConnections } from './connections.ts';
 import { watchHealth } from './health.ts';
 import { type Address, isLoopback, parseListen } from './hosts.ts';
 import { defaultLimits, type ServerLimits } from './limits.ts';
@@ -19,7 +19,7 @@ import type { RenderMetrics } from './route.ts';
 import { routes } from './routes/table.ts';
 import { createScrapes } from './scrapes.ts';
 import { createStreams } from './streams.ts';
-import { type OpenSecret, Tokens } from './tokens.ts';
+import { type OpenSecret, identifier } from './tokens.ts';
 import { createUnsent } from './unsent.ts';
 import { createWebhooks } from './webhooks.ts';
 
@@ -91,7 +91,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     signal: stop.signal,
     tls: readTls(settings),
   });
-  const connections = limitConnections(app.server, connectionLimits(limits, settings), settings.trustedProxies);
+  const connections = limitConnections(app.server, limits, settings);
   await listen(app, address, settings, stop);
   const url = urlOf(app, address, settings);
   log.info('server: listening', { url, tokens: settings.tokens.length });
@@ -104,7 +104,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       webhooks.reload(next.webhooks);
       gate = nextGate;
       if (tls !== undefined && settings.tls !== undefined) (app.server as unknown as TlsServer).setSecureContext(tls);
-      connections.configure(connectionLimits(limits, next), next.trustedProxies);
+      connections.configure(next);
       streams.setMax(next.maxStreams);
       streams.endAll();
     },
@@ -127,14 +127,9 @@ async function listen(
   }
 }
 
-function connectionLimits({ connections }: ServerLimits, { connectionsPerAddress }: ServerSettings): ConnectionLimits {
-  return { connections, connectionsPerAddress };
-}
-
 function openGate(settings: ServerSettings, openSecret: OpenSecret): Gate {
-  const tokens = new Tokens(settings.tokens, openSecret);
   return {
-    identify: (authorization) => tokens.identify(authorization),
+    identify: identifier(settings.tokens, openSecret),
     hostNames: new Set([...settings.hosts, parseListen(settings.listen).host].map((name) => name.toLowerCase())),
     metricsArePublic: settings.metrics.public,
   };

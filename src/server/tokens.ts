@@ -15,29 +15,21 @@ export interface Caller {
 
 const LENGTH_MIN = 16;
 
-/** Bearer tokens and whom they belong to. */
-export class Tokens {
-  readonly #tokens: readonly (Caller & { readonly secret: () => Secret })[];
-
-  /** @throws PortolanError `invalid` when a secret is missing or too short to be one. */
-  constructor(settings: readonly ServerToken[], openSecret: OpenSecret) {
-    this.#tokens = settings.map(({ name, role, value }) => ({
-      name,
-      role,
-      secret: openedSecret(value, `Settings spec.server.tokens "${name}"`, openSecret),
-    }));
-  }
-
-  /** @param header value of `Authorization`. Every token is compared, whether one matched before or not. */
-  identify(header: string | undefined): Caller | undefined {
+/**
+ * Returns whose bearer token a header `Authorization` holds. Every token is compared, whether one matched before or not.
+ * @throws PortolanError `invalid` when a secret is missing or too short to be one.
+ */
+export function identifier(settings: readonly ServerToken[], openSecret: OpenSecret) {
+  const tokens = settings.map(({ name, role, value }) => {
+    return { name, role, secret: openedSecret(value, `Settings spec.server.tokens "${name}"`, openSecret) };
+  });
+  return (header: string | undefined): Caller | undefined => {
     const [, text] = /^Bearer +([^\s]{1,4096})$/i.exec(header ?? '') ?? [];
     if (text === undefined) return undefined;
     let caller: Caller | undefined;
-    for (const { name, role, secret } of this.#tokens) {
-      if (isSecret(secret(), text)) caller = { name, role };
-    }
+    for (const { name, role, secret } of tokens) if (isSecret(secret(), text)) caller = { name, role };
     return caller;
-  }
+  };
 }
 
 /** As `openSecret`, and refuses at once what could be guessed. */

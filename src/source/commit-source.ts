@@ -8,8 +8,7 @@ import type { Problem } from '../model/problem.ts';
 import type { PathInCommit } from './checkout.ts';
 import { type Git, gitFailed, incompleteClone } from './git.ts';
 import { type Candidate, Draft, type Folder, folderOf, Listing } from './listing.ts';
-import type { ObjectReader } from './objects.ts';
-import { type CommitObject, parseCommit } from './trees.ts';
+import { type ObjectReader, type CommitObject, parseCommit } from './objects.ts';
 
 export interface CommitReading {
   readonly git: Git;

@@ -1,7 +1,7 @@
 import type { FolderLimits } from '../configuration/settings/source-spec.ts';
 import { isHiddenName, SKIP_MARKER } from '../manifest/source-rules.ts';
 import { PortolanError } from '../model/errors.ts';
-import type { TreeEntry } from './trees.ts';
+import type { TreeEntry } from './objects.ts';
 
 /** How large a folder is with everything below. */
 export interface Extent {

@@ -7,8 +7,7 @@ import type { Problem } from '../model/problem.ts';
 import type { PathInCommit } from './checkout.ts';
 import { type Extent, Extents } from './extent.ts';
 import { type Git, gitFailed } from './git.ts';
-import type { ObjectReader } from './objects.ts';
-import { parseTree, type TreeEntry } from './trees.ts';
+import { type ObjectReader, parseTree, type TreeEntry } from './objects.ts';
 
 /** A file that is to be read. */
 export interface Candidate {

@@ -1,10 +1,12 @@
 import { PortolanError } from '../model/errors.ts';
-import { CheckoutReader, type CheckoutOptions } from './checkout-reader.ts';
-import { locatePaths } from './checkout.ts';
+import { locatePaths, placeInCheckout } from './checkout.ts';
 import type { SourceReading } from './feed.ts';
-import { FolderReader } from './folder-reader.ts';
 import type { SourceReader } from './level-feed.ts';
-import type { WatchPlan } from './watch-plan.ts';
+import { type WatchPlan, watchPlanOfFiles, gitFolders, identityOf, watchPlanOfRepository } from './watch-plan.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { FolderPlace, Workbench } from './contents.ts';
+import { folderStats } from './folder-scan.ts';
+import { type RepositoryOptions, RepositoryReader, type RepositoryView } from './repository-reader.ts';
 
 export interface LocalOptions extends Omit<CheckoutOptions, 'ref'> {
   /** Absent: `HEAD` where the paths are in a repository, else the files as they are. */
@@ -88,4 +90,132 @@ function notRepository({ paths, ref, signatures }: LocalOptions): PortolanError 
     remedy:
       'Bring the checkout back, or correct -f; it is looked for by itself. To go over to plain files, ask for no ref and start with --allow-rewind.',
   });
+}
+
+interface FolderOptions {
+  readonly paths: readonly string[];
+  readonly exclude: readonly string[];
+  /** How long the files must have held still. */
+  readonly settleMs: number;
+  readonly clock: Clock;
+  readonly workbench: Workbench;
+}
+
+/** File systems tell times by ticks of a few ms: two scans closer than that could miss a write between them. */
+const SETTLE_MIN_MS = 50;
+
+/**
+ * Plain files and folders, which have no commits: what two equal scans some time apart have found. Whoever writes file
+ * by file with longer pauses must flip a link instead.
+ */
+class FolderReader implements SourceReader {
+  readonly location: string;
+  filesRead = 0;
+  readonly #options: FolderOptions;
+  readonly #place: FolderPlace;
+  #last: { readonly stats: string; readonly digest: string; readonly reading: SourceReading } | undefined;
+
+  constructor(options: FolderOptions) {
+    this.#options = options;
+    const { paths, exclude, settleMs } = options;
+    this.#place = { paths, exclude, settleMs: Math.max(settleMs, SETTLE_MIN_MS) };
+    this.location = paths.join(', ');
+  }
+
+  async look(): Promise<SourceReading> {
+    const seen = await folderStats(this.#place);
+    if (this.#last?.stats === seen) return this.#last.reading;
+    const { clock, workbench } = this.#options;
+    // Until they were read, their names and times tell which files they are.
+    const label = `files@stats:${seen}`;
+    const { contents, stats, digest, filesRead } = await workbench.folder(this.#place, label);
+    this.filesRead += filesRead;
+    const reading: SourceReading =
+      this.#last?.digest === digest
+        ? this.#last.reading
+        : {
+            revision: `files@sha256:${digest}`,
+            commit: null,
+            contents,
+            observedMs: clock.now(),
+            descentFrom: async () => 'unknown',
+          };
+    this.#last = { stats, digest, reading };
+    return reading;
+  }
+
+  watchPlan(): Promise<WatchPlan> {
+    return watchPlanOfFiles(this.#options.paths);
+  }
+
+  async close(): Promise<void> {
+    await this.#options.workbench.close();
+  }
+}
+
+interface CheckoutOptions extends RepositoryOptions {
+  /** As given with -f; a part of one may be a link that is flipped. */
+  readonly paths: readonly string[];
+  readonly ref: string;
+  /** Files of the disk that are no manifests, wherever the commit has them. */
+  readonly exclude: readonly string[];
+}
+
+/** A link that is flipped faster than it can be followed is looked at again later. */
+const ATTEMPTS_MAX = 10;
+
+/** A checkout, a worktree or a bare repository of this machine. */
+class CheckoutReader extends RepositoryReader {
+  readonly location: string;
+  readonly #options: CheckoutOptions;
+  #plan: WatchPlan | undefined;
+
+  constructor(options: CheckoutOptions) {
+    super(options);
+    this.#options = options;
+    this.location = `${options.paths.join(', ')} at ${options.ref}`;
+  }
+
+  /**
+   * A long-lived git may hold on to what was replaced, and the worktree behind a link may be removed while it is read:
+   * what fails is tried once more with a new one, and again as long as the link leads elsewhere each time.
+   */
+  async look(): Promise<SourceReading> {
+    const { ref } = this.#options;
+    let failedAt: string | undefined;
+    for (let attempt = 1; ; attempt += 1) {
+      let place = 'nowhere';
+      try {
+        const view = await this.#view();
+        place = view.identity;
+        return await this.readRef(view, ref, ref);
+      } catch (error) {
+        await this.restart();
+        if (place === failedAt || attempt === ATTEMPTS_MAX || this.closing.signal.aborted) throw error;
+        failedAt = place;
+      }
+    }
+  }
+
+  async watchPlan(): Promise<WatchPlan | undefined> {
+    return this.#plan;
+  }
+
+  /** Where the paths lead now. */
+  async #view(): Promise<RepositoryView> {
+    const { paths, exclude } = this.#options;
+    const located = await locatePaths(paths);
+    const { root } = located;
+    const { gitFolder, commonFolder } = await gitFolders(root);
+    const folders = [root, gitFolder, commonFolder];
+    const identities = await Promise.all(folders.map(identityOf));
+    this.#plan = await watchPlanOfRepository(root, paths);
+    const places = await Promise.all(exclude.map((file) => placeInCheckout(root, file)));
+    return {
+      git: this.gitOf(root),
+      identity: [...folders, ...identities].join(' '),
+      paths: located.paths,
+      exclude: places.filter((place) => place !== undefined),
+    };
+  }
 }

@@ -49,7 +49,6 @@ export class SpanMaker implements ControllerObserver {
   readonly #passes = new Map<ResourceId, Pass>();
   readonly #reasons = new Map<ResourceId, string[]>();
   #reading: Reading | undefined;
-  readonly observer = this;
 
   constructor(options: SpanMakerOptions) {
     this.#options = options;

@@ -23,7 +23,7 @@ function maker(sampleShare = 1) {
   const clock = new VirtualClock(1_000_000);
   const sent: (readonly Span[])[] = [];
   const spans = new SpanMaker({ clock, random: counting(), sampleShare, export: (all) => void sent.push(all) });
-  return { clock, sent, ...spans };
+  return { clock, sent, observer: spans, hear: spans.hear };
 }
 
 const milestone = (name: 'planned' | 'first-write' | 'applied') =>
