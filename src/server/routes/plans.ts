@@ -2,62 +2,54 @@ import { LIMITS } from '../../manifest/limits.ts';
 import type { ResourceId } from '../../model/ids.ts';
 import { problem } from '../problem.ts';
 import { json, type Route } from '../route.ts';
-import { ref } from '../../model/schema-words.ts';
+import {
+  arrayOf,
+  boolean,
+  mapOf,
+  objectOf,
+  oneOf,
+  only,
+  ref,
+  type Schema,
+  string,
+  type TypeOf,
+} from '../../model/schema-words.ts';
 import { applicationNamed } from './queries.ts';
 
 /** Manifests in a request; their number and size are bounded by the size of the body as well. */
 const FILES_MAX = 10_000;
 
-const resourceIds = {
-  type: 'array',
-  maxItems: FILES_MAX,
-  items: { type: 'string', maxLength: 256, pattern: '^[A-Za-z]+/[^/]+$' },
-} as const;
+const resourceId: Schema<ResourceId> = { type: 'string', maxLength: 256, pattern: '^[A-Za-z]+/[^/]+$' };
+const content: Schema<string> = { type: 'string', maxLength: LIMITS.fileBytes };
 
-const planBody = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['files'],
-  properties: {
-    files: {
-      type: 'array',
-      maxItems: FILES_MAX,
-      description: 'The manifests, all of them: what is not here counts as removed.',
-      items: {
-        type: 'object',
-        additionalProperties: false,
-        required: ['path', 'content'],
-        properties: {
-          path: { type: 'string', minLength: 1, maxLength: 4096, description: 'What messages call the file.' },
-          content: { type: 'string', maxLength: LIMITS.fileBytes },
-        },
-      },
-    },
-    variables: {
-      type: 'object',
-      maxProperties: 1_000,
-      default: {},
-      description: 'Values for ${NAME}.',
-      propertyNames: { pattern: '^[A-Za-z_][A-Za-z0-9_]*$', maxLength: 128 },
-      additionalProperties: { type: 'string', maxLength: LIMITS.scalarLength },
-    },
-    prune: { type: 'boolean', default: false, description: 'Also plan removals of what the manifests do not name.' },
-    adopt: {
-      description: 'Plan to take over what exists and is not ours: all, or these.',
-      default: [],
-      oneOf: [{ type: 'string', const: 'all' }, resourceIds],
-    },
-    targets: { ...resourceIds, minItems: 1, description: 'Only these resources. Absent: all.' },
+const planBody = objectOf('Manifests, and what to plan of them.', {
+  files: arrayOf(
+    objectOf('One manifest file.', {
+      path: string('What messages call the file.', { minLength: 1, maxLength: 4096 }),
+      content,
+    }),
+    { maxItems: FILES_MAX, description: 'The manifests, all of them: what is not here counts as removed.' },
+  ),
+  variables: mapOf('Values for ${NAME}.', {
+    maxProperties: 1_000,
+    default: {},
+    propertyNames: { pattern: '^[A-Za-z_][A-Za-z0-9_]*$', maxLength: 128 },
+    additionalProperties: { type: 'string', maxLength: LIMITS.scalarLength },
+  }),
+  prune: boolean('Also plan removals of what the manifests do not name.', { default: false }),
+  adopt: {
+    ...oneOf('Plan to take over what exists and is not ours: all, or these.', [
+      only('all'),
+      arrayOf(resourceId, { maxItems: FILES_MAX }),
+    ]),
+    default: [],
   },
-} as const;
-
-interface PlanBody {
-  readonly files: readonly { readonly path: string; readonly content: string }[];
-  readonly variables: Readonly<Record<string, string>>;
-  readonly prune: boolean;
-  readonly adopt: 'all' | readonly ResourceId[];
-  readonly targets?: readonly ResourceId[];
-}
+  'targets?': arrayOf(resourceId, {
+    maxItems: FILES_MAX,
+    minItems: 1,
+    description: 'Only these resources. Absent: all.',
+  }),
+});
 
 const plan = { 200: { description: 'The plan.', schema: ref('Plan') } };
 
@@ -99,7 +91,7 @@ export const planRoutes: readonly Route[] = [
     bodyBytes: 'planBodyBytes',
     answers: plan,
     handle: async ({ body, by, signal }, { api, plans }) => {
-      const { files, variables, prune, adopt, targets } = body as PlanBody;
+      const { files, variables, prune, adopt, targets } = body as TypeOf<typeof planBody>;
       const options = { variables: new Map(Object.entries(variables)), prune, adopt, targets };
       const planned = await plans.run(by, signal, () => api.planManifests(files, options, signal));
       if (planned.type === 'planned') return json(planned.document);
