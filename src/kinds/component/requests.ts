@@ -1,14 +1,7 @@
 import { decodePort, type PortProtocol, type PortRecord } from './wire.ts';
 import type { Answer } from '../../platform/answer.ts';
 import { writeAddress } from '../../platform/address.ts';
-import {
-  checkedAlias,
-  checkedId,
-  checkedPort,
-  checkedProtocol,
-  checkedServiceName,
-  refuse,
-} from '../../platform/request-values.ts';
+import { checkedId, checkedPort, checkedServiceName, refuse } from '../../platform/request-values.ts';
 import type { WireObject } from '../../platform/transport.ts';
 import type { ClassifierRow, WriteEvidence } from '../../platform/verdict.ts';
 import { type AppAddress, defineWrite, NO_EVIDENCE } from '../../platform/writes.ts';
@@ -16,6 +9,9 @@ import answers from './answers.json' with { type: 'json' };
 
 /** What answers to writes of ports prove, besides the platform's table. */
 export const portAnswers = answers as unknown as readonly ClassifierRow[];
+
+const PORT_PROTOCOLS: readonly string[] = ['tcp', 'http', 'mysql', 'grpc', 'udp'];
+const PORT_ALIAS = /^[A-Z][A-Z0-9_]{0,63}$/;
 
 interface OfComponent {
   readonly app: AppAddress;
@@ -70,6 +66,16 @@ export const deletePort = defineWrite<OfPort>('deletePort', {
   request: (port) => ({ path: portPath(port) }),
   evidence: () => NO_EVIDENCE,
 });
+
+function checkedProtocol(value: string): string {
+  return PORT_PROTOCOLS.includes(value) ? value : refuse('protocol', `one of ${PORT_PROTOCOLS.join(', ')}`, value);
+}
+
+function checkedAlias(value: string): string {
+  return PORT_ALIAS.test(value)
+    ? value
+    : refuse('port alias', 'an upper-case letter, then upper-case letters, digits or _, 64 at most', value);
+}
 
 function portPath({ app, serviceId, port }: OfPort): string {
   return `${portsPath({ app, serviceId })}/${checkedPort(port)}`;

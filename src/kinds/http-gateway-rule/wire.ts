@@ -1,17 +1,7 @@
 import { recordOf, recordsOf } from '../../platform/envelope.ts';
 import type { Fields } from '../../platform/fields.ts';
 import { type Decoded, decides, type RecordField, recordReader, shown } from '../../platform/record-fields.ts';
-import {
-  checkedDomain,
-  checkedExtension,
-  checkedHeaderName,
-  checkedId,
-  checkedInteger,
-  checkedPort,
-  checkedRulePath,
-  checkedText,
-  refuse,
-} from '../../platform/request-values.ts';
+import { checkedId, checkedInteger, checkedPort, checkedText, CONTROL, refuse } from '../../platform/request-values.ts';
 import type { WireJson, WireObject } from '../../platform/transport.ts';
 import type { ExtensionEncoding } from '../../platform/writes.ts';
 
@@ -33,6 +23,30 @@ export interface RuleConfiguration {
   readonly proxyReadTimeout?: number;
   readonly proxySendTimeout?: number;
   readonly setHeaders?: readonly { readonly key: string; readonly value: string }[];
+}
+
+const DOMAIN_LABEL = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/;
+const EXTENSION = /^[A-Za-z0-9_.-]{1,32}$/;
+const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/;
+
+/** A host name of ASCII labels, with a leading `*.` allowed: other scripts must come as punycode. */
+function checkedDomain(value: string): string {
+  const host = value.startsWith('*.') ? value.slice(2) : value;
+  if (value.length <= 128 && host.split('.').every((label) => DOMAIN_LABEL.test(label))) return value;
+  return refuse('domain', 'a host name of 128 characters at most (other scripts as punycode, xn--…)', value);
+}
+
+function checkedRulePath(value: string): string {
+  if (value.startsWith('/') && value.length <= 1024 && !CONTROL.test(value) && !/\s/.test(value)) return value;
+  return refuse('domain path', 'a path that starts with / and holds no white space', value);
+}
+
+function checkedExtension(value: string, what: string): string {
+  return EXTENSION.test(value) ? value : refuse(what, '1 to 32 letters, digits, _, . or -', value);
+}
+
+function checkedHeaderName(value: string): string {
+  return HEADER_NAME.test(value) ? value : refuse('header name', 'an HTTP header name', value);
 }
 
 /** How a body says one field of a rule. */
