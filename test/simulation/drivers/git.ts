@@ -21,12 +21,13 @@ export class Git {
   head: Commit;
   /** Nobody can read it now. */
   isAway = false;
-  readonly #cache: FileCache;
+  readonly #contentsOf: (content: Content) => Contents;
   #made = 0;
 
-  /** @param cache of what was parsed before. */
-  constructor(content: Content, cache = new FileCache()) {
-    this.#cache = cache;
+  /** @param contentsFor by default files that are parsed for this branch alone. */
+  constructor(content: Content, contentsFor?: (content: Content) => Contents) {
+    const cache = new FileCache();
+    this.#contentsOf = contentsFor ?? ((one) => contentsOf(filesOf(one), cache));
     this.head = this.#commit(content, undefined);
   }
 
@@ -60,7 +61,7 @@ export class Git {
   #commit(content: Content, parent: Commit | undefined): Commit {
     this.#made += 1;
     const id = this.#made.toString(16).padStart(40, '0');
-    return { id, parent, content, number: this.#made, contents: contentsOf(filesOf(content), this.#cache) };
+    return { id, parent, content, number: this.#made, contents: this.#contentsOf(content) };
   }
 }
 

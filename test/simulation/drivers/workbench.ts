@@ -8,13 +8,16 @@ import type { SourceFile } from '../../../src/manifest/text.ts';
 /** Files in memory. They are kept for a restart as they are: what is compressed in another thread comes in any order. */
 class PlainContents implements Contents {
   readonly #held: HeldContents;
+  #loaded: Promise<LoadedSource> | undefined;
 
   constructor(files: readonly SourceFile[], cache = new FileCache()) {
     this.#held = new HeldContents(kindDeclarations, files, [], cache);
   }
 
+  /** All drivers load it in one context: loaded once, it says the same to each. */
   load(context: LoadContext): Promise<LoadedSource> {
-    return this.#held.load(context);
+    this.#loaded ??= this.#held.load(context);
+    return this.#loaded;
   }
 
   async pack(): Promise<Packed> {

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 import { Command } from '../drivers/command.ts';
 import { Daemon, idOf } from '../drivers/daemon.ts';
-import type { AppName } from '../drivers/estate.ts';
+import { type AppName, type Content, filesOf } from '../drivers/estate.ts';
+import { contentsOf } from '../drivers/workbench.ts';
 import { Git } from '../drivers/git.ts';
 import { Permissions } from '../drivers/permissions.ts';
 import { Sends } from '../drivers/sends.ts';
@@ -9,7 +10,7 @@ import type { DriverSettings } from '../drivers/settings.ts';
 import type { Sender, Surroundings } from '../drivers/surroundings.ts';
 import type { Ledger, LedgerTransaction } from '../../../src/ledger/ledger.ts';
 import { MemoryStore, openMemoryLedger } from '../../../src/ledger/memory.ts';
-import { FileCache } from '../../../src/manifest/file-cache.ts';
+import type { Contents } from '../../../src/source/contents.ts';
 import type { PlatformRequest, Transport } from '../../../src/platform/transport.ts';
 import type { Decision } from '../../../src/sandbox/handle.ts';
 import { Books, isPending, type Violation } from '../books.ts';
@@ -41,8 +42,14 @@ const CALL = {
   ignoresWindows: false,
 };
 
-/** Manifests that any world has read. */
-const parsed = new FileCache();
+/** What any world has read, by what a commit says. */
+const read = new WeakMap<Content, Contents>();
+
+function contentsFor(content: Content): Contents {
+  const known = read.get(content) ?? contentsOf(filesOf(content));
+  read.set(content, known);
+  return known;
+}
 
 /** One platform, one branch and one ledger, the processes on them, and what must always be true. */
 export class ModelGround implements Surroundings {
@@ -122,7 +129,7 @@ export class ModelGround implements Surroundings {
     const contents = [...scenario.done, ...scenario.commits];
     const [first, ...others] = contents.slice(0, from?.commits ?? scenario.done.length + 1);
     if (first === undefined) throw new Error(`${scenario.name} says nothing`);
-    this.git = new Git(first, parsed);
+    this.git = new Git(first, contentsFor);
     for (const content of others) this.git.commit(content);
     this.commitsLeft = contents.length - this.git.head.number;
     this.approvalsLeft = from?.approvalsLeft ?? scenario.approvals;

@@ -126,7 +126,7 @@ function sorted<T>(map: ReadonlyMap<string, T>): [string, T][] {
 /** What of a fact decides anything: of a status the plan that waits for a word, and of the kept files nothing while git answers. */
 function deciding([key, text]: [string, string]): [string, unknown][] {
   if (key.startsWith('files')) return [];
-  const value = asValue(text);
+  const value = parsedOf(text);
   if (!key.startsWith('status ')) return [[key, value]];
   const { status, kept } = value as { readonly status: ApplicationStatus; readonly kept: unknown };
   return [[key, [standingOf(status), kept]]];
@@ -134,6 +134,18 @@ function deciding([key, text]: [string, string]): [string, unknown][] {
 
 function standingOf({ approval, pause, failures }: ApplicationStatus): unknown {
   return [approval?.digest, pause?.type, failures];
+}
+
+/** Facts come back in nearly every state. */
+const values = new Map<string, unknown>();
+const VALUES_MAX = 10_000;
+
+function parsedOf(text: string): unknown {
+  if (!values.has(text)) {
+    if (values.size >= VALUES_MAX) values.clear();
+    values.set(text, asValue(text));
+  }
+  return values.get(text);
 }
 
 function asValue(text: string): unknown {
