@@ -57,6 +57,16 @@ export const driverMutants: readonly DriverMutant[] = [
     seed: 1,
   },
   {
+    name: 'an application in sync is not looked at again',
+    file: 'controller/worker.ts',
+    find: `      record.isAlone = false;
+      queue.forget(record.id);
+      queue.addAfter(record.id, resyncMs(core), 'resync');`,
+    replace: '      record.isAlone = false;',
+    rightly: ['L-DUE'],
+    seed: 1,
+  },
+  {
     name: 'a gate opens early',
     file: 'plan/windows.ts',
     find: 'return endMs !== undefined && nowMs < endMs ? endMs : undefined;',

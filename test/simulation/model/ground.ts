@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
 import { Command } from '../drivers/command.ts';
 import { Daemon, idOf } from '../drivers/daemon.ts';
-import { type AppName, type Content, filesOf } from '../drivers/estate.ts';
-import { contentsOf } from '../drivers/workbench.ts';
+import type { AppName } from '../drivers/estate.ts';
 import { Git } from '../drivers/git.ts';
 import { Permissions } from '../drivers/permissions.ts';
 import { Sends } from '../drivers/sends.ts';
@@ -10,7 +9,6 @@ import type { DriverSettings } from '../drivers/settings.ts';
 import type { Sender, Surroundings } from '../drivers/surroundings.ts';
 import type { Ledger, LedgerTransaction } from '../../../src/ledger/ledger.ts';
 import { MemoryStore, openMemoryLedger } from '../../../src/ledger/memory.ts';
-import type { Contents } from '../../../src/source/contents.ts';
 import type { PlatformRequest, Transport } from '../../../src/platform/transport.ts';
 import type { Decision } from '../../../src/sandbox/handle.ts';
 import { Books, isPending, type Violation } from '../books.ts';
@@ -23,7 +21,7 @@ import type { Sent } from '../truth.ts';
 import type { Step } from '../world.ts';
 import { Agenda } from './agenda.ts';
 import type { Beginning, ModelSettings } from './beginning.ts';
-import { estate, type Role, type Scenario, settingsFor } from './scenario.ts';
+import { contentsFor, estate, type Role, type Scenario, settingsFor } from './scenario.ts';
 import { StateText } from './state.ts';
 import { lateUntilMs, Offers, replyTo } from './offers.ts';
 
@@ -41,15 +39,6 @@ const CALL = {
   maxShare: 1,
   ignoresWindows: false,
 };
-
-/** What any world has read, by what a commit says. */
-const read = new WeakMap<Content, Contents>();
-
-function contentsFor(content: Content): Contents {
-  const known = read.get(content) ?? contentsOf(filesOf(content));
-  read.set(content, known);
-  return known;
-}
 
 /** One platform, one branch and one ledger, the processes on them, and what must always be true. */
 export class ModelGround implements Surroundings {

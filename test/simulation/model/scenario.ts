@@ -1,8 +1,10 @@
 import type { Settings } from '../../../src/configuration/settings/spec.ts';
 import { defaultSettings } from '../../../src/configuration/configuration.ts';
 import type { Seed } from '../../../src/sandbox/seed.ts';
-import { type Content, REGION, TEAM } from '../drivers/estate.ts';
+import type { Contents } from '../../../src/source/contents.ts';
+import { type Content, filesOf, REGION, TEAM } from '../drivers/estate.ts';
 import { type DriverSettings, settingsOf } from '../drivers/settings.ts';
+import { contentsOf } from '../drivers/workbench.ts';
 
 /** What the two controllers are: `portolan run` or `portolan apply`. The first one begins. */
 export type Role = 'daemon' | 'command';
@@ -116,4 +118,13 @@ export function settingsFor({ dailyObjects }: Scenario): DriverSettings {
   const { spec, ...others } = settingsOf(choices);
   const prune: Settings['prune'] = { ...defaultSettings().prune, ...spec.prune, dailyObjects, dailyShare: 0 };
   return { ...others, spec: { ...spec, prune } };
+}
+
+const read = new WeakMap<Content, Contents>();
+
+/** Returns what a commit says, parsed once for all histories. */
+export function contentsFor(content: Content): Contents {
+  const known = read.get(content) ?? contentsOf(filesOf(content));
+  read.set(content, known);
+  return known;
 }
