@@ -22,10 +22,12 @@ export function driftOf(plan: ScopePlan): ReadonlyMap<ResourceId, readonly Field
   return found;
 }
 
-/** Drift of one resource that began, went on, was put right by us, or went away by itself. */
-export type DriftNews =
-  | { readonly type: 'detected'; readonly resource: ResourceId; readonly drift: Drift }
-  | { readonly type: 'healed' | 'gone'; readonly resource: ResourceId; readonly drift: Drift };
+/** Drift of one resource that began, or is there no longer. */
+interface DriftNews {
+  readonly type: 'detected' | 'gone';
+  readonly resource: ResourceId;
+  readonly drift: Drift;
+}
 
 /** Drift as it stands after another look, and what is new about it. */
 export function followDrift(

@@ -1,23 +1,11 @@
-import type { ResourceId, ScopeKey } from '../model/ids.ts';
-import type { Json } from '../model/json.ts';
-import type { ControllerEvent, EventSeverity, EventType } from '../model/status.ts';
+import type { ControllerEvent } from '../model/status.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
 import type { EventStream } from './api.ts';
 
 /** An event before it has a number. */
-export interface EventDraft {
-  readonly type: EventType;
-  readonly severity: EventSeverity;
-  /** For people: what happened and, where there is something to do, what. Without secrets. */
-  readonly message: string;
-  readonly detail?: Json;
-  readonly application?: ResourceId;
-  readonly scope?: ScopeKey | null;
-  readonly resource?: ResourceId;
-  readonly revision?: string | null;
-  readonly labels?: Readonly<Record<string, string>>;
-}
+export type EventDraft = Pick<ControllerEvent, 'type' | 'severity' | 'message'> &
+  Partial<Omit<ControllerEvent, 'sequence' | 'id' | 'atMs'>>;
 
 export interface EventLog extends EventStream {
   publish(draft: EventDraft): ControllerEvent;

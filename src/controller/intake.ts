@@ -9,7 +9,7 @@ import { settleLost } from '../source/snapshot.ts';
 import { isUnreadable } from '../source/unreadable.ts';
 import { type AcceptedSource, accept, type Allowances, nothingAllowed } from './acceptance.ts';
 import type { EventLog } from './events.ts';
-import { restoreSource, SourceKeeper } from './kept-source.ts';
+import { keepSource, restoreSource } from './kept-source.ts';
 import type { ControllerConfiguration, ControllerOptions } from './options.ts';
 
 export interface Taken {
@@ -29,7 +29,6 @@ export interface IntakeOptions
 /** What is taken in of the source, and what of it is worked towards. */
 export class Intake {
   readonly #options: IntakeOptions;
-  readonly #keeper: SourceKeeper;
   #allow: Allowances;
   #accepted: AcceptedSource | undefined;
   #acceptedMs: number | null = null;
@@ -46,7 +45,6 @@ export class Intake {
 
   constructor(options: IntakeOptions) {
     this.#options = options;
-    this.#keeper = new SourceKeeper(options.sourceLedger);
     this.#allow = options.allow;
   }
 
@@ -159,7 +157,7 @@ export class Intake {
     if (isNews) {
       this.#acceptedMs = clock.now();
       this.#kept = this.#kept
-        .then(() => this.#keeper.keep(accepted.snapshot, accepted.revision, reading.contents))
+        .then(() => keepSource(this.#options.sourceLedger, accepted.snapshot, accepted.revision, reading.contents))
         .catch((error: unknown) => {
           if (!(error instanceof PortolanError)) throw error;
           log.warn('the accepted source could not be kept for a restart', { why: error.message });

@@ -10,28 +10,25 @@ interface Index {
   readonly parts: readonly string[];
 }
 
-/** Writes the accepted files down, one call after the other: the parts that changed. */
-export class SourceKeeper {
-  readonly #sourceLedger: SourceLedger;
-
-  constructor(sourceLedger: SourceLedger) {
-    this.#sourceLedger = sourceLedger;
-  }
-
-  async keep(snapshot: string, revision: string, contents: Contents): Promise<void> {
-    const { source } = this.#sourceLedger;
-    const before = await indexOf(this.#sourceLedger);
-    const { digests, parts } = await contents.pack(before?.parts ?? []);
-    const operations: LedgerOperation[] = [];
-    for await (const { place, text } of parts)
-      operations.push({ op: 'set-fact', key: partFact(source, place), value: text });
-    // Facts are not deleted; empty, they take no room.
-    for (let place = digests.length; place < (before?.parts.length ?? 0); place += 1)
-      operations.push({ op: 'set-fact', key: partFact(source, place), value: '' });
-    const index: Index = { snapshot, revision, parts: digests };
-    operations.push({ op: 'set-fact', key: indexFact(source), value: JSON.stringify(index) });
-    await recordOfSource(this.#sourceLedger, operations);
-  }
+/** Writes the accepted files down: the parts that changed. One call after the other. */
+export async function keepSource(
+  sourceLedger: SourceLedger,
+  snapshot: string,
+  revision: string,
+  contents: Contents,
+): Promise<void> {
+  const { source } = sourceLedger;
+  const before = await indexOf(sourceLedger);
+  const { digests, parts } = await contents.pack(before?.parts ?? []);
+  const operations: LedgerOperation[] = [];
+  for await (const { place, text } of parts)
+    operations.push({ op: 'set-fact', key: partFact(source, place), value: text });
+  // Facts are not deleted; empty, they take no room.
+  for (let place = digests.length; place < (before?.parts.length ?? 0); place += 1)
+    operations.push({ op: 'set-fact', key: partFact(source, place), value: '' });
+  const index: Index = { snapshot, revision, parts: digests };
+  operations.push({ op: 'set-fact', key: indexFact(source), value: JSON.stringify(index) });
+  await recordOfSource(sourceLedger, operations);
 }
 
 /** Returns the files of the accepted snapshot, so that a restart needs no source to go on. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { kindDeclarations } from '../../src/configuration/declarations.ts';
-import { restoreSource, SourceKeeper } from '../../src/controller/kept-source.ts';
+import { keepSource, restoreSource } from '../../src/controller/kept-source.ts';
 import type { LedgerTransaction } from '../../src/ledger/ledger.ts';
 import { MemoryStore, openMemoryLedger } from '../../src/ledger/memory.ts';
 import { FileCache } from '../../src/manifest/file-cache.ts';
@@ -33,7 +33,7 @@ test('whatever was kept before, what is kept now comes back byte by byte', async
     fc.asyncProperty(sourceFiles, fc.array(step, { maxLength: 6 }), async (first, steps) => {
       const { sourceLedger } = kept();
       expect(await restoreSource(sourceLedger)).toBeUndefined();
-      let [keeper, packer] = [new SourceKeeper(sourceLedger), new Packer()];
+      let packer = new Packer();
       let files = first;
       for (const [number, { files: others, changed, isRestarted }] of [NOTHING, ...steps].entries()) {
         files = others ?? files;
@@ -43,8 +43,8 @@ test('whatever was kept before, what is kept now comes back byte by byte', async
           const contentId = `id:${content.toString('hex')}`;
           if (old !== undefined) files = files.with(files.indexOf(old), { path: old.path, content, contentId });
         }
-        if (isRestarted) [keeper, packer] = [new SourceKeeper(sourceLedger), new Packer()];
-        await keeper.keep(`s${number}`, `r${number}`, contentsOf(files, packer));
+        if (isRestarted) packer = new Packer();
+        await keepSource(sourceLedger, `s${number}`, `r${number}`, contentsOf(files, packer));
         const { files: restored, ...rest } = await allOf(sourceLedger);
         expect(rest).toEqual({ snapshot: `s${number}`, revision: `r${number}` });
         expect(restored.toSorted(byPath)).toEqual(files.toSorted(byPath));
@@ -63,11 +63,11 @@ test('one changed file of a thousand is written with a few others', async () => 
     content: Buffer.from(`name: ${number}`),
     contentId: `${number}`,
   }));
-  const [keeper, packer] = [new SourceKeeper(sourceLedger), new Packer()];
-  await keeper.keep('s1', 'r1', contentsOf(files, packer));
+  const packer = new Packer();
+  await keepSource(sourceLedger, 's1', 'r1', contentsOf(files, packer));
   expect(commits.at(-1)?.operations).toHaveLength(33);
   const changed = files.with(500, { ...(files[500] as (typeof files)[0]), contentId: 'another' });
-  await keeper.keep('s2', 'r2', contentsOf(changed, packer));
+  await keepSource(sourceLedger, 's2', 'r2', contentsOf(changed, packer));
   expect(commits.at(-1)?.operations).toHaveLength(2);
 });
 
@@ -77,7 +77,7 @@ test('what an earlier build kept is no ground to go on from, nor to stop', async
   await sourceLedger.ledger.commit({ scope: 'source:default', actor: 'test', atMs: 1_000, operations });
   expect(await restoreSource(sourceLedger)).toBeUndefined();
   const files = [{ path: 'a.yaml', content: Buffer.from('a') }];
-  await new SourceKeeper(sourceLedger).keep('s', 'r', contentsOf(files, new Packer()));
+  await keepSource(sourceLedger, 's', 'r', contentsOf(files, new Packer()));
   expect(await allOf(sourceLedger)).toEqual({ snapshot: 's', revision: 'r', files });
 });
 
