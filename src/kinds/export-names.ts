@@ -14,7 +14,7 @@ export function legibleName(text: string): string | undefined {
 }
 
 /** The name with something behind it that tells it apart, within the length that a name may have. */
-export function suffixed(name: string, suffix: string): string {
+function suffixed(name: string, suffix: string): string {
   return `${trimmed(name.slice(0, NAME_LENGTH_MAX - suffix.length - 1))}-${suffix}`;
 }
 

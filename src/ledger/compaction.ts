@@ -26,7 +26,7 @@ export interface CompactionReport {
 const dayMs = 86_400_000;
 const intentKeepMs = 30 * dayMs;
 /** Rows removed in one transaction, so that nobody waits long. */
-export const compactionBatch = 500;
+const compactionBatch = 500;
 /** The event of the history row that stands for removed ones; such rows are never removed themselves. */
 export const compactedEvent = 'ledger.compacted';
 

@@ -71,20 +71,15 @@ export function readText(path: string): string {
 }
 
 /** A small file that is written again and again from its beginning, each time with a text of the same length. */
-export interface FileInPlace {
-  /** @param durable it survives a power cut once this returns. */
-  write(text: string, durable: boolean): void;
-  close(): void;
-}
-
-export function openInPlace(path: string): FileInPlace {
+export function openInPlace(path: string) {
   const descriptor = openSync(path, 'r+');
   return {
-    write: (text, durable) => {
+    /** @param durable it survives a power cut once this returns. */
+    write: (text: string, durable: boolean): void => {
       writeSync(descriptor, text, 0);
       if (durable) fdatasyncSync(descriptor);
     },
-    close: () => closeSync(descriptor),
+    close: (): void => closeSync(descriptor),
   };
 }
 

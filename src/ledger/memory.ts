@@ -96,19 +96,13 @@ class MemoryChain {
   }
 }
 
-export interface MemoryLedgerOptions {
-  /** Refuses commits and leaves the epoch alone. */
-  readonly readOnly?: boolean;
-}
-
 /**
  * Opens a store as a new process would: for writing it raises the epoch, and every ledger opened before is fenced.
  * Semantics are those of the SQLite ledger; one test suite holds both to them. A crash is: drop this, open the store again.
  */
-export function openMemoryLedger(store: MemoryStore, options: MemoryLedgerOptions = {}): Ledger {
-  const writable = options.readOnly !== true;
-  if (writable) store.epoch += 1;
-  return new MemoryLedger(store, writable);
+export function openMemoryLedger(store: MemoryStore, { readOnly = false } = {}): Ledger {
+  if (!readOnly) store.epoch += 1;
+  return new MemoryLedger(store, !readOnly);
 }
 
 class MemoryLedger implements Ledger {

@@ -361,7 +361,7 @@ export class SqlLedger implements Ledger {
 const waitsMs = [50, 150, 300, 500, 1000, 1500, 1500] as const;
 
 /** Tries again while another program keeps the database locked; the last attempt's error is the caller's. */
-export async function whileBusy<Result>(
+async function whileBusy<Result>(
   attempt: () => Promise<Result>,
   isBusy: (error: unknown) => boolean,
   clock: Clock,

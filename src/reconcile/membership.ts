@@ -5,11 +5,6 @@ import { listComponents } from '../platform/readings.ts';
 import type { MonotonicMs } from '../model/time.ts';
 import type { CachingReader } from './scope-reader.ts';
 
-export interface ScopeMembership extends Membership {
-  /** A reader that knows which of the components that were asked about are not in the application. */
-  tell(reader: CachingReader): CachingReader;
-}
-
 type Members = (serviceId: string) => Belonging;
 
 const MEMBER: Belonging = { type: 'member' };
@@ -22,7 +17,10 @@ const STRANGER: Belonging = { type: 'stranger' };
 export function createMembership(
   { client, clock, timing }: Pick<ApplyWorld, 'client' | 'clock' | 'timing'>,
   scope: Scope,
-): ScopeMembership {
+): Membership & {
+  /** A reader that knows which of the components that were asked about are not in the application. */
+  tell(reader: CachingReader): CachingReader;
+} {
   const strangers = new Set<string>();
   let asked: { readonly atMs: MonotonicMs; readonly members: Promise<Members> } | undefined;
 

@@ -12,20 +12,17 @@ import type { Scope } from '../model/ids.ts';
 import type { DesiredState } from '../model/resource.ts';
 import { withFailure } from '../plan/doubts.ts';
 
-/** What was read back, and what the platform accepted and does not show: that is not done. */
-export interface ReadBack {
-  readonly prepared: Prepared;
-  readonly untaken: readonly ActionResult[];
-}
-
-/** Reads back what was touched, and counts what was accepted and did not take. */
+/**
+ * Reads back what was touched, and counts what was accepted and did not take.
+ * @returns `untaken`: what the platform accepted and does not show, so that it is not done.
+ */
 export async function readBack(
   current: Prepared,
   world: ApplyWorld,
   options: PassOptions,
   policy: PassPolicy,
   applied: Applied,
-): Promise<ReadBack> {
+): Promise<{ readonly prepared: Prepared; readonly untaken: readonly ActionResult[] }> {
   // With a write still in the air, or a platform that refuses us, reading proves nothing and costs a request.
   if (applied.stopped !== undefined) {
     const prepared = { ...current, plan: remainder(current.plan, applied.results), waits: [] };
@@ -55,7 +52,7 @@ function remainder(plan: ScopePlan, results: readonly ActionResult[]): ScopePlan
 }
 
 /** Counts that a change was accepted and did not take, so that it is not sent for ever. */
-export async function countFailure(
+async function countFailure(
   world: ApplyWorld,
   prepared: {
     readonly work: { readonly resources: DesiredState };

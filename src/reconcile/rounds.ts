@@ -106,25 +106,17 @@ function isNewlyDone(results: readonly ActionResult[], former: ReadonlyMap<strin
 }
 
 /** The readings that a plan was made from, kept young enough to write upon. */
-export interface FreshReadings {
-  /** The reader with all that was read last. */
-  reader(): CachingReader;
-  /**
-   * Reads again what is older than an observation may be, and nothing else. A reading that the plan was not made from is
-   * left out.
-   * @throws PortolanError where the platform does not answer.
-   */
-  freshen(readings: readonly ScopeReading[]): Promise<Freshness>;
-}
-
-export function createFreshReadings(
-  { clock, timing }: Pick<ApplyWorld, 'clock' | 'timing'>,
-  planned: CachingReader,
-): FreshReadings {
+function createFreshReadings({ clock, timing }: Pick<ApplyWorld, 'clock' | 'timing'>, planned: CachingReader) {
   let reader = planned;
   return {
+    /** The reader with all that was read last. */
     reader: () => reader,
-    freshen: async (readings) => {
+    /**
+     * Reads again what is older than an observation may be, and nothing else. A reading that the plan was not made from is
+     * left out.
+     * @throws PortolanError where the platform does not answer.
+     */
+    freshen: async (readings: readonly ScopeReading[]): Promise<Freshness> => {
       const oldestMs = clock.monotonic() - timing.observationMaxAgeMs;
       const old = readings.filter((reading) => (reader.askedMs(reading) ?? Number.POSITIVE_INFINITY) < oldestMs);
       if (old.length === 0) return { read: old, isAsPlanned: true };

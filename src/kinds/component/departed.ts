@@ -12,7 +12,7 @@ import { portKey, ruleGone } from './steps.ts';
 import { removalSteps } from './unlisted.ts';
 
 /** Ports that no manifest lists any more, and what the manifest that listed them said about that. */
-export interface Departures {
+interface Departures {
   /** `unlistedPorts` says nothing about these: that is for ports of others. */
   readonly ports: Set<number>;
   /** Former values of ports that get them back, compared like listed ports; with what closing them needs. */
@@ -31,7 +31,7 @@ export type Marks = (row: OwnedObject) => JsonObject;
  * Whether the ledger says that a manifest listed the port under a version that records it. Ports whose entry was removed
  * before that are left as they are.
  */
-export function wasListed(row: OwnedObject): boolean {
+function wasListed(row: OwnedObject): boolean {
   return row.remoteAux['listed'] !== undefined && row.state !== 'gone';
 }
 

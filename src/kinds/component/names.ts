@@ -191,13 +191,13 @@ function newAliasConflicts(
 }
 
 /** An alias that a port has and shall lose for another. */
-export interface AliasMove {
+interface AliasMove {
   readonly port: number;
   readonly from: string;
   readonly to: string;
 }
 
-export interface AliasStep {
+interface AliasStep {
   /** `park` breaks a circle: the alias is wanted by another port of it. */
   readonly type: 'set' | 'park';
   readonly port: number;
@@ -205,7 +205,7 @@ export interface AliasStep {
 }
 
 /** A move that cannot be made, because a port that is not moving has the alias, or two ports share one. */
-export interface AliasConflict {
+interface AliasConflict {
   readonly port: number;
   readonly alias: string;
   readonly heldBy: number;
@@ -219,7 +219,7 @@ const ALIAS_LENGTH_MAX = 64;
  * two ports that already share one alias make it fail half-way, so such ports are left alone.
  * @param aliases every port of the component and its alias now.
  */
-export function orderAliasMoves(
+function orderAliasMoves(
   aliases: ReadonlyMap<number, string>,
   moves: readonly AliasMove[],
 ): { readonly steps: readonly AliasStep[]; readonly conflicts: readonly AliasConflict[] } {

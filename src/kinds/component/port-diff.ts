@@ -11,7 +11,7 @@ import { type ComponentStep, portExists, portInner, portKey, portOuter, portProt
 type Proposal = StepProposal<ComponentStep>;
 
 /** One port as wanted and as found. Aliases and the service name belong to the component as a whole. */
-export interface PortCase {
+interface PortCase {
   readonly serviceId: string;
   readonly spec: PortSpec;
   readonly live: PortRecord | undefined;

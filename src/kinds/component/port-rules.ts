@@ -40,7 +40,7 @@ export function rulesAlong(
 }
 
 /** Where rules that lead to a port are looked for: in the manifests and in the ledger. */
-export type RuleSources = Pick<ComponentContext, 'resource' | 'siblings' | 'memory' | 'source'>;
+type RuleSources = Pick<ComponentContext, 'resource' | 'siblings' | 'memory' | 'source'>;
 
 /** Returns the rules in the manifests that lead to a port and exist there: `a.example.com/ (HttpGatewayRule/a)`. */
 export function wantedRules(

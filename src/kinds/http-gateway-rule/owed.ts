@@ -40,12 +40,6 @@ export function owedBy(object: Pick<OwnedObject, 'obligation'> | undefined): Owe
   return object?.obligation?.['recreate'] as unknown as OwedRule | undefined;
 }
 
-/** What is still owed while a rule is seen, and until when a second reading is awaited. */
-export interface StillOwed {
-  readonly obligation: JsonObject | null;
-  readonly waits: Difference['waits'];
-}
-
 /**
  * Returns what is still owed while a rule is seen. If it is the one that was to be deleted, its deletion was not done, or
  * the reading is old: only a second reading, long after the first, ends what is owed.
@@ -54,7 +48,7 @@ export function stillOwed(
   object: Pick<OwnedObject, 'obligation'> | undefined,
   seenId: string,
   nowMs: EpochMs,
-): StillOwed {
+): Pick<Recording, 'obligation'> & Pick<Difference, 'waits'> {
   const owed = owedBy(object);
   if (owed === undefined || owed.former !== seenId) return { obligation: null, waits: [] };
   const seenMs = owed.seenMs === undefined || nowMs < owed.seenMs ? nowMs : owed.seenMs;
