@@ -12,23 +12,11 @@ import { buildImage, type Engine, IMAGE, installedEngine, run } from './engine.t
 
 const API_TOKEN = 'a-token-that-only-this-test-knows-0123456789';
 
-/** As the examples of compose and Kubernetes run it. */
-const HARDENED = [
-  ...['--read-only', '--tmpfs', '/tmp', '--cap-drop', 'ALL', '--security-opt', 'no-new-privileges'],
-  // An engine asks for more files and processes than a machine may let it have.
-  ...[
-    '--user',
-    '1000:1000',
-    '--memory',
-    '512m',
-    '--memory-swap',
-    '512m',
-    '--ulimit',
-    'nofile=1024:1024',
-    '--ulimit',
-    'nproc=1024:1024',
-  ],
-];
+/** As the examples of compose and Kubernetes run it. An engine asks for more files and processes than a machine may have. */
+const HARDENED =
+  '--read-only --tmpfs /tmp --cap-drop ALL --security-opt no-new-privileges --user 1000:1000 --memory 512m --memory-swap 512m --ulimit nofile=1024:1024 --ulimit nproc=1024:1024'.split(
+    ' ',
+  );
 
 const configuration = (platformUrl: string, port: number): string => `apiVersion: portolan/v1
 kind: Platform
@@ -56,14 +44,19 @@ async function containerized(engine: Engine) {
   writeFileSync(config, configuration(sandbox.url, port));
   const name = `portolan-test-${process.pid}`;
   onTestFinished(() => void run(engine, 'rm', '--force', '--volumes', name));
-  run(
-    engine,
-    ...['run', '--detach', '--name', name, '--network', 'host', ...HARDENED],
-    ...['--volume', `${checkout}:/manifests:ro`, '--volume', `${config}:/etc/portolan/portolan.yaml:ro`],
-    ...['--env', 'PORTOLAN_CONFIG=/etc/portolan/portolan.yaml', '--env', 'PORTOLAN_FILENAME=/manifests'],
-    ...['--env', `PORTOLAN_TOKEN=${SANDBOX_TOKEN}`, '--env', `API_TOKEN=${API_TOKEN}`],
-    ...['--env', `PORTOLAN_HEALTH_URL=http://127.0.0.1:${port}/healthz`, IMAGE],
-  );
+  const volumes = [`${checkout}:/manifests:ro`, `${config}:/etc/portolan/portolan.yaml:ro`];
+  const environment = {
+    PORTOLAN_CONFIG: '/etc/portolan/portolan.yaml',
+    PORTOLAN_FILENAME: '/manifests',
+    PORTOLAN_TOKEN: SANDBOX_TOKEN,
+    API_TOKEN,
+    PORTOLAN_HEALTH_URL: `http://127.0.0.1:${port}/healthz`,
+  };
+  const given = [
+    ...volumes.flatMap((volume) => ['--volume', volume]),
+    ...Object.entries(environment).flatMap(([key, value]) => ['--env', `${key}=${value}`]),
+  ];
+  run(engine, 'run', '--detach', '--name', name, '--network', 'host', ...HARDENED, ...given, IMAGE);
   const inspected = (path: string): string => run(engine, 'inspect', '--format', `{{${path}}}`, name);
   const ready = async (): Promise<boolean> => {
     const headers = { authorization: `Bearer ${API_TOKEN}`, connection: 'close' };
