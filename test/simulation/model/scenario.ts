@@ -98,7 +98,7 @@ export const scenarios: readonly Scenario[] = [
     commits: [content(undefined), content(undefined, false)],
     dailyObjects: 1,
     approvals: 0,
-    faults: 1,
+    faults: 2,
   },
 ];
 
