@@ -89,7 +89,8 @@ function proofOf(row: ClassifierRow, write: WriteRequest): Proof {
 
 function rowFor(write: WriteRequest, answer: Answer, response: PlatformResponse): ClassifierRow | undefined {
   const { rows = [] } = write.declared;
-  return [...rows, ...classifierTable.rows].find((row) => fits(row, write, answer, response));
+  const fitting = [...rows, ...classifierTable.rows].filter((row) => fits(row, write, answer, response));
+  return fitting.find((row) => row.first === true) ?? fitting[0];
 }
 
 function fits(row: ClassifierRow, write: WriteRequest, answer: Answer, response: PlatformResponse): boolean {

@@ -81,6 +81,8 @@ export type ClassifierRow = {
   readonly retryAfter?: true;
   /** The body is an error in the platform's own shape: a proxy that filters answers may return the same status after the effect. */
   readonly own?: true;
+  /** Decides before every row without it; among equals, the rows of the kind decide before the platform's. */
+  readonly first?: true;
   /** By class of write; every class that the row's operations have. */
   readonly proof: Readonly<Partial<Record<WriteClass, Proof>>>;
   readonly why: string;

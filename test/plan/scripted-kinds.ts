@@ -20,6 +20,8 @@ export const withdrawn: WithdrawContext[] = [];
 const scripted = (kind: string, order: number) => ({
   kind,
   order,
+  calls: {},
+  copyHold: () => holdOf('test/may-be-a-copy'),
   diff: (context: DiffContext<unknown, unknown>) => {
     seen.push(context);
     return { ...noDifference, claims: [context.resource.name], ...(context.live as object) };

@@ -88,7 +88,7 @@ test.for<readonly [string, boolean, Partial<Intent>, Found, readonly OwnedObject
     const live = { notes: [{ code: 'test/adopted', message: 'adopted' }], settled: [row('First/b', 'b')], ...found };
     const input = wanting({ 'First/b': { found: live } }, { inDoubt, memory: memoryOf(...objects) });
     const { plan, bookkeeping } = planScope(input);
-    expect(plan.holds.some(({ code, resource }) => code === 'install/other-in-doubt' && resource === 'First/b')).toBe(
+    expect(plan.holds.some(({ code, resource }) => code === 'test/may-be-a-copy' && resource === 'First/b')).toBe(
       isHeld,
     );
     expect(plan.notes).toHaveLength(isHeld ? 0 : 1);

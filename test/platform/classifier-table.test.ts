@@ -180,9 +180,13 @@ const near: readonly (readonly [WriteRequest, PlatformResponse])[] = [
   [writes.addPort, jsonResponse(404, { msg: 'inner port is not open' })],
   [writes.updatePort, jsonResponse(409, { code: 20501 })],
   [writes.addPort, jsonResponse(409, { code: 409 })],
+  // Two rows fit each of these; what proves less decides.
+  [writes.addPort, own(409, 20501, 'wait a moment please')],
+  [writes.createRule, own(400, 20400, '策略已存在')],
+  [writes.install, own(409, 409, 'wait a moment please', '获取数据失败，参数错误')],
 ];
 const conditions = everyRow.flatMap((row) =>
-  ['operations', 'when', 'code', 'msg', 'says', 'shown', 'retryAfter', 'own'].flatMap((condition) =>
+  ['operations', 'when', 'code', 'msg', 'says', 'shown', 'retryAfter', 'own', 'first'].flatMap((condition) =>
     condition in row ? [[row.id, condition] as const] : [],
   ),
 );
@@ -199,6 +203,17 @@ test.for(conditions)('row %s would decide too much without its condition "%s"', 
   } finally {
     table[at] = row;
   }
+});
+
+test('where rows of a kind and of the platform fit, the order of the one former table decides', () => {
+  const decided = (write: WriteRequest, response: PlatformResponse) => decidingRow(write, response)?.id;
+  expect(decided(writes.addPort, own(409, 20501, 'wait a moment please'))).toBe('busy');
+  expect(decided(writes.createRule, own(400, 20400, '策略已存在'))).toBe('validation');
+  expect(decided(writes.install, own(409, 409, 'wait a moment please', '获取数据失败，参数错误'))).toBe(
+    'store-refused',
+  );
+  expect(decided(writes.upgrade, jsonResponse(400, { code: 20400 }))).toBe('validation-after-upgrade');
+  expect(decided(writes.deletePort, own(404, 2000, 'port not found'))).toBe('port-gone');
 });
 
 test('words that a row looks for count whatever their case, and one of them is enough', () => {
