@@ -103,7 +103,6 @@ async function onePass(core: Core, record: AppRecord, because: readonly string[]
     nowMs: clock.now(),
     lookEveryMs: LOOK_EVERY_MS,
   });
-  if (passed.seen !== undefined) record.observed = await observedOf(core, passed.seen);
   record.isRunning = false;
   if (record.work === wanted) tried(core, record, revision);
   const { suspendedNotifyAfterMs } = configuration.settings.controller;
@@ -113,6 +112,8 @@ async function onePass(core: Core, record: AppRecord, because: readonly string[]
     ...remindOfSuspended(record, suspendedNotifyAfterMs, clock.now()),
   ]);
   await keepRecord(sourceLedger, record, [...look.lines, ...after.lines]);
+  // After the record, which a fault in what is only shown must not cost.
+  if (passed.seen !== undefined) record.observed = await observedOf(core, passed.seen);
   again(core, record, after.next);
 }
 
