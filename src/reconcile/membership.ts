@@ -1,6 +1,8 @@
 import type { ApplyWorld } from './apply/world.ts';
+import { listPorts } from '../kinds/component/readings.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { Scope } from '../model/ids.ts';
+import { keyOf, type Readable } from '../model/reading.ts';
 import { listComponents } from '../platform/readings.ts';
 import type { MonotonicMs } from '../model/time.ts';
 import type { CachingReader } from './scope-reader.ts';
@@ -19,7 +21,7 @@ export function createMembership(
   scope: Scope,
 ): Membership & {
   /** A reader that knows which of the components that were asked about are not in the application. */
-  tell(reader: CachingReader): CachingReader;
+  tell(reader: CachingReader): Promise<CachingReader>;
 } {
   const strangers = new Set<string>();
   let asked: { readonly atMs: MonotonicMs; readonly members: Promise<Members> } | undefined;
@@ -43,13 +45,24 @@ export function createMembership(
   }
 
   return {
-    tell: (reader) => reader.knowing({ strangers }),
+    tell: async (reader) => {
+      const answers = [...strangers].map(async (id) => [listPorts(id), await answerFor(reader, id)] as const);
+      return reader.knowing({ answers: await Promise.all(answers) });
+    },
     of: async (serviceId) => {
       const belonging = (await members())(serviceId);
       if (belonging.type === 'stranger') strangers.add(serviceId);
       return belonging;
     },
   };
+}
+
+/** The ports of a component that is not in the application: what the platform said of its absence, where it was asked. */
+async function answerFor(reader: CachingReader, stranger: string): Promise<Readable<never>> {
+  const ports = listPorts(stranger);
+  if (reader.askedMs(keyOf(ports)) === undefined) return { readable: false };
+  const known = await reader.read(ports).catch(() => undefined);
+  return known?.readable === false && known.absent !== undefined ? known : { readable: false };
 }
 
 function unread(error: unknown): Members {

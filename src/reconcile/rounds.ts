@@ -67,7 +67,7 @@ export async function rounds(
       idle = isNewlyDone(applied.results, results) ? 0 : idle + 1;
       for (const result of applied.results) results.set(result.action.id, result);
       options.shared?.changed(current.scope);
-      const touched = { ...current, reader: members.tell(fresh.reader()) };
+      const touched = { ...current, reader: await members.tell(fresh.reader()) };
       const back = await readBack(touched, world, options, policy, applied);
       current = back.prepared;
       for (const result of back.untaken) {

@@ -35,8 +35,6 @@ type Answers = Map<ScopeReading, Answered>;
 export interface AlreadyRead {
   readonly application?: ApplicationRecord;
   readonly answers?: readonly (readonly [Reading<unknown>, Readable<unknown>])[];
-  /** Components that are not in the application. */
-  readonly strangers?: ReadonlySet<string>;
 }
 
 /** What a reader has besides the platform. */
@@ -129,7 +127,7 @@ async function ask<T>(
 
 /** @param readings what was asked for: known answers are noted there as well */
 function knownAnswers(
-  { application, answers = [], strangers = new Set() }: AlreadyRead,
+  { application, answers = [] }: AlreadyRead,
   readings: Asked['readings'],
   askedMs: MonotonicMs,
 ): Answers {
@@ -140,9 +138,6 @@ function knownAnswers(
   for (const [reading, answer] of answers) {
     readings.set(keyOf(reading), reading);
     add(keyOf(reading), answer);
-  }
-  for (const [key, { component }] of readings) {
-    if (component !== undefined && strangers.has(component)) add(key, { readable: false });
   }
   return known;
 }
