@@ -1,4 +1,5 @@
 import type { PortolanError } from './errors.ts';
+import { canonicalJson } from './json.ts';
 
 /** An answer that the server may not be able to give. */
 export type Readable<T> =
@@ -97,7 +98,7 @@ export interface Reading<T> {
   readonly goodForMs?: number;
 }
 
-/** The name of a reading within its scope. */
-export function keyOf({ operation, component }: Reading<unknown>): `read ${string}` {
-  return component === undefined ? `read ${operation}` : `read ${operation} ${component}`;
+/** The name of a reading within its scope: readings of one operation that ask for different things have different names. */
+export function keyOf({ operation, component, below, segments, query }: Reading<unknown>): `read ${string}` {
+  return `read ${operation} ${canonicalJson({ component, below, segments, query })}`;
 }

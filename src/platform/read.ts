@@ -1,4 +1,4 @@
-import type { Readable, Reading, Refusal } from '../model/reading.ts';
+import { keyOf, type Readable, type Reading, type Refusal } from '../model/reading.ts';
 import type { MonotonicMs } from '../model/time.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { addressOf } from './address.ts';
@@ -38,7 +38,7 @@ export function createRead(world: ReadWorld): PlatformClient['read'] {
     const decode = (json: unknown, where: string) => reading.decode(json, where, redact);
     if (pages !== undefined) return await allPages(request, decode, pages);
     const once = () => ask(request, decode);
-    return await (goodForMs === undefined ? once() : recently(goodForMs, path, once));
+    return await (goodForMs === undefined ? once() : recently(goodForMs, `${keyOf(reading)} ${path}`, once));
   };
 }
 

@@ -1,5 +1,5 @@
 import type { ApplicationSpec } from '../kinds/application/spec.ts';
-import type { Readable, Reading } from '../model/reading.ts';
+import { keyOf, type Readable, type Reading } from '../model/reading.ts';
 import { PortolanError } from '../model/errors.ts';
 import { type Scope, scopeKey } from '../model/ids.ts';
 import type { ApplicationSummary } from '../platform/records.ts';
@@ -77,14 +77,14 @@ export function createSharedReadings(
     of: (client, scope) => (reading) => {
       const { below, shared: listing } = reading;
       if (below === 'team') {
-        const key = `${client.name} ${reading.operation} ${scope.team}`;
+        const key = `${client.name} ${scope.team} ${keyOf(reading)}`;
         return shared(key, Number.NEGATIVE_INFINITY, () => client.read(reading, scope));
       }
       // Of the whole platform no application asks for itself while something else is shared of it.
-      if (below === 'platform') return orOwn(client, scope, reading, isShared(`${client.name} ${reading.operation}`));
+      if (below === 'platform') return orOwn(client, scope, reading, isShared(`${client.name} ${keyOf(reading)}`));
       if (listing === undefined || (ofPlatform().get(client.name) ?? 0) < 2) return undefined;
       const notBeforeMs = changedMs.get(scopeKey(scope)) ?? Number.NEGATIVE_INFINITY;
-      const key = `${client.name} ${listing.by.operation}`;
+      const key = `${client.name} ${keyOf(listing.by)}`;
       const all = shared(key, notBeforeMs, () => byScope(client, listing));
       return orOwn(client, scope, reading, all.then(ofScope(scope, listing.none)));
     },
@@ -129,11 +129,11 @@ function teamKey(platform: string, team: string, region: string): string {
 
 function countBy(
   applications: readonly ApplicationSpec[],
-  keyOf: (application: ApplicationSpec) => string,
+  nameOf: (application: ApplicationSpec) => string,
 ): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const application of applications) {
-    const key = keyOf(application);
+    const key = nameOf(application);
     counts.set(key, (counts.get(key) ?? 0) + 1);
   }
   return counts;
