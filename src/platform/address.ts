@@ -28,15 +28,16 @@ function segment(value: string, what: string): string {
 /**
  * Returns the absolute path of an address of the API, each segment percent-encoded, without a query.
  * @param below what it stands below; undefined: the application.
+ * @throws PortolanError `invalid` where a part that it needs is missing or cannot be part of an address.
  */
 export function addressOf(
-  { team = '', region = '', appId = 0 }: Partial<AppAddress>,
+  { team = '', region = '', appId }: Partial<AppAddress>,
   below: 'platform' | 'team' | 'region' | undefined,
   segments: readonly string[],
 ): string {
   const ofTeam = () => ['teams', segment(team, 'team')];
   const ofRegion = () => [...ofTeam(), 'regions', segment(region, 'region')];
-  const ofApplication = () => [...ofRegion(), 'apps', segment(String(appId), 'application id')];
+  const ofApplication = () => [...ofRegion(), 'apps', segment(appId?.toString() ?? '', 'application id')];
   const places = { platform: () => [], team: ofTeam, region: ofRegion };
   const place = below === undefined ? ofApplication() : places[below]();
   return [API, ...place, ...segments.map((one) => segment(one, 'part of an address'))].join('/');

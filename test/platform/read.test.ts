@@ -34,3 +34,15 @@ test('an answer that will do for a while is that of the same operation, address 
   ]);
   expect(sent).toHaveLength(3);
 });
+
+test.for([
+  ['the number of its application', echoed({}), { team: 'team-a', region: 'region-1' }],
+  ['its region', echoed({ below: 'region' }), { team: 'team-a', appId: 1 }],
+  ['its team', echoed({ below: 'team' }), { region: 'region-1', appId: 1 }],
+] as const)('a reading without %s is refused before anything is sent', async ([, reading, place]) => {
+  const { client, sent } = clientOf(() => jsonResponse(200, { echo: '' }));
+  const error: unknown = await client.read(reading, place).catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ code: 'platform/invalid-request', disposition: 'invalid' });
+  expect((error as Error).message).toContain('nothing was sent');
+  expect(sent).toEqual([]);
+});
