@@ -63,7 +63,7 @@ export type RejectionReason =
  */
 export type Proof = 'answer' | 'observation' | 'none';
 
-/** One row of `classifier-table.json`, or of a kind's `answers.json`: every condition that is present must hold. The first row that fits decides. */
+/** One row of `classifier-table.json`, or of a kind's `answers.json`: every condition that is present must hold. */
 export type ClassifierRow = {
   readonly id: string;
   readonly operations?: readonly string[];

@@ -35,7 +35,10 @@ export interface WriteDeclaration<Values> {
    * @throws PortolanError `platform/schema-drift` where the answer proves nothing.
    */
   evidence(answer: Answer, values: Values): WriteEvidence | string;
-  /** What other answers prove; they take precedence over `classifier-table.json`. */
+  /**
+   * What other answers prove. Of the rows that fit, those marked `first` decide first, whoever has them; then those here, then
+   * those of `classifier-table.json`.
+   */
   readonly rows?: readonly ClassifierRow[];
   /** Decides the conditions that the rows name with `when`. */
   readonly conditions?: Readonly<Record<string, (values: Values) => boolean>>;
@@ -53,7 +56,7 @@ export function defineWrite<Values extends object>(
   operation: string,
   declared: WriteDeclaration<Values>,
 ): (values: Values) => Values & WriteRequest {
-  return (values) => ({ operation, declared, ...values });
+  return (values) => ({ ...values, operation, declared });
 }
 
 /** Evidence that says nothing but that the write was done. */
