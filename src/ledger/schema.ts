@@ -63,7 +63,7 @@ export const historyColumns = {
   hash: 'hash',
 } as const satisfies Columns<HistoryRow>;
 
-/** The tables as SQL sees them: JSON is text, truth is 0 or 1. */
+/** The tables as SQL sees them: JSON is text, truth is 0 or 1. PostgreSQL gives 64-bit integers as text. */
 export interface LedgerTables {
   /** `lineage`, `schema`, `serial`, `epoch`, `holder`. */
   readonly meta: { readonly k: string; readonly v: string };
@@ -95,6 +95,31 @@ interface Serial {
 /** Columns of JSON text. */
 const JSON_COLUMNS = ['remote_aux', 'last_applied', 'action', 'preimage', 'outcome', 'detail'] as const;
 
+/** Columns of integers. */
+const NUMBER_COLUMNS = {
+  failures: true,
+  epoch: true,
+  created_ms: true,
+  send_deadline_ms: true,
+  settle_ms: true,
+  objects: true,
+  accepted_ms: true,
+  serial: true,
+  at_ms: true,
+} as const satisfies Readonly<
+  Record<
+    | NumberColumn<OwnedObject, typeof objectColumns>
+    | NumberColumn<Intent, typeof intentColumns>
+    | NumberColumn<Snapshot, typeof snapshotColumns>
+    | NumberColumn<HistoryRow, typeof historyColumns>,
+    true
+  >
+>;
+
+type NumberColumn<Model, C extends Columns<Model>> = {
+  [Column in keyof C]: Model[C[Column]] extends number ? Column : never;
+}[keyof C];
+
 type Row<Model, C extends Columns<Model>> = { readonly [Column in keyof C]: Stored<Column, Model[C[Column]]> };
 
 type Stored<Column, Value> = Column extends (typeof JSON_COLUMNS)[number]
@@ -121,8 +146,9 @@ function modelOf<Model, C extends Columns<Model>>(columns: C, row: Row<Model, C>
   const model: Record<string, unknown> = {};
   for (const column in columns) {
     const value: unknown = row[column];
-    const isText = isJson.has(column) || (column === 'obligation' && value !== null);
-    model[columns[column] as string] = isText ? JSON.parse(value as string) : value;
+    const field = columns[column] as string;
+    if (isJson.has(column) || (column === 'obligation' && value !== null)) model[field] = JSON.parse(value as string);
+    else model[field] = Object.hasOwn(NUMBER_COLUMNS, column) ? Number(value) : value;
   }
   return model as Model;
 }
@@ -149,7 +175,7 @@ export function snapshotRow(snapshot: Snapshot, serial: number): LedgerTables['s
 
 export function snapshotOf(row: LedgerTables['snapshot']): Snapshot {
   const snapshot = modelOf<Snapshot, typeof snapshotColumns>(snapshotColumns, row);
-  return { ...snapshot, pruneOk: Boolean(row.prune_ok) };
+  return { ...snapshot, pruneOk: Number(row.prune_ok) === 1 };
 }
 
 export function historyOf(row: HistoryTable): HistoryRow {
