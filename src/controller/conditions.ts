@@ -70,9 +70,17 @@ export function applicationConditions(findings: Findings): ConditionStates {
   return { Ready: ready(findings), ...progress(findings), Healthy: findings.health };
 }
 
-/** Of what could not be observed: the platform said that it does not exist, or it did not say anything of use. */
+/** What the platform says in clear words; another 404 may be of a proxy, or of a wrong address. */
+const ABSENT: ReadonlySet<string> = new Set([
+  'application/not-found',
+  'platform/unknown-application',
+  'platform/unknown-team',
+  'platform/unknown-region',
+]);
+
+/** Returns the state of an application that could not be observed: the platform does not have it, or did not say so. */
 function unread(error: PortolanError | undefined, otherwise?: string): ConditionState {
-  const isAbsent = error?.code.endsWith('/not-found') === true;
+  const isAbsent = error !== undefined && ABSENT.has(error.code);
   return unknown(isAbsent ? 'NotFound' : 'Unreachable', error?.message ?? otherwise);
 }
 

@@ -56,7 +56,7 @@ function applicationCommands(core: Core): Pick<ControllerApi, 'suspend' | 'resum
       const record = known(core, id);
       const sinceMs = record.kept.suspended?.sinceMs ?? clock.now();
       const why = reason === '' ? '' : `: ${reason}`;
-      await decide(core, record, `suspended by ${by}`, {
+      await decide(core, record, {
         change: { suspended: { by, reason, sinceMs }, remindedMs: null },
         line: line('suspended', { application: id, by, reason }),
         event: {
@@ -66,17 +66,20 @@ function applicationCommands(core: Core): Pick<ControllerApi, 'suspend' | 'resum
           detail: { by, reason },
         },
       });
+      // What fails keeps its backoff: a suspension must not make it ask the platform at once, again and again.
+      core.queue.add(id, `suspended by ${by}`);
     },
     async resume(id, by) {
       const record = known(core, id);
       const { suspended } = record.kept;
       if (suspended === null) return;
       const detail = { by, forMs: clock.now() - suspended.sinceMs };
-      await decide(core, record, `resumed by ${by}`, {
+      await decide(core, record, {
         change: { suspended: null, remindedMs: null },
         line: line('resumed', { application: id, by }),
         event: { type: 'application.resumed', severity: 'info', message: `${id} was resumed by ${by}`, detail },
       });
+      core.queue.restart(id, `resumed by ${by}`);
     },
     async approve(id, digest, by) {
       const record = known(core, id);
@@ -85,11 +88,12 @@ function applicationCommands(core: Core): Pick<ControllerApi, 'suspend' | 'resum
       if (approval.digest !== digest) throw otherPlan(id, digest, approval.digest);
       const detail = { by, digest, refusals: approval.refusals.map(({ code }) => code) };
       const message = `${by} approved the plan ${digest.slice(0, 12)} of ${id}`;
-      await decide(core, record, `approved by ${by}`, {
+      await decide(core, record, {
         change: { approved: { digest, by, atMs: clock.now() } },
         line: line('approved', { application: id, ...detail }),
         event: { type: 'approval.given', severity: 'info', message, detail },
       });
+      core.queue.restart(id, `approved by ${by}`);
     },
   };
 }
@@ -102,7 +106,7 @@ interface Decision {
 }
 
 /** What a person decides is in force once it is written down: whoever is told that it failed has decided nothing. */
-async function decide(core: Core, record: AppRecord, because: string, decision: Decision): Promise<void> {
+async function decide(core: Core, record: AppRecord, decision: Decision): Promise<void> {
   const { change } = decision;
   const next = { ...record, kept: { ...record.kept, ...change } };
   await keepRecord(core.sourceLedger, next, [decision.line]);
@@ -110,7 +114,6 @@ async function decide(core: Core, record: AppRecord, because: string, decision: 
   // A pass may have changed the rest meanwhile.
   record.kept = { ...record.kept, ...change };
   publish(core, record, record.revision, [decision.event]);
-  core.queue.restart(record.id, because);
 }
 
 function platformCommands(core: Core): Pick<ControllerApi, 'sync' | 'rebind'> {

@@ -3,7 +3,6 @@ import type { LedgerOperation } from '../ledger/ledger.ts';
 import { isLedgerLost } from '../ledger/errors.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { ResourceId } from '../model/ids.ts';
-import type { Observed } from '../model/shown.ts';
 import type { ResourceStatus } from '../model/status.ts';
 import { after } from '../runtime/clock.ts';
 import { type Prepared, reconcile, type Seen } from '../reconcile/reconcile.ts';
@@ -113,14 +112,31 @@ async function onePass(core: Core, record: AppRecord, because: readonly string[]
   ]);
   await keepRecord(sourceLedger, record, [...look.lines, ...after.lines]);
   // After the record, which a fault in what is only shown must not cost.
-  if (passed.seen !== undefined) record.observed = await observedOf(core, passed.seen);
+  if (passed.seen !== undefined) await observe(core, record, passed.seen);
   again(core, record, after.next);
 }
 
-/** What kinds show of an observation, from what was read for it: views ask the platform for nothing. */
-async function observedOf({ options: { clock, kinds } }: Core, seen: Seen): Promise<Observed> {
-  const { lines } = await shownLines(seen, kinds, 'known');
-  return { atMs: clock.now() - (clock.monotonic() - seen.observedAtMs), lines };
+/** Of what no manifest names; the platform decides how much of it there is, and every application keeps its lines. */
+const UNNAMED_LINES_MAX = 100;
+
+/** Keeps what kinds show of an observation, from what was read for it: views ask the platform for nothing. */
+async function observe({ options: { clock, kinds, log } }: Core, record: AppRecord, seen: Seen): Promise<void> {
+  try {
+    const { lines } = await shownLines(seen, kinds, 'known');
+    const unnamed = lines.filter(({ resource, state }) => resource === undefined || state === 'not-in-manifests');
+    const left = new Set(unnamed.slice(UNNAMED_LINES_MAX));
+    record.observed = {
+      atMs: clock.now() - (clock.monotonic() - seen.observedAtMs),
+      lines: lines.filter((line) => !left.has(line)),
+      ...(left.size === 0 ? {} : { unnamedLeftOut: left.size }),
+    };
+  } catch (error) {
+    // What is only shown must not cost an application its passes.
+    log.error('a view failed, which is a fault of Portolan itself; what was shown before stays', {
+      application: record.id,
+      error: String(error),
+    });
+  }
 }
 
 /** What is wanted now was tried, by this pass. */

@@ -45,5 +45,6 @@ export type ShownLine = TypeOf<typeof shownLineSchema>;
 export const observedSchema = objectOf('What was seen of an application when it was observed last.', {
   atMs: time,
   lines: arrayOf(ref<ShownLine>('ShownLine')),
+  'unnamedLeftOut?': number('Lines beyond the first 100 that no manifest names, which are not kept.'),
 });
 export type Observed = TypeOf<typeof observedSchema>;

@@ -1,4 +1,5 @@
 import PQueue from 'p-queue';
+import { following } from './following.ts';
 import type { ServerLimits } from './limits.ts';
 import * as refusals from './refusals.ts';
 
@@ -43,7 +44,13 @@ export function createPlanGate(limits: Limits) {
     run: <Result>(caller: string, signal: AbortSignal, work: () => Promise<Result>): Promise<Result> => {
       const own = turnsOf.get(caller) ?? new PQueue({ concurrency: plansOfCaller });
       turnsOf.set(caller, own);
-      return own.add(() => turns.add(work, { signal }), { signal });
+      // The signal ends the waiting alone: a turn lasts until its work has ended, whoever has left meanwhile.
+      const waiting = following(signal);
+      const begin = (): Promise<Result> => {
+        waiting.letGo();
+        return work();
+      };
+      return own.add(() => turns.add(begin, waiting), waiting).finally(waiting.letGo);
     },
   };
 }

@@ -84,10 +84,11 @@ export class ThreadWorkbench implements Workbench {
     label: string,
     requireSame: (before: Calls[Name]['output'], now: Calls[Name]['output']) => void = () => {},
   ): Promise<Omit<Calls[Name]['output'], 'contents'> & { readonly contents: Contents }> {
-    const { limits, unreadable } = this.#options;
-    const attempt = unreadable?.attempt(place, label, limits());
+    // What exceeds them is remembered with the limits that it was read with.
+    const limits = this.#options.limits();
+    const attempt = this.#options.unreadable?.attempt(place, label, limits);
     const read = (session: ThreadSession): Promise<Calls[Name]['output']> =>
-      session.open(call, { place, limits: limits() } as Calls[Name]['input']);
+      session.open(call, { place, limits } as Calls[Name]['input']);
     return this.run({ attempt }, async (session) => {
       const found = await read(session);
       const reopen = async (other: ThreadSession): Promise<number> => {

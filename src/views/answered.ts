@@ -7,6 +7,7 @@ import type {
   PendingWork,
   ResourceStatus,
 } from '../model/status.ts';
+import type { ShownLine } from '../model/shown.ts';
 import type { ApplicationView, ResourceView, ViewState } from './model.ts';
 
 /** An application as a controller answers it. */
@@ -17,9 +18,15 @@ export function answeredView(status: ApplicationDetails): ApplicationView {
     state: applicationState(status),
     reason: status.lastError?.message ?? pauseMessage(status.pause),
     resources: status.resources.map((resource) => answeredResource(resource, status.pending)),
-    lines: status.observed?.lines ?? [],
+    lines: [...(status.observed?.lines ?? []), ...linesLeftOut(status.observed?.unnamedLeftOut)],
     observedMs: status.observed?.atMs ?? null,
   };
+}
+
+/** Stands for what the controller did not keep. */
+function linesLeftOut(count: number | undefined): readonly ShownLine[] {
+  if (count === undefined) return [];
+  return [{ type: 'more', key: 'more', below: [], name: `${count} more`, facts: '', state: 'not-in-manifests' }];
 }
 
 function answeredResource(resource: ResourceStatus, pending: PendingWork | null): ResourceView {

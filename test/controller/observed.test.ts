@@ -60,17 +60,57 @@ test('what git changes and its annotation asks to report only is reported, and w
   expect(nodesOf(world).get('port 8080')).toMatchObject({ state: 'reported', facts: 'http WEB, inner and outer' });
 });
 
-test('an application that the platform does not have is NotFound, and not Unreachable', async () => {
+test.for([
+  ['application', `appId: ${demo.appId}`, 'appId: 4711', 'NotFound'],
+  ['team', `team: ${demo.team}`, 'team: no-such-team', 'NotFound'],
+  ['region', `region: ${demo.region}`, 'region: no-such-region', 'NotFound'],
+] as const)('the %s of a manifest is not on the platform: NotFound', async ([, named, other, reason]) => {
   const world = started();
   await world.commit(
-    Object.fromEntries(
-      Object.entries(FILES).map(([path, text]) => [path, text.replace(`appId: ${demo.appId}`, 'appId: 4711')]),
-    ),
+    Object.fromEntries(Object.entries(FILES).map(([path, text]) => [path, text.replace(named, other)])),
   );
+  await world.until(() => /^Unknown (?!NotObserved)/.test(world.ready(SHOP)), 'it was looked for');
+  expect(world.ready(SHOP)).toBe(`Unknown ${reason}`);
+  expect(world.application(SHOP).resources[0]?.conditions[0]).toMatchObject({ type: 'Ready', reason });
+});
+
+test('a 404 that is not the platform\u2019s own does not say that an application is not found', async () => {
+  const world = started();
+  world.answer = ({ path }) =>
+    path.includes('/apps/')
+      ? { status: 404, contentType: 'application/json', retryAfter: null, body: '{"detail":"no route"}' }
+      : undefined;
+  await world.commit(FILES);
+  await world.until(() => /^Unknown (?!NotObserved)/.test(world.ready(SHOP)), 'it was looked for');
+  expect(world.ready(SHOP)).toBe('Unknown Unreachable');
+});
+
+test('of what no manifest names, a controller keeps a hundred lines and the number of the others', async () => {
+  const world = started();
+  await world.commit(FILES);
+  await world.until(() => world.ready(SHOP) === 'True InSync', 'shop is in sync');
+  for (let port = 20_000; port < 20_250; port += 1)
+    world.state.ports.put({ ...portOf(world), port, alias: `P${port}`, outer: false });
   await world.until(
-    () => world.ready(SHOP).startsWith('Unknown ') && !world.ready(SHOP).endsWith('NotObserved'),
-    'it was looked for',
+    () => world.controller.api.application(SHOP)?.observed?.unnamedLeftOut !== undefined,
+    'they are seen',
   );
-  expect(world.ready(SHOP)).toBe('Unknown NotFound');
-  expect(world.application(SHOP).resources[0]?.conditions[0]).toMatchObject({ type: 'Ready', reason: 'NotFound' });
+  const { lines, unnamedLeftOut } = world.controller.api.application(SHOP)?.observed ?? expect.fail();
+  expect(lines.filter(({ resource, state }) => resource === undefined || state === 'not-in-manifests')).toHaveLength(
+    100,
+  );
+  expect(unnamedLeftOut).toBeGreaterThanOrEqual(150);
+  expect([...nodesOf(world).keys()]).toContain(`${unnamedLeftOut} more`);
+});
+
+test('an application that fails keeps its backoff when it is suspended', async () => {
+  const world = started();
+  await world.commit(FILES);
+  await world.until(() => world.ready(SHOP) === 'True InSync', 'shop is in sync');
+  world.answer = () => ({ status: 503, contentType: 'text/plain', retryAfter: null, body: 'down' });
+  await world.until(() => world.application(SHOP).failures > 12, 'it failed often');
+  const { failures } = world.application(SHOP);
+  await world.controller.api.suspend(SHOP, 'alice', 'the platform suffers');
+  await world.pass(30_000);
+  expect(world.application(SHOP).failures - failures).toBeLessThanOrEqual(2);
 });

@@ -79,7 +79,7 @@ async function findByName(application: Resource<ApplicationSpec>, world: Pick<Ap
   if (only !== undefined && second === undefined) return only.appId;
   const names = answer.value.map((summary) => summary.name).sort();
   throw new PortolanError({
-    code: 'application/not-found',
+    code: named.length === 0 ? 'application/not-found' : 'application/ambiguous',
     disposition: 'give-up',
     message: `${id} (${at}) names the application "${spec.app}": team ${spec.team} has ${named.length === 0 ? 'none' : named.length} of that name in region ${spec.region}; nothing was done for it`,
     remedy:
