@@ -121,7 +121,11 @@ export class Intake {
       this.#failed(error);
       return undefined;
     }
-    const acceptance = await this.#accept(reading, loaded, this.#allow);
+    const acceptance = await this.#accept(reading, loaded, this.#allow).catch((error: unknown) => {
+      // The ledger failed: what the source says now is known, and is not what is worked towards.
+      this.#standing = false;
+      throw error;
+    });
     if (acceptance.type === 'refused') {
       this.#standing = false;
       if (this.#error?.message !== acceptance.error.message) {

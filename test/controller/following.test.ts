@@ -69,3 +69,16 @@ test('nothing is removed for a revision that was replaced before its successor i
   await world.until(() => world.ready(SHOP) === 'True InSync', 'shop is taken over');
   expect(domains(world)).toContain('r2.example.com');
 });
+
+test('nothing is removed for a revision whose successor was read and could not be accepted', async () => {
+  const world = await settled(3);
+  await world.commit(filesOf(2));
+  await world.pass(540_000);
+  world.unreadableFact = 'largest';
+  await world.commit(filesOf(3));
+  await world.pass(1_800_000);
+  expect(world.requests.filter(({ method }) => method === 'DELETE')).toEqual([]);
+  world.unreadableFact = undefined;
+  await world.until(() => world.ready(SHOP) === 'True InSync', 'shop is taken over');
+  expect(domains(world)).toContain('r2.example.com');
+});
