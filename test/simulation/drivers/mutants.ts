@@ -22,7 +22,7 @@ export const driverMutants: readonly DriverMutant[] = [
     find: 'if (refusals.length > 0) return refusals;',
     replace: '',
     rightly: ['I-PERMIT'],
-    seed: 15,
+    seed: 241,
   },
   {
     name: 'an approval is used twice',
@@ -38,7 +38,7 @@ export const driverMutants: readonly DriverMutant[] = [
     find: 'return remainingMs(this.#record, object, this.#pruneAfterMs);',
     replace: 'return remainingMs(this.#record, object, this.#pruneAfterMs) - 240_000;',
     rightly: ['I-PERMIT'],
-    seed: 15,
+    seed: 8,
   },
   {
     name: 'a shared listing is trusted for a write',
@@ -145,9 +145,9 @@ export const driverMutants: readonly DriverMutant[] = [
       [3, { type: 'git', edit: 'unlistPort', a: 1 }],
       [4, { type: 'git', edit: 'unlistPort', a: 2 }],
       [5, { type: 'git', edit: 'unlistPort', a: 5 }],
-      [89, { type: 'git', edit: 'listPorts', a: 5 }],
-      [91, { type: 'full', commits: 4 }],
-      [93, { type: 'read', fault: 'read-timeout', a: 1 }],
+      [89, { type: 'git', edit: 'listPorts', a: 1 }],
+      [90, { type: 'read', fault: 'read-timeout', a: 1 }],
+      [92, { type: 'full', commits: 4 }],
     ],
   },
   {
