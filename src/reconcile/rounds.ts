@@ -105,9 +105,16 @@ function isNewlyDone(results: readonly ActionResult[], former: ReadonlyMap<strin
   return results.some(({ status, action }) => status === 'done' && former.get(action.id)?.status !== 'done');
 }
 
+/** What a plan is made from: of an absence, the platform's words for it are only shown. */
+function planned(answer: unknown): unknown {
+  if (typeof answer !== 'object' || answer === null || !('absent' in answer)) return answer;
+  const { absent: _, ...rest } = answer;
+  return rest;
+}
+
 /** The readings that a plan was made from, kept young enough to write upon. */
-function createFreshReadings({ clock, timing }: Pick<ApplyWorld, 'clock' | 'timing'>, planned: CachingReader) {
-  let reader = planned;
+export function createFreshReadings({ clock, timing }: Pick<ApplyWorld, 'clock' | 'timing'>, first: CachingReader) {
+  let reader = first;
   return {
     /** The reader with all that was read last. */
     reader: () => reader,
@@ -123,7 +130,7 @@ function createFreshReadings({ clock, timing }: Pick<ApplyWorld, 'clock' | 'timi
       const before = await Promise.all(old.map((reading) => reader.reread(reading)));
       reader = reader.without(new Set(old));
       const after = await Promise.all(old.map((reading) => reader.reread(reading)));
-      return { read: old, isAsPlanned: isDeepStrictEqual(before, after) };
+      return { read: old, isAsPlanned: isDeepStrictEqual(before.map(planned), after.map(planned)) };
     },
   };
 }
