@@ -63,7 +63,7 @@ export interface Reading<T> {
    * @throws PortolanError `platform/schema-drift` for an answer of another form.
    */
   decode(json: unknown, where: string, redact: (text: string) => string): T;
-  readonly expected?: Expected;
+  readonly expected: Expected;
   /** The listing that it is: a success proves it, a denial disproves it, and a server without it is not asked. */
   readonly proves?: Listing;
   /** A server without this listing is not asked; `isKnown`: nor is one of which that is not known. */

@@ -29,11 +29,11 @@ export function isForeignRefusal({ isJson, json }: Answer): boolean {
 }
 
 /** The error of a read that another server has answered. `where`: method and URL. */
-export function notTheApi(where: string, expected: Expected | undefined, answer: Answer): PortolanError {
+export function notTheApi(where: string, { noun }: Expected, answer: Answer): PortolanError {
   return new PortolanError({
     code: 'platform/not-the-api',
     disposition: 'give-up',
-    message: `${where}: HTTP ${answer.status}: ${shapeOf(answer)}; the API answers with ${expected?.noun ?? 'a record of its own'}, so another server seems to answer at this address`,
+    message: `${where}: HTTP ${answer.status}: ${shapeOf(answer)}; the API answers with ${noun}, so another server seems to answer at this address`,
     remedy: 'Set spec.url of the Platform to the API’s base URL: what stands before /openapi/v1 in its addresses.',
   });
 }

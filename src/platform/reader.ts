@@ -16,7 +16,7 @@ export interface ReadCall<T> {
   readonly query?: Readonly<Record<string, string>>;
   /** `where` names the request for messages. */
   readonly decode: (json: unknown, where: string) => T;
-  readonly expected: Expected | undefined;
+  readonly expected: Expected;
   /** Absent: that of the operator's limits. A read with one of its own is not repeated when it has passed. */
   readonly timeoutMs?: number | undefined;
   /** Absent: `LIST_BYTES_MAX`. */
@@ -174,8 +174,8 @@ function once(
 
 function decoded<T>(call: ReadCall<T>, answer: Answer, where: string): T {
   const { expected } = call;
-  const isForeign = () => expected !== undefined && isForeignAnswer(expected, answer.json);
-  if (expected?.isFirst === true && isForeign()) throw notTheApi(where, expected, answer);
+  const isForeign = () => isForeignAnswer(expected, answer.json);
+  if (expected.isFirst === true && isForeign()) throw notTheApi(where, expected, answer);
   try {
     return call.decode(answer.json, where);
   } catch (error) {

@@ -132,3 +132,11 @@ test('it is exported, and the export is proved by an empty plan', async () => {
   expect(files).toContain('kind: Banner');
   expect(files).toContain('text: Hello');
 });
+
+test('an answer of another server is told from one that has drifted', async () => {
+  const { server, run } = await stage(SHOP + banner('Hello'));
+  server.rows.push({ name: 'of something else' } as never);
+  const planned = await run('plan');
+  expect(planned.code).not.toBe(0);
+  expect(planned.out).toContain('another server seems to answer at this address');
+});

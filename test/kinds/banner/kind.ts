@@ -84,6 +84,7 @@ const listBanners: Reading<readonly Banner[]> = {
   operation: 'listBanners',
   segments: ['banners'],
   decode: (json, where) => recordsOf(json, where).map(bannerOf),
+  expected: { noun: 'a list of banners', fields: ['banner_id'] },
 };
 
 interface BannerEvidence extends WriteEvidence {
