@@ -1,6 +1,6 @@
-import { listPorts } from '../../src/kinds/component/readings.ts';
+import { listEndpoints, listPorts } from '../../src/kinds/component/readings.ts';
 import { getRule, listAllRules, listRules } from '../../src/kinds/http-gateway-rule/readings.ts';
-import { listInstalled } from '../../src/kinds/store-install/readings.ts';
+import { eventLog, listBuilds, listInstalled } from '../../src/kinds/store-install/readings.ts';
 import { createApplication } from '../../src/kinds/application/requests.ts';
 import * as ports from '../../src/kinds/component/requests.ts';
 import * as rules from '../../src/kinds/http-gateway-rule/requests.ts';
@@ -305,11 +305,14 @@ test('whatever the names, a path stays under the API and gives its segments back
 });
 
 test('every write has a timeout of its own, and every read but the status of an application takes the operator’s', () => {
-  const reads = [...Object.values(readings), listPorts(id), listRules, listAllRules, getRule('r'), listInstalled];
+  const ofKinds = [listPorts(id), listEndpoints, listRules, listAllRules, getRule('r'), listInstalled, listBuilds(id)];
+  const reads = [...Object.values(readings), ...ofKinds, eventLog('e')];
   for (const { operation, timeoutMs } of reads)
     expect([operation, timeoutMs === undefined]).toEqual([operation, operation !== 'getApplication']);
   for (const write of everyWrite) {
     const { method, timeoutMs } = writeRequest(write, 'objects');
-    expect([write.operation, timeoutMs >= 90_000, method === 'GET']).toEqual([write.operation, true, false]);
+    const isInstall = write.operation === 'install' || write.operation === 'upgrade';
+    expect([write.operation, timeoutMs]).toEqual([write.operation, isInstall ? 900_000 : 90_000]);
+    expect(method).not.toBe('GET');
   }
 });
