@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
 import { applyPlan, type ApplyInput } from '../../src/reconcile/apply/apply-plan.ts';
+import { listEndpoints, portsReading } from '../../src/kinds/component/readings.ts';
+import { listRules } from '../../src/kinds/http-gateway-rule/readings.ts';
+import { keyOf } from '../../src/model/reading.ts';
 import { PortolanError } from '../../src/model/errors.ts';
 import type { Action } from '../../src/model/plan.ts';
 import type { Verdict } from '../../src/platform/verdict.ts';
@@ -16,6 +19,10 @@ import {
   yes,
   timing,
 } from './scripted-world.ts';
+
+const PORTS = portsReading(SERVICE);
+const RULES = keyOf(listRules);
+const ENDPOINTS = keyOf(listEndpoints);
 
 /** Actions on one port each, so that only `after` ties them. */
 function chain(...types: readonly (readonly [type: string, port: number, after?: readonly string[]])[]): Action[] {
@@ -62,7 +69,7 @@ test('actions are done in order, one write at a time, and each is told when it b
   const applied = await applyPlan(world.apply, inputOf(world, actions));
   expect(applied).toEqual({
     results: actions.map((action) => ({ status: 'done', action, answer: yes.answer })),
-    touched: new Set([`read listPorts ${SERVICE}`, 'read listRules', 'read listEndpoints']),
+    touched: new Set([PORTS, RULES, ENDPOINTS]),
     stale: false,
     stopped: undefined,
   });
@@ -160,7 +167,7 @@ test('a failure holds back what depends on it, in any number of steps, and nothi
     { because: { type: 'behind', action: 'open_outer 1' } },
   ]);
   expect(applied.stopped).toBeUndefined();
-  expect(applied.touched, 'what was skipped was not touched').toEqual(new Set([`read listPorts ${SERVICE}`]));
+  expect(applied.touched, 'what was skipped was not touched').toEqual(new Set([PORTS]));
 });
 
 test.for<readonly [string, Verdict, string, string]>([
@@ -255,10 +262,7 @@ test('before each write, what it changes is made sure to be fresh', async () => 
     return { read: [], isAsPlanned: true };
   };
   await applyPlan(world.apply, inputOf(world, chain(['open_inner', 1], ['open_outer', 2]), { freshen }));
-  expect(asked).toEqual([
-    [`read listPorts ${SERVICE}`],
-    [`read listPorts ${SERVICE}`, 'read listRules', 'read listEndpoints'],
-  ]);
+  expect(asked).toEqual([[PORTS], [PORTS, RULES, ENDPOINTS]]);
 });
 
 test.for(['interrupted', 'fail-fast', 'stale'] as const)('what is half done is completed first: %s', async (why) => {
@@ -291,7 +295,7 @@ test('where it is not as planned any more, nothing is sent for it, and it is not
   expect(applied).toMatchObject({
     stale: true,
     stopped: undefined,
-    touched: new Set(['read listRules', 'read listEndpoints']),
+    touched: new Set([RULES, ENDPOINTS]),
   });
 });
 
@@ -358,7 +362,7 @@ test('where the outcome cannot be written the write is in doubt, by the name of 
     },
   ]);
   expect(applied.error).toMatchObject({ code: 'ledger/full' });
-  expect(applied.touched).toEqual(new Set([`read listPorts ${SERVICE}`]));
+  expect(applied.touched).toEqual(new Set([PORTS]));
 });
 
 test('a mistake of ours is not taken for a failure of the ledger or of the platform', async () => {
