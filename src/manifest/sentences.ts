@@ -8,7 +8,7 @@ import { isAddressName, isSecretName, shownAddress, shownAddresses } from './sec
 import type { SchemaError } from './validate.ts';
 import { type DocumentValue, textOfScalar } from './values.ts';
 
-/** FaultWords the sentences look at in a schema. */
+/** The parts of a schema that the sentences use. */
 interface Schema {
   readonly type?: string;
   readonly description?: string;
@@ -181,7 +181,7 @@ function shownValue(data: unknown, text: string | undefined, field: string): str
   return `the ${typeof data} ${short(text ?? JSON.stringify(data))}`;
 }
 
-/** FaultWords of a text may be shown. */
+/** The text, without the parts that must not be shown. */
 function shownIn(field: string, text: string): string {
   return isAddressName(field) ? shownAddress(text) : shownAddresses(text);
 }
@@ -232,11 +232,11 @@ function hintFor(
   if (keyword !== 'pattern' || typeof data !== 'string' || schema.pattern === undefined) return undefined;
   const pattern = new RegExp(schema.pattern, 'u');
   const fixed = corrections(data).find((text) => text !== '' && text.length <= 253 && pattern.test(text));
-  // FaultWords must not be shown is no help.
+  // A correction is offered only if all of it may be shown.
   return fixed === undefined || shownIn(field, fixed) !== fixed ? undefined : `did you mean ${short(fixed)}?`;
 }
 
-/** FaultWords people write when a rule about letters is not in their mind. */
+/** What may have been meant by a text that breaks a rule about letters. */
 function corrections(text: string): readonly string[] {
   const lower = text.toLowerCase();
   const upper = text.toUpperCase();
