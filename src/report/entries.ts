@@ -122,7 +122,7 @@ function entry(facts: Partial<Entry> & Pick<Entry, 'state' | 'code' | 'title'>):
     ...facts,
     title: safeLine(title),
     ...(detail === undefined ? {} : { detail: safeLine(detail) }),
-    ...(remedy === undefined ? {} : { remedy }),
+    ...(remedy === undefined ? {} : { remedy: safeLine(remedy) }),
   };
 }
 
