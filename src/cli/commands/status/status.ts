@@ -1,6 +1,7 @@
 import { silentHooks } from '../../../reconcile/apply/world.ts';
 import { boundPlatforms } from '../../../ledger/binding.ts';
 import { safeLine } from '../../../model/text.ts';
+import { conditionOf } from '../../../views/answered.ts';
 import { type ControllerReport, statusOfController, statusOfSurvey, type StatusView } from '../../../views/status.ts';
 import type { CommandDefinition, Surroundings } from '../../session/command.ts';
 import { EXIT, type ExitCode } from '../../session/exit-codes.ts';
@@ -85,17 +86,19 @@ async function statusOfServer(options: StatusOptions, surroundings: Surroundings
     const controller = (await server.get('status', 'phase')) as ControllerReport['controller'];
     const applications = await Array.fromAsync(server.list('applications'));
     const resources = await Array.fromAsync(server.list('resources', { condition: 'Ready!=True' }));
-    const view = statusOfController({ controller, applications, resources } as ControllerReport, server.url);
-    return { view, exitCode: exitCodeOf(view, controller.source.error !== null) };
+    const report = { controller, applications, resources } as ControllerReport;
+    return { view: statusOfController(report, server.url), exitCode: exitCodeOf(report) };
   };
   return show(look, intervalOf(options.watch, SERVER_WATCH_MS), options, surroundings);
 }
 
-function exitCodeOf({ groups }: StatusView, isSourceAtFault: boolean): ExitCode {
-  const heads = groups.map(({ head }) => head.state);
-  if (isSourceAtFault || heads.includes('failing')) return EXIT.failed;
-  const states = [...heads, ...groups.flatMap(({ members }) => members.map(({ state }) => state))];
-  const isHeld = heads.includes('suspended') || states.includes('held') || states.includes('not-ours');
+/** Of what is wrong, not of how it is shown: what is suspended is shown as nothing else, and may be held as well. */
+function exitCodeOf({ controller, applications, resources }: ControllerReport): ExitCode {
+  const isFailing = applications.some(({ lastError, failures }) => lastError !== null && failures > 0);
+  if (controller.source.error !== null || isFailing) return EXIT.failed;
+  const isHeld =
+    resources.some(({ holds }) => holds.length > 0) ||
+    applications.some((one) => one.approval !== null || conditionOf(one, 'Stalled')?.status === 'True');
   return isHeld ? EXIT.held : EXIT.ok;
 }
 

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import type { Hold } from '../../src/model/plan.ts';
+import type { ApplicationStatus, Condition, ResourceStatus } from '../../src/model/status.ts';
+import { application, controllerStatus } from '../server/controller.ts';
+import { serve, TOKENS } from '../server/serving.ts';
+import { runHere } from './running.ts';
+
+const SINCE = Date.UTC(2026, 10, 20, 12);
+const CALM = controllerStatus().source;
+const lastError = { code: 'platform/unreachable', message: 'no answer', remedy: 'look', atMs: SINCE };
+const approval = { digest: 'abcdef0123', refusals: [], sinceMs: SINCE };
+const suspended = { type: 'suspended', by: 'ops', reason: 'a move', sinceMs: SINCE } as const;
+
+const condition = (type: Condition['type'], status: Condition['status'], reason: string): Condition => ({
+  type,
+  status,
+  reason,
+  message: '',
+  observedRevision: null,
+  sinceMs: SINCE,
+});
+const failing = condition('Ready', 'False', 'Failing');
+const stalled = condition('Stalled', 'True', 'Held');
+
+const hold: Hold = {
+  code: 'rule/x',
+  resource: 'Component/shop-web',
+  message: 'm',
+  remedy: 'r',
+  changes: [],
+  untilMs: SINCE,
+};
+
+/** An application of one resource, which is not as git says. */
+function shop(changes: Partial<ApplicationStatus>, ofResource: Partial<ResourceStatus> = {}): ApplicationStatus {
+  const [web] = application('shop').resources as [ResourceStatus];
+  const pending = [condition('Ready', 'False', 'Pending')];
+  return application('shop', { ...changes, resources: [{ ...web, conditions: pending, ...ofResource }] });
+}
+
+test.for<readonly [string, number, ApplicationStatus]>([
+  ['a suspended resource that is held', 4, shop({}, { mode: 'suspend', holds: [hold] })],
+  ['a held resource of an application that is missing', 4, shop({}, { application: 'Application/x', holds: [hold] })],
+  ['a held resource', 4, shop({}, { holds: [hold] })],
+  ['a stalled resource without a hold', 0, shop({}, { conditions: [failing, stalled] })],
+  ['an application that failed before a restart', 0, shop({ conditions: [failing], lastError, failures: 0 })],
+  ['an application that fails', 1, shop({ lastError, failures: 1 })],
+  ['an application that fails and is stalled', 1, shop({ lastError, failures: 1, conditions: [stalled], approval })],
+  ['an application suspended just now', 0, shop({ pause: suspended })],
+  ['an application that is suspended and stalled', 4, shop({ pause: suspended, conditions: [stalled] })],
+  ['an application that needs approval', 4, shop({ approval })],
+])('status of a controller with %s ends with %i', async ([, code, status]) => {
+  const serving = await serve();
+  serving.api.state = controllerStatus({ source: { ...CALM, error: null } });
+  serving.api.list = [status];
+  const env = { PORTOLAN_SERVER: serving.url, PORTOLAN_SERVER_TOKEN: TOKENS.operator };
+  const shown = await runHere(['status'], { env });
+  expect(shown.code, shown.out + shown.err).toBe(code);
+});
