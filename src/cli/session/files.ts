@@ -85,9 +85,9 @@ const PARTIAL = 'portolan-partial';
  */
 export function putInPlace(path: string, mode: number, write: (descriptor: number) => void, check = () => {}): void {
   const unfinished = `${path}.${PARTIAL}`;
+  rmSync(unfinished, { force: true });
+  const descriptor = openSync(unfinished, 'wx', mode);
   try {
-    rmSync(unfinished, { force: true });
-    const descriptor = openSync(unfinished, 'wx', mode);
     try {
       write(descriptor);
     } finally {
@@ -95,8 +95,19 @@ export function putInPlace(path: string, mode: number, write: (descriptor: numbe
     }
     check();
     renameSync(unfinished, path);
-  } finally {
-    rmSync(unfinished, { force: true });
+  } catch (error) {
+    // Only then: after the rename, a file of that name is of another process.
+    removeLeftover(unfinished);
+    throw error;
+  }
+}
+
+/** What made it a leftover is told, not that it could not be removed. */
+function removeLeftover(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // The next run removes it, or says why it cannot.
   }
 }
 
