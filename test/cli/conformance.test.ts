@@ -162,6 +162,19 @@ test.for(surprises)('a server that $what differs, and the exchange is shown', as
   expect(run.out).toMatch(/(PUT|POST) \/openapi\/v1\/.* → \d{3}/);
 });
 
+test('a refused install conforms where rules are listed and components are not', async () => {
+  const body = { code: 404, msg: 'no such address' };
+  const fault: FaultRule = {
+    operation: 'listComponents',
+    fault: { type: 'status', when: 'before', status: 404, body },
+  };
+  const sandbox = await sandboxFor({ faults: [fault] });
+  const components = ['--component', demo.webServiceId, '--component', demo.apiServiceId];
+  const run = await conformance(sandbox, ...disposable, ...components, ...store, '--only', 'installs', '-o', 'json');
+  const refused = reportOf(run).findings.filter(({ id }) => /unknown-|refused-|unreachable-/.test(id));
+  expect(refused.map(({ verdict }) => verdict)).toEqual(['conforms', 'conforms', 'conforms', 'conforms']);
+});
+
 test('a server that cannot be reached ends with 5, and a wrong token too', async () => {
   const sandbox = await sandboxFor();
   const args = [...disposable, '--only', 'reads'];

@@ -14,8 +14,7 @@ export async function checkInstalls(suite: Suite): Promise<void> {
     if (signal.aborted) break;
     const model = { ...store, ...asked };
     if (asked.domain !== undefined) leave(`an entry of the store ${model.url} under the name ${model.domain}`);
-    const { verdict, growth } = await grown(suite, model);
-    const isListed = suite.isExtended;
+    const { verdict, growth, isListed } = await grown(suite, model);
     check(
       id,
       title,
@@ -29,11 +28,11 @@ export async function checkInstalls(suite: Suite): Promise<void> {
   await checkUpgrade(suite, store);
 }
 
-/** Installs, and looks whether components were added. */
+/** Installs, and looks whether components were added. `isListed`: components could be listed before. */
 async function grown(
   suite: Ground,
   store: StoreModel,
-): Promise<{ readonly verdict: Verdict['verdict']; readonly growth: string }> {
+): Promise<{ readonly verdict: Verdict['verdict']; readonly growth: string; readonly isListed: boolean }> {
   const { server, app } = suite;
   const { modelId, version: modelVersion } = store;
   const before = await imagesOf(suite);
@@ -48,7 +47,7 @@ async function grown(
       : after.size > before.size
         ? 'more components'
         : 'no more components';
-  return { verdict: answer.verdict, growth };
+  return { verdict: answer.verdict, growth, isListed: before !== undefined };
 }
 
 /** By component id; undefined where the server does not list components. */
