@@ -175,6 +175,29 @@ test('a refused install conforms where rules are listed and components are not',
   expect(refused.map(({ verdict }) => verdict)).toEqual(['conforms', 'conforms', 'conforms', 'conforms']);
 });
 
+test.for([
+  ['ports', 'listRules', 10],
+  ['rules', 'listRules', 9],
+] as const)(
+  'one listing that fails is one failed check of the %s, and the others go on',
+  async ([only, operation, skip]) => {
+    const body = { code: 400, msg: 'gone' };
+    const fault: FaultRule = {
+      operation,
+      skip,
+      times: 1,
+      fault: { type: 'status', when: 'before', status: 400, body },
+    };
+    const sandbox = await sandboxFor({ faults: [fault] });
+    const run = await conformance(sandbox, ...disposable, '--only', only, '-o', 'json');
+    const { findings } = reportOf(run);
+    const failed = findings.filter(({ verdict }) => verdict === 'failed');
+    expect(failed.length, JSON.stringify(findings)).toBe(1);
+    expect(failed[0]?.id).not.toBe(only);
+    expect(findings.indexOf(failed[0]!)).toBeLessThan(findings.length - 5);
+  },
+);
+
 test('a server that cannot be reached ends with 5, and a wrong token too', async () => {
   const sandbox = await sandboxFor();
   const args = [...disposable, '--only', 'reads'];

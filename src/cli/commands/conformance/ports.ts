@@ -1,7 +1,7 @@
 import type { PortProtocol } from '../../../kinds/component/wire.ts';
 import type { Verdict } from '../../../platform/verdict.ts';
 import { expectedPort, PORT_STEPS, type PortPicture, type PortStep, PROTOCOLS } from './expectations.ts';
-import { aliasOf, portText, type SeenPort, seePort, type Suite } from './suite.ts';
+import { aliasOf, partsOf, portText, type SeenPort, seePort, type Suite } from './suite.ts';
 
 type Step = PortStep | `add_${PortProtocol}` | `add_${PortProtocol}_inner`;
 type Port = PortPicture | 'absent';
@@ -18,23 +18,41 @@ export async function checkPorts(suite: Suite): Promise<void> {
   const seen = new Set<string>();
   const distrusted = new Set<string>();
   let current: Port = 'absent';
+  const part = partsOf(suite);
   for (let taken = 0; taken < STEPS_MAX && !suite.signal.aborted; taken += 1) {
     const next = nextStep(current, seen, distrusted, suite.isExtended);
     if (next === undefined) break;
     const key = stepKey(current, next);
     const wanted = expectedAfter(current, next);
     const expected: Port = wanted === 'refused' ? current : wanted;
-    const verdict = await sendStep(suite, port, next);
-    const after = await seePort(suite, port);
-    if (!seen.has(key)) {
-      const title = `${next.replaceAll('_', ' ')} of a port that is ${current === 'absent' ? 'absent' : portText(current, after)}`;
-      const [hoped, shown] = [portText(expected, after), portText(after)];
-      const happened = hoped !== shown ? 'otherwise' : wanted === 'refused' ? 'refused' : 'done';
-      if (!suite.check(key, title, hoped, `${shown}${contradiction(happened, verdict)}`)) distrusted.add(key);
-    }
+    const isNew = !seen.has(key);
+    let after: SeenPort | 'absent' | undefined;
+    await part(key, `${next.replaceAll('_', ' ')} of a port`, async () => {
+      const verdict = await sendStep(suite, port, next);
+      after = await seePort(suite, port);
+      if (isNew && !checkStep(suite, key, { current, next, wanted, after, verdict })) distrusted.add(key);
+    });
+    // What could not be read once is read again; how the port stands must be known.
+    if (after === undefined) distrusted.add(key);
+    after ??= await seePort(suite, port);
     seen.add(key);
     current = after === 'absent' ? 'absent' : completed(after, expected);
   }
+}
+
+interface Taken {
+  readonly current: Port;
+  readonly next: Step;
+  readonly wanted: Port | 'refused';
+  readonly after: SeenPort | 'absent';
+  readonly verdict: Verdict;
+}
+
+function checkStep({ check }: Suite, key: string, { current, next, wanted, after, verdict }: Taken): boolean {
+  const title = `${next.replaceAll('_', ' ')} of a port that is ${current === 'absent' ? 'absent' : portText(current, after)}`;
+  const [hoped, shown] = [portText(wanted === 'refused' ? current : wanted, after), portText(after)];
+  const happened = hoped !== shown ? 'otherwise' : wanted === 'refused' ? 'refused' : 'done';
+  return check(key, title, hoped, `${shown}${contradiction(happened, verdict)}`);
 }
 
 /** What Portolan concludes from the answer must not contradict what happened; being in doubt never does. */

@@ -4,7 +4,7 @@ import { addressOf } from '../../../platform/address.ts';
 import type { RuleFields } from '../../../kinds/http-gateway-rule/wire.ts';
 import { declaredOf, RULE_FIELDS, RULE_PAIRS, type RuleFieldExpectation, type RuleVariant } from './expectations.ts';
 import type { Ground } from './ground.ts';
-import { hasNeeds, type Need, type Suite } from './suite.ts';
+import { hasNeeds, type Need, partsOf, type Suite } from './suite.ts';
 
 const UNKNOWN_RULE = '0c0f0e0d'.repeat(4);
 
@@ -13,12 +13,16 @@ export async function checkRules(suite: Suite): Promise<void> {
   if (!hasNeeds(suite, '', 'rules with every field', ['rules'])) return;
   const [first, second] = suite.components;
   const port = await openedPort(suite, first);
-  for (const row of RULE_FIELDS) if (!suite.signal.aborted) await checkField(suite, row, port);
-  await checkEdited(suite, port);
-  await checkRecreated(suite, port);
-  await checkPairs(suite, [port, second === undefined ? 0 : await openedPort(suite, second)]);
-  for (const inner of [false, true]) await checkOpening(suite, inner);
-  await checkDeletion(suite);
+  const part = partsOf(suite);
+  for (const row of RULE_FIELDS)
+    if (!suite.signal.aborted) await part(row.field, `rules with ${row.field}`, () => checkField(suite, row, port));
+  await part('edited', 'a rule that an update moves', () => checkEdited(suite, port));
+  await part('recreated', 'deletion and creation of the same rule', () => checkRecreated(suite, port));
+  const otherPort = second === undefined ? 0 : await openedPort(suite, second);
+  await part('pairs', 'two rules of one domain', () => checkPairs(suite, [port, otherPort]));
+  for (const inner of [false, true])
+    await part(`opening-${inner}`, 'a rule that opens outer access', () => checkOpening(suite, inner));
+  await part('deletion', 'deletion of a port with its rules', () => checkDeletion(suite));
 }
 
 async function openedPort(suite: Suite, serviceId: string): Promise<number> {

@@ -1,6 +1,7 @@
 import { listEndpoints } from '../../../kinds/component/readings.ts';
 import { listRules } from '../../../kinds/http-gateway-rule/readings.ts';
 import type { PortProtocol } from '../../../kinds/component/wire.ts';
+import { PortolanError } from '../../../model/errors.ts';
 import type { PortPicture, Presence } from './expectations.ts';
 import type { Findings } from './findings.ts';
 import type { Ground } from './ground.ts';
@@ -26,6 +27,24 @@ export function hasNeeds(suite: Suite, id: string, title: string, needs: readonl
   const lacking = needs.find((need) => !NEEDS[need][0](suite));
   if (lacking !== undefined) suite.skip(id, title, NEEDS[lacking][1]);
   return lacking === undefined;
+}
+
+/**
+ * Runs the parts of an area. One that breaks off is a finding of its own and the next one begins; the second in a row ends the
+ * area, for then the server is gone.
+ */
+export function partsOf({ fail }: Suite) {
+  let hasBroken = false;
+  return async (id: string, title: string, part: () => Promise<void>): Promise<void> => {
+    try {
+      await part();
+      hasBroken = false;
+    } catch (error) {
+      if (!(error instanceof PortolanError) || hasBroken) throw error;
+      hasBroken = true;
+      fail(id, title, `${error.code}: ${error.message}`);
+    }
+  };
 }
 
 /** A port as the server shows it; `undefined` in a member: this server does not show it. */
