@@ -36,3 +36,8 @@ export class PortolanError extends Error {
     this.remedy = facts.remedy;
   }
 }
+
+/** Returns the error for input that is wrong: the same input fails again. See `ErrorFacts` for what each text says. */
+export function invalidInput(code: string, message: string, remedy: string): PortolanError {
+  return new PortolanError({ code, disposition: 'invalid', message, remedy });
+}

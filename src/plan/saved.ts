@@ -1,66 +1,83 @@
 import { hash } from 'node:crypto';
-import { PortolanError } from '../model/errors.ts';
+import { invalidInput, type PortolanError } from '../model/errors.ts';
 import { canonicalJson, type Json, plainJson } from '../model/json.ts';
-import type { Resource } from '../model/resource.ts';
-import type { PlanDocument } from './document.ts';
+import type { ResourceId } from '../model/ids.ts';
+import {
+  arrayOf,
+  count,
+  described,
+  literal,
+  nullable,
+  number,
+  objectOf,
+  only,
+  ref,
+  type Schema,
+  string,
+  text,
+  textMap,
+  time,
+  trueOrFalse,
+  type TypeOf,
+} from '../model/schema-words.ts';
+import { formatVersion, type PlanDocument } from './document.ts';
 import type { Succession } from './guard.ts';
 import { planDigest } from './digest.ts';
 
-/**
- * A plan in a file, with all it takes to make it again: `apply FILE` observes anew, plans the same wishes with the same
- * permissions, and goes on only if that gives the same plan. It has no secret: neither manifests nor plans know one.
- */
-export interface SavedPlan {
-  readonly format: typeof FORMAT;
-  /** Rises when an older reader would misread it. */
-  readonly formatVersion: 1;
-  /** Milliseconds since 1970-01-01T00:00Z. */
-  readonly savedMs: number;
-  readonly savedBy: string;
-  readonly plan: PlanDocument;
-  readonly desired: readonly Resource[];
-  /** Of the manifests; null for plain files. */
-  readonly commit: { readonly id: string; readonly name: string } | null;
-  /** What the source had been applied from before, and how the commit stands to that; null: from nothing. */
-  readonly basis: {
-    readonly snapshot: string;
-    readonly commit: string;
-    readonly descent: Succession['descent'] | null;
-  } | null;
-  /** null: there was no ledger yet. */
-  readonly ledger: { readonly lineage: string } | null;
-  /** Where the names in it led to: another address is another platform. */
-  readonly platforms: readonly { readonly name: string; readonly url: string }[];
-  readonly stores: readonly {
-    readonly name: string;
-    readonly url: string;
-    readonly domain: string;
-    readonly type: string;
-  }[];
-  readonly allowed: PlanAllowances;
-  /** Arguments of `portolan plan` that make a plan like this one; without values of variables. */
-  readonly command: readonly string[];
-}
-
-/** What a plan was made with, beyond the manifests. */
-export interface PlanAllowances {
-  readonly prune: boolean;
-  /** `all`, or `Kind/name`. */
-  readonly adopt: 'all' | readonly string[];
-  /** null: everything. */
-  readonly targets: readonly string[] | null;
-  /** null: as the operator's settings say when it is carried out. */
-  readonly maxShare: number | null;
-  readonly maxPrunes: number | null;
-  readonly allowEmpty: boolean;
-  readonly allowShrunk: boolean;
-  readonly allowRewind: boolean;
-  /** Scopes that a first install may go into; absent in files of earlier versions. */
-  readonly firstInstall?: readonly string[];
-}
-
 const FORMAT = 'portolan-saved-plan';
 const FORMAT_VERSION = 1;
+
+const resource = objectOf('A manifest, checked, with its values filled in.', {
+  id: string<ResourceId>('Kind/name.', { pattern: '^[^/]+/[^/]+$' }),
+  kind: text,
+  name: text,
+  labels: textMap,
+  annotations: textMap,
+  spec: { type: 'object' } as Schema,
+  position: objectOf('Position in its file.', { file: text, line: count, column: count }),
+});
+
+const allowances = objectOf('Permissions and limits beyond the manifests.', {
+  prune: trueOrFalse,
+  adopt: { anyOf: [only('all'), arrayOf(text)] } as Schema<'all' | readonly string[]>,
+  targets: described(nullable(arrayOf(text)), 'null: everything.'),
+  maxShare: described(nullable(number('', { minimum: 0, maximum: 1 })), 'null: as Settings say when it is applied.'),
+  maxPrunes: nullable(count),
+  allowEmpty: trueOrFalse,
+  allowShrunk: trueOrFalse,
+  allowRewind: trueOrFalse,
+  'firstInstall?': described(arrayOf(text), 'Scopes. Absent in files of earlier versions.'),
+});
+export type PlanAllowances = TypeOf<typeof allowances>;
+
+/** The format of a plan in a file. */
+export const savedPlanSchema = objectOf('A plan in a file.', {
+  format: only(FORMAT),
+  formatVersion,
+  savedMs: time,
+  savedBy: text,
+  plan: ref<PlanDocument>('Plan'),
+  desired: arrayOf(resource),
+  commit: described(nullable(objectOf('A commit.', { id: text, name: text })), 'null: the manifests are plain files.'),
+  basis: nullable(
+    objectOf('The snapshot applied before from this source; null: none.', {
+      snapshot: text,
+      commit: text,
+      descent: nullable(literal<Succession['descent']>('descends', 'does-not-descend', 'unknown')),
+    }),
+  ),
+  ledger: described(nullable(objectOf('The ledger.', { lineage: text })), 'null: there was no ledger yet.'),
+  platforms: arrayOf(objectOf('A platform. Another URL is another platform.', { name: text, url: text })),
+  stores: arrayOf(objectOf('A store.', { name: text, url: text, domain: text, type: text })),
+  allowed: allowances,
+  command: described(arrayOf(text), 'Arguments of portolan plan that make such a plan, without values of variables.'),
+});
+
+/**
+ * A plan in a file, with everything needed to make it again: `apply FILE` observes, plans the same manifests with the same
+ * permissions, and continues only if the result is the same plan. It holds no secret: neither manifests nor plans have one.
+ */
+export type SavedPlan = TypeOf<typeof savedPlanSchema>;
 
 /** The text of a file: equal plans give equal texts. */
 export function sealPlan(facts: Omit<SavedPlan, 'format' | 'formatVersion'>): string {
@@ -112,37 +129,33 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 function notSaved(file: string): PortolanError {
-  return new PortolanError({
-    code: 'plan/not-a-saved-plan',
-    disposition: 'invalid',
-    message: `${file} is not a file that plan --save wrote. Nothing was done.`,
-    remedy: 'Name such a file; manifests are named with -f, as in portolan apply -f manifests/.',
-  });
+  return invalidInput(
+    'plan/not-a-saved-plan',
+    `${file} is not a file that plan --save wrote. Nothing was done.`,
+    'Name such a file; manifests are named with -f, as in portolan apply -f manifests/.',
+  );
 }
 
 function otherVersion(file: string, version: unknown): PortolanError {
-  return new PortolanError({
-    code: 'plan/saved-by-another-version',
-    disposition: 'invalid',
-    message: `${file} has format ${JSON.stringify(version)} of saved plans, and this Portolan reads format ${FORMAT_VERSION}. Nothing was done.`,
-    remedy: 'Plan again with the Portolan that is to apply it.',
-  });
+  return invalidInput(
+    'plan/saved-by-another-version',
+    `${file} has format ${JSON.stringify(version)} of saved plans, and this Portolan reads format ${FORMAT_VERSION}. Nothing was done.`,
+    'Plan again with the Portolan that is to apply it.',
+  );
 }
 
 function damaged(file: string): PortolanError {
-  return new PortolanError({
-    code: 'plan/saved-damaged',
-    disposition: 'invalid',
-    message: `${file} is not as it was written: its checksum does not fit. Nothing was done.`,
-    remedy: 'Fetch it again from where it was saved, or plan again. A saved plan cannot be edited.',
-  });
+  return invalidInput(
+    'plan/saved-damaged',
+    `${file} is not as it was written: its checksum does not fit. Nothing was done.`,
+    'Fetch it again from where it was saved, or plan again. A saved plan cannot be edited.',
+  );
 }
 
 function inconsistent(file: string): PortolanError {
-  return new PortolanError({
-    code: 'plan/saved-inconsistent',
-    disposition: 'invalid',
-    message: `${file} does not hold together: its parts are not those of a plan. Nothing was done.`,
-    remedy: 'Plan again with the Portolan that is to apply it, and look into where this file comes from.',
-  });
+  return invalidInput(
+    'plan/saved-inconsistent',
+    `${file} does not hold together: its parts are not those of a plan. Nothing was done.`,
+    'Plan again with the Portolan that is to apply it, and look into where this file comes from.',
+  );
 }

@@ -1,4 +1,4 @@
-import { PortolanError } from '../../model/errors.ts';
+import { invalidInput } from '../../model/errors.ts';
 import { silentHooks } from '../../reconcile/apply/world.ts';
 import PQueue from 'p-queue';
 import { scopeKey } from '../../model/ids.ts';
@@ -99,12 +99,11 @@ async function runApply(
   const agreement: Agreement = { expect: options.expect, opened };
   const isDryRun = options.dryRun === true;
   if (!isDryRun && options.ledger === 'none')
-    throw new PortolanError({
-      code: 'cli/no-ledger',
-      disposition: 'invalid',
-      message: 'apply needs a ledger: without one nobody knows what was sent. Nothing was changed.',
-      remedy: 'Leave --ledger out (portolan.db in the working directory) or name a file; --dry-run works without one.',
-    });
+    throw invalidInput(
+      'cli/no-ledger',
+      'apply needs a ledger: without one nobody knows what was sent. Nothing was changed.',
+      'Leave --ledger out (portolan.db in the working directory) or name a file; --dry-run works without one.',
+    );
   const outputs = openOutputs(options, surroundings);
   const flags = {
     ...options,

@@ -6,7 +6,7 @@ import type { ControllerOptions } from '../../controller/options.ts';
 import type { Settings } from '../../configuration/settings/spec.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { formatDuration } from '../../model/duration.ts';
-import { PortolanError } from '../../model/errors.ts';
+import { invalidInput, PortolanError } from '../../model/errors.ts';
 import type { Log } from '../../runtime/log.ts';
 import { openSourceFeed } from '../../source/open-feed.ts';
 import { isOfCommit } from '../../source/snapshot.ts';
@@ -79,12 +79,11 @@ SIGTERM finishes what is under way and ends; SIGHUP reads the configuration agai
   parameters,
   async run(surroundings, options) {
     if (options.ledger === 'none')
-      throw new PortolanError({
-        code: 'cli/no-ledger',
-        disposition: 'invalid',
-        message: 'run needs a ledger: without one nobody knows what was sent. Nothing was started.',
-        remedy: 'Leave --ledger out (portolan.db in the working directory) or name a file.',
-      });
+      throw invalidInput(
+        'cli/no-ledger',
+        'run needs a ledger: without one nobody knows what was sent. Nothing was started.',
+        'Leave --ledger out (portolan.db in the working directory) or name a file.',
+      );
     const log = await createLog(options, surroundings);
     // Faults of the configuration are told before the ledger is created or locked.
     const { configuration, problems } = readConfiguration(options.config, surroundings);

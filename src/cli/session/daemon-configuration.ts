@@ -1,6 +1,6 @@
 import type { ControllerConfiguration } from '../../controller/options.ts';
 import { type Configuration, operatorNames } from '../../configuration/configuration.ts';
-import { PortolanError } from '../../model/errors.ts';
+import { invalidInput, type PortolanError } from '../../model/errors.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { Log } from '../../runtime/log.ts';
 import { hastyRetryPolicy } from '../../platform/retrying.ts';
@@ -93,10 +93,9 @@ export async function openConfiguration(
 export function keptFormer(problems: readonly Problem[]): PortolanError {
   const [first] = problems;
   const where = first === undefined ? '' : ` ${first.position.file}:${first.position.line}: ${first.message}`;
-  return new PortolanError({
-    code: 'configuration/faulty',
-    disposition: 'invalid',
-    message: `The changed configuration has ${problems.length === 1 ? 'a fault' : `${problems.length} faults`}; the former one stays in force.${where}`,
-    remedy: 'Correct it; it is read again by itself. `portolan validate` shows every fault.',
-  });
+  return invalidInput(
+    'configuration/faulty',
+    `The changed configuration has ${problems.length === 1 ? 'a fault' : `${problems.length} faults`}; the former one stays in force.${where}`,
+    'Correct it; it is read again by itself. `portolan validate` shows every fault.',
+  );
 }

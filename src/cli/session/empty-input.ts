@@ -1,6 +1,6 @@
 import { Option } from '@commander-js/extra-typings';
 import type { Ledger } from '../../ledger/ledger.ts';
-import { PortolanError } from '../../model/errors.ts';
+import { invalidInput } from '../../model/errors.ts';
 import { safeLine } from '../../model/text.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { count } from '../terminal/text.ts';
@@ -48,12 +48,11 @@ export async function checkEmpty(
     err.write(`warning: ${message} Is the path right?\n`);
     return;
   }
-  throw new PortolanError({
-    code: 'source/empty',
-    disposition: 'invalid',
+  throw invalidInput(
+    'source/empty',
     message,
-    remedy: 'Correct the path after -f. If there is nothing to manage yet, pass --if-empty ok.',
-  });
+    'Correct the path after -f. If there is nothing to manage yet, pass --if-empty ok.',
+  );
 }
 
 /** Points out files that nobody reads because of their names. */

@@ -1,5 +1,5 @@
 import type { CommandUnknownOpts, Option } from '@commander-js/extra-typings';
-import { PortolanError } from '../../model/errors.ts';
+import { invalidInput, type PortolanError } from '../../model/errors.ts';
 import { collect, collectOrAll } from './options.ts';
 
 /**
@@ -98,10 +98,9 @@ function parseVariable(option: Option, variable: string, text: string): unknown 
 
 /** The value is not shown: it may be a secret that was put into the wrong variable. */
 function badVariable(variable: string, why: string): PortolanError {
-  return new PortolanError({
-    code: 'cli/bad-variable',
-    disposition: 'invalid',
-    message: `The environment variable ${variable} has a value that cannot be used: ${why}.`,
-    remedy: `Correct or unset ${variable}; nothing was done.`,
-  });
+  return invalidInput(
+    'cli/bad-variable',
+    `The environment variable ${variable} has a value that cannot be used: ${why}.`,
+    `Correct or unset ${variable}; nothing was done.`,
+  );
 }

@@ -4,7 +4,7 @@ import { nodeFileSystem, type ReadSources, readSources } from '../../manifest/re
 import { directCalls } from '../../manifest/system-calls.ts';
 import { parseVariables, type Variables } from '../../manifest/substitute.ts';
 import type { SourceFile } from '../../manifest/text.ts';
-import { PortolanError } from '../../model/errors.ts';
+import { invalidInput } from '../../model/errors.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { DesiredState } from '../../model/resource.ts';
 import type { Surroundings } from './command.ts';
@@ -115,13 +115,11 @@ function namedPaths({ filename = [] }: InputOptions, operator: () => OperatorCon
   if (url === undefined && paths.length > 0) return paths;
   // Faults of the configuration are reported: they may be why it names nothing.
   if (problems.length > 0) return [];
-  throw new PortolanError({
-    code: 'cli/no-manifests',
-    disposition: 'invalid',
-    message: 'No manifests are named: there is neither -f nor spec.source.paths in the configuration.',
-    remedy:
-      'Pass -f with a file or folder (-f - for standard input), or set spec.source.paths in portolan.yaml, as portolan init does.',
-  });
+  throw invalidInput(
+    'cli/no-manifests',
+    'No manifests are named: there is neither -f nor spec.source.paths in the configuration.',
+    'Pass -f with a file or folder (-f - for standard input), or set spec.source.paths in portolan.yaml, as portolan init does.',
+  );
 }
 
 async function readManifests(
@@ -159,12 +157,11 @@ export function readVariables(
     const [, name, value] = /^([A-Za-z_][A-Za-z0-9_]*)=(.*)$/s.exec(assignment) ?? [];
     // The text is not shown: it may hold a value.
     if (name === undefined || value === undefined)
-      throw new PortolanError({
-        code: 'cli/bad-variable-assignment',
-        disposition: 'invalid',
-        message: 'A --var is not of the form NAME=value. Nothing was read.',
-        remedy: 'Write --var NAME=value: letters, digits and _ before the equals sign.',
-      });
+      throw invalidInput(
+        'cli/bad-variable-assignment',
+        'A --var is not of the form NAME=value. Nothing was read.',
+        'Write --var NAME=value: letters, digits and _ before the equals sign.',
+      );
     variables.set(name, value);
   }
   return { variables, problems };

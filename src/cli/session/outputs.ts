@@ -1,7 +1,7 @@
 import { extname, isAbsolute, relative, resolve } from 'node:path';
 import packageFile from '../../../package.json' with { type: 'json' };
 import type { Json } from '../../model/json.ts';
-import { PortolanError } from '../../model/errors.ts';
+import { invalidInput, PortolanError } from '../../model/errors.ts';
 import type { Position, Problem } from '../../model/problem.ts';
 import type { DesiredState } from '../../model/resource.ts';
 import type { PositionOf } from '../../report/findings.ts';
@@ -51,12 +51,11 @@ function outFile(text: string): OutFile {
   if (format !== undefined && path !== undefined) return { path, format };
   const byExtension = FORMAT_OF[extname(text).toLowerCase()];
   if (byExtension !== undefined) return { path: text, format: byExtension };
-  throw new PortolanError({
-    code: 'cli/format-of-file',
-    disposition: 'invalid',
-    message: `--out names ${text}, and that extension says no format. Nothing was done.`,
-    remedy: `Write FORMAT=FILE, with one of: ${PLAN_FORMATS.join(', ')}.`,
-  });
+  throw invalidInput(
+    'cli/format-of-file',
+    `--out names ${text}, and that extension says no format. Nothing was done.`,
+    `Write FORMAT=FILE, with one of: ${PLAN_FORMATS.join(', ')}.`,
+  );
 }
 
 /** The screen and the files of one command. */
@@ -118,12 +117,11 @@ export function openOutputs({ output, out = [], save }: OutputOptions, surroundi
 function refuseTwice(paths: readonly string[]): void {
   const twice = paths.find((path, at) => paths.slice(0, at).some((other) => resolve(other) === resolve(path)));
   if (twice === undefined) return;
-  throw new PortolanError({
-    code: 'cli/file-named-twice',
-    disposition: 'invalid',
-    message: `${twice} is named twice as a file to write. Nothing was done.`,
-    remedy: 'Give each of --out and --save a file of its own.',
-  });
+  throw invalidInput(
+    'cli/file-named-twice',
+    `${twice} is named twice as a file to write. Nothing was done.`,
+    'Give each of --out and --save a file of its own.',
+  );
 }
 
 function problemFormat(format: PlanFormat): Exclude<ProblemFormat, 'text' | 'json'> | undefined {

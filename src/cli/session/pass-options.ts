@@ -1,6 +1,6 @@
 import type { Configuration } from '../../configuration/configuration.ts';
 import { nearest } from '../../manifest/suggest.ts';
-import { PortolanError } from '../../model/errors.ts';
+import { invalidInput } from '../../model/errors.ts';
 import { parseScopeKey, type ResourceId, type ScopeKey, scopeKey } from '../../model/ids.ts';
 import type { DesiredState } from '../../model/resource.ts';
 import { shareLimits, type Windows } from '../../plan/guard.ts';
@@ -43,12 +43,11 @@ export function askingFlags(
 function scopeArgument(name: string): ScopeKey {
   const scope = parseScopeKey(name);
   if (scope !== undefined) return scopeKey(scope);
-  throw new PortolanError({
-    code: 'cli/no-scope',
-    disposition: 'invalid',
-    message: `--first-install names ${JSON.stringify(name)}, which is not a scope. Nothing was done.`,
-    remedy: 'Write platform/team/region/appId, such as default/team-a/region-1/42.',
-  });
+  throw invalidInput(
+    'cli/no-scope',
+    `--first-install names ${JSON.stringify(name)}, which is not a scope. Nothing was done.`,
+    'Write platform/team/region/appId, such as default/team-a/region-1/42.',
+  );
 }
 
 /** @throws PortolanError `invalid` when a flag names a resource that the manifests do not have. */
@@ -106,11 +105,10 @@ export function known(names: readonly string[], desired: DesiredState, flag: str
   return names.map((name) => {
     if (desired.has(name as ResourceId)) return name as ResourceId;
     const all = [...desired.keys()].filter((id) => !id.startsWith('Application/')).sort();
-    throw new PortolanError({
-      code: 'cli/unknown-resource',
-      disposition: 'invalid',
-      message: `${flag} names ${name}, which is not among the manifests. Nothing was done.`,
-      remedy: `${suggestion(name, all)}Name one of: ${all.slice(0, 20).join(', ')}${all.length > 20 ? `, … (${all.length} in all)` : ''}.`,
-    });
+    throw invalidInput(
+      'cli/unknown-resource',
+      `${flag} names ${name}, which is not among the manifests. Nothing was done.`,
+      `${suggestion(name, all)}Name one of: ${all.slice(0, 20).join(', ')}${all.length > 20 ? `, … (${all.length} in all)` : ''}.`,
+    );
   });
 }

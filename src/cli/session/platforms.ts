@@ -1,7 +1,7 @@
 import type { PlatformSettings } from '../../configuration/platform/spec.ts';
 import type { StoreSpec } from '../../configuration/store/spec.ts';
 import type { Configuration } from '../../configuration/configuration.ts';
-import { PortolanError } from '../../model/errors.ts';
+import { invalidInput, PortolanError } from '../../model/errors.ts';
 import type { Secret } from '../../model/secret.ts';
 import { createRequestBudget } from '../../platform/budget.ts';
 import type { Capability, PlatformClient } from '../../platform/client.ts';
@@ -151,12 +151,11 @@ function openStore(name: string, spec: StoreSpec, surroundings: Surroundings): S
 function noSuch(kind: string, name: string, existing: readonly string[], file: string | undefined): PortolanError {
   const where = file === undefined ? 'There is no configuration' : `${file} has no ${kind}`;
   const have = existing.length === 0 ? '' : ` It has: ${existing.join(', ')}.`;
-  return new PortolanError({
-    code: 'configuration/missing',
-    disposition: 'invalid',
-    message: `${where} called ${name}.${have} Nothing was sent.`,
-    remedy: `Add \`kind: ${kind}\` with metadata.name ${name} to the configuration (--config FILE, by default portolan.yaml).`,
-  });
+  return invalidInput(
+    'configuration/missing',
+    `${where} called ${name}.${have} Nothing was sent.`,
+    `Add \`kind: ${kind}\` with metadata.name ${name} to the configuration (--config FILE, by default portolan.yaml).`,
+  );
 }
 
 /**
@@ -193,14 +192,11 @@ export async function withOpenPlatforms(
 
 /** Said once, and not by every application. */
 export function noPlatform(file: string | undefined): PortolanError {
-  return new PortolanError({
-    code: 'configuration/no-platform',
-    disposition: 'invalid',
-    message:
-      file === undefined
-        ? 'There is no configuration (portolan.yaml in the working directory, or --config FILE), so no platform is known. Nothing was sent.'
-        : `${file} names no platform. Nothing was sent.`,
-    remedy:
-      'Write a document of kind Platform with spec.url and spec.auth into it; examples/portolan.yaml of the package is one.',
-  });
+  return invalidInput(
+    'configuration/no-platform',
+    file === undefined
+      ? 'There is no configuration (portolan.yaml in the working directory, or --config FILE), so no platform is known. Nothing was sent.'
+      : `${file} names no platform. Nothing was sent.`,
+    'Write a document of kind Platform with spec.url and spec.auth into it; examples/portolan.yaml of the package is one.',
+  );
 }

@@ -1,6 +1,6 @@
 import type { SourceSettings } from '../../configuration/settings/source-spec.ts';
 import type { ReadSources } from '../../manifest/read.ts';
-import { PortolanError } from '../../model/errors.ts';
+import { invalidInput } from '../../model/errors.ts';
 import { locatePaths, placeInCheckout } from '../../source/checkout.ts';
 import { readCommit } from '../../source/commit-source.ts';
 import { Git } from '../../source/git.ts';
@@ -35,12 +35,11 @@ export async function readRevision(
   { clock, env, signal }: Pick<Surroundings, 'clock' | 'env' | 'signal'>,
 ): Promise<{ readonly sources: ReadSources; readonly commit: CommitAtHand }> {
   if (paths.includes('-'))
-    throw new PortolanError({
-      code: 'cli/revision-of-input',
-      disposition: 'invalid',
-      message: 'Standard input has no revisions, and --revision was given with -f -. Nothing was read.',
-      remedy: 'Leave out one of the two.',
-    });
+    throw invalidInput(
+      'cli/revision-of-input',
+      'Standard input has no revisions, and --revision was given with -f -. Nothing was read.',
+      'Leave out one of the two.',
+    );
   const { root, paths: inCommit } = await locatePaths(paths);
   const git = new Git(root, { clock, path: env.PATH, signal });
   const objects = new ObjectReader(git);

@@ -1,5 +1,5 @@
 import type { SecretReference } from '../../configuration/platform/spec.ts';
-import { PortolanError } from '../../model/errors.ts';
+import { invalidInput, PortolanError } from '../../model/errors.ts';
 import { Secret } from '../../model/secret.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { readNamedFile } from './files.ts';
@@ -54,10 +54,9 @@ export function openSecret(reference: SecretReference, where: string, around: Se
 
 function checked(value: string | undefined, origin: string, where: string): string {
   if (value !== undefined && value !== '') return value;
-  throw new PortolanError({
-    code: 'secret/missing',
-    disposition: 'invalid',
-    message: `${where} takes its secret from the ${origin}, which is ${value === undefined ? 'not set' : 'empty'}. Nothing was sent.`,
-    remedy: `Set the ${origin}, or correct the reference in the configuration.`,
-  });
+  throw invalidInput(
+    'secret/missing',
+    `${where} takes its secret from the ${origin}, which is ${value === undefined ? 'not set' : 'empty'}. Nothing was sent.`,
+    `Set the ${origin}, or correct the reference in the configuration.`,
+  );
 }

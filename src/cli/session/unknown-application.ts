@@ -1,5 +1,5 @@
 import { didYouMean } from '../../manifest/suggest.ts';
-import { PortolanError } from '../../model/errors.ts';
+import { invalidInput, type PortolanError } from '../../model/errors.ts';
 import { sentences } from '../terminal/text.ts';
 
 /**
@@ -13,14 +13,13 @@ export function unknownApplication(
   names: readonly string[],
   otherwise?: string,
 ): PortolanError {
-  return new PortolanError({
-    code: `${command}/no-application`,
-    disposition: 'invalid',
-    message: `The manifests have no Application called ${name}. Nothing was asked.`,
-    remedy: sentences(
+  return invalidInput(
+    `${command}/no-application`,
+    `The manifests have no Application called ${name}. Nothing was asked.`,
+    sentences(
       didYouMean(name, names),
       names.length === 0 ? 'They have none at all.' : `They have: ${names.join(', ')}.`,
       otherwise,
     ),
-  });
+  );
 }

@@ -1,6 +1,6 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { editDistance } from '../../manifest/suggest.ts';
-import { PortolanError } from '../../model/errors.ts';
+import { invalidInput, PortolanError } from '../../model/errors.ts';
 import { safeLine } from '../../model/text.ts';
 import { DEFAULT_CONFIGURATION } from './configuration.ts';
 import { isSharedVariable, variableOf } from './env-options.ts';
@@ -75,12 +75,11 @@ export async function checkVariables({
     .map((name) => ({ name, meant: typedFor(name, known) }))
     .find(({ meant }) => meant !== undefined);
   if (typing?.meant !== undefined)
-    throw new PortolanError({
-      code: 'cli/unknown-variable',
-      disposition: 'invalid',
-      message: `The environment variable ${safeLine(typing.name)} is not known, and ${typing.meant} is. Nothing was done.`,
-      remedy: `Rename it to ${typing.meant}, or unset it.`,
-    });
+    throw invalidInput(
+      'cli/unknown-variable',
+      `The environment variable ${safeLine(typing.name)} is not known, and ${typing.meant} is. Nothing was done.`,
+      `Rename it to ${typing.meant}, or unset it.`,
+    );
   for (const name of unknown)
     terminal.err.write(
       `warning: the environment variable ${safeLine(name)} has no effect: Portolan does not know it, and the configuration does not refer to it\n`,

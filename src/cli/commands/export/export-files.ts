@@ -9,7 +9,7 @@ import { SCHEMA } from '../init/folder.ts';
 import type { Declarations } from '../../../kinds/kind.ts';
 import { schemaFileName } from '../../../kinds/schema.ts';
 import { scopeKey } from '../../../model/ids.ts';
-import { PortolanError } from '../../../model/errors.ts';
+import { invalidInput } from '../../../model/errors.ts';
 import { readFileIfThere, writeWholeFile } from '../../session/files.ts';
 import { loadManifests } from '../../../manifest/load.ts';
 import { nodeFileSystem, readSources } from '../../../manifest/read.ts';
@@ -111,12 +111,11 @@ export function writeFiles(files: readonly ManifestFile[], replaces: boolean): r
   const [first] = present;
   if (first !== undefined && !replaces) {
     const others = present.length === 1 ? '' : ` (and ${present.length - 1} more)`;
-    throw new PortolanError({
-      code: 'export/file-exists',
-      disposition: 'invalid',
-      message: `${first.path} exists and differs from what is there now${others}. No file was written.`,
-      remedy: 'Export to another folder and compare, or add --force to replace what is there.',
-    });
+    throw invalidInput(
+      'export/file-exists',
+      `${first.path} exists and differs from what is there now${others}. No file was written.`,
+      'Export to another folder and compare, or add --force to replace what is there.',
+    );
   }
   for (const { path, content } of news) writeWholeFile(path, content, 'make');
   return news.map(({ path, content, former }) => ({
@@ -147,12 +146,11 @@ export async function refuseClashes(
   const { problems } = loadManifests({ kinds: declarations, files: [...staying, ...files] });
   const clash = problems.find(({ code, position }) => CLASHES.includes(code) && written.has(resolve(position.file)));
   if (clash === undefined) return;
-  throw new PortolanError({
-    code: 'export/already-declared',
-    disposition: 'invalid',
-    message: `${clash.position.file} would declare what is declared in ${to} already: ${clash.message}. No file was written.`,
-    remedy: hasNames
+  throw invalidInput(
+    'export/already-declared',
+    `${clash.position.file} would declare what is declared in ${to} already: ${clash.message}. No file was written.`,
+    hasNames
       ? 'Give the other file the name of the one that would be written and add --force, remove it, or export to another folder.'
       : `Add -f ${to} --force, so that the export takes the names from there and replaces the file of that name; or export to another folder.`,
-  });
+  );
 }

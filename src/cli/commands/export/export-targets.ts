@@ -2,7 +2,7 @@ import type { ApplicationSpec } from '../../../kinds/application/spec.ts';
 import { COMPONENT } from '../../../kinds/component/name.ts';
 import type { ComponentSpec } from '../../../kinds/component/spec.ts';
 import { type ApplicationGroup, groupByApplication } from '../../../manifest/group.ts';
-import { PortolanError } from '../../../model/errors.ts';
+import { invalidInput, PortolanError } from '../../../model/errors.ts';
 import { type Scope, scopeKey } from '../../../model/ids.ts';
 import { safeLine } from '../../../model/text.ts';
 import type { DesiredState, Resource } from '../../../model/resource.ts';
@@ -52,12 +52,11 @@ export async function exportTargets(
   const atHand = await manifestsAtHand(desired, platforms);
   if (!isNamed) named.push(...[...atHand.values()].map((found) => ({ ...found, components: [] })));
   if (!isNamed && named.length === 0)
-    throw new PortolanError({
-      code: 'export/nothing-named',
-      disposition: 'invalid',
-      message: 'No application is named, so nothing was read.',
-      remedy: 'Pass --app TEAM/REGION/APP-ID, --team TEAM, --list FILE, or -f with manifests that name applications.',
-    });
+    throw invalidInput(
+      'export/nothing-named',
+      'No application is named, so nothing was read.',
+      'Pass --app TEAM/REGION/APP-ID, --team TEAM, --list FILE, or -f with manifests that name applications.',
+    );
   const targets = new Map<string, ExportTarget>();
   for (const { scope, components, record: read } of named) {
     const key = scopeKey(scope);
@@ -84,12 +83,11 @@ function withComponents(targets: readonly ExportTarget[], ids: readonly string[]
   const [only, second] = targets;
   if (ids.length === 0) return targets;
   if (only !== undefined && second === undefined) return [{ ...only, only: [...(only.only ?? []), ...ids] }];
-  throw new PortolanError({
-    code: 'export/whose-component',
-    disposition: 'invalid',
-    message: `--component stands beside ${targets.length} applications, and it is not clear whose it is. Nothing was read.`,
-    remedy: 'Name one application; or give ids in a list: a line TEAM/REGION/APP-ID SERVICE-ID … for each (--list).',
-  });
+  throw invalidInput(
+    'export/whose-component',
+    `--component stands beside ${targets.length} applications, and it is not clear whose it is. Nothing was read.`,
+    'Name one application; or give ids in a list: a line TEAM/REGION/APP-ID SERVICE-ID … for each (--list).',
+  );
 }
 
 /** `TEAM/REGION/APP-ID`, or with the platform before it. */
@@ -99,13 +97,11 @@ function parseScope(text: string, platform: string): Scope {
   const isId = /^[1-9][0-9]{0,14}$/.test(appId ?? '');
   if (name && team && region && isId && parts.length <= 4)
     return { platform: name, team, region, appId: Number(appId) };
-  throw new PortolanError({
-    code: 'export/bad-address',
-    disposition: 'invalid',
-    message: `${text} is not TEAM/REGION/APP-ID. Nothing was read.`,
-    remedy:
-      "Write it like team-a/region-1/42: the last part is the application's number, which stands in the console's address.",
-  });
+  throw invalidInput(
+    'export/bad-address',
+    `${text} is not TEAM/REGION/APP-ID. Nothing was read.`,
+    "Write it like team-a/region-1/42: the last part is the application's number, which stands in the console's address.",
+  );
 }
 
 async function readList(path: string, terminal: Terminal): Promise<string> {
@@ -125,24 +121,22 @@ function parseList(text: string, path: string, platform: string): Named[] {
     return address === undefined || address === '' ? [] : [{ scope: parseScope(address, platform), components }];
   });
   if (named.length > 0) return named;
-  throw new PortolanError({
-    code: 'export/empty-list',
-    disposition: 'invalid',
-    message: `The list ${path} names no application. Nothing was read.`,
-    remedy: 'Write a line TEAM/REGION/APP-ID for each application.',
-  });
+  throw invalidInput(
+    'export/empty-list',
+    `The list ${path} names no application. Nothing was read.`,
+    'Write a line TEAM/REGION/APP-ID for each application.',
+  );
 }
 
 /** Every application of a team; without a region, in each region that is enabled and where the team is set up. */
 async function inTeam(text: string, platforms: Platforms, platform: string, { err }: Terminal): Promise<Named[]> {
   const [team = '', region, ...rest] = text.split('/');
   if (team === '' || region === '' || rest.length > 0) {
-    throw new PortolanError({
-      code: 'export/bad-team',
-      disposition: 'invalid',
-      message: `${text} is neither TEAM nor TEAM/REGION. Nothing was read.`,
-      remedy: 'Write it like team-a, or team-a/region-1 for one region.',
-    });
+    throw invalidInput(
+      'export/bad-team',
+      `${text} is neither TEAM nor TEAM/REGION. Nothing was read.`,
+      'Write it like team-a, or team-a/region-1 for one region.',
+    );
   }
   const client = platforms.client(platform);
   const scopes = async (name: string): Promise<Named[]> =>

@@ -3,7 +3,7 @@ import PQueue from 'p-queue';
 import { operatorNames } from '../../../configuration/configuration.ts';
 import { exportApplications, type ExportedApplication } from '../../../manifest/export.ts';
 import { renderProblems } from '../../../manifest/render.ts';
-import { PortolanError } from '../../../model/errors.ts';
+import { invalidInput, PortolanError } from '../../../model/errors.ts';
 import { scopeKey } from '../../../model/ids.ts';
 import { safeLine } from '../../../model/text.ts';
 import { renderPlanText } from '../../../report/text.ts';
@@ -151,13 +151,11 @@ function refuseUnknownStore(
   { configuration: { stores } }: Pick<Input, 'configuration'>,
 ): void {
   if (store === undefined || stores.has(store)) return;
-  throw new PortolanError({
-    code: 'export/no-store',
-    disposition: 'invalid',
-    message: `The configuration has no Store called ${store}. Nothing was read.`,
-    remedy:
-      stores.size === 0 ? 'Add a document of kind Store to it.' : `Name one of: ${[...stores.keys()].join(', ')}.`,
-  });
+  throw invalidInput(
+    'export/no-store',
+    `The configuration has no Store called ${store}. Nothing was read.`,
+    stores.size === 0 ? 'Add a document of kind Store to it.' : `Name one of: ${[...stores.keys()].join(', ')}.`,
+  );
 }
 
 interface Reading {

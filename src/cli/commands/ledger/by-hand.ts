@@ -1,5 +1,5 @@
 import { makesCopies, type ReconciledKinds } from '../../../kinds/define.ts';
-import { PortolanError } from '../../../model/errors.ts';
+import { invalidInput } from '../../../model/errors.ts';
 import { parseScopeKey, scopeKey } from '../../../model/ids.ts';
 import type { OwnedObject } from '../../../model/owned.ts';
 import { safeLine } from '../../../model/text.ts';
@@ -138,13 +138,11 @@ Examples:
   async run(surroundings, options, [name]) {
     const scope = parseScopeKey(name);
     if (scope === undefined)
-      throw new PortolanError({
-        code: 'cli/no-scope',
-        disposition: 'invalid',
-        message: `${name} is no scope. Nothing was recorded.`,
-        remedy:
-          'Write platform/team/region/appId, such as default/team-a/region-1/42: the platform by its name in the configuration, the application by its number.',
-      });
+      throw invalidInput(
+        'cli/no-scope',
+        `${name} is no scope. Nothing was recorded.`,
+        'Write platform/team/region/appId, such as default/team-a/region-1/42: the platform by its name in the configuration, the application by its number.',
+      );
     const { type, known } = await writingLedger('ledger confirm', options, surroundings, (world) =>
       confirmByHand(world, scope),
     );

@@ -3,7 +3,7 @@ import type { ApplyWorld } from '../../../reconcile/apply/world.ts';
 import { fileExists, realPath } from '../../../ledger/files.ts';
 import type { Ledger } from '../../../ledger/ledger.ts';
 import type { SqlLedger } from '../../../ledger/sql-ledger.ts';
-import { PortolanError } from '../../../model/errors.ts';
+import { invalidInput } from '../../../model/errors.ts';
 import type { Intent } from '../../../model/owned.ts';
 import type { Surroundings } from '../../session/command.ts';
 import { DEFAULT_LEDGER_FILE, warnOfOlder } from '../../session/open-ledger.ts';
@@ -48,12 +48,11 @@ export function isOfSource({ uid, scope }: Pick<Intent, 'uid' | 'scope'>, source
  */
 export function ledgerPath({ ledger = DEFAULT_LEDGER_FILE }: LedgerOptions): string {
   if (ledger !== 'none') return ledger;
-  throw new PortolanError({
-    code: 'cli/no-ledger',
-    disposition: 'invalid',
-    message: 'This command is about a ledger, and --ledger none names none. Nothing was done.',
-    remedy: `Name a file with --ledger, or leave it out for ${DEFAULT_LEDGER_FILE} in the working directory.`,
-  });
+  throw invalidInput(
+    'cli/no-ledger',
+    'This command is about a ledger, and --ledger none names none. Nothing was done.',
+    `Name a file with --ledger, or leave it out for ${DEFAULT_LEDGER_FILE} in the working directory.`,
+  );
 }
 
 /**
@@ -63,12 +62,11 @@ export function ledgerPath({ ledger = DEFAULT_LEDGER_FILE }: LedgerOptions): str
 export function existingLedgerPath(options: LedgerOptions): string {
   const path = ledgerPath(options);
   if (fileExists(path)) return path;
-  throw new PortolanError({
-    code: 'ledger/missing',
-    disposition: 'invalid',
-    message: `There is no ledger at ${path}. None was made, and nothing was done.`,
-    remedy: `Name the file with --ledger (default: ${DEFAULT_LEDGER_FILE} in the working directory); the first apply makes it.`,
-  });
+  throw invalidInput(
+    'ledger/missing',
+    `There is no ledger at ${path}. None was made, and nothing was done.`,
+    `Name the file with --ledger (default: ${DEFAULT_LEDGER_FILE} in the working directory); the first apply makes it.`,
+  );
 }
 
 /**
@@ -78,20 +76,14 @@ export function existingLedgerPath(options: LedgerOptions): string {
 export function refuseToOverwrite(file: string, ledger: string, overwrite: boolean): void {
   if (!fileExists(file)) return;
   if (realPath(file) === realPath(ledger)) {
-    throw new PortolanError({
-      code: 'cli/onto-itself',
-      disposition: 'invalid',
-      message: `${file} is the ledger itself. Nothing was written.`,
-      remedy: 'Name another file.',
-    });
+    throw invalidInput('cli/onto-itself', `${file} is the ledger itself. Nothing was written.`, 'Name another file.');
   }
   if (overwrite) return;
-  throw new PortolanError({
-    code: 'cli/file-exists',
-    disposition: 'invalid',
-    message: `${file} exists already. Nothing was written.`,
-    remedy: 'Name another file, or add --overwrite to replace it.',
-  });
+  throw invalidInput(
+    'cli/file-exists',
+    `${file} exists already. Nothing was written.`,
+    'Name another file, or add --overwrite to replace it.',
+  );
 }
 
 /** Opens the ledger for reading, beside whoever writes to it, and closes it afterwards. */

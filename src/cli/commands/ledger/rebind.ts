@@ -1,5 +1,5 @@
 import { didYouMean } from '../../../manifest/suggest.ts';
-import { PortolanError } from '../../../model/errors.ts';
+import { invalidInput } from '../../../model/errors.ts';
 import { safeLine } from '../../../model/text.ts';
 import { canonicalUrl } from '../../../platform/url.ts';
 import { rebindByHand } from '../../../reconcile/resolution/books-by-hand.ts';
@@ -59,12 +59,11 @@ Examples:
     const spec = configuration.platforms.get(platform);
     if (spec === undefined) {
       const known = [...configuration.platforms.keys()];
-      throw new PortolanError({
-        code: 'configuration/missing',
-        disposition: 'invalid',
-        message: `${file === undefined ? 'There is no configuration' : `${file} has no Platform`} called ${platform}. Nothing was recorded.`,
-        remedy: sentences(didYouMean(platform, known), `Name one of: ${known.join(', ') || 'none'}.`),
-      });
+      throw invalidInput(
+        'configuration/missing',
+        `${file === undefined ? 'There is no configuration' : `${file} has no Platform`} called ${platform}. Nothing was recorded.`,
+        sentences(didYouMean(platform, known), `Name one of: ${known.join(', ') || 'none'}.`),
+      );
     }
     const url = canonicalUrl(spec.url);
     const former = await writingLedger('ledger rebind', options, surroundings, (world) =>

@@ -1,7 +1,7 @@
 import type { ScopeReader } from '../../../kinds/reconciled.ts';
 import type { Ledger } from '../../../ledger/ledger.ts';
 import type { Configuration } from '../../../configuration/configuration.ts';
-import { PortolanError } from '../../../model/errors.ts';
+import { invalidInput, PortolanError } from '../../../model/errors.ts';
 import type { Scope } from '../../../model/ids.ts';
 import { mustBeBoundRegion, mustBeBoundUrl } from '../../../reconcile/binding.ts';
 import { type Decision, type HandResolved, resolveByHand } from '../../../reconcile/resolution/resolve-by-hand.ts';
@@ -95,21 +95,19 @@ function decisionOf({
   readonly id?: string | undefined;
 }): Decision {
   if ((applied === true) === (notApplied === true)) {
-    throw new PortolanError({
-      code: 'cli/no-decision',
-      disposition: 'invalid',
-      message: `${applied === true ? 'Both --applied and --not-applied were' : 'Neither --applied nor --not-applied was'} given. Nothing was recorded.`,
-      remedy: 'Say one of them: --applied if the platform has done it, --not-applied if it has not.',
-    });
+    throw invalidInput(
+      'cli/no-decision',
+      `${applied === true ? 'Both --applied and --not-applied were' : 'Neither --applied nor --not-applied was'} given. Nothing was recorded.`,
+      'Say one of them: --applied if the platform has done it, --not-applied if it has not.',
+    );
   }
   if (applied === true) return { type: 'applied', id };
   if (id === undefined) return { type: 'not-applied' };
-  throw new PortolanError({
-    code: 'cli/id-of-nothing',
-    disposition: 'invalid',
-    message: '--id names what a request made, and --not-applied says that it made nothing. Nothing was recorded.',
-    remedy: 'Leave one of the two out.',
-  });
+  throw invalidInput(
+    'cli/id-of-nothing',
+    '--id names what a request made, and --not-applied says that it made nothing. Nothing was recorded.',
+    'Leave one of the two out.',
+  );
 }
 
 /** @throws PortolanError when the platform is configured and cannot answer: its silence must not become "nothing was made". */

@@ -2,7 +2,7 @@ import type { Ledger } from '../../../ledger/ledger.ts';
 import { type BoundPlatform, boundPlatforms } from '../../../ledger/binding.ts';
 import { isPending } from '../../../ledger/rules.ts';
 import { didYouMean } from '../../../manifest/suggest.ts';
-import { PortolanError } from '../../../model/errors.ts';
+import { invalidInput, type PortolanError } from '../../../model/errors.ts';
 import type { Json } from '../../../model/json.ts';
 import type { HistoryRow, Intent, OwnedObject } from '../../../model/owned.ts';
 import { safeLine } from '../../../model/text.ts';
@@ -111,15 +111,14 @@ function nothingFound(
   intents: readonly Intent[],
 ): PortolanError {
   const candidates = new Set([...objects, ...intents].flatMap(({ resource, uid }) => [resource, uid]));
-  return new PortolanError({
-    code: 'ledger/no-object',
-    disposition: 'invalid',
-    message: `The ledger ${ledger.location} has no object, resource or intent ${name}.`,
-    remedy: sentences(
+  return invalidInput(
+    'ledger/no-object',
+    `The ledger ${ledger.location} has no object, resource or intent ${name}.`,
+    sentences(
       didYouMean(name, [...candidates, ...intents.map(({ id }) => id)]),
       'List what it has: portolan ledger list.',
     ),
-  });
+  );
 }
 
 function objectText(object: OwnedObject): string {

@@ -1,4 +1,4 @@
-import { PortolanError } from '../../../model/errors.ts';
+import { invalidInput } from '../../../model/errors.ts';
 import type { Json, JsonObject } from '../../../model/json.ts';
 import type { HistoryRow, Intent } from '../../../model/owned.ts';
 import type { EpochMs } from '../../../model/time.ts';
@@ -103,12 +103,11 @@ export function writeResult(
 export function requiredReason(reason: string | undefined): string {
   const said = reason?.trim() ?? '';
   if (said !== '') return said;
-  throw new PortolanError({
-    code: 'cli/no-reason',
-    disposition: 'invalid',
-    message: 'No reason was given. Nothing was recorded.',
-    remedy: 'Say why with --reason "…": it is kept in the history, with your name.',
-  });
+  throw invalidInput(
+    'cli/no-reason',
+    'No reason was given. Nothing was recorded.',
+    'Say why with --reason "…": it is kept in the history, with your name.',
+  );
 }
 
 /** What it takes to say how an intent without an outcome stands. */

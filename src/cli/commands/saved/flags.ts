@@ -1,4 +1,4 @@
-import { PortolanError } from '../../../model/errors.ts';
+import { invalidInput, PortolanError } from '../../../model/errors.ts';
 import type { Session, SessionOptions } from '../../session/session.ts';
 import type { SavedPlan } from '../../../plan/saved.ts';
 import type { OpenedPlan } from './open.ts';
@@ -32,20 +32,18 @@ export function checkFlagsBeside(
 ): void {
   const flag = Object.entries(OF_THE_PLAN).find(([name]) => sourceOf(name) === 'cli')?.[1];
   if (flag !== undefined) {
-    throw new PortolanError({
-      code: 'cli/flag-of-the-plan',
-      disposition: 'invalid',
-      message: `${flag} cannot be used with the saved plan ${file}: what is planned is fixed in it. Nothing was done.`,
-      remedy: `Leave ${flag} out, or plan again with it: portolan plan … ${flag} … --save ${file}.`,
-    });
+    throw invalidInput(
+      'cli/flag-of-the-plan',
+      `${flag} cannot be used with the saved plan ${file}: what is planned is fixed in it. Nothing was done.`,
+      `Leave ${flag} out, or plan again with it: portolan plan … ${flag} … --save ${file}.`,
+    );
   }
   if ((sourceOf('source') ?? 'default') === 'default' || source.given === source.saved) return;
-  throw new PortolanError({
-    code: 'plan/other-source',
-    disposition: 'invalid',
-    message: `${file} is a plan of the source "${source.saved}", and --source (or PORTOLAN_SOURCE) names "${source.given}". Nothing was done.`,
-    remedy: 'Leave --source out: the plan knows its own. Or plan again for that source.',
-  });
+  throw invalidInput(
+    'plan/other-source',
+    `${file} is a plan of the source "${source.saved}", and --source (or PORTOLAN_SOURCE) names "${source.given}". Nothing was done.`,
+    'Leave --source out: the plan knows its own. Or plan again for that source.',
+  );
 }
 
 type Repeated = readonly string[] | undefined;

@@ -1,6 +1,6 @@
 import type { Declarations } from '../../../kinds/kind.ts';
 import { storeDeclaration } from '../../../configuration/store/declaration.ts';
-import { PortolanError } from '../../../model/errors.ts';
+import { invalidInput } from '../../../model/errors.ts';
 import { safeLine } from '../../../model/text.ts';
 import type { PlanDocument } from '../../../plan/document.ts';
 import { type PlanAllowances, type SavedPlan, sealPlan } from '../../../plan/saved.ts';
@@ -18,30 +18,24 @@ import { applyCommandOf, planCommandOf } from './flags.ts';
  */
 export function checkSaving(file: string, options: Pick<SessionOptions, 'ledger'> & ServerFlags): void {
   if (options.server !== undefined)
-    throw new PortolanError({
-      code: 'cli/save-on-server',
-      disposition: 'invalid',
-      message:
-        'A plan of --server cannot be saved: the controller that made it holds the ledger, and apply could not carry it out beside it. Nothing was planned.',
-      remedy:
-        'Keep the digest that is printed: plan --expect DIGEST and portolan approve refuse any other plan. Or leave --server out and plan beside the ledger.',
-    });
+    throw invalidInput(
+      'cli/save-on-server',
+      'A plan of --server cannot be saved: the controller that made it holds the ledger, and apply could not carry it out beside it. Nothing was planned.',
+      'Keep the digest that is printed: plan --expect DIGEST and portolan approve refuse any other plan. Or leave --server out and plan beside the ledger.',
+    );
   if (options.ledger === 'none')
-    throw new PortolanError({
-      code: 'cli/save-without-ledger',
-      disposition: 'invalid',
-      message:
-        'A plan without a ledger cannot be saved: what is ours is unknown to it, so no apply would make the same plan. Nothing was planned.',
-      remedy: 'Leave --ledger none out, or --save.',
-    });
+    throw invalidInput(
+      'cli/save-without-ledger',
+      'A plan without a ledger cannot be saved: what is ours is unknown to it, so no apply would make the same plan. Nothing was planned.',
+      'Leave --ledger none out, or --save.',
+    );
   const there = readFileIfThere(file, 'what is to be replaced');
   if (there !== undefined && !/^\{.*"format":"portolan-saved-plan"/s.test(new TextDecoder().decode(there)))
-    throw new PortolanError({
-      code: 'cli/file-exists',
-      disposition: 'invalid',
-      message: `${file} exists and is no saved plan, so it is not replaced. Nothing was planned.`,
-      remedy: 'Name another file after --save, or remove this one.',
-    });
+    throw invalidInput(
+      'cli/file-exists',
+      `${file} exists and is no saved plan, so it is not replaced. Nothing was planned.`,
+      'Name another file after --save, or remove this one.',
+    );
 }
 
 /**
@@ -75,12 +69,11 @@ export async function savePlan(
   });
   // Nothing in it is meant to be one; whoever wrote a token into a label must not find it in an artifact of CI.
   if (redaction.redact(text) !== text)
-    throw new PortolanError({
-      code: 'plan/holds-a-secret',
-      disposition: 'invalid',
-      message: `The plan holds a value that is a secret of the configuration, so ${file} was not written.`,
-      remedy: 'Take the secret out of the manifests, give the platform a new one, and plan again.',
-    });
+    throw invalidInput(
+      'plan/holds-a-secret',
+      `The plan holds a value that is a secret of the configuration, so ${file} was not written.`,
+      'Take the secret out of the manifests, give the platform a new one, and plan again.',
+    );
   writePrivateLines(file, [text]);
   note(`The plan is saved in ${file}. To carry out exactly this one: ${applyCommandOf(file, options)}`);
 }
