@@ -1,8 +1,11 @@
 import type { JsonObject } from '../model/json.ts';
-import { problem } from './problem.ts';
+import { ledgerSchemas } from '../model/owned.ts';
+import { manifestProblemSchema } from '../model/problem.ts';
+import { arrayOf, count, literal, objectOf, ref, text, trueOrFalse } from '../model/schema-words.ts';
+import { statusSchemas } from '../model/status.ts';
+import { planSchemas } from '../plan/schema.ts';
+import { problem, problemDetailsSchema } from './problem.ts';
 import type { Route } from './route.ts';
-import { ref } from '../model/schema-words.ts';
-import { schemas } from './schemas.ts';
 
 /** The API as an OpenAPI 3.1 document, of the same schemas that check requests. */
 export function openApiDocument(routes: readonly Route[]): JsonObject {
@@ -32,6 +35,20 @@ export function openApiDocument(routes: readonly Route[]): JsonObject {
   };
 }
 
+/** `components.schemas` of the document. Objects name every field, so that nothing unforeseen is ever shown. */
+const schemas: Readonly<Record<string, JsonObject>> = {
+  ...statusSchemas,
+  ...ledgerSchemas,
+  ProblemDetails: problemDetailsSchema,
+  ManifestProblem: manifestProblemSchema,
+  Healthy: objectOf('It lives.', { status: literal('ok'), lagMs: count }),
+  Readiness: objectOf('Whether it does its work, and if not, why.', {
+    ready: trueOrFalse,
+    reasons: arrayOf(text),
+  }),
+  ...planSchemas,
+};
+
 /** Groups of operations: the first one whose pattern a path matches. */
 const TAGS: readonly { readonly name: string; readonly description: string; readonly paths: RegExp }[] = [
   { name: 'plans', description: 'Make a plan, and approve a held one.', paths: /\/(?:plan|approve)$/ },
@@ -57,8 +74,7 @@ const NAME_EXAMPLES: readonly (readonly [RegExp, string])[] = [
   [/./, 'shop'],
 ];
 
-const PROBLEM_EXAMPLE = problem(404, {
-  code: 'controller/unknown-application',
+const PROBLEM_EXAMPLE = problem(404, 'controller/unknown-application', {
   detail: 'There is no Application called shop.',
   remedy: 'Name one of those that GET /api/v1/applications lists.',
 }) as unknown as JsonObject;

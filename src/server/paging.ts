@@ -67,8 +67,7 @@ function keyOfCursor(list: string, cursor: string): string {
 }
 
 function badCursor(): RequestProblem {
-  return refusal(400, {
-    code: 'server/bad-cursor',
+  return refusal(400, 'server/bad-cursor', {
     detail: 'The cursor is none that this list gave out.',
     remedy: 'Pass nextCursor of the answer before as it is, or leave it out to begin anew.',
   });
@@ -92,8 +91,7 @@ export function sequenceAt(
 ): { readonly sequence: number; readonly isOfThisProcess: boolean } {
   const [, started, sequence] = /^([0-9]{1,16})-([0-9]{1,15})$/.exec(position) ?? [];
   if (started === undefined || sequence === undefined)
-    throw refusal(400, {
-      code: 'server/bad-position',
+    throw refusal(400, 'server/bad-position', {
       detail: 'Last-Event-ID (or after) is none that this server gave out.',
       remedy: 'Pass the id of the last event as it was, or leave it out to begin with what happens now.',
     });

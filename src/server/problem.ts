@@ -40,11 +40,11 @@ const TITLES: Readonly<Record<number, string>> = {
   504: 'Took too long',
 };
 
-type ProblemFacts = Omit<ProblemDetails, 'type' | 'title' | 'status'>;
+type ProblemFacts = Pick<ProblemDetails, 'detail' | 'remedy' | 'problems'>;
 
-export function problem(status: number, facts: ProblemFacts): ProblemDetails {
+export function problem(status: number, code: string, facts: ProblemFacts): ProblemDetails {
   const title = TITLES[status] ?? 'Error';
-  return { type: `urn:portolan:problem:${facts.code}`, title, status, ...facts };
+  return { type: `urn:portolan:problem:${code}`, title, status, code, ...facts };
 }
 
 const STATUS_OF_CODE: Readonly<Record<string, number>> = {
@@ -58,7 +58,7 @@ export function problemOf(error: unknown): ProblemDetails | undefined {
   if (error instanceof RequestProblem) return error.details;
   if (!(error instanceof PortolanError)) return undefined;
   const { code, message: detail, remedy } = error;
-  return problem(STATUS_OF_CODE[code] ?? STATUS_OF_DISPOSITION[error.disposition], { code, detail, remedy });
+  return problem(STATUS_OF_CODE[code] ?? STATUS_OF_DISPOSITION[error.disposition], code, { detail, remedy });
 }
 
 const STATUS_OF_DISPOSITION: Readonly<Record<Disposition, number>> = {
@@ -83,7 +83,11 @@ export class RequestProblem extends Error {
   }
 }
 
-/** Returns what to throw at a request that is refused. @param retryAfter seconds. */
-export function refusal(status: number, facts: ProblemFacts, retryAfter?: number): RequestProblem {
-  return new RequestProblem(problem(status, facts), retryAfter);
+/** Returns the error to throw for a request that is refused. `retryAfter` in seconds. */
+export function refusal(
+  status: number,
+  code: string,
+  { retryAfter, ...facts }: ProblemFacts & { readonly retryAfter?: number },
+): RequestProblem {
+  return new RequestProblem(problem(status, code, facts), retryAfter);
 }

@@ -82,6 +82,16 @@ export interface Route {
   handle(call: Call, desk: Desk): Promise<Reply> | Reply;
 }
 
+/** Routes by method and path: `GET /api/v1/applications/{name}`. */
+type RouteTable = Readonly<Record<`${Route['method']} /${string}`, Omit<Route, 'method' | 'path'>>>;
+
+export function routesOf(table: RouteTable): readonly Route[] {
+  return Object.entries(table).map(([address, route]) => {
+    const [method, path] = address.split(' ') as [Route['method'], string];
+    return { method, path, ...route };
+  });
+}
+
 export function json(body: unknown, status = 200): Reply {
   return { type: 'json', status, body };
 }

@@ -45,15 +45,11 @@ export function createStreams(around: Around, maxAtFirst: number) {
     /** @throws RequestProblem 503 when as many are open as may be. @returns frees the place. */
     enter: (): (() => void) => {
       if (open >= max)
-        throw refusal(
-          503,
-          {
-            code: 'server/too-many-streams',
-            detail: `All ${max} event streams are in use, so this one was not opened.`,
-            remedy: 'Close one, or raise spec.server.maxStreams of Settings; GET /api/v1/events needs no stream.',
-          },
-          30,
-        );
+        throw refusal(503, 'server/too-many-streams', {
+          detail: `All ${max} event streams are in use, so this one was not opened.`,
+          remedy: 'Close one, or raise spec.server.maxStreams of Settings; GET /api/v1/events needs no stream.',
+          retryAfter: 30,
+        });
       open += 1;
       let isFree = false;
       return () => {

@@ -121,19 +121,14 @@ function createPoker({ clock, limits, signal, poke }: Around): (because: string)
 }
 
 const forged = (): RequestProblem =>
-  refusal(401, {
-    code: 'server/webhook-refused',
+  refusal(401, 'server/webhook-refused', {
     detail: 'The delivery is not accepted.',
     remedy: 'Compare the name in the address, the type and the secret of the webhook on both sides.',
   });
 
 const tooMany = (): RequestProblem =>
-  refusal(
-    429,
-    {
-      code: 'server/too-many-deliveries',
-      detail: 'Too many deliveries arrived in a short time, so this one was ignored.',
-      remedy: 'Do nothing: Portolan also polls the source.',
-    },
-    10,
-  );
+  refusal(429, 'server/too-many-deliveries', {
+    detail: 'Too many deliveries arrived in a short time, so this one was ignored.',
+    remedy: 'Do nothing: Portolan also polls the source.',
+    retryAfter: 10,
+  });

@@ -1,10 +1,16 @@
 import type { ApplicationStatus, ApplicationSummary, ResourceStatus } from '../../model/status.ts';
 import { ref } from '../../model/schema-words.ts';
-import { pageOf, type PageQuery } from '../paging.ts';
-import { json, type Route } from '../route.ts';
-import { applicationNamed, conditionQuery, filterOf, labelQuery, pageQuery, partOf } from './queries.ts';
-
-type ListQuery = PageQuery & { readonly condition?: readonly string[]; readonly label?: readonly string[] };
+import { pageOf } from '../paging.ts';
+import { json, routesOf } from '../route.ts';
+import {
+  applicationNamed,
+  conditionQuery,
+  filterOf,
+  labelQuery,
+  type ListQuery,
+  pageQuery,
+  partOf,
+} from './queries.ts';
 
 function summaryOf({ resources, pending: _, ...standing }: ApplicationStatus): ApplicationSummary {
   const count = (counts: (resource: ResourceStatus) => boolean): number => resources.filter(counts).length;
@@ -33,10 +39,8 @@ function resourcesPage(list: string, applications: readonly ApplicationStatus[],
   return json(pageOf(list, found, ({ id }) => id, page));
 }
 
-export const applicationRoutes: readonly Route[] = [
-  {
-    method: 'GET',
-    path: '/api/v1/applications',
+export const applicationRoutes = routesOf({
+  'GET /api/v1/applications': {
     operationId: 'listApplications',
     summary: 'Applications by id, without their resources.',
     access: 'viewer',
@@ -49,18 +53,14 @@ export const applicationRoutes: readonly Route[] = [
       return json({ ...page, items: page.items.map(summaryOf) });
     },
   },
-  {
-    method: 'GET',
-    path: '/api/v1/applications/{name}',
+  'GET /api/v1/applications/{name}': {
     operationId: 'getApplication',
     summary: 'How one application stands, with its resources.',
     access: 'viewer',
     answers: { 200: { description: 'The application.', schema: ref('Application') } },
     handle: ({ params }, { api }) => json(applicationNamed(api, params['name'])),
   },
-  {
-    method: 'GET',
-    path: '/api/v1/applications/{name}/resources',
+  'GET /api/v1/applications/{name}/resources': {
     operationId: 'listResourcesOfApplication',
     summary: 'Resources of one application, by id.',
     access: 'viewer',
@@ -68,9 +68,7 @@ export const applicationRoutes: readonly Route[] = [
     answers: partOf('Resource'),
     handle: ({ params, query }, { api }) => resourcesPage('resources', [applicationNamed(api, params['name'])], query),
   },
-  {
-    method: 'GET',
-    path: '/api/v1/resources',
+  'GET /api/v1/resources': {
     operationId: 'listResources',
     summary: 'Resources of all applications, by id; labels are those of their application.',
     access: 'viewer',
@@ -78,4 +76,4 @@ export const applicationRoutes: readonly Route[] = [
     answers: partOf('Resource'),
     handle: ({ query }, { api }) => resourcesPage('all-resources', api.applications(), query),
   },
-];
+});

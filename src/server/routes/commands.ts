@@ -2,7 +2,7 @@ import type { ControllerApi } from '../../controller/api.ts';
 import { ONE_LINE_PATTERN } from '../../kinds/schema.ts';
 import type { ResourceId } from '../../model/ids.ts';
 import { arrayOf, described, objectOf, ref, string, text } from '../../model/schema-words.ts';
-import { json, type Route } from '../route.ts';
+import { type Call, type Desk, json, routesOf } from '../route.ts';
 import { applicationNamed } from './queries.ts';
 
 const asked = {
@@ -23,32 +23,23 @@ function bodyOf(name: string, description: string, rules: { readonly [rule: stri
 
 const reason = { minLength: 1, maxLength: 1000, pattern: ONE_LINE_PATTERN };
 
-/** Something that a person asks of one application, and that is in force when it is answered. */
+/** Carries out a request for one application, which is in force when it is answered. */
 function command(
-  verb: 'suspend' | 'resume' | 'approve',
-  { summary, operationId, body }: Pick<Route, 'summary' | 'operationId' | 'body'>,
   carryOut: (api: ControllerApi, id: ResourceId, by: string, body: Readonly<Record<string, string>>) => Promise<void>,
-): Route {
+) {
   return {
-    method: 'POST',
-    path: `/api/v1/applications/{name}/${verb}`,
-    operationId,
-    summary,
     access: 'operator',
-    ...(body === undefined ? {} : { body }),
     answers: { 200: { description: 'How the application stands now.', schema: ref('Application') } },
-    handle: async (call, { api }) => {
-      const { id } = applicationNamed(api, call.params['name']);
-      await carryOut(api, id, call.by, call.body as Readonly<Record<string, string>>);
+    handle: async ({ params, body, by }: Call, { api }: Desk) => {
+      const { id } = applicationNamed(api, params['name']);
+      await carryOut(api, id, by, body as Readonly<Record<string, string>>);
       return json(api.application(id));
     },
-  };
+  } as const;
 }
 
-export const commandRoutes: readonly Route[] = [
-  {
-    method: 'POST',
-    path: '/api/v1/applications/{name}/sync',
+export const commandRoutes = routesOf({
+  'POST /api/v1/applications/{name}/sync': {
     operationId: 'syncApplication',
     summary: 'Looks at one application now.',
     access: 'operator',
@@ -59,9 +50,7 @@ export const commandRoutes: readonly Route[] = [
       return json({ syncing: [id] }, 202);
     },
   },
-  {
-    method: 'POST',
-    path: '/api/v1/sync',
+  'POST /api/v1/sync': {
     operationId: 'syncAll',
     summary: 'Looks at the source and at all applications now.',
     access: 'operator',
@@ -72,36 +61,28 @@ export const commandRoutes: readonly Route[] = [
       return json({ syncing: api.applications().map(({ id }) => id) }, 202);
     },
   },
-  command(
-    'suspend',
-    {
-      operationId: 'suspendApplication',
-      summary: 'Writes nothing for the application until it is resumed.',
-      body: bodyOf('reason', 'Why, for whoever finds it suspended.', reason),
-    },
-    (api, id, by, body) => api.suspend(id, by, body['reason'] ?? ''),
-  ),
-  command(
-    'resume',
-    { operationId: 'resumeApplication', summary: 'Goes on with a suspended application.' },
-    (api, id, by) => api.resume(id, by),
-  ),
-  command(
-    'approve',
-    {
-      operationId: 'approvePlan',
-      summary: 'Lets through the one plan that a guard refused, by its digest.',
-      body: bodyOf('digest', 'As the plan and the status show it.', {
-        minLength: 8,
-        maxLength: 128,
-        pattern: '^[0-9a-f]+$',
-      }),
-    },
-    (api, id, by, body) => api.approve(id, body['digest'] ?? '', by),
-  ),
-  {
-    method: 'POST',
-    path: '/api/v1/platforms/{name}/rebind',
+  'POST /api/v1/applications/{name}/suspend': {
+    operationId: 'suspendApplication',
+    summary: 'Writes nothing for the application until it is resumed.',
+    body: bodyOf('reason', 'Why, for whoever finds it suspended.', reason),
+    ...command((api, id, by, body) => api.suspend(id, by, body['reason'] ?? '')),
+  },
+  'POST /api/v1/applications/{name}/resume': {
+    operationId: 'resumeApplication',
+    summary: 'Goes on with a suspended application.',
+    ...command((api, id, by) => api.resume(id, by)),
+  },
+  'POST /api/v1/applications/{name}/approve': {
+    operationId: 'approvePlan',
+    summary: 'Lets through the one plan that a guard refused, by its digest.',
+    body: bodyOf('digest', 'As the plan and the status show it.', {
+      minLength: 8,
+      maxLength: 128,
+      pattern: '^[0-9a-f]+$',
+    }),
+    ...command((api, id, by, body) => api.approve(id, body['digest'] ?? '', by)),
+  },
+  'POST /api/v1/platforms/{name}/rebind': {
     operationId: 'rebindPlatform',
     summary: 'Binds the ledger to the present URL of a platform, and to its regions at their next use.',
     access: 'admin',
@@ -121,4 +102,4 @@ export const commandRoutes: readonly Route[] = [
       return json({ platform, ...(await api.rebind(platform, by, (body as { readonly reason: string }).reason)) });
     },
   },
-];
+});

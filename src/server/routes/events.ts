@@ -1,25 +1,18 @@
 import type { ControllerEvent } from '../../model/status.ts';
-import { numberOfCursor, pageBack, type PageQuery, positionAt, sequenceAt } from '../paging.ts';
-import { json, type Route } from '../route.ts';
+import { numberOfCursor, pageBack, positionAt, sequenceAt } from '../paging.ts';
+import { json, routesOf } from '../route.ts';
 import { pageSchema, text } from '../../model/schema-words.ts';
-import { applicationQuery, pageQuery } from './queries.ts';
+import { applicationQuery, type ListQuery, pageQuery } from './queries.ts';
 
 const ALL = Number.MAX_SAFE_INTEGER;
-
-interface StreamQuery {
-  readonly application?: string;
-  readonly after?: string;
-}
 
 function isOf(application: string | undefined): (event: ControllerEvent) => boolean {
   if (application === undefined) return () => true;
   return (event) => event.application === `Application/${application}`;
 }
 
-export const eventRoutes: readonly Route[] = [
-  {
-    method: 'GET',
-    path: '/api/v1/events',
+export const eventRoutes = routesOf({
+  'GET /api/v1/events': {
     operationId: 'listEvents',
     summary: 'Events still at hand, newest first.',
     access: 'viewer',
@@ -33,7 +26,7 @@ export const eventRoutes: readonly Route[] = [
       },
     },
     handle: ({ query }, { api }) => {
-      const { limit, cursor, application } = query as PageQuery & StreamQuery;
+      const { limit, cursor, application } = query as ListQuery;
       const before = numberOfCursor('events', cursor) ?? ALL;
       const wants = isOf(application);
       const found = api.events
@@ -44,9 +37,7 @@ export const eventRoutes: readonly Route[] = [
       return json({ ...pageBack('events', found, ({ sequence }) => sequence, limit), position });
     },
   },
-  {
-    method: 'GET',
-    path: '/api/v1/events/stream',
+  'GET /api/v1/events/stream': {
     operationId: 'streamEvents',
     summary:
       'Events as they happen (server-sent). Each id is a position: pass the last one as Last-Event-ID, or after, to go on there. An event named gap says that some were missed.',
@@ -57,7 +48,7 @@ export const eventRoutes: readonly Route[] = [
     },
     answers: { 200: { description: 'The stream; data of each event is an Event.', contentType: 'text/event-stream' } },
     handle: ({ query, headers, by }, { api, streams }) => {
-      const { application, after } = query as StreamQuery;
+      const { application, after } = query as Pick<ListQuery, 'application'> & { readonly after?: string };
       const last = headers['last-event-id'];
       const position = typeof last === 'string' ? last : after;
       const start = position === undefined ? undefined : sequenceAt(api, position);
@@ -77,4 +68,4 @@ export const eventRoutes: readonly Route[] = [
       };
     },
   },
-];
+});

@@ -1,7 +1,7 @@
 import { LIMITS } from '../../manifest/limits.ts';
 import type { ResourceId } from '../../model/ids.ts';
 import { problem } from '../problem.ts';
-import { json, type Route } from '../route.ts';
+import { json, routesOf } from '../route.ts';
 import {
   arrayOf,
   boolean,
@@ -53,10 +53,8 @@ const planBody = objectOf('Manifests, and what to plan of them.', {
 
 const plan = { 200: { description: 'The plan.', schema: ref('Plan') } };
 
-export const planRoutes: readonly Route[] = [
-  {
-    method: 'GET',
-    path: '/api/v1/applications/{name}/plan',
+export const planRoutes = routesOf({
+  'GET /api/v1/applications/{name}/plan': {
     operationId: 'planApplication',
     summary: 'A fresh plan of one application. Reads only.',
     access: 'viewer',
@@ -68,9 +66,7 @@ export const planRoutes: readonly Route[] = [
       return json(await plans.run(by, signal, () => api.plan(id, signal)));
     },
   },
-  {
-    method: 'GET',
-    path: '/api/v1/plan',
+  'GET /api/v1/plan': {
     operationId: 'planAll',
     summary: 'A fresh plan of all applications. Reads only.',
     access: 'viewer',
@@ -79,9 +75,7 @@ export const planRoutes: readonly Route[] = [
     answers: plan,
     handle: async ({ by, signal }, { api, plans }) => json(await plans.run(by, signal, () => api.plan('all', signal))),
   },
-  {
-    method: 'POST',
-    path: '/api/v1/plan',
+  'POST /api/v1/plan': {
     operationId: 'planManifests',
     summary: 'What these manifests would do in place of those of the source. Reads only, and nothing of them is kept.',
     access: 'viewer',
@@ -96,8 +90,7 @@ export const planRoutes: readonly Route[] = [
       const planned = await plans.run(by, signal, () => api.planManifests(files, options, signal));
       if (planned.type === 'planned') return json(planned.document);
       const { problems } = planned;
-      const details = problem(422, {
-        code: 'server/invalid-manifests',
+      const details = problem(422, 'server/invalid-manifests', {
         detail: `The manifests have ${problems.length === 1 ? 'a fault' : `${problems.length} faults`}, so nothing was planned.`,
         remedy: 'Correct what problems names, each with its place.',
         problems,
@@ -105,4 +98,4 @@ export const planRoutes: readonly Route[] = [
       return json(details, 422);
     },
   },
-];
+});

@@ -1,21 +1,17 @@
 import { refusal } from '../problem.ts';
-import { json, type Route } from '../route.ts';
+import { json, routesOf } from '../route.ts';
 import { ref } from '../../model/schema-words.ts';
 
 /** What there is to see of the process itself, and the way in for webhooks. */
-export const processRoutes: readonly Route[] = [
-  {
-    method: 'GET',
-    path: '/api/v1/status',
+export const processRoutes = routesOf({
+  'GET /api/v1/status': {
     operationId: 'getStatus',
     summary: 'The controller as a whole.',
     access: 'viewer',
     answers: { 200: { description: 'The controller.', schema: ref('Controller') } },
     handle: (_, { api }) => json(api.status()),
   },
-  {
-    method: 'GET',
-    path: '/healthz',
+  'GET /healthz': {
     operationId: 'getHealth',
     summary: 'Whether the process lives; if not, restart it.',
     access: 'anyone',
@@ -23,16 +19,13 @@ export const processRoutes: readonly Route[] = [
     handle: (_, { health }) => {
       const { lagMs, isAlive } = health.lag();
       if (isAlive) return json({ status: 'ok', lagMs });
-      throw refusal(503, {
-        code: 'server/stuck',
+      throw refusal(503, 'server/stuck', {
         detail: `The process did nothing for ${lagMs} ms.`,
         remedy: 'Restart it: what was in flight is recorded.',
       });
     },
   },
-  {
-    method: 'GET',
-    path: '/readyz',
+  'GET /readyz': {
     operationId: 'getReadiness',
     summary: 'Whether it does its work: the source was read, the ledger answers, it is not draining.',
     access: 'anyone',
@@ -45,9 +38,7 @@ export const processRoutes: readonly Route[] = [
       return json({ ready: reasons.length === 0, reasons }, reasons.length === 0 ? 200 : 503);
     },
   },
-  {
-    method: 'GET',
-    path: '/metrics',
+  'GET /metrics': {
     operationId: 'getMetrics',
     summary: 'Metrics for Prometheus.',
     access: 'metrics',
@@ -55,9 +46,7 @@ export const processRoutes: readonly Route[] = [
     answers: { 200: { description: 'The metrics.', contentType: 'text/plain' } },
     handle: async (_, { metrics }) => ({ type: 'bytes', status: 200, ...(await metrics()) }),
   },
-  {
-    method: 'POST',
-    path: '/webhooks/{name}',
+  'POST /webhooks/{name}': {
     operationId: 'receiveWebhook',
     summary: 'The source may have changed. The body is only checked, not read: it is a hint to look.',
     access: 'signature',
@@ -69,4 +58,4 @@ export const processRoutes: readonly Route[] = [
       return { type: 'text', status: 202, contentType: 'text/plain; charset=utf-8', text: '' };
     },
   },
-];
+});

@@ -2,7 +2,7 @@ import type { ControllerApi } from '../../controller/api.ts';
 import { nearest } from '../../manifest/suggest.ts';
 import { pageSchema } from '../../model/schema-words.ts';
 import type { ApplicationDetails } from '../../model/status.ts';
-import { LIMIT_DEFAULT, LIMIT_MAX } from '../paging.ts';
+import { LIMIT_DEFAULT, LIMIT_MAX, type PageQuery } from '../paging.ts';
 import { refusal } from '../problem.ts';
 import type { Route } from '../route.ts';
 
@@ -43,6 +43,13 @@ export const labelQuery = {
   description: 'Only those with this label: env=prod, or env for any value. All must hold.',
 } as const;
 
+/** The query of a list, of which each route allows a part. */
+export interface ListQuery extends PageQuery {
+  readonly application?: string;
+  readonly condition?: readonly string[];
+  readonly label?: readonly string[];
+}
+
 /**
  * Whether something is to be in a list.
  * @param conditions, labels as the two schemas above let them through.
@@ -76,8 +83,7 @@ export function applicationNamed(api: ControllerApi, name: string | undefined): 
   const names = api.applications().map(({ id }) => id.slice('Application/'.length));
   const meant = nearest(name ?? '', names);
   const list = 'GET /api/v1/applications (portolan status --server) lists those there are.';
-  throw refusal(404, {
-    code: 'controller/unknown-application',
+  throw refusal(404, 'controller/unknown-application', {
     detail: `There is no application ${name ?? ''}. Nothing was done.`,
     remedy: meant === undefined ? list : `Did you mean ${meant}? ${list}`,
   });

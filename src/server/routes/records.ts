@@ -1,21 +1,17 @@
-import { numberOfCursor, pageBack, pageOf, type PageQuery } from '../paging.ts';
-import { json, type Route } from '../route.ts';
-import { applicationNamed, applicationQuery, pageQuery, partOf } from './queries.ts';
-
-type RecordQuery = PageQuery & { readonly application?: string };
+import { numberOfCursor, pageBack, pageOf } from '../paging.ts';
+import { json, routesOf } from '../route.ts';
+import { applicationNamed, applicationQuery, type ListQuery, pageQuery, partOf } from './queries.ts';
 
 /** What the ledger has, read-only. */
-export const recordRoutes: readonly Route[] = [
-  {
-    method: 'GET',
-    path: '/api/v1/history',
+export const recordRoutes = routesOf({
+  'GET /api/v1/history': {
     operationId: 'listHistory',
     summary: 'What was done and recorded, newest first.',
     access: 'viewer',
     query: { ...pageQuery, application: applicationQuery },
     answers: partOf('HistoryRow'),
     handle: async ({ query }, { api }) => {
-      const { limit, cursor, application } = query as RecordQuery;
+      const { limit, cursor, application } = query as ListQuery;
       const beforeSerial = numberOfCursor('history', cursor);
       const rows = await api.history({
         limit: limit + 1,
@@ -25,9 +21,7 @@ export const recordRoutes: readonly Route[] = [
       return json(pageBack('history', rows, ({ serial }) => serial, limit));
     },
   },
-  {
-    method: 'GET',
-    path: '/api/v1/applications/{name}/objects',
+  'GET /api/v1/applications/{name}/objects': {
     operationId: 'listObjects',
     summary: 'Objects of one application that are on record in the ledger.',
     access: 'operator',
@@ -35,21 +29,19 @@ export const recordRoutes: readonly Route[] = [
     answers: partOf('OwnedObject'),
     handle: async ({ params, query }, { api }) => {
       const objects = await api.objects(applicationNamed(api, params['name']).id);
-      return json(pageOf('objects', objects, ({ uid }) => uid, query as PageQuery));
+      return json(pageOf('objects', objects, ({ uid }) => uid, query as ListQuery));
     },
   },
-  {
-    method: 'GET',
-    path: '/api/v1/intents',
+  'GET /api/v1/intents': {
     operationId: 'listIntents',
     summary: 'Requests that were about to be sent, and what became of them.',
     access: 'operator',
     query: { ...pageQuery, application: applicationQuery },
     answers: partOf('Intent'),
     handle: async ({ query }, { api }) => {
-      const { application, ...page } = query as RecordQuery;
+      const { application, ...page } = query as ListQuery;
       const intents = await api.intents(application === undefined ? 'all' : applicationNamed(api, application).id);
       return json(pageOf('intents', intents, ({ id }) => id, page));
     },
   },
-];
+});

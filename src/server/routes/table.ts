@@ -1,5 +1,5 @@
 import { openApiDocument } from '../openapi.ts';
-import { json, type Route } from '../route.ts';
+import { json, type Route, routesOf } from '../route.ts';
 import { applicationRoutes } from './applications.ts';
 import { commandRoutes } from './commands.ts';
 import { eventRoutes } from './events.ts';
@@ -15,13 +15,13 @@ export const routes: readonly Route[] = [
   ...commandRoutes,
   ...eventRoutes,
   ...recordRoutes,
-  {
-    method: 'GET',
-    path: '/api/v1/openapi.json',
-    operationId: 'getDocument',
-    summary: 'This document.',
-    access: 'viewer',
-    answers: { 200: { description: 'OpenAPI 3.1.', schema: { type: 'object' } } },
-    handle: () => json(openApiDocument(routes)),
-  },
+  ...routesOf({
+    'GET /api/v1/openapi.json': {
+      operationId: 'getDocument',
+      summary: 'This document.',
+      access: 'viewer',
+      answers: { 200: { description: 'OpenAPI 3.1.', schema: { type: 'object' } } },
+      handle: () => json(openApiDocument(routes)),
+    },
+  }),
 ];
