@@ -92,9 +92,10 @@ async function conformance(
   const caPem = options.caFile && new TextDecoder().decode(readNamedFile(options.caFile, 'the CA'));
   const token = openSecret({ env: options.tokenEnv }, '--token-env', surroundings);
   const store = storeOf(options, surroundings);
-  const server = openServer({ url, header: options.authHeader, token, caPem }, surroundings);
+  const auth = { header: options.authHeader, value: token };
+  const server = openServer({ url, auth, ...(caPem === undefined ? {} : { caPem }) }, surroundings);
   const proxy = await startProxy(url, caPem);
-  const all: Finding[] = [];
+  const findings: Finding[] = [];
   const folders: string[] = [];
   try {
     const { app: appId, component: components = [] } = options;
@@ -110,13 +111,24 @@ async function conformance(
       if (signal.aborted || options.only?.includes(area) === false) continue;
       terminal.err.write(`checking ${area} …\n`);
       server.take();
-      await checkArea(area, { ...ground, ...createFindings(area, all, server.take), open, proxy, signal });
+      await checkArea(area, { ...ground, ...createFindings(area, findings, server.take), open, proxy, signal });
     }
     proxy.lose(undefined);
     await removeOurs(ground);
-    const durationMs = Math.round(clock.monotonic() - started.monotonic);
-    const facts = { startedMs: started.ms, durationMs, isComplete: !signal.aborted, findings: all };
-    const report = reportOf(ground, facts);
+    const report: ConformanceReport = {
+      formatVersion: 1,
+      portolan: packageFile.version,
+      server: url,
+      dialect: ground.isExtended ? 'extended' : 'documented',
+      ...ground.app,
+      startedMs: started.ms,
+      durationMs: Math.round(clock.monotonic() - started.monotonic),
+      requests: server.requests(),
+      summary: summaryOf(findings),
+      isComplete: !signal.aborted,
+      findings,
+      remaining: ground.remaining,
+    };
     terminal.out.write(options.output === 'json' ? `${JSON.stringify(report, null, 2)}\n` : renderConformance(report));
     if (signal.aborted) return EXIT.interrupted;
     return report.summary.differs + report.summary.failed === 0 ? EXIT.ok : EXIT.failed;
@@ -126,28 +138,6 @@ async function conformance(
     await server.close();
   }
 }
-
-function reportOf(
-  { server, app, isExtended, remaining }: Ground,
-  { startedMs, durationMs, isComplete, findings }: ReportFacts,
-): ConformanceReport {
-  return {
-    formatVersion: 1,
-    portolan: packageFile.version,
-    server: server.url,
-    dialect: isExtended ? 'extended' : 'documented',
-    ...app,
-    startedMs,
-    durationMs,
-    requests: server.requests(),
-    summary: summaryOf(findings),
-    isComplete,
-    findings,
-    remaining,
-  };
-}
-
-type ReportFacts = Pick<ConformanceReport, 'startedMs' | 'durationMs' | 'isComplete' | 'findings'>;
 
 function incomplete(): PortolanError {
   return new PortolanError({

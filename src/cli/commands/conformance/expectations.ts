@@ -30,16 +30,7 @@ export interface PortPicture {
   readonly endpoint: Presence;
 }
 
-export type PortStep =
-  | 'open_inner'
-  | 'close_inner'
-  | 'open_outer'
-  | 'close_outer'
-  | 'rename'
-  | 'delete'
-  | `to_${PortProtocol}`;
-
-export const PORT_STEPS: readonly PortStep[] = [
+export const PORT_STEPS = [
   'open_inner',
   'close_inner',
   'open_outer',
@@ -47,9 +38,10 @@ export const PORT_STEPS: readonly PortStep[] = [
   'rename',
   ...PROTOCOLS.map((protocol) => `to_${protocol}` as const),
   'delete',
-];
+] as const;
+export type PortStep = (typeof PORT_STEPS)[number];
 
-export interface PortExpectation {
+interface PortExpectation {
   readonly steps: readonly PortStep[];
   /** The row applies to ports like this. The first row that applies counts. */
   readonly when?: Partial<PortPicture>;

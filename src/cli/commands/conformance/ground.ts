@@ -1,7 +1,6 @@
-import { listComponents } from '../../../kinds/component/readings.ts';
+import { listComponents, listPorts } from '../../../kinds/component/readings.ts';
 import { listRules } from '../../../kinds/http-gateway-rule/readings.ts';
 import { listApplications, listCertificates } from '../../../platform/readings.ts';
-import { portsIn } from './server.ts';
 import { createApplication as newApplication } from '../../../kinds/application/requests.ts';
 import {
   addPort,
@@ -15,7 +14,6 @@ import { install, shownInstall } from '../../../kinds/store-install/requests.ts'
 import { PortolanError } from '../../../model/errors.ts';
 import type { RuleFields, RuleRecord } from '../../../kinds/http-gateway-rule/wire.ts';
 import type { Secret } from '../../../model/secret.ts';
-import type { Readable } from '../../../model/reading.ts';
 import type { Verdict } from '../../../platform/verdict.ts';
 import type { AppAddress } from '../../../platform/writes.ts';
 import type { Random } from '../../../runtime/random.ts';
@@ -34,9 +32,8 @@ export interface StoreModel {
   readonly upgradeTo: string | undefined;
 }
 
-interface GroundOptions {
-  readonly team: string;
-  readonly region: string;
+interface GroundOptions extends Omit<AppAddress, 'appId'> {
+  /** undefined: one is created. */
   readonly appId: number | undefined;
   readonly isDisposable: boolean;
   readonly components: readonly string[];
@@ -64,7 +61,7 @@ export async function prepareGround(server: Server, options: GroundOptions, rand
   if (appId === undefined && store === undefined)
     throw lacking('A new application has no component, and no store is given to install one from.');
   const create = async (name: string, holds: string): Promise<AppAddress> => {
-    const created = await createApplication(server, { team, region, name });
+    const created = await createApplication(server, { team, region }, name);
     remaining.push(`application ${created.appId} (${name}), ${holds}`);
     return created;
   };
@@ -73,11 +70,12 @@ export async function prepareGround(server: Server, options: GroundOptions, rand
       ? await create(`conformance-${run}`, 'with what was installed into it')
       : { team, region, appId };
   const components = await componentsOf(server, app, options);
+  const actions = actionsOn(server, app, components[0]);
   // The form of extensions in requests follows what reads have proved.
-  await client.read(listRules, app);
+  await actions.rules();
   const taken = new Set<number>();
-  for (const id of components) for (const { port } of (await portsIn(client, app, id)) ?? []) taken.add(port);
-  const [certificate] = isExtended ? valueOf(await client.read(listCertificates, { team })) : [];
+  for (const id of components) for (const { port } of await actions.portsOf(id)) taken.add(port);
+  const certificates = isExtended ? await server.read(listCertificates, { team }) : undefined;
   const suffix = `.${run}.conformance.example`;
   const made = new Set<number>();
   let next = FIRST_PORT;
@@ -94,7 +92,7 @@ export async function prepareGround(server: Server, options: GroundOptions, rand
     /** Applications can be created; rules can be listed, changed and deleted. */
     isExtended,
     /** Id of a certificate of the team, where there is one. */
-    certificateId: certificate?.id,
+    certificateId: certificates?.[0]?.id,
     /** A domain that only this run uses. */
     domain: (name: string): string => `${name}${suffix}`,
     /** A port number that is free on every component of the suite. */
@@ -109,20 +107,22 @@ export async function prepareGround(server: Server, options: GroundOptions, rand
     leaveInstall: ({ appId: id }: AppAddress, by: string): void =>
       leave(`one installation of ${store?.modelId} ${store?.version} in application ${id}, by ${by}`),
     remaining,
-    ...actionsOn(server, app, components[0]),
+    ...actions,
   };
 }
 
 /** Reads and writes of an application; those about a component are of the one given unless they name another. */
 export function actionsOn(server: Server, app: AppAddress, component: string) {
-  const { client, send } = server;
-  const rules = async (): Promise<readonly RuleRecord[]> => valueOf(await client.read(listRules, app));
+  const { send } = server;
+  const rules = async (): Promise<readonly RuleRecord[]> => (await server.read(listRules, app)) ?? [];
   const rulesOf = async (domain: string): Promise<readonly RuleRecord[]> =>
     (await rules()).filter((rule) => rule.domain === domain);
   const remove = (ruleId: string): Promise<Verdict> => send(deleteRule({ app, ruleId }));
+  const portsOf = async (serviceId: string) => (await server.read(listPorts(serviceId), app)) ?? [];
   return {
-    portOf: async (port: number, serviceId = component) =>
-      (await portsIn(client, app, serviceId))?.find((one) => one.port === port),
+    /** None where the component is not in the application. */
+    portsOf,
+    portOf: async (port: number, serviceId = component) => (await portsOf(serviceId)).find((one) => one.port === port),
     addPort: (port: number, fields: Partial<PortRequestFields> = {}, serviceId = component): Promise<Verdict> =>
       send(addPort({ app, serviceId, port: { port, protocol: 'http', inner: true, alias: `P${port}`, ...fields } })),
     changePort: (port: number, change: PortActionFields): Promise<Verdict> =>
@@ -143,18 +143,10 @@ export function actionsOn(server: Server, app: AppAddress, component: string) {
   };
 }
 
-/** Of a listing; empty where the server does not have it. */
-function valueOf<T>(listed: Readable<readonly T[]>): readonly T[] {
-  return listed.readable ? listed.value : [];
-}
-
-async function createApplication(
-  server: Server,
-  { team, region, name }: { readonly team: string; readonly region: string; readonly name: string },
-): Promise<AppAddress> {
-  await server.send(newApplication({ team, region, name, k8sApp: name }));
-  const found = valueOf(await server.client.read(listApplications, { team, region })).find((one) => one.name === name);
-  if (found !== undefined) return { team, region, appId: found.appId };
+async function createApplication(server: Server, place: Omit<AppAddress, 'appId'>, name: string): Promise<AppAddress> {
+  await server.send(newApplication({ ...place, name, k8sApp: name }));
+  const found = (await server.read(listApplications, place))?.find((one) => one.name === name);
+  if (found !== undefined) return { ...place, appId: found.appId };
   throw lacking(`The server did not create the application ${name}.`);
 }
 
@@ -164,8 +156,7 @@ async function componentsOf(
   { components, store }: GroundOptions,
 ): Promise<readonly [string, ...string[]]> {
   let found = components;
-  if (components.length === 0)
-    found = valueOf(await server.client.read(listComponents, app)).map(({ serviceId }) => serviceId);
+  if (found.length === 0) found = ((await server.read(listComponents, app)) ?? []).map(({ serviceId }) => serviceId);
   // Two of them: weights are of a domain on several components.
   for (let copies = 0; found.length < 2 && components.length === 0 && store !== undefined && copies < 2; copies += 1) {
     const { modelId, version: modelVersion } = store;
@@ -183,8 +174,7 @@ async function componentsOf(
 /** Removes the rules and ports of this run. */
 export async function cleanUp({ server, app, components, isExtended, isOurs, leave, ...own }: Ground): Promise<void> {
   for (const { ruleId, domain, port } of await own.rules()) if (isOurs(domain, port)) await own.deleteRule(ruleId);
-  const portsOf = async (serviceId: string) =>
-    ((await portsIn(server.client, app, serviceId)) ?? []).filter(({ port }) => isOurs('', port));
+  const portsOf = async (serviceId: string) => (await own.portsOf(serviceId)).filter(({ port }) => isOurs('', port));
   for (const serviceId of components) {
     const { changePort, deletePort } = actionsOn(server, app, serviceId);
     for (const { port, outer, inner } of await portsOf(serviceId)) {

@@ -16,8 +16,8 @@ export const installWorkflows: readonly Workflow[] = [
       const { server, store, write, application, apply, plan, check } = scene;
       const app = await scene.empty();
       const images = async (): Promise<readonly string[]> => {
-        const listed = await server.client.read(listComponents, app);
-        return listed.readable ? listed.value.map(({ image }) => image) : [];
+        const listed = await server.read(listComponents, app);
+        return listed?.map(({ image }) => image) ?? [];
       };
       write(application(app), scene.install('installed'));
       const installed = await apply('install', 'apply an install into an empty application');
@@ -42,8 +42,7 @@ export const installWorkflows: readonly Workflow[] = [
     async run(scene) {
       const { server, port, write, application, component, check } = scene;
       const former = await scene.empty();
-      const listed = await server.client.read(listComponents, former);
-      const own = listed.readable ? listed.value[0] : undefined;
+      const own = (await server.read(listComponents, former))?.[0];
       if (own === undefined)
         return scene.skip(
           'moved-component',

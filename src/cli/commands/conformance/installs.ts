@@ -52,16 +52,15 @@ async function grown(
 
 /** By component id; undefined where the server does not list components. */
 async function imagesOf({ server, app }: Ground): Promise<ReadonlyMap<string, string> | undefined> {
-  const listed = await server.client.read(listComponents, app);
-  return listed.readable ? new Map(listed.value.map(({ serviceId, image }) => [serviceId, image])) : undefined;
+  const listed = await server.read(listComponents, app);
+  return listed && new Map(listed.map(({ serviceId, image }) => [serviceId, image]));
 }
 
 /** After an upgrade the listing of installed applications stays as it was; the image alone tells. */
 async function checkUpgrade(suite: Suite, { modelId, upgradeTo: modelVersion }: StoreModel): Promise<void> {
   const { server, app, check, skip } = suite;
   const title = 'an upgrade: the image of a component changes';
-  const installed = await server.client.read(listInstalled, app);
-  const entry = installed.readable ? installed.value.find((one) => one.modelId === modelId) : undefined;
+  const entry = (await server.read(listInstalled, app))?.find((one) => one.modelId === modelId);
   if (!hasNeeds(suite, 'upgrade', title, ['later version']) || modelVersion === undefined) return;
   if (entry === undefined) return skip('upgrade', title, 'the server lists no installed applications');
   const before = await imagesOf(suite);

@@ -118,6 +118,5 @@ async function loseInstall(scene: Scene, loss: Loss): Promise<boolean> {
 
 /** Two copies of a model are two equal entries. */
 async function copies({ server, app, store }: Ground): Promise<number | undefined> {
-  const listed = await server.client.read(listInstalled, app);
-  return listed.readable ? listed.value.filter((one) => one.modelId === store?.modelId).length : undefined;
+  return (await server.read(listInstalled, app))?.filter((one) => one.modelId === store?.modelId).length;
 }

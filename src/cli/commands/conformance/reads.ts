@@ -1,7 +1,6 @@
-import { listComponents } from '../../../kinds/component/readings.ts';
+import { listComponents, listPorts } from '../../../kinds/component/readings.ts';
 import { listAllRules, listRules } from '../../../kinds/http-gateway-rule/readings.ts';
 import { listInstalled } from '../../../kinds/store-install/readings.ts';
-import { portsIn } from './server.ts';
 import { PortolanError } from '../../../model/errors.ts';
 import type { Ground } from './ground.ts';
 import type { Suite } from './suite.ts';
@@ -47,23 +46,23 @@ const READS: readonly ReadExpectation[] = [
     title: 'the ports of a component',
     expected: 'a list',
     observe: async ({ server, app, components }) =>
-      (await portsIn(server.client, app, components[0])) === undefined ? 'absent' : 'a list',
+      (await server.read(listPorts(components[0]), app)) === undefined ? 'absent' : 'a list',
   },
   {
     id: 'unknown-component',
     title: 'the ports of a component that does not exist',
     expected: 'absent',
     observe: async ({ server, app }) =>
-      (await portsIn(server.client, app, UNKNOWN_COMPONENT)) === undefined ? 'absent' : 'a list',
+      (await server.read(listPorts(UNKNOWN_COMPONENT), app)) === undefined ? 'absent' : 'a list',
   },
   {
     id: 'components',
     title: 'the components of the application',
     expected: 'all that are known',
     observe: async ({ server, app, components }) => {
-      const listed = await server.client.read(listComponents, app);
-      if (!listed.readable) return undefined;
-      const ids = new Set(listed.value.map(({ serviceId }) => serviceId));
+      const listed = await server.read(listComponents, app);
+      if (listed === undefined) return undefined;
+      const ids = new Set(listed.map(({ serviceId }) => serviceId));
       return components.every((id) => ids.has(id)) ? 'all that are known' : 'some are missing';
     },
   },
@@ -72,22 +71,19 @@ const READS: readonly ReadExpectation[] = [
     title: 'the rules of the application are in the listing of all rules',
     expected: 'the same ids',
     observe: async ({ server, app }) => {
-      const own = await server.client.read(listRules, app);
-      const all = await server.client.read(listAllRules, {});
-      if (!own.readable || !all.readable) return undefined;
-      const placed = all.value.filter((one) => one.appId === app.appId && one.team === app.team);
+      const own = await server.read(listRules, app);
+      const all = await server.read(listAllRules, {});
+      if (own === undefined || all === undefined) return undefined;
+      const placed = all.filter((one) => one.appId === app.appId && one.team === app.team);
       const ids = new Set(placed.map(({ rule }) => rule.ruleId));
-      return ids.size === own.value.length && own.value.every(({ ruleId }) => ids.has(ruleId))
-        ? 'the same ids'
-        : 'other ids';
+      return ids.size === own.length && own.every(({ ruleId }) => ids.has(ruleId)) ? 'the same ids' : 'other ids';
     },
   },
   {
     id: 'installed',
     title: 'the installed applications',
     expected: 'a list',
-    observe: async ({ server, app }) =>
-      (await server.client.read(listInstalled, app)).readable ? 'a list' : undefined,
+    observe: async ({ server, app }) => (await server.read(listInstalled, app)) && 'a list',
   },
   {
     id: 'monitor',

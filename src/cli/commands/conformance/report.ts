@@ -112,25 +112,16 @@ function detail({ verdict, id, title, expected, observed, exchanges }: Finding):
   const head = `  ${sign} ${safeLine(title)}  [${id}]`;
   if (verdict === 'skipped') return [`${head}: ${safeLine(observed)}`];
   const lines = observed.split('\n').map(safeLine);
-  const [last] = exchanges.slice(-LAST_EXCHANGES).reverse();
+  const writes = exchanges.filter(({ request }) => !request.startsWith('GET ')).slice(-LAST_EXCHANGES);
   return [
     head,
     ...(verdict === 'differs' ? [`      expected  ${safeLine(expected)}`] : []),
     `      observed  ${lines.join('\n                ')}`,
-    ...(last === undefined
-      ? []
-      : exchanges
-          .filter(isWrite)
-          .slice(-LAST_EXCHANGES)
-          .map((one) => `      ${exchangeText(one)}`)),
+    ...writes.map((one) => `      ${exchangeText(one)}`),
   ];
 }
 
 const LAST_EXCHANGES = 2;
-
-function isWrite({ request }: Exchange): boolean {
-  return !request.startsWith('GET ');
-}
 
 function exchangeText({ request, body, status, answer }: Exchange): string {
   const sent = body === null ? '' : ` ${JSON.stringify(body)}`;

@@ -1,9 +1,7 @@
-import { listPorts } from '../../../kinds/component/readings.ts';
-import type { PortRecord } from '../../../kinds/component/wire.ts';
 import type { Json } from '../../../model/json.ts';
-import type { Secret } from '../../../model/secret.ts';
+import type { Reading } from '../../../model/reading.ts';
 import { createRequestBudget } from '../../../platform/budget.ts';
-import { createHttpTransport } from '../../../platform/http.ts';
+import { createHttpTransport, type HttpTransportOptions } from '../../../platform/http.ts';
 import { createPlatformClient } from '../../../platform/platform-client.ts';
 import { TransportError, type Transport } from '../../../platform/transport.ts';
 import type { Verdict } from '../../../platform/verdict.ts';
@@ -25,26 +23,11 @@ const TIMEOUT_MS = 60_000;
 export type Server = ReturnType<typeof openServer>;
 
 export function openServer(
-  {
-    url,
-    header,
-    token,
-    caPem,
-  }: {
-    readonly url: string;
-    readonly header: string;
-    readonly token: () => Secret;
-    readonly caPem: string | undefined;
-  },
+  target: Pick<HttpTransportOptions, 'url' | 'auth' | 'caPem'>,
   { clock, random, redaction }: Surroundings,
 ) {
-  const transport = createHttpTransport({
-    url,
-    auth: { header, value: token },
-    ...(caPem === undefined ? {} : { caPem }),
-    connections: 1,
-    clock,
-  });
+  const { url } = target;
+  const transport = createHttpTransport({ ...target, connections: 1, clock });
   const { send, take, requests } = recorderOf(transport.send, redaction);
   const client = createPlatformClient({
     name: 'default',
@@ -62,6 +45,11 @@ export function openServer(
     url,
     client,
     send: (write: WriteRequest): Promise<Verdict> => client.send(write),
+    /** Returns what a reading gives; undefined: the server does not have it, or not what it is about. */
+    async read<T>(reading: Reading<T>, where: Partial<AppAddress>): Promise<T | undefined> {
+      const answer = await client.read(reading, where);
+      return answer.readable ? answer.value : undefined;
+    },
     ask: (path: string): Promise<unknown> => ask(path, send),
     take,
     requests,
@@ -123,14 +111,4 @@ function withoutTrace(body: string): string {
   } catch {
     return body;
   }
-}
-
-/** Returns the ports of a component; undefined: it is not in the application. */
-export async function portsIn(
-  client: Server['client'],
-  app: AppAddress,
-  serviceId: string,
-): Promise<readonly PortRecord[] | undefined> {
-  const answer = await client.read(listPorts(serviceId), app);
-  return answer.readable ? answer.value : undefined;
 }

@@ -1,6 +1,7 @@
 import { listEndpoints } from '../../../kinds/component/readings.ts';
 import { listRules } from '../../../kinds/http-gateway-rule/readings.ts';
 import type { PortProtocol } from '../../../kinds/component/wire.ts';
+import type { RuleRecord } from '../../../kinds/http-gateway-rule/wire.ts';
 import { PortolanError } from '../../../model/errors.ts';
 import type { PortPicture, Presence } from './expectations.ts';
 import type { Findings } from './findings.ts';
@@ -55,36 +56,29 @@ export type SeenPort = Omit<PortPicture, 'rules' | 'endpoint'> & {
 
 /** Reads everything that a server shows of one port. */
 export async function seePort(
-  { server: { client }, app, portOf, components: [first] }: Ground,
+  { server, app, portOf, components: [first] }: Ground,
   port: number,
   serviceId: string = first,
 ): Promise<SeenPort | 'absent'> {
   const record = await portOf(port, serviceId);
   if (record === undefined) return 'absent';
   const { protocol, inner, outer, alias } = record;
-  const presenceIn = ({ readable, value = [] }: Rows): Presence | undefined => {
-    const own = value.filter((row) => row.serviceId === serviceId && row.port === port);
-    if (!readable) return undefined;
-    return own.length === 0 ? 'none' : own.some((row) => row.outer) ? 'active' : 'inactive';
+  /** @param rows of a listing of what belongs to ports. */
+  const presenceIn = (
+    rows: readonly Pick<RuleRecord, 'serviceId' | 'port' | 'outer'>[] | undefined,
+  ): Presence | undefined => {
+    const own = rows?.filter((row) => row.serviceId === serviceId && row.port === port);
+    if (own === undefined || own.length === 0) return own && 'none';
+    return own.some((row) => row.outer) ? 'active' : 'inactive';
   };
   return {
     protocol: protocol as PortProtocol,
     inner,
     outer,
     alias: alias === aliasOf(port, 'first') ? 'first' : alias === aliasOf(port, 'second') ? 'second' : 'other',
-    rules: presenceIn(await client.read(listRules, app)),
-    endpoint: presenceIn(await client.read(listEndpoints, app)),
+    rules: presenceIn(await server.read(listRules, app)),
+    endpoint: presenceIn(await server.read(listEndpoints, app)),
   };
-}
-
-/** A listing of what belongs to ports: gateway rules, stream endpoints. */
-interface Rows {
-  readonly readable: boolean;
-  readonly value?: readonly {
-    readonly serviceId: string | null;
-    readonly port: number | null;
-    readonly outer: boolean;
-  }[];
 }
 
 export function aliasOf(port: number, alias: 'first' | 'second'): string {

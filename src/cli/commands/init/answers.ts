@@ -66,12 +66,6 @@ export function readUrl(text: string, allowPlainHttp: boolean): { readonly url: 
   }
 }
 
-/** @returns undefined where it is none. */
-export function readAppId(text: string): number | undefined {
-  const value = /^[1-9][0-9]{0,15}$/.test(text) ? Number(text) : Number.NaN;
-  return Number.isSafeInteger(value) ? value : undefined;
-}
-
 /** A name that a document may have, made of one that the platform shows. */
 export function documentName(text: string, appId: number): string {
   const plain = text
@@ -117,8 +111,7 @@ export function checkFlags(options: GivenAnswers): void {
     const fault = text === undefined ? undefined : faultOf(answer, text);
     if (fault !== undefined) throw badFlag(flag, fault);
   }
-  const read = url === undefined ? undefined : readUrl(url, allowPlainHttp);
-  if (read !== undefined && 'fault' in read) throw badFlag('--url', read.fault);
+  if (url !== undefined) urlOf(url, allowPlainHttp);
   if (authEnv !== undefined && authFile !== undefined) {
     throw badFlag('--auth-file', 'the token stands in a variable or in a file; pass one of --auth-env and --auth-file');
   }

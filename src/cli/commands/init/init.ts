@@ -19,7 +19,7 @@ import {
   SCHEMA,
   writeFiles,
 } from './folder.ts';
-import { gatherAnswers } from './gather.ts';
+import { gatherAnswers } from './questions.ts';
 
 export const initCommand = defineCommand({
   about:

@@ -3,10 +3,10 @@ import type { Surroundings } from '../../session/command.ts';
 import {
   type Answers,
   badFlag,
+  checkFlags,
   documentName,
   faultOf,
   type GivenAnswers,
-  readAppId,
   readUrl,
   type TextAnswer,
   TOKEN_VARIABLE,
@@ -26,15 +26,15 @@ const TRIES_MAX = 5;
 const SHOWN_MAX = 30;
 
 /** What an answer comes to, or what is wrong with it. */
-export type Reading<T> = { readonly value: T } | { readonly fault: string };
+type Reading<T> = { readonly value: T } | { readonly fault: string };
 
 /** What a person types to return to the question before, and what `ask` answers then. */
 const BACK_SIGN = '<';
-export const BACK = Symbol('back');
-export type Back = typeof BACK;
+const BACK = Symbol('back');
+type Back = typeof BACK;
 
 /** Asks one question after the other on a terminal. */
-export interface Interview {
+interface Interview {
   /**
    * Asks until the answer can be read.
    * @param fallback what an empty answer means; undefined: there must be one.
@@ -43,12 +43,12 @@ export interface Interview {
    */
   ask<T>(question: string, fallback: string | undefined, read: (text: string) => Reading<T>): Promise<T | Back>;
   /** Shows what there is, and asks for one of it. An empty answer is the first. */
-  choose(question: string, choices: readonly Choice[]): Promise<string | Back>;
+  choose<T>(question: string, choices: readonly Choice[], answerOf: (word: string) => T): Promise<T | Back>;
   say(line: string): void;
 }
 
 /** @returns undefined where nobody can answer. */
-export function interviewOn({ ask, err }: Terminal): Interview | undefined {
+function interviewOn({ ask, err }: Terminal): Interview | undefined {
   if (ask === undefined) return undefined;
   const say = (line: string): void => err.write(`${line}\n`);
   const interview: Interview = {
@@ -69,14 +69,14 @@ export function interviewOn({ ask, err }: Terminal): Interview | undefined {
         remedy: 'Run the command again, or pass the answers as flags (--help names them).',
       });
     },
-    async choose(question, choices) {
+    async choose(question, choices, answerOf) {
       const rows = choices.slice(0, SHOWN_MAX).map(({ word, about }) => [word, about]);
       const [, ...lines] = renderTable(['', ''], rows).trimEnd().split('\n');
       for (const line of lines) say(`  ${line}`);
       if (choices.length > SHOWN_MAX) say(`  … and ${choices.length - SHOWN_MAX} more`);
       const words = choices.map(({ word }) => word);
       return interview.ask(question, words[0], (text) => {
-        if (words.includes(text)) return { value: text };
+        if (words.includes(text)) return { value: answerOf(text) };
         return { fault: `there is none called so. ${didYouMean(text, words) ?? 'Type one of the words above.'}` };
       });
     },
@@ -85,11 +85,10 @@ export function interviewOn({ ask, err }: Terminal): Interview | undefined {
 }
 
 /** The answers so far. After a return to an earlier question, the former answers stay as proposals. */
-type Draft = { -readonly [Name in keyof Answers]?: Answers[Name] };
+type Draft = { readonly [Name in keyof Answers]?: Answers[Name] | undefined };
 
 /** What a question came to: answers, the return to an earlier question, or undefined where a flag has answered it. */
 type Answered = Draft | Back | { readonly backTo: number } | undefined;
-type Question = (draft: Draft) => Promise<Answered>;
 
 interface Asking {
   readonly options: GivenAnswers;
@@ -99,55 +98,38 @@ interface Asking {
 }
 
 /** Asks what the flags leave open, and shows everything before it is written; `<` returns to the question before. */
-export async function interviewed(
-  options: GivenAnswers,
-  interview: Interview,
-  surroundings: Surroundings,
-): Promise<Answers> {
+async function interviewed(options: GivenAnswers, interview: Interview, surroundings: Surroundings): Promise<Answers> {
   const platforms = platformsOf(options, surroundings, (why) =>
     interview.say(`  (the platform cannot be asked: ${safeLine(why)})`),
   );
   const asking: Asking = { options, interview, platform: platforms.of };
   interview.say('An empty answer takes what stands in brackets; < returns to the question before.');
   try {
-    return await inTurn(
-      QUESTIONS.map((question) => (draft: Draft) => question(draft, asking)),
-      givenDraft(options),
-      () => interview.say('  this is the first question'),
-    );
+    return await inTurn(asking);
   } finally {
     await platforms.close();
   }
 }
 
-export function givenDraft(options: GivenAnswers): Draft {
+function givenDraft(options: GivenAnswers): Draft {
   const { url, team, region, appId, name, allowPlainHttp = false, authHeader: header } = options;
-  const token = tokenOf(options);
-  return {
-    allowPlainHttp,
-    header,
-    ...(url === undefined ? {} : { url: urlOf(url, allowPlainHttp) }),
-    ...(token === undefined ? {} : { token }),
-    ...(team === undefined ? {} : { team }),
-    ...(region === undefined ? {} : { region }),
-    ...(appId === undefined ? {} : { appId }),
-    ...(name === undefined ? {} : { name }),
-  };
+  const checkedUrl = url === undefined ? undefined : urlOf(url, allowPlainHttp);
+  return { allowPlainHttp, header, url: checkedUrl, token: tokenOf(options), team, region, appId, name };
 }
 
 /** Asks one question after the other, and goes back where an answer says so. */
-async function inTurn(questions: readonly Question[], given: Draft, onFirst: () => void): Promise<Answers> {
+async function inTurn(asking: Asking): Promise<Answers> {
   /** Indexes of the questions that were answered by a person. */
   const answered: number[] = [];
-  let draft = given;
-  for (let at = 0; at < questions.length; ) {
-    const outcome = (await questions[at]?.(draft)) as Answered;
+  let draft = givenDraft(asking.options);
+  for (let at = 0; at < QUESTIONS.length; ) {
+    const outcome = await QUESTIONS[at]?.(draft, asking);
     if (outcome === undefined) at += 1;
     else if (outcome === BACK || 'backTo' in outcome) {
       const target = outcome === BACK ? at - 1 : outcome.backTo;
       while ((answered.at(-1) ?? -1) > target) answered.pop();
       const before = answered.pop();
-      if (before === undefined) onFirst();
+      if (before === undefined) asking.interview.say('  this is the first question');
       else at = before;
     } else {
       draft = { ...draft, ...outcome };
@@ -172,11 +154,10 @@ const QUESTIONS: readonly ((draft: Draft, asking: Asking) => Promise<Answered>)[
 async function askUrl(draft: Draft, { options, interview }: Asking): Promise<Answered> {
   if (options.url !== undefined) return undefined;
   const { allowPlainHttp = false } = options;
-  const url = await interview.ask('Address of the platform', draft.url, (text): Reading<string> => {
+  return interview.ask('Address of the platform', draft.url, (text): Reading<Draft> => {
     const read = readUrl(text, allowPlainHttp);
-    return 'url' in read ? { value: read.url } : read;
+    return 'url' in read ? { value: read } : read;
   });
-  return url === BACK ? BACK : { url };
 }
 
 /** Only where the token stands: whoever types the token itself is told, and it is not shown again. */
@@ -184,7 +165,7 @@ async function askToken({ token }: Draft, { options, interview }: Asking): Promi
   if (tokenOf(options) !== undefined) return undefined;
   interview.say('The token is not asked for, only where it stands: the name of a variable, or the path of a file.');
   const former = token === undefined ? undefined : 'env' in token ? token.env : token.file;
-  return await interview.ask('Variable or file with the token', former ?? TOKEN_VARIABLE, (text): Reading<Draft> => {
+  return interview.ask('Variable or file with the token', former ?? TOKEN_VARIABLE, (text): Reading<Draft> => {
     const isPath = text.includes('/');
     const fault = faultOf(isPath ? 'file' : 'env', text);
     if (fault !== undefined) return { fault };
@@ -194,19 +175,15 @@ async function askToken({ token }: Draft, { options, interview }: Asking): Promi
 
 async function askTeam(draft: Draft, { options, interview }: Asking): Promise<Answered> {
   if (options.team !== undefined) return undefined;
-  const team = await interview.ask('Team', draft.team, textReader('team'));
-  return team === BACK ? BACK : { team };
+  return interview.ask('Team', draft.team, textReader('team'));
 }
 
 async function askRegion(draft: Draft, asking: Asking): Promise<Answered> {
   const { options, interview } = asking;
   const usable = await regionsOf(draft, asking);
   if (options.region !== undefined) return undefined;
-  const region =
-    usable.length === 0
-      ? await interview.ask('Region', draft.region, textReader('region'))
-      : await interview.choose('Region', usable);
-  return region === BACK ? BACK : { region };
+  if (usable.length === 0) return interview.ask('Region', draft.region, textReader('region'));
+  return interview.choose('Region', usable, (region) => ({ region }));
 }
 
 async function askAppId(draft: Draft, asking: Asking): Promise<Answered> {
@@ -217,23 +194,18 @@ async function askAppId(draft: Draft, asking: Asking): Promise<Answered> {
     return { backTo: TEAM_QUESTION };
   }
   if (options.appId !== undefined) return undefined;
-  if (found.length > 0) {
-    const word = await interview.choose('Number of the application', found);
-    return word === BACK ? BACK : { appId: Number(word) };
-  }
-  const former = draft.appId === undefined ? undefined : String(draft.appId);
-  const appId = await interview.ask('Number of the application', former, (text): Reading<number> => {
-    const value = readAppId(text);
-    return value === undefined ? { fault: 'expected a whole number from 1' } : { value };
+  const question = 'Number of the application';
+  if (found.length > 0) return interview.choose(question, found, (word) => ({ appId: Number(word) }));
+  return interview.ask(question, draft.appId?.toString(), (text): Reading<Draft> => {
+    const appId = /^[1-9][0-9]{0,15}$/.test(text) ? Number(text) : Number.NaN;
+    return Number.isSafeInteger(appId) ? { value: { appId } } : { fault: 'expected a whole number from 1' };
   });
-  return appId === BACK ? BACK : { appId };
 }
 
 async function askName(draft: Draft, asking: Asking): Promise<Answered> {
   if (asking.options.name !== undefined) return undefined;
   const proposal = await proposedName(draft, asking);
-  const name = await asking.interview.ask('Name of the application in manifests', proposal, textReader('name'));
-  return name === BACK ? BACK : { name };
+  return asking.interview.ask('Name of the application in manifests', proposal, textReader('name'));
 }
 
 /** Without it, the last answer could not be changed. */
@@ -243,7 +215,7 @@ async function review(draft: Draft, { interview }: Asking): Promise<Answered> {
   interview.say('');
   interview.say(`  platform     ${safeLine(url)}, token in ${safeLine(where)}`);
   interview.say(`  application  ${safeLine(`${team}/${region}/${appId}`)}, called ${safeLine(name)}`);
-  return await interview.ask('Write the files', 'yes', (text): Reading<Draft> => {
+  return interview.ask('Write the files', 'yes', (text): Reading<Draft> => {
     if (/^y(?:es)?$/i.test(text)) return { value: {} };
     return { fault: 'expected yes, or < to change an answer; Ctrl-C ends, and then nothing is written' };
   });
@@ -255,7 +227,7 @@ type Known = Pick<Asking, 'options' | 'platform'>;
  * The regions that the platform lists; empty where it cannot be asked.
  * @throws PortolanError `invalid` when a flag names another one.
  */
-export async function regionsOf(draft: Draft, { options, platform }: Known): Promise<readonly Choice[]> {
+async function regionsOf(draft: Draft, { options, platform }: Known): Promise<readonly Choice[]> {
   const choices = (await (await platform(draft))?.regions(draft.team ?? '')) ?? [];
   // What could not be written down anyway is not offered.
   const usable = choices.filter(({ word }) => faultOf('region', word) === undefined);
@@ -268,7 +240,7 @@ export async function regionsOf(draft: Draft, { options, platform }: Known): Pro
  * The applications that the platform lists for the team and region of the draft; empty where it cannot be asked.
  * @throws PortolanError `invalid` when a flag names a team or an application that it does not have.
  */
-export async function applicationsOf(
+async function applicationsOf(
   draft: Draft,
   { options, platform }: Known,
 ): Promise<readonly Choice[] | { readonly fault: string }> {
@@ -284,7 +256,7 @@ export async function applicationsOf(
 }
 
 /** Made of the name that the platform shows. */
-export async function proposedName(draft: Draft, known: Known): Promise<string> {
+async function proposedName(draft: Draft, known: Known): Promise<string> {
   const { appId = 0 } = draft;
   const found = await applicationsOf(draft, known);
   const shown = 'fault' in found ? '' : (found.find(({ word }) => word === String(appId))?.about ?? '');
@@ -298,15 +270,15 @@ function listed(words: readonly string[]): string {
   return `${safeLine(words.slice(0, LISTED_MAX).join(', '))}${more}`;
 }
 
-function textReader(answer: TextAnswer): (text: string) => Reading<string> {
+function textReader(answer: TextAnswer & keyof Draft): (text: string) => Reading<Draft> {
   return (text) => {
     const fault = faultOf(answer, text);
-    return fault === undefined ? { value: text } : { fault };
+    return fault === undefined ? { value: { [answer]: text } } : { fault };
   };
 }
 
 /** The platform that the answers lead to, opened again where an address or token has changed. */
-export function platformsOf(options: GivenAnswers, surroundings: Surroundings, tell: (why: string) => void) {
+function platformsOf(options: GivenAnswers, surroundings: Surroundings, tell: (why: string) => void) {
   const opened = new Map<string, PlatformAtHand>();
   return {
     async of({ url = '', token = { env: TOKEN_VARIABLE }, header = '', allowPlainHttp = false }: Draft) {
@@ -321,4 +293,42 @@ export function platformsOf(options: GivenAnswers, surroundings: Surroundings, t
       for (const platform of opened.values()) await platform.close();
     },
   };
+}
+
+const NEEDED = ['url', 'team', 'region', 'appId'] as const;
+const FLAG = { url: '--url', team: '--team', region: '--region', appId: '--app-id' } as const;
+
+/**
+ * Returns every answer: from the flags, and what they leave open from a person. Flags are checked against what the platform
+ * lists, as the answers of a person are.
+ * @throws PortolanError `invalid` when a flag cannot be used, or answers are missing and there is no terminal.
+ */
+export async function gatherAnswers(options: GivenAnswers, surroundings: Surroundings): Promise<Answers> {
+  checkFlags(options);
+  const missing = NEEDED.filter((name) => options[name] === undefined);
+  const interview = missing.length === 0 ? undefined : interviewOn(surroundings.terminal);
+  if (interview !== undefined) return await interviewed(options, interview, surroundings);
+  if (missing.length > 0)
+    throw new PortolanError({
+      code: 'cli/no-terminal',
+      disposition: 'invalid',
+      message: 'Something is not known, and nobody can answer: this does not run on a terminal. Nothing was written.',
+      remedy: `Pass ${missing.map((name) => FLAG[name]).join(', ')}.`,
+    });
+  const platforms = platformsOf(options, surroundings, (why) =>
+    surroundings.terminal.err.write(
+      `note: team, region and application were not checked, because the platform cannot be read: ${safeLine(why)}\n`,
+    ),
+  );
+  try {
+    const given = givenDraft(options);
+    const draft = { ...given, token: given.token ?? { env: TOKEN_VARIABLE } };
+    const known = { options, platform: platforms.of };
+    await regionsOf(draft, known);
+    const proposed = await proposedName(draft, known);
+    // A flag has given each of the others.
+    return { ...draft, name: options.name ?? proposed } as Answers;
+  } finally {
+    await platforms.close();
+  }
 }
