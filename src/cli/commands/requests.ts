@@ -1,13 +1,25 @@
+import type { Command } from '@commander-js/extra-typings';
 import { PortolanError } from '../../model/errors.ts';
 import { openServer } from '../server/client.ts';
-import { applicationArgument, serverOption, tokenFileOption } from '../server/options.ts';
-import { defineCommand } from '../session/command.ts';
+import { applicationArgument, type ServerFlags, serverOption, tokenFileOption } from '../server/options.ts';
+import { defineCommand, type Surroundings } from '../session/command.ts';
 import { EXIT } from '../session/exit-codes.ts';
 import { count } from '../terminal/text.ts';
 
 /** Commands that request something of a running controller. */
 
 const EXIT_CODES = [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.unreachable, EXIT.interrupted];
+
+const forApplication = (command: Command) =>
+  command
+    .argument('<name>', 'the application', applicationArgument)
+    .addOption(serverOption())
+    .addOption(tokenFileOption());
+
+/** Posts a request about one application. @param verb the last part of its address. */
+async function request(name: string, verb: string, body: object | undefined, flags: ServerFlags, around: Surroundings) {
+  await openServer(flags, around).post(`applications/${encodeURIComponent(name)}/${verb}`, 'id', body);
+}
 
 export const syncCommand = defineCommand({
   about:
@@ -50,14 +62,9 @@ export const suspendCommand = defineCommand({
 Examples:
   portolan suspend --server http://127.0.0.1:7780 shop --reason 'database is being moved, see OPS-17'`,
   parameters: (command) =>
-    command
-      .argument('<name>', 'the application', applicationArgument)
-      .addOption(serverOption())
-      .addOption(tokenFileOption())
-      .option('--reason <text>', 'why, for whoever finds it suspended', 'not given'),
-  async run(surroundings, { reason, ...options }, [name]) {
-    const path = `applications/${encodeURIComponent(name)}/suspend`;
-    await openServer(options, surroundings).post(path, 'id', { reason });
+    forApplication(command).option('--reason <text>', 'why, for whoever finds it suspended', 'not given'),
+  async run(surroundings, { reason, ...flags }, [name]) {
+    await request(name, 'suspend', { reason }, flags, surroundings);
     surroundings.terminal.out.write(
       `Application/${name} is suspended: nothing is written for it until portolan resume ${name}\n`,
     );
@@ -72,13 +79,9 @@ export const resumeCommand = defineCommand({
   examples: `
 Examples:
   portolan resume --server http://127.0.0.1:7780 shop`,
-  parameters: (command) =>
-    command
-      .argument('<name>', 'the application', applicationArgument)
-      .addOption(serverOption())
-      .addOption(tokenFileOption()),
-  async run(surroundings, options, [name]) {
-    await openServer(options, surroundings).post(`applications/${encodeURIComponent(name)}/resume`, 'id');
+  parameters: forApplication,
+  async run(surroundings, flags, [name]) {
+    await request(name, 'resume', undefined, flags, surroundings);
     surroundings.terminal.out.write(`Application/${name} goes on\n`);
   },
 });
@@ -93,15 +96,9 @@ export const approveCommand = defineCommand({
 Examples:
   portolan status --server http://127.0.0.1:7780      # has the digest of what waits for approval
   portolan approve --server http://127.0.0.1:7780 shop 3f9a...`,
-  parameters: (command) =>
-    command
-      .argument('<name>', 'the application', applicationArgument)
-      .argument('<digest>', 'of the plan, as status and plan show it')
-      .addOption(serverOption())
-      .addOption(tokenFileOption()),
-  async run(surroundings, options, [name, digest]) {
-    const path = `applications/${encodeURIComponent(name)}/approve`;
-    await openServer(options, surroundings).post(path, 'id', { digest });
+  parameters: (command) => forApplication(command).argument('<digest>', 'of the plan, as status and plan show it'),
+  async run(surroundings, flags, [name, digest]) {
+    await request(name, 'approve', { digest }, flags, surroundings);
     surroundings.terminal.out.write(`the plan ${digest} of Application/${name} is approved\n`);
   },
 });

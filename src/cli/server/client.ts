@@ -46,7 +46,7 @@ export function openServer(flags: ServerFlags, surroundings: Surroundings): Serv
     // The token is for this server alone.
     redirect: 'manual',
   });
-  const asking = new Asking(url, http, surroundings);
+  const asking = askingOf(url, http, surroundings);
   return {
     url,
     get: (path, expect, query) => asking.ask(path, expect, { method: 'get', searchParams: given(query) }),
@@ -66,38 +66,31 @@ export function openServer(flags: ServerFlags, surroundings: Surroundings): Serv
   };
 }
 
-class Asking {
-  readonly #url: string;
-  readonly #http: KyInstance;
-  readonly #surroundings: Surroundings;
+/** Sends requests, and waits for their answers only so long. */
+function askingOf(url: string, http: KyInstance, { clock, signal: ended }: Surroundings) {
+  const failure = (error: unknown, signal: AbortSignal): PortolanError =>
+    error instanceof PortolanError ? error : unreachableServer(url, signal.aborted ? signal.reason : error);
 
-  constructor(url: string, http: KyInstance, surroundings: Surroundings) {
-    this.#url = url;
-    this.#http = http;
-    this.#surroundings = surroundings;
-  }
-
-  async ask(path: string, expect: string, options: Options): Promise<Readonly<Record<string, unknown>>> {
+  async function ask(path: string, expect: string, options: Options): Promise<Readonly<Record<string, unknown>>> {
     const stop = new AbortController();
-    const signal = AbortSignal.any([this.#surroundings.signal, stop.signal]);
-    this.#surroundings.clock.sleep(ANSWER_MS, signal).then(
+    const signal = AbortSignal.any([ended, stop.signal]);
+    clock.sleep(ANSWER_MS, signal).then(
       () => stop.abort(new Error(`no answer within ${ANSWER_MS / 1000} s`)),
       () => {}, // It answered.
     );
     try {
-      const response = await this.#http(path, { ...options, signal });
-      return understood(this.#url, response, await response.text(), expect);
+      const response = await http(path, { ...options, signal });
+      return understood(url, response, await response.text(), expect);
     } catch (error) {
-      throw this.#failure(error, signal);
+      throw failure(error, signal);
     } finally {
       stop.abort(new Error('it is over'));
     }
   }
 
-  async *stream(searchParams: Record<string, string | number>): AsyncIterable<ServerSentEvent> {
-    const { clock } = this.#surroundings;
+  async function* stream(searchParams: Record<string, string | number>): AsyncIterable<ServerSentEvent> {
     const stop = new AbortController();
-    const signal = AbortSignal.any([this.#surroundings.signal, stop.signal]);
+    const signal = AbortSignal.any([ended, stop.signal]);
     let heardMs = clock.monotonic();
     void (async () => {
       while (!signal.aborted) {
@@ -107,10 +100,10 @@ class Asking {
     })();
     try {
       const options = { searchParams, signal, headers: { accept: 'text/event-stream' } };
-      const response = await this.#http.get('events/stream', options);
+      const response = await http.get('events/stream', options);
       if (!(response.headers.get('content-type') ?? '').startsWith('text/event-stream')) {
-        understood(this.#url, response, await response.text(), '');
-        throw notPortolan(this.#url);
+        understood(url, response, await response.text(), '');
+        throw notPortolan(url);
       }
       const bytes = response.body as unknown as AsyncIterable<Uint8Array>;
       for await (const event of serverSentEvents(bytes)) {
@@ -118,16 +111,13 @@ class Asking {
         if (event.data !== '') yield event;
       }
     } catch (error) {
-      throw this.#failure(error, signal);
+      throw failure(error, signal);
     } finally {
       stop.abort(new Error('it is over'));
     }
   }
 
-  #failure(error: unknown, signal: AbortSignal): PortolanError {
-    if (error instanceof PortolanError) return error;
-    return unreachableServer(this.#url, signal.aborted ? signal.reason : error);
-  }
+  return { ask, stream };
 }
 
 function understood(url: string, response: Response, text: string, expect: string): Readonly<Record<string, unknown>> {

@@ -8,16 +8,14 @@ export interface ServerFlags {
 }
 
 /** `--server URL`: a running controller, for commands that can do without one too. */
-export function serverOption() {
-  return new Option('--server <url>', 'ask this running controller (portolan run), such as http://127.0.0.1:7780');
-}
+export const serverOption = () =>
+  new Option('--server <url>', 'ask this running controller (portolan run), such as http://127.0.0.1:7780');
 
-export function tokenFileOption() {
-  return new Option(
+export const tokenFileOption = () =>
+  new Option(
     '--token-file <file>',
     'file with the token for --server; without it the variable PORTOLAN_SERVER_TOKEN has it',
   );
-}
 
 /** Name of an application as a person gives it, with or without its kind. @returns `metadata.name`. */
 export function applicationArgument(text: string): string {

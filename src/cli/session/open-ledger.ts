@@ -12,7 +12,7 @@ export const DEFAULT_LEDGER_FILE = 'portolan.db';
 /** Lineage of the ledger that stands in where none has been made yet. */
 export const NO_LEDGER_YET = 'none yet';
 
-export interface OpenLedgerOptions {
+interface OpenLedgerOptions {
   /** `--ledger`: a file, `none`, or absent for the default. */
   readonly ledger?: string | undefined;
   /** Who opens it, for whoever finds it locked. */
@@ -21,20 +21,15 @@ export interface OpenLedgerOptions {
   readonly readOnly: boolean;
 }
 
-/** The ledger of a command. `isKnown` is false for `none`: ownership and attribution are then unknown. */
-export interface OpenedLedger {
-  readonly ledger: Ledger;
-  readonly isKnown: boolean;
-}
-
 /**
  * Opens the ledger that a command line names.
+ * @returns `isKnown` is false for `none`: ownership and attribution are then unknown.
  * @throws PortolanError of `openSqliteLedger`: `ledger/locked`, `ledger/missing` (reading), …
  */
 export async function openLedger(
   options: OpenLedgerOptions,
   { clock, random, terminal }: Surroundings,
-): Promise<OpenedLedger> {
+): Promise<{ readonly ledger: Ledger; readonly isKnown: boolean }> {
   if (options.ledger === 'none') return { ledger: noLedger, isKnown: false };
   const { actor, readOnly } = options;
   const file = options.ledger ?? DEFAULT_LEDGER_FILE;

@@ -11,12 +11,11 @@ export function outputOption<const Formats extends readonly [string, ...string[]
 }
 
 /** `-f PATH`, repeatable: manifests. */
-export function filenameOption() {
-  return new Option(
+export const filenameOption = () =>
+  new Option(
     '-f, --filename <path>',
     'manifest file or folder, - for standard input; may be repeated (default: spec.source.paths of the configuration)',
   ).argParser(collect);
-}
 
 /** As arguments, for those who expect them there: `portolan plan manifests/`. */
 export const PATHS_ARGUMENT = ['[paths...]', 'manifest files and folders, as with -f'] as const;
@@ -33,69 +32,47 @@ export function filesNamed<Options extends { readonly filename?: readonly string
 }
 
 /** `--revision REF`: manifests from a commit. */
-export function revisionOption() {
-  return new Option(
-    '--revision <ref>',
-    'read the manifests from this branch, tag or commit, not the files as they are',
-  );
-}
+export const revisionOption = () =>
+  new Option('--revision <ref>', 'read the manifests from this branch, tag or commit, not the files as they are');
 
-export function configOption() {
-  return new Option('-c, --config <file>', "the operator's configuration (default: portolan.yaml, if it is there)");
-}
+export const configOption = () =>
+  new Option('-c, --config <file>', "the operator's configuration (default: portolan.yaml, if it is there)");
 
 /** `--set PATH=VALUE`, repeatable. Every command that takes `--config` has it. */
-export function setOption() {
-  return new Option(
+export const setOption = () =>
+  new Option(
     '--set <path=value>',
     "value of a setting in place of the configuration's, such as prune.maxShare=0.5 or Platform/default:dialect=auto; " +
       'may be repeated [$PORTOLAN_SET_PRUNE_MAX_SHARE]',
   ).argParser(collect);
-}
 
-export function platformOption() {
-  return new Option('--platform <name>', 'only this platform of the configuration');
-}
+export const platformOption = () => new Option('--platform <name>', 'only this platform of the configuration');
 
-export function ledgerOption() {
-  return new Option('--ledger <path>', 'the durable memory: a file, or none for reading without ownership');
-}
+export const ledgerOption = () =>
+  new Option('--ledger <path>', 'the durable memory: a file, or none for reading without ownership');
 
-export function sourceOption() {
-  return new Option('--source <name>', 'name of the origin of the manifests: objects belong to one source').default(
-    'default',
-  );
-}
+export const sourceOption = () =>
+  new Option('--source <name>', 'name of the origin of the manifests: objects belong to one source').default('default');
 
 /** `--var NAME=VALUE`, repeatable. */
-export function varOption() {
-  return new Option(
-    '--var <name=value>',
-    'value for ${NAME} in manifests; may be repeated [$PORTOLAN_VAR_NAME]',
-  ).argParser(collect);
-}
-
-export function varFileOption() {
-  return new Option('--var-file <file>', 'file of NAME=value lines; may be repeated, later ones win').argParser(
+export const varOption = () =>
+  new Option('--var <name=value>', 'value for ${NAME} in manifests; may be repeated [$PORTOLAN_VAR_NAME]').argParser(
     collect,
   );
-}
 
-export function parallelismOption() {
-  return new Option('--parallelism <n>', 'applications worked on at once; within one, requests go one by one')
+export const varFileOption = () =>
+  new Option('--var-file <file>', 'file of NAME=value lines; may be repeated, later ones win').argParser(collect);
+
+export const parallelismOption = () =>
+  new Option('--parallelism <n>', 'applications worked on at once; within one, requests go one by one')
     .argParser(integerArgument(1, 1000))
     .default(10);
-}
 
-export function logLevelOption() {
-  return new Option('--log-level <level>', 'how much is said on standard error')
-    .choices(LOG_LEVELS)
-    .default('info' as const);
-}
+export const logLevelOption = () =>
+  new Option('--log-level <level>', 'how much is said on standard error').choices(LOG_LEVELS).default('info' as const);
 
-export function logFormatOption() {
-  return new Option('--log-format <format>', 'how it is said').choices(['text', 'json']).default('text' as const);
-}
+export const logFormatOption = () =>
+  new Option('--log-format <format>', 'how it is said').choices(['text', 'json']).default('text' as const);
 
 /** Collects the values of an option that may be repeated. */
 export function collect(value: string, earlier: readonly string[] | undefined): readonly string[] {

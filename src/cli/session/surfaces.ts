@@ -1,4 +1,4 @@
-import { type ControllerApi, type ControllerObserver, joinObservers } from '../../controller/api.ts';
+import { type ControllerApi, joinObservers } from '../../controller/api.ts';
 import { startNotifications } from '../../controller/notifications/notifications.ts';
 import type { Settings } from '../../configuration/settings/spec.ts';
 import type { Log } from '../../runtime/log.ts';
@@ -11,13 +11,7 @@ import { startTracing, tracesEndpoint } from '../../controller/tracing/tracing.t
 import { openSecret } from './secrets.ts';
 
 /** Counts, times and traces of the daemon. */
-export interface Observation {
-  readonly metrics: Metrics;
-  readonly observer: ControllerObserver;
-  /** Hears of this controller from now on, too. */
-  attach(api: ControllerApi): void;
-  close(): Promise<void>;
-}
+export type Observation = ReturnType<typeof openObservation>;
 
 /** How long the end waits for traces that are on their way. */
 const TRACES_GRACE_MS = 5_000;
@@ -36,7 +30,7 @@ export function senderOptions(surroundings: Surroundings, log: Log, { deliveries
 }
 
 /** @param settings as they are now; where traces go is asked once. */
-export function openObservation(settings: () => Settings, log: Log, surroundings: Surroundings): Observation {
+export function openObservation(settings: () => Settings, log: Log, surroundings: Surroundings) {
   const { clock, env, runtimeVersions } = surroundings;
   const metrics = createMetrics({
     clock,
@@ -60,11 +54,12 @@ export function openObservation(settings: () => Settings, log: Log, surroundings
   return {
     metrics,
     observer: tracing === undefined ? metrics.observer : joinObservers([metrics.observer, tracing.observer]),
-    attach(api) {
+    /** Hears of this controller from now on, too. */
+    attach(api: ControllerApi): void {
       detach.push(metrics.attach(api));
       if (tracing !== undefined) detach.push(tracing.attach(api));
     },
-    async close() {
+    async close(): Promise<void> {
       for (const letGo of detach) letGo();
       await tracing?.close(TRACES_GRACE_MS);
     },
@@ -72,19 +67,13 @@ export function openObservation(settings: () => Settings, log: Log, surroundings
 }
 
 /** What looks at the controller from outside: the HTTP API, metrics, notifications. */
-export interface Surfaces {
-  /** Where the API listens. */
-  readonly url: string;
-  /** Takes changed settings. @throws PortolanError `invalid`; what could not be taken is as before then. */
-  reload(settings: Settings): Promise<void>;
-  close(): Promise<void>;
-}
+export type Surfaces = Awaited<ReturnType<typeof openSurfaces>>;
 
-export interface SurfacesOptions {
+interface SurfacesOptions {
   readonly api: ControllerApi;
-  readonly settings: Settings;
   /** Name of the source, for receivers. */
   readonly source: string;
+  readonly settings: Settings;
   readonly metrics: Metrics;
   readonly log: Log;
   readonly surroundings: Surroundings;
@@ -94,36 +83,33 @@ export interface SurfacesOptions {
 const NOTIFICATIONS_GRACE_MS = 5_000;
 
 /** @throws PortolanError `invalid` where a secret is missing or it would be open to all, `give-up` where the address is taken. */
-export async function openSurfaces(options: SurfacesOptions): Promise<Surfaces> {
-  const { api, source, metrics, log, surroundings } = options;
+export async function openSurfaces({ api, source, settings, metrics, log, surroundings }: SurfacesOptions) {
   const sender = senderOptions(surroundings, log, metrics);
-  const notify = ({ notifications }: Settings) =>
-    startNotifications({
-      api,
-      settings: notifications,
-      source,
-      ...sender,
-    });
-  let notifications = notify(options.settings);
+  const notify = (receivers: Settings['notifications']) =>
+    startNotifications({ api, settings: receivers, source, ...sender });
+  let notifications = notify(settings.notifications);
+  const { openSecret: open, clock, redact } = sender;
+  const render = metrics.render.bind(metrics);
   const server = await startServer({
     api,
-    settings: options.settings.server,
-    openSecret: sender.openSecret,
+    settings: settings.server,
+    openSecret: open,
     log,
-    metrics: (run) => metrics.render(run),
-    clock: sender.clock,
-    redact: sender.redact,
+    metrics: render,
+    clock,
+    redact,
   });
   return {
+    /** Where the API listens. */
     url: server.url,
-    async reload(settings) {
-      server.reload(settings.server);
-      const next = notify(settings);
+    /** Takes changed settings. @throws PortolanError `invalid`; what could not be taken is as before then. */
+    async reload(changed: Settings): Promise<void> {
+      server.reload(changed.server);
       const former = notifications;
-      notifications = next;
+      notifications = notify(changed.notifications);
       await former.close(NOTIFICATIONS_GRACE_MS);
     },
-    async close() {
+    async close(): Promise<void> {
       await Promise.all([server.close(), notifications.close(NOTIFICATIONS_GRACE_MS)]);
     },
   };

@@ -8,15 +8,10 @@ import type { PlanReport } from '../../plan/report.ts';
 import type { ActionResult } from '../../plan/result.ts';
 import type { Surroundings } from '../session/command.ts';
 
-/** `-o jsonl` of an apply: each line stands on the screen as soon as it is known. */
-export interface LiveLines {
-  plan(plan: PlanDocument): void;
-  emit(event: ApplyEvent): void;
-  /** All that has not been said yet. */
-  end(report: PlanReport): void;
-}
+export type LiveLines = ReturnType<typeof openLiveLines>;
 
-export function openLiveLines({ terminal, clock }: Pick<Surroundings, 'terminal' | 'clock'>): LiveLines {
+/** `-o jsonl` of an apply: each line stands on the screen as soon as it is known. */
+export function openLiveLines({ terminal, clock }: Pick<Surroundings, 'terminal' | 'clock'>) {
   const told = new Set<ActionResult>();
   let hasPlan = false;
   const write = (...lines: readonly PlanLine[]): void => terminal.out.write(lines.map(jsonLine).join(''));
@@ -27,11 +22,12 @@ export function openLiveLines({ terminal, clock }: Pick<Surroundings, 'terminal'
   write(versionLine(packageFile.version));
   return {
     plan,
-    emit(event) {
+    emit(event: ApplyEvent): void {
       if (event.type === 'finished') told.add(event.result);
       write(lineOf(event, clock.now()));
     },
-    end(report) {
+    /** All that has not been said yet. */
+    end(report: PlanReport): void {
       plan(report.plan);
       if (report.applied !== undefined) write(...appliedLines(report.applied, (result) => told.has(result)));
     },
