@@ -6,7 +6,7 @@ import type { ApplyEvent, ApplyWorld } from '../../src/reconcile/apply/world.ts'
 import { componentKind } from '../../src/kinds/component/index.ts';
 import type { CallContext, Memory, ScopeReader } from '../../src/kinds/reconciled.ts';
 import type { Ledger, LedgerTransaction } from '../../src/ledger/ledger.ts';
-import { MemoryStore, openMemoryLedger } from '../../src/ledger/memory.ts';
+import { MemoryStore, openMemoryLedger } from '../support/memory-ledger.ts';
 import { full } from '../../src/ledger/errors.ts';
 import { type Scope, scopeKey } from '../../src/model/ids.ts';
 import type { Intent, OwnedObject } from '../../src/model/owned.ts';

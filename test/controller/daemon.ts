@@ -8,7 +8,7 @@ import { silentObserver } from '../support/silent-observer.ts';
 import type { Settings } from '../../src/configuration/settings/spec.ts';
 import { full, inputOutput } from '../../src/ledger/errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import { MemoryStore, openMemoryLedger } from '../../src/ledger/memory.ts';
+import { MemoryStore, openMemoryLedger } from '../support/memory-ledger.ts';
 import { defaultSettings, loadConfiguration } from '../../src/configuration/configuration.ts';
 import { PortolanError } from '../../src/model/errors.ts';
 import type { ResourceId } from '../../src/model/ids.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { kindDeclarations } from '../../src/configuration/declarations.ts';
 import { keepSource, restoreSource } from '../../src/controller/kept-source.ts';
 import type { LedgerTransaction } from '../../src/ledger/ledger.ts';
-import { MemoryStore, openMemoryLedger } from '../../src/ledger/memory.ts';
+import { MemoryStore, openMemoryLedger } from '../support/memory-ledger.ts';
 import { FileCache } from '../../src/manifest/file-cache.ts';
 import type { SourceFile } from '../../src/manifest/text.ts';
 import { Packer, unpack } from '../../src/source/packing.ts';

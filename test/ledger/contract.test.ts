@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type LedgerOperation, noLedger } from '../../src/ledger/ledger.ts';
-import { MemoryStore, openMemoryLedger } from '../../src/ledger/memory.ts';
+import { MemoryStore, openMemoryLedger } from '../support/memory-ledger.ts';
 import { blog, codeOf, intent, ledgerKinds, object, record, shop, snapshot, transaction, viewOf } from './fixtures.ts';
 
 const open = (values: Parameters<typeof intent>[0] = {}): LedgerOperation => ({

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Ledger, LedgerOperation, LedgerTransaction } from '../../src/ledger/ledger.ts';
-import { MemoryStore, openMemoryLedger } from '../../src/ledger/memory.ts';
+import { MemoryStore, openMemoryLedger } from '../support/memory-ledger.ts';
 import { openSqliteLedger, type SqliteLedgerOptions } from '../../src/ledger/sqlite.ts';
 import { PortolanError } from '../../src/model/errors.ts';
 import type { Intent, OwnedObject, Snapshot } from '../../src/model/owned.ts';

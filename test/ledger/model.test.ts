@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Ledger, LedgerOperation, LedgerTransaction } from '../../src/ledger/ledger.ts';
-import { MemoryStore, openMemoryLedger } from '../../src/ledger/memory.ts';
+import { MemoryStore, openMemoryLedger } from '../support/memory-ledger.ts';
 import { openSqliteLedger } from '../../src/ledger/sqlite.ts';
 import type { Json, JsonObject } from '../../src/model/json.ts';
 import type { IntentState } from '../../src/model/owned.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { retryByHand } from '../../src/reconcile/resolution/books-by-hand.ts';
 import type { Outcome } from '../../src/reconcile/outcome.ts';
-import { openMemoryLedger } from '../../src/ledger/memory.ts';
+import { openMemoryLedger } from '../support/memory-ledger.ts';
 import type { PlatformRequest, PlatformResponse } from '../../src/platform/transport.ts';
 import type { Seed } from '../../src/sandbox/seed.ts';
 import type { Dialect } from '../../src/sandbox/wire.ts';

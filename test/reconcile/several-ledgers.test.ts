@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openMemoryLedger } from '../../src/ledger/memory.ts';
+import { openMemoryLedger } from '../support/memory-ledger.ts';
 import { confirmByHand } from '../../src/reconcile/resolution/books-by-hand.ts';
 import type { Outcome } from '../../src/reconcile/outcome.ts';
 import type { Seed } from '../../src/sandbox/seed.ts';

@@ -3,7 +3,7 @@ import { createInMemory, kyselyOn, openInDatabase } from '../../src/ledger/sqlit
 import type { Clock } from '../../src/runtime/clock.ts';
 import { Chance } from './chance.ts';
 import { EPOCH_MS } from './server.ts';
-import { MemoryStore, openMemoryLedger } from '../../src/ledger/memory.ts';
+import { MemoryStore, openMemoryLedger } from '../support/memory-ledger.ts';
 
 /** A ledger that outlives the processes that open it. */
 export interface LedgerHost {

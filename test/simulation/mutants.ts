@@ -3,7 +3,7 @@ import type { ReconciledKind } from '../../src/kinds/define.ts';
 import type { Difference, Resolution } from '../../src/kinds/reconciled.ts';
 import { reconciledKinds } from '../../src/kinds/registry.ts';
 import type { Ledger, LedgerOperation, LedgerTransaction } from '../../src/ledger/ledger.ts';
-import { MemoryStore, openMemoryLedger } from '../../src/ledger/memory.ts';
+import { MemoryStore, openMemoryLedger } from '../support/memory-ledger.ts';
 import type { RejectionReason, Verdict } from '../../src/platform/verdict.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 import { ledThrough } from './ledgers.ts';

@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
 import type { SourceLimits } from '../../src/configuration/settings/source-spec.ts';
-import { openMemoryLedger, MemoryStore } from '../../src/ledger/memory.ts';
+import { openMemoryLedger, MemoryStore } from '../support/memory-ledger.ts';
 import { defaultSettings } from '../../src/configuration/configuration.ts';
 import { type Clock, systemClock } from '../../src/runtime/clock.ts';
 import { type OpenThread, threadsOf } from '../../src/runtime/thread.ts';

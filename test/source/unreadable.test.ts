@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { MemoryStore, openMemoryLedger } from '../../src/ledger/memory.ts';
+import { MemoryStore, openMemoryLedger } from '../support/memory-ledger.ts';
 import { defaultSettings } from '../../src/configuration/configuration.ts';
 import { PortolanError } from '../../src/model/errors.ts';
 import { type Attempt, Unreadable } from '../../src/source/unreadable.ts';

@@ -5,7 +5,7 @@ import { interactive } from '../../src/reconcile/policies/interactive.ts';
 import { type PassOptions, reconcile, type Work } from '../../src/reconcile/reconcile.ts';
 import type { Outcome } from '../../src/reconcile/outcome.ts';
 import type { StoreAccess } from '../../src/kinds/reconciled.ts';
-import { MemoryStore, openMemoryLedger } from '../../src/ledger/memory.ts';
+import { MemoryStore, openMemoryLedger } from './memory-ledger.ts';
 import { resourceId } from '../../src/model/ids.ts';
 import type { Resource } from '../../src/model/resource.ts';
 import { Secret } from '../../src/model/secret.ts';

@@ -38,11 +38,10 @@ export async function openLedger(
     const mark = readSerialMark(file);
     if (mark !== undefined) throw gone(file, mark.serial);
     // A first plan: what an apply here would start from.
-    const { MemoryStore, openMemoryLedger } = await import('../../ledger/memory.ts');
     terminal.err.write(
       `note: there is no ledger at ${file} yet, so this is seen as before a first apply (--ledger FILE names another)\n`,
     );
-    return { ledger: openMemoryLedger(new MemoryStore(NO_LEDGER_YET), { readOnly: true }), isKnown: true };
+    return { ledger: { ...noLedger, location: file, lineage: NO_LEDGER_YET }, isKnown: true };
   }
   const { openSqliteLedger } = await import('../../ledger/sqlite.ts');
   const onOlder = warnOfOlder(terminal);

@@ -1,4 +1,4 @@
-import type { MemoryStore } from '../../../src/ledger/memory.ts';
+import type { MemoryStore } from '../../support/memory-ledger.ts';
 import type { SandboxState } from '../../../src/sandbox/state.ts';
 import type { Books } from '../books.ts';
 import type { AppName } from '../drivers/estate.ts';

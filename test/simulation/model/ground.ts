@@ -8,7 +8,7 @@ import { Sends } from '../drivers/sends.ts';
 import type { DriverSettings } from '../drivers/settings.ts';
 import type { Sender, Surroundings } from '../drivers/surroundings.ts';
 import type { Ledger, LedgerTransaction } from '../../../src/ledger/ledger.ts';
-import { MemoryStore, openMemoryLedger } from '../../../src/ledger/memory.ts';
+import { MemoryStore, openMemoryLedger } from '../../support/memory-ledger.ts';
 import type { PlatformRequest, Transport } from '../../../src/platform/transport.ts';
 import type { Decision } from '../../../src/sandbox/handle.ts';
 import { Books, isPending, type Violation } from '../books.ts';

@@ -45,7 +45,7 @@ export const modelMutants: readonly ModelMutant[] = [
   },
   {
     name: 'the fence is ignored',
-    file: 'ledger/memory.ts',
+    file: '../test/support/memory-ledger.ts',
     find: 'if (store.epoch !== this.epoch) throw fenced',
     replace: 'if (store.epoch < 0) throw fenced',
     rightly: ['I-MONO', 'I-ATOM', 'I-WAL'],

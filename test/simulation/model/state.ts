@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { MemoryStore } from '../../../src/ledger/memory.ts';
+import type { MemoryStore } from '../../support/memory-ledger.ts';
 import type { ApplicationStatus } from '../../../src/model/status.ts';
 import type { Sender } from '../drivers/surroundings.ts';
 import { EPOCH_MS, type Server } from '../server.ts';

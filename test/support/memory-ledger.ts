@@ -1,5 +1,12 @@
-import { chainHash, type ChainLine, chainStart, changesText, inventoryEvent, objectHash } from './inventory.ts';
-import { closed, fenced, intentConflict, moveConflict, ownerConflict, readOnly } from './errors.ts';
+import {
+  chainHash,
+  type ChainLine,
+  chainStart,
+  changesText,
+  inventoryEvent,
+  objectHash,
+} from '../../src/ledger/inventory.ts';
+import { closed, fenced, intentConflict, moveConflict, ownerConflict, readOnly } from '../../src/ledger/errors.ts';
 import type {
   HistoryFilter,
   IntentFilter,
@@ -7,14 +14,14 @@ import type {
   LedgerOperation,
   LedgerTransaction,
   ObjectFilter,
-} from './ledger.ts';
-import { objectRow } from './schema.ts';
-import { formerUid } from '../kinds/http-gateway-rule/former-keys.ts';
-import { checkTransaction, isInstall, isPending } from './rules.ts';
-import type { ScopeKey } from '../model/ids.ts';
-import { canonicalJson, type Json } from '../model/json.ts';
-import type { HistoryRow, Intent, OwnedObject, Snapshot } from '../model/owned.ts';
-import { unreachable } from '../model/unreachable.ts';
+} from '../../src/ledger/ledger.ts';
+import { objectRow } from '../../src/ledger/schema.ts';
+import { formerUid } from '../../src/kinds/http-gateway-rule/former-keys.ts';
+import { checkTransaction, isInstall, isPending } from '../../src/ledger/rules.ts';
+import type { ScopeKey } from '../../src/model/ids.ts';
+import { canonicalJson, type Json } from '../../src/model/json.ts';
+import type { HistoryRow, Intent, OwnedObject, Snapshot } from '../../src/model/owned.ts';
+import { unreachable } from '../../src/model/unreachable.ts';
 
 type Move = Extract<LedgerOperation, { op: 'move-intent' }>;
 type RecordOperation = Extract<LedgerOperation, { op: 'record' }>;
