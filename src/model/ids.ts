@@ -32,3 +32,8 @@ export function parseScopeKey(key: string): Scope | undefined {
 export function resourceId(kind: string, name: string): ResourceId {
   return `${kind}/${name}`;
 }
+
+/** Returns the name of a resource's kind. */
+export function kindName(id: ResourceId): string {
+  return id.slice(0, id.indexOf('/'));
+}

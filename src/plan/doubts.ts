@@ -1,6 +1,6 @@
 import { makesCopies } from '../kinds/define.ts';
 import { type HoldProposal, remembered } from '../kinds/reconciled.ts';
-import { scopeKey } from '../model/ids.ts';
+import { kindName, scopeKey } from '../model/ids.ts';
 import { objectUid, type OwnedObject, REFUSAL, refusalOf, type Refused } from '../model/owned.ts';
 import { type AnswerSummary, answerText } from '../platform/verdict.ts';
 import { attributedHold, type DoubtfulIntent, type Draft, type PlanInput } from './draft.ts';
@@ -17,7 +17,7 @@ export function withoutDoubtful(input: PlanInput, draft: Draft): PlacedStep[] {
   const waiting = input.inDoubt.find((doubt) => doubt.scopeUntilMs !== undefined);
   const said = new Set<string>();
   return draft.steps.filter((step) => {
-    const kind = step.resource.slice(0, step.resource.indexOf('/'));
+    const kind = kindName(step.resource);
     const uid = objectUid(input.source, scopeKey(input.scope), kind, step.proposal.object);
     const doubt = input.inDoubt.find(
       ({ intent }) =>

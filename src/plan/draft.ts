@@ -1,5 +1,6 @@
 import type { ReconciledKinds } from '../kinds/define.ts';
 import {
+  type Difference,
   type HoldProposal,
   type Memory,
   type Permissions,
@@ -57,25 +58,25 @@ export interface PlannedScope {
 }
 
 /** A plan in the making. */
-export interface Draft {
-  readonly steps: PlacedStep[];
-  readonly deferred: DeferredAction[];
-  readonly holds: Hold[];
-  readonly notes: Note[];
-  readonly waits: Wait[];
-  readonly settled: { resource: ResourceId; kind: string; recording: Recording }[];
-  readonly forget: OwnedObject[];
-  readonly expects: {
-    resource: ResourceId;
-    condition: string;
-    otherwise: { code: string; message: string; remedy: string };
-  }[];
-  readonly claimed: Set<string>;
-  /** Resources whose objects nobody may call withdrawn: not compared in this pass. */
-  readonly unread: Set<ResourceId>;
-  /** Objects of which a comparison or a withdrawal has said what they are owed. */
-  readonly settledOwed: Set<string>;
-  unchangedFields: number;
+export type Draft = ReturnType<typeof emptyDraft>;
+
+export function emptyDraft() {
+  return {
+    steps: [] as PlacedStep[],
+    deferred: [] as DeferredAction[],
+    holds: [] as Hold[],
+    notes: [] as Note[],
+    waits: [] as Wait[],
+    settled: [] as Bookkeeping['settled'][number][],
+    forget: [] as OwnedObject[],
+    expects: [] as ({ readonly resource: ResourceId } & Difference['expects'][number])[],
+    claimed: new Set<string>(),
+    /** Resources whose objects nobody may call withdrawn: not compared in this pass. */
+    unread: new Set<ResourceId>(),
+    /** Objects of which a comparison or a withdrawal has said what they are owed. */
+    settledOwed: new Set<string>(),
+    unchangedFields: 0,
+  };
 }
 
 /** A change with its reason, by what the ledger knows of the object. */

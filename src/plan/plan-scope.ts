@@ -1,4 +1,4 @@
-import type { ReconciledKind, ReconciledKinds } from '../kinds/define.ts';
+import { kindOf, type ReconciledKind, type ReconciledKinds } from '../kinds/define.ts';
 import { inOneGo, type Parts } from '../model/parts.ts';
 import {
   type DiffContext,
@@ -8,15 +8,16 @@ import {
   remembered,
   type WithdrawBase,
 } from '../kinds/reconciled.ts';
-import { type ResourceId, scopeKey } from '../model/ids.ts';
+import { kindName, type ResourceId, scopeKey } from '../model/ids.ts';
 import { objectUid } from '../model/owned.ts';
-import type { Action, Cause, ScopePlan } from '../model/plan.ts';
+import type { Action, Cause, Hold, ScopePlan } from '../model/plan.ts';
 import type { Resource } from '../model/resource.ts';
 import {
   attributed,
   attributedHold,
   type DoubtfulIntent,
   type Draft,
+  emptyDraft,
   overallCause,
   type PlanInput,
   type PlannedScope,
@@ -34,20 +35,7 @@ export function planScope(input: PlanInput): PlannedScope {
 
 /** As `planScope`, in parts; a small plan has one. */
 export function* planScopeParts(input: PlanInput): Parts<PlannedScope> {
-  const draft: Draft = {
-    steps: [],
-    deferred: [],
-    holds: [],
-    notes: [],
-    waits: [],
-    settled: [],
-    forget: [],
-    expects: [],
-    claimed: new Set(),
-    unread: new Set(),
-    settledOwed: new Set(),
-    unchangedFields: 0,
-  };
+  const draft = emptyDraft();
   const resources = [...input.resources.values()]
     .filter((resource) => input.kinds.has(resource.kind))
     .sort(byKindAndName(input.kinds));
@@ -109,7 +97,7 @@ function inSync(
 }
 
 function draftResource(input: PlanInput, draft: Draft, resource: Resource): void {
-  const kind = kindOf(input.kinds, resource.kind);
+  const kind = kindOf(input.kinds, resource.id);
   const mode = resource.annotations['portolan/reconcile'];
   if (mode === 'suspend') {
     draft.notes.push({
@@ -257,17 +245,17 @@ function holdBlocked(draft: Draft, ordered: OrderedSteps): void {
   for (const { step, by } of ordered.blocked) {
     if ('step' in by) {
       if (draft.holds.some((hold) => hold.resource === step.resource)) continue;
-      draft.holds.push({
-        code: 'plan/blocked',
-        resource: step.resource,
-        message: `"${step.proposal.summary}" cannot be done before ${by.step}, which is held`,
-        remedy: 'Release what it waits for first.',
-        changes: [],
-      });
+      draft.holds.push(
+        blocked(step.resource, `"${step.proposal.summary}" cannot be done before ${by.step}, which is held`),
+      );
       continue;
     }
     draft.holds.push({ ...by, resource: step.resource, changes: [] });
   }
+}
+
+function blocked(resource: ResourceId, message: string): Hold {
+  return { code: 'plan/blocked', resource, message, remedy: 'Release what it waits for first.', changes: [] };
 }
 
 function holdUnmetExpectations(draft: Draft, ordered: OrderedSteps): void {
@@ -279,13 +267,7 @@ function holdUnmetExpectations(draft: Draft, ordered: OrderedSteps): void {
     draft.holds.push(
       held === undefined
         ? { ...otherwise, resource, changes: [] }
-        : {
-            code: 'plan/blocked',
-            resource,
-            message: `${resource} waits for "${held.proposal.summary}" of ${held.resource}, which is held`,
-            remedy: 'Release what it waits for first.',
-            changes: [],
-          },
+        : blocked(resource, `${resource} waits for "${held.proposal.summary}" of ${held.resource}, which is held`),
     );
   }
 }
@@ -296,7 +278,7 @@ function toAction(
   after: readonly string[],
   all: OrderedSteps['steps'],
 ): Action {
-  const kind = resource.slice(0, resource.indexOf('/'));
+  const kind = kindName(resource);
   const changes = proposal.changes.map((change) => {
     const attributedChange = attributed(input, kind, change.object ?? proposal.object, change);
     return proposal.cause === undefined ? attributedChange : { ...attributedChange, cause: proposal.cause };
@@ -333,13 +315,7 @@ function isTarget(input: PlanInput, id: ResourceId): boolean {
   return input.targets === undefined || input.targets.has(id);
 }
 
-function kindOf(kinds: ReconciledKinds, name: string): ReconciledKind {
-  const kind = kinds.get(name);
-  if (kind === undefined) throw new Error(`kind ${name} is not reconciled`);
-  return kind;
-}
-
 function byKindAndName(kinds: ReconciledKinds): (left: Resource, right: Resource) => number {
-  const orderOf = ({ kind }: Resource): number => kindOf(kinds, kind).order;
+  const orderOf = ({ id }: Resource): number => kindOf(kinds, id).order;
   return (left, right) => orderOf(left) - orderOf(right) || (left.id < right.id ? -1 : 1);
 }

@@ -19,10 +19,7 @@ const STRANGER: Belonging = { type: 'stranger' };
 export function createMembership(
   { client, clock, timing }: Pick<ApplyWorld, 'client' | 'clock' | 'timing'>,
   scope: Scope,
-): Membership & {
-  /** A reader that knows which of the components that were asked about are not in the application. */
-  tell(reader: CachingReader): Promise<CachingReader>;
-} {
+) {
   const strangers = new Set<string>();
   let asked: { readonly atMs: MonotonicMs; readonly members: Promise<Members> } | undefined;
 
@@ -45,11 +42,16 @@ export function createMembership(
   }
 
   return {
-    tell: async (reader) => {
+    /** Returns a reader that knows which of the components that were asked about are not in the application. */
+    tell: async (reader: CachingReader): Promise<CachingReader> => {
       const answers = [...strangers].map(async (id) => [listPorts(id), await answerFor(reader, id)] as const);
       return reader.knowing({ answers: await Promise.all(answers) });
     },
-    of: async (serviceId) => {
+    /**
+     * Read from the platform, never inferred from an answer to a write: an application without components lets a request
+     * for the component of another one through.
+     */
+    of: async (serviceId: string): Promise<Belonging> => {
       const belonging = (await members())(serviceId);
       if (belonging.type === 'stranger') strangers.add(serviceId);
       return belonging;
@@ -72,15 +74,9 @@ function unread(error: unknown): Members {
 }
 
 /** Whether components belong to the application that is written to. */
-export interface Membership {
-  /**
-   * Read from the platform, never inferred from an answer to a write: an application without components lets a request for
-   * the component of another one through.
-   */
-  of(serviceId: string): Promise<Belonging>;
-}
+export type Membership = Pick<ReturnType<typeof createMembership>, 'of'>;
 
-export type Belonging =
+type Belonging =
   | { readonly type: 'member' }
   | { readonly type: 'stranger' }
   /** It could not be read: nothing is sent then. */

@@ -1,7 +1,8 @@
 import { resolveIntents, startWindows, unresolvedIntents } from './resolution/resolve.ts';
 import type { ApplyWorld } from './apply/world.ts';
 import type { WithdrawalReading } from '../kinds/calls.ts';
-import type { Memory, ScopeReader, ScopeReading } from '../kinds/reconciled.ts';
+import { kindOf, type ReconciledKinds } from '../kinds/define.ts';
+import type { Memory, ObserveContext, ScopeReader, ScopeReading } from '../kinds/reconciled.ts';
 import type { Binding } from '../ledger/binding.ts';
 import { PortolanError } from '../model/errors.ts';
 import { type ResourceId, type Scope, scopeKey } from '../model/ids.ts';
@@ -145,14 +146,7 @@ async function look(
   const observedAtMs = world.clock.monotonic();
   const nowMs = world.clock.now();
   const wanted = [...work.resources.values()].filter((resource) => isRead(resource, world, options));
-  const observed = await Promise.all(
-    wanted.map(async (resource): Promise<[ResourceId, unknown]> => {
-      const kind = world.kinds.get(resource.kind);
-      if (kind === undefined) throw new Error(`${resource.id} is of a kind that is not reconciled`);
-      return [resource.id, await kind.calls.observe({ resource, siblings: work.resources, memory, reader, nowMs })];
-    }),
-  );
-  const live = new Map(observed);
+  const live = await observeEach(world.kinds, wanted, { siblings: work.resources, memory, reader, nowMs });
   const ofSource = memory.objects.filter(({ source }) => source === world.source);
   const withdrawal = await observeWithdrawn(world, {
     withdrawn: options.targets === undefined ? withdrawnOf(ofSource, work, live, world) : [],
@@ -182,6 +176,19 @@ async function look(
     origin === 'created' && lastSnapshot === world.snapshot;
   const ours = new Set(memory.objects.filter((object) => !isNew(object)).map(({ naturalKey }) => naturalKey));
   return { work, scope, reader, live, memory, plan, bookkeeping, waits, ours, inDoubt, observedAtMs };
+}
+
+/** Returns what each resource's kind observed of it. */
+export async function observeEach(
+  kinds: ReconciledKinds,
+  resources: readonly Resource[],
+  context: Omit<ObserveContext<unknown>, 'resource'>,
+): Promise<ReadonlyMap<ResourceId, unknown>> {
+  const observed = resources.map(
+    async (resource) =>
+      [resource.id, await kindOf(kinds, resource.id).calls.observe({ ...context, resource })] as const,
+  );
+  return new Map(await Promise.all(observed));
 }
 
 /** Which of the objects no manifest wants: its manifest is gone, or means another one by now. */

@@ -1,8 +1,8 @@
 import type { Memory } from '../kinds/reconciled.ts';
 import type { ReconciledKinds } from '../kinds/define.ts';
-import type { ResourceId } from '../model/ids.ts';
 import type { ScopePlan } from '../model/plan.ts';
 import { planScope } from '../plan/plan-scope.ts';
+import { observeEach } from './observation.ts';
 import type { ReadApplication } from './read-application.ts';
 import type { Work } from './reconcile.ts';
 
@@ -23,20 +23,13 @@ export async function planExported(
   nowMs: number,
 ): Promise<ScopePlan> {
   await reader.application();
-  const observed = await Promise.all(
-    [...resources.values()].map(async (resource): Promise<[ResourceId, unknown]> => {
-      const kind = kinds.get(resource.kind);
-      if (kind === undefined) throw new Error(`${resource.id} is of a kind that is not reconciled`);
-      return [resource.id, await kind.calls.observe({ resource, siblings: resources, memory: NOTHING, reader, nowMs })];
-    }),
-  );
   const { plan } = planScope({
     kinds,
     application: application.id,
     scope: live.scope,
     source,
     resources,
-    live: new Map(observed),
+    live: await observeEach(kinds, [...resources.values()], { siblings: resources, memory: NOTHING, reader, nowMs }),
     withdrawal: new Map(),
     memory: NOTHING,
     permissions: { adopt: () => true, adoptNamed: () => false, prune: false, firstInstall: () => true },

@@ -7,9 +7,8 @@ import { judged, type PassPolicy } from './policy.ts';
 import { notTaken } from './runnable.ts';
 import type { PassOptions, Prepared } from './work.ts';
 import { transaction } from './apply/journal.ts';
-import { type Memory, remembered } from '../kinds/reconciled.ts';
-import type { Scope } from '../model/ids.ts';
-import type { DesiredState } from '../model/resource.ts';
+import { remembered } from '../kinds/reconciled.ts';
+import { kindName } from '../model/ids.ts';
 import { withFailure } from '../plan/doubts.ts';
 
 /**
@@ -52,21 +51,12 @@ function remainder(plan: ScopePlan, results: readonly ActionResult[]): ScopePlan
 }
 
 /** Counts that a change was accepted and did not take, so that it is not sent for ever. */
-async function countFailure(
-  world: ApplyWorld,
-  prepared: {
-    readonly work: { readonly resources: DesiredState };
-    readonly scope: Scope;
-    readonly memory: Memory;
-  },
-  action: Action,
-): Promise<void> {
-  const kind = action.resource.slice(0, action.resource.indexOf('/'));
-  const object = remembered(prepared.memory, kind, action.object);
+async function countFailure(world: ApplyWorld, { work, scope, memory }: Prepared, action: Action): Promise<void> {
+  const object = remembered(memory, kindName(action.resource), action.object);
   if (object === undefined) return;
-  const failed = withFailure(object, prepared.work.resources.get(action.resource), undefined);
+  const failed = withFailure(object, work.resources.get(action.resource));
   await world.ledger.commit(
-    transaction(world, prepared.scope, [
+    transaction(world, scope, [
       { op: 'put-object', object: failed },
       {
         op: 'record',

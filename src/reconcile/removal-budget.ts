@@ -1,4 +1,5 @@
-import type { Ledger, LedgerOperation } from '../ledger/ledger.ts';
+import type { LedgerOperation } from '../ledger/ledger.ts';
+import { recordOfSource, type SourceLedger } from '../ledger/source-ledger.ts';
 import { type Scope, scopeKey } from '../model/ids.ts';
 import { canonicalJson } from '../model/json.ts';
 import {
@@ -18,28 +19,12 @@ import { type Outcome, sentOf } from './outcome.ts';
  * What a source may remove on each platform in a day of observed time, however many commits it takes. It stands in the
  * ledger, so neither a restart nor another name for an application fills it again.
  */
-export interface RemovalBudget {
-  /** Whether there is room for all of these together; nothing is spent. */
-  check(platform: string, expenses: readonly Expense[]): Promise<readonly Refusal[]>;
-  /** Spends, durably. @param by commit, for people. @param isForced whether there is room or not. */
-  spend(platform: string, expenses: readonly Expense[], by: string, isForced: boolean): Promise<readonly Refusal[]>;
-  /** Writes down how much time has passed: a restart of the machine forgets what is not. */
-  keepTime(platform: string): Promise<void>;
-  /** Gives back what was spent and not used. */
-  giveBack(platform: string, objects: readonly string[], by: string): Promise<void>;
-}
+export type RemovalBudget = ReturnType<typeof createRemovalBudget>;
 
-export interface RemovalBudgetOptions {
-  readonly ledger: Ledger;
-  readonly clock: Clock;
-  readonly source: string;
-  readonly actor: string;
-  limits(): BudgetLimits;
-  readonly isDaemon: boolean;
-}
-
-export function createRemovalBudget(options: RemovalBudgetOptions): RemovalBudget {
-  const { ledger, clock, source, actor, limits, isDaemon } = options;
+export function createRemovalBudget(
+  sourceLedger: SourceLedger & { limits(): BudgetLimits; readonly isDaemon: boolean },
+) {
+  const { ledger, clock, source, limits, isDaemon } = sourceLedger;
   const inTurn = oneAfterAnother();
   const keyOf = (platform: string): string => `budget ${source} ${platform}`;
 
@@ -50,12 +35,8 @@ export function createRemovalBudget(options: RemovalBudgetOptions): RemovalBudge
   }
 
   async function write(platform: string, state: BudgetState, lines: readonly LedgerOperation[] = []): Promise<void> {
-    await ledger.commit({
-      scope: `source:${source}`,
-      actor,
-      atMs: clock.now(),
-      operations: [{ op: 'set-fact', key: keyOf(platform), value: canonicalJson(state) }, ...lines],
-    });
+    const fact = { op: 'set-fact', key: keyOf(platform), value: canonicalJson(state) } as const;
+    await recordOfSource(sourceLedger, [fact, ...lines]);
   }
 
   async function look(platform: string, state: BudgetState, expenses: readonly Expense[]): Promise<readonly Refusal[]> {
@@ -64,9 +45,12 @@ export function createRemovalBudget(options: RemovalBudgetOptions): RemovalBudge
   }
 
   return {
-    check: async (platform, expenses) => (expenses.length === 0 ? [] : look(platform, await read(platform), expenses)),
-    spend: (platform, expenses, by, isForced) =>
-      inTurn(async () => {
+    /** Whether there is room for all of these together; nothing is spent. */
+    check: async (platform: string, expenses: readonly Expense[]): Promise<readonly Refusal[]> =>
+      expenses.length === 0 ? [] : look(platform, await read(platform), expenses),
+    /** Spends, durably. @param by commit, for people. @param isForced whether there is room or not. */
+    spend: (platform: string, expenses: readonly Expense[], by: string, isForced: boolean) =>
+      inTurn(async (): Promise<readonly Refusal[]> => {
         if (expenses.length === 0) return [];
         const state = await read(platform);
         const refusals = await look(platform, state, expenses);
@@ -82,21 +66,28 @@ export function createRemovalBudget(options: RemovalBudgetOptions): RemovalBudge
         await write(platform, { ...state, spent: [...state.spent, ...more] }, lines);
         return [];
       }),
-    keepTime: (platform) =>
+    /** Writes down how much time has passed: a restart of the machine forgets what is not. */
+    keepTime: (platform: string) =>
       inTurn(async () => {
         const state = await read(platform);
         if (state.spent.length > 0) await write(platform, state);
       }),
-    giveBack: (platform, objects, by) =>
+    /** Gives back what was spent and not used. */
+    giveBack: (platform: string, objects: readonly string[], by: string) =>
       inTurn(async () => {
         if (objects.length === 0) return;
         const state = await read(platform);
-        const left = new Set(objects);
-        // Each once, and the last one first: what an earlier plan has spent stays spent.
-        const spent = state.spent.toReversed().filter((one) => !(one.by === by && left.delete(one.object)));
-        await write(platform, { ...state, spent: spent.toReversed() });
+        await write(platform, { ...state, spent: spentWithout(state.spent, new Set(objects), by) });
       }),
   };
+}
+
+/** Each object once, and the last one first: what an earlier plan has spent stays spent. */
+function spentWithout(spent: BudgetState['spent'], left: Set<string>, by: string): BudgetState['spent'] {
+  return spent
+    .toReversed()
+    .filter((one) => !(one.by === by && left.delete(one.object)))
+    .toReversed();
 }
 
 /** Several applications ask at once. */

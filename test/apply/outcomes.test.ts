@@ -254,9 +254,12 @@ test.for<readonly [string, Verdict, (call: string, nth: number) => boolean]>([
     expect(error).toMatchObject({
       name: 'OutcomeNotRecorded',
       message: expect.stringContaining('memory'),
-      intent: { id: world.intents()[0]?.id, state: 'open' },
-      answer: { ...verdict.answer, message: `${verdict.answer.message}; the ledger could not be told` },
-      request: `POST ${rows}`,
+      result: {
+        status: 'in-doubt',
+        intent: world.intents()[0]?.id,
+        answer: { ...verdict.answer, message: `${verdict.answer.message}; the ledger could not be told` },
+        request: `POST ${rows}`,
+      },
       ledgerError: { code: 'ledger/full' },
     });
     expect(world.intents()).toMatchObject([{ state: 'open' }]);

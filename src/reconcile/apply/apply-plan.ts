@@ -1,11 +1,11 @@
-import type { CallContext, Memory, ScopeReader, ScopeReading, Step } from '../../kinds/reconciled.ts';
+import { kindOf, type ReconciledKind } from '../../kinds/define.ts';
+import type { Memory, ScopeReader, ScopeReading, Step } from '../../kinds/reconciled.ts';
 import { type ResourceId, scopeKey } from '../../model/ids.ts';
 import type { Action, ScopePlan } from '../../model/plan.ts';
 import type { DesiredState } from '../../model/resource.ts';
 import { PortolanError } from '../../model/errors.ts';
 import { execute, type Execution, OutcomeNotRecorded } from './execute.ts';
 import type { Membership } from '../membership.ts';
-import { scopeFreeMs, settleWindowMs } from '../resolution/settle.ts';
 import type { ActionResult, SkipReason } from '../../plan/result.ts';
 import { failed } from './journal.ts';
 import type { ApplyWorld } from './world.ts';
@@ -60,6 +60,11 @@ export async function applyPlan(world: ApplyWorld, input: ApplyInput): Promise<A
   let stopped: SkipReason | undefined;
   let sent = 0;
   let hasInstalled = false;
+  const ended = (how: Partial<Applied> = {}): Applied => ({ results, touched, stale: false, stopped, ...how });
+  const skip = (action: Action, because: SkipReason): void => {
+    notDone.add(action.id);
+    results.push({ status: 'skipped', action, because });
+  };
   for (const action of input.actions) {
     const asked = stopOf(world, input);
     // What is only half done is completed, whatever asks to stop: its other half has succeeded.
@@ -68,15 +73,14 @@ export async function applyPlan(world: ApplyWorld, input: ApplyInput): Promise<A
     const blocker = action.after.find((id) => notDone.has(id));
     const because = stopped ?? (blocker === undefined ? undefined : ({ type: 'behind', action: blocker } as const));
     if (because !== undefined) {
-      notDone.add(action.id);
-      results.push({ status: 'skipped', action, because });
+      skip(action, because);
       continue;
     }
+    const kind = kindOf(world.kinds, action.resource);
     // What an install rests on is read again after each of them.
-    if (hasInstalled && kindOf(world, action).calls.since !== undefined)
-      return { results, touched, stale: false, stopped };
+    if (hasInstalled && kind.calls.since !== undefined) return ended();
     const stop = (): SkipReason | undefined => (completes ? undefined : stopOf(world, input));
-    const stranger = await notMember(world, input, action);
+    const stranger = await notMember(kind, input, action);
     if (stranger !== undefined) {
       // Whoever asked to stop cut the question off: that is no failure.
       stopped = stop();
@@ -84,34 +88,33 @@ export async function applyPlan(world: ApplyWorld, input: ApplyInput): Promise<A
       results.push(stopped === undefined ? stranger : { status: 'skipped', action, because: stopped });
       continue;
     }
-    const readings = kindOf(world, action).calls.touches(action.step as Step);
+    const readings = kind.calls.touches(action.step as Step);
     // The half that completes a change follows the other one at once.
     const seen = completes ? UNREAD : await freshened(input, readings);
-    if (seen instanceof PortolanError) {
-      const because: SkipReason = { type: 'scope-stopped', by: seen.message };
-      return { results, touched, stale: false, stopped: because, error: seen };
-    }
+    if (seen instanceof PortolanError) return ended({ stopped: stoppedBy(seen), error: seen });
     // Read after the last write to it, a reading need not be read back as well.
     for (const reading of seen.read) touched.delete(reading);
-    if (!seen.isAsPlanned) return { results, touched, stale: true, stopped };
+    if (!seen.isAsPlanned) return ended({ stale: true });
     // Whoever asked to stop while that was read asked before anything was begun.
     stopped = stop();
     if (stopped !== undefined) {
-      notDone.add(action.id);
-      results.push({ status: 'skipped', action, because: stopped });
+      skip(action, stopped);
       continue;
     }
-    const { result, error } = await attempt(world, input, action, { isFirst: sent === 0, stop });
+    const { result, error } = await attempt(world, input, { action, kind, stop }, sent === 0);
     sent += 1;
-    hasInstalled ||= kindOf(world, action).calls.since !== undefined;
+    hasInstalled ||= kind.calls.since !== undefined;
     for (const reading of readings) touched.add(reading);
     results.push(result);
     if (result.status !== 'done') notDone.add(action.id);
-    if (error !== undefined)
-      return { results, touched, stale: false, stopped: { type: 'scope-stopped', by: error.message }, error };
+    if (error !== undefined) return ended({ stopped: stoppedBy(error), error });
     stopped = stopAfter(result);
   }
-  return { results, touched, stale: false, stopped };
+  return ended();
+}
+
+function stoppedBy({ message }: PortolanError): SkipReason {
+  return { type: 'scope-stopped', by: message };
 }
 
 function stopOf(world: ApplyWorld, { withheld }: ApplyInput): SkipReason | undefined {
@@ -121,27 +124,21 @@ function stopOf(world: ApplyWorld, { withheld }: ApplyInput): SkipReason | undef
 
 /** Nothing is sent for a component unless it is proved to belong to the application. */
 async function notMember(
-  world: ApplyWorld,
+  { calls }: ReconciledKind,
   { members, plan }: ApplyInput,
   action: Action,
 ): Promise<ActionResult | undefined> {
-  const serviceId = kindOf(world, action).calls.component?.(action.step as Step);
+  const serviceId = calls.component?.(action.step as Step);
   const belonging = serviceId === undefined ? undefined : await members.of(serviceId);
   if (belonging === undefined || belonging.type === 'member') return undefined;
-  const base = { status: 'failed', action, request: action.summary, reason: { type: 'not-sent' } } as const;
+  const unsent = (message: string, remedy: string): ActionResult =>
+    failed(action, action.summary, { type: 'not-sent' }, { message: `not sent: ${message}` }, remedy);
   return belonging.type === 'stranger'
-    ? {
-        ...base,
-        answer: { message: `not sent: component ${serviceId} is not in application ${scopeKey(plan.scope)} any more` },
-        remedy: 'Correct the manifest of the component, or take it out.',
-      }
-    : {
-        ...base,
-        answer: {
-          message: `not sent: whether component ${serviceId} is in the application is unknown: ${belonging.message}`,
-        },
-        remedy: belonging.remedy,
-      };
+    ? unsent(
+        `component ${serviceId} is not in application ${scopeKey(plan.scope)} any more`,
+        'Correct the manifest of the component, or take it out.',
+      )
+    : unsent(`whether component ${serviceId} is in the application is unknown: ${belonging.message}`, belonging.remedy);
 }
 
 /** What was done before a read that failed is part of the result, so the error is one too. */
@@ -158,24 +155,17 @@ async function freshened(input: ApplyInput, readings: readonly ScopeReading[]): 
 async function attempt(
   world: ApplyWorld,
   input: ApplyInput,
-  action: Action,
-  { isFirst, stop }: { readonly isFirst: boolean } & Pick<Execution, 'stop'>,
+  chosen: Pick<Execution, 'action' | 'kind' | 'stop'>,
+  isFirst: boolean,
 ): Promise<{ readonly result: ActionResult; readonly error?: PortolanError }> {
   try {
     // What an earlier action recorded of the same object is built upon.
     const objects = isFirst ? input.memory.objects : await world.ledger.objects({ scope: scopeKey(input.plan.scope) });
-    return { result: await run(world, input, { ...input.memory, objects }, action, stop) };
+    return { result: await run(world, input, { ...input.memory, objects }, chosen) };
   } catch (error) {
-    if (error instanceof OutcomeNotRecorded) {
-      const { intent, answer, request, ledgerError } = error;
-      const untilMs = world.clock.now() + settleWindowMs(intent.idempotence, world.timing);
-      const scopeUntilMs = scopeFreeMs(untilMs, intent.idempotence, world.timing);
-      return {
-        result: { status: 'in-doubt', action, answer, request, intent: intent.id, untilMs, scopeUntilMs },
-        error: ledgerError,
-      };
-    }
+    if (error instanceof OutcomeNotRecorded) return { result: error.result, error: error.ledgerError };
     if (!(error instanceof PortolanError)) throw error;
+    const { action } = chosen;
     const answer = { message: `not sent: its intent could not be written down (${error.message})` };
     return { result: failed(action, action.summary, { type: 'not-sent' }, answer, error.remedy), error };
   }
@@ -185,46 +175,31 @@ async function run(
   world: ApplyWorld,
   input: ApplyInput,
   memory: Memory,
-  action: Action,
-  stop: Execution['stop'],
+  chosen: Pick<Execution, 'action' | 'kind' | 'stop'>,
 ): Promise<ActionResult> {
+  const { action, kind } = chosen;
   const { scope } = input.plan;
   const key = scopeKey(scope);
-  const calls: CallContext = {
-    app: { team: scope.team, region: scope.region, appId: scope.appId },
-    stores: world.stores,
-  };
+  const { team, region, appId } = scope;
   world.emit({ type: 'started', action, scope: key });
-  const kind = kindOf(world, action);
   const result = await execute(world, {
-    action,
-    kind,
+    ...chosen,
     place: { scope, kind: kind.kind, resource: action.resource },
     resource: input.resources.get(action.resource),
     live: input.live.get(action.resource),
     memory,
-    calls,
+    calls: { app: { team, region, appId }, stores: world.stores },
     freshReader: () => input.freshReader(),
-    stop,
   });
   world.emit({ type: 'finished', action, scope: key, result });
   return result;
 }
 
 function stopAfter(result: ActionResult): SkipReason | undefined {
-  if (result.status === 'in-doubt')
-    return { type: 'scope-stopped', by: `${result.action.id}: its outcome is not known` };
+  const by = (why: string): SkipReason => ({ type: 'scope-stopped', by: `${result.action.id}: ${why}` });
+  if (result.status === 'in-doubt') return by('its outcome is not known');
   if (result.status === 'skipped') return result.because;
   if (result.status !== 'failed') return undefined;
-  if (result.reason.type === 'stop-scope')
-    return { type: 'scope-stopped', by: `${result.action.id}: ${result.answer.message}` };
-  if (result.reason.type === 'throttled')
-    return { type: 'scope-stopped', by: `${result.action.id}: the platform asked to slow down` };
-  return undefined;
-}
-
-function kindOf({ kinds }: ApplyWorld, action: Action) {
-  const kind = kinds.get(action.resource.slice(0, action.resource.indexOf('/')));
-  if (kind === undefined) throw new Error(`${action.resource} is of a kind that is not reconciled`);
-  return kind;
+  if (result.reason.type === 'stop-scope') return by(result.answer.message);
+  return result.reason.type === 'throttled' ? by('the platform asked to slow down') : undefined;
 }

@@ -9,7 +9,6 @@ import type { Intent, OwnedObject, Refused } from '../../model/owned.ts';
 import type { Action } from '../../model/plan.ts';
 import type { Resource } from '../../model/resource.ts';
 import { unreachable } from '../../model/unreachable.ts';
-import { withFailure } from '../../plan/doubts.ts';
 import { writeRequest } from '../../platform/requests.ts';
 import {
   type AnswerSummary,
@@ -24,6 +23,7 @@ import {
   bareObject,
   commitOutcome,
   failed,
+  failedObject,
   movedIntent,
   newIntent,
   type ObjectPlace,
@@ -54,22 +54,13 @@ export interface Execution {
 /** The request was answered, and the ledger could not be told: the intent stays open, and is looked at like any other. */
 export class OutcomeNotRecorded extends Error {
   override readonly name = 'OutcomeNotRecorded';
-  readonly intent: Intent;
-  readonly answer: AnswerSummary;
-  readonly request: string;
+  readonly result: ActionResult;
   readonly ledgerError: PortolanError;
 
-  constructor(facts: {
-    readonly intent: Intent;
-    readonly answer: AnswerSummary;
-    readonly request: string;
-    readonly ledgerError: PortolanError;
-  }) {
-    super(facts.ledgerError.message);
-    this.intent = facts.intent;
-    this.answer = facts.answer;
-    this.request = facts.request;
-    this.ledgerError = facts.ledgerError;
+  constructor(result: ActionResult, ledgerError: PortolanError) {
+    super(ledgerError.message);
+    this.result = result;
+    this.ledgerError = ledgerError;
   }
 }
 
@@ -134,7 +125,8 @@ export async function execute(world: ApplyWorld, execution: Execution): Promise<
   } catch (error) {
     if (!(error instanceof PortolanError)) throw error;
     const answer = { ...verdict.answer, message: `${verdict.answer.message}; the ledger could not be told` };
-    throw new OutcomeNotRecorded({ intent, answer, request: describeWrite(write), ledgerError: error });
+    const untilMs = world.clock.now() + settleWindowMs(intent.idempotence, world.timing);
+    throw new OutcomeNotRecorded(inDoubt(world, sent, answer, untilMs), error);
   }
 }
 
@@ -251,7 +243,7 @@ async function refused(
     await close(world, sent, 'rejected', answer, []);
     return failedAfter(sent, { type: 'stop-scope', why: reason }, answer, SCOPE_REMEDIES[reason]);
   }
-  const object = failedObject(world, sent, { reason, message: answerText(answer) });
+  const object = refusedObject(world, sent, { reason, message: answerText(answer) });
   await close(world, sent, 'rejected', answer, [{ op: 'put-object', object }]);
   return failedAfter(sent, { type: 'refused' }, answer, REMEDIES[reason] ?? REFUSED_REMEDY);
 }
@@ -279,7 +271,7 @@ async function exists(world: ApplyWorld, sent: Sent, answer: AnswerSummary): Pro
     await close(world, sent, 'applied', answer, object);
     return { status: 'done', action, answer };
   }
-  const failed = failedObject(world, sent, { reason: 'exists', message: answerText(answer) });
+  const failed = refusedObject(world, sent, { reason: 'exists', message: answerText(answer) });
   const marked: OwnedObject = prior === undefined || prior.state === 'gone' ? { ...failed, state: 'hold' } : failed;
   await close(world, sent, 'rejected', answer, [{ op: 'put-object', object: marked }]);
   const remedy =
@@ -315,22 +307,22 @@ async function doubtful(
     ...window,
     ...(refusal === undefined || refusal === 'contradicted' ? {} : { refusal }),
   });
-  return {
-    status: 'in-doubt',
-    action: sent.execution.action,
-    answer,
-    request: describeWrite(sent.write),
-    intent: sent.intent.id,
-    untilMs: window.settleMs,
-    scopeUntilMs: scopeFreeMs(window.settleMs, sent.intent.idempotence, world.timing),
-  };
+  return inDoubt(world, sent, answer, window.settleMs);
 }
 
-function failedObject(world: ApplyWorld, { execution, intent, prior }: Sent, refusal?: Refused): OwnedObject {
-  const row = prior ?? bareObject(world, execution.place, execution.action.object, intent.preimage);
-  // A creation that was refused leaves nothing behind but its count: no row may say that the object is there.
-  const state = prior === undefined && execution.action.verb === 'create' ? 'gone' : row.state;
-  return withFailure({ ...row, state }, execution.resource, refusal);
+function inDoubt(
+  { timing }: ApplyWorld,
+  { execution: { action }, write, intent: { id, idempotence } }: Sent,
+  answer: AnswerSummary,
+  untilMs: number,
+): ActionResult {
+  const scopeUntilMs = scopeFreeMs(untilMs, idempotence, timing);
+  return { status: 'in-doubt', action, answer, request: describeWrite(write), intent: id, untilMs, scopeUntilMs };
+}
+
+function refusedObject(world: ApplyWorld, { execution, intent, prior }: Sent, refusal: Refused): OwnedObject {
+  const { place, action, resource } = execution;
+  return failedObject(world, place, action, prior, { preimage: intent.preimage, resource, refusal });
 }
 
 async function close(

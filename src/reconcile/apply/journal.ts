@@ -1,9 +1,11 @@
 import type { Recording } from '../../kinds/reconciled.ts';
 import type { LedgerOperation, LedgerTransaction } from '../../ledger/ledger.ts';
-import { type ResourceId, type Scope, scopeKey } from '../../model/ids.ts';
+import { kindName, type ResourceId, type Scope, scopeKey } from '../../model/ids.ts';
 import { type Json, type JsonObject, plainJson, sameJson } from '../../model/json.ts';
-import { type WriteClass, type Intent, objectUid, type OwnedObject } from '../../model/owned.ts';
+import { type WriteClass, type Intent, objectUid, type OwnedObject, type Refused } from '../../model/owned.ts';
 import type { Action } from '../../model/plan.ts';
+import type { Resource } from '../../model/resource.ts';
+import { withFailure } from '../../plan/doubts.ts';
 import type { ActionResult, FailureReason } from '../../plan/result.ts';
 import type { AnswerSummary } from '../../platform/verdict.ts';
 import type { ApplyWorld } from './world.ts';
@@ -17,6 +19,10 @@ export interface ObjectPlace {
 
 /** How often a commit of an outcome is tried before the run stops; the intent stays open, which is safe. */
 const OUTCOME_ATTEMPTS = 3;
+
+export function placeOf(scope: Scope, resource: ResourceId): ObjectPlace {
+  return { scope, kind: kindName(resource), resource };
+}
 
 export function uidOf(world: Pick<ApplyWorld, 'source'>, { scope, kind }: ObjectPlace, naturalKey: string): string {
   return objectUid(world.source, scopeKey(scope), kind, naturalKey);
@@ -90,6 +96,20 @@ export function bareObject(world: ApplyWorld, place: ObjectPlace, naturalKey: st
     obligation: null,
   };
   return toObject(world, place, recording, undefined, 0);
+}
+
+/** Returns the row that counts a refusal, or a write without effect, on the object of an action. */
+export function failedObject(
+  world: ApplyWorld,
+  place: ObjectPlace,
+  { object, verb }: Pick<Action, 'object' | 'verb'>,
+  prior: OwnedObject | undefined,
+  { preimage, resource, refusal }: { preimage: Json; resource: Resource | undefined; refusal: Refused | undefined },
+): OwnedObject {
+  const row = prior ?? bareObject(world, place, object, preimage);
+  // A creation that was refused leaves nothing behind but its count: no row may say that the object is there.
+  const state = prior === undefined && verb === 'create' ? 'gone' : row.state;
+  return withFailure({ ...row, state }, resource, refusal);
 }
 
 /** What a step that was done changes in the ledger: the row of its object, or that there is none any more. */

@@ -1,5 +1,5 @@
 import { forgetSince } from '../../ledger/confirmation.ts';
-import { movedIntent, type ObjectPlace, recordedObject } from '../apply/journal.ts';
+import { movedIntent, placeOf, recordedObject } from '../apply/journal.ts';
 import { startWindow } from './resolve.ts';
 import { settlingOf } from './settle.ts';
 import type { ApplyWorld } from '../apply/world.ts';
@@ -132,11 +132,7 @@ async function toldApplied(
   platform: () => Promise<ScopeReader | undefined>,
 ): Promise<{ readonly operations: readonly LedgerOperation[]; readonly warnings: readonly string[] }> {
   const { ledger } = world;
-  const place: ObjectPlace = {
-    scope,
-    kind: intent.resource.slice(0, intent.resource.indexOf('/')),
-    resource: intent.resource,
-  };
+  const place = placeOf(scope, intent.resource);
   const kind = world.kinds.get(place.kind);
   if (kind === undefined) throw unknownKind(intent, place.kind);
   const action = intent.action as unknown as Action;

@@ -1,7 +1,7 @@
 import { type Memory, remembered, type Resolution, type ScopeReader, type Step } from '../../kinds/reconciled.ts';
 import type { ReconciledKinds } from '../../kinds/define.ts';
 import type { LedgerOperation } from '../../ledger/ledger.ts';
-import { parseScopeKey, type Scope } from '../../model/ids.ts';
+import { kindName, parseScopeKey, type Scope } from '../../model/ids.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { Intent, Refused } from '../../model/owned.ts';
 import type { Action } from '../../model/plan.ts';
@@ -9,8 +9,7 @@ import type { DesiredState, Resource } from '../../model/resource.ts';
 import { asksToWait } from '../../platform/classifier.ts';
 import { type AnswerSummary, answerText } from '../../platform/verdict.ts';
 import type { DoubtfulIntent } from '../../plan/draft.ts';
-import { withFailure } from '../../plan/doubts.ts';
-import { bareObject, isNews, movedIntent, type ObjectPlace, recordedObject, toObject } from '../apply/journal.ts';
+import { failedObject, isNews, movedIntent, placeOf, recordedObject, toObject } from '../apply/journal.ts';
 import { scopeFreeMs, settleWindow, settlingOf, windowLeftMs } from './settle.ts';
 import type { ApplyWorld } from '../apply/world.ts';
 
@@ -164,10 +163,10 @@ async function observeIntent(
   memory: Memory,
   reader: ScopeReader,
 ): Promise<Resolution> {
-  const kindName = intent.resource.slice(0, intent.resource.indexOf('/'));
-  const kind = kinds.get(kindName);
+  const name = kindName(intent.resource);
+  const kind = kinds.get(name);
   if (kind === undefined)
-    return { type: 'hold', code: 'intent/unknown-kind', evidence: `this version does not know the kind ${kindName}` };
+    return { type: 'hold', code: 'intent/unknown-kind', evidence: `this version does not know the kind ${name}` };
   const { step } = intent.action as unknown as Action;
   return kind.calls.resolve(step as Step, { intent, reader, memory });
 }
@@ -181,11 +180,7 @@ async function decide(
   resolution: Decision,
 ): Promise<void> {
   if (resolution.type === 'hold') return contradicted(world, scope, intent, resolution.evidence);
-  const place: ObjectPlace = {
-    scope,
-    kind: intent.resource.slice(0, intent.resource.indexOf('/')),
-    resource: intent.resource,
-  };
+  const place = placeOf(scope, intent.resource);
   const object: LedgerOperation[] = [];
   if (resolution.type === 'applied') {
     const { recording } = resolution;
@@ -194,11 +189,10 @@ async function decide(
     if (isNews(row, prior)) object.push(...recordedObject(world, place, recording, prior));
   }
   if (resolution.type !== 'applied' && wasRefused(intent)) {
-    const { object: key, verb } = intent.action as unknown as Action;
-    const bare = bareObject(world, place, key, intent.preimage);
-    // A creation that was refused leaves nothing behind but its count: no row may say that the object is there.
-    const row = remembered(memory, place.kind, key) ?? { ...bare, state: verb === 'create' ? 'gone' : bare.state };
-    object.push({ op: 'put-object', object: withFailure(row, wanted, refusalIn(intent)) });
+    const action = intent.action as unknown as Action;
+    const prior = remembered(memory, place.kind, action.object);
+    const facts = { preimage: intent.preimage, resource: wanted, refusal: refusalIn(intent) };
+    object.push({ op: 'put-object', object: failedObject(world, place, action, prior, facts) });
   }
   const { type: state, evidence } = resolution;
   const outcome = { resolution: state, evidence };
