@@ -1,4 +1,5 @@
 import type { SpecProblem } from '../kinds/kind.ts';
+import { problemAt } from '../kinds/problems.ts';
 
 const LOOPBACK = /^(localhost|127\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}|\[::1\])$/;
 
@@ -10,23 +11,15 @@ export function isLoopback(url: string): boolean {
 /** What a pattern cannot say about an address: it must parse, and http is for this machine unless allowed. */
 export function addressProblems(url: string, allowPlainHttp: boolean, path: string): readonly SpecProblem[] {
   if (!URL.canParse(url)) {
-    return [
-      {
-        code: 'schema/url',
-        path,
-        message: `${JSON.stringify(url)} is not an address`,
-        expected: 'an address such as https://console.example.com',
-      },
-    ];
+    const message = `${JSON.stringify(url)} is not an address`;
+    return problemAt(path, 'schema/url', message, 'an address such as https://console.example.com');
   }
   if (url.startsWith('https:') || allowPlainHttp || isLoopback(url)) return [];
-  return [
-    {
-      code: 'schema/plain-http',
-      path,
-      message: `${JSON.stringify(url)} is plain http to another machine: whoever is in between reads the secrets sent there`,
-      expected: 'https://, or http:// to this machine (localhost, 127.0.0.1, [::1])',
-      hint: `write https://${url.slice('http://'.length)}, or set allowPlainHttp: true in the same spec if the network is trusted`,
-    },
-  ];
+  return problemAt(
+    path,
+    'schema/plain-http',
+    `${JSON.stringify(url)} is plain http to another machine: whoever is in between reads the secrets sent there`,
+    'https://, or http:// to this machine (localhost, 127.0.0.1, [::1])',
+    `write https://${url.slice('http://'.length)}, or set allowPlainHttp: true in the same spec if the network is trusted`,
+  );
 }

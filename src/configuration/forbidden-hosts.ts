@@ -1,5 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import type { SpecProblem } from '../kinds/kind.ts';
+import { problemAt } from '../kinds/problems.ts';
 
 /**
  * Addresses that no receiver has: link-local ones, and those at which clouds hand out credentials of the machine. Private
@@ -33,12 +34,6 @@ export function isForbiddenHost(host: string): boolean {
 export function forbiddenHost(text: string | undefined, path: string): readonly SpecProblem[] {
   const url = text === undefined ? null : URL.parse(text);
   if (url === null || !isForbiddenHost(url.hostname)) return [];
-  return [
-    {
-      code: 'settings/forbidden-address',
-      path,
-      message: `${url.hostname} is a link-local or metadata address`,
-      expected: 'the address of a receiver',
-    },
-  ];
+  const message = `${url.hostname} is a link-local or metadata address`;
+  return problemAt(path, 'settings/forbidden-address', message, 'the address of a receiver');
 }

@@ -19,8 +19,8 @@ export interface SpecProblem {
   /** `spec.ports[1].alias` */
   readonly path: string;
   readonly message: string;
-  readonly expected?: string;
-  readonly hint?: string;
+  readonly expected?: string | undefined;
+  readonly hint?: string | undefined;
 }
 
 /** Two documents that claim one identity are an error at the second one. */

@@ -11,7 +11,18 @@ export function durationProblems(text: string, path: string, bounds = DAY): read
   const durationMs = durationMsOf(text);
   if (durationMs > 0 && durationMs <= bounds.longestMs) return [];
   const { code, expected } = bounds;
-  return [{ code, path, message: `${path.split('.').at(-1)} is ${text}`, expected }];
+  return problemAt(path, code, `${path.split('.').at(-1)} is ${text}`, expected);
+}
+
+/** One problem, as the list that a check returns. */
+export function problemAt(
+  path: string,
+  code: string,
+  message: string,
+  expected?: string,
+  hint?: string,
+): readonly SpecProblem[] {
+  return [{ path, code, message, expected, hint }];
 }
 
 /** Values that stand in a list a second time, with the places of both. What is undefined is none. */

@@ -2,6 +2,7 @@ import type { Declarations, Identity, KindDeclaration, OtherResources, Reference
 import { type ResourceId, resourceId } from '../model/ids.ts';
 import type { Position } from '../model/problem.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
+import { problemAt } from '../kinds/problems.ts';
 import { didYouMean } from './suggest.ts';
 
 /** Names of the operator's documents that manifests may refer to. */
@@ -26,23 +27,18 @@ export interface RelationFault {
   readonly problem: SpecProblem;
 }
 
-export interface Relations {
-  /** Documents without faults of their own, the first of each id. */
-  readonly set: DesiredState;
-  readonly faults: readonly RelationFault[];
-}
-
 /**
  * Checks documents against each other: ids, references, the rules of their kinds, identities.
  * @param operator `undefined` leaves references to the operator's documents unchecked.
  * @param incomplete there may be documents that could not be read, so a name that is missing proves nothing.
+ * @returns the documents without faults of their own, the first of each id, and the faults.
  */
 export function relate(
   kinds: Declarations,
   documents: readonly Declared[],
   operator: OperatorNames | undefined,
   incomplete: boolean,
-): Relations {
+): { readonly set: DesiredState; readonly faults: readonly RelationFault[] } {
   const faults: RelationFault[] = [];
   const byId = new Map<ResourceId, Declared>();
   for (const declared of documents) {
@@ -123,15 +119,9 @@ function dangling(
     if (trust === 'manifest' && declared.has(to)) continue;
     const known = namesOf(kindOf(to));
     if (known === undefined || known.has(nameOf(to)) || (incomplete && trust === 'manifest')) continue;
-    const near = didYouMean(nameOf(to), known);
-    const where = trust === 'operator' ? "the operator's configuration" : 'the manifests';
-    problems.push({
-      code: 'reference/dangling',
-      path,
-      message: `there is no ${to} in ${where}`,
-      expected: expectedNames(kindOf(to), known),
-      hint: near ?? remedy(to, trust),
-    });
+    const message = `there is no ${to} in ${trust === 'operator' ? "the operator's configuration" : 'the manifests'}`;
+    const hint = didYouMean(nameOf(to), known) ?? remedy(to, trust);
+    problems.push(...problemAt(path, 'reference/dangling', message, expectedNames(kindOf(to), known), hint));
   }
   return problems;
 }
@@ -144,9 +134,9 @@ function expectedNames(kind: string, known: ReadonlySet<string>): string {
 }
 
 function remedy(to: ResourceId, trust: 'manifest' | 'operator'): string {
-  return trust === 'operator'
-    ? `add a document kind: ${kindOf(to)} with metadata.name: ${nameOf(to)} to the configuration file (--config)`
-    : `add a document kind: ${kindOf(to)} with metadata.name: ${nameOf(to)}, or pass the file that holds it (-f)`;
+  const where =
+    trust === 'operator' ? ' to the configuration file (--config)' : ', or pass the file that holds it (-f)';
+  return `add a document kind: ${kindOf(to)} with metadata.name: ${nameOf(to)}${where}`;
 }
 
 function clashes(
@@ -158,18 +148,14 @@ function clashes(
   const problems: SpecProblem[] = [];
   const movedFrom = resource.annotations['portolan/moved-from'];
   const moved = movedFrom === undefined ? [] : [{ key: `former name ${movedFrom} of a ${resource.kind}`, path: MOVED }];
-  for (const { key, path } of moved.length === 0 ? identities : [...identities, ...moved]) {
+  for (const { key, path } of [...identities, ...moved]) {
     const first = claimed.get(key);
     if (first === undefined) {
       claimed.set(key, declared);
       continue;
     }
-    problems.push({
-      code: 'identity/claimed-twice',
-      path,
-      message: `${first.id} at ${at(first)} already has: ${key}`,
-      expected: 'one document for it',
-    });
+    const message = `${first.id} at ${at(first)} already has: ${key}`;
+    problems.push(...problemAt(path, 'identity/claimed-twice', message, 'one document for it'));
   }
   return problems;
 }
@@ -182,17 +168,13 @@ function moves(resource: Resource, byId: ReadonlyMap<ResourceId, Declared>): rea
   const former = byId.get(resourceId(resource.kind, from));
   if (former === undefined) return [];
   const itself = from === resource.name;
-  return [
-    {
-      code: 'identity/moved-from',
-      path: MOVED,
-      message: itself
-        ? `${resource.id} says that it was moved from its own name`
-        : `${resource.id} says that it was moved from ${former.id}, which still stands at ${at(former)}`,
-      expected: 'a former name that no document has any more',
-      hint: itself ? 'delete the annotation' : `delete ${former.id}, or the annotation`,
-    },
-  ];
+  return problemAt(
+    MOVED,
+    'identity/moved-from',
+    `${resource.id} says that it was moved from ${itself ? 'its own name' : `${former.id}, which still stands at ${at(former)}`}`,
+    'a former name that no document has any more',
+    itself ? 'delete the annotation' : `delete ${former.id}, or the annotation`,
+  );
 }
 
 /** What the kind of a resource says of it. */

@@ -155,7 +155,7 @@ export const ALLOWED: Readonly<Record<string, Allowance>> = {
   'src/sandbox/server.ts': { uses: ['network'], reason: 'the sandbox is a server' },
   'src/server/app.ts': { uses: ['network'], reason: 'the HTTP API is a server' },
   'src/server/connections.ts': { uses: ['network'], reason: 'bounds the connections of the HTTP API; opens none' },
-  'src/configuration/settings/server-check.ts': {
+  'src/configuration/settings/server-spec.ts': {
     uses: ['network'],
     reason: 'tells addresses from names; opens nothing',
   },

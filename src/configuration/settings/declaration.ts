@@ -4,10 +4,10 @@ import { settingsSchema, type SettingsSpec } from './spec.ts';
 import { forbiddenHost } from '../forbidden-hosts.ts';
 import type { Resource } from '../../model/resource.ts';
 import { durationProblems } from '../../kinds/problems.ts';
-import { serverProblems } from './server-check.ts';
-import { notificationProblems, plainHttp } from './notifications-check.ts';
-import { sourceProblems } from './source-check.ts';
-import { windowProblems } from './windows-check.ts';
+import { serverProblems } from './server-spec.ts';
+import { notificationProblems, plainHttp } from './notifications-spec.ts';
+import { sourceProblems } from './source-spec.ts';
+import { windowProblems } from './windows-spec.ts';
 
 export const settingsDeclaration: KindDeclaration<SettingsSpec> = {
   kind: 'Settings',

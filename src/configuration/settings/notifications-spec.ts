@@ -1,10 +1,14 @@
+import { isLoopback } from '../addresses.ts';
+import { forbiddenHost } from '../forbidden-hosts.ts';
+import { durationProblems, problemAt, repeats } from '../../kinds/problems.ts';
+import type { SpecProblem } from '../../kinds/kind.ts';
 import type { EventSeverity } from '../../model/status.ts';
 import { arrayOf, choice, integer, mapOf, objectOf, string, type TypeOf } from '../../model/schema-words.ts';
 import { duration, NAME, ONE_LINE, URL_RULES } from '../../kinds/schema.ts';
 import type { Loaded } from '../loaded.ts';
 import { secretReference } from '../platform/spec.ts';
 
-/** Which fields a type needs and takes: `receiverProblems` in notifications-check.ts. */
+/** Which fields a type needs and takes: `receiverProblems`. */
 const receiverSchema = objectOf('A place that notifications are sent to.', {
   name: string('What rules, logs and metrics call it.', NAME),
   type: choice('webhook: CloudEvents 1.0 as JSON. slack: text. github, gitlab, gitea: the status of a commit.', [
@@ -100,3 +104,98 @@ export const notificationsSchema = objectOf(
 
 export type NotificationsSpec = TypeOf<typeof notificationsSchema>;
 export type NotificationsSettings = Loaded<NotificationsSpec>;
+
+/** What a schema cannot say: fields by type, names that are given twice, and rules that name nobody. */
+export function notificationProblems({ receivers, rules }: NotificationsSpec): readonly SpecProblem[] {
+  const at = 'spec.notifications';
+  const names = receivers.map(({ name }) => name);
+  return [
+    ...receivers.flatMap((receiver, index) => receiverProblems(receiver, `${at}.receivers[${index}]`)),
+    ...repeats(names).flatMap(({ value, index }) => {
+      const message = `there are two receivers called ${value}`;
+      return problemAt(`${at}.receivers[${index}].name`, 'settings/duplicate-receiver', message);
+    }),
+    ...rules.flatMap((rule, index) =>
+      rule.receivers.flatMap((name, place) => {
+        if (names.includes(name)) return [];
+        const path = `${at}.rules[${index}].receivers[${place}]`;
+        const expected = names.length === 0 ? 'spec.notifications.receivers has none' : `one of ${names.join(', ')}`;
+        return problemAt(path, 'settings/unknown-receiver', `there is no receiver called ${name}`, expected);
+      }),
+    ),
+  ];
+}
+
+const FIELDS = ['url', 'urlFrom', 'secret', 'token', 'repository', 'link'] as const;
+type Field = (typeof FIELDS)[number];
+
+interface Fields {
+  /** One of each group must be there. */
+  readonly needs: readonly (readonly Field[])[];
+  readonly takes: readonly Field[];
+  /** Why a needed one is. */
+  readonly reason: string;
+}
+
+const ofForge = {
+  needs: [['token'], ['repository']],
+  takes: ['url', 'token', 'repository', 'link'],
+  reason: 'to set the status of a commit',
+} as const;
+
+/** The fields that a type of receiver needs and takes. */
+const FIELDS_OF: Readonly<Record<ReceiverSpec['type'], Fields>> = {
+  webhook: { needs: [['url', 'urlFrom']], takes: ['url', 'urlFrom', 'secret', 'token'], reason: 'where to post' },
+  slack: { needs: [['urlFrom']], takes: ['urlFrom'], reason: 'the address of a Slack webhook is its credential' },
+  github: ofForge,
+  gitlab: ofForge,
+  gitea: { ...ofForge, needs: [['url'], ...ofForge.needs] },
+};
+
+const BAD_RECEIVER = 'settings/receiver';
+
+function receiverProblems(receiver: ReceiverSpec, path: string): readonly SpecProblem[] {
+  const { needs, takes, reason } = FIELDS_OF[receiver.type];
+  const given = FIELDS.filter((field) => receiver[field] !== undefined);
+  const missing = needs.filter((group) => !group.some((field) => given.includes(field)));
+  const foreign = given.filter((field) => !takes.includes(field));
+  const allowed = `of a ${receiver.type} receiver: ${takes.join(', ')}`;
+  return [
+    ...missing.flatMap((group) =>
+      problemAt(path, BAD_RECEIVER, `a ${receiver.type} receiver lacks a field`, `${group.join(' or ')}: ${reason}`),
+    ),
+    ...foreign.flatMap((field) =>
+      problemAt(`${path}.${field}`, BAD_RECEIVER, `${field} means nothing to a ${receiver.type} receiver`, allowed),
+    ),
+    ...bothAddresses(receiver, path),
+    ...plainHttp(receiver.url, `${path}.url`),
+    ...forbiddenHost(receiver.url, `${path}.url`),
+    ...repositoryProblems(receiver, `${path}.repository`),
+    ...durationProblems(receiver.timeout, `${path}.timeout`),
+    ...durationProblems(receiver.repeatAfter, `${path}.repeatAfter`),
+  ];
+}
+
+function bothAddresses({ url, urlFrom }: ReceiverSpec, path: string): readonly SpecProblem[] {
+  if (url === undefined || urlFrom === undefined) return [];
+  return problemAt(`${path}.urlFrom`, BAD_RECEIVER, 'there are two addresses: url and urlFrom');
+}
+
+/** `http://` to another machine, where a signature or token would be readable on the way. */
+export function plainHttp(text: string | undefined, path: string): readonly SpecProblem[] {
+  const url = text === undefined ? null : URL.parse(text);
+  if (url?.protocol !== 'http:' || isLoopback(url.href)) return [];
+  const message = `${url.origin} is plain http: what is sent could be read on the way`;
+  return problemAt(path, 'settings/plain-http', message, 'an https address; http only to this machine itself');
+}
+
+function repositoryProblems({ type, repository }: ReceiverSpec, path: string): readonly SpecProblem[] {
+  if (repository === undefined) return [];
+  // A segment of dots would lead to another endpoint of the forge.
+  const parts = repository.split('/');
+  const isPath = !parts.some((part) => /^\.+$/.test(part));
+  const isGood = isPath && (type === 'gitlab' ? parts.length > 1 || /^\d+$/.test(repository) : parts.length === 2);
+  if (isGood) return [];
+  const expected = type === 'gitlab' ? 'group/project, or the number of the project' : 'owner/name';
+  return problemAt(path, BAD_RECEIVER, `repository is "${repository}"`, expected);
+}

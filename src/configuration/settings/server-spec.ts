@@ -1,3 +1,6 @@
+import { isIP } from 'node:net';
+import type { SpecProblem } from '../../kinds/kind.ts';
+import { problemAt, repeats } from '../../kinds/problems.ts';
 import { arrayOf, boolean, choice, integer, objectOf, string, type TypeOf } from '../../model/schema-words.ts';
 import { NAME } from '../../kinds/schema.ts';
 import { filePath, secretReference } from '../platform/spec.ts';
@@ -103,3 +106,43 @@ export const serverSchema = objectOf(
 
 /** The HTTP API of the daemon. */
 export type ServerSettings = TypeOf<typeof serverSchema>;
+
+const PORT_MAX = 65_535;
+
+export function serverProblems({ listen, tokens, webhooks, trustedProxies }: ServerSettings): readonly SpecProblem[] {
+  const path = 'spec.server';
+  const port = Number(listen.slice(listen.lastIndexOf(':') + 1));
+  const badPort = problemAt(
+    `${path}.listen`,
+    'settings/listen',
+    `there is no port ${port}`,
+    `a port from 0 to ${PORT_MAX}`,
+  );
+  const badProxies = trustedProxies.flatMap((proxy, at) => {
+    if (isNetwork(proxy)) return [];
+    const message = `${proxy} is neither an address nor a network`;
+    const expected = 'an address or a network, such as 10.0.0.0/8';
+    return problemAt(`${path}.trustedProxies[${at}]`, 'settings/trusted-proxy', message, expected);
+  });
+  return [
+    ...(port <= PORT_MAX ? [] : badPort),
+    ...badProxies,
+    ...doubles(tokens, `${path}.tokens`),
+    ...doubles(webhooks, `${path}.webhooks`),
+  ];
+}
+
+/** `10.0.0.0/8`, `fd00::/8`, `192.0.2.1`. */
+function isNetwork(text: string): boolean {
+  const [address = '', prefix] = text.split('/');
+  const family = isIP(address);
+  return family !== 0 && (prefix === undefined || Number(prefix) <= (family === 6 ? 128 : 32));
+}
+
+/** A name says who did something, or which sender is meant, so it stands for one only. */
+function doubles(named: readonly { readonly name: string }[], path: string): readonly SpecProblem[] {
+  return repeats(named.map(({ name }) => name)).flatMap(({ value, index }) => {
+    const message = `the name ${value} stands here a second time`;
+    return problemAt(`${path}[${index}].name`, 'settings/double-name', message, 'a name of its own for each');
+  });
+}

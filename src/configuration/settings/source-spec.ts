@@ -1,5 +1,8 @@
+import { durationMsOf, type DurationText } from '../../model/duration.ts';
+import { addressProblems } from '../addresses.ts';
+import { durationProblems, problemAt } from '../../kinds/problems.ts';
+import type { SpecProblem } from '../../kinds/kind.ts';
 import { arrayOf, choice, integer, objectOf, string, type TypeOf } from '../../model/schema-words.ts';
-import type { DurationText } from '../../model/duration.ts';
 import { duration, ONE_LINE, ONE_LINE_PATTERN, SHORT_TIME_PATTERN } from '../../kinds/schema.ts';
 import type { Loaded } from '../loaded.ts';
 import { filePath, secretReference } from '../platform/spec.ts';
@@ -132,3 +135,72 @@ export const sourceSchema = objectOf(
 
 export type SourceSpec = TypeOf<typeof sourceSchema>;
 export type SourceSettings = Loaded<SourceSpec>;
+
+const DEBOUNCE_MAX_MS = 60_000;
+
+/** What the schema of `spec.source` cannot say. */
+export function sourceProblems(source: SourceSpec): readonly SpecProblem[] {
+  const { url, paths, interval, debounce, credentials, signatures, limits } = source;
+  return [
+    ...(url?.startsWith('http') === true ? addressProblems(url, false, 'spec.source.url').map(withoutFlag) : []),
+    ...(url === undefined ? [] : paths.flatMap(pathProblems)),
+    ...durationProblems(interval, 'spec.source.interval'),
+    ...durationProblems(limits.timeout, 'spec.source.limits.timeout'),
+    ...debounceProblems(debounce),
+    ...credentialProblems(credentials, url),
+    ...signatureProblems(signatures),
+  ];
+}
+
+/** A platform may be reached by plain http on a trusted network; what a source says is not only secret, it is obeyed. */
+function withoutFlag({ hint, ...problem }: SpecProblem): SpecProblem {
+  return hint === undefined ? problem : { ...problem, hint: hint.replace(/, or set allowPlainHttp.*$/, '') };
+}
+
+function pathProblems(path: string, index: number): readonly SpecProblem[] {
+  const isWithin = !path.startsWith('/') && !path.split('/').includes('..');
+  if (isWithin) return [];
+  const message = `${JSON.stringify(path)} leads out of the repository`;
+  return problemAt(`spec.source.paths[${index}]`, 'settings/source-path', message, 'a path within it');
+}
+
+function debounceProblems(debounce: string): readonly SpecProblem[] {
+  if (durationMsOf(debounce) <= DEBOUNCE_MAX_MS) return [];
+  return problemAt('spec.source.debounce', 'schema/duration', `debounce is ${debounce}`, 'at most 60s');
+}
+
+function credentialProblems(
+  credentials: SourceCredentials | undefined,
+  url: string | undefined,
+): readonly SpecProblem[] {
+  if (credentials === undefined && url?.startsWith('ssh:') !== true) return [];
+  const problem = (message: string, expected: string): readonly SpecProblem[] =>
+    problemAt('spec.source.credentials', 'settings/source-credentials', message, expected);
+  const { password, sshKey, knownHosts } = credentials ?? {};
+  if (url === undefined)
+    return problem('there is no url that they could be for', 'credentials only together with spec.source.url');
+  if (url.startsWith('ssh:')) {
+    if (password !== undefined) return problem('ssh takes a key, not a password', 'sshKey and knownHosts');
+    if (sshKey === undefined || knownHosts === undefined)
+      return problem('ssh needs both sshKey and knownHosts', 'sshKey and knownHosts');
+    return [];
+  }
+  if (sshKey !== undefined || knownHosts !== undefined)
+    return problem(
+      `sshKey and knownHosts are for ssh, and the url is ${url}`,
+      'password, or a url that starts with ssh://',
+    );
+  if (url.startsWith('file:')) return problem('files of this machine need none', 'a file:// url without credentials');
+  return password === undefined ? problem('password is missing', 'password, by reference') : [];
+}
+
+function signatureProblems({ by, keys }: SignaturePolicy): readonly SpecProblem[] {
+  const path = 'spec.source.signatures';
+  const expected = by === 'gpg' ? 'the folder of a keyring' : 'a file of allowed signers';
+  if (by !== 'nobody' && keys === undefined)
+    return problemAt(path, 'settings/signers', 'keys is missing: whose signatures are good?', expected);
+  // From a relative one git would take the checkout's own file.
+  if (keys !== undefined && !keys.startsWith('/'))
+    return problemAt(`${path}.keys`, 'settings/signers', 'the path is relative', 'an absolute path');
+  return [];
+}

@@ -1,3 +1,6 @@
+import { Cron } from 'croner';
+import { durationProblems, problemAt, repeats } from '../../kinds/problems.ts';
+import type { SpecProblem } from '../../kinds/kind.ts';
 import { arrayOf, choice, mapOf, objectOf, string, type TypeOf } from '../../model/schema-words.ts';
 import { duration, NAME, nameOf } from '../../kinds/schema.ts';
 import type { Loaded } from '../loaded.ts';
@@ -59,3 +62,61 @@ export const windowsSchema = arrayOf(windowSchema, {
   default: [],
   description: 'Times in which applications may, or may not, be changed. Looking is always allowed.',
 });
+
+const DURATION_BOUNDS = {
+  code: 'settings/window-duration',
+  longestMs: 366 * 24 * 3600 * 1000,
+  expected: 'more than 0s and at most 8784h, which is 366 days',
+};
+/** Any moment will do to ask whether a schedule ever comes: the search goes on for centuries. */
+const SOME_DATE = new Date(Date.UTC(2024, 0, 1));
+
+/** What the schema cannot say of windows: schedules and time zones that mean something, durations, names of their own. */
+export function windowProblems(windows: readonly WindowSpec[]): readonly SpecProblem[] {
+  return [
+    ...repeats(windows.map(({ name }) => name)).flatMap(({ value, index }) =>
+      problemAt(
+        `spec.windows[${index}].name`,
+        'settings/window-name',
+        `two windows are called ${value}`,
+        'a name of its own: status and events name the window that is in the way',
+      ),
+    ),
+    ...windows.flatMap((window, index) => [
+      ...timeProblems(window, `spec.windows[${index}]`),
+      ...durationProblems(window.duration, `spec.windows[${index}].duration`, DURATION_BOUNDS),
+    ]),
+  ];
+}
+
+function timeProblems({ schedule, timeZone }: WindowSpec, path: string): readonly SpecProblem[] {
+  if (!isTimeZone(timeZone)) {
+    const expected = 'a name of the IANA time zone database, such as Europe/Berlin or UTC';
+    return problemAt(`${path}.timeZone`, 'settings/window-time-zone', `there is no time zone ${timeZone}`, expected);
+  }
+  const fault = scheduleFault(schedule, timeZone);
+  if (fault === undefined) return [];
+  const expected = 'five fields of cron (minute, hour, day of month, month, day of week), such as 0 22 * * 1-5';
+  return problemAt(`${path}.schedule`, 'settings/window-schedule', fault, expected);
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+}
+
+function scheduleFault(schedule: string, timezone: string): string | undefined {
+  const fields = schedule.trim().split(/\s+/).length;
+  if (fields !== 5 && !schedule.startsWith('@'))
+    return `the schedule ${schedule} has ${fields === 1 ? 'one field' : `${fields} fields`}`;
+  try {
+    const next = new Cron(schedule, { mode: '5-part', timezone }).nextRun(SOME_DATE);
+    return next === null ? `the schedule ${schedule} never comes` : undefined;
+  } catch (error) {
+    const why = error instanceof Error ? error.message.replace(/^Cron\w+: /, '') : String(error);
+    return `the schedule ${schedule} cannot be read: ${why}`;
+  }
+}
