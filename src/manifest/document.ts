@@ -8,7 +8,7 @@ import { locate, spanOfPlace } from './locate.ts';
 import { type Path, pointerSteps } from './paths.ts';
 import { short } from './scalars.ts';
 import { secretMasks, type Trust } from './secrets.ts';
-import type { Explained } from './sentences.ts';
+import { type Explained, propertyOf } from './sentences.ts';
 import type { Variables } from './substitute.ts';
 import { didYouMean } from './suggest.ts';
 import { type SchemaError, validateDocument } from './validate.ts';
@@ -59,31 +59,24 @@ export function readDocument(parsed: ParsedDocument, rules: ReadingRules, damage
   const declaration = kind === undefined ? undefined : kinds.get(kind);
   const name = nameOf(root) ?? declaration?.defaultName;
   const masks = secretMasks(contents, trust);
-  const result = { offset, kind, name, content: undefined, remains: undefined };
-  if (parsed.broken)
-    return {
-      ...result,
-      content: undefined,
-      faults: named([...parsed.faults, ...value.faults], kinds, kind, name),
-      masks,
-    };
+  const atFault = (...more: readonly Fault[]): ReadDocument => {
+    const faults = named([...parsed.faults, ...value.faults, ...more], kinds, kind, name);
+    return { offset, kind, name, content: undefined, remains: undefined, faults, masks };
+  };
+  if (parsed.broken) return atFault();
   const explained: Explained = { contents, offset, value };
   const header = headerFault(root, declaration, rules, explained);
-  if (header !== undefined || declaration === undefined || root === undefined) {
-    const faults = header === undefined ? value.faults : [...value.faults, header];
-    return { ...result, faults: named(faults, kinds, kind, name), masks };
-  }
+  if (header !== undefined) return atFault(header);
+  if (declaration === undefined || root === undefined) return atFault();
   const errors = validateWithText(declaration, value);
   const explanation = explain(errors, explained);
-  const faults = named([...value.faults, ...explanation.faults], kinds, kind, name);
   // A value may be unknown without a fault of this document: its fault was reported with the file.
   const unknown = value.faults.length > 0 || value.poisoned.size > 0;
   const sound = errors.length === 0 && !unknown;
   return {
-    ...result,
+    ...atFault(...explanation.faults),
     content: sound ? contentOf(root) : undefined,
     remains: sound || unknown ? undefined : remainsOf(declaration, value.value, errors),
-    faults,
     masks: trust === 'operator' ? [...masks, ...explanation.masks] : masks,
   };
 }
@@ -135,7 +128,7 @@ function withoutFaults(value: Value, errors: readonly SchemaError[]): Value | un
     if (error.keyword === 'required' || error.keyword === 'oneOf') return undefined;
     if (error.keyword !== 'additionalProperties' && error.parentSchema?.['default'] !== undefined) return undefined;
     const steps = [...pointerSteps(error.instancePath)];
-    if (error.keyword === 'additionalProperties') steps.push(String(error.params['additionalProperty']));
+    if (error.keyword === 'additionalProperties') steps.push(String(propertyOf(error)));
     if (!remove(copy, steps)) return undefined;
   }
   return copy;
@@ -154,7 +147,7 @@ function remove(root: Value, steps: readonly string[]): boolean {
   return true;
 }
 
-function contentOf(root: { readonly [key: string]: Value }): DocumentContent {
+function contentOf(root: ValueMap): DocumentContent {
   const metadata = asMap(root['metadata']);
   return {
     labels: (asMap(metadata?.['labels']) ?? {}) as Record<string, string>,
@@ -165,7 +158,7 @@ function contentOf(root: { readonly [key: string]: Value }): DocumentContent {
 
 /** What keeps a document from being read by a schema at all. */
 function headerFault(
-  root: { readonly [key: string]: Value } | undefined,
+  root: ValueMap | undefined,
   declaration: KindDeclaration<unknown> | undefined,
   rules: ReadingRules,
   explained: Explained,
@@ -180,42 +173,33 @@ function headerFault(
   if (declaration === undefined) return kindFault(root, rules, explained);
   if (declaration.trust === rules.trust) return undefined;
   const at = { ...placed(explained.contents, ['kind']), path: 'kind', code: 'document/trust' };
-  if (rules.trust === 'manifest') {
-    return {
-      ...at,
-      message: `kind: ${declaration.kind} is the operator's, and has no place in a source`,
-      expected: `a manifest: ${oneOf(rules)}`,
-      hint: 'move it to the configuration file (--config): else whoever may commit here could send a token, a key or a file to a server of their own',
-    };
+  if (rules.trust === 'operator') {
+    const message = `kind: ${declaration.kind} is a manifest, and has no place in the configuration file`;
+    return { ...at, message, expected: oneOf(rules), hint: 'move it to a file of the source (-f)' };
   }
   return {
     ...at,
-    message: `kind: ${declaration.kind} is a manifest, and has no place in the configuration file`,
-    expected: oneOf(rules),
-    hint: 'move it to a file of the source (-f)',
+    message: `kind: ${declaration.kind} is the operator's, and has no place in a source`,
+    expected: `a manifest: ${oneOf(rules)}`,
+    hint: 'move it to the configuration file (--config): else whoever may commit here could send a token, a key or a file to a server of their own',
   };
 }
 
-function kindFault(
-  root: { readonly [key: string]: Value },
-  rules: ReadingRules,
-  explained: Explained,
-): Fault | undefined {
+function kindFault(root: ValueMap, rules: ReadingRules, explained: Explained): Fault | undefined {
   const kind = root['kind'];
   if (explained.value.poisoned.has('/kind')) return undefined;
   const expected = oneOf(rules);
+  const noManifest = root['apiVersion'] === API_VERSION ? undefined : NO_MANIFEST;
   if (kind === undefined || kind === null) {
-    const apiVersion = root['apiVersion'];
-    const foreign = typeof apiVersion !== 'string' || apiVersion !== API_VERSION;
+    const message = noManifest === undefined ? 'kind is missing' : `this is no ${API_VERSION} document: it has no kind`;
     return faultAt(explained.offset, {
       code: 'document/kind',
-      message: foreign ? `this is no ${API_VERSION} document: it has no kind` : 'kind is missing',
+      message,
       expected: `kind: ${expected}`,
-      hint: foreign ? NO_MANIFEST : undefined,
+      hint: noManifest,
     });
   }
   const text = typeof kind === 'string' ? kind : JSON.stringify(kind);
-  const noManifest = root['apiVersion'] === API_VERSION ? undefined : NO_MANIFEST;
   return {
     ...placed(explained.contents, ['kind']),
     path: 'kind',
@@ -255,12 +239,14 @@ function isSubstitutionDisabled(contents: unknown): boolean {
   return complete && isScalar(place.value) && place.value.value === 'disabled';
 }
 
-function asMap(value: Value | undefined): { readonly [key: string]: Value } | undefined {
+type ValueMap = Readonly<Record<string, Value>>;
+
+function asMap(value: Value | undefined): ValueMap | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
 }
 
 /** A name that keeps to the rules for names; another one could not be referred to anyway. */
-function nameOf(root: { readonly [key: string]: Value } | undefined): string | undefined {
+function nameOf(root: ValueMap | undefined): string | undefined {
   const name = textOf(asMap(root?.['metadata'])?.['name']);
   return name !== undefined && name.length <= NAME_LENGTH_MAX && NAME.test(name) ? name : undefined;
 }

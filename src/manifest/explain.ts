@@ -1,7 +1,7 @@
 import type { Fault, Mask } from './fault.ts';
 import { locate, type Place, spanOfPlace, typedPath } from './locate.ts';
 import { formatPath, type Path, pointerSteps } from './paths.ts';
-import { alternatives, describe, type Explained, propertiesOf, secretRole } from './sentences.ts';
+import { alternatives, describe, type Explained, propertiesOf, propertyOf, secretRole } from './sentences.ts';
 import { nearest } from './suggest.ts';
 import type { SchemaError } from './validate.ts';
 import { spanOf } from './values.ts';
@@ -43,9 +43,10 @@ function maskOf({ value, key }: Place): Mask {
 
 function relevant(errors: readonly SchemaError[], poisoned: ReadonlySet<string>): readonly SchemaError[] {
   const unknown = new Map<string, string[]>();
-  for (const { keyword, instancePath, params, parentSchema } of errors) {
+  for (const error of errors) {
+    const { keyword, instancePath, parentSchema } = error;
     if (keyword !== 'additionalProperties') continue;
-    const near = nearest(String(params['additionalProperty']), propertiesOf(parentSchema));
+    const near = nearest(String(propertyOf(error)), propertiesOf(parentSchema));
     if (near !== undefined) unknown.set(instancePath, [...(unknown.get(instancePath) ?? []), near]);
   }
   const best = new Map<string, SchemaError>();
@@ -68,7 +69,7 @@ function isEcho(
   if (poisoned.has(error.instancePath)) return true;
   const wanted = misspelt.get(error.instancePath) ?? [];
   if (error.keyword === 'required') {
-    const missing = String(error.params['missingProperty']);
+    const missing = String(propertyOf(error));
     return wanted.includes(missing) || poisoned.has(`${error.instancePath}/${missing}`);
   }
   if (error.keyword === 'oneOf') return isPointless(error) || alternatives(error).some((name) => wanted.includes(name));
@@ -82,17 +83,15 @@ function isPointless({ data, parentSchema }: SchemaError): boolean {
   return parentSchema?.['x-secret'] === 'reference' && Object.keys(data).some((name) => !known.includes(name));
 }
 
-/** What tells two errors at one place apart: the property they are about. */
-function subjectOf({ keyword, params }: SchemaError): string {
-  if (keyword === 'additionalProperties') return `+${String(params['additionalProperty'])}`;
-  if (keyword === 'required') return `-${String(params['missingProperty'])}`;
-  if (keyword === 'propertyNames') return `?${String(params['propertyName'])}`;
-  return keyword === 'oneOf' ? '|' : '';
+/** Returns what tells two errors at one place apart: the property that they are about. */
+function subjectOf(error: SchemaError): string {
+  if (error.keyword === 'oneOf') return '|';
+  const property = propertyOf(error);
+  return property === undefined ? '' : `${error.keyword} ${property}`;
 }
 
-function pathOf({ keyword, instancePath, params }: SchemaError, contents: unknown): Path {
-  const path = typedPath(contents, pointerSteps(instancePath));
-  if (keyword === 'additionalProperties') return [...path, String(params['additionalProperty'])];
-  if (keyword === 'propertyNames') return [...path, String(params['propertyName'])];
-  return path;
+function pathOf(error: SchemaError, contents: unknown): Path {
+  const path = typedPath(contents, pointerSteps(error.instancePath));
+  const property = error.keyword === 'required' ? undefined : propertyOf(error);
+  return property === undefined ? path : [...path, property];
 }

@@ -39,22 +39,21 @@ export function exportApplications(
   const claimed = new Set<string>();
   keepNames(sorted, names);
   for (const { kind, name } of others.values()) names.reserve(kind, name);
+  const shared: Omit<ExportContext, 'live' | 'application'> = {
+    stores,
+    store,
+    nameFor: (kind, key, wished, suffix) => names.give(kind, key, wished, suffix),
+    nameOf: (kind, key) => names.of(kind, key),
+    fits: isWritable,
+    claim: (identity) => {
+      const isFree = !claimed.has(identity);
+      claimed.add(identity);
+      return isFree;
+    },
+  };
   return sorted.map((live) => {
     const name = names.give('Application', scopeKey(live.scope), wishedApplicationName(live), String(live.scope.appId));
-    const context: ExportContext = {
-      live,
-      application: name,
-      stores,
-      store,
-      nameFor: (kind, key, wished, suffix) => names.give(kind, key, wished, suffix),
-      nameOf: (kind, key) => names.of(kind, key),
-      fits: isWritable,
-      claim: (identity) => {
-        if (claimed.has(identity)) return false;
-        claimed.add(identity);
-        return true;
-      },
-    };
+    const context: ExportContext = { ...shared, live, application: name };
     // Kinds come in the order of their dependence: a rule is named by its component.
     const parts = [...kinds.values()].sort((a, b) => a.order - b.order).map((kind) => kind.exported(context));
     return {

@@ -14,7 +14,7 @@ import {
 import type { Declarations } from '../kinds/kind.ts';
 import type { SchemaNode } from '../kinds/fields.ts';
 import { documentSchema } from '../kinds/schema.ts';
-import { readPlainScalar } from './scalars.ts';
+import { NOT_TEXT_TO_ALL, readPlainScalar } from './scalars.ts';
 import { spanOf, textOfScalar } from './values.ts';
 
 /** A `{ … }` or `[ … ]` that is longer gets a line for each of its entries, and a folded text is broken here. */
@@ -106,8 +106,8 @@ function sortPairs(map: YAMLMap, { properties, additionalProperties: free }: Sch
   map.items = map.items.toSorted((left, right) => rank(left) - rank(right));
 }
 
-function joined(first: string, second: string | null | undefined): string {
-  return second ? `${first}\n${second}` : first;
+function joined(...comments: readonly (string | null | undefined)[]): string {
+  return comments.filter(Boolean).join('\n');
 }
 
 function tidyComments(node: { commentBefore?: string | null; comment?: string | null }): void {
@@ -139,8 +139,6 @@ function keepCommentOnItsLine(pair: Pair): void {
   value.commentBefore = rest.length === 0 ? null : rest.join('\n');
 }
 
-/** Words that are no text to readers of YAML 1.1, of which there are many. */
-const OTHER_READERS = /^(?:y|n|yes|no|on|off|true|false|null)$/i;
 const PLAIN = /^[A-Za-z_/](?:[A-Za-z0-9_./@+:-]| (?=[A-Za-z0-9_/]))*$/;
 
 /** Quotes go where no reader could take the text for anything else without them; the others become double quotes. */
@@ -149,7 +147,7 @@ function setQuotes(scalar: Scalar): void {
   const text = textOfScalar(scalar);
   const plain = readPlainScalar(text);
   const isText = plain.ok && typeof plain.value === 'string';
-  if (isText && PLAIN.test(text) && !/:(?: |$)/.test(text) && !OTHER_READERS.test(text)) scalar.type = 'PLAIN';
+  if (isText && PLAIN.test(text) && !/:(?: |$)/.test(text) && !NOT_TEXT_TO_ALL.test(text)) scalar.type = 'PLAIN';
   else if (!/["\\\n]/.test(text)) scalar.type = 'QUOTE_DOUBLE';
 }
 
@@ -165,14 +163,10 @@ function openBrackets(node: unknown, text: string): void {
 }
 
 function flowLength(node: unknown): number {
-  if (isMap(node)) return 2 + sum(node.items.map(({ key, value }) => flowLength(key) + flowLength(value) + 4));
-  if (isSeq(node)) return 2 + sum(node.items.map((item) => flowLength(item) + 2));
+  if (isMap(node)) return node.items.reduce((sum, { key, value }) => sum + flowLength(key) + flowLength(value) + 4, 2);
+  if (isSeq(node)) return node.items.reduce<number>((sum, item) => sum + flowLength(item) + 2, 2);
   if (!isScalar(node)) return 0;
   return node.type === 'PLAIN' ? textOfScalar(node).length : JSON.stringify(textOfScalar(node)).length;
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
 }
 
 /** Whether some text of a document is in folded style: `>`. */

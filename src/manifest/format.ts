@@ -31,7 +31,7 @@ export function formatFile(kinds: Declarations, { path, content }: SourceFile): 
   const file = fileText(path, content, reading);
   const faults = reading.faults.filter((fault) => !waitsForVariable(fault, before));
   if (faults.length > 0) return { type: 'refused', problems: faults.map((fault) => file.problem(fault)) };
-  const text = settled(kinds, before);
+  const text = stable(kinds, before);
   const loss = text === undefined ? 'no layout of it lasts' : text === before ? undefined : lossBetween(before, text);
   if (text !== undefined && loss === undefined) return { type: 'formatted', before, text };
   const fault = faultAt(0, {
@@ -55,14 +55,11 @@ function waitsForVariable({ code, offset, length }: Fault, text: string): boolea
   return !isOfYaml && text.slice(offset, offset + length).includes('${');
 }
 
-function settled(kinds: Declarations, before: string): string | undefined {
-  let text = before;
-  for (let round = 0; round < ROUNDS_MAX; round += 1) {
-    const next = layOut(kinds, text);
-    if (next === text) return text;
-    text = next;
-  }
-  return undefined;
+/** Formats until nothing changes any more; undefined: that never came. */
+function stable(kinds: Declarations, text: string, rounds = ROUNDS_MAX): string | undefined {
+  const next = layOut(kinds, text);
+  if (next === text) return text;
+  return rounds === 1 ? undefined : stable(kinds, next, rounds - 1);
 }
 
 function layOut(kinds: Declarations, text: string): string {

@@ -7,6 +7,7 @@ import type { DesiredState, Resource } from '../model/resource.ts';
 import { parseDocuments } from './documents.ts';
 import { compareText, type FileText, sortProblems } from './fault.ts';
 import { type DeclaredDocuments, FileCache } from './file-cache.ts';
+import { fileProblem } from './source-rules.ts';
 import { FAULTS_MAX, type FileReading, fileText, moreFaults, readFile } from './file.ts';
 import { LIMITS } from './limits.ts';
 import { locate, spanOfPlace } from './locate.ts';
@@ -72,43 +73,31 @@ function faulty(problems: readonly Problem[], unread?: string, unreadCount = 0):
   const rest = sorted.slice(LIMITS.problems);
   const file = unread ?? rest.at(0)?.position.file;
   if (file === undefined) return { desired: new Map(), problems: sorted };
-  const more = rest.length === 0 ? [] : [`${rest.length} more ${rest.length === 1 ? 'fault' : 'faults'}`];
-  const others = unreadCount === 0 ? [] : [`${unreadCount} ${unreadCount === 1 ? 'file' : 'files'} from this one on`];
-  const message = [
-    ...more.map((text) => `${text} of the source are not shown`),
-    ...others.map((text) => `${text} were not read`),
-  ].join(', and ');
-  const last = { code: 'limit/faults', position: { file, line: 1, column: 1 }, path: '', message };
-  return { desired: new Map(), problems: [...shown, last] };
+  const more = `${rest.length} more ${rest.length === 1 ? 'fault' : 'faults'} of the source are not shown`;
+  const others = `${unreadCount} ${unreadCount === 1 ? 'file' : 'files'} from this one on were not read`;
+  const message = [...(rest.length === 0 ? [] : [more]), ...(unreadCount === 0 ? [] : [others])].join(', and ');
+  return { desired: new Map(), problems: [...shown, fileProblem(file, 'limit/faults', message)] };
 }
 
 function sourceLimits(files: readonly SourceFile[]): Problem | undefined {
-  const position = { file: files.at(0)?.path ?? '', line: 1, column: 1 };
+  const first = files.at(0)?.path ?? '';
   if (files.length > LIMITS.files) {
     const message = `the source has ${files.length} files; none was read`;
-    return { code: 'limit/files', position, path: '', message, expected: `at most ${LIMITS.files}` };
+    return fileProblem(first, 'limit/files', message, `at most ${LIMITS.files}`);
   }
   let total = 0;
   // By index: a daemon goes over ten thousand files for each commit, and what an iterator leaves behind is garbage.
   for (let index = 0; index < files.length; index += 1) total += (files[index] as SourceFile).content.length;
   if (total <= LIMITS.totalBytes) return undefined;
   const message = `the files of the source have ${total} bytes together; none was read`;
-  return { code: 'limit/total-size', position, path: '', message, expected: `at most ${LIMITS.totalBytes} (256 MiB)` };
+  return fileProblem(first, 'limit/total-size', message, `at most ${LIMITS.totalBytes} (256 MiB)`);
 }
 
-/** Where a declared document came from. */
-interface Origin {
-  readonly file: number;
-  readonly document: number;
-}
-
-const NO_ORIGINS: ReadonlyMap<Declared, Origin> = new Map();
-
-function originsOf(documents: readonly DeclaredDocuments[]): ReadonlyMap<Declared, Origin> {
-  const origins = new Map<Declared, Origin>();
-  for (const [file, ofFile] of documents.entries())
-    for (const { declared, document } of ofFile) origins.set(declared, { file, document });
-  return origins;
+/** Returns where each declared document came from: the number of its file, and its own in the file. */
+function originsOf(documents: readonly DeclaredDocuments[]) {
+  return new Map(
+    documents.flatMap((ofFile, file) => ofFile.map(({ declared, document }) => [declared, { file, document }])),
+  );
 }
 
 /** What the documents of a set are held against. */
@@ -142,7 +131,7 @@ export function combine(
   }
   const incomplete = readings.length < files.length || readings.some((reading) => reading.incomplete);
   const { set, faults } = relate(kinds, all, operator, incomplete);
-  const origins = faults.length === 0 ? NO_ORIGINS : originsOf(documents);
+  const origins = originsOf(faults.length === 0 ? [] : documents);
   const shown = new Map<number, number>();
   for (const fault of faults) {
     const origin = origins.get(fault.declared);
@@ -194,7 +183,10 @@ class Texts {
     return text;
   }
 
-  problem({ declared, problem }: RelationFault, { file, document }: Origin): Problem {
+  problem(
+    { declared, problem }: RelationFault,
+    { file, document }: { readonly file: number; readonly document: number },
+  ): Problem {
     const text = this.of(file);
     if (this.#nodes.file !== file) {
       this.#nodes = { file, contents: parseDocuments(text.text).documents.map(({ contents }) => contents) };
@@ -216,7 +208,11 @@ export function recheckResources(
   file: string,
   operator: OperatorNames | undefined,
 ): LoadedManifests {
-  const files = resources.map((resource) => ({ path: `${file} (${resource.id})`, content: textOf(resource) }));
+  // JSON is YAML.
+  const files = resources.map(({ id, kind, name, labels, annotations, spec }) => {
+    const document = { apiVersion: API_VERSION, kind, metadata: { name, labels, annotations }, spec: spec as Json };
+    return { path: `${file} (${id})`, content: JSON.stringify(document, null, 1) };
+  });
   const readings = files.map(({ content }) => readFile(content, { trust: 'manifest', kinds }));
   const { set, problems } = combine(files, readings, { kinds, trust: 'manifest', operator, cache: new FileCache() });
   if (problems.length > 0) return { desired: new Map(), problems: sortProblems(problems) };
@@ -225,10 +221,4 @@ export function recheckResources(
     return resource === undefined ? [] : [[id, { ...resource, position }] as const];
   });
   return { desired: new Map(kept), problems: [] };
-}
-
-/** JSON is YAML. */
-function textOf({ kind, name, labels, annotations, spec }: Resource): string {
-  const document = { apiVersion: API_VERSION, kind, metadata: { name, labels, annotations }, spec: spec as Json };
-  return JSON.stringify(document, null, 1);
 }

@@ -7,18 +7,16 @@ import { fileProblem, isHiddenName, isManifestName, isMisnamed, SKIP_MARKER } fr
 import { type OpenFile, patientCalls, type SystemCalls } from './system-calls.ts';
 import type { SourceFile } from './text.ts';
 
-/** Of the link itself, where it is one. */
-export type EntryKind = 'file' | 'folder' | 'link' | 'other';
-
+/** What an entry of a folder is itself, where it is a link. */
 export interface Entry {
   readonly name: string;
-  readonly kind: EntryKind;
+  readonly kind: 'file' | 'folder' | 'link' | 'other';
 }
 
 /** The files that `readSources` sees. `nodeFileSystem` is the real one; tests may bring another. */
 export interface ManifestFileSystem {
   realpath(path: string): Promise<string>;
-  kindOf(path: string): Promise<EntryKind>;
+  kindOf(path: string): Promise<Entry['kind']>;
   /** In any order. */
   list(folder: string): Promise<readonly Entry[]>;
   /** Opens without following a link, and reads at most `bytesMax` + 1 bytes. Fails for anything but a plain file. */
@@ -90,7 +88,7 @@ class Walk {
     try {
       this.#keep('<stdin>', await this.#fs.readStandardInput(LIMITS.fileBytes));
     } catch (error) {
-      this.#problem('<stdin>', 'source/unreadable', `standard input cannot be read: ${reason(error)}`);
+      this.#unreadable('<stdin>', error, 'standard input');
     }
   }
 
@@ -104,7 +102,7 @@ class Walk {
     } catch (error) {
       const missing = (error as NodeJS.ErrnoException | undefined)?.code === 'ENOENT';
       if (missing) this.#problem(path, 'source/not-found', 'there is no such file or folder', 'a path that exists');
-      else this.#problem(path, 'source/unreadable', `it cannot be read: ${reason(error)}`);
+      else this.#unreadable(path, error);
     }
   }
 
@@ -118,7 +116,7 @@ class Walk {
     }
   }
 
-  async #entry(kind: EntryKind, shown: string, real: string, root: string): Promise<void> {
+  async #entry(kind: Entry['kind'], shown: string, real: string, root: string): Promise<void> {
     try {
       if (kind === 'folder') await this.#folder(shown, real, root);
       else if (!isManifestName(shown)) {
@@ -126,7 +124,7 @@ class Walk {
       } else if (kind === 'link') await this.#link(shown, real, root);
       else await this.#file(shown, real);
     } catch (error) {
-      this.#problem(shown, 'source/unreadable', `it cannot be read: ${reason(error)}`);
+      this.#unreadable(shown, error);
     }
   }
 
@@ -136,19 +134,15 @@ class Walk {
     if (!target.startsWith(root.endsWith(sep) ? root : `${root}${sep}`)) {
       const message = 'it is a symbolic link that leads out of the folder; it was not followed';
       this.#problem(shown, 'source/link', message, 'plain files, and links to files within the folder');
-      return;
-    }
-    await this.#file(shown, target);
+    } else await this.#file(shown, target);
   }
 
   async #file(shown: string, real: string): Promise<void> {
     if (this.#seen.has(real)) return;
     this.#seen.add(real);
-    if (this.files.length >= LIMITS.files) {
+    if (this.files.length >= LIMITS.files)
       this.#stop(shown, 'limit/files', `this is file ${LIMITS.files + 1}; it and the rest were not read`);
-      return;
-    }
-    this.#keep(shown, await this.#fs.read(real, LIMITS.fileBytes));
+    else this.#keep(shown, await this.#fs.read(real, LIMITS.fileBytes));
   }
 
   #keep(shown: string, content: Uint8Array): void {
@@ -156,14 +150,16 @@ class Walk {
     if (this.#bytes > this.#sizeMib * MIB) {
       const message = `with this file there are more than ${this.#sizeMib} MiB; it and the rest were not read`;
       this.#stop(shown, 'limit/total-size', message);
-      return;
-    }
-    this.files.push({ path: shown, content });
+    } else this.files.push({ path: shown, content });
   }
 
   #stop(shown: string, code: string, message: string): void {
     this.#full = true;
     this.#problem(shown, code, message);
+  }
+
+  #unreadable(file: string, error: unknown, subject = 'it'): void {
+    this.#problem(file, 'source/unreadable', `${subject} cannot be read: ${reason(error)}`);
   }
 
   #problem(file: string, code: string, message: string, expected?: string): void {
@@ -206,7 +202,7 @@ export function nodeFileSystem(
   };
 }
 
-function kindFrom(entry: Dirent | Stats): EntryKind {
+function kindFrom(entry: Dirent | Stats): Entry['kind'] {
   if (entry.isFile()) return 'file';
   if (entry.isDirectory()) return 'folder';
   return entry.isSymbolicLink() ? 'link' : 'other';

@@ -7,6 +7,8 @@ const NULL = /^(?:|~|null|Null|NULL)$/;
 const TRUE = /^(?:true|True|TRUE)$/;
 const FALSE = /^(?:false|False|FALSE)$/;
 const DECIMAL = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$/;
+/** Words that are not text to readers of YAML 1.1, of which there are many. */
+export const NOT_TEXT_TO_ALL = /^(?:y|n|yes|no|on|off|true|false|null)$/i;
 /** Everything that YAML 1.2's core schema takes for a number. */
 const NUMBER_LIKE =
   /^(?:[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+|[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/;
@@ -20,31 +22,29 @@ export function readPlainScalar(text: string): PlainScalar {
   if (TRUE.test(text)) return { ok: true, value: true };
   if (FALSE.test(text)) return { ok: true, value: false };
   if (!NUMBER_LIKE.test(text)) return { ok: true, value: text };
-  if (!DECIMAL.test(text)) return notation(text);
-  const value = Number(text);
-  if (!keepsDigits(text, value)) {
+  if (!DECIMAL.test(text)) {
+    const message = `${short(text)} is ${notationOf(text)}, which readers take for different things`;
     return {
       ok: false,
-      code: 'yaml/number-digits',
-      message: `${short(text)} has more digits than a number keeps: it would become ${value}`,
-      expected: 'a number of at most 15 digits, or text in quotes',
+      code: 'yaml/number-notation',
+      message,
+      expected: 'a decimal number such as 8080, or text in quotes',
     };
   }
-  return { ok: true, value: value === 0 ? 0 : value };
+  const value = Number(text);
+  if (keepsDigits(text, value)) return { ok: true, value: value === 0 ? 0 : value };
+  const message = `${short(text)} has more digits than a number keeps: it would become ${value}`;
+  return {
+    ok: false,
+    code: 'yaml/number-digits',
+    message,
+    expected: 'a number of at most 15 digits, or text in quotes',
+  };
 }
 
 function keepsDigits(text: string, value: number): boolean {
   if (!text.includes('.')) return Number.isSafeInteger(value);
   return String(value) === text.replace(/\.?0+$/, '').replace(/^-0$/, '0');
-}
-
-function notation(text: string): PlainScalar {
-  return {
-    ok: false,
-    code: 'yaml/number-notation',
-    message: `${short(text)} is ${notationOf(text)}, which readers take for different things`,
-    expected: 'a decimal number such as 8080, or text in quotes',
-  };
 }
 
 function notationOf(text: string): string {

@@ -42,6 +42,18 @@ export function alternatives({ schema }: SchemaError): readonly string[] {
   return (schema as readonly { readonly required?: readonly string[] }[]).flatMap(({ required }) => required ?? []);
 }
 
+const PROPERTY_PARAMETERS: Readonly<Record<string, string>> = {
+  additionalProperties: 'additionalProperty',
+  required: 'missingProperty',
+  propertyNames: 'propertyName',
+};
+
+/** Returns the name of the property that an error is about: unknown, missing or badly named. */
+export function propertyOf({ keyword, params }: SchemaError): string | undefined {
+  const parameter = PROPERTY_PARAMETERS[keyword];
+  return parameter === undefined ? undefined : String(params[parameter]);
+}
+
 /** `reference`: a secret belongs here, by reference. `name`: the name of one, which may be the secret by mistake. */
 export function secretRole({ parentSchema, keyword }: SchemaError): 'reference' | 'name' | undefined {
   const role = (parentSchema as Schema | undefined)?.['x-secret'];
@@ -52,18 +64,11 @@ export function secretRole({ parentSchema, keyword }: SchemaError): 'reference' 
 /** What is wrong, what was expected and what to do, for one error of the validator. */
 export function describe(error: SchemaError, path: Path, place: Place, document: Explained): FaultWords {
   const field = fieldName(path);
-  switch (error.keyword) {
-    case 'additionalProperties':
-      return unknownField(error, fieldName(path.slice(0, -1)));
-    case 'required':
-      return missingField(error, field);
-    case 'oneOf':
-      return exactlyOne(error, document);
-    case 'propertyNames':
-      return badName(error);
-    default:
-      break;
-  }
+  const property = propertyOf(error) ?? '';
+  if (error.keyword === 'additionalProperties') return unknownField(error, property, fieldName(path.slice(0, -1)));
+  if (error.keyword === 'required') return missingField(error, property, field);
+  if (error.keyword === 'oneOf') return exactlyOne(error, document);
+  if (error.keyword === 'propertyNames') return badName(error, property);
   if (secretRole(error) === 'reference') return inlineSecret(field);
   const schema = error.parentSchema as Schema;
   const expected = expectation(error.keyword, schema);
@@ -93,8 +98,7 @@ function fieldName(path: Path): string {
   return typeof last === 'number' ? `${fieldName(path.slice(0, -1))}[${last}]` : last;
 }
 
-function unknownField({ params, parentSchema }: SchemaError, field: string): FaultWords {
-  const name = String(params['additionalProperty']);
+function unknownField({ parentSchema }: SchemaError, name: string, field: string): FaultWords {
   const known = propertiesOf(parentSchema);
   if ((parentSchema as Schema)['x-secret'] === 'reference') {
     return {
@@ -116,8 +120,7 @@ function unknownField({ params, parentSchema }: SchemaError, field: string): Fau
 const SECRET_HINT =
   "a secret stands only in the operator's configuration, by reference; if this file was ever committed or shared, replace the secret";
 
-function missingField({ params, parentSchema }: SchemaError, field: string): FaultWords {
-  const name = String(params['missingProperty']);
+function missingField({ parentSchema }: SchemaError, name: string, field: string): FaultWords {
   const schema = (parentSchema as Schema).properties?.[name];
   return {
     code: 'schema/missing-field',
@@ -137,8 +140,7 @@ function exactlyOne(error: SchemaError, { contents }: Explained): FaultWords {
   };
 }
 
-function badName({ params, schema }: SchemaError): FaultWords {
-  const name = String(params['propertyName']);
+function badName({ schema }: SchemaError, name: string): FaultWords {
   if (!name.startsWith('portolan/')) {
     return {
       code: 'schema/key',

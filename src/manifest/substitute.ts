@@ -1,5 +1,5 @@
 import type { Problem } from '../model/problem.ts';
-import { FileText, type Fault, type FaultWords } from './fault.ts';
+import { type Fault, faultAt, FileText, type FaultWords } from './fault.ts';
 import { short } from './scalars.ts';
 import { didYouMean } from './suggest.ts';
 import { decode } from './text.ts';
@@ -83,23 +83,16 @@ export function parseVariables(
 
 function readLine(line: string, offset: number, variables: Map<string, string>, faults: Fault[]): void {
   if (/^[ \t]*(?:#|$)/.test(line)) return;
-  const at = { offset, length: Math.max(1, line.length), path: '' };
+  const fault = (code: string, message: string, expected: string): void =>
+    void faults.push(faultAt(offset, { code, message, expected }, Math.max(1, line.length)));
   const [, name, rest] = LINE.exec(line) ?? [];
-  if (name === undefined || rest === undefined) {
-    faults.push({ ...at, code: 'variables/syntax', message: 'this line is no variable', expected: 'NAME=value' });
-    return;
-  }
-  if (variables.has(name)) {
-    faults.push({ ...at, code: 'variables/duplicate', message: `${name} is set twice`, expected: 'one line per name' });
-    return;
-  }
+  if (name === undefined || rest === undefined)
+    return fault('variables/syntax', 'this line is no variable', 'NAME=value');
+  if (variables.has(name)) return fault('variables/duplicate', `${name} is set twice`, 'one line per name');
   const value = unquote(rest.trim());
-  if (value === undefined) {
-    const message = `the value of ${name} starts with a quote that does not end it`;
-    faults.push({ ...at, code: 'variables/syntax', message, expected: '\'…\', "…" with JSON escapes, or no quotes' });
-    return;
-  }
-  variables.set(name, value);
+  if (value !== undefined) return void variables.set(name, value);
+  const message = `the value of ${name} starts with a quote that does not end it`;
+  return fault('variables/syntax', message, '\'…\', "…" with JSON escapes, or no quotes');
 }
 
 function unquote(text: string): string | undefined {

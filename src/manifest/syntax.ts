@@ -47,12 +47,7 @@ export function syntaxFaults(document: Document.Parsed, text: string): readonly 
   return faults;
 }
 
-interface Line {
-  readonly start: number;
-  readonly end: number;
-}
-
-function lineAt(text: string, offset: number): Line {
+function lineAt(text: string, offset: number) {
   const newline = text.indexOf('\n', offset);
   return { start: text.lastIndexOf('\n', offset - 1) + 1, end: newline === -1 ? text.length : newline };
 }
@@ -65,7 +60,12 @@ function pastIndent(text: string, offset: number, end: number): number {
 
 const CONFLICT = 'a conflict of git is not resolved here';
 
-function explain(error: YAMLParseError, document: Document.Parsed, text: string, { start, end }: Line): Explanation {
+function explain(
+  error: YAMLParseError,
+  document: Document.Parsed,
+  text: string,
+  { start, end }: ReturnType<typeof lineAt>,
+): Explanation {
   const line = text.slice(start, Math.min(end, start + 1000));
   if (/^(?:<{7}|={7}|>{7}|\|{7})(?: |\r?$)/.test(line)) {
     return { message: CONFLICT, expected: 'one of the two sides, without the marks of git' };
@@ -77,22 +77,11 @@ function explain(error: YAMLParseError, document: Document.Parsed, text: string,
       return isBracket(error) ? unclosedBracket(document, text, error.pos[0]) : BAD_INDENT;
     case 'MISSING_CHAR':
       return missing(error, document, text);
-    case 'BAD_DQ_ESCAPE':
-      return {
-        message: 'a backslash in "double quotes" starts an escape that does not exist',
-        hint: "write \\\\ for a backslash, or use 'single quotes'",
-      };
     case 'MULTILINE_IMPLICIT_KEY':
     case 'BLOCK_AS_IMPLICIT_KEY':
       return manyKeys(line);
-    case 'BAD_SCALAR_START':
-      return { message: 'a value starts with a character that YAML reserves', hint: 'put the value into quotes' };
-    case 'KEY_OVER_1024_CHARS':
-      return { message: 'a key has more than 1024 characters' };
-    case 'BLOCK_IN_FLOW':
-      return { message: 'an indented block stands inside [ ] or { }', expected: 'one style or the other' };
     default:
-      return unexpected(error, line);
+      return ALWAYS[error.code] ?? unexpected(error, line);
   }
 }
 
@@ -101,15 +90,27 @@ const BAD_INDENT: Explanation = {
   expected: 'the fields of one map in the same column',
 };
 
+/** Explanations of errors that always mean the same. */
+const ALWAYS: Readonly<Record<string, Explanation>> = {
+  BAD_DQ_ESCAPE: {
+    message: 'a backslash in "double quotes" starts an escape that does not exist',
+    hint: "write \\\\ for a backslash, or use 'single quotes'",
+  },
+  BAD_SCALAR_START: {
+    message: 'a value starts with a character that YAML reserves',
+    hint: 'put the value into quotes',
+  },
+  KEY_OVER_1024_CHARS: { message: 'a key has more than 1024 characters' },
+  BLOCK_IN_FLOW: { message: 'an indented block stands inside [ ] or { }', expected: 'one style or the other' },
+};
+
 function manyKeys(line: string): Explanation {
-  const glued = /^[\s-]*([A-Za-z_][\w-]*):[^\s:]/.exec(line);
+  const [, glued] = /^[\s-]*([A-Za-z_][\w-]*):[^\s:]/.exec(line) ?? [];
+  const inQuotes = 'put a value that contains a colon and a space into quotes';
   return {
     message: 'a line has more than one key, or a key spans several lines',
     expected: 'key: value, one per line',
-    hint:
-      glued === null
-        ? 'put a value that contains a colon and a space into quotes'
-        : `put a space after the colon of ${glued[1]}`,
+    hint: glued === undefined ? inQuotes : `put a space after the colon of ${glued}`,
   };
 }
 

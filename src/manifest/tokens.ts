@@ -107,36 +107,27 @@ interface Property {
 }
 
 /** What stands before a value and is not allowed, by its first character. */
-const PROPERTIES: ReadonlyMap<string | undefined, Property> = new Map<string, Property>([
-  [
-    '&',
-    {
-      name: 'anchor',
-      expected: 'each value written where it is used',
-      hint: (text) => `delete ${text}; use a variable \${NAME} for a value that stands in several places`,
-    },
-  ],
-  [
-    '*',
-    {
-      name: 'alias',
-      expected: 'each value written where it is used',
-      hint: (text) => `write the value itself; if you meant the text ${text}, put it in quotes`,
-    },
-  ],
-  [
-    '!',
-    {
-      name: 'tag',
-      expected: 'a value without a tag',
-      hint: (text) => `delete ${text}; put a value in quotes to make it text`,
-    },
-  ],
-]);
+const PROPERTIES: Readonly<Record<string, Property>> = {
+  '&': {
+    name: 'anchor',
+    expected: 'each value written where it is used',
+    hint: (text) => `delete ${text}; use a variable \${NAME} for a value that stands in several places`,
+  },
+  '*': {
+    name: 'alias',
+    expected: 'each value written where it is used',
+    hint: (text) => `write the value itself; if you meant the text ${text}, put it in quotes`,
+  },
+  '!': {
+    name: 'tag',
+    expected: 'a value without a tag',
+    hint: (text) => `delete ${text}; put a value in quotes to make it text`,
+  },
+};
 
 function propertyFault(lexeme: string, offset: number): Fault | undefined {
   // Nearly every word and sign of a file is none of them.
-  const property = PROPERTIES.get(lexeme[0]);
+  const property = PROPERTIES[lexeme.charAt(0)];
   if (property === undefined) return undefined;
   const { name, expected, hint } = property;
   const text = lexeme.slice(0, 40);

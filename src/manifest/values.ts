@@ -220,12 +220,9 @@ function numberHint(text: string): string {
 
 const KEY_FAULT = { code: 'yaml/key', expected: 'text' } as const;
 
-function keyFault(text: string, empty: boolean): FaultWords {
-  if (empty)
-    return {
-      ...KEY_FAULT,
-      message: text === '' ? 'a key is missing before the colon' : `the key ${text} is read as null`,
-    };
+function keyFault(text: string, isNull: boolean): FaultWords {
+  if (isNull && text === '') return { ...KEY_FAULT, message: 'a key is missing before the colon' };
+  if (isNull) return { ...KEY_FAULT, message: `the key ${text} is read as null` };
   return { ...KEY_FAULT, message: `the key ${short(text)} is not text`, hint: `write "${short(text)}" in quotes` };
 }
 

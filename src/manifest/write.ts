@@ -7,6 +7,7 @@ import { SECRET_MASK } from '../model/secret.ts';
 import { safeLine } from '../model/text.ts';
 import { compiler } from './compiler.ts';
 import { LIMITS } from './limits.ts';
+import { NOT_TEXT_TO_ALL } from './scalars.ts';
 import { unsafeCharacter, withoutUnsafe } from './text.ts';
 
 /** Columns of a comment that has a line to itself. */
@@ -17,7 +18,9 @@ const COMMENT_COLUMNS = 110;
  * written in quotes.
  */
 const PLAIN = /^[A-Za-z/][A-Za-z0-9_./-]*$/;
-const NOT_TEXT = /^(?:y|n|yes|no|on|off|true|false|null)$/i;
+
+/** By the schema of a field, which is always the same object. */
+const validators = new WeakMap<JsonObject, ValidateFunction>();
 
 /** Whether a field can hold the value and gives it back as it is: no other form, no character that no file may have. */
 export function isWritable(schema: JsonObject, value: Json): boolean {
@@ -27,7 +30,10 @@ export function isWritable(schema: JsonObject, value: Json): boolean {
       return false;
     if (escaped(value).length > LIMITS.scalarLength) return false;
   }
-  return isValidField(schema, value);
+  // Within an object, where a default is allowed.
+  const validator = validators.get(schema) ?? compiler().compile({ type: 'object', properties: { field: schema } });
+  validators.set(schema, validator);
+  return validator({ field: value });
 }
 
 /**
@@ -66,19 +72,6 @@ export function writeManifest(
   }
 }
 
-const fields = new WeakMap<JsonObject, ValidateFunction>();
-
-/** Whether one field of a kind may have this value. @param schema a part of the kind's own, always the same object. */
-function isValidField(schema: JsonObject, value: Json): boolean {
-  let validator = fields.get(schema);
-  if (validator === undefined) {
-    // Within an object, where a default is allowed.
-    validator = compiler().compile({ type: 'object', properties: { field: schema } });
-    fields.set(schema, validator);
-  }
-  return validator({ field: value });
-}
-
 /** `${` would be a variable. */
 function escaped(text: string): string {
   return text.replaceAll('${', '$$${');
@@ -87,7 +80,7 @@ function escaped(text: string): string {
 function quote(node: Scalar): void {
   if (typeof node.value !== 'string') return;
   node.value = escaped(node.value);
-  const isPlain = PLAIN.test(node.value as string) && !NOT_TEXT.test(node.value as string);
+  const isPlain = PLAIN.test(node.value as string) && !NOT_TEXT_TO_ALL.test(node.value as string);
   node.type = isPlain ? 'PLAIN' : 'QUOTE_DOUBLE';
 }
 
