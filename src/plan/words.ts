@@ -68,15 +68,16 @@ export function ownCause(change: FieldChange, shownCause: Cause | undefined): st
   return shownCause === undefined || change.cause === shownCause ? undefined : CAUSE_WORDS[change.cause];
 }
 
-/** One field on one line, without colours. */
-export function changeText(change: FieldChange, shownCause?: Cause): string {
+/** Returns what stands behind a change: what was last applied, and its own cause. */
+export function changeAside(change: FieldChange, shownCause: Cause | undefined): readonly string[] {
   const drifted = driftedFrom(change);
   const why = ownCause(change, shownCause);
-  return [
-    `${safeLine(change.path)}: ${arrowText(change)}`,
-    ...(drifted === undefined ? [] : [drifted]),
-    ...(why === undefined ? [] : [`(${why})`]),
-  ].join('  ');
+  return [...(drifted === undefined ? [] : [drifted]), ...(why === undefined ? [] : [`(${why})`])];
+}
+
+/** One field on one line, without colours. */
+export function changeText(change: FieldChange, shownCause?: Cause): string {
+  return [`${safeLine(change.path)}: ${arrowText(change)}`, ...changeAside(change, shownCause)].join('  ');
 }
 
 /** `3 to create, 1 to change, 0 to delete, 2 to follow`. */

@@ -2,6 +2,7 @@ import { safeLine } from '../model/text.ts';
 import { commonCauses, namesOf } from '../plan/causes.ts';
 import type { EndedScope, PlanReport, ScopeResult } from '../plan/report.ts';
 import type { ActionResult } from '../plan/result.ts';
+import { obstacles } from './headline.ts';
 import { type Paint, renderPlanText } from './text.ts';
 import { amount, cameUp, isoTime, resultCounts, resultWords } from '../plan/words.ts';
 
@@ -56,11 +57,8 @@ export function renderVerdict(outcomes: readonly ScopeResult[], paint: Paint): s
   const held = ended.reduce((sum, { remaining: plan }) => sum + plan.holds.length, 0);
   const unobserved = outcomes.filter((outcome) => outcome.type === 'unobserved').length;
   const refused = outcomes.filter((outcome) => outcome.type === 'refused').length;
-  const trouble = [
-    ...(held > 0 ? [`${held} held`] : []),
-    ...(refused > 0 ? [`${amount(refused, 'application')} refused by a guard`] : []),
-    ...(unobserved > 0 ? [`${amount(unobserved, 'application')} not observed`] : []),
-  ];
+  const refusals = refused > 0 ? [`${amount(refused, 'application')} refused by a guard`] : [];
+  const trouble = obstacles(held, refusals, unobserved);
   const isQuiet = trouble.length + left === 0;
   const head =
     results.length > 0
@@ -72,12 +70,14 @@ export function renderVerdict(outcomes: readonly ScopeResult[], paint: Paint): s
 }
 
 function asWanted(ended: readonly EndedScope[]): string {
-  const set = (code: string): number =>
-    ended.reduce((sum, { remaining: plan }) => sum + plan.notes.filter((note) => note.code === code).length, 0);
+  const notes = ended.flatMap(({ remaining }) => remaining.notes);
   const aside = [
-    ...(set('reconcile/report-only') > 0 ? [`${amount(set('reconcile/report-only'), 'resource')} only reported`] : []),
-    ...(set('reconcile/suspended') > 0 ? [`${amount(set('reconcile/suspended'), 'resource')} suspended`] : []),
-  ];
+    ['reconcile/report-only', 'only reported'],
+    ['reconcile/suspended', 'suspended'],
+  ].flatMap(([code, word]) => {
+    const number = notes.filter((note) => note.code === code).length;
+    return number === 0 ? [] : [`${amount(number, 'resource')} ${word}`];
+  });
   return aside.length === 0
     ? ' Everything is as the manifests say.'
     : ` Everything else is as the manifests say; ${aside.join(', ')}.`;

@@ -2,29 +2,26 @@ import { hasChanges } from '../plan/document.ts';
 import type { PlanReport } from '../plan/report.ts';
 import { amount, countsText, resultCounts } from '../plan/words.ts';
 
-/** A report in one line: what would be done or was done, and what stands in the way. */
-export function headline({ plan, applied }: PlanReport): string {
-  const held = heldIn({ plan, applied });
-  const unobserved = plan.unobserved.length;
-  const trouble = [
-    ...(held > 0 ? [`${held} held`] : []),
-    ...(plan.refusals.length > 0 ? ['refused by a guard'] : []),
-    ...(applied?.refused === undefined ? [] : ['not the plan that was agreed to']),
-    ...(unobserved > 0 ? [`${amount(unobserved, 'application')} not observed`] : []),
-  ];
-  const results = applied?.outcomes.flatMap((outcome) => (outcome.type === 'ended' ? outcome.results : [])) ?? [];
-  if (results.length > 0) return `Applied: ${[resultCounts(results), ...trouble].join(', ')}`;
-  if (applied !== undefined && hasChanges(plan))
-    return `Nothing was sent: ${[countsText(plan.summary), ...trouble].join(', ')}`;
-  if (!hasChanges(plan)) return [`No changes${unobserved > 0 ? ' known' : ''}`, ...trouble].join(', ');
-  return `Plan: ${[countsText(plan.summary), ...trouble].join(', ')}`;
+/** What stands in the way of a plan, in words. @param refused who refused it */
+export function obstacles(held: number, refused: readonly string[], unobserved: number): readonly string[] {
+  const unknown = unobserved > 0 ? [`${amount(unobserved, 'application')} not observed`] : [];
+  return [...(held > 0 ? [`${held} held`] : []), ...refused, ...unknown];
 }
 
-/** After a run, what is held then. */
-function heldIn({ plan, applied }: PlanReport): number {
-  if (applied === undefined || applied.outcomes.length === 0) return plan.summary.held;
-  return applied.outcomes.reduce(
-    (sum, outcome) => sum + (outcome.type === 'ended' ? outcome.remaining.holds.length : 0),
-    0,
-  );
+/** A report in one line: what would be done or was done, and what stands in the way. */
+export function headline({ plan, applied }: PlanReport): string {
+  const outcomes = applied?.outcomes ?? [];
+  const ended = outcomes.filter((outcome) => outcome.type === 'ended');
+  const heldAfter = ended.reduce((sum, { remaining }) => sum + remaining.holds.length, 0);
+  const unobserved = plan.unobserved.length;
+  const refused = [
+    ...(plan.refusals.length > 0 ? ['refused by a guard'] : []),
+    ...(applied?.refused === undefined ? [] : ['not the plan that was agreed to']),
+  ];
+  const trouble = obstacles(outcomes.length === 0 ? plan.summary.held : heldAfter, refused, unobserved);
+  const results = ended.flatMap((outcome) => outcome.results);
+  if (results.length > 0) return `Applied: ${[resultCounts(results), ...trouble].join(', ')}`;
+  if (!hasChanges(plan)) return [`No changes${unobserved > 0 ? ' known' : ''}`, ...trouble].join(', ');
+  const head = applied === undefined ? 'Plan' : 'Nothing was sent';
+  return `${head}: ${[countsText(plan.summary), ...trouble].join(', ')}`;
 }

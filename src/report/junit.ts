@@ -3,6 +3,7 @@ import { safeText } from '../model/text.ts';
 import type { PlanReport } from '../plan/report.ts';
 import { entriesOf, type Entry, type State, STATES } from './entries.ts';
 import { linesOf, placeOf, type PositionOf, problemFindings } from './findings.ts';
+import { escaped } from './markdown-text.ts';
 
 export interface JunitCase {
   readonly name: string;
@@ -26,13 +27,12 @@ export function reportSuites(report: PlanReport, positionOf: PositionOf): readon
   const entries = Map.groupBy(entriesOf(report, { isEachItsOwn: true }), (entry) => entry.application);
   const casesOf = (application: string | undefined): readonly JunitCase[] =>
     (entries.get(application) ?? []).map((entry) => caseOf(entry, positionOf));
-  const applications = [
-    ...new Set([...report.plan.scopes, ...report.plan.unobserved].map(({ application }) => application)),
-  ];
-  const inSync = new Map(report.plan.scopes.map((scope) => [scope.application as string, scope.inSync]));
-  const suites = applications.map((application) => ({
-    name: application,
-    cases: [...casesOf(application), ...(inSync.get(application) ?? []).map((resource) => passed(resource, 'in sync'))],
+  const { scopes, unobserved } = report.plan;
+  const applications = new Set<string>([...scopes, ...unobserved].map(({ application }) => application));
+  const inSync = new Map<string, readonly string[]>(scopes.map((scope) => [scope.application, scope.inSync]));
+  const suites = Array.from(applications, (name) => ({
+    name,
+    cases: [...casesOf(name), ...(inSync.get(name) ?? []).map((resource) => passed(resource, 'in sync'))],
   }));
   const ofRun = casesOf(undefined);
   return ofRun.length === 0 ? suites : [...suites, { name: `source ${report.plan.source}`, cases: ofRun }];
@@ -98,20 +98,15 @@ function number(cases: readonly JunitCase[], verdict: JunitCase['verdict']): num
 
 function renderCase({ name, classname, verdict, message, text, type }: JunitCase): string {
   const head = `    <testcase name="${xml(name)}" classname="${xml(classname)}"`;
-  if (verdict === 'passed')
-    return text === '' ? `${head}/>` : `${head}>\n      <system-out>${xml(text)}</system-out>\n    </testcase>`;
+  const within = (element: string): string => `${head}>\n      ${element}\n    </testcase>`;
+  if (verdict === 'passed') return text === '' ? `${head}/>` : within(`<system-out>${xml(text)}</system-out>`);
   // It has no attributes in older schemas.
-  if (verdict === 'skipped')
-    return `${head}>\n      <skipped>${xml(text === '' ? message : text)}</skipped>\n    </testcase>`;
-  return `${head}>\n      <${verdict} type="${xml(type)}" message="${xml(message)}">${xml(text)}</${verdict}>\n    </testcase>`;
+  if (verdict === 'skipped') return within(`<skipped>${xml(text === '' ? message : text)}</skipped>`);
+  return within(`<${verdict} type="${xml(type)}" message="${xml(message)}">${xml(text)}</${verdict}>`);
 }
 
 /** Text and attribute values; what XML cannot hold at all is written as `\u0000`. */
 function xml(text: string): string {
-  return safeText(text.toWellFormed())
-    .replace(/[\ufffe\uffff]/g, (char) => `\\u${char.charCodeAt(0).toString(16)}`)
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;');
+  const safe = safeText(text.toWellFormed());
+  return escaped(safe.replace(/[\ufffe\uffff]/g, (char) => `\\u${char.charCodeAt(0).toString(16)}`));
 }

@@ -36,14 +36,14 @@ export function prose(text: string): string {
   );
 }
 
+/** Text and attribute values of HTML and XML. */
+export function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+}
+
 /** Text within a tag of HTML. */
 export function html(text: string): string {
-  return safeLine(text)
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll("'", '&#39;');
+  return escaped(safeLine(text)).replaceAll("'", '&#39;');
 }
 
 /** A code block that none of its lines can end. */

@@ -36,14 +36,8 @@ export function renderMarkdown(report: PlanReport): string {
   const byApplication = Map.groupBy(entries, (entry) => entry.application);
   const head = [marker(report), `### ${prose(headline(report))}`, facts(report)].join('\n\n');
   const blocks = [
-    alert(
-      'CAUTION',
-      entries.filter(({ level }) => level === 'error'),
-    ),
-    alert(
-      'WARNING',
-      entries.filter(({ state }) => state === 'held'),
-    ),
+    alert('CAUTION', entries, ({ level }) => level === 'error'),
+    alert('WARNING', entries, ({ state }) => state === 'held'),
     overview(plan),
     ...plan.scopes.map((scope) => application(scope, report, byApplication.get(scope.application) ?? [])),
     aside(entries.filter((entry) => entry.application === undefined && entry.state === 'note')),
@@ -82,9 +76,9 @@ function howToApply({ plan, applied }: PlanReport): readonly string[] {
   return [`This plan and no other: ${code(`portolan apply … --expect ${plan.digest}`)}`];
 }
 
-function alert(kind: 'CAUTION' | 'WARNING', entries: readonly Entry[]): Block {
+function alert(kind: string, entries: readonly Entry[], concerns: (entry: Entry) => boolean): Block {
   return {
-    items: entries.map(alertItem),
+    items: entries.filter(concerns).map(alertItem),
     share: 0.3,
     wrap: (items) => [`> [!${kind}]`, ...items].join('\n'),
   };
@@ -106,8 +100,9 @@ function overview({ scopes }: PlanDocument): Block {
   ];
   return {
     items: scopes.map((scope) => {
-      const { create, update, remove } = verbs(scope);
-      const cells = [create, update, remove, scope.deferred.length, scope.holds.length, scope.inSync.length];
+      const { actions, deferred, holds, inSync } = scope;
+      const verbs = VERBS.map((verb) => actions.filter((action) => action.verb === verb && isOwnChange(action)).length);
+      const cells = [...verbs, deferred.length, holds.length, inSync.length];
       return `| ${cell(cut(scope.application, 200))} | ${cells.map((number) => (number === 0 ? '·' : number)).join(' | ')} |`;
     }),
     share: 0.3,
@@ -115,11 +110,7 @@ function overview({ scopes }: PlanDocument): Block {
   };
 }
 
-function verbs({ actions }: ScopePlan) {
-  const count = (verb: string): number =>
-    actions.filter((action) => action.verb === verb && action.continues === undefined).length;
-  return { create: count('create'), update: count('update'), remove: count('delete') };
-}
+const VERBS = ['create', 'update', 'delete'] as const;
 
 /** Each change of one application, as a difference that GitHub colours. */
 function application(scope: PlanDocument['scopes'][number], report: PlanReport, entries: readonly Entry[]): Block {
@@ -130,38 +121,22 @@ function application(scope: PlanDocument['scopes'][number], report: PlanReport, 
     return [...head, ...diffLines(entry)].map((line) => cut(line, LINE_CHARACTERS_MAX)).join('\n');
   });
   const title = `<summary><code>${html(scope.application)}</code>: ${html(scopeHeadline(scope, report))}</summary>`;
-  const approve =
-    report.plan.refusals.length > 0 &&
-    report.plan.refusals.every(isApprovable) &&
-    report.applied === undefined &&
-    scope.actions.length > 0
-      ? [
-          `A running controller lets exactly this through with ${code(`portolan approve ${nameOf(scope)} ${scope.digest}`)}.`,
-        ]
-      : [];
+  const { refusals } = report.plan;
+  const isApproved = report.applied === undefined && refusals.length > 0 && refusals.every(isApprovable);
+  const name = scope.application.slice(scope.application.indexOf('/') + 1);
+  const approve = `A running controller lets exactly this through with ${code(`portolan approve ${name} ${scope.digest}`)}.`;
   return {
     items,
     share: 1,
-    wrap: (taken) =>
-      [
-        '<details>',
-        title,
-        '',
-        [
-          fenced(
-            'diff',
-            taken.flatMap((item) => item.split('\n')),
-          ),
-          ...approve,
-        ].join('\n\n'),
-        '',
-        '</details>',
-      ].join('\n'),
+    wrap(taken) {
+      const changes = fenced('diff', taken.join('\n').split('\n'));
+      return folded(title, isApproved && scope.actions.length > 0 ? `${changes}\n\n${approve}` : changes);
+    },
   };
 }
 
-function nameOf({ application: id }: ScopePlan): string {
-  return id.slice(id.indexOf('/') + 1);
+function folded(title: string, content: string): string {
+  return ['<details>', title, '', content, '', '</details>'].join('\n');
 }
 
 function scopeHeadline(scope: ScopePlan, { applied }: PlanReport): string {
@@ -183,7 +158,7 @@ function aside(notes: readonly Entry[]): Block {
   return {
     items: notes.map((note) => `- ${prose(cut(note.title, SENTENCE_CHARACTERS_MAX))}`),
     share: 1,
-    wrap: (items) => ['<details>', '<summary>Also worth knowing</summary>', '', ...items, '', '</details>'].join('\n'),
+    wrap: (items) => folded('<summary>Also worth knowing</summary>', items.join('\n')),
   };
 }
 

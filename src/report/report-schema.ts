@@ -1,13 +1,6 @@
 import { resourceIdSchema as resource, scopeSchema } from '../model/ids.ts';
 import type { JsonObject } from '../model/json.ts';
-import {
-  type Action,
-  type DeferredAction,
-  type Hold,
-  type Note,
-  remainingPlanSchema,
-  type Wait,
-} from '../model/plan.ts';
+import { remainingPlanSchema } from '../model/plan.ts';
 import {
   arrayOf,
   count,
@@ -24,23 +17,15 @@ import {
   time,
   type TypeOf,
 } from '../model/schema-words.ts';
-import { planSchema, type PlanSummary, type UnobservedScope } from '../plan/document.ts';
-import {
-  applySchema,
-  type Disagreement,
-  disagreementSchema,
-  exitCodeSchema,
-  faultSchema,
-  outcomeSchema,
-  type ReportedError,
-} from '../plan/report.ts';
-import { actionResultSchema, endings, failureReasonSchema, type Refusal, skipReasonSchema } from '../plan/result.ts';
+import { planSchema } from '../plan/document.ts';
+import { applySchema, disagreementSchema, exitCodeSchema, faultSchema, outcomeSchema } from '../plan/report.ts';
+import { actionResultSchema, endings, failureReasonSchema, skipReasonSchema } from '../plan/result.ts';
 import { planSchemas } from '../plan/schema.ts';
 import { answerSchema } from '../platform/verdict.ts';
 
 /** The JSON Schemas of `-o json`, `yaml` and `jsonl`, as they are published in schemas/. */
 
-const definitions: Readonly<Record<string, JsonObject>> = {
+const definitions = {
   ...planSchemas,
   Answer: answerSchema,
   FailureReason: failureReasonSchema,
@@ -51,6 +36,11 @@ const definitions: Readonly<Record<string, JsonObject>> = {
   Disagreement: disagreementSchema,
   Outcome: outcomeSchema,
 };
+
+/** Returns a reference to a definition, with the type of its values. */
+function to<const Name extends keyof typeof definitions>(name: Name) {
+  return ref<TypeOf<(typeof definitions)[Name]>>(name);
+}
 
 const { source, revision, ledger, digest } = planSchema.properties;
 const application = resource;
@@ -70,13 +60,13 @@ const lineSchema = oneOf('One line of -o jsonl. Pass over types and members that
     inSync: arrayOf(resource),
     unchangedFields: count,
   }),
-  objectOf('Planned.', { type: only('action'), application, action: ref<Action>('Action') }),
-  objectOf('To follow.', { type: only('deferred'), application, deferred: ref<DeferredAction>('DeferredAction') }),
-  objectOf('Held.', { type: only('hold'), application, hold: ref<Hold>('Hold') }),
-  objectOf('Worth saying.', { type: only('note'), application: nullable(application), note: ref<Note>('Note') }),
-  objectOf('Could not be read.', { type: only('unobserved'), unobserved: ref<UnobservedScope>('UnobservedScope') }),
-  objectOf('Refused by a guard.', { type: only('refusal'), refusal: ref<Refusal>('Refusal') }),
-  objectOf('The plan is whole.', { type: only('summary'), summary: ref<PlanSummary>('PlanSummary') }),
+  objectOf('Planned.', { type: only('action'), application, action: to('Action') }),
+  objectOf('To follow.', { type: only('deferred'), application, deferred: to('DeferredAction') }),
+  objectOf('Held.', { type: only('hold'), application, hold: to('Hold') }),
+  objectOf('Worth saying.', { type: only('note'), application: nullable(application), note: to('Note') }),
+  objectOf('Could not be read.', { type: only('unobserved'), unobserved: to('UnobservedScope') }),
+  objectOf('Refused by a guard.', { type: only('refusal'), refusal: to('Refusal') }),
+  objectOf('The plan is whole.', { type: only('summary'), summary: to('PlanSummary') }),
   objectOf('An action is begun.', { type: only('started'), atMs, resource, action: text }),
   // Of several for one action the last counts.
   ...endings({ type: only('result'), resource, action: string('Id of the action.') }),
@@ -93,15 +83,15 @@ const lineSchema = oneOf('One line of -o jsonl. Pass over types and members that
     application,
     outcome: literal('unobserved', 'refused', 'ended'),
     remaining: arrayOf(text, { description: 'Ids of actions that are still to do.' }),
-    deferred: arrayOf(ref<DeferredAction>('DeferredAction')),
-    holds: arrayOf(ref<Hold>('Hold')),
-    waits: arrayOf(ref<Wait>('Wait')),
-    'error?': ref<ReportedError>('Fault'),
+    deferred: arrayOf(to('DeferredAction')),
+    holds: arrayOf(to('Hold')),
+    waits: arrayOf(to('Wait')),
+    'error?': to('Fault'),
   }),
   objectOf('The run is over; nothing follows.', {
     type: only('end'),
     exitCode: exitCodeSchema,
-    'refused?': ref<Disagreement>('Disagreement'),
+    'refused?': to('Disagreement'),
   }),
 ]);
 
@@ -125,7 +115,7 @@ function published(title: string, schema: JsonObject): JsonObject {
     for (const [, name = ''] of JSON.stringify(value).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
       if (needed.has(name)) continue;
       needed.add(name);
-      collect(definitions[name] as JsonObject);
+      collect(definitions[name as keyof typeof definitions]);
     }
   };
   collect(schema);
@@ -133,7 +123,7 @@ function published(title: string, schema: JsonObject): JsonObject {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title,
     ...schema,
-    $defs: Object.fromEntries([...needed].sort().map((name) => [name, definitions[name]])),
+    $defs: Object.fromEntries([...needed].sort().map((name) => [name, definitions[name as keyof typeof definitions]])),
   };
   return JSON.parse(JSON.stringify(whole).replaceAll('#/components/schemas/', '#/$defs/')) as JsonObject;
 }

@@ -2,17 +2,9 @@ import { scopeKey } from '../model/ids.ts';
 import type { Action, ActionVerb, Cause, FieldChange, ScopePlan } from '../model/plan.ts';
 import { safeLine } from '../model/text.ts';
 import { commonCauses, distinctRefusals, namesOf } from '../plan/causes.ts';
+import { obstacles } from './headline.ts';
 import { hasChanges, type PlanDocument } from '../plan/document.ts';
-import {
-  amount,
-  arrowText,
-  CAUSE_WORDS,
-  countsText,
-  driftedFrom,
-  ownCause,
-  shownChanges,
-  SYMBOL,
-} from '../plan/words.ts';
+import { amount, arrowText, CAUSE_WORDS, changeAside, countsText, shownChanges, SYMBOL } from '../plan/words.ts';
 
 /** What a piece of text is; the terminal decides how that looks. */
 export type TextRole = ActionVerb | 'hold' | 'note' | 'dim' | 'title';
@@ -22,7 +14,9 @@ export const plainPaint: Paint = (_role, text) => text;
 
 /** A plan for a person: what changes, why, what else it does, what is held and how to release it. */
 export function renderPlanText(document: PlanDocument, paint: Paint = plainPaint): string {
-  const blocks = document.scopes.filter(isWorthShowing).map((scope) => renderScope(scope, paint));
+  const blocks = document.scopes
+    .filter((scope) => scope.actions.length + scope.deferred.length + scope.holds.length + scope.notes.length > 0)
+    .map((scope) => renderScope(scope, paint));
   for (const { applications, code, message, remedy } of commonCauses(document.unobserved)) {
     const it = applications.length === 1 ? 'it' : 'them';
     blocks.push(
@@ -52,10 +46,6 @@ export function renderPlanText(document: PlanDocument, paint: Paint = plainPaint
   return `${blocks.join('\n\n')}\n`;
 }
 
-function isWorthShowing(scope: ScopePlan): boolean {
-  return scope.actions.length + scope.deferred.length + scope.holds.length + scope.notes.length > 0;
-}
-
 function renderScope(scope: ScopePlan, paint: Paint): string {
   const lines = [`${paint('title', safeLine(scope.application))}  ${paint('dim', safeLine(scopeKey(scope.scope)))}`];
   let previous = '';
@@ -70,8 +60,6 @@ function renderScope(scope: ScopePlan, paint: Paint): string {
     lines.push(
       `  ${paint('title', safeLine(hold.resource))}`,
       `    ${paint('hold', '! held')} ${safeLine(hold.message)} ${paint('dim', `(${hold.code})`)}`,
-    );
-    lines.push(
       ...hold.changes.map((change) => `        ${renderChange(change, paint)}`),
       `        → ${safeLine(hold.remedy)}`,
     );
@@ -92,9 +80,7 @@ function renderAction(action: Action, paint: Paint): string[] {
 }
 
 function renderChange(change: FieldChange, paint: Paint, shownCause?: Cause): string {
-  const drifted = driftedFrom(change);
-  const why = ownCause(change, shownCause);
-  const aside = [...(drifted === undefined ? [] : [drifted]), ...(why === undefined ? [] : [`(${why})`])];
+  const aside = changeAside(change, shownCause);
   return `${safeLine(change.path)}: ${arrowText(change)}${aside.map((part) => paint('dim', `  ${part}`)).join('')}`;
 }
 
@@ -103,17 +89,12 @@ function renderSummary(document: PlanDocument, paint: Paint): string {
   const { held, inSync, unchangedFields } = document.summary;
   const rest = `${amount(inSync, 'resource')} in sync, ${amount(unchangedFields, 'unchanged field')} not shown.`;
   const unknown = document.unobserved.length;
-  const but = [
-    ...(held > 0 ? [`${held} held`] : []),
-    ...(document.refusals.length > 0 ? ['refused by a guard'] : []),
-    ...(unknown > 0 ? [`${amount(unknown, 'application')} not observed`] : []),
-  ].map((part) => `, ${part}`);
-  const revision = document.revision === null ? [] : [paint('dim', `Revision: ${safeLine(document.revision)}`)];
-  if (!hasChanges(document)) {
-    return [`${paint('title', `No changes${unknown > 0 ? ' known' : ''}${but.join('')}.`)} ${rest}`, ...revision].join(
-      '\n',
-    );
-  }
-  const counts = `Plan: ${countsText(document.summary)}${but.join('')}.`;
-  return [`${paint('title', counts)} ${rest}`, ...revision, paint('dim', `Digest: ${document.digest}`)].join('\n');
+  const isChange = hasChanges(document);
+  const head = isChange ? `Plan: ${countsText(document.summary)}` : `No changes${unknown > 0 ? ' known' : ''}`;
+  const refused = document.refusals.length > 0 ? ['refused by a guard'] : [];
+  return [
+    `${paint('title', `${[head, ...obstacles(held, refused, unknown)].join(', ')}.`)} ${rest}`,
+    ...(document.revision === null ? [] : [paint('dim', `Revision: ${safeLine(document.revision)}`)]),
+    ...(isChange ? [paint('dim', `Digest: ${document.digest}`)] : []),
+  ].join('\n');
 }
