@@ -106,7 +106,7 @@ async function adopt(
   session: Session,
   surroundings: Surroundings,
 ): Promise<ExitCode> {
-  const { terminal, clock } = surroundings;
+  const { terminal } = surroundings;
   const survey = await surveyAll(session, silentHooks);
   const takings = await Promise.all(survey.prepared.map((prepared) => takingOf(prepared, session, survey.isRefused)));
   const good = takings.filter(({ differs, objects }) => !differs && objects.length > 0);
@@ -125,7 +125,7 @@ async function adopt(
   const question = `Put ${count(objects.length, 'object')} of ${count(good.length, 'application')} on record?`;
   const goes = asks && (options.yes === true || (await confirm(terminal, question, '--yes')));
   if (goes) {
-    await acceptInput(session, clock, 'adopt');
+    await acceptInput(session, 'adopt');
     for (const { prepared } of good) await record(prepared, session);
   }
   if (options.output === 'json') {

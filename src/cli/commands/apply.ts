@@ -2,7 +2,6 @@ import { invalidInput } from '../../model/errors.ts';
 import { silentHooks } from '../../reconcile/apply/world.ts';
 import PQueue from 'p-queue';
 import { scopeKey } from '../../model/ids.ts';
-import type { PlanDocument } from '../../plan/document.ts';
 import { renderAccount, renderVerdict } from '../../report/account.ts';
 import { renderPlanText } from '../../report/text.ts';
 import type { Outcome } from '../../reconcile/outcome.ts';
@@ -13,20 +12,24 @@ import { applyHooks, renderEffort } from './apply-progress.ts';
 import { applyExitCode, type Ending, endWithout, scopeResult } from './apply-report.ts';
 import { defineCommand, type Surroundings } from '../session/command.ts';
 import { confirm } from '../terminal/terminal.ts';
-import { checkEmpty, type EmptyFlags } from '../session/empty-input.ts';
+import { checkEmpty } from '../session/empty-input.ts';
 import { EXIT, type ExitCode } from '../session/exit-codes.ts';
 import { isFolder } from '../session/files.ts';
 import { type LiveLines, openLiveLines } from '../terminal/live-lines.ts';
 import { filesNamed } from '../session/options.ts';
-import { askingFlags } from '../session/pass-options.ts';
-import { addManifestOptions, addOutputOptions, addPlanningOptions } from '../session/planning-options.ts';
-import { openOutputs, orUnwritten, type OutputOptions, type Outputs, positionsOf } from '../session/outputs.ts';
+import {
+  addManifestOptions,
+  addOutputOptions,
+  addPlanningOptions,
+  type PlanOptions,
+} from '../session/planning-options.ts';
+import { openOutputs, type Outputs } from '../session/outputs.ts';
 import { paintFor, planExitCode } from '../session/plan-view.ts';
 import { Progress } from '../terminal/progress.ts';
-import { type Agreement, judge, reportRefusal, withAgreed, writeDifference } from './saved/agreed.ts';
+import { type Agreement, isAgreedTo, judge, reportRefusal, withAgreed, writeDifference } from './saved/agreed.ts';
 import { checkFlagsBeside, flagsOf } from './saved/flags.ts';
 import type { OpenedPlan } from './saved/open.ts';
-import { acceptInput, type Session, type SessionOptions, settleInput, surveyAll } from '../session/session.ts';
+import { acceptInput, type Session, settleInput, surveyAll } from '../session/session.ts';
 import { count } from '../terminal/text.ts';
 
 export const applyCommand = defineCommand({
@@ -82,16 +85,22 @@ Ctrl-C finishes the request in flight, records it, and begins nothing new.`,
   },
 });
 
-export interface ApplyOptions extends SessionOptions, OutputOptions, EmptyFlags {
+export interface ApplyOptions extends PlanOptions {
   readonly dryRun?: boolean | undefined;
-  readonly detailedExitcode?: boolean | undefined;
-  readonly expect?: string | undefined;
   readonly yes?: boolean | undefined;
   readonly failFast?: boolean | undefined;
   readonly wait?: boolean | undefined;
 }
 
-async function runApply(
+/** One call of `apply`: its options, and what was opened for it. */
+export interface ApplyRun {
+  readonly options: ApplyOptions;
+  readonly agreement: Agreement;
+  readonly session: Session;
+  readonly outputs: Outputs;
+}
+
+function runApply(
   options: ApplyOptions,
   opened: OpenedPlan | undefined,
   surroundings: Surroundings,
@@ -105,135 +114,102 @@ async function runApply(
       'Leave --ledger out (portolan.db in the working directory) or name a file; --dry-run works without one.',
     );
   const outputs = openOutputs(options, surroundings);
-  const flags = {
-    ...options,
-    isAgreed: options.expect !== undefined || opened !== undefined,
-    refuse: outputs.refuse,
-    ...(isDryRun ? {} : askingFlags(options, agreement, surroundings.terminal)),
-  };
-  const carryOut = isDryRun ? dryRun : apply;
-  return withAgreed(agreement, flags, surroundings, isDryRun, (session) =>
-    carryOut(options, agreement, session, outputs, surroundings),
-  );
+  // The question of `apply` confirms first installs too: a person sees the plan and answers.
+  const isAsked = options.yes !== true && surroundings.terminal.ask !== undefined && !isAgreedTo(agreement);
+  const firstInstall = isAsked && !isDryRun ? 'asked' : options.firstInstall;
+  const flags = { ...options, firstInstall, isAgreed: isAgreedTo(agreement) };
+  const work = (session: Session): Promise<ExitCode> =>
+    (isDryRun ? dryRun : apply)({ options, agreement, session, outputs });
+  return outputs.showFaultsOf(() => withAgreed(agreement, flags, surroundings, isDryRun, work));
 }
 
 /** A saved plan was looked at when it was made. */
-async function refuseEmpty(
-  options: ApplyOptions,
-  { opened }: Agreement,
-  session: Session,
-  { terminal }: Surroundings,
-): Promise<void> {
-  const { input } = session;
-  if (opened === undefined) await checkEmpty({ ...input, resources: input.desired.size }, options, terminal, session);
+async function refuseEmpty({ options, agreement, session }: ApplyRun): Promise<void> {
+  if (agreement.opened === undefined) await checkEmpty(session.input, options, session.surroundings.terminal, session);
 }
 
 /** Observes and plans, and writes nothing anywhere: not to the platform, not to the ledger. */
-async function dryRun(
-  options: ApplyOptions,
-  agreement: Agreement,
-  session: Session,
-  outputs: Outputs,
-  surroundings: Surroundings,
-): Promise<ExitCode> {
-  await refuseEmpty(options, agreement, session, surroundings);
+async function dryRun(run: ApplyRun): Promise<ExitCode> {
+  const { options, agreement, session, outputs } = run;
+  const { desired } = session.input;
+  await refuseEmpty(run);
   const { document } = await surveyAll(session, silentHooks);
   const report = { plan: document, applied: undefined };
-  const positionOf = positionsOf(session.input.desired);
-  await outputs.show(report, positionOf);
-  const unwritten = await outputs.keep(report, positionOf);
+  await outputs.show(report, desired);
   const verdict = await judge(document, agreement, session);
   if (verdict.type !== 'refused')
-    return orUnwritten(unwritten, planExitCode(document, options.detailedExitcode === true));
-  if (options.output === 'text') writeDifference(verdict.refusal, document, surroundings);
-  return orUnwritten(unwritten, reportRefusal(verdict.refusal, agreement, surroundings));
+    return outputs.keep(report, desired, planExitCode(document, options.detailedExitcode === true));
+  if (options.output === 'text') writeDifference(verdict.refusal, document, session.surroundings);
+  return outputs.keep(report, desired, reportRefusal(verdict.refusal, agreement, session.surroundings));
 }
 
 /** Shows the plan of an opened session, asks, and carries out what was agreed to. */
-export async function apply(
-  options: ApplyOptions,
-  agreement: Agreement,
-  session: Session,
-  outputs: Outputs,
-  surroundings: Surroundings,
-): Promise<ExitCode> {
-  const { terminal, signal } = surroundings;
-  await refuseEmpty(options, agreement, session, surroundings);
-  const progress = new Progress(surroundings);
-  const startedMs = surroundings.clock.monotonic();
-  const lines = outputs.format === 'jsonl' ? openLiveLines(surroundings) : undefined;
-  const survey = await settledSurvey(options, session, progress, lines, surroundings);
+export async function apply(run: ApplyRun): Promise<ExitCode> {
+  const { options, agreement, session, outputs } = run;
+  const { clock, signal, terminal } = session.surroundings;
+  const { out, err } = terminal;
+  await refuseEmpty(run);
+  const progress = new Progress(session.surroundings);
+  const startedMs = clock.monotonic();
+  const lines = outputs.format === 'jsonl' ? openLiveLines(session.surroundings) : undefined;
+  const survey = await settledSurvey(run, progress, lines);
   progress.clear();
   const plan = survey.document;
   const isText = outputs.format === 'text';
   const end: Ending['end'] = async (applied, exitCode) => {
-    const positionOf = positionsOf(session.input.desired);
     if (lines !== undefined) lines.end({ plan, applied });
-    else if (!isText) await outputs.show({ plan, applied }, positionOf);
-    return orUnwritten(await outputs.keep({ plan, applied }, positionOf), exitCode);
+    else if (!isText) await outputs.show({ plan, applied }, session.input.desired);
+    return outputs.keep({ plan, applied }, session.input.desired, exitCode);
   };
   const verdict = await judge(plan, agreement, session);
-  if (verdict.type !== 'go') return endWithout(verdict, { plan, agreement, isText, end }, surroundings);
+  const ending = { plan, agreement, isText, end };
+  if (verdict.type !== 'go') return endWithout(verdict, ending, session.surroundings);
   // A guard over the run as a whole holds back every application of it: nothing is sent in part.
-  if (survey.isRefused) return endWithout({ type: 'unknown' }, { plan, agreement, isText, end }, surroundings);
-  if (isText) terminal.out.write(renderPlanText(plan, paintFor(terminal.out)));
+  if (survey.isRefused) return endWithout({ type: 'unknown' }, ending, session.surroundings);
+  if (isText) out.write(renderPlanText(plan, paintFor(out)));
   lines?.plan(plan);
-  const actions = survey.prepared.reduce(
-    (sum, prepared) => sum + (prepared.refusals.length === 0 ? prepared.plan.actions.length : 0),
-    0,
-  );
-  if (actions > 0 && options.yes !== true && !(await isConfirmed(plan, actions, isText, surroundings))) {
-    terminal.err.write('Nothing was changed.\n');
-    return end(undefined, EXIT.ok);
+  const sendable = survey.prepared.filter(({ refusals }) => refusals.length === 0);
+  const actions = sendable.reduce((sum, prepared) => sum + prepared.plan.actions.length, 0);
+  if (actions > 0 && options.yes !== true) {
+    // Nobody is asked about what they cannot see.
+    if (!isText && terminal.ask !== undefined) err.write(renderPlanText(plan, paintFor(err)));
+    if (!(await confirm(terminal, `Apply ${count(actions, 'action')}?`, '--yes'))) {
+      err.write('Nothing was changed.\n');
+      return end(undefined, EXIT.ok);
+    }
   }
-  await acceptInput(session, surroundings.clock);
-  const isAgreed = agreement.expect !== undefined || agreement.opened !== undefined;
-  const passes = await carryOutAll(options, session, survey, { isAgreed, progress, actions, lines }, surroundings);
-  await settleInput(session, survey, surroundings.clock);
+  await acceptInput(session);
+  const passes = await carryOutAll(run, survey, progress, actions, lines);
+  await settleInput(session, survey);
   const outcomes = passes.map(scopeResult);
   const exitCode = applyExitCode(outcomes, signal.aborted);
   if (isText) {
-    const paint = paintFor(terminal.out);
+    const paint = paintFor(out);
     // Where nothing was done, and a later look found nothing else, the plan just above has said everything.
     const shown = new Set(survey.prepared.map((prepared) => prepared.plan));
     const isNews = outcomes.some((outcome) => outcome.type === 'ended' && !shown.has(outcome.remaining));
-    terminal.out.write(`${isNews ? `\n${renderAccount(outcomes, paint)}` : ''}${renderVerdict(outcomes, paint)}\n`);
+    out.write(`${isNews ? `\n${renderAccount(outcomes, paint)}` : ''}${renderVerdict(outcomes, paint)}\n`);
   }
-  const { traffic } = session;
   // A log says nothing of a run that changed nothing.
-  if (terminal.err.isTerminal || traffic.writes > 0)
-    terminal.err.write(renderEffort(surroundings.clock.monotonic() - startedMs, traffic));
+  if (err.isTerminal || session.traffic.writes > 0)
+    err.write(renderEffort(clock.monotonic() - startedMs, session.traffic));
   return end({ exitCode, outcomes }, exitCode);
-}
-
-async function isConfirmed(
-  plan: PlanDocument,
-  actions: number,
-  isShown: boolean,
-  { terminal }: Surroundings,
-): Promise<boolean> {
-  // Nobody is asked about what they cannot see.
-  if (!isShown && terminal.ask !== undefined) terminal.err.write(renderPlanText(plan, paintFor(terminal.err)));
-  return confirm(terminal, `Apply ${count(actions, 'action')}?`, '--yes');
 }
 
 /** With `--wait`, what is held only because an earlier write may still arrive is waited for before anybody is asked. */
 async function settledSurvey(
-  options: ApplyOptions,
-  session: Session,
+  { options, session }: ApplyRun,
   progress: Progress,
   lines: LiveLines | undefined,
-  surroundings: Surroundings,
 ): Promise<Survey> {
-  const hooks = applyHooks({ progress, total: 0, failFast: false, laneOf: () => '', surroundings, lines });
+  const { surroundings } = session;
   const { clock, signal } = surroundings;
+  const hooks = applyHooks({ progress, total: 0, failFast: false, laneOf: () => '', surroundings, lines });
   for (;;) {
     const survey = await surveyAll(session, hooks);
-    const until = survey.document.scopes.flatMap((plan) =>
-      plan.holds.flatMap((hold) => (hold.untilMs === undefined ? [] : [hold.untilMs])),
-    );
-    if (options.wait !== true || until.length === 0 || signal.aborted) return survey;
-    const untilMs = Math.max(...until);
+    const holds = survey.document.scopes.flatMap((plan) => plan.holds);
+    const untilMs = Math.max(...holds.map((hold) => hold.untilMs ?? 0));
+    if (options.wait !== true || untilMs <= 0 || signal.aborted) return survey;
     hooks.emit({ type: 'waiting', scope: '', message: 'a write in doubt may still arrive', untilMs });
     try {
       await clock.sleep(Math.max(1000, untilMs - clock.now() + 100), signal);
@@ -243,23 +219,15 @@ async function settledSurvey(
   }
 }
 
-/** What goes with one carrying out. */
-interface Running {
-  /** The plan was agreed to as a whole, saved or by its digest. */
-  readonly isAgreed: boolean;
-  readonly progress: Progress;
-  /** How many were agreed to. */
-  readonly actions: number;
-  readonly lines: LiveLines | undefined;
-}
-
+/** @param actions how many were agreed to. */
 async function carryOutAll(
-  options: ApplyOptions,
-  session: Session,
+  { options, agreement, session }: ApplyRun,
   survey: Survey,
-  { isAgreed, progress, actions, lines }: Running,
-  surroundings: Surroundings,
+  progress: Progress,
+  actions: number,
+  lines: LiveLines | undefined,
 ): Promise<readonly Outcome[]> {
+  const { surroundings } = session;
   const lanes = new Map(survey.prepared.map(({ scope, work }) => [scopeKey(scope), work.application.name]));
   const laneOf = (scope: string): string => lanes.get(scope) ?? scope;
   const failFast = options.failFast === true;
@@ -271,7 +239,7 @@ async function carryOutAll(
     application: application as Outcome['application'],
     error,
   }));
-  const policyOf = isAgreed ? agreedPlan : interactive;
+  const policyOf = isAgreedTo(agreement) ? agreedPlan : interactive;
   const waiting = { clock: surroundings.clock, signal: surroundings.signal, forSettling: options.wait === true };
   const queue = new PQueue({ concurrency: session.flags.parallelism });
   await queue.addAll(

@@ -1,10 +1,10 @@
 import { silentHooks } from '../../reconcile/apply/world.ts';
 import { defineCommand } from '../session/command.ts';
 import { checkEmpty } from '../session/empty-input.ts';
-import { EXIT } from '../session/exit-codes.ts';
+import { EXIT, type ExitCode } from '../session/exit-codes.ts';
 import { filesNamed, PATHS_ARGUMENT } from '../session/options.ts';
 import { addManifestOptions, addOutputOptions, addPlanningOptions } from '../session/planning-options.ts';
-import { openOutputs, orUnwritten, positionsOf } from '../session/outputs.ts';
+import { openOutputs } from '../session/outputs.ts';
 import { endOfPlan } from './saved/agreed.ts';
 import { serverOption, tokenFileOption } from '../server/options.ts';
 import { surveyAll, withSession } from '../session/session.ts';
@@ -43,25 +43,21 @@ Examples:
       const { planOnServer } = await import('../server/plan.ts');
       return planOnServer(options, surroundings);
     }
-    // Observes and plans, and writes nothing anywhere but into the file that is named: not to the platform, not to the ledger.
+    // Writes nothing but the files that the options name: not the platform, not the ledger.
     const outputs = openOutputs(options, surroundings);
-    return withSession({ ...options, refuse: outputs.refuse }, surroundings, true, async (session) => {
-      await checkEmpty(
-        { ...session.input, resources: session.input.desired.size },
-        options,
-        surroundings.terminal,
-        session,
-      );
-      const { document } = await surveyAll(session, silentHooks);
-      const report = { plan: document, applied: undefined };
-      const positionOf = positionsOf(session.input.desired);
-      await outputs.show(report, positionOf);
-      const unwritten = await outputs.keep(report, positionOf);
-      const end = endOfPlan(document, options, surroundings);
-      if (options.save !== undefined && end.isExpected) {
-        await saving?.savePlan(options.save, document, session, options, surroundings);
-      }
-      return orUnwritten(unwritten, end.exitCode);
-    });
+    const plan = (): Promise<ExitCode> =>
+      withSession(options, surroundings, true, async (session) => {
+        const { desired } = session.input;
+        await checkEmpty(session.input, options, surroundings.terminal, session);
+        const { document } = await surveyAll(session, silentHooks);
+        const report = { plan: document, applied: undefined };
+        await outputs.show(report, desired);
+        const end = endOfPlan(document, options, surroundings);
+        const exitCode = await outputs.keep(report, desired, end.exitCode);
+        if (options.save !== undefined && end.isExpected)
+          await saving?.savePlan(options.save, document, session, options, surroundings);
+        return exitCode;
+      });
+    return outputs.showFaultsOf(plan);
   },
 });

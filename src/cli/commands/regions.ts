@@ -4,6 +4,7 @@ import { EXIT } from '../session/exit-codes.ts';
 import { configOption, logFormatOption, logLevelOption, outputOption, platformOption } from '../session/options.ts';
 import { regionStatusWord, takesChanges } from './region-status.ts';
 import { renderTable } from '../terminal/table.ts';
+import { readConfiguration } from '../session/configuration.ts';
 import { withPlatforms } from '../session/platforms.ts';
 
 export const regionsCommand = defineCommand({
@@ -25,7 +26,7 @@ Examples:
       .addOption(logLevelOption())
       .addOption(logFormatOption()),
   run(surroundings, options) {
-    return withPlatforms(options, surroundings, async (platforms) => {
+    return withPlatforms(readConfiguration(options.config, surroundings), options, surroundings, async (platforms) => {
       const question = options.team === undefined ? {} : { team: options.team };
       const names = options.platform === undefined ? platforms.names : [options.platform];
       const found = await Promise.all(

@@ -35,7 +35,7 @@ import {
 } from '../session/options.ts';
 import { addSourceOverrides } from '../session/planning-options.ts';
 import { readConfiguration } from '../session/configuration.ts';
-import { reportProblems } from '../session/problems.ts';
+import { FaultyInput, refuseFaults } from '../session/problems.ts';
 import { openSecret } from '../session/secrets.ts';
 import { openWorkbenches } from '../session/workbenches.ts';
 
@@ -87,8 +87,7 @@ SIGTERM finishes what is under way and ends; SIGHUP reads the configuration agai
     const log = await createLog(options, surroundings);
     // Faults of the configuration are told before the ledger is created or locked.
     const { configuration, problems } = readConfiguration(options.config, surroundings);
-    const invalid = reportProblems(problems, surroundings.terminal);
-    if (invalid !== undefined) return invalid;
+    refuseFaults(problems);
     const actor = `portolan run by ${surroundings.who}`;
     const holder = `${actor}${addressOf(withListen(configuration.settings, options))}`;
     const { ledger } = await openLedger({ ledger: options.ledger, actor: holder, readOnly: false }, surroundings);
@@ -135,7 +134,6 @@ async function keepRunning(daemon: Daemon): Promise<ExitCode> {
     remembered: (name) => remembered.get(name) ?? {},
     onRequest: observation.observer.request,
   });
-  if ('problems' in opened) return reportProblems(opened.problems, surroundings.terminal) ?? EXIT.invalid;
   const actorOfSource = { ledger, clock: surroundings.clock, source: options.source, actor };
   const limits = () => current.settings.source.limits;
   const { workbench, planWorkbench } = openWorkbenches(surroundings, limits, actorOfSource);
@@ -256,7 +254,6 @@ async function keepReloading(daemon: Daemon, controller: Controller, surfaces: S
       const next = await openConfiguration(options, surroundings, log, {
         onRequest: held.observation.observer.request,
       });
-      if ('problems' in next) throw keptFormer(next.problems);
       const former = held.opened;
       held.opened = next;
       held.current.settings = next.configuration.settings;
@@ -268,7 +265,8 @@ async function keepReloading(daemon: Daemon, controller: Controller, surfaces: S
       await surfaces.reload(withListen(next.configuration.settings, options));
     } catch (error) {
       if (!(error instanceof PortolanError)) throw error;
-      log.error(error.message, { code: error.code, remedy: error.remedy });
+      const { message, code, remedy } = error instanceof FaultyInput ? keptFormer(error.problems) : error;
+      log.error(message, { code, remedy });
     } finally {
       isBusy = false;
     }

@@ -56,7 +56,7 @@ Examples:
     }
     warnMisnamed(input.misnamed, terminal);
     if (input.problems.length > 0) return EXIT.invalid;
-    await checkEmpty({ ...input, resources: input.desired.size }, options, terminal);
+    await checkEmpty(input, options, terminal);
     if (options.output === 'text') terminal.out.write(summary(input));
     for (const message of weightWarnings(input.desired).values()) terminal.err.write(`warning: ${message}.\n`);
     if (input.file === undefined) {

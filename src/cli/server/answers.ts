@@ -1,16 +1,7 @@
 import { isNotTls, tlsWords } from '../../platform/tls-words.ts';
 import { type Disposition, PortolanError } from '../../model/errors.ts';
 import type { Problem } from '../../model/problem.ts';
-
-/** What a server said no to, with the faults of manifests that were sent to it. */
-export class ServerRefusal extends PortolanError {
-  readonly problems: readonly Problem[];
-
-  constructor(facts: ConstructorParameters<typeof PortolanError>[0], problems: readonly Problem[]) {
-    super(facts);
-    this.problems = problems;
-  }
-}
+import { FaultyInput } from '../session/problems.ts';
 
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -22,9 +13,9 @@ export function answerProblem(url: string, status: number, body: unknown): Porto
     return notPortolan(url, status);
   }
   const { code, remedy, detail, problems } = body;
+  if (Array.isArray(problems) && problems.length > 0) return new FaultyInput(problems as readonly Problem[]);
   const message = typeof detail === 'string' ? detail : `The server ${url} answered with ${status}.`;
-  const facts = { code, disposition: dispositionOf(status), message, remedy };
-  return new ServerRefusal(facts, Array.isArray(problems) ? (problems as readonly Problem[]) : []);
+  return new PortolanError({ code, disposition: dispositionOf(status), message, remedy });
 }
 
 function dispositionOf(status: number): Disposition {

@@ -5,11 +5,10 @@ import { checkEmpty, warnMisnamed } from '../session/empty-input.ts';
 import type { ExitCode } from '../session/exit-codes.ts';
 import { loadManifests } from '../../manifest/load.ts';
 import { readInputFiles } from '../session/input.ts';
-import { openOutputs, orUnwritten, positionsOf } from '../session/outputs.ts';
+import { openOutputs, type Outputs } from '../session/outputs.ts';
 import type { PlanOptions } from '../session/planning-options.ts';
-import { reportProblems } from '../session/problems.ts';
+import { refuseFaults } from '../session/problems.ts';
 import { endOfPlan } from '../commands/saved/agreed.ts';
-import { ServerRefusal } from './answers.ts';
 import { openServer, type ServerClient } from './client.ts';
 
 /** Flags of `plan` that are the operator's to set where the server runs. */
@@ -32,15 +31,15 @@ export async function planOnServer(options: PlanOptions, surroundings: Surroundi
     if (options[name as keyof typeof OF_THE_SERVER] !== undefined) throw ofTheServer(flag);
   }
   const outputs = openOutputs(options, surroundings);
+  return outputs.showFaultsOf(() => plannedOnServer(options, outputs, surroundings));
+}
+
+async function plannedOnServer(options: PlanOptions, outputs: Outputs, surroundings: Surroundings): Promise<ExitCode> {
   const server = openServer(options, surroundings);
   const input = await readInputFiles(options, surroundings);
   const { terminal } = surroundings;
   warnMisnamed(input.misnamed, terminal);
-  const unreadable = reportProblems(input.problems, terminal);
-  if (unreadable !== undefined) {
-    await outputs.refuse(input.problems);
-    return unreadable;
-  }
+  refuseFaults(input.problems);
   // What is not text is made so that the server refuses it with its place.
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const body = {
@@ -53,26 +52,19 @@ export async function planOnServer(options: PlanOptions, surroundings: Surroundi
     adopt: options.adopt === true ? 'all' : (options.adopt ?? []),
     ...(options.target === undefined ? {} : { targets: options.target }),
   };
-  try {
-    const planned = await planOf(server, body);
-    const document = { ...planned, revision: input.commit?.name ?? planned.revision };
-    // The server knows no places: they are those of the files here.
-    const { desired } = loadManifests({
-      kinds: surroundings.declarations,
-      files: input.files,
-      variables: input.variables,
-    });
-    if (document.refusals.length === 0)
-      await checkEmpty({ paths: input.paths, files: input.files.length, resources: desired.size }, options, terminal);
-    const report = { plan: document, applied: undefined };
-    await outputs.show(report, positionsOf(desired));
-    const unwritten = await outputs.keep(report, positionsOf(desired));
-    return orUnwritten(unwritten, endOfPlan(document, options, surroundings).exitCode);
-  } catch (error) {
-    if (!(error instanceof ServerRefusal) || error.problems.length === 0) throw error;
-    await outputs.refuse(error.problems);
-    return reportProblems(error.problems, terminal) as ExitCode;
-  }
+  const planned = await planOf(server, body);
+  const document = { ...planned, revision: input.commit?.name ?? planned.revision };
+  // The server knows no positions: they are those of the files here.
+  const { desired } = loadManifests({
+    kinds: surroundings.declarations,
+    files: input.files,
+    variables: input.variables,
+  });
+  if (document.refusals.length === 0)
+    await checkEmpty({ paths: input.paths, files: input.files.length, desired }, options, terminal);
+  const report = { plan: document, applied: undefined };
+  await outputs.show(report, desired);
+  return outputs.keep(report, desired, endOfPlan(document, options, surroundings).exitCode);
 }
 
 async function planOf(server: ServerClient, body: unknown): Promise<PlanDocument> {

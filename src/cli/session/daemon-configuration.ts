@@ -9,6 +9,7 @@ import { configurationContent, readConfiguration } from './configuration.ts';
 import { readNamedFile } from './files.ts';
 import { type InputOptions, readVariables } from './input.ts';
 import { noPlatform, openPlatforms, type Platforms, type PlatformsOptions } from './platforms.ts';
+import { refuseFaults } from './problems.ts';
 import { lazyStores } from './session.ts';
 
 /** The operator's configuration as the daemon uses it, with its platforms open. */
@@ -47,18 +48,17 @@ export function configurationText(options: DaemonInput, surroundings: Surroundin
 
 /**
  * Reads it and opens what it names; every platform once, so that a missing secret is found now and not at night.
- * @throws PortolanError `invalid`. Faults of its files are returned.
+ * @throws PortolanError `invalid`; FaultyInput for faults of its files.
  */
 export async function openConfiguration(
   options: DaemonInput,
   surroundings: Surroundings,
   log: Log,
   hooks: Pick<PlatformsOptions, 'remembered' | 'onRequest'>,
-): Promise<OpenedConfiguration | { readonly problems: readonly Problem[] }> {
+): Promise<OpenedConfiguration> {
   const operator = readConfiguration(options.config, surroundings);
   const { variables, problems } = readVariables(options, surroundings);
-  const all = [...operator.problems, ...problems];
-  if (all.length > 0) return { problems: all };
+  refuseFaults([...operator.problems, ...problems]);
   const { configuration, file } = operator;
   if (configuration.platforms.size === 0) throw noPlatform(file);
   const platforms = openPlatforms({

@@ -22,7 +22,7 @@ export interface EmptyFlags {
 export interface Extent {
   readonly paths: readonly string[];
   readonly files: number;
-  readonly resources: number;
+  readonly desired: { readonly size: number };
 }
 
 /**
@@ -32,12 +32,12 @@ export interface Extent {
  * @throws PortolanError `invalid` `source/empty`
  */
 export async function checkEmpty(
-  { paths, files, resources }: Extent,
+  { paths, files, desired }: Extent,
   { ifEmpty }: EmptyFlags,
   { err }: Pick<Terminal, 'err'>,
   owned?: { readonly ledger: Ledger; readonly source: string },
 ): Promise<void> {
-  if (resources > 0 || ifEmpty === 'ok') return;
+  if (desired.size > 0 || ifEmpty === 'ok') return;
   const objects = owned === undefined ? [] : await owned.ledger.objects({ source: owned.source });
   if (objects.some(({ state }) => state !== 'gone')) return;
   const where = safeLine(paths.join(', '));

@@ -1,6 +1,9 @@
+import { renderProblems } from '../../manifest/render.ts';
 import { type Disposition, PortolanError } from '../../model/errors.ts';
 import { safeLine } from '../../model/text.ts';
+import { own } from '../terminal/guarded.ts';
 import type { Terminal } from '../terminal/terminal.ts';
+import { FaultyInput } from './problems.ts';
 
 /** What the program's exit code says; the table is in README.md. */
 export const EXIT = {
@@ -73,6 +76,11 @@ export function reportError(
     const where = error instanceof PortolanError ? `: ${safeLine(error.message)}` : '';
     terminal.err.write(`interrupted${where}\n`);
     return EXIT.interrupted;
+  }
+  if (error instanceof FaultyInput) {
+    const { err } = terminal;
+    err.write(`${own(err, renderProblems(error.problems, { color: err.color }))}Nothing was done.\n`);
+    return EXIT.invalid;
   }
   if (error instanceof PortolanError) {
     terminal.err.write(`error: ${safeLine(error.message)}\n  ${safeLine(error.remedy)}\n  [${error.code}]\n`);

@@ -12,7 +12,7 @@ import { safeOutput } from '../terminal/guarded.ts';
 import type { Surroundings } from './command.ts';
 import { type ExitCode, reportError } from './exit-codes.ts';
 import { paintFor, worstOf } from './plan-view.ts';
-import { type ProblemFormat, renderProblemsAs } from './problems.ts';
+import { FaultyInput, type ProblemFormat, renderProblemsAs } from './problems.ts';
 import type { Redaction } from './redaction.ts';
 import { checkWritable, writeWholeFile } from './files.ts';
 
@@ -62,12 +62,16 @@ function outFile(text: string): OutFile {
 export interface Outputs {
   /** Of standard output. */
   readonly format: PlanFormat;
-  /** The report on standard output. */
-  show(report: PlanReport, positionOf: PositionOf): Promise<void>;
-  /** The report to every file. @returns the exit code of what could not be written; it has been told on stderr. */
-  keep(report: PlanReport, positionOf: PositionOf): Promise<ExitCode | undefined>;
-  /** Faults of manifests, in those of the formats that have a place for them. */
-  refuse(problems: readonly Problem[]): Promise<void>;
+  /** Writes a report to standard output. */
+  show(report: PlanReport, desired: DesiredState): Promise<void>;
+  /**
+   * Writes a report to every file of `--out`. Files that cannot be written are reported on stderr.
+   * @param exitCode of the command so far.
+   * @returns the exit code to end with.
+   */
+  keep(report: PlanReport, desired: DesiredState, exitCode: ExitCode): Promise<ExitCode>;
+  /** Runs `work`. Faults of the input are also written to every output whose format has a place for them. */
+  showFaultsOf(work: () => Promise<ExitCode>): Promise<ExitCode>;
 }
 
 /**
@@ -79,35 +83,45 @@ export function openOutputs({ output, out = [], save }: OutputOptions, surroundi
   refuseTwice([...(save === undefined ? [] : [save]), ...files.map(({ path }) => path)]);
   for (const { path } of files) checkWritable(path);
   const { terminal, redaction } = surroundings;
-  const rendered = (report: PlanReport, format: PlanFormat, positionOf: PositionOf, paint = plainPaint) =>
-    renderReport(report, format, { positionOf, version: packageFile.version, paint });
+  const rendered = (report: PlanReport, format: PlanFormat, desired: DesiredState, paint = plainPaint) =>
+    renderReport(withoutSecrets(report, redaction), format, {
+      positionOf: positionsOf(desired),
+      version: packageFile.version,
+      paint,
+    });
+  const refuse = async (problems: readonly Problem[]): Promise<void> => {
+    const shown = problems.map(atCheckout);
+    const format = problemFormat(output);
+    if (format !== undefined) terminal.out.write(await renderProblemsAs(format, shown, []));
+    for (const { path, format: wanted } of files) {
+      const known = problemFormat(wanted);
+      if (known === undefined) terminal.err.write(`${path} was not written: there is no plan.\n`);
+      else writeWholeFile(path, safeOutput(redaction.redact(await renderProblemsAs(known, shown, []))));
+    }
+  };
   return {
     format: output,
-    show: async (report, positionOf) => {
-      const paint = paintFor(terminal.out);
-      terminal.out.write(await rendered(withoutSecrets(report, redaction), output, positionOf, paint));
+    async show(report, desired) {
+      terminal.out.write(await rendered(report, output, desired, paintFor(terminal.out)));
     },
-    keep: async (report, positionOf) => {
-      const masked = withoutSecrets(report, redaction);
-      let failed: ExitCode | undefined;
+    async keep(report, desired, exitCode) {
+      const codes = [exitCode];
       for (const { path, format } of files) {
         try {
-          writeWholeFile(path, safeOutput(redaction.redact(await rendered(masked, format, positionOf))));
+          writeWholeFile(path, safeOutput(redaction.redact(await rendered(report, format, desired))));
         } catch (error) {
           if (!(error instanceof PortolanError)) throw error;
-          failed = reportError(error, surroundings);
+          codes.push(reportError(error, surroundings));
         }
       }
-      return failed;
+      return worstOf(codes) ?? exitCode;
     },
-    refuse: async (problems) => {
-      const shown = problems.map(atCheckout);
-      const format = problemFormat(output);
-      if (format !== undefined) terminal.out.write(await renderProblemsAs(format, shown, []));
-      for (const { path, format: wanted } of files) {
-        const known = problemFormat(wanted);
-        if (known === undefined) terminal.err.write(`${path} was not written: there is no plan.\n`);
-        else writeWholeFile(path, safeOutput(redaction.redact(await renderProblemsAs(known, shown, []))));
+    async showFaultsOf(work) {
+      try {
+        return await work();
+      } catch (error) {
+        if (error instanceof FaultyInput) await refuse(error.problems);
+        throw error;
       }
     },
   };
@@ -128,13 +142,8 @@ function problemFormat(format: PlanFormat): Exclude<ProblemFormat, 'text' | 'jso
   return format === 'github' || format === 'sarif' || format === 'junit' ? format : undefined;
 }
 
-/** What a command ends with that may not have been able to write all it was to. */
-export function orUnwritten(unwritten: ExitCode | undefined, exitCode: ExitCode): ExitCode {
-  return unwritten === undefined ? exitCode : (worstOf([unwritten, exitCode]) ?? unwritten);
-}
-
 /** Where each resource stands, in files as the working directory names them: what reviews and scanners look for. */
-export function positionsOf(desired: DesiredState): PositionOf {
+function positionsOf(desired: DesiredState): PositionOf {
   return (resource) => {
     const position = desired.get(resource as `${string}/${string}`)?.position;
     return position === undefined ? undefined : fromHere(position);

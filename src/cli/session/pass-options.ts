@@ -6,7 +6,6 @@ import type { DesiredState } from '../../model/resource.ts';
 import { shareLimits, type Windows } from '../../plan/guard.ts';
 import type { PassOptions } from '../../reconcile/reconcile.ts';
 import { requiredReason } from '../commands/ledger/words.ts';
-import type { Terminal } from '../terminal/terminal.ts';
 
 /** What `plan` and `apply` let through; the two take the same flags, so that a plan shows what the apply would do. */
 export interface ScopeFlags {
@@ -24,19 +23,6 @@ export interface ScopeFlags {
   /** Scopes that a first install may go into; `asked`: all of them, because a person is asked before anything is sent. */
   readonly firstInstall?: readonly string[] | 'asked' | undefined;
   readonly parallelism: number;
-}
-
-/**
- * First installs are confirmed by the question of `apply`, where a person sees the plan and answers. A plan that was agreed to
- * before names its own.
- */
-export function askingFlags(
-  { yes }: { readonly yes?: boolean | undefined },
-  agreed: { readonly expect?: string | undefined; readonly opened?: unknown },
-  { ask }: Pick<Terminal, 'ask'>,
-): Pick<ScopeFlags, 'firstInstall'> {
-  const isAsked = yes !== true && ask !== undefined && agreed.opened === undefined && agreed.expect === undefined;
-  return isAsked ? { firstInstall: 'asked' } : {};
 }
 
 /** @throws PortolanError `invalid` for a text that is not a scope. */

@@ -21,12 +21,11 @@ import type { OutputOptions } from './outputs.ts';
 import type { SessionOptions } from './session.ts';
 import { PLAN_FORMATS } from '../../report/formats.ts';
 
-/** Options of `plan`, here and on a server. */
+/** Options of `plan`, here and on a server, and of `apply`. */
 export interface PlanOptions extends SessionOptions, OutputOptions, EmptyFlags, ServerFlags {
   readonly detailedExitcode?: boolean | undefined;
   /** Digest of the one plan that is expected. */
   readonly expect?: string | undefined;
-  readonly save?: string | undefined;
 }
 
 /** What is planned, and with which ledger. */

@@ -12,10 +12,10 @@ import type { Log } from '../../runtime/log.ts';
 import type { Surroundings } from './command.ts';
 import { readNamedFile } from './files.ts';
 import { openSecret } from './secrets.ts';
-import { type OperatorConfiguration, readConfiguration } from './configuration.ts';
+import type { OperatorConfiguration } from './configuration.ts';
 import type { ExitCode } from './exit-codes.ts';
 import { createLog, type LogOptions } from './logging.ts';
-import { reportProblems } from './problems.ts';
+import { refuseFaults } from './problems.ts';
 
 /** What a command needs of the operator's configuration to reach platforms and stores. */
 export interface Platforms {
@@ -159,27 +159,17 @@ function noSuch(kind: string, name: string, existing: readonly string[], file: s
 }
 
 /**
- * Runs a command that asks platforms and needs no manifests: reads the configuration, opens what it names, and closes
- * the sockets afterwards whatever happens.
+ * Opens the platforms of a configuration for a command that needs no manifests, and closes the sockets afterwards
+ * whatever happens.
+ * @throws FaultyInput where the configuration has faults.
  */
 export async function withPlatforms(
-  options: LogOptions & { readonly config?: string | undefined },
-  surroundings: Surroundings,
-  work: (platforms: Platforms, log: Log) => Promise<ExitCode>,
-): Promise<ExitCode> {
-  const operator = readConfiguration(options.config, surroundings);
-  const invalid = reportProblems(operator.problems, surroundings.terminal);
-  if (invalid !== undefined) return invalid;
-  return await withOpenPlatforms(operator, options, surroundings, work);
-}
-
-/** As `withPlatforms`, for a configuration that was read and found good already. */
-export async function withOpenPlatforms(
-  { configuration, file }: OperatorConfiguration,
+  { configuration, file, problems }: OperatorConfiguration,
   options: LogOptions,
   surroundings: Surroundings,
   work: (platforms: Platforms, log: Log) => Promise<ExitCode>,
 ): Promise<ExitCode> {
+  refuseFaults(problems);
   if (configuration.platforms.size === 0) throw noPlatform(file);
   const log = await createLog(options, surroundings);
   const platforms = openPlatforms({ configuration, file, surroundings, log });

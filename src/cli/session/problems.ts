@@ -1,25 +1,32 @@
 import packageFile from '../../../package.json' with { type: 'json' };
 import { renderProblems, renderProblemsJson } from '../../manifest/render.ts';
+import { PortolanError } from '../../model/errors.ts';
 import type { Problem } from '../../model/problem.ts';
 import { unreachable } from '../../model/unreachable.ts';
-import { own } from '../terminal/guarded.ts';
-import { EXIT, type ExitCode } from './exit-codes.ts';
-import type { Terminal } from '../terminal/terminal.ts';
 import { count } from '../terminal/text.ts';
 
 /** How faults of manifests are written where they are the result itself. */
 export const PROBLEM_FORMATS = ['text', 'json', 'github', 'sarif', 'junit'] as const;
 export type ProblemFormat = (typeof PROBLEM_FORMATS)[number];
 
-/**
- * Says on stderr what is wrong with the input of a command that wanted to do something else with it.
- * @returns the exit code to end with, or undefined when there is nothing wrong.
- */
-export function reportProblems(problems: readonly Problem[], terminal: Terminal): ExitCode | undefined {
-  if (problems.length === 0) return undefined;
-  const { err } = terminal;
-  err.write(`${own(err, renderProblems(problems, { color: err.color }))}Nothing was done.\n`);
-  return EXIT.invalid;
+/** Ends a command whose input has faults. `reportError` shows every fault. */
+export class FaultyInput extends PortolanError {
+  readonly problems: readonly Problem[];
+
+  constructor(problems: readonly Problem[]) {
+    super({
+      code: 'input/faulty',
+      disposition: 'invalid',
+      message: `The input has ${count(problems.length, 'fault')}. Nothing was done.`,
+      remedy: 'Correct the faults; portolan validate shows each with its position.',
+    });
+    this.problems = problems;
+  }
+}
+
+/** @throws FaultyInput where there are problems. */
+export function refuseFaults(problems: readonly Problem[]): void {
+  if (problems.length > 0) throw new FaultyInput(problems);
 }
 
 /** @param resources what was found good: `junit` names each, for a report of faults alone would look like one of no tests. */

@@ -3,7 +3,6 @@ import type { StoreAccess } from '../../kinds/reconciled.ts';
 import { groupByApplication } from '../../manifest/group.ts';
 import { PortolanError } from '../../model/errors.ts';
 import { scopeKey } from '../../model/ids.ts';
-import type { Problem } from '../../model/problem.ts';
 import { createRemovalBudget } from '../../reconcile/removal-budget.ts';
 import { budgetLimits, type BudgetOfRun, ofCommand, ofUnknown, type RunPolicy } from '../../reconcile/policies/run.ts';
 import type { PassOptions, Work } from '../../reconcile/reconcile.ts';
@@ -20,7 +19,7 @@ import { openLedger } from './open-ledger.ts';
 import { passOptions, type ScopeFlags } from './pass-options.ts';
 import { noPlatform, openPlatforms, type Platforms } from './platforms.ts';
 import { Progress } from '../terminal/progress.ts';
-import { reportProblems } from './problems.ts';
+import { refuseFaults } from './problems.ts';
 import { acceptSnapshot, largestSince, settleLost, snapshotId, successionOf } from '../../source/snapshot.ts';
 import { count } from '../terminal/text.ts';
 import type { ExitCode } from './exit-codes.ts';
@@ -31,8 +30,6 @@ export interface SessionOptions extends InputOptions, LogOptions, ScopeFlags {
   readonly source: string;
   /** The plan was agreed to as a whole, saved or by its digest. */
   readonly isAgreed?: boolean;
-  /** Is told the faults of the input as well, beside standard error. */
-  readonly refuse?: (problems: readonly Problem[]) => Promise<void>;
 }
 
 /** After the first look, a command that waits reads anew what it shares. */
@@ -60,9 +57,9 @@ export interface Session extends Opened {
 export type Traffic = Readonly<Opened['traffic']>;
 
 /**
- * Opens everything that planning and applying need, runs `work`, and closes it whatever happens. Faults in the input are
- * reported, all of them, and nothing is opened then.
+ * Opens everything that planning and applying need, runs `work`, and closes it whatever happens.
  * @param command for the history and the lock.
+ * @throws FaultyInput where the input has faults; nothing is opened then.
  */
 export async function withSession(
   options: SessionOptions,
@@ -73,18 +70,13 @@ export async function withSession(
 ): Promise<ExitCode> {
   const input = await loadInput(options, surroundings);
   warnMisnamed(input.misnamed, surroundings.terminal);
-  const invalid = reportProblems(input.problems, surroundings.terminal);
-  if (invalid !== undefined) {
-    await options.refuse?.(input.problems);
-    return invalid;
-  }
   return withInput(input, options, surroundings, readOnly, work, command);
 }
 
 /** What a session opens. The simulator opens a ledger and a platform of its own. */
 const genuine = { openLedger, openPlatforms };
 
-/** As `withSession`, for input that is at hand and without faults. */
+/** As `withSession`, for input that is at hand. */
 export async function withInput(
   input: Input,
   flags: SessionOptions,
@@ -94,6 +86,7 @@ export async function withInput(
   command = readOnly ? 'plan' : 'apply',
   opening = genuine,
 ): Promise<ExitCode> {
+  refuseFaults(input.problems);
   if (input.configuration.platforms.size === 0) throw noPlatform(input.file);
   const opened = await openAll({ input, flags, surroundings, readOnly }, command, opening);
   const { ledger, platforms } = opened;
@@ -268,11 +261,11 @@ function runPolicy(session: Session): RunPolicy {
 }
 
 /** A source is accepted when its guards let it through, and before the first intent that refers to it. */
-export async function acceptInput(session: Session, clock: Clock, command = 'apply'): Promise<void> {
+export async function acceptInput(session: Session, command = 'apply'): Promise<void> {
   const { ledger, source, snapshot, input, flags } = session;
   await acceptSnapshot({
     ledger,
-    clock,
+    clock: session.surroundings.clock,
     source,
     snapshot,
     objects: input.desired.size,
@@ -284,11 +277,18 @@ export async function acceptInput(session: Session, clock: Clock, command = 'app
 }
 
 /** Every application was looked at: what the source lost may be removed by now. */
-export async function settleInput(session: Session, { prepared, errors }: Survey, clock: Clock): Promise<void> {
-  const { ledger, source, input } = session;
+export async function settleInput(session: Session, { prepared, errors }: Survey): Promise<void> {
+  const { ledger, source, input, surroundings } = session;
   const scopes = new Set(prepared.map(({ scope }) => scopeKey(scope)));
   if (errors.length === 0)
-    await settleLost({ ledger, clock, source, desired: input.desired, scopes, actor: 'portolan apply' });
+    await settleLost({
+      ledger,
+      clock: surroundings.clock,
+      source,
+      desired: input.desired,
+      scopes,
+      actor: 'portolan apply',
+    });
 }
 
 /** What it takes to work windows out is loaded only where there are some. */

@@ -112,7 +112,7 @@ export class Command extends DriverProcess {
     await this.#within(input, options, surroundings, false, async (session) => {
       this.#owned = world.books.objects.size;
       this.#mayRemove = this.#call.allows || (world.permissions.follows(commit) && !world.permissions.isShrunk(commit));
-      return apply(options, { expect: digest }, session, openOutputs(options, surroundings), surroundings);
+      return apply({ options, agreement: { expect: digest }, session, outputs: openOutputs(options, surroundings) });
     });
   }
 

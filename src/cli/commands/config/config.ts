@@ -5,7 +5,7 @@ import { DEFAULT_CONFIGURATION, readConfiguration } from '../../session/configur
 import { EXIT } from '../../session/exit-codes.ts';
 import { readFileIfThere } from '../../session/files.ts';
 import { configOption, outputOption } from '../../session/options.ts';
-import { reportProblems } from '../../session/problems.ts';
+import { refuseFaults } from '../../session/problems.ts';
 import { renderTable } from '../../terminal/table.ts';
 import { count } from '../../terminal/text.ts';
 import { type FlagInForce, flagsInForce, unknownVariables } from './flags.ts';
@@ -39,8 +39,7 @@ What a command has a flag of its own for (--max-share of plan, --listen of run) 
   async run(surroundings, options, _args, { tree }) {
     const { terminal, env, overrides } = surroundings;
     const operator = readConfiguration(options.config, surroundings);
-    const invalid = reportProblems(operator.problems, terminal);
-    if (invalid !== undefined) return invalid;
+    refuseFaults(operator.problems);
     const { settingsInForce } = await import('../../../configuration/provenance.ts');
     const file = operator.file ?? DEFAULT_CONFIGURATION;
     const content = operator.file === undefined ? '' : (readFileIfThere(file, 'the configuration') ?? '');

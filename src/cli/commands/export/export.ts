@@ -33,8 +33,8 @@ import {
   varOption,
 } from '../../session/options.ts';
 import { worstOf } from '../../session/plan-view.ts';
-import { type Platforms, withOpenPlatforms } from '../../session/platforms.ts';
-import { reportProblems } from '../../session/problems.ts';
+import { type Platforms, withPlatforms } from '../../session/platforms.ts';
+import { refuseFaults } from '../../session/problems.ts';
 import { Progress } from '../../terminal/progress.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { count } from '../../terminal/text.ts';
@@ -89,10 +89,9 @@ Take it over then, as it is: portolan adopt -f manifests/`,
   async run(surroundings, options) {
     const { terminal } = surroundings;
     const input = await inputOf(options, surroundings);
-    const invalid = reportProblems(input.problems, terminal);
-    if (invalid !== undefined) return invalid;
+    refuseFaults(input.problems);
     refuseUnknownStore(options.store, input);
-    return withOpenPlatforms(input, options, surroundings, async (platforms) => {
+    return withPlatforms(input, options, surroundings, async (platforms) => {
       const { targets, others } = await exportTargets(options, input.desired, platforms, terminal);
       const { applications, errors } = await readAll(targets, options, platforms, surroundings);
       const readOf = new Map(applications.map((application) => [application.live, application]));

@@ -7,7 +7,7 @@ import { defineCommand } from '../../session/command.ts';
 import { readConfiguration } from '../../session/configuration.ts';
 import { EXIT } from '../../session/exit-codes.ts';
 import { configOption, outputOption } from '../../session/options.ts';
-import { reportProblems } from '../../session/problems.ts';
+import { refuseFaults } from '../../session/problems.ts';
 import { openServer } from '../../server/client.ts';
 import { serverOption, tokenFileOption } from '../../server/options.ts';
 import { sentences } from '../../terminal/text.ts';
@@ -54,8 +54,7 @@ Examples:
       return report(url, before ?? undefined);
     }
     const { configuration, file, problems } = readConfiguration(options.config, surroundings);
-    const invalid = reportProblems(problems, surroundings.terminal);
-    if (invalid !== undefined) return invalid;
+    refuseFaults(problems);
     const spec = configuration.platforms.get(platform);
     if (spec === undefined) {
       const known = [...configuration.platforms.keys()];

@@ -14,7 +14,7 @@ import { createLog } from '../../session/logging.ts';
 import { configOption, logFormatOption, logLevelOption, outputOption } from '../../session/options.ts';
 import { timingOf } from '../../../reconcile/apply/world.ts';
 import { openPlatforms, type Platforms } from '../../session/platforms.ts';
-import { reportProblems } from '../../session/problems.ts';
+import { refuseFaults } from '../../session/problems.ts';
 import { ledgerFileOption, writingLedger } from './opening.ts';
 import { requiredReason, writeResult } from './words.ts';
 
@@ -54,10 +54,8 @@ Examples:
   async run(surroundings, options, [intent]) {
     const decision = decisionOf(options);
     const reason = requiredReason(options.reason);
-    const operator = readConfiguration(options.config, surroundings);
-    const invalid = reportProblems(operator.problems, surroundings.terminal);
-    if (invalid !== undefined) return invalid;
-    const { configuration, file } = operator;
+    const { configuration, file, problems } = readConfiguration(options.config, surroundings);
+    refuseFaults(problems);
     const platforms = openPlatforms({ configuration, file, surroundings, log: await createLog(options, surroundings) });
     let resolved: HandResolved;
     try {

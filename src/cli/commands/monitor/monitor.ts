@@ -20,8 +20,7 @@ import {
 } from '../../session/options.ts';
 import { paintFor } from '../../session/plan-view.ts';
 import { type Monitoring, readMonitoring, sourceInWords } from '../../../platform/monitoring.ts';
-import { type Platforms, withOpenPlatforms } from '../../session/platforms.ts';
-import { reportProblems } from '../../session/problems.ts';
+import { type Platforms, withPlatforms } from '../../session/platforms.ts';
 import { wrap } from '../../terminal/text.ts';
 import { intervalOf, watch, watchOption } from '../watch.ts';
 import { chartsOf, type ComponentCharts } from './charts.ts';
@@ -99,9 +98,7 @@ async function monitor(app: string, options: MonitorOptions, surroundings: Surro
   const intervalMs = intervalOf(options.watch, WATCH_MS);
   if (intervalMs !== undefined && options.output === 'csv') throw csvIsOneTable();
   const { operator, scopeOf } = await targetOf(app, options, surroundings);
-  const invalid = reportProblems(operator.problems, surroundings.terminal);
-  if (invalid !== undefined) return invalid;
-  return await withOpenPlatforms(operator, options, surroundings, async (platforms) => {
+  return await withPlatforms(operator, options, surroundings, async (platforms) => {
     const scope = await scopeOf(platforms);
     const look = (): Promise<Seen> => lookAt(scope, platforms, options, surroundings);
     if (intervalMs === undefined) {

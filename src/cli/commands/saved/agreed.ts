@@ -7,7 +7,7 @@ import type { Disagreement } from '../../../plan/report.ts';
 import type { Surroundings } from '../../session/command.ts';
 import { EXIT, type ExitCode } from '../../session/exit-codes.ts';
 import { paintFor, planExitCode } from '../../session/plan-view.ts';
-import { reportProblems } from '../../session/problems.ts';
+import { refuseFaults } from '../../session/problems.ts';
 import { type Session, type SessionOptions, withInput, withSession } from '../../session/session.ts';
 import { checkCircumstances, commandLine } from './flags.ts';
 import type { OpenedPlan } from './open.ts';
@@ -16,6 +16,11 @@ import type { OpenedPlan } from './open.ts';
 export interface Agreement {
   readonly expect?: string | undefined;
   readonly opened?: OpenedPlan | undefined;
+}
+
+/** Returns whether the plan was agreed to as a whole, saved or by its digest. */
+export function isAgreedTo({ expect, opened }: Agreement): boolean {
+  return expect !== undefined || opened !== undefined;
 }
 
 /** A session over the manifests that the options name, or over those of the saved plan. */
@@ -28,11 +33,7 @@ export async function withAgreed(
 ): Promise<ExitCode> {
   if (opened === undefined) return withSession(options, surroundings, readOnly, work);
   const { input, saved, file } = opened;
-  const invalid = reportProblems(input.problems, surroundings.terminal);
-  if (invalid !== undefined) {
-    await options.refuse?.(input.problems);
-    return invalid;
-  }
+  refuseFaults(input.problems);
   const { savedMs, savedBy, plan, allowed } = saved;
   const revision = plan.revision === null ? '' : ` of ${plan.revision}`;
   const limits = [allowed.prune ? ', with --prune' : '', allowed.targets === null ? '' : ', with --target'].join('');
