@@ -146,7 +146,14 @@ async function look(
   const observedAtMs = world.clock.monotonic();
   const nowMs = world.clock.now();
   const wanted = [...work.resources.values()].filter((resource) => isRead(resource, world, options));
-  const live = await observeEach(world.kinds, wanted, { siblings: work.resources, memory, reader, nowMs });
+  const live = new Map<ResourceId, unknown>();
+  const context = { siblings: work.resources, memory, reader, nowMs };
+  for (let start = 0; start < wanted.length; start += LARGE) {
+    // One answer continues the observation of every resource that waits for it, all in one turn of the event loop.
+    if (start > 0) await world.clock.sleep(0);
+    for (const [id, seen] of await observeEach(world.kinds, wanted.slice(start, start + LARGE), context))
+      live.set(id, seen);
+  }
   const ofSource = memory.objects.filter(({ source }) => source === world.source);
   const withdrawal = await observeWithdrawn(world, {
     withdrawn: options.targets === undefined ? withdrawnOf(ofSource, work, live, world) : [],
@@ -226,7 +233,9 @@ function isRead(resource: Resource, { kinds }: ApplyWorld, { targets }: PassOpti
   return targets === undefined || targets.has(resource.id);
 }
 
-/** So many resources that planning them in one go keeps a process from its other work. */
+/** So many resources that observing or planning them in one go keeps a process from its other work. */
+const LARGE = 256;
+
 function isLarge({ resources }: Work): boolean {
-  return resources.size >= 256;
+  return resources.size >= LARGE;
 }

@@ -74,8 +74,9 @@ function reader(asked: Asked, answers: Answers, context: ReaderContext): Caching
   const { shared: _, ...alone } = context;
   const self: CachingReader = {
     read: (reading) => {
-      readings.set(keyOf(reading), reading);
-      return once(keyOf(reading), () => ask(asked, answers, context, reading));
+      const key = keyOf(reading);
+      readings.set(key, reading);
+      return once(key, () => ask(asked, answers, context, reading));
     },
     readAnew: (reading) => client.read(reading, app),
     application: () => once('application', () => existing(client, app)),
