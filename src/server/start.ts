@@ -13,7 +13,7 @@ import { watchHealth } from './health.ts';
 import { type Address, isLoopback, parseListen } from './hosts.ts';
 import { defaultLimits, type ServerLimits } from './limits.ts';
 import * as refusals from './refusals.ts';
-import { Pace } from './pace.ts';
+import { createPace } from './pace.ts';
 import { createPlanGate } from './plan-gate.ts';
 import type { RenderMetrics } from './route.ts';
 import { routes } from './routes/table.ts';
@@ -60,7 +60,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const address = parseListen(settings.listen);
   let gate = openGate(settings, openSecret);
   checkExposure(address, settings, log);
-  const pace = new Pace(clock, limits);
+  const pace = createPace(clock, limits);
   const streams = createStreams({ api, clock, limits, pace, redact }, settings.maxStreams);
   const webhooks = createWebhooks(settings.webhooks, {
     clock,

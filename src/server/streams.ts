@@ -69,7 +69,7 @@ export function createStreams(around: Around, maxAtFirst: number) {
       response.once('close', end);
       try {
         response.writeHead(200, headers);
-        await new Pump(response, around, stop.signal).run(request);
+        await pump(response, around, stop.signal, request);
         response.end();
       } catch (error) {
         // Ended by us in good order, by the reader, or because the reader takes nothing.
@@ -91,64 +91,50 @@ export function createStreams(around: Around, maxAtFirst: number) {
 
 const SLOW = new Error('the reader is too slow');
 
-/** One stream. */
-class Pump {
-  readonly #response: ServerResponse;
-  readonly #around: Around;
-  readonly #signal: AbortSignal;
-
-  constructor(response: ServerResponse, around: Around, signal: AbortSignal) {
-    this.#response = response;
-    this.#around = around;
-    this.#signal = signal;
-  }
-
-  async run({ sequence: start, hasGap, wants, by }: StreamRequest): Promise<void> {
-    const { api, limits, pace } = this.#around;
-    const bell = new Bell();
-    const silence = api.events.subscribe(() => bell.ring());
-    try {
-      await this.#write('retry: 2000\n\n');
-      if (hasGap) await this.#writeGap();
-      let sequence = start;
-      while (!this.#signal.aborted) {
-        const { events, isComplete } = api.events.since(sequence, BATCH);
-        if (!isComplete) await this.#writeGap();
-        const texts = (): string[] => events.filter(wants).map((event) => this.#eventText(event));
-        if (events.length > 0) for (const text of await pace.run(by, this.#signal, texts)) await this.#write(text);
-        sequence = events.at(-1)?.sequence ?? sequence;
-        if (events.length > 0) continue;
-        if (await bell.wait(this.#around.clock, limits.heartbeatMs, this.#signal)) continue;
-        await this.#write(': still here\n\n');
-      }
-    } finally {
-      silence();
-    }
-  }
-
-  #eventText(event: ControllerEvent): string {
-    const data = this.#around.redact(JSON.stringify(event));
-    return `id: ${positionAt(this.#around.api, event.sequence)}\ndata: ${data}\n\n`;
-  }
-
-  async #writeGap(): Promise<void> {
-    const message = 'Events before this are no longer at hand; GET /api/v1/history has what was done.';
-    await this.#write(`event: gap\ndata: ${JSON.stringify({ message })}\n\n`);
-  }
-
-  async #write(text: string): Promise<void> {
-    this.#signal.throwIfAborted();
-    if (this.#response.write(text)) return;
-    const { clock, limits } = this.#around;
-    const bell = new Bell();
-    const ring = (): void => bell.ring();
-    this.#response.once('drain', ring);
-    const isDrained = await bell.wait(clock, limits.slowReaderMs, this.#signal);
-    this.#response.off('drain', ring);
-    this.#signal.throwIfAborted();
+/** Sends events until `signal` is aborted. @throws the signal's reason, or SLOW. */
+async function pump(
+  response: ServerResponse,
+  { api, clock, limits, pace, redact }: Around,
+  signal: AbortSignal,
+  { sequence: start, hasGap, wants, by }: StreamRequest,
+): Promise<void> {
+  const write = async (text: string): Promise<void> => {
+    signal.throwIfAborted();
+    if (response.write(text)) return;
+    const drained = new Bell();
+    const ring = (): void => drained.ring();
+    response.once('drain', ring);
+    const isDrained = await drained.wait(clock, limits.slowReaderMs, signal);
+    response.off('drain', ring);
+    signal.throwIfAborted();
     if (!isDrained) throw SLOW;
+  };
+  const textOf = (event: ControllerEvent): string =>
+    `id: ${positionAt(api, event.sequence)}\ndata: ${redact(JSON.stringify(event))}\n\n`;
+  const bell = new Bell();
+  const silence = api.events.subscribe(() => bell.ring());
+  try {
+    await write('retry: 2000\n\n');
+    if (hasGap) await write(GAP);
+    let sequence = start;
+    while (!signal.aborted) {
+      const { events, isComplete } = api.events.since(sequence, BATCH);
+      if (!isComplete) await write(GAP);
+      const texts = (): string[] => events.filter(wants).map(textOf);
+      if (events.length > 0) for (const text of await pace.run(by, signal, texts)) await write(text);
+      sequence = events.at(-1)?.sequence ?? sequence;
+      if (events.length > 0) continue;
+      if (await bell.wait(clock, limits.heartbeatMs, signal)) continue;
+      await write(': still here\n\n');
+    }
+  } finally {
+    silence();
   }
 }
+
+const GAP = `event: gap\ndata: ${JSON.stringify({
+  message: 'Events before this are no longer at hand; GET /api/v1/history has what was done.',
+})}\n\n`;
 
 /** Wakes one who waits; a ring while nobody waits is remembered. */
 class Bell {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Pace } from '../../src/server/pace.ts';
+import { createPace } from '../../src/server/pace.ts';
 import { createScrapes } from '../../src/server/scrapes.ts';
 import { jsonPieces } from '../../src/server/serialize.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
@@ -13,7 +13,7 @@ const never = new AbortController().signal;
 
 test('pieces run one at a time, and callers take turns', async () => {
   const clock = new VirtualClock();
-  const pace = new Pace(clock, { ...LIMITS, readsWaiting: 100 });
+  const pace = createPace(clock, { ...LIMITS, readsWaiting: 100 });
   const order: string[] = [];
   let running = 0;
   const ask = (caller: string, name: string): Promise<void> =>
@@ -30,7 +30,7 @@ test('pieces run one at a time, and callers take turns', async () => {
 
 test('in the long run, pieces have no more than their share of the time', async () => {
   const clock = new VirtualClock();
-  const pace = new Pace(clock, { ...LIMITS, readsWaiting: 100 });
+  const pace = createPace(clock, { ...LIMITS, readsWaiting: 100 });
   const beganMs = clock.monotonic();
   await Promise.all(Array.from({ length: 50 }, () => pace.run('a', never, () => clock.advance(10))));
   const tookMs = clock.monotonic() - beganMs;
@@ -40,7 +40,7 @@ test('in the long run, pieces have no more than their share of the time', async 
 });
 
 test('a piece that never ends, or throws, keeps no other waiting', async () => {
-  const pace = new Pace(new VirtualClock(), LIMITS);
+  const pace = createPace(new VirtualClock(), LIMITS);
   void pace.run('a', never, () => new Promise(() => {}));
   await expect(pace.run('b', never, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
   await expect(
@@ -52,7 +52,7 @@ test('a piece that never ends, or throws, keeps no other waiting', async () => {
 });
 
 test('no more wait than may, and one whose client has gone waits no longer', async () => {
-  const pace = new Pace(new VirtualClock(), LIMITS);
+  const pace = createPace(new VirtualClock(), LIMITS);
   const gone = new AbortController();
   const first = pace.run('a', never, async () => Promise.resolve());
   const leaving = pace.run('b', gone.signal, () => expect.unreachable());
@@ -66,7 +66,7 @@ test('no more wait than may, and one whose client has gone waits no longer', asy
 
 function scrapeScene(render: Parameters<typeof createScrapes>[0]['render']) {
   const clock = new VirtualClock(NOON_MS);
-  const pace = new Pace(clock, { ...LIMITS, readsWaiting: 100 });
+  const pace = createPace(clock, { ...LIMITS, readsWaiting: 100 });
   const redact = (text: string): string => text.replaceAll('canary', '[secret]');
   return { clock, pace, scrape: createScrapes({ render, clock, pace, redact, reuseMs: 1_000, signal: never }) };
 }
