@@ -34,8 +34,6 @@ export interface CommitMemory {
 export interface ReadCommit extends ReadSources {
   readonly object: CommitObject;
   readonly memory: CommitMemory;
-  /** How many contents were asked of git. */
-  readonly blobsRead: number;
 }
 
 /**
@@ -57,7 +55,7 @@ export async function readCommit(reading: CommitReading): Promise<ReadCommit> {
     const folder = await listing.find(object.tree, path, known.get(keyOf(path)));
     if (folder !== undefined) found.set(keyOf(path), folder);
   }
-  const none = { files: [], object, memory: reading.known ?? { exclude, folders: NO_FOLDERS }, blobsRead: 0 };
+  const none = { files: [], object, memory: reading.known ?? { exclude, folders: NO_FOLDERS } };
   const [first] = listing.candidates;
   if (listing.isTooMany) return { ...none, problems: [tooMany(listing.files, first)] };
   const contents = new Blobs(git, objects);
@@ -68,7 +66,7 @@ export async function readCommit(reading: CommitReading): Promise<ReadCommit> {
   for (const [key, folder] of found)
     folders.set(key, folder instanceof Draft ? folderOf(folder, (one) => contents.of(one)) : folder);
   const { files, problems } = together(paths, folders, commit);
-  return { files, problems, object, memory: { exclude, folders }, blobsRead: contents.asked };
+  return { files, problems, object, memory: { exclude, folders } };
 }
 
 const NO_FOLDERS: ReadonlyMap<string, Folder> = new Map();
@@ -113,7 +111,6 @@ function together(
 
 /** Contents of the files that another commit did not have where they are. */
 class Blobs {
-  asked = 0;
   readonly #git: Git;
   readonly #objects: ObjectReader;
   readonly #sizes = new Map<string, number>();
@@ -143,7 +140,6 @@ class Blobs {
 
   async read(): Promise<void> {
     const ids = [...this.#sizes.keys()].filter((id) => !this.#contents.has(id) && !this.#isTooLarge(id));
-    this.asked = ids.length;
     for (const [index, content] of (await this.#objects.read(ids.map((id) => ({ id, type: 'blob' })))).entries())
       this.#contents.set(ids[index] as string, content);
   }

@@ -60,8 +60,6 @@ export interface CommitContents {
   readonly contents: Contents;
   readonly committedMs: EpochMs;
   readonly parents: readonly string[];
-  /** How many contents were asked of git. */
-  readonly blobsRead: number;
 }
 
 export interface FolderContents {
@@ -70,8 +68,6 @@ export interface FolderContents {
   readonly stats: string;
   /** Of names and contents, and of what could not be read. */
   readonly digest: string;
-  /** Contents that the reading before did not have. */
-  readonly filesRead: number;
 }
 
 /** Reads and parses sources. One place for every caller: the command line in its own thread, the daemon in another. */
@@ -84,7 +80,7 @@ export interface Workbench {
   /** @throws PortolanError when nothing is there, it does not hold still or exceeds a limit. */
   folder(place: FolderPlace, label: string): Promise<FolderContents>;
   /** Files that were packed before. */
-  unpack(parts: () => AsyncIterable<string>): Promise<Contents>;
+  unpack(parts: () => Iterable<string> | AsyncIterable<string>): Promise<Contents>;
   /** Files that somebody sent. */
   files(files: readonly SourceFile[], signal?: AbortSignal): Promise<Contents>;
   /** Forgets what failed, so that it is read again. @returns whether anything had failed. */

@@ -20,21 +20,10 @@ export type SourceState =
   /** Nothing could be read, whole, now: what was read before stands. */
   | { readonly type: 'failed'; readonly error: PortolanError; readonly atMs: EpochMs };
 
-/** What a feed has done since it was opened. */
-export interface SourceCounts {
-  /** Times that it looked, whatever it found. */
-  readonly looks: number;
-  /** Readings that differed from the one before. */
-  readonly readings: number;
-  /** Contents of files that were read; of a commit, only those that the one before did not have. */
-  readonly filesRead: number;
-}
-
 /** Watches one source. Level-triggered: what comes is the state of now, and states in between may be left out. */
 export interface SourceFeed {
   /** For people: a folder, or an address without credentials, with the ref. */
   readonly location: string;
-  readonly counts: SourceCounts;
   /**
    * Reads once and then whenever something may have changed; tells only states that differ from the one before.
    * One call at a time: the next waits until the returned promise has settled. It must not reject.

@@ -3,15 +3,13 @@ import { safeLine } from '../model/text.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Random } from '../runtime/random.ts';
-import type { SourceCounts, SourceFeed, SourceReading, SourceState } from './feed.ts';
+import type { SourceFeed, SourceReading, SourceState } from './feed.ts';
 import type { WatchPlan } from './watch-plan.ts';
 import type { Watch, Watcher } from './watcher.ts';
 
 /** One way of reading a source. It remembers what it read last; when to look is not its business. */
 export interface SourceReader {
   readonly location: string;
-  /** Contents read so far. */
-  readonly filesRead: number;
   /**
    * What the source is now.
    * @returns the very reading of the last time where nothing has changed.
@@ -46,8 +44,6 @@ export class LevelFeed implements SourceFeed {
   #running: Promise<void> = Promise.resolve();
   #watcher: { readonly watcher: Watcher; readonly key: string } | undefined;
   #told: SourceState | undefined;
-  #looks = 0;
-  #readings = 0;
   #failures = 0;
   /** The strongest word since the last look began. */
   #word: 'none' | 'changed' | 'now' = 'none';
@@ -59,10 +55,6 @@ export class LevelFeed implements SourceFeed {
 
   get location(): string {
     return this.#options.reader.location;
-  }
-
-  get counts(): SourceCounts {
-    return { looks: this.#looks, readings: this.#readings, filesRead: this.#options.reader.filesRead };
   }
 
   start(tell: (state: SourceState) => Promise<void>): void {
@@ -101,7 +93,6 @@ export class LevelFeed implements SourceFeed {
       if (this.#isClosed) return;
       this.#failures = state.type === 'failed' ? this.#failures + 1 : 0;
       if (isNews(state, this.#told)) {
-        if (state.type === 'read') this.#readings += 1;
         this.#told = state;
         this.#isTelling = true;
         await tell(state);
@@ -113,7 +104,6 @@ export class LevelFeed implements SourceFeed {
   }
 
   async #look(): Promise<SourceState> {
-    this.#looks += 1;
     try {
       return { type: 'read', reading: await this.#options.reader.look() };
     } catch (error) {

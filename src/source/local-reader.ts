@@ -3,8 +3,7 @@ import { locatePaths, placeInCheckout } from './checkout.ts';
 import type { SourceReading } from './feed.ts';
 import type { SourceReader } from './level-feed.ts';
 import { type WatchPlan, watchPlanOfFiles, gitFolders, identityOf, watchPlanOfRepository } from './watch-plan.ts';
-import type { Clock } from '../runtime/clock.ts';
-import type { FolderPlace, Workbench } from './contents.ts';
+import type { FolderPlace } from './contents.ts';
 import { folderStats } from './folder-scan.ts';
 import { type RepositoryOptions, RepositoryReader, type RepositoryView } from './repository-reader.ts';
 
@@ -18,58 +17,42 @@ export interface LocalOptions extends Omit<CheckoutOptions, 'ref'> {
 }
 
 /**
- * What `-f` names: a repository, else plain files. Which of the two is found out once and kept: a checkout that has
- * lost its `.git` is broken, and not a folder of files.
+ * Returns a reader of what `-f` names: a repository, else plain files. Which of the two is found out once and kept: a checkout
+ * that has lost its `.git` is broken, and not a folder of files.
  */
-export class LocalReader implements SourceReader {
-  readonly #options: LocalOptions;
-  readonly #asRepository: CheckoutReader;
-  #chosen: SourceReader | undefined;
-
-  constructor(options: LocalOptions) {
-    this.#options = options;
-    this.#asRepository = new CheckoutReader({ ...options, ref: options.ref ?? 'HEAD' });
-    if (options.isRepository || options.ref !== undefined) this.#chosen = this.#asRepository;
-  }
-
-  get location(): string {
-    return this.#chosen?.location ?? this.#options.paths.join(', ');
-  }
-
-  get filesRead(): number {
-    return this.#chosen?.filesRead ?? 0;
-  }
-
-  async look(): Promise<SourceReading> {
+export function localReader(options: LocalOptions): SourceReader {
+  const asRepository = new CheckoutReader({ ...options, ref: options.ref ?? 'HEAD' });
+  let chosen: SourceReader | undefined = options.isRepository || options.ref !== undefined ? asRepository : undefined;
+  const choose = async (): Promise<SourceReader> => {
     try {
-      const reader = this.#chosen ?? (await this.#choose());
-      const reading = await reader.look();
-      this.#chosen = reader;
-      return reading;
-    } catch (error) {
-      if (isNoRepository(error)) throw notRepository(this.#options);
-      throw error;
-    }
-  }
-
-  async watchPlan(): Promise<WatchPlan | undefined> {
-    return this.#chosen?.watchPlan();
-  }
-
-  async close(): Promise<void> {
-    await this.#asRepository.close();
-    if (this.#chosen !== this.#asRepository) await this.#chosen?.close();
-  }
-
-  async #choose(): Promise<SourceReader> {
-    try {
-      await locatePaths(this.#options.paths);
-      return this.#asRepository;
+      await locatePaths(options.paths);
+      return asRepository;
     } catch (error) {
       if (!isNoRepository(error)) throw error;
     }
-    return new FolderReader(this.#options);
-  }
+    return folderReader(options);
+  };
+  return {
+    get location() {
+      return chosen?.location ?? options.paths.join(', ');
+    },
+    async look() {
+      try {
+        const reader = chosen ?? (await choose());
+        const reading = await reader.look();
+        chosen = reader;
+        return reading;
+      } catch (error) {
+        if (isNoRepository(error)) throw notRepository(options);
+        throw error;
+      }
+    },
+    watchPlan: async () => chosen?.watchPlan(),
+    async close() {
+      await asRepository.close();
+      if (chosen !== asRepository) await chosen?.close();
+    },
+  };
 }
 
 function isNoRepository(error: unknown): boolean {
@@ -92,65 +75,39 @@ function notRepository({ paths, ref, signatures }: LocalOptions): PortolanError 
   });
 }
 
-interface FolderOptions {
-  readonly paths: readonly string[];
-  readonly exclude: readonly string[];
-  /** How long the files must have held still. */
-  readonly settleMs: number;
-  readonly clock: Clock;
-  readonly workbench: Workbench;
-}
-
 /** File systems tell times by ticks of a few ms: two scans closer than that could miss a write between them. */
 const SETTLE_MIN_MS = 50;
 
 /**
- * Plain files and folders, which have no commits: what two equal scans some time apart have found. Whoever writes file
- * by file with longer pauses must flip a link instead.
+ * Returns a reader of plain files and folders, which have no commits: what two equal scans some time apart have found. Whoever
+ * writes file by file with longer pauses must flip a link instead.
  */
-class FolderReader implements SourceReader {
-  readonly location: string;
-  filesRead = 0;
-  readonly #options: FolderOptions;
-  readonly #place: FolderPlace;
-  #last: { readonly stats: string; readonly digest: string; readonly reading: SourceReading } | undefined;
-
-  constructor(options: FolderOptions) {
-    this.#options = options;
-    const { paths, exclude, settleMs } = options;
-    this.#place = { paths, exclude, settleMs: Math.max(settleMs, SETTLE_MIN_MS) };
-    this.location = paths.join(', ');
-  }
-
-  async look(): Promise<SourceReading> {
-    const seen = await folderStats(this.#place);
-    if (this.#last?.stats === seen) return this.#last.reading;
-    const { clock, workbench } = this.#options;
-    // Until they were read, their names and times tell which files they are.
-    const label = `files@stats:${seen}`;
-    const { contents, stats, digest, filesRead } = await workbench.folder(this.#place, label);
-    this.filesRead += filesRead;
-    const reading: SourceReading =
-      this.#last?.digest === digest
-        ? this.#last.reading
-        : {
-            revision: `files@sha256:${digest}`,
-            commit: null,
-            contents,
-            observedMs: clock.now(),
-            descentFrom: async () => 'unknown',
-          };
-    this.#last = { stats, digest, reading };
-    return reading;
-  }
-
-  watchPlan(): Promise<WatchPlan> {
-    return watchPlanOfFiles(this.#options.paths);
-  }
-
-  async close(): Promise<void> {
-    await this.#options.workbench.close();
-  }
+function folderReader({ paths, exclude, settleMs, clock, workbench }: LocalOptions): SourceReader {
+  const place: FolderPlace = { paths, exclude, settleMs: Math.max(settleMs, SETTLE_MIN_MS) };
+  let last: { readonly stats: string; readonly digest: string; readonly reading: SourceReading } | undefined;
+  return {
+    location: paths.join(', '),
+    async look() {
+      const seen = await folderStats(place);
+      if (last?.stats === seen) return last.reading;
+      // Until they were read, their names and times tell which files they are.
+      const { contents, stats, digest } = await workbench.folder(place, `files@stats:${seen}`);
+      const reading: SourceReading =
+        last?.digest === digest
+          ? last.reading
+          : {
+              revision: `files@sha256:${digest}`,
+              commit: null,
+              contents,
+              observedMs: clock.now(),
+              descentFrom: async () => 'unknown',
+            };
+      last = { stats, digest, reading };
+      return reading;
+    },
+    watchPlan: () => watchPlanOfFiles(paths),
+    close: () => workbench.close(),
+  };
 }
 
 interface CheckoutOptions extends RepositoryOptions {

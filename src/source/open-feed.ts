@@ -8,7 +8,7 @@ import type { Random } from '../runtime/random.ts';
 import type { Workbench } from './contents.ts';
 import type { SourceFeed } from './feed.ts';
 import { LevelFeed, type SourceReader } from './level-feed.ts';
-import { LocalReader } from './local-reader.ts';
+import { localReader } from './local-reader.ts';
 import { RemoteReader } from './remote-reader.ts';
 import { type Watch, watchFiles } from './watcher.ts';
 
@@ -44,11 +44,11 @@ export interface SourceFeedOptions {
 export function openSourceFeed(options: SourceFeedOptions): SourceFeed {
   const { settings } = options;
   const { url, intervalMs, debounceMs } = settings;
-  const reader = url === undefined ? localReader(options, debounceMs) : remoteReader(options, url);
+  const reader = url === undefined ? local(options, debounceMs) : remote(options, url);
   return new LevelFeed({ ...options, reader, watch: options.watch ?? watchFiles, intervalMs, debounceMs });
 }
 
-function localReader(options: SourceFeedOptions, settleMs: number): SourceReader {
+function local(options: SourceFeedOptions, settleMs: number): SourceReader {
   const { signatures, ...settings } = options.settings;
   const paths = options.paths.length === 0 ? settings.paths : options.paths;
   if (paths.length === 0)
@@ -67,10 +67,10 @@ function localReader(options: SourceFeedOptions, settleMs: number): SourceReader
     });
   // Else whoever removes .git would get round the policy.
   const isRepository = options.isRepository || signatures.by !== 'nobody';
-  return new LocalReader({ ...options, paths, ref: options.ref ?? settings.ref, signatures, isRepository, settleMs });
+  return localReader({ ...options, paths, ref: options.ref ?? settings.ref, signatures, isRepository, settleMs });
 }
 
-function remoteReader(options: SourceFeedOptions, url: string): SourceReader {
+function remote(options: SourceFeedOptions, url: string): SourceReader {
   const { ref = 'HEAD', paths, signatures, credentials, tls } = options.settings;
   if (options.paths.length > 0)
     throw new PortolanError({
@@ -79,6 +79,6 @@ function remoteReader(options: SourceFeedOptions, url: string): SourceReader {
       message: `Paths are given with -f, and spec.source.url of Settings names ${url}. There is one source, so nothing was read.`,
       remedy: 'Leave out -f and name paths of the repository in spec.source.paths, or remove the url.',
     });
-  const remote = { url, ref: options.ref ?? ref, paths, signatures, credentials, caFile: tls?.caFile };
-  return new RemoteReader({ ...options, ...remote });
+  const asked = { url, ref: options.ref ?? ref, paths, signatures, credentials, caFile: tls?.caFile };
+  return new RemoteReader({ ...options, ...asked });
 }

@@ -8,7 +8,7 @@ export interface Packed {
   /** What each part says, as a digest. */
   readonly digests: readonly string[];
   /** Those that are other than asked. */
-  readonly parts: AsyncIterable<PackedPart>;
+  readonly parts: Iterable<PackedPart> | AsyncIterable<PackedPart>;
 }
 
 export interface PackedPart {

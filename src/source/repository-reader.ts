@@ -31,7 +31,6 @@ export interface RepositoryOptions {
 /** Commits of one repository after another, each read at the cost of what it has that the one before did not. */
 export abstract class RepositoryReader implements SourceReader {
   abstract readonly location: string;
-  filesRead = 0;
   /** Aborted when the source is closed. */
   protected readonly closing = new AbortController();
   readonly #options: RepositoryOptions;
@@ -94,7 +93,6 @@ export abstract class RepositoryReader implements SourceReader {
     const place = { root: git.root, identity: view.identity, commit: id, paths, exclude };
     const revision = revisionName(name, id);
     const found = await this.#options.workbench.commit(place, revision);
-    this.filesRead += found.blobsRead;
     const reading: SourceReading = {
       revision,
       commit: { id, committedMs: found.committedMs },

@@ -1,10 +1,8 @@
-import type { Declarations } from '../kinds/kind.ts';
 import type { SourceLimits } from '../configuration/settings/source-spec.ts';
 import { amendmentOf } from '../manifest/amended-set.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
-import type { Clock } from '../runtime/clock.ts';
 import type { Contents } from './contents.ts';
 import {
   type CallName,
@@ -15,23 +13,19 @@ import {
   type Question,
   type Reply,
 } from './thread-messages.ts';
-import { LocalWorkbench } from './workbench.ts';
+import { LocalWorkbench, type WorkbenchOptions } from './workbench.ts';
 
 type Answers = { readonly [Name in CallName]: (input: Calls[Name]['input']) => Promise<Calls[Name]['output']> };
 
 /** Answers in the thread of a source. @returns what takes each question. */
-export function serveWorkbench(options: {
-  readonly kinds: Declarations;
-  readonly clock: Clock;
-  /** The process's PATH: where git is looked for. */
-  readonly path: string | undefined;
-  reply(reply: Reply): void;
-}): (question: Question) => Promise<void> {
-  const { kinds, clock, path, reply } = options;
-  const server = new ThreadServer(kinds, clock, path);
+export function serveWorkbench({
+  reply,
+  ...around
+}: Surroundings & { reply(reply: Reply): void }): (question: Question) => Promise<void> {
+  const answers = answersOf(around);
   return async ({ id, call, input }) => {
     try {
-      const output = await server.answers[call](input as never);
+      const output = await answers[call](input as never);
       reply({ id, type: 'answer', output });
     } catch (error) {
       if (error instanceof PortolanError) {
@@ -45,85 +39,78 @@ export function serveWorkbench(options: {
   };
 }
 
-class ThreadServer {
-  readonly answers: Answers;
-  readonly #workbench: LocalWorkbench;
-  #limits: SourceLimits | undefined;
-  readonly #contents = new Map<number, Contents>();
-  readonly #streams = new Map<number, AsyncIterator<string>>();
-  #parts: string[] = [];
-  #readings = 0;
-  #answers = 0;
+type Surroundings = Omit<WorkbenchOptions, 'limits'>;
+
+function answersOf(around: Surroundings): Answers {
+  let limits: SourceLimits | undefined;
   /** The set that the other side has. */
-  #sent: DesiredState = new Map();
+  let sent: DesiredState = new Map();
+  let packed: string[] = [];
+  const workbench = new LocalWorkbench({ ...around, limits: () => limits as SourceLimits });
+  const held = numbered<Contents>(CONTENTS_MAX);
+  const streams = numbered<AsyncIterator<string>>();
+  const hold = <Read extends { readonly contents: Contents }>(read: Read) => {
+    return { ...read, contents: held.add(read.contents) };
+  };
+  return {
+    commit: async ({ place, limits: next }) => {
+      limits = next;
+      return hold(await workbench.commit(place));
+    },
+    folder: async ({ place, limits: next }) => {
+      limits = next;
+      return hold(await workbench.folder(place));
+    },
+    files: async ({ files }) => ({ contents: held.add(await workbench.files(files)) }),
+    part: async ({ text }) => void packed.push(text),
+    unpack: async () => {
+      const parts = packed;
+      packed = [];
+      return { contents: held.add(await workbench.unpack(() => parts)) };
+    },
+    load: async ({ contents, context }) => {
+      const { desired, problems, snapshot } = await held.get(contents).load(context);
+      const answer = (type: LoadOutput['type'], items: Iterable<unknown>): LoadOutput => {
+        return { type, snapshot, stream: streams.add(piecesOf(items)) };
+      };
+      const faults = problems.length > 0 ? problems : tooMany(desired, limits);
+      if (faults.length > 0) return answer('faulty', faults);
+      const before = sent;
+      sent = desired;
+      const changed = amendedIn(before, desired);
+      return changed === undefined ? answer('whole', entriesOf(before, desired)) : answer('amended', changed);
+    },
+    pack: async ({ contents, known }) => {
+      const { digests, parts } = await held.get(contents).pack(known);
+      return { digests, stream: streams.add(pieceByPiece(parts)) };
+    },
+    next: async ({ stream }) => {
+      const next = await streams.get(stream).next();
+      if (next.done !== true) return next.value;
+      streams.delete(stream);
+      return undefined;
+    },
+  };
+}
 
-  constructor(kinds: Declarations, clock: Clock, path: string | undefined) {
-    this.#workbench = new LocalWorkbench({ kinds, clock, path, limits: () => this.#limits as SourceLimits });
-    this.answers = {
-      commit: async ({ place, limits }) => {
-        this.#limits = limits;
-        const { contents, ...facts } = await this.#workbench.commit(place);
-        return { ...facts, contents: this.#hold(contents) };
-      },
-      folder: async ({ place, limits }) => {
-        this.#limits = limits;
-        const { contents, ...facts } = await this.#workbench.folder(place);
-        return { ...facts, contents: this.#hold(contents) };
-      },
-      files: async ({ files }) => ({ contents: this.#hold(await this.#workbench.files(files)) }),
-      part: async ({ text }) => void this.#parts.push(text),
-      unpack: async () => {
-        const parts = this.#parts;
-        this.#parts = [];
-        const contents = await this.#workbench.unpack(async function* () {
-          yield* parts;
-        });
-        return { contents: this.#hold(contents) };
-      },
-      load: (input) => this.#load(input),
-      pack: async ({ contents, known }) => {
-        const { digests, parts } = await this.#held(contents).pack(known);
-        return { digests, stream: this.#stream(pieceByPiece(parts)) };
-      },
-      next: async ({ stream }) => {
-        const next = await this.#streams.get(stream)?.next();
-        if (next?.done === false) return next.value;
-        this.#streams.delete(stream);
-        return undefined;
-      },
-    };
-  }
-
-  async #load({ contents, context }: Calls['load']['input']): Promise<LoadOutput> {
-    const { desired, problems, snapshot } = await this.#held(contents).load(context);
-    const faults = problems.length > 0 ? problems : tooMany(desired, this.#limits);
-    if (faults.length > 0) return { type: 'faulty', snapshot, stream: this.#stream(piecesOf(faults)) };
-    const before = this.#sent;
-    this.#sent = desired;
-    const changed = amendedIn(before, desired);
-    return changed === undefined
-      ? { type: 'whole', snapshot, stream: this.#stream(piecesOf(entriesOf(before, desired))) }
-      : { type: 'amended', snapshot, stream: this.#stream(piecesOf(changed)) };
-  }
-
-  #held(number: number): Contents {
-    const contents = this.#contents.get(number);
-    if (contents === undefined) throw new Error(`contents ${number} are not held any more`);
-    return contents;
-  }
-
-  #hold(contents: Contents): number {
-    this.#readings += 1;
-    this.#contents.set(this.#readings, contents);
-    this.#contents.delete(this.#readings - CONTENTS_MAX);
-    return this.#readings;
-  }
-
-  #stream(pieces: AsyncGenerator<string>): number {
-    this.#answers += 1;
-    this.#streams.set(this.#answers, pieces);
-    return this.#answers;
-  }
+/** Values by the numbers that the other side knows them by. @param max how many are kept: the newest. */
+function numbered<Value>(max = Number.POSITIVE_INFINITY) {
+  const values = new Map<number, Value>();
+  let last = 0;
+  return {
+    add(value: Value): number {
+      last += 1;
+      values.set(last, value);
+      values.delete(last - max);
+      return last;
+    },
+    get(number: number): Value {
+      const value = values.get(number);
+      if (value === undefined) throw new Error(`${number} is not held any more`);
+      return value;
+    },
+    delete: (number: number): boolean => values.delete(number),
+  };
 }
 
 /** Checked before the documents are sent: the other side would keep all of them. */
@@ -171,6 +158,6 @@ async function* piecesOf(items: Iterable<unknown>): AsyncGenerator<string> {
   if (texts.length > 0) yield `[${texts.join(',')}]`;
 }
 
-async function* pieceByPiece(items: AsyncIterable<unknown>): AsyncGenerator<string> {
+async function* pieceByPiece(items: Iterable<unknown> | AsyncIterable<unknown>): AsyncGenerator<string> {
   for await (const item of items) yield JSON.stringify([item]);
 }

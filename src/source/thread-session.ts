@@ -60,12 +60,12 @@ export class ThreadSession {
     return !this.isGone && contents > this.#readings - CONTENTS_MAX;
   }
 
-  /** The items of a long answer, some at a time: the event loop turns between two pieces. */
-  async *items(stream: number): AsyncGenerator<readonly unknown[]> {
+  /** The items of a long answer: the event loop turns between two pieces of it. */
+  async *items<Item>(stream: number): AsyncGenerator<Item> {
     for (;;) {
       const piece = await this.call('next', { stream });
       if (piece === undefined) return;
-      yield JSON.parse(piece) as readonly unknown[];
+      yield* JSON.parse(piece) as readonly Item[];
     }
   }
 

@@ -15,12 +15,10 @@ import type {
   FolderContents,
   FolderPlace,
   Limits,
-  LoadContext,
-  LoadedSource,
   Workbench,
 } from './contents.ts';
 import { interrupted } from './git.ts';
-import type { Packed, PackedPart } from './packing.ts';
+import type { PackedPart } from './packing.ts';
 import type { Calls } from './thread-messages.ts';
 import { ThreadGone, ThreadSession } from './thread-session.ts';
 import type { Attempt, Unreadable } from './unreadable.ts';
@@ -96,11 +94,11 @@ export class ThreadWorkbench implements Workbench {
         requireSame(found, now);
         return now.contents;
       };
-      return { ...found, contents: new ThreadContents(this, { session, contents: found.contents }, reopen, attempt) };
+      return { ...found, contents: threadContents(this, { session, contents: found.contents }, reopen, attempt) };
     });
   }
 
-  unpack(parts: () => AsyncIterable<string>): Promise<Contents> {
+  unpack(parts: () => Iterable<string> | AsyncIterable<string>): Promise<Contents> {
     return this.#hold({}, async (session) => {
       for await (const text of parts()) await session.call('part', { text });
       return session.open('unpack', undefined);
@@ -114,7 +112,7 @@ export class ThreadWorkbench implements Workbench {
   #hold(task: Task, open: (session: ThreadSession) => Promise<{ readonly contents: number }>): Promise<Contents> {
     const reopen = async (session: ThreadSession): Promise<number> => (await open(session)).contents;
     return this.run(task, async (session) => {
-      return new ThreadContents(this, { session, contents: await reopen(session) }, reopen);
+      return threadContents(this, { session, contents: await reopen(session) }, reopen);
     });
   }
 
@@ -207,74 +205,48 @@ export class ThreadWorkbench implements Workbench {
   }
 }
 
-/** Files that a thread has, or had: then they are read again. */
-class ThreadContents implements Contents {
-  readonly #workbench: ThreadWorkbench;
-  readonly #reopen: (session: ThreadSession) => Promise<number>;
-  readonly #attempt: Attempt | undefined;
-  #at: { readonly session: ThreadSession; readonly contents: number };
-
-  constructor(
-    workbench: ThreadWorkbench,
-    at: { readonly session: ThreadSession; readonly contents: number },
-    reopen: (session: ThreadSession) => Promise<number>,
-    attempt?: Attempt,
-  ) {
-    this.#workbench = workbench;
-    this.#at = at;
-    this.#reopen = reopen;
-    this.#attempt = attempt;
-  }
-
-  load({ variables, operator: { platforms, stores } }: LoadContext, signal?: AbortSignal): Promise<LoadedSource> {
-    return this.#workbench.run({ attempt: this.#attempt, signal }, async (session) => {
-      const contents = await this.#in(session);
-      // Nothing else of the operator's names goes to the thread.
-      const context = { variables, operator: { platforms, stores } };
-      const { type, stream, snapshot } = await session.call('load', { contents, context });
-      if (type === 'faulty') {
-        const problems: Problem[] = [];
-        for await (const piece of session.items(stream)) problems.push(...(piece as readonly Problem[]));
-        return { desired: new Map(), problems, snapshot };
-      }
-      const desired = await receive(session, type, stream);
-      session.base = desired;
-      return { desired, problems: [], snapshot };
-    });
-  }
-
-  async pack(known: readonly string[]): Promise<Packed> {
-    return this.#workbench.run({ isHandOut: true }, async (session) => {
-      const { digests, stream } = await session.call('pack', { contents: await this.#in(session), known });
-      const parts: PackedPart[] = [];
-      for await (const piece of session.items(stream)) parts.push(...(piece as readonly PackedPart[]));
-      return {
-        digests,
-        parts: (async function* () {
-          yield* parts;
-        })(),
-      };
-    });
-  }
-
-  async #in(session: ThreadSession): Promise<number> {
-    if (this.#at.session !== session || !session.holds(this.#at.contents))
-      this.#at = { session, contents: await this.#reopen(session) };
-    return this.#at.contents;
-  }
+/** Files that a thread has, or had: then `open` reads them again. */
+function threadContents(
+  workbench: ThreadWorkbench,
+  first: { readonly session: ThreadSession; readonly contents: number },
+  open: (session: ThreadSession) => Promise<number>,
+  attempt?: Attempt,
+): Contents {
+  let at = first;
+  const numberIn = async (session: ThreadSession): Promise<number> => {
+    if (at.session !== session || !session.holds(at.contents)) at = { session, contents: await open(session) };
+    return at.contents;
+  };
+  return {
+    load: ({ variables, operator: { platforms, stores } }, signal) =>
+      workbench.run({ attempt, signal }, async (session) => {
+        const contents = await numberIn(session);
+        // Nothing else of the operator's names goes to the thread.
+        const context = { variables, operator: { platforms, stores } };
+        const { type, stream, snapshot } = await session.call('load', { contents, context });
+        if (type === 'faulty') {
+          const problems = await Array.fromAsync(session.items<Problem>(stream));
+          return { desired: new Map(), problems, snapshot };
+        }
+        const desired = await receive(session, type, stream);
+        session.base = desired;
+        return { desired, problems: [], snapshot };
+      }),
+    pack: (known) =>
+      workbench.run({ isHandOut: true }, async (session) => {
+        const { digests, stream } = await session.call('pack', { contents: await numberIn(session), known });
+        return { digests, parts: await Array.fromAsync(session.items<PackedPart>(stream)) };
+      }),
+  };
 }
 
 async function receive(session: ThreadSession, type: 'amended' | 'whole', stream: number): Promise<DesiredState> {
   const { base } = session;
   const received = new Map<ResourceId, Resource>();
-  for await (const piece of session.items(stream))
-    for (const item of piece) {
-      if (typeof item === 'string') received.set(item as ResourceId, base.get(item as ResourceId) as Resource);
-      else {
-        const resource = bareResource(item as Resource);
-        received.set(resource.id, resource);
-      }
-    }
+  for await (const item of session.items<ResourceId | Resource>(stream)) {
+    const resource = typeof item === 'string' ? (base.get(item) as Resource) : bareResource(item);
+    received.set(resource.id, resource);
+  }
   if (type === 'whole') return received;
   return received.size === 0 ? base : amend(base, received);
 }

@@ -1,8 +1,7 @@
 import type { Declarations } from '../kinds/kind.ts';
 import { FileCache } from '../manifest/file-cache.ts';
-import { loadManifests } from '../manifest/load.ts';
+import { loadManifests, type ManifestInput } from '../manifest/load.ts';
 import type { SourceFile } from '../manifest/text.ts';
-import type { Problem } from '../model/problem.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type CommitMemory, readCommit } from './commit-source.ts';
 import type {
@@ -13,13 +12,12 @@ import type {
   FolderPlace,
   Limits,
   LoadContext,
-  LoadedSource,
   Workbench,
 } from './contents.ts';
 import { settledFolder } from './folder-scan.ts';
 import { Git } from './git.ts';
 import { ObjectReader } from './objects.ts';
-import { type Packed, Packer, unpack } from './packing.ts';
+import { Packer, unpack } from './packing.ts';
 import { snapshotId } from './snapshot.ts';
 
 export interface WorkbenchOptions {
@@ -44,8 +42,6 @@ export class LocalWorkbench implements Workbench {
   readonly #closing = new AbortController();
   #open: Repository | undefined;
   #memory: CommitMemory | undefined;
-  /** Of the folder that was read last. */
-  #contentIds: ReadonlySet<string> = new Set();
 
   constructor(options: WorkbenchOptions) {
     this.#options = options;
@@ -59,7 +55,7 @@ export class LocalWorkbench implements Workbench {
       const found = await readCommit({ git, objects, commit, paths, exclude, limits, ...known });
       this.#memory = found.memory;
       const { committedMs, parents } = found.object;
-      return { contents: this.#hold(found.files, found.problems), committedMs, parents, blobsRead: found.blobsRead };
+      return { contents: this.#hold(found), committedMs, parents };
     } catch (error) {
       // A git that runs for long may hold on to what was replaced.
       await this.#leaveRepository();
@@ -69,21 +65,18 @@ export class LocalWorkbench implements Workbench {
 
   async folder(place: FolderPlace): Promise<FolderContents> {
     const { clock, limits } = this.#options;
-    const { files, problems, stats, digest } = await settledFolder(place, limits(), clock, this.#closing.signal);
-    const contentIds = new Set(files.map(({ contentId }) => contentId as string));
-    const filesRead = contentIds.difference(this.#contentIds).size;
-    this.#contentIds = contentIds;
-    return { contents: this.#hold(files, problems), stats, digest, filesRead };
+    const found = await settledFolder(place, limits(), clock, this.#closing.signal);
+    return { contents: this.#hold(found), stats: found.stats, digest: found.digest };
   }
 
-  async unpack(parts: () => AsyncIterable<string>): Promise<Contents> {
+  async unpack(parts: () => Iterable<string> | AsyncIterable<string>): Promise<Contents> {
     const files: SourceFile[] = [];
     for await (const text of parts()) for (const file of await unpack(text)) files.push(file);
-    return this.#hold(files, []);
+    return this.#hold({ files });
   }
 
   async files(files: readonly SourceFile[]): Promise<Contents> {
-    return this.#hold(files, []);
+    return this.#hold({ files });
   }
 
   async forgetFailures(): Promise<boolean> {
@@ -95,8 +88,9 @@ export class LocalWorkbench implements Workbench {
     await this.#leaveRepository();
   }
 
-  #hold(files: readonly SourceFile[], problems: readonly Problem[]): Contents {
-    return new HeldContents(this.#options.kinds, files, problems, this.#cache, this.#packer);
+  #hold({ files, problems = [] }: Pick<HeldFiles, 'files' | 'problems'>): Contents {
+    const { kinds } = this.#options;
+    return heldContents({ kinds, files, problems, cache: this.#cache }, this.#packer);
   }
 
   async #repository(root: string, identity: string): Promise<Repository> {
@@ -115,43 +109,17 @@ export class LocalWorkbench implements Workbench {
   }
 }
 
-/** Files in the memory of this thread. */
-export class HeldContents implements Contents {
-  readonly files: readonly SourceFile[];
-  /** Faults of files that could not be read; they count like faults in manifests. */
-  readonly problems: readonly Problem[];
-  readonly #kinds: Declarations;
-  readonly #cache: FileCache;
-  readonly #packer: Packer;
+type HeldFiles = Omit<ManifestInput, keyof LoadContext>;
 
-  constructor(
-    kinds: Declarations,
-    files: readonly SourceFile[],
-    problems: readonly Problem[] = [],
-    cache: FileCache = new FileCache(),
-    packer: Packer = new Packer(),
-  ) {
-    this.#kinds = kinds;
-    this.files = files;
-    this.problems = problems;
-    this.#cache = cache;
-    this.#packer = packer;
-  }
-
-  async load({ variables, operator }: LoadContext): Promise<LoadedSource> {
-    const { files, problems: before } = this;
-    const { desired, problems } = loadManifests({
-      kinds: this.#kinds,
-      files,
-      variables,
-      operator,
-      problems: before,
-      cache: this.#cache,
-    });
-    return { desired, problems, snapshot: problems.length > 0 ? '' : snapshotId(desired) };
-  }
-
-  async pack(known: readonly string[]): Promise<Packed> {
-    return this.#packer.pack(this.files, known);
-  }
+/** Returns files in the memory of this thread. Their `problems`, of what could not be read, count like faults in manifests. */
+export function heldContents({ problems = [], ...sources }: HeldFiles, packer = new Packer()) {
+  return {
+    files: sources.files,
+    problems,
+    async load({ variables, operator }) {
+      const loaded = loadManifests({ ...sources, problems, variables, operator });
+      return { ...loaded, snapshot: loaded.problems.length > 0 ? '' : snapshotId(loaded.desired) };
+    },
+    pack: async (known) => packer.pack(sources.files, known),
+  } satisfies Contents & Pick<HeldFiles, 'files' | 'problems'>;
 }

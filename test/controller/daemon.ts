@@ -36,7 +36,6 @@ const MAIN_STORE: StoreAccess = {
 /** A feed that says what a test tells it to. */
 export class HandFeed implements SourceFeed {
   readonly location = 'a test';
-  readonly counts = { looks: 0, readings: 0, filesRead: 0 };
   readonly descents = new Map<string, Descent>();
   pokes = 0;
   #tell: ((state: SourceState) => Promise<void>) | undefined;

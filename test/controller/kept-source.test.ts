@@ -4,10 +4,10 @@ import { kindDeclarations } from '../../src/configuration/declarations.ts';
 import { keepSource, restoreSource } from '../../src/controller/kept-source.ts';
 import type { LedgerTransaction } from '../../src/ledger/ledger.ts';
 import { MemoryStore, openMemoryLedger } from '../support/memory-ledger.ts';
-import { FileCache } from '../../src/manifest/file-cache.ts';
 import type { SourceFile } from '../../src/manifest/text.ts';
+import type { Contents } from '../../src/source/contents.ts';
 import { Packer, unpack } from '../../src/source/packing.ts';
-import { HeldContents } from '../../src/source/workbench.ts';
+import { heldContents } from '../../src/source/workbench.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
 test('whatever was kept before, what is kept now comes back byte by byte', async () => {
@@ -81,8 +81,8 @@ test('what an earlier build kept is no ground to go on from, nor to stop', async
   expect(await allOf(sourceLedger)).toEqual({ snapshot: 's', revision: 'r', files });
 });
 
-function contentsOf(files: readonly SourceFile[], packer: Packer): HeldContents {
-  return new HeldContents(kindDeclarations, files, [], new FileCache(), packer);
+function contentsOf(files: readonly SourceFile[], packer: Packer): Contents {
+  return heldContents({ kinds: kindDeclarations, files }, packer);
 }
 
 async function allOf(sourceLedger: Parameters<typeof restoreSource>[0]) {

@@ -5,7 +5,7 @@ import { FileCache } from '../../src/manifest/file-cache.ts';
 import { loadManifests } from '../../src/manifest/load.ts';
 import type { Resource } from '../../src/model/resource.ts';
 import type { SourceReading } from '../../src/source/feed.ts';
-import { contentsOf, type Listening, listen } from './feeds.ts';
+import { contentsOf, contentsRead, type Listening, listen } from './feeds.ts';
 import { git, repository } from './repositories.ts';
 
 const FILES_PER_APPLICATION = 10;
@@ -52,12 +52,12 @@ export async function holdToItsCost(applications: number): Promise<void> {
   const before = loadManifests({ kinds: kindDeclarations, files: contentsOf(await readingOf(listening)).files, cache });
   expect(before.problems).toEqual([]);
   expect(before.desired.size).toBe(files);
-  expect([listening.feed.counts.filesRead, cache.parsed]).toEqual([files, files]);
+  expect([contentsRead(listening.told), cache.parsed]).toEqual([files, files]);
 
   const [application, file] = [Math.floor(applications / 2), 5];
   fastImport(root, [change(pathOf(application, file), manifest(application, file, 7))], 'from refs/heads/main^0\n');
   const after = loadManifests({ kinds: kindDeclarations, files: contentsOf(await readingOf(listening)).files, cache });
-  expect([listening.feed.counts.filesRead, cache.parsed]).toEqual([files + 1, files + 1]);
+  expect([contentsRead(listening.told), cache.parsed]).toEqual([files + 1, files + 1]);
   const changed = [...after.desired.values()].filter((resource) => before.desired.get(resource.id) !== resource);
   expect(changed.map((resource: Resource) => resource.id)).toEqual([`HttpGatewayRule/app-${application}-${file}`]);
   expect(git(root, 'rev-list', '--count', 'main')).toBe('2');

@@ -6,7 +6,7 @@ import { systemClock } from '../../src/runtime/clock.ts';
 import { silentLog } from '../../src/runtime/log.ts';
 import { systemRandom } from '../../src/runtime/random.ts';
 import type { SourceFeed, SourceReading, SourceState } from '../../src/source/feed.ts';
-import { HeldContents, LocalWorkbench } from '../../src/source/workbench.ts';
+import { type heldContents, LocalWorkbench } from '../../src/source/workbench.ts';
 import { openSourceFeed, type SourceFeedOptions } from '../../src/source/open-feed.ts';
 
 /** A feed that was started, and what it has told. */
@@ -93,9 +93,15 @@ export function shown(state: SourceState): string {
 }
 
 /** What was read, where it was read in this thread. */
-export function contentsOf({ contents }: SourceReading): HeldContents {
-  if (contents instanceof HeldContents) return contents;
+export function contentsOf({ contents }: SourceReading): ReturnType<typeof heldContents> {
+  if ('files' in contents) return contents as ReturnType<typeof heldContents>;
   throw new Error('it was read in another thread');
+}
+
+/** How many contents were read for these states: one that was read before is the same object. */
+export function contentsRead(states: readonly SourceState[]): number {
+  const files = states.flatMap((state) => (state.type === 'read' ? contentsOf(state.reading).files : []));
+  return new Set(files.map(({ content }) => content)).size;
 }
 
 export function textOf(content: string | Uint8Array): string {

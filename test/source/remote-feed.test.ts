@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:
 import { join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 import { follow, remote } from './remotes.ts';
-import { contentsOf } from './feeds.ts';
+import { contentsOf, contentsRead } from './feeds.ts';
 import { commit, git, temporaryFolder, write } from './repositories.ts';
 
 test('a remote repository is fetched, and again when something was pushed', async () => {
@@ -18,7 +18,7 @@ test('a remote repository is fetched, and again when something was pushed', asyn
   expect(await next()).toBe(`read main@sha1:${second} a.yaml=two`);
   feed.poke();
   expect(await isQuiet(300)).toBe(true);
-  expect(feed.counts.filesRead).toBe(2);
+  expect(contentsRead(told)).toBe(2);
 });
 
 test('a remote is asked at the interval, whatever is heard of it', async () => {

@@ -17,7 +17,6 @@ export interface FeedListener {
 /** Watches the simulated branch as a real feed watches a repository: level-triggered, one state at a time. */
 export class SimulatedFeed implements SourceFeed {
   readonly location = 'a simulated branch';
-  readonly counts = { looks: 0, readings: 0, filesRead: 0 };
   readonly #git: Git;
   readonly #timeline: Timeline;
   readonly #listener: FeedListener;

@@ -1,17 +1,17 @@
 import { kindDeclarations } from '../../../src/configuration/declarations.ts';
 import type { Contents, LoadContext, LoadedSource, Workbench } from '../../../src/source/contents.ts';
 import type { Packed } from '../../../src/source/packing.ts';
-import { HeldContents } from '../../../src/source/workbench.ts';
+import { heldContents } from '../../../src/source/workbench.ts';
 import { FileCache } from '../../../src/manifest/file-cache.ts';
 import type { SourceFile } from '../../../src/manifest/text.ts';
 
 /** Files in memory. They are kept for a restart as they are: what is compressed in another thread comes in any order. */
 class PlainContents implements Contents {
-  readonly #held: HeldContents;
+  readonly #held: ReturnType<typeof heldContents>;
   #loaded: Promise<LoadedSource> | undefined;
 
   constructor(files: readonly SourceFile[], cache = new FileCache()) {
-    this.#held = new HeldContents(kindDeclarations, files, [], cache);
+    this.#held = heldContents({ kinds: kindDeclarations, files, cache });
   }
 
   /** All drivers load it in one context: loaded once, it says the same to each. */
