@@ -129,17 +129,15 @@ const FILES: Readonly<Record<Exclude<keyof typeof SUMMARIES, 'ledger'>, CommandE
 
 const ALIASES: Readonly<Record<string, string>> = { plan: 'diff' };
 
-const LEDGER_COMMANDS = Object.entries(LEDGER_FILES).map(([name, load]) => ({
-  name,
-  summary: LEDGER_SUMMARIES[name as keyof typeof LEDGER_FILES],
-  load,
-}));
+const LEDGER_COMMANDS = entriesOf(LEDGER_SUMMARIES, (name) => ({ load: LEDGER_FILES[name] }));
 
-export const COMMANDS = Object.entries(SUMMARIES).map(([name, summary]): CommandEntry | CommandGroup =>
-  name === 'ledger'
-    ? { name, summary, commands: LEDGER_COMMANDS }
-    : { name, summary, load: FILES[name as keyof typeof FILES] },
+export const COMMANDS: readonly (CommandEntry | CommandGroup)[] = entriesOf(SUMMARIES, (name) =>
+  name === 'ledger' ? { commands: LEDGER_COMMANDS } : { load: FILES[name] },
 );
+
+function entriesOf<Name extends string, Rest>(summaries: Readonly<Record<Name, string>>, restOf: (name: Name) => Rest) {
+  return (Object.keys(summaries) as Name[]).map((name) => ({ name, summary: summaries[name], ...restOf(name) }));
+}
 
 /**
  * Runs one command line.
@@ -199,11 +197,10 @@ async function checkEnvironment(
   args: readonly string[],
   surroundings: Surroundings,
 ): Promise<void> {
-  const { env, terminal } = surroundings;
-  if (!Object.keys(env).some((name) => name.startsWith('PORTOLAN_'))) return;
+  if (!Object.keys(surroundings.env).some((name) => name.startsWith('PORTOLAN_'))) return;
   const { checkVariables } = await import('./session/unknown-variables.ts');
   const everyCommand = () => buildProgram('all', surroundings, notRunning);
-  await checkVariables({ path, command, args, env, terminal, everyCommand });
+  await checkVariables(path, command, args, surroundings, everyCommand);
 }
 
 interface Running {

@@ -45,18 +45,9 @@ Examples:
     });
     const stage = stageOf(run, surroundings, folder, sandbox);
     try {
-      await present(stage, sandbox, dialect, () => causeDrift(transport, surroundings));
+      await present(stage, sandbox, () => causeDrift(transport, surroundings));
       const seconds = Math.round((clock.monotonic() - startedMs) / 1000);
-      terminal.out.write(
-        whereabouts({
-          folder,
-          sandbox,
-          seconds,
-          requests: sandbox.requests().length,
-          packageRoot: surroundings.packageRoot,
-          isKept: keep === true,
-        }),
-      );
+      terminal.out.write(whereabouts(folder, sandbox, seconds, surroundings, keep === true));
       // After a failure the folder stays: its message names it.
       if (keep !== true) removeFolder(folder);
       return EXIT.ok;
@@ -67,13 +58,8 @@ Examples:
   },
 });
 
-async function present(
-  stage: Stage,
-  sandbox: Sandbox,
-  dialect: Sandbox['dialect'],
-  causeDrift: () => Promise<void>,
-): Promise<void> {
-  stage.title('A platform to manage', `The sandbox answers the platform's API at ${sandbox.url} (${dialect} dialect).`);
+async function present(stage: Stage, { url, dialect }: Sandbox, causeDrift: () => Promise<void>): Promise<void> {
+  stage.title('A platform to manage', `The sandbox answers the platform's API at ${url} (${dialect} dialect).`);
   await stage.run(['regions'], EXIT.ok);
   stage.title(
     'What would change, and the change',
@@ -97,15 +83,9 @@ async function present(
   await stage.run(['status', ...stage.manifests, ...stage.ledger], EXIT.ok);
 }
 
-interface Stage {
-  readonly manifests: readonly string[];
-  readonly ledger: readonly string[];
-  title(heading: string, text: string): void;
-  /** Shows a command line and runs it as typed. @throws PortolanError when it does not end as it should. */
-  run(args: readonly string[], expected: ExitCode): Promise<void>;
-}
+type Stage = ReturnType<typeof stageOf>;
 
-function stageOf(runCommand: CommandTree['run'], surroundings: Surroundings, folder: string, sandbox: Sandbox): Stage {
+function stageOf(runCommand: CommandTree['run'], surroundings: Surroundings, folder: string, sandbox: Sandbox) {
   const { terminal, packageRoot } = surroundings;
   const examples = join(packageRoot, 'examples');
   const config = join(folder, 'portolan.yaml');
@@ -122,8 +102,9 @@ function stageOf(runCommand: CommandTree['run'], surroundings: Surroundings, fol
   return {
     manifests: ['-f', join(examples, 'shop'), '-f', join(examples, 'blog')],
     ledger: ['--ledger', join(folder, 'portolan.db')],
-    title: (heading, text) => terminal.out.write(`\n${bold(`── ${heading}`)}\n${text}\n`),
-    async run(args, expected) {
+    title: (heading: string, text: string): void => terminal.out.write(`\n${bold(`── ${heading}`)}\n${text}\n`),
+    /** Shows a command line and runs it as typed. @throws PortolanError when it does not end as it should. */
+    async run(args: readonly string[], expected: ExitCode): Promise<void> {
       terminal.out.write(`\n${bold(`$ portolan ${args.join(' ')}`)}\n`);
       const code = await runCommand(args, { ...surroundings, env });
       terminal.out.write(`${bold(`exit code ${code}`)}\n`);
@@ -160,22 +141,20 @@ async function causeDrift({ send }: HttpTransport, { terminal }: Surroundings): 
   }
 }
 
-function whereabouts(facts: {
-  readonly folder: string;
-  readonly sandbox: Sandbox;
-  readonly seconds: number;
-  readonly requests: number;
-  readonly packageRoot: string;
-  readonly isKept: boolean;
-}): string {
-  const { folder, sandbox, seconds, requests, packageRoot, isKept } = facts;
+function whereabouts(
+  folder: string,
+  { url, requests }: Sandbox,
+  seconds: number,
+  { packageRoot }: Surroundings,
+  isKept: boolean,
+): string {
   const files = isKept
     ? `  configuration  ${join(folder, 'portolan.yaml')}
   ledger         ${join(folder, 'portolan.db')}`
     : '  ledger         a file that is removed now; portolan demo --keep leaves it, with its configuration';
   return `
 ── Where everything was
-  platform       ${sandbox.url}, a sandbox in memory: it ends with this demo (${requests} requests in ${seconds} s)
+  platform       ${url}, a sandbox in memory: it ends with this demo (${requests().length} requests in ${seconds} s)
   manifests      ${join(packageRoot, 'examples')}
 ${files}
 

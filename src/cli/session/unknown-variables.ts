@@ -5,9 +5,9 @@ import { safeLine } from '../../model/text.ts';
 import { DEFAULT_CONFIGURATION } from './configuration.ts';
 import { isSharedVariable, variableOf } from './env-options.ts';
 import { readFileIfThere } from './files.ts';
-import type { Terminal } from '../terminal/terminal.ts';
+import type { ProcessSurroundings } from './command.ts';
 
-type Environment = Readonly<Record<string, string | undefined>>;
+type Environment = ProcessSurroundings['env'];
 
 /** Variables that no flag has: secrets by their usual names, and what the steps under `examples/` set for their own shells. */
 export const OTHER_VARIABLES: readonly string[] = [
@@ -40,46 +40,36 @@ export function unexplainedVariables(env: Environment): readonly string[] {
     .sort();
 }
 
-export interface VariableCheck {
-  readonly path: string;
-  readonly command: CommandUnknownOpts;
-  readonly args: readonly string[];
-  readonly env: Environment;
-  readonly terminal: Terminal;
-  /** The program with all its commands: loaded only where a variable is not explained. */
-  readonly everyCommand: () => Promise<CommandUnknownOpts>;
-}
-
 /**
  * Refuses an environment variable that is a known one with a typing mistake: ignored, `PORTOLAN_LEGER` would make a job use
  * another ledger. Any other unknown one gets a warning. A variable that the configuration or the command line names is known.
+ * @param everyCommand the program with all its commands: loaded only where a variable is not explained.
  * @throws PortolanError `invalid`
  */
-export async function checkVariables({
-  path,
-  command,
-  args,
-  env,
-  terminal,
-  everyCommand,
-}: VariableCheck): Promise<void> {
+export async function checkVariables(
+  path: string,
+  command: CommandUnknownOpts,
+  args: readonly string[],
+  { env, terminal }: Pick<ProcessSurroundings, 'env' | 'terminal'>,
+  everyCommand: () => Promise<CommandUnknownOpts>,
+): Promise<void> {
   const own = new Set(variablesOf(path, command));
   const unexplained = unexplainedVariables(env).filter((name) => !isSharedVariable(name) && !own.has(name));
   if (unexplained.length === 0) return;
-  const known = new Set([...OTHER_VARIABLES, ...allVariables(await everyCommand())]);
+  const known = [...OTHER_VARIABLES, ...allVariables(await everyCommand())];
   const referring = [...args, ...settingsIn(env), configurationText(command)];
   const unknown = unexplained.filter(
-    (name) => !known.has(name) && !referring.some((text) => namesVariable(text, name)),
+    (name) => !known.includes(name) && !referring.some((text) => namesVariable(text, name)),
   );
-  const typing = unknown
-    .map((name) => ({ name, meant: typedFor(name, known) }))
-    .find(({ meant }) => meant !== undefined);
-  if (typing?.meant !== undefined)
+  for (const name of unknown) {
+    const meant = known.find((candidate) => editDistance(name, candidate, EDITS_MAX) <= EDITS_MAX);
+    if (meant === undefined) continue;
     throw invalidInput(
       'cli/unknown-variable',
-      `The environment variable ${safeLine(typing.name)} is not known, and ${typing.meant} is. Nothing was done.`,
-      `Rename it to ${typing.meant}, or unset it.`,
+      `The environment variable ${safeLine(name)} is not known, and ${meant} is. Nothing was done.`,
+      `Rename it to ${meant}, or unset it.`,
     );
+  }
   for (const name of unknown)
     terminal.err.write(
       `warning: the environment variable ${safeLine(name)} has no effect: Portolan does not know it, and the configuration does not refer to it\n`,
@@ -125,9 +115,4 @@ function configurationText(command: CommandUnknownOpts): string {
 
 function namesVariable(text: string, name: string): boolean {
   return text.split(/[^A-Za-z0-9_]+/).includes(name);
-}
-
-/** The known variable that a name was meant to be. */
-function typedFor(name: string, known: Iterable<string>): string | undefined {
-  return [...known].find((candidate) => editDistance(name, candidate, EDITS_MAX) <= EDITS_MAX);
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Declarations } from '../../../kinds/kind.ts';
 import { NAME_PATTERN } from '../../../kinds/schema.ts';
 import { DEFAULT_CONFIGURATION } from '../../session/configuration.ts';
-import type { NamesAtHand } from './candidates.ts';
+import { type NamesAtHand, plain } from './candidates.ts';
 
 /** Who presses Tab waits for it: a source that is larger is read in part. */
 const FILES_MAX = 500;
@@ -31,14 +31,10 @@ export function namesAtHand(
     return namedIn(paths).filter(({ kind }) => declarations.get(kind)?.trust === 'manifest');
   };
   return {
-    resources: (files) => [
-      ...new Set(manifests(files).flatMap(({ kind, name }) => (kind === 'Application' ? [] : [`${kind}/${name}`]))),
-    ],
-    applications: (files) => [
-      ...new Set(manifests(files).flatMap(({ kind, name }) => (kind === 'Application' ? [name] : []))),
-    ],
-    platforms: (config) =>
-      namedIn([config ?? (env['PORTOLAN_CONFIG'] || DEFAULT_CONFIGURATION)]).flatMap(({ kind, name }) =>
+    resources: (files) => unique(manifests(files), (kind, name) => (kind === 'Application' ? [] : [`${kind}/${name}`])),
+    applications: (files) => unique(manifests(files), (kind, name) => (kind === 'Application' ? [name] : [])),
+    platforms: (_files, config) =>
+      unique(namedIn([config ?? (env['PORTOLAN_CONFIG'] || DEFAULT_CONFIGURATION)]), (kind, name) =>
         kind === 'Platform' ? [name] : [],
       ),
     kinds: () => [...declarations.values()].map(({ kind, description }) => ({ value: kind, description })),
@@ -48,6 +44,10 @@ export function namesAtHand(
 interface Named {
   readonly kind: string;
   readonly name: string;
+}
+
+function unique(found: readonly Named[], wordsOf: (kind: string, name: string) => readonly string[]) {
+  return plain([...new Set(found.flatMap(({ kind, name }) => wordsOf(kind, name)))]);
 }
 
 function textsIn(paths: readonly string[]): readonly string[] {
@@ -62,9 +62,7 @@ function filesAt(path: string, depth: number, left: { files: number; bytes: numb
     const status = statSync(path);
     if (status.isDirectory()) {
       const entries = readdirSync(path, { withFileTypes: true }).sort(byName);
-      return entries
-        .filter((entry) => isOfInterest(entry))
-        .flatMap(({ name }) => filesAt(join(path, name), depth + 1, left));
+      return entries.filter(isOfInterest).flatMap(({ name }) => filesAt(join(path, name), depth + 1, left));
     }
     if (!status.isFile() || status.size > FILE_BYTES_MAX) return [];
     left.files -= 1;

@@ -10,17 +10,18 @@ export interface Candidate {
 /** `files`: the shell knows paths better than we do. */
 export type Completion = { readonly type: 'words'; readonly words: readonly Candidate[] } | { readonly type: 'files' };
 
-/** Names of the manifests, the configuration and the kinds that a command line may mean. */
-export interface NamesAtHand {
-  /** `Kind/name` of what `--target` takes. @param files what `-f` names. */
-  resources(files: readonly string[]): readonly string[];
-  applications(files: readonly string[]): readonly string[];
-  /** @param config what `--config` names. */
-  platforms(config: string | undefined): readonly string[];
-  kinds(): readonly Candidate[];
-}
+type NameSource = 'resources' | 'applications' | 'platforms' | 'kinds';
+type Source = NameSource | 'files';
 
-type Source = 'resources' | 'applications' | 'platforms' | 'kinds' | 'files';
+/**
+ * Names of the manifests, the configuration and the kinds that a command line may mean. `resources`: `Kind/name` of what
+ * `--target` takes.
+ * @param files what `-f` names.
+ * @param config what `--config` names.
+ */
+export type NamesAtHand = Readonly<
+  Record<NameSource, (files: readonly string[], config: string | undefined) => readonly Candidate[]>
+>;
 
 /** What the values of options and arguments are names of, by the option's long name or the argument's. */
 const NAMES_OF: Readonly<Record<string, Source>> = {
@@ -171,19 +172,23 @@ function valuesOf(
   place: CursorPlace,
   names: NamesAtHand,
 ): Completion {
-  if (of.argChoices !== undefined) {
-    return matching(
-      of.argChoices.map((value) => ({ value: `${before}${value}`, description: '' })),
-      current,
-    );
-  }
+  const { given } = place;
   const source = sourceOf(of, place);
-  if (source === 'files') return { type: 'files' };
-  if (source === undefined) return NOTHING;
+  let candidates = plain(of.argChoices ?? []);
+  if (of.argChoices === undefined) {
+    if (source === 'files') return { type: 'files' };
+    if (source === undefined) return NOTHING;
+    candidates = names[source](given.get('filename') ?? [], given.get('config')?.at(-1));
+  }
   return matching(
-    candidatesFrom(source, place, names).map(({ value, description }) => ({ value: `${before}${value}`, description })),
+    candidates.map(({ value, description }) => ({ value: `${before}${value}`, description })),
     current,
   );
+}
+
+/** Candidates that say all by their names. */
+export function plain(values: readonly string[]): readonly Candidate[] {
+  return values.map((value) => ({ value, description: '' }));
 }
 
 function sourceOf(of: Option | Argument, { command }: CursorPlace): Source | undefined {
@@ -193,26 +198,6 @@ function sourceOf(of: Option | Argument, { command }: CursorPlace): Source | und
   if (name === 'name' && command.parent?.name() === 'ledger') return 'resources';
   if (Object.hasOwn(NAMES_OF, name)) return NAMES_OF[name];
   return PATH_PLACEHOLDER.test(isOption ? of.flags : `<${name}>`) ? 'files' : undefined;
-}
-
-function candidatesFrom(
-  source: Exclude<Source, 'files'>,
-  { given }: CursorPlace,
-  names: NamesAtHand,
-): readonly Candidate[] {
-  const files = given.get('filename') ?? [];
-  const plain = (values: readonly string[]): readonly Candidate[] =>
-    values.map((value) => ({ value, description: '' }));
-  switch (source) {
-    case 'resources':
-      return plain(names.resources(files));
-    case 'applications':
-      return plain(names.applications(files));
-    case 'platforms':
-      return plain(names.platforms(given.get('config')?.at(-1)));
-    case 'kinds':
-      return names.kinds();
-  }
 }
 
 function matching(candidates: readonly Candidate[], current: string): Completion {

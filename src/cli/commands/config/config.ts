@@ -77,48 +77,34 @@ function text(
   surroundings: Surroundings,
 ): string {
   if (settings.length + flags.length === 0) return 'Everything is at its default.\n';
-  const withVariable = (cells: readonly string[], variable: string | undefined): readonly (string | undefined)[] =>
-    hasVariables ? [...cells, variable] : cells;
-  const headers = withVariable(['setting', 'value', 'from'], 'variable').map(String);
-  const settingRows = settings.map((setting) =>
-    withVariable(
-      [
-        `${setting.kind === 'Settings' ? '' : `${setting.kind}/${setting.document}:`}${setting.name}`,
-        settingText(setting, surroundings),
-        originText(setting.origin),
-      ],
-      setting.variable,
-    ),
-  );
-  const flagRows = flags.map(({ flag, commands, shown, origin, variable }) =>
-    withVariable([`${flag}${commands === undefined ? '' : ` of ${commands}`}`, shown, originText(origin)], variable),
-  );
-  const parts = [
-    settingRows.length === 0 ? [] : [renderTable(headers, settingRows)],
-    flagRows.length === 0 ? [] : [renderTable(['flag', ...headers.slice(1)], flagRows)],
-    [`${count(settings.length, 'setting')}, ${count(flags.length, 'flag')}\n`],
-  ];
-  return parts.flat().join('\n');
+  const table = (title: string, rows: readonly (readonly (string | undefined)[])[]): readonly string[] =>
+    rows.length === 0 ? [] : [renderTable([title, 'value', 'from', ...(hasVariables ? ['variable'] : [])], rows)];
+  const settingRows = settings.map((setting) => [
+    `${setting.kind === 'Settings' ? '' : `${setting.kind}/${setting.document}:`}${setting.name}`,
+    settingText(setting, surroundings),
+    originText(setting.origin),
+    setting.variable,
+  ]);
+  const flagRows = flags.map(({ flag, commands, shown, origin, variable }) => [
+    `${flag}${commands === undefined ? '' : ` of ${commands}`}`,
+    shown,
+    originText(origin),
+    variable,
+  ]);
+  const total = `${count(settings.length, 'setting')}, ${count(flags.length, 'flag')}\n`;
+  return [...table('setting', settingRows), ...table('flag', flagRows), total].join('\n');
 }
 
 function settingJson(setting: SettingInForce, surroundings: Surroundings): object {
   const { kind, document, name, variable, value, origin } = setting;
   const secret = secretState(setting, surroundings);
-  return {
-    kind,
-    document,
-    name,
-    variable,
-    value: value ?? null,
-    origin,
-    ...(secret === undefined ? {} : { secret }),
-  };
+  return { kind, document, name, variable, value: value ?? null, origin, secret };
 }
 
 /** A longer value is cut in the table; -o json has it whole. */
 const VALUE_WIDTH_MAX = 60;
 
-export function originText(origin: Origin): string {
+function originText(origin: Origin): string {
   switch (origin.type) {
     case 'option':
       return origin.option;
@@ -134,7 +120,7 @@ export function originText(origin: Origin): string {
 }
 
 /** The value as a person reads it. Of a secret there is only the name of where it is, and whether it is there. */
-export function settingText(setting: SettingInForce, surroundings: Surroundings): string {
+function settingText(setting: SettingInForce, surroundings: Surroundings): string {
   const secret = secretState(setting, surroundings);
   const { value } = setting;
   if (value === undefined) return '';
@@ -144,7 +130,7 @@ export function settingText(setting: SettingInForce, surroundings: Surroundings)
 }
 
 /** Whether the secret of a reference can be read; undefined for a setting that refers to none. */
-export function secretState(
+function secretState(
   { schema, name, kind, document, value }: SettingInForce,
   surroundings: Surroundings,
 ): 'can be read' | 'cannot be read' | undefined {

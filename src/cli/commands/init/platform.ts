@@ -17,22 +17,13 @@ export interface Choice {
 }
 
 /** What the platform has to choose from. Whatever cannot be asked is undefined, and must be typed. */
-export interface PlatformAtHand {
-  regions(team: string): Promise<readonly Choice[] | undefined>;
-  /** `word` is the number, `about` the name; `{ fault }` where the platform has no such team. */
-  applications(team: string, region: string): Promise<readonly Choice[] | { readonly fault: string } | undefined>;
-  close(): Promise<void>;
-}
+export type PlatformAtHand = Awaited<ReturnType<typeof reachPlatform>>;
 
 /**
  * The platform of the answers so far, read only. Nothing of it fails: what keeps it from answering is told once.
  * @param tell hears why the platform cannot be asked, in one line.
  */
-export async function reachPlatform(
-  answers: Reach,
-  surroundings: Surroundings,
-  tell: (why: string) => void,
-): Promise<PlatformAtHand> {
+export async function reachPlatform(answers: Reach, surroundings: Surroundings, tell: (why: string) => void) {
   const text = configurationText({ ...answers, team: '*', region: '*', appId: 1, name: 'any' });
   const { configuration } = loadConfiguration(surroundings.declarations, text, DEFAULT_CONFIGURATION);
   const log = await createLog({ logLevel: 'error', logFormat: 'text' }, surroundings);
@@ -50,8 +41,8 @@ export async function reachPlatform(
     }
   };
   return {
-    regions: (team) =>
-      asked(async (client) => {
+    regions: (team: string) =>
+      asked(async (client): Promise<readonly Choice[]> => {
         const regions = (await client.regions({ team })).toSorted(
           (left, right) => Number(takesChanges(right.status)) - Number(takesChanges(left.status)),
         );
@@ -60,8 +51,9 @@ export async function reachPlatform(
           about: `${alias}, ${regionStatusWord(status)}`,
         }));
       }),
-    applications: (team, region) =>
-      asked(async (client) => {
+    /** `word` is the number, `about` the name; `{ fault }` where the platform has no such team. */
+    applications: (team: string, region: string) =>
+      asked(async (client): Promise<readonly Choice[] | { readonly fault: string } | undefined> => {
         try {
           const found = await client.read(listApplications, { team, region });
           return found.readable
@@ -73,6 +65,6 @@ export async function reachPlatform(
           throw error;
         }
       }),
-    close: () => platforms.close(),
+    close: (): Promise<void> => platforms.close(),
   };
 }

@@ -6,13 +6,16 @@ import type { Unit } from './units.ts';
 
 const iso = (seconds: number): string => new Date(Math.round(seconds * 1000)).toISOString();
 
+/** What one look at the platform gave. */
+export interface Seen {
+  readonly scope: Scope;
+  readonly window: TimeWindow;
+  readonly components: readonly ComponentCharts[];
+  readonly monitoring: Pick<Monitoring, 'source' | 'isEmpty'>;
+}
+
 /** One document. `summary` is null, and `samples` empty, where nothing is known. */
-export function monitorDocument(
-  scope: Scope,
-  window: TimeWindow,
-  components: readonly ComponentCharts[],
-  { source, isEmpty }: Pick<Monitoring, 'source' | 'isEmpty'>,
-): object {
+export function monitorDocument({ scope, window, components, monitoring: { source, isEmpty } }: Seen): object {
   return {
     formatVersion: 1,
     scope,
@@ -49,8 +52,7 @@ function unitName(unit: Unit): string | null {
 const CSV_COLUMNS = 'time,platform,team,region,app_id,service_id,component,item,series,unit,value'.split(',');
 
 /** RFC 4180, a line for each sample. The columns and their order stay. */
-export function monitorCsv(scope: Scope, components: readonly ComponentCharts[]): string {
-  const { platform, team, region, appId } = scope;
+export function monitorCsv({ scope: { platform, team, region, appId }, components }: Seen): string {
   const rows = components.flatMap(({ serviceId, name, charts }) =>
     charts.flatMap(({ item, series, unit, samples }) =>
       samples.map(([seconds, value]) => [

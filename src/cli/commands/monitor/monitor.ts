@@ -19,12 +19,12 @@ import {
   varOption,
 } from '../../session/options.ts';
 import { paintFor } from '../../session/plan-view.ts';
-import { type Monitoring, readMonitoring, sourceInWords } from '../../../platform/monitoring.ts';
+import { readMonitoring, sourceInWords } from '../../../platform/monitoring.ts';
 import { type Platforms, withPlatforms } from '../../session/platforms.ts';
 import { wrap } from '../../terminal/text.ts';
 import { intervalOf, watch, watchOption } from '../watch.ts';
-import { chartsOf, type ComponentCharts } from './charts.ts';
-import { monitorCsv, monitorDocument } from './formats.ts';
+import { chartsOf } from './charts.ts';
+import { monitorCsv, monitorDocument, type Seen } from './formats.ts';
 import { overviewLines, type View } from './overview.ts';
 import { heightWithin, plotLines } from './plots.ts';
 import { targetOf } from './target.ts';
@@ -85,14 +85,6 @@ export const monitorCommand = defineCommand({
 
 type MonitorOptions = OptionsOf<typeof withOptions>;
 
-/** What one look at the platform gave. */
-interface Seen {
-  readonly scope: Scope;
-  readonly window: TimeWindow;
-  readonly components: readonly ComponentCharts[];
-  readonly monitoring: Pick<Monitoring, 'source' | 'isEmpty'>;
-}
-
 async function monitor(app: string, options: MonitorOptions, surroundings: Surroundings): Promise<ExitCode> {
   windowOf(options, surroundings.clock.now());
   const intervalMs = intervalOf(options.watch, WATCH_MS);
@@ -111,7 +103,9 @@ async function monitor(app: string, options: MonitorOptions, surroundings: Surro
         look,
         draw: (seen, rows) => textLines(seen, options, surroundings, rows),
         print: (seen) =>
-          options.output === 'json' ? `${JSON.stringify(documentOf(seen))}\n` : textOf(seen, options, surroundings),
+          options.output === 'json'
+            ? `${JSON.stringify(monitorDocument(seen))}\n`
+            : textOf(seen, options, surroundings),
       },
       surroundings,
     );
@@ -126,7 +120,7 @@ async function lookAt(
 ): Promise<Seen> {
   const window = windowOf(options, clock.now());
   const { startSeconds: start, endSeconds: end, stepSeconds } = window;
-  const query = { start, end, stepSeconds, ...(options.outer === true ? { outerOnly: true } : {}) };
+  const query = { start, end, stepSeconds, outerOnly: options.outer === true };
   const monitoring = await readMonitoring(platforms.client(scope.platform), scope, query);
   return { scope, window, components: chartsOf(monitoring.monitors, options), monitoring };
 }
@@ -138,20 +132,16 @@ function write(seen: Seen, options: MonitorOptions, surroundings: Surroundings):
       out.write(textOf(seen, options, surroundings));
       break;
     case 'json':
-      out.write(`${JSON.stringify(documentOf(seen), null, 2)}\n`);
+      out.write(`${JSON.stringify(monitorDocument(seen), null, 2)}\n`);
       break;
     case 'csv':
-      out.write(monitorCsv(seen.scope, seen.components));
+      out.write(monitorCsv(seen));
       // A table of samples has no line for what has none.
       for (const { name, charts } of seen.components)
         if (charts.every(({ samples }) => samples.length === 0))
           err.write(`note: no data of ${safeLine(name)}: what it does is not known\n`);
       break;
   }
-}
-
-function documentOf({ scope, window, components, monitoring }: Seen): object {
-  return monitorDocument(scope, window, components, monitoring);
 }
 
 function textOf(seen: Seen, options: MonitorOptions, surroundings: Surroundings): string {

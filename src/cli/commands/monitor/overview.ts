@@ -30,17 +30,8 @@ export function overviewLines(components: readonly ComponentCharts[], view: View
   return view.columns < TABLE_COLUMNS_MIN ? narrowLines(components, view) : wideLines(components, view);
 }
 
-/** What is said of a series beside its picture. */
-export interface Facts {
-  readonly last: string;
-  readonly min: string;
-  readonly max: string;
-  /** `''`: nothing is missing. */
-  readonly missing: string;
-}
-
-/** undefined: nothing is known of it. */
-export function factsOf({ samples, unit }: Chart, window: TimeWindow): Facts | undefined {
+/** What is said of a series beside its picture; undefined: nothing is known of it. */
+export function factsOf({ samples, unit }: Chart, window: TimeWindow) {
   const summary = summarize(samples);
   if (summary === undefined) return undefined;
   const gaps = gapsOf(samples, window);
@@ -48,6 +39,7 @@ export function factsOf({ samples, unit }: Chart, window: TimeWindow): Facts | u
     last: formatValue(summary.last, unit),
     min: formatValue(summary.min, unit),
     max: formatValue(summary.max, unit),
+    /** `''`: nothing is missing. */
     missing: gaps.count === 0 ? '' : `${count(gaps.count, 'gap')}, ${formatDuration(gaps.seconds * 1000)}`,
   };
 }
@@ -62,7 +54,7 @@ interface Row {
   readonly title: string;
   /** undefined: the component has none. */
   readonly chart: Chart | undefined;
-  readonly facts: Facts | undefined;
+  readonly facts: ReturnType<typeof factsOf>;
 }
 
 function wideLines(components: readonly ComponentCharts[], view: View): readonly string[] {

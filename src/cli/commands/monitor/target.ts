@@ -3,28 +3,28 @@ import { PortolanError } from '../../../model/errors.ts';
 import type { Scope } from '../../../model/ids.ts';
 import type { Resource } from '../../../model/resource.ts';
 import { resolveScope } from '../../../reconcile/resolution/resolve-scope.ts';
+import { applicationArgument } from '../../server/options.ts';
 import type { Surroundings } from '../../session/command.ts';
 import { type OperatorConfiguration, readConfiguration } from '../../session/configuration.ts';
 import { type InputOptions, loadInput } from '../../session/input.ts';
 import type { Platforms } from '../../session/platforms.ts';
 import { unknownApplication } from '../../session/unknown-application.ts';
 
-/** Which application is meant, and the configuration to reach it with. */
-export interface Target {
-  readonly operator: OperatorConfiguration;
-  /** Asked only when the configuration and the manifests have no problem. */
-  readonly scopeOf: (platforms: Platforms) => Promise<Scope>;
-}
-
-/** @param app the name of a manifest, or PLATFORM/TEAM/REGION/APP-ID. */
-export async function targetOf(app: string, options: InputOptions, surroundings: Surroundings): Promise<Target> {
-  const name = app.replace(/^Application\//, '');
-  if (!name.includes('/')) return byManifest(name, options, surroundings);
-  const scope = parseAddress(app);
-  return { operator: readConfiguration(options.config, surroundings), scopeOf: async () => scope };
-}
-
-async function byManifest(name: string, options: InputOptions, surroundings: Surroundings): Promise<Target> {
+/**
+ * Returns the configuration to reach an application with, and which one is meant: asked only when the configuration and the
+ * manifests have no problem.
+ * @param app the name of a manifest, or PLATFORM/TEAM/REGION/APP-ID.
+ */
+export async function targetOf(
+  app: string,
+  options: InputOptions,
+  surroundings: Surroundings,
+): Promise<{ readonly operator: OperatorConfiguration; readonly scopeOf: (platforms: Platforms) => Promise<Scope> }> {
+  const name = applicationArgument(app);
+  if (name.includes('/')) {
+    const scope = parseAddress(app);
+    return { operator: readConfiguration(options.config, surroundings), scopeOf: async () => scope };
+  }
   const input = await loadInput(options, surroundings);
   return {
     operator: input,
