@@ -34,7 +34,7 @@ export interface RequestGateOptions {
   readonly budget: RequestBudget;
   readonly clock: Clock;
   /** Called once for each request that left; must not throw. */
-  readonly onRequest?: (facts: RequestFacts) => void;
+  readonly onRequest?: ((facts: RequestFacts) => void) | undefined;
 }
 
 export function createRequestGate(options: RequestGateOptions): RequestGate {

@@ -15,9 +15,9 @@ export interface HttpTransportOptions {
   /** Base URL as `checkPlatformUrl` returned it. */
   readonly url: string;
   /** Asked at every request, so that a renewed token is used at once. Any header will do: the API documents none. */
-  readonly auth?: { readonly header: string; readonly value: () => Secret };
+  readonly auth?: { readonly header: string; readonly value: () => Secret } | undefined;
   /** PEM text of certificates to trust besides those of the system. */
-  readonly caPem?: string;
+  readonly caPem?: string | undefined;
   /** Sockets kept for reads, at most. */
   readonly connections: number;
   /** Until the socket is open, TLS included. Default 10 s. */

@@ -33,20 +33,20 @@ export interface PlatformClientOptions {
   readonly log: Log;
   readonly dialect: DialectSetting;
   /** What an earlier process found out; only used with `auto`. */
-  readonly remembered?: Readonly<Partial<Record<Capability, 'yes' | 'no'>>>;
+  readonly remembered?: Readonly<Partial<Record<Capability, 'yes' | 'no'>>> | undefined;
   /** One for all clients of the same platform. */
   readonly budget: RequestBudget;
   /** `timeoutMs`: of one attempt of a read. Writes have their own. */
   readonly limits: { readonly timeoutMs: number };
-  readonly retry?: RetryPolicy;
+  readonly retry?: RetryPolicy | undefined;
   /** Ends waiting reads when the process stops. Writes are never given up half way. */
   readonly signal?: AbortSignal;
   /** Masks secrets in what the server says, before it is shown or recorded: servers repeat what they were sent. */
   readonly redact?: Redact;
   /** A read that has a deadline of its own goes unanswered: the status of an application, mostly. */
-  readonly onSlow?: (slow: SlowRead) => void;
+  readonly onSlow?: ((slow: SlowRead) => void) | undefined;
   /** Called once for each request that left, when it was answered or has failed; each attempt counts. */
-  readonly onRequest?: (facts: RequestFacts) => void;
+  readonly onRequest?: ((facts: RequestFacts) => void) | undefined;
   /** An answer to a write that the classifier's table does not know. */
   readonly onUnseen?: (unseen: UnseenAnswer) => void;
 }
@@ -60,7 +60,7 @@ export function createPlatformClient(options: PlatformClientOptions): PlatformCl
     transport: options.transport,
     budget: options.budget,
     clock,
-    ...(options.onRequest === undefined ? {} : { onRequest: options.onRequest }),
+    onRequest: options.onRequest,
   });
   const reader = createReader({
     url,
@@ -70,9 +70,9 @@ export function createPlatformClient(options: PlatformClientOptions): PlatformCl
     random: options.random,
     timeoutMs: options.limits.timeoutMs,
     policy: options.retry ?? defaultRetryPolicy,
-    ...(options.signal === undefined ? {} : { signal: options.signal }),
-    ...(options.redact === undefined ? {} : { redact: options.redact }),
-    ...(options.onSlow === undefined ? {} : { onSlow: options.onSlow }),
+    signal: options.signal,
+    redact: options.redact,
+    onSlow: options.onSlow,
   });
   return clientOf(reader, gate, dialect, options);
 }

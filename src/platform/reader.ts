@@ -33,10 +33,10 @@ export interface ReaderWorld {
   readonly log: Log;
   readonly timeoutMs: number;
   readonly policy: RetryPolicy;
-  readonly signal?: AbortSignal;
-  readonly redact?: Redact;
+  readonly signal?: AbortSignal | undefined;
+  readonly redact?: Redact | undefined;
   /** A read that has a deadline of its own has gone unanswered for a while. */
-  readonly onSlow?: (slow: SlowRead) => void;
+  readonly onSlow?: ((slow: SlowRead) => void) | undefined;
 }
 
 /** A read that takes long, for people who wait. */

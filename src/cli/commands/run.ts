@@ -131,7 +131,7 @@ async function keepRunning(daemon: Daemon): Promise<ExitCode> {
   const current: { settings: Settings } = { settings: configuration.settings };
   const observation = openObservation(() => current.settings, log, surroundings);
   const opened = await openConfiguration(options, surroundings, log, {
-    remembered: (name) => remembered.get(name) ?? {},
+    remembered: (name) => remembered.get(name),
     onRequest: observation.observer.request,
   });
   const actorOfSource = { ledger, clock: surroundings.clock, source: options.source, actor };

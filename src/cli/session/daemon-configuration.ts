@@ -37,13 +37,8 @@ export function configurationText(options: DaemonInput, surroundings: Surroundin
   const { configuration, problems } = readConfiguration(options.config, surroundings);
   const { variables } = readVariables(options, surroundings);
   const { platforms, stores, settings } = configuration;
-  return JSON.stringify([
-    [...platforms],
-    [...stores],
-    settings,
-    [...variables],
-    problems.map(({ message }) => message),
-  ]);
+  const faults = problems.map(({ message }) => message);
+  return JSON.stringify([[...platforms], [...stores], settings, [...variables], faults]);
 }
 
 /**
@@ -61,14 +56,7 @@ export async function openConfiguration(
   refuseFaults([...operator.problems, ...problems]);
   const { configuration, file } = operator;
   if (configuration.platforms.size === 0) throw noPlatform(file);
-  const platforms = openPlatforms({
-    configuration,
-    file,
-    surroundings,
-    log,
-    retry: hastyRetryPolicy,
-    ...hooks,
-  });
+  const platforms = openPlatforms({ configuration, file, surroundings, log, retry: hastyRetryPolicy, ...hooks });
   try {
     for (const name of platforms.names) platforms.client(name);
   } catch (error) {

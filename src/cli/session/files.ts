@@ -211,11 +211,17 @@ const REASONS: Readonly<Record<string, string>> = {
   EROFS: 'the disk can only be read',
   ENOENT: 'there is no such folder',
   ENOTDIR: 'a part of the path is a file',
+  EEXIST: 'something else is there',
   EISDIR: 'it is a folder',
 };
 
 /** An error that has said its remedy already stays as it is. */
-function unwritable(path: string, disposition: 'invalid' | 'give-up', undone: string, cause: unknown): PortolanError {
+export function unwritable(
+  path: string,
+  disposition: 'invalid' | 'give-up',
+  undone: string,
+  cause: unknown,
+): PortolanError {
   if (cause instanceof PortolanError) return cause;
   const { code = '', message } = cause as NodeJS.ErrnoException;
   const isFull = code === 'ENOSPC' || code === 'EDQUOT';

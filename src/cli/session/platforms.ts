@@ -1,10 +1,10 @@
 import type { PlatformSettings } from '../../configuration/platform/spec.ts';
 import type { StoreSpec } from '../../configuration/store/spec.ts';
 import type { Configuration } from '../../configuration/configuration.ts';
+import type { StoreAccess } from '../../kinds/reconciled.ts';
 import { invalidInput, PortolanError } from '../../model/errors.ts';
-import type { Secret } from '../../model/secret.ts';
 import { createRequestBudget } from '../../platform/budget.ts';
-import type { Capability, PlatformClient } from '../../platform/client.ts';
+import type { PlatformClient } from '../../platform/client.ts';
 import { createHttpTransport, type HttpTransport } from '../../platform/http.ts';
 import { createPlatformClient, type PlatformClientOptions } from '../../platform/platform-client.ts';
 import { checkPlatformUrl } from '../../platform/url.ts';
@@ -29,16 +29,9 @@ export interface Platforms {
   /** The clients that were asked for, and could be made. */
   opened(): readonly PlatformClient[];
   /** A store as requests need it. @throws PortolanError `invalid`, as above. */
-  store(name: string): StoreConnection;
+  store(name: string): StoreAccess;
   /** Waits for what is under way and closes the sockets. */
   close(): Promise<void>;
-}
-
-export interface StoreConnection {
-  readonly url: string;
-  readonly domain: string;
-  readonly type: string;
-  readonly accessKey: Secret | null;
 }
 
 /** Told of every request that left, and of a read that goes unanswered for a while; `retry`: by default that of a command. */
@@ -49,7 +42,7 @@ export interface PlatformsOptions extends Pick<PlatformClientOptions, 'onRequest
   readonly surroundings: Surroundings;
   readonly log: Log;
   /** What an earlier process found out about a platform. */
-  readonly remembered?: (name: string) => Readonly<Partial<Record<Capability, 'yes' | 'no'>>>;
+  readonly remembered?: (name: string) => PlatformClientOptions['remembered'];
 }
 
 export function openPlatforms(options: PlatformsOptions): Platforms {
@@ -110,13 +103,7 @@ function openPlatform(
     header: spec.auth.header,
     value: openSecret(spec.auth.value, `Platform/${name} spec.auth.value`, surroundings),
   };
-  const transport = createHttpTransport({
-    url,
-    connections: concurrency,
-    clock,
-    ...(auth === undefined ? {} : { auth }),
-    ...(caPem === undefined ? {} : { caPem }),
-  });
+  const transport = createHttpTransport({ url, connections: concurrency, clock, auth, caPem });
   const client = createPlatformClient({
     name,
     url,
@@ -129,23 +116,18 @@ function openPlatform(
     limits: { timeoutMs },
     signal,
     redact: surroundings.redaction.redact,
-    ...(onRequest === undefined ? {} : { onRequest }),
-    ...(onSlow === undefined ? {} : { onSlow }),
-    ...(retry === undefined ? {} : { retry }),
-    ...(remembered === undefined ? {} : { remembered: remembered(name) }),
+    onRequest,
+    onSlow,
+    retry,
+    remembered: remembered?.(name),
   });
   return { client, transport };
 }
 
-function openStore(name: string, spec: StoreSpec, surroundings: Surroundings): StoreConnection {
-  const { url, domain, type, accessKey } = spec;
-  const where = `Store/${name} spec.accessKey`;
-  return {
-    url,
-    domain,
-    type,
-    accessKey: accessKey === undefined ? null : openSecret(accessKey, where, surroundings)(),
-  };
+function openStore(name: string, spec: StoreSpec, surroundings: Surroundings): StoreAccess {
+  const { url, domain, type, accessKey: key } = spec;
+  const accessKey = key === undefined ? null : openSecret(key, `Store/${name} spec.accessKey`, surroundings)();
+  return { url, domain, type, accessKey };
 }
 
 function noSuch(kind: string, name: string, existing: readonly string[], file: string | undefined): PortolanError {

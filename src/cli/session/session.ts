@@ -124,7 +124,7 @@ async function openAll(known: ToOpen, command: string, opening: typeof genuine) 
     file: input.file,
     surroundings,
     log,
-    remembered: (name) => remembered.get(name) ?? {},
+    remembered: (name) => remembered.get(name),
     onSlow: ({ path, deadlineMs }) => {
       const untilMs = surroundings.clock.now() + deadlineMs;
       reading.waits('', `for the status of an application (GET ${path})`, untilMs);

@@ -93,7 +93,7 @@ async function conformance(
   const token = openSecret({ env: options.tokenEnv }, '--token-env', surroundings);
   const store = storeOf(options, surroundings);
   const auth = { header: options.authHeader, value: token };
-  const server = openServer({ url, auth, ...(caPem === undefined ? {} : { caPem }) }, surroundings);
+  const server = openServer({ url, auth, caPem }, surroundings);
   const proxy = await startProxy(url, caPem);
   const findings: Finding[] = [];
   const folders: string[] = [];

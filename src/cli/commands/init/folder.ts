@@ -4,9 +4,7 @@ import { DEFAULT_CONFIGURATION } from '../../session/configuration.ts';
 import type { Answers } from './answers.ts';
 import { appendFileSync, lstatSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { PortolanError } from '../../../model/errors.ts';
-import { safeLine } from '../../../model/text.ts';
-import { putInPlace, readFileIfThere } from '../../session/files.ts';
+import { putInPlace, readFileIfThere, unwritable } from '../../session/files.ts';
 
 /** One file of a working folder. */
 export interface FolderFile {
@@ -115,7 +113,7 @@ export function existingOf(folder: string, paths: readonly string[]): readonly s
     } catch (error) {
       // A file stands where its folder would: writing says so.
       if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return false;
-      throw unwritable(join(folder, path), error, 'Nothing was written.');
+      throw unwritable(join(folder, path), 'give-up', 'Nothing was written', error);
     }
   });
 }
@@ -138,7 +136,8 @@ export function writeFiles(folder: string, files: readonly FolderFile[], replace
       made.push(file);
     } catch (error) {
       if (!replace) for (const each of made) rmSync(each, { recursive: true, force: true });
-      throw unwritable(file, error, replace ? 'What was written before it stays.' : 'Nothing was left behind.');
+      const undone = replace ? 'What was written before it stays' : 'Nothing was left behind';
+      throw unwritable(file, 'give-up', undone, error);
     }
   }
 }
@@ -161,19 +160,7 @@ export function addToFile(
   try {
     appendFileSync(file, gap + text);
   } catch (error) {
-    throw unwritable(file, error, 'Everything else was written.');
+    throw unwritable(file, 'give-up', 'Everything else was written', error);
   }
   return existing === undefined ? 'written' : 'added';
-}
-
-function unwritable(file: string, error: unknown, rest: string): PortolanError {
-  const { code, message } = error as NodeJS.ErrnoException;
-  const why = code === 'EEXIST' || code === 'ENOTDIR' ? 'something else is there' : message;
-  return new PortolanError({
-    code: 'cli/unwritable-file',
-    disposition: 'give-up',
-    message: `${safeLine(file)} cannot be written: ${safeLine(why)}. ${rest}`,
-    remedy: 'Name another folder, or correct its permissions.',
-    cause: error,
-  });
 }
