@@ -118,7 +118,7 @@ function lineOf(event: ControllerEvent, output: 'text' | 'json'): string {
 const MARKS: Readonly<Record<EventSeverity, Mark>> = { info: 'good', warning: 'held', error: 'bad' };
 
 /** Of an application, a resource of it, or the controller itself. */
-export function subjectOf({ resource, application }: ControllerEvent): string {
+function subjectOf({ resource, application }: ControllerEvent): string {
   return resource ?? application ?? '-';
 }
 
@@ -128,11 +128,7 @@ const MESSAGE_COLUMNS_MIN = 32;
  * Events as a table: with ages for a terminal, with times for a pipe.
  * @param long what is done with messages that are too long for the terminal.
  */
-export function eventLines(
-  events: readonly ControllerEvent[],
-  reader: Reader,
-  long: 'cut' | 'wrap',
-): readonly string[] {
+function eventLines(events: readonly ControllerEvent[], reader: Reader, long: 'cut' | 'wrap'): readonly string[] {
   const { isTerminal, columns, nowMs, glyphs, paint } = reader;
   const markOf = (at: number): Mark => MARKS[events[at]?.severity ?? 'info'];
   const rows = events.map((event) => [
@@ -154,11 +150,10 @@ export function eventLines(
 }
 
 /** `50 events: 2 errors, 5 warnings.` */
-export function eventSummary(events: readonly ControllerEvent[]): string {
-  const number = (severity: EventSeverity): number => events.filter((event) => event.severity === severity).length;
-  const parts = [
-    ...(number('error') > 0 ? [count(number('error'), 'error')] : []),
-    ...(number('warning') > 0 ? [count(number('warning'), 'warning')] : []),
-  ];
+function eventSummary(events: readonly ControllerEvent[]): string {
+  const parts = (['error', 'warning'] as const).flatMap((severity) => {
+    const number = events.filter((event) => event.severity === severity).length;
+    return number > 0 ? [count(number, severity)] : [];
+  });
   return `${count(events.length, 'event')}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}.`;
 }

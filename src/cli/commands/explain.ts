@@ -1,7 +1,7 @@
 import { documentFields, type Field, followFields } from '../../kinds/fields.ts';
-import type { Declarations, KindDeclaration } from '../../kinds/kind.ts';
+import type { KindDeclaration } from '../../kinds/kind.ts';
 import { didYouMean } from '../../manifest/suggest.ts';
-import { PortolanError } from '../../model/errors.ts';
+import { invalidInput, PortolanError } from '../../model/errors.ts';
 import { safeLine } from '../../model/text.ts';
 import { defineCommand } from '../session/command.ts';
 import { EXIT } from '../session/exit-codes.ts';
@@ -29,30 +29,25 @@ Examples:
       .addOption(outputOption(['text', 'json'])),
   /** Reads nothing but the schemas that are part of the program. */
   async run({ terminal: { out }, declarations }, options, [what]) {
+    const isJson = options.output === 'json';
+    const json = (value: object): string => `${JSON.stringify(value, null, 2)}\n`;
     if (what === undefined) {
-      out.write(
-        options.output === 'json' ? kindsJson(declarations) : renderKinds([...declarations.values()], out.columns),
-      );
-      return EXIT.ok;
+      const kinds = [...declarations.values()].map(({ kind, trust, description }) => ({
+        kind,
+        standsIn: placeOf(trust),
+        description,
+      }));
+      out.write(isJson ? json({ kinds }) : renderKinds(kinds, out.columns));
+      return;
     }
     const [kind = '', ...steps] = what.split('.');
     const declaration = kindCalled(declarations, kind);
     const field = fieldAt(declaration, steps);
-    if (options.output === 'json')
-      out.write(`${JSON.stringify(asJson(declaration, field, options.recursive === true), null, 2)}\n`);
+    if (isJson) out.write(json(asJson(declaration, field, options.recursive === true)));
     else if (options.recursive) out.write(renderFieldTree(declaration.kind, field, out.columns));
     else out.write(await renderField(declaration.kind, field, out.columns));
   },
 });
-
-function kindsJson(declarations: Declarations): string {
-  const kinds = [...declarations.values()].map(({ kind, trust, description }) => ({
-    kind,
-    standsIn: placeOf(trust),
-    description,
-  }));
-  return `${JSON.stringify({ kinds }, null, 2)}\n`;
-}
 
 /** `ports`, `ports[]` and `ports[0]` are one field, and `spec` may be left out. */
 function fieldAt(declaration: KindDeclaration<unknown>, steps: readonly string[]): Field {
@@ -72,12 +67,11 @@ function unknownField(kind: string, field: Field, lost: string, others: readonly
   const names = namesOf(field);
   const where = titleOf(kind, field);
   const hint = didYouMean(lost, [...names, ...others]);
-  return new PortolanError({
-    code: 'cli/unknown-field',
-    disposition: 'invalid',
-    message: `${where} has no field called ${safeLine(lost)}.`,
-    remedy: sentences(hint, names.length === 0 ? 'It has no fields at all.' : `It has: ${names.join(', ')}.`),
-  });
+  return invalidInput(
+    'cli/unknown-field',
+    `${where} has no field called ${safeLine(lost)}.`,
+    sentences(hint, names.length === 0 ? 'It has no fields at all.' : `It has: ${names.join(', ')}.`),
+  );
 }
 
 function asJson({ kind, trust }: KindDeclaration<unknown>, field: Field, recursive: boolean) {
@@ -94,17 +88,20 @@ const WIDTH_MAX = 100;
 const LABEL_WIDTH = 10;
 
 /** The kinds there are, each with what it is. */
-export function renderKinds(kinds: readonly KindDeclaration<unknown>[], columns: number): string {
+function renderKinds(
+  kinds: readonly { readonly kind: string; readonly standsIn: string; readonly description: string }[],
+  columns: number,
+): string {
   const width = Math.min(columns, WIDTH_MAX);
-  const lines = kinds.flatMap(({ kind, trust, description }) => [
-    `${kind} (${placeOf(trust)})`,
+  const lines = kinds.flatMap(({ kind, standsIn, description }) => [
+    `${kind} (${standsIn})`,
     ...indented(description, '  ', width),
   ]);
   return `${lines.join('\n')}\n`;
 }
 
 /** One field, what it takes, an example, and the fields one level down. */
-export async function renderField(kind: string, field: Field, columns: number): Promise<string> {
+async function renderField(kind: string, field: Field, columns: number): Promise<string> {
   const width = Math.min(columns, WIDTH_MAX);
   const blocks = [
     [titleOf(kind, field)],
@@ -120,7 +117,7 @@ export async function renderField(kind: string, field: Field, columns: number): 
 }
 
 /** Every field below, by name and type only: what there is at all. */
-export function renderFieldTree(kind: string, field: Field, columns: number): string {
+function renderFieldTree(kind: string, field: Field, columns: number): string {
   const width = Math.min(columns, WIDTH_MAX);
   const lines = [titleOf(kind, field), '', ...indented(field.description, '  ', width), ''];
   const walk = ({ fields }: Field, indent: string): void => {
@@ -133,7 +130,7 @@ export function renderFieldTree(kind: string, field: Field, columns: number): st
   return `${lines.join('\n')}\n`;
 }
 
-export function titleOf(kind: string, { path }: Field): string {
+function titleOf(kind: string, { path }: Field): string {
   return path === '' ? kind : `${kind}.${path}`;
 }
 
@@ -143,7 +140,7 @@ function summaryOf({ name, type, need, alternatives }: Field): string {
 }
 
 /** What is said of a field beside its description: label and text. */
-export function factsOf(field: Field): readonly (readonly [string, string])[] {
+function factsOf(field: Field): readonly (readonly [string, string])[] {
   const { type, values, expected, api } = field;
   return [
     ['type', type],
@@ -181,7 +178,7 @@ function needOf({ need, alternatives }: Field): string {
 }
 
 /** As JSON, which is YAML too; text without quotes. */
-export function textOf(value: Json): string {
+function textOf(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 

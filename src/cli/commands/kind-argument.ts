@@ -1,6 +1,6 @@
 import type { Declarations, KindDeclaration } from '../../kinds/kind.ts';
 import { didYouMean } from '../../manifest/suggest.ts';
-import { PortolanError } from '../../model/errors.ts';
+import { invalidInput } from '../../model/errors.ts';
 import { safeLine } from '../../model/text.ts';
 import { renderTable } from '../terminal/table.ts';
 import { sentences } from '../terminal/text.ts';
@@ -15,12 +15,11 @@ export function kindCalled(kinds: Declarations, word: string): KindDeclaration<u
   const found = declarations.find(({ kind }) => [plain(kind), plain(`${kind}s`)].includes(wanted));
   if (found !== undefined) return found;
   const known = declarations.map(({ kind }) => kind);
-  throw new PortolanError({
-    code: 'cli/unknown-kind',
-    disposition: 'invalid',
-    message: `There is no kind called ${safeLine(word)}.`,
-    remedy: sentences(didYouMean(word, known), `There are: ${known.join(', ')}.`),
-  });
+  throw invalidInput(
+    'cli/unknown-kind',
+    `There is no kind called ${safeLine(word)}.`,
+    sentences(didYouMean(word, known), `There are: ${known.join(', ')}.`),
+  );
 }
 
 function plain(word: string): string {

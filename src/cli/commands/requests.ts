@@ -1,5 +1,5 @@
 import type { Command } from '@commander-js/extra-typings';
-import { PortolanError } from '../../model/errors.ts';
+import { invalidInput } from '../../model/errors.ts';
 import { openServer } from '../server/client.ts';
 import { applicationArgument, type ServerFlags, serverOption, tokenFileOption } from '../server/options.ts';
 import { defineCommand, type Surroundings } from '../session/command.ts';
@@ -38,12 +38,11 @@ Examples:
       .option('--all', 'look at the source and at every application'),
   async run(surroundings, options, [name]) {
     if ((name === undefined) === (options.all !== true))
-      throw new PortolanError({
-        code: 'cli/one-or-all',
-        disposition: 'invalid',
-        message: 'Either one application or --all is wanted. Nothing was done.',
-        remedy: 'Run portolan sync NAME, or portolan sync --all.',
-      });
+      throw invalidInput(
+        'cli/one-or-all',
+        'Either one application or --all is wanted. Nothing was done.',
+        'Run portolan sync NAME, or portolan sync --all.',
+      );
     const server = openServer(options, surroundings);
     const path = name === undefined ? 'sync' : `applications/${encodeURIComponent(name)}/sync`;
     const { syncing } = (await server.post(path, 'syncing')) as { readonly syncing: readonly string[] };

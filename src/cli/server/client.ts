@@ -1,5 +1,5 @@
 import ky, { type KyInstance, type Options } from 'ky';
-import { PortolanError } from '../../model/errors.ts';
+import { invalidInput, PortolanError } from '../../model/errors.ts';
 import type { Secret } from '../../model/secret.ts';
 import type { Surroundings } from '../session/command.ts';
 import { openSecret } from '../session/secrets.ts';
@@ -148,13 +148,11 @@ function checkedUrl(text: string, { terminal }: Surroundings): string {
   const url = URL.parse(text);
   const isPlain = url !== null && url.username === '' && url.password === '' && url.search === '' && url.hash === '';
   if (!isPlain || !/^https?:$/.test(url.protocol)) {
-    throw new PortolanError({
-      code: 'cli/bad-server',
-      disposition: 'invalid',
-      message:
-        'The value of --server is not an address of http or https without user, query and fragment. Nobody was asked.',
-      remedy: 'Pass something like https://portolan.example.com; the token goes into --token-file.',
-    });
+    throw invalidInput(
+      'cli/bad-server',
+      'The value of --server is not an address of http or https without user, query and fragment. Nobody was asked.',
+      'Pass something like https://portolan.example.com; the token goes into --token-file.',
+    );
   }
   if (url.protocol === 'http:' && !LOOPBACK.test(url.hostname)) {
     terminal.err.write(`note: ${url.origin} is plain http: the token can be read on the way\n`);

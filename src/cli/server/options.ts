@@ -1,5 +1,5 @@
 import { Option } from '@commander-js/extra-typings';
-import { PortolanError } from '../../model/errors.ts';
+import { invalidInput } from '../../model/errors.ts';
 
 /** What every command that talks to a server takes. */
 export interface ServerFlags {
@@ -25,10 +25,9 @@ export function applicationArgument(text: string): string {
 /** @throws PortolanError `cli/no-server` */
 export function requiredServer(server: string | undefined): string {
   if (server !== undefined) return server;
-  throw new PortolanError({
-    code: 'cli/no-server',
-    disposition: 'invalid',
-    message: 'No server is named, so nobody was asked.',
-    remedy: 'Pass --server with the address of the running controller, or set PORTOLAN_SERVER.',
-  });
+  throw invalidInput(
+    'cli/no-server',
+    'No server is named, so nobody was asked.',
+    'Pass --server with the address of the running controller, or set PORTOLAN_SERVER.',
+  );
 }

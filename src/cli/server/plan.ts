@@ -9,7 +9,7 @@ import { openOutputs, type Outputs } from '../session/outputs.ts';
 import type { PlanOptions } from '../session/planning-options.ts';
 import { refuseFaults } from '../session/problems.ts';
 import { endOfPlan } from '../commands/saved/agreed.ts';
-import { openServer, type ServerClient } from './client.ts';
+import { openServer } from './client.ts';
 
 /** Flags of `plan` that are the operator's to set where the server runs. */
 const OF_THE_SERVER = {
@@ -52,7 +52,7 @@ async function plannedOnServer(options: PlanOptions, outputs: Outputs, surroundi
     adopt: options.adopt === true ? 'all' : (options.adopt ?? []),
     ...(options.target === undefined ? {} : { targets: options.target }),
   };
-  const planned = await planOf(server, body);
+  const planned = (await server.post('plan', 'formatVersion', body)) as PlanDocument;
   const document = { ...planned, revision: input.commit?.name ?? planned.revision };
   // The server knows no positions: they are those of the files here.
   const { desired } = loadManifests({
@@ -65,10 +65,6 @@ async function plannedOnServer(options: PlanOptions, outputs: Outputs, surroundi
   const report = { plan: document, applied: undefined };
   await outputs.show(report, desired);
   return outputs.keep(report, desired, endOfPlan(document, options, surroundings).exitCode);
-}
-
-async function planOf(server: ServerClient, body: unknown): Promise<PlanDocument> {
-  return (await server.post('plan', 'formatVersion', body)) as PlanDocument;
 }
 
 function ofTheServer(flag: string): PortolanError {

@@ -118,17 +118,15 @@ function removeLeftover(path: string): void {
  */
 export function writePrivateLines(path: string, lines: Iterable<string>): number {
   let written = 0;
-  try {
+  orUnwritable(path, 'give-up', 'It was not made', () =>
     putInPlace(path, 0o600, (descriptor) => {
       for (const line of lines) {
         writeSync(descriptor, `${line}\n`);
         written += 1;
       }
-    });
-    return written;
-  } catch (error) {
-    throw unwritable(path, 'give-up', 'It was not made', error);
-  }
+    }),
+  );
+  return written;
 }
 
 /**
@@ -137,7 +135,7 @@ export function writePrivateLines(path: string, lines: Iterable<string>): number
  * @throws PortolanError `retry` when it was changed meanwhile, `give-up` when it cannot be written; it then stands as it was.
  */
 export function replaceTextFile(path: string, text: string, known: Uint8Array): void {
-  try {
+  orUnwritable(path, 'give-up', 'It stands as it was', () => {
     const file = realpathSync(path);
     const { mode } = statSync(file);
     const write = (descriptor: number): void => {
@@ -154,9 +152,7 @@ export function replaceTextFile(path: string, text: string, known: Uint8Array): 
           remedy: 'Run the command again.',
         });
     });
-  } catch (error) {
-    throw unwritable(path, 'give-up', 'It stands as it was', error);
-  }
+  });
 }
 
 /**
@@ -164,7 +160,7 @@ export function replaceTextFile(path: string, text: string, known: Uint8Array): 
  * @throws PortolanError `invalid` where it could not; nothing is left behind.
  */
 export function checkWritable(path: string): void {
-  try {
+  orUnwritable(path, 'invalid', 'Nothing was done', () => {
     const target = targetOf(path);
     if (target.isDevice) closeSync(openSync(target.path, constants.O_WRONLY | constants.O_NONBLOCK));
     else {
@@ -173,9 +169,7 @@ export function checkWritable(path: string): void {
       writeFileSync(unfinished, '', { flag: 'wx' });
       rmSync(unfinished);
     }
-  } catch (error) {
-    throw unwritable(path, 'invalid', 'Nothing was done', error);
-  }
+  });
 }
 
 /**
@@ -184,14 +178,12 @@ export function checkWritable(path: string): void {
  * @throws PortolanError `give-up` when it cannot be written; an older file of that name then still stands.
  */
 export function writeWholeFile(path: string, text: string, folders: 'make' | 'are there' = 'are there'): void {
-  try {
+  orUnwritable(path, 'give-up', 'It was not written', () => {
     if (folders === 'make') mkdirSync(dirname(path), { recursive: true });
     const target = targetOf(path);
     if (target.isDevice) writeFileSync(target.path, text);
     else putInPlace(target.path, target.mode, (descriptor) => writeFileSync(descriptor, text));
-  } catch (error) {
-    throw unwritable(path, 'give-up', 'It was not written', error);
-  }
+  });
 }
 
 /** Where a path leads: a link is followed, for it is what it points to that is to be written. */
@@ -214,6 +206,15 @@ const REASONS: Readonly<Record<string, string>> = {
   EEXIST: 'something else is there',
   EISDIR: 'it is a folder',
 };
+
+/** @throws PortolanError in place of what `write` throws. */
+function orUnwritable(path: string, disposition: 'invalid' | 'give-up', undone: string, write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    throw unwritable(path, disposition, undone, error);
+  }
+}
 
 /** An error that has said its remedy already stays as it is. */
 export function unwritable(

@@ -1,18 +1,11 @@
 import type { SecretReference } from '../../configuration/platform/spec.ts';
 import { invalidInput, PortolanError } from '../../model/errors.ts';
 import { Secret } from '../../model/secret.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import type { Surroundings } from './command.ts';
 import { readNamedFile } from './files.ts';
-import type { Redaction } from './redaction.ts';
 
 /** How old a secret read from a file may get: a rotated token is used within this time. */
 const FILE_AGE_MAX_MS = 5_000;
-
-export interface SecretSurroundings {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly clock: Clock;
-  readonly redaction: Redaction;
-}
 
 /**
  * Follows a reference of the configuration to its secret.
@@ -21,8 +14,11 @@ export interface SecretSurroundings {
  * while it cannot be read.
  * @throws PortolanError `secret/missing`, at once, when there is nothing at the reference.
  */
-export function openSecret(reference: SecretReference, where: string, around: SecretSurroundings): () => Secret {
-  const { env, clock, redaction } = around;
+export function openSecret(
+  reference: SecretReference,
+  where: string,
+  { env, clock, redaction }: Pick<Surroundings, 'env' | 'clock' | 'redaction'>,
+): () => Secret {
   const wrap = (value: string | undefined, origin: string): Secret => {
     const secret = checked(value, origin, where);
     redaction.add(secret);

@@ -14,12 +14,9 @@ export async function surroundingsOf(
   const overridden = await withOverrides(command, surroundings);
   const declarations = await surroundings.kinds.declared();
   const all = { ...overridden, declarations, ...asText(command, definition, surroundings) };
+  const { unread: _, ...unbroken } = all;
   // What changes something is not broken off because its report is read no further.
-  return definition.goesOn === true ? all : withoutReader(all);
-}
-
-function withoutReader({ unread: _, ...surroundings }: Surroundings): Surroundings {
-  return surroundings;
+  return definition.goesOn === true ? all : unbroken;
 }
 
 /** Runs a command until it ends, or until nobody reads what it shows: that is a good end, as of every `| head`. */

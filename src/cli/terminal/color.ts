@@ -1,5 +1,5 @@
 import { Option } from '@commander-js/extra-typings';
-import { PortolanError } from '../../model/errors.ts';
+import { invalidInput } from '../../model/errors.ts';
 import { safeLine } from '../../model/text.ts';
 import { type Output, type Terminal, writingTo } from './terminal.ts';
 
@@ -51,12 +51,11 @@ function chosen(flag: string | undefined, env: Environment): When {
   const value = flag ?? fromVariable ?? 'auto';
   if (CHOICES.includes(value)) return value as When;
   const name = flag === undefined ? 'PORTOLAN_COLOR' : '--color';
-  throw new PortolanError({
-    code: 'cli/bad-color',
-    disposition: 'invalid',
-    message: `${name} has the value ${JSON.stringify(safeLine(value))}.`,
-    remedy: `Set ${name} to auto, always or never.`,
-  });
+  throw invalidInput(
+    'cli/bad-color',
+    `${name} has the value ${JSON.stringify(safeLine(value))}.`,
+    `Set ${name} to auto, always or never.`,
+  );
 }
 
 /** @returns undefined where the terminal decides. */

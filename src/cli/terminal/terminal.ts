@@ -1,4 +1,4 @@
-import { PortolanError } from '../../model/errors.ts';
+import { invalidInput } from '../../model/errors.ts';
 import { safeLine } from '../../model/text.ts';
 
 /** One output of the process. Results go to `out`, progress and everything else to `err`. */
@@ -57,12 +57,11 @@ export function writingTo(
  */
 export async function confirm(terminal: Terminal, question: string, flag: string): Promise<boolean> {
   if (terminal.ask === undefined) {
-    throw new PortolanError({
-      code: 'cli/no-terminal',
-      disposition: 'invalid',
-      message: `${question} Nobody can answer: this does not run on a terminal. Nothing was changed.`,
-      remedy: `Pass ${flag} to go ahead without a question.`,
-    });
+    throw invalidInput(
+      'cli/no-terminal',
+      `${question} Nobody can answer: this does not run on a terminal. Nothing was changed.`,
+      `Pass ${flag} to go ahead without a question.`,
+    );
   }
   const answer = await terminal.ask(`${safeLine(question)} [y/N] `);
   return /^y(?:es)?$/i.test(answer.trim());

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from '@commander-js/extra-typings';
 import packageFile from '../../../../package.json' with { type: 'json' };
-import { PortolanError } from '../../../model/errors.ts';
+import { invalidInput, PortolanError } from '../../../model/errors.ts';
 import { checkPlatformUrl } from '../../../platform/url.ts';
 import { defineCommand, type OptionsOf, type RunCommandLine, type Surroundings } from '../../session/command.ts';
 import { EXIT, type ExitCode } from '../../session/exit-codes.ts';
@@ -140,12 +140,11 @@ async function conformance(
 }
 
 function incomplete(): PortolanError {
-  return new PortolanError({
-    code: 'cli/incomplete-target',
-    disposition: 'invalid',
-    message: 'A server, a team and a region are needed. Nothing was sent.',
-    remedy: 'Pass --url, --team and --region.',
-  });
+  return invalidInput(
+    'cli/incomplete-target',
+    'A server, a team and a region are needed. Nothing was sent.',
+    'Pass --url, --team and --region.',
+  );
 }
 
 /** A server that fails in the end does not take the report with it. */
@@ -181,12 +180,11 @@ function storeOf(options: ConformanceOptions, surroundings: Surroundings): Store
   const { storeUrl: url, storeDomain: domain, storeType: type, storeKeyEnv: keyEnv, model, upgradeTo } = options;
   if (url === undefined && domain === undefined && model === undefined) return undefined;
   if (url === undefined || domain === undefined || model === undefined) {
-    throw new PortolanError({
-      code: 'cli/incomplete-store',
-      disposition: 'invalid',
-      message: 'A store needs an address, a name and a model. Nothing was sent.',
-      remedy: 'Pass --store-url, --store-domain and --model together.',
-    });
+    throw invalidInput(
+      'cli/incomplete-store',
+      'A store needs an address, a name and a model. Nothing was sent.',
+      'Pass --store-url, --store-domain and --model together.',
+    );
   }
   return {
     url,

@@ -4,7 +4,7 @@ import { platformDeclaration } from '../../../configuration/platform/declaration
 import type { SecretReference } from '../../../configuration/platform/spec.ts';
 import { nameOf } from '../../../kinds/schema.ts';
 import type { JsonObject } from '../../../model/json.ts';
-import { PortolanError } from '../../../model/errors.ts';
+import { invalidInput, PortolanError } from '../../../model/errors.ts';
 import { checkPlatformUrl } from '../../../platform/url.ts';
 
 /** What a working folder is made of. */
@@ -132,10 +132,5 @@ export function tokenOf({ authEnv, authFile }: GivenAnswers): SecretReference | 
 
 /** The value is not shown: it may be a token. */
 export function badFlag(flag: string, fault: string): PortolanError {
-  return new PortolanError({
-    code: 'cli/bad-answer',
-    disposition: 'invalid',
-    message: `${flag} cannot be used: ${fault}. Nothing was written.`,
-    remedy: `Correct ${flag}.`,
-  });
+  return invalidInput('cli/bad-answer', `${flag} cannot be used: ${fault}. Nothing was written.`, `Correct ${flag}.`);
 }

@@ -1,7 +1,7 @@
 import type { Declarations } from '../../../kinds/kind.ts';
 import { loadConfiguration, operatorNames } from '../../../configuration/configuration.ts';
 import { loadManifests } from '../../../manifest/load.ts';
-import { PortolanError } from '../../../model/errors.ts';
+import { invalidInput } from '../../../model/errors.ts';
 import { safeLine } from '../../../model/text.ts';
 import { defineCommand, type Surroundings } from '../../session/command.ts';
 import { EXIT } from '../../session/exit-codes.ts';
@@ -74,12 +74,11 @@ Examples:
 function refuseExisting(folder: string, paths: readonly string[]): void {
   const existing = existingOf(folder, paths);
   if (existing.length === 0) return;
-  throw new PortolanError({
-    code: 'cli/already-there',
-    disposition: 'invalid',
-    message: `${safeLine(folder)} has these already: ${existing.join(', ')}. Nothing was written.`,
-    remedy: 'Name another folder, or pass --force to replace these files and no others.',
-  });
+  throw invalidInput(
+    'cli/already-there',
+    `${safeLine(folder)} has these already: ${existing.join(', ')}. Nothing was written.`,
+    'Name another folder, or pass --force to replace these files and no others.',
+  );
 }
 
 /** What is written must be what `validate` takes: else the fault is ours, and nothing is written. */

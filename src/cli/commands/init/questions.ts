@@ -15,7 +15,7 @@ import {
 } from './answers.ts';
 import { type Choice, type PlatformAtHand, reachPlatform } from './platform.ts';
 import { didYouMean } from '../../../manifest/suggest.ts';
-import { PortolanError } from '../../../model/errors.ts';
+import { invalidInput } from '../../../model/errors.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { renderTable } from '../../terminal/table.ts';
 
@@ -62,12 +62,11 @@ function interviewOn({ ask, err }: Terminal): Interview | undefined {
         if ('value' in reading) return reading.value;
         say(`  ${safeLine(reading.fault)}`);
       }
-      throw new PortolanError({
-        code: 'cli/no-answer',
-        disposition: 'invalid',
-        message: `There were ${TRIES_MAX} answers that cannot be used. Nothing was written.`,
-        remedy: 'Run the command again, or pass the answers as flags (--help names them).',
-      });
+      throw invalidInput(
+        'cli/no-answer',
+        `There were ${TRIES_MAX} answers that cannot be used. Nothing was written.`,
+        'Run the command again, or pass the answers as flags (--help names them).',
+      );
     },
     async choose(question, choices, answerOf) {
       const rows = choices.slice(0, SHOWN_MAX).map(({ word, about }) => [word, about]);
@@ -309,12 +308,11 @@ export async function gatherAnswers(options: GivenAnswers, surroundings: Surroun
   const interview = missing.length === 0 ? undefined : interviewOn(surroundings.terminal);
   if (interview !== undefined) return await interviewed(options, interview, surroundings);
   if (missing.length > 0)
-    throw new PortolanError({
-      code: 'cli/no-terminal',
-      disposition: 'invalid',
-      message: 'Something is not known, and nobody can answer: this does not run on a terminal. Nothing was written.',
-      remedy: `Pass ${missing.map((name) => FLAG[name]).join(', ')}.`,
-    });
+    throw invalidInput(
+      'cli/no-terminal',
+      'Something is not known, and nobody can answer: this does not run on a terminal. Nothing was written.',
+      `Pass ${missing.map((name) => FLAG[name]).join(', ')}.`,
+    );
   const platforms = platformsOf(options, surroundings, (why) =>
     surroundings.terminal.err.write(
       `note: team, region and application were not checked, because the platform cannot be read: ${safeLine(why)}\n`,

@@ -1,5 +1,5 @@
 import { didYouMean } from '../../../manifest/suggest.ts';
-import { PortolanError } from '../../../model/errors.ts';
+import { invalidInput } from '../../../model/errors.ts';
 import type { ComponentMonitor, MonitorItem } from '../../../platform/records.ts';
 import type { Sample } from '../../terminal/drawing/series.ts';
 import { sentences } from '../../terminal/text.ts';
@@ -53,12 +53,11 @@ function picked<T>(
   for (const name of names) {
     if (all.some((one) => namesOf(one).includes(name))) continue;
     const offered = all.map((one) => namesOf(one)[0] ?? '');
-    throw new PortolanError({
-      code: `monitor/no-${what}`,
-      disposition: 'invalid',
-      message: `No ${what} called ${name} reports monitoring history. Nothing is shown.`,
-      remedy: sentences(didYouMean(name, offered), offered.length > 0 ? `There is: ${offered.join(', ')}.` : ''),
-    });
+    throw invalidInput(
+      `monitor/no-${what}`,
+      `No ${what} called ${name} reports monitoring history. Nothing is shown.`,
+      sentences(didYouMean(name, offered), offered.length > 0 ? `There is: ${offered.join(', ')}.` : ''),
+    );
   }
   return all.filter((one) => namesOf(one).some((name) => names.includes(name)));
 }

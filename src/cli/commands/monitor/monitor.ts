@@ -1,6 +1,6 @@
 import { type Command, Option } from '@commander-js/extra-typings';
 import { formatDuration } from '../../../model/duration.ts';
-import { PortolanError } from '../../../model/errors.ts';
+import { invalidInput, PortolanError } from '../../../model/errors.ts';
 import { type Scope, scopeKey } from '../../../model/ids.ts';
 import { safeLine } from '../../../model/text.ts';
 import { defineCommand, type OptionsOf, type Surroundings } from '../../session/command.ts';
@@ -183,10 +183,9 @@ function headOf(scope: Scope, { startSeconds, endSeconds, stepSeconds }: TimeWin
 }
 
 function csvIsOneTable(): PortolanError {
-  return new PortolanError({
-    code: 'monitor/csv-watch',
-    disposition: 'invalid',
-    message: '-o csv is one table, so it cannot be watched. Nothing was asked.',
-    remedy: 'Leave --watch out, or pass -o json: that is one line for each look.',
-  });
+  return invalidInput(
+    'monitor/csv-watch',
+    '-o csv is one table, so it cannot be watched. Nothing was asked.',
+    'Leave --watch out, or pass -o json: that is one line for each look.',
+  );
 }

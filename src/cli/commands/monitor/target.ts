@@ -1,5 +1,5 @@
 import type { ApplicationSpec } from '../../../kinds/application/spec.ts';
-import { PortolanError } from '../../../model/errors.ts';
+import { invalidInput } from '../../../model/errors.ts';
 import type { Scope } from '../../../model/ids.ts';
 import type { Resource } from '../../../model/resource.ts';
 import { resolveScope } from '../../../reconcile/resolution/resolve-scope.ts';
@@ -47,10 +47,9 @@ function parseAddress(text: string): Scope {
   const [platform = '', team = '', region = '', appId = '', ...rest] = text.split('/');
   const complete = platform !== '' && team !== '' && region !== '' && /^[0-9]{1,15}$/.test(appId) && rest.length === 0;
   if (complete) return { platform, team, region, appId: Number(appId) };
-  throw new PortolanError({
-    code: 'monitor/bad-address',
-    disposition: 'invalid',
-    message: `${text} is not PLATFORM/TEAM/REGION/APP-ID. Nothing was asked.`,
-    remedy: 'Write it like default/team-a/region-1/42: the last part is the number of the application.',
-  });
+  throw invalidInput(
+    'monitor/bad-address',
+    `${text} is not PLATFORM/TEAM/REGION/APP-ID. Nothing was asked.`,
+    'Write it like default/team-a/region-1/42: the last part is the number of the application.',
+  );
 }

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { parseDuration } from '../../../model/duration.ts';
-import { PortolanError } from '../../../model/errors.ts';
+import { invalidInput } from '../../../model/errors.ts';
 import type { EpochMs } from '../../../model/time.ts';
 import type { TimeWindow } from '../../terminal/drawing/series.ts';
 
@@ -32,7 +32,7 @@ export function windowOf(
   const startSeconds = Math.floor(epochMsOf(since, nowMs) / 1000);
   const endSeconds = Math.floor(epochMsOf(until, nowMs) / 1000);
   const refuse = (message: string, remedy: string): never => {
-    throw new PortolanError({ code: 'monitor/bad-window', disposition: 'invalid', message, remedy });
+    throw invalidInput('monitor/bad-window', message, remedy);
   };
   if (startSeconds >= endSeconds) refuse('--since is not before --until; nothing was asked.', 'Swap or correct them.');
   const samples = Math.floor((endSeconds - startSeconds) / stepSeconds);
