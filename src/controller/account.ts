@@ -20,15 +20,10 @@ export function createAccount(spent: AccountState) {
   // Objects that this process knows of, so that a second attempt at one is not counted twice.
   const changed = new Set<string>();
   const removed = new Set<string>();
-  const count = (): AccountState => ({
-    ...spent,
-    changed: spent.changed + changed.size,
-    removed: spent.removed + removed.size,
-  });
   return {
     /** For the ledger. */
     get state(): AccountState {
-      return count();
+      return { ...spent, changed: spent.changed + changed.size, removed: spent.removed + removed.size };
     },
     /**
      * Whether these actions fit, and then their places are taken, until `settle`.
@@ -37,7 +32,7 @@ export function createAccount(spent: AccountState) {
     reserve(plan: Counted, limits: GuardLimits) {
       const toll = tollOf([plan]);
       const news = { changed: fresh(toll.changed, changed), removed: fresh(toll.removed, removed) };
-      const { owned, ...before } = count();
+      const { owned, ...before } = this.state;
       const refusals = guardToll(
         { ...toll, ...news },
         { of: 'this revision of the source', owned, spent: before },

@@ -1,4 +1,3 @@
-import type { ActionResult } from '../plan/result.ts';
 import type { LedgerOperation } from '../ledger/ledger.ts';
 import type { PortolanError } from '../model/errors.ts';
 import { type ResourceId, scopeKey } from '../model/ids.ts';
@@ -6,19 +5,14 @@ import type { Hold, ScopePlan, Wait } from '../model/plan.ts';
 import type { ApplicationStatus, Condition, Drift, PendingWork, ResourceStatus, StatusError } from '../model/status.ts';
 import type { EpochMs } from '../model/time.ts';
 import { planDigest } from '../plan/digest.ts';
-import {
-  applicationConditions,
-  type Findings,
-  resourceStatuses,
-  type ConditionState,
-  withSince,
-} from './conditions.ts';
-import { driftDetail, followDrift } from './drift.ts';
-import type { EventDraft } from './events.ts';
-import { REGIONS_EVERY_MS } from './gates.ts';
-import { healthDetail } from './health.ts';
-import { line, type AppRecord } from './ledger-records.ts';
+import type { ActionResult } from '../plan/result.ts';
+import { applicationConditions, type Findings, resourceStatuses, withSince } from './conditions.ts';
 import type { Passed } from './daemon-policy.ts';
+import { driftDetail, followDrift } from './drift.ts';
+import { draftEvent, type EventDraft } from './events.ts';
+import { REGIONS_EVERY_MS } from './gates.ts';
+import { healthDetail, type HealthLook, LOOK_EVERY_MS } from './health.ts';
+import { line, type AppRecord } from './ledger-records.ts';
 
 /** When an application is looked at again. */
 export type Requeue =
@@ -28,18 +22,13 @@ export type Requeue =
   | { readonly type: 'retry' }
   | { readonly type: 'resync' };
 
-interface AftermathInput {
+interface AftermathInput extends HealthLook {
   readonly record: AppRecord;
   readonly passed: Passed;
   /** Drift as the pass first saw it: what was told already. */
   readonly seen: readonly ResourceStatus[];
-  readonly health: ConditionState;
-  /** When its health is known better, if that is worth waiting for. */
-  readonly healthLookMs: EpochMs | undefined;
   readonly revision: string;
   readonly nowMs: EpochMs;
-  /** How long an install that must come to run is left alone between two looks. */
-  readonly lookEveryMs: number;
 }
 
 /**
@@ -47,55 +36,59 @@ interface AftermathInput {
  * @returns the events, the lines for the history in the ledger, and when the application is looked at again.
  */
 export function judgePass(input: AftermathInput) {
-  const { record, passed, revision, nowMs } = input;
-  const { outcome, pause } = passed;
+  const { record, passed, revision, nowMs, health } = input;
+  const { outcome, pause, approval } = passed;
   const former = record.status;
   const plan = outcome.type === 'unobserved' ? undefined : outcome.plan;
-  const results = outcome.type === 'ended' ? outcome.results : [];
+  const { results, waits } = outcome.type === 'ended' ? outcome : { results: [], waits: [] };
   const error = outcome.type === 'refused' ? undefined : outcome.error;
-  const drift =
+  const { drifts, news } =
     plan === undefined ? { drifts: new Map<ResourceId, Drift>(), news: [] } : followDrift(input.seen, plan, nowMs);
-  const findings: Findings = {
-    work: record.work,
-    plan,
-    waits: outcome.type === 'ended' ? outcome.waits : [],
-    drifts: drift.drifts,
-    error,
-    failed: new Map(
-      results.flatMap((result) => (result.status === 'failed' ? [[result.action.resource, failureText(result)]] : [])),
-    ),
-    inDoubt: new Set(results.flatMap((result) => (result.status === 'in-doubt' ? [result.action.resource] : []))),
-    pause,
-    approval: passed.approval,
-    health: input.health,
-  };
+  const { work } = record;
+  const findings: Findings = { work, plan, waits, drifts, error, ...notDone(results), pause, approval, health };
   // A region that takes nothing is no failure of the application.
   const failure = pause?.type === 'region' ? undefined : failureOf(error, results, passed, nowMs);
   const states = applicationConditions(findings);
   const isReady = states.Ready.status === 'True';
-  const resources = resourceStatuses(findings, former.resources, revision, nowMs);
   record.status = {
     ...former,
     scope: plan === undefined ? former.scope : scopeKey(plan.scope),
     conditions: withSince(states, former.conditions, revision, nowMs),
     pause,
-    approval: passed.approval,
-    pending: plan === undefined ? former.pending : pendingOf(findings),
+    approval,
+    pending: plan === undefined ? former.pending : pendingOf(plan, waits),
     lastAttemptedRevision: revision,
     lastAppliedRevision: isReady ? revision : former.lastAppliedRevision,
     lastAttemptMs: nowMs,
     lastSuccessMs: isReady ? nowMs : former.lastSuccessMs,
     failures: failure === undefined ? 0 : former.failures + 1,
     lastError: failure ?? (isReady ? null : former.lastError),
-    resources,
+    resources: resourceStatuses(findings, former.resources, revision, nowMs),
   };
-  const events: EventDraft[] = [];
-  const lines: LedgerOperation[] = [];
-  tellDrift(input, drift.news, results, events, lines);
-  if (plan !== undefined) tellHolds(former.resources, plan.holds, events);
-  tellWaits(former.pending?.waits ?? [], findings.waits, events);
-  events.push(...turns(record.id, former, record.status, failure));
-  return { events, lines, failed: failure !== undefined, next: nextOf(input, findings, results, failure) };
+  const drift = news.map((one) => driftNews(one, results, nowMs));
+  const events = [
+    ...drift.map(({ event }) => event),
+    ...(plan === undefined ? [] : holdEvents(former.resources, plan.holds)),
+    ...waitEvents(former.pending?.waits ?? [], waits),
+    ...turns(record.id, former, record.status, failure),
+  ];
+  return {
+    events,
+    lines: drift.flatMap(({ lines }) => lines),
+    next: nextOf(input, plan, waits, results, failure),
+  };
+}
+
+/** Returns what was tried and did not go well, by resource, and the resources of writes in doubt. */
+function notDone(results: readonly ActionResult[]): Pick<Findings, 'failed' | 'inDoubt'> {
+  const failed = new Map<ResourceId, string>();
+  const inDoubt = new Set<ResourceId>();
+  for (const result of results) {
+    const { resource } = result.action;
+    if (result.status === 'in-doubt') inDoubt.add(resource);
+    if (result.status === 'failed') failed.set(resource, `${result.answer.message} ${result.remedy}`.trimEnd());
+  }
+  return { failed, inDoubt };
 }
 
 /** What turned since the last pass: an approval that is needed, a failure, a recovery, the health. */
@@ -107,45 +100,34 @@ function turns(
 ): readonly EventDraft[] {
   const events: EventDraft[] = [];
   const { approval } = now;
-  if (approval !== null && approval.digest !== former.approval?.digest)
-    events.push({
-      type: 'approval.needed',
-      severity: 'warning',
-      message: `${id}: ${approval.refusals.map(({ message, override }) => `${message} (${override})`).join('; ')}`,
-      detail: { digest: approval.digest, refusals: approval.refusals.map(({ code }) => code) },
-    });
-  if (failure !== undefined && (former.failures === 0 || former.lastError?.code !== failure.code))
-    events.push({
-      type: 'application.failed',
-      severity: 'error',
-      message: `${id}: ${failure.message} ${failure.remedy}`,
-      detail: { code: failure.code, remedy: failure.remedy },
-    });
-  if (conditionOf(now, 'Ready')?.status === 'True' && former.failures > 0)
-    events.push({
-      type: 'application.recovered',
-      severity: 'info',
-      message: `${id} is as the source says again, after ${former.failures} failed attempts`,
-      detail: { failures: former.failures },
-    });
+  if (approval !== null && approval.digest !== former.approval?.digest) {
+    const refusals = approval.refusals.map(({ message, override }) => `${message} (${override})`).join('; ');
+    const detail = { digest: approval.digest, refusals: approval.refusals.map(({ code }) => code) };
+    events.push(draftEvent('approval.needed', 'warning', `${id}: ${refusals}`, { detail }));
+  }
+  if (failure !== undefined && (former.failures === 0 || former.lastError?.code !== failure.code)) {
+    const { code, message, remedy } = failure;
+    const detail = { code, remedy };
+    events.push(draftEvent('application.failed', 'error', `${id}: ${message} ${remedy}`, { detail }));
+  }
+  if (conditionOf(now, 'Ready')?.status === 'True' && former.failures > 0) {
+    const { failures } = former;
+    const message = `${id} is as the source says again, after ${failures} failed attempts`;
+    events.push(draftEvent('application.recovered', 'info', message, { detail: { failures } }));
+  }
   const before = conditionOf(former, 'Healthy');
   const health = conditionOf(now, 'Healthy');
-  if (health !== undefined && before?.status !== health.status && health.status !== 'Unknown')
-    events.push({
-      type: 'health.changed',
-      severity: health.status === 'True' ? 'info' : 'warning',
-      message: `${id} is ${health.status === 'True' ? 'healthy' : 'not healthy'}: ${health.message}`,
-      detail: healthDetail(before, health),
-    });
+  if (health !== undefined && before?.status !== health.status && health.status !== 'Unknown') {
+    const isHealthy = health.status === 'True';
+    const message = `${id} is ${isHealthy ? 'healthy' : 'not healthy'}: ${health.message}`;
+    const detail = healthDetail(before, health);
+    events.push(draftEvent('health.changed', isHealthy ? 'info' : 'warning', message, { detail }));
+  }
   return events;
 }
 
 function conditionOf({ conditions }: ApplicationStatus, type: Condition['type']): Condition | undefined {
   return conditions.find((condition) => condition.type === type);
-}
-
-function failureText({ answer, remedy }: Extract<ActionResult, { status: 'failed' }>): string {
-  return `${answer.message}${remedy === '' ? '' : ` ${remedy}`}`;
 }
 
 /** What did not go well and is tried again by itself. A guard that asks for a person is no failure. */
@@ -173,119 +155,104 @@ function failureOf(
   return undefined;
 }
 
-function pendingOf({ plan, waits }: Findings): PendingWork | null {
-  if (plan === undefined || plan.actions.length + plan.deferred.length + waits.length === 0) return null;
-  return {
-    digest: planDigest([plan]),
-    actions: plan.actions.map(({ id, resource, summary }) => ({ id, resource, summary })),
-    deferred: plan.deferred,
-    waits,
-  };
+function pendingOf(plan: ScopePlan, waits: readonly Wait[]): PendingWork | null {
+  const { actions, deferred } = plan;
+  if (actions.length + deferred.length + waits.length === 0) return null;
+  const shown = actions.map(({ id, resource, summary }) => ({ id, resource, summary }));
+  return { digest: planDigest([plan]), actions: shown, deferred, waits };
 }
 
-function tellDrift(
-  { nowMs }: AftermathInput,
-  news: ReturnType<typeof followDrift>['news'],
+/** The event of one piece of news about drift, and its line in the history. */
+function driftNews(
+  { type, resource, drift }: ReturnType<typeof followDrift>['news'][number],
   results: readonly ActionResult[],
-  events: EventDraft[],
-  lines: LedgerOperation[],
-): void {
-  const touched = new Set(results.flatMap(({ status, action }) => (status === 'done' ? [action.resource] : [])));
-  for (const { type, resource, drift } of news) {
-    const facts = { resource, detail: driftDetail(drift, nowMs) };
-    const fields = drift.changes.map(({ path }) => path).join(', ');
-    if (type === 'detected') {
-      events.push(driftDetected(resource, drift, nowMs));
-      lines.push(line('drift', { resource, ...(facts.detail as object) }));
-    } else if (touched.has(resource)) {
-      events.push({ ...facts, type: 'drift.healed', severity: 'info', message: `${resource}: ${fields} put right` });
-      lines.push(line('drift-healed', { resource, ...(facts.detail as object) }));
-    } else {
-      const message = `${resource}: ${fields} as applied again, without our doing`;
-      events.push({ ...facts, type: 'drift.gone', severity: 'info', message });
-    }
-  }
+  nowMs: EpochMs,
+): { readonly event: EventDraft; readonly lines: readonly LedgerOperation[] } {
+  if (type === 'detected') return driftDetected(resource, drift, nowMs);
+  const detail = driftDetail(drift, nowMs);
+  const facts = { resource, detail };
+  const fields = drift.changes.map(({ path }) => path).join(', ');
+  if (results.some(({ status, action }) => status === 'done' && action.resource === resource))
+    return {
+      event: draftEvent('drift.healed', 'info', `${resource}: ${fields} put right`, facts),
+      lines: [line('drift-healed', { resource, ...detail })],
+    };
+  const message = `${resource}: ${fields} as applied again, without our doing`;
+  return { event: draftEvent('drift.gone', 'info', message, facts), lines: [] };
 }
 
-/** The event of drift that was found. */
-export function driftDetected(resource: ResourceId, drift: Drift, nowMs: EpochMs): EventDraft {
+/** The event of drift that was found, and its line in the history. */
+export function driftDetected(resource: ResourceId, drift: Drift, nowMs: EpochMs) {
   const fields = drift.changes.map(
     ({ path, before, after }) =>
       `${path} is ${JSON.stringify(before ?? null)}, wanted ${JSON.stringify(after ?? null)}`,
   );
+  const detail = driftDetail(drift, nowMs);
+  const message = `${resource} was changed on the platform: ${fields.join('; ')}`;
   return {
-    type: 'drift.detected',
-    severity: 'warning',
-    resource,
-    detail: driftDetail(drift, nowMs),
-    message: `${resource} was changed on the platform: ${fields.join('; ')}`,
+    event: draftEvent('drift.detected', 'warning', message, { resource, detail }),
+    lines: [line('drift', { resource, ...detail })],
   };
 }
 
 /** Progress of an install that is waited for: the status of its application, and its builds. */
-function tellWaits(former: readonly Wait[], waits: readonly Wait[], events: EventDraft[]): void {
-  for (const { resource, message, untilMs } of waits) {
-    if (former.some((earlier) => earlier.resource === resource && earlier.message === message)) continue;
-    events.push({ type: 'wait.progress', severity: 'info', resource, message, detail: { untilMs } });
-  }
+function waitEvents(former: readonly Wait[], waits: readonly Wait[]): readonly EventDraft[] {
+  return waits
+    .filter(({ resource, message }) => !former.some((one) => one.resource === resource && one.message === message))
+    .map(({ resource, message, untilMs }) =>
+      draftEvent('wait.progress', 'info', message, { resource, detail: { untilMs } }),
+    );
 }
 
-function tellHolds(former: readonly ResourceStatus[], holds: readonly Hold[], events: EventDraft[]): void {
-  const key = ({ resource, code }: Hold): string => `${resource} ${code}`;
-  const before = new Map(former.flatMap((status) => status.holds.map((hold) => [key(hold), hold] as const)));
-  const now = new Map(holds.map((hold) => [key(hold), hold] as const));
-  for (const [name, { resource, code, message, remedy }] of now) {
-    if (before.has(name)) continue;
-    events.push({
-      type: 'hold.added',
-      severity: 'warning',
-      resource,
-      message: `${resource} is held: ${message} ${remedy}`,
-      detail: { code, remedy },
-    });
-  }
-  for (const [name, { resource, code }] of before) {
-    if (now.has(name)) continue;
-    events.push({
-      type: 'hold.released',
-      severity: 'info',
-      resource,
-      message: `${resource} is not held any more (${code})`,
-      detail: { code },
-    });
-  }
+function holdEvents(former: readonly ResourceStatus[], holds: readonly Hold[]): readonly EventDraft[] {
+  const before = former.flatMap((status) => status.holds);
+  const added = without(holds, before).map(({ resource, code, message, remedy }) => {
+    const detail = { code, remedy };
+    return draftEvent('hold.added', 'warning', `${resource} is held: ${message} ${remedy}`, { resource, detail });
+  });
+  const released = without(before, holds).map(({ resource, code }) => {
+    const message = `${resource} is not held any more (${code})`;
+    return draftEvent('hold.released', 'info', message, { resource, detail: { code } });
+  });
+  return [...added, ...released];
+}
+
+/** Returns the holds of `holds`, one for each resource and code, that `others` does not have. */
+function without(holds: readonly Hold[], others: readonly Hold[]): readonly Hold[] {
+  const byKey = (all: readonly Hold[]) => new Map(all.map((hold) => [`${hold.resource} ${hold.code}`, hold] as const));
+  const known = byKey(others);
+  return [...byKey(holds)].flatMap(([key, hold]) => (known.has(key) ? [] : [hold]));
 }
 
 /** When to look again: the earliest of what is waited for. */
 function nextOf(
-  { record, passed, revision, nowMs, lookEveryMs, healthLookMs }: AftermathInput,
-  { plan, waits }: Findings,
+  { record, passed, revision, nowMs, healthLookMs }: AftermathInput,
+  plan: ScopePlan | undefined,
+  waits: readonly Wait[],
   results: readonly ActionResult[],
   failure: StatusError | undefined,
 ): Requeue {
   if (record.revision !== revision && results.some(isInterrupted)) return { type: 'now', because: 'git' };
-  const throttled = results.find((result) => result.status === 'failed' && result.reason.type === 'throttled');
-  if (throttled?.status === 'failed' && throttled.reason.type === 'throttled')
-    return throttled.reason.retryAfterMs === null
-      ? { type: 'retry' }
-      : { type: 'at', atMs: nowMs + throttled.reason.retryAfterMs, because: 'the platform asked to slow down' };
+  for (const result of results) {
+    if (result.status !== 'failed' || result.reason.type !== 'throttled') continue;
+    const { retryAfterMs } = result.reason;
+    if (retryAfterMs === null) return { type: 'retry' };
+    return { type: 'at', atMs: nowMs + retryAfterMs, because: 'the platform asked to slow down' };
+  }
   if (failure !== undefined) return { type: 'retry' };
   const times: { readonly atMs: EpochMs; readonly because: string }[] = [];
-  for (const result of results) {
-    if (result.status === 'in-doubt') times.push({ atMs: result.untilMs, because: 'a write in doubt' });
-  }
-  for (const { untilMs } of plan?.holds ?? [])
-    if (untilMs !== undefined) times.push({ atMs: untilMs, because: 'a write in doubt' });
-  for (const { untilMs } of waits)
-    times.push({ atMs: Math.min(untilMs, nowMs + lookEveryMs), because: 'an install that must come to run' });
-  if (passed.ripeMs !== undefined) times.push({ atMs: passed.ripeMs, because: 'a removal whose time has come' });
-  if (healthLookMs !== undefined) times.push({ atMs: healthLookMs, because: 'health after a change' });
+  const lookAt = (atMs: EpochMs | null | undefined, because: string): void => {
+    if (atMs !== undefined && atMs !== null) times.push({ atMs, because });
+  };
+  for (const result of results) if (result.status === 'in-doubt') lookAt(result.untilMs, 'a write in doubt');
+  for (const { untilMs } of plan?.holds ?? []) lookAt(untilMs, 'a write in doubt');
+  for (const { untilMs } of waits) lookAt(Math.min(untilMs, nowMs + LOOK_EVERY_MS), 'an install that must come to run');
+  lookAt(passed.ripeMs, 'a removal whose time has come');
+  lookAt(healthLookMs, 'health after a change');
   const { pause } = passed;
-  if (pause?.type === 'region') times.push({ atMs: nowMs + REGIONS_EVERY_MS, because: 'its region' });
-  if (pause !== null && 'untilMs' in pause && pause.untilMs !== null)
-    times.push({ atMs: pause.untilMs, because: 'the end of a pause' });
-  if (isUnfinished(passed, plan))
-    times.push({ atMs: nowMs + lookEveryMs, because: 'what came up during the last pass' });
+  if (pause?.type === 'region') lookAt(nowMs + REGIONS_EVERY_MS, 'its region');
+  if (pause !== null && 'untilMs' in pause) lookAt(pause.untilMs, 'the end of a pause');
+  if (isUnfinished(passed, plan)) lookAt(nowMs + LOOK_EVERY_MS, 'what came up during the last pass');
   const [first] = times.sort((left, right) => left.atMs - right.atMs);
   // A little later than the moment itself: whoever is early looks twice.
   return first === undefined

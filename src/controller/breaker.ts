@@ -33,13 +33,18 @@ export const OPEN_MS_MAX = 300_000;
 export const LOOK_MS_MAX = 300_000;
 const ASK_AGAIN_MS = 5_000;
 
-type State =
-  | { readonly type: 'closed' }
-  | { readonly type: 'open'; readonly untilMs: MonotonicMs; readonly looks: number }
-  | { readonly type: 'half-open'; readonly by: ResourceId; readonly sinceMs: MonotonicMs; readonly looks: number };
+/** A circuit that is open; half-open while `by`, an application, is sent to look. */
+interface Open {
+  /** When the next application may look. */
+  readonly untilMs: MonotonicMs;
+  readonly by: ResourceId | undefined;
+  /** Looks that failed. */
+  readonly looks: number;
+}
 
 interface Circuit {
-  state: State;
+  /** undefined: it is closed, and passes go. */
+  open: Open | undefined;
   /** Failures in a row, and who failed. */
   failures: number;
   readonly failing: Set<ResourceId>;
@@ -76,7 +81,7 @@ export class CircuitBreaker {
     const present = this.#circuits.get(key);
     if (present !== undefined) return present;
     const fresh: Circuit = {
-      state: { type: 'closed' },
+      open: undefined,
       failures: 0,
       failing: new Set(),
       broken: new Set(),
@@ -96,28 +101,14 @@ export class CircuitBreaker {
   admit(place: RegionKey, application: ResourceId): CircuitAdmission {
     const circuit = this.#circuitOf(place);
     circuit.known.add(application);
-    const { state } = circuit;
+    const { open } = circuit;
+    if (open === undefined) return { type: 'go' };
     const nowMs = this.#clock.monotonic();
-    switch (state.type) {
-      case 'closed':
-        return { type: 'go' };
-      case 'open': {
-        if (nowMs < state.untilMs) return { type: 'wait', untilMs: this.#onWallClock(state.untilMs) };
-        return this.#look(circuit, application, state.looks);
-      }
-      case 'half-open': {
-        if (nowMs - state.sinceMs < LOOK_MS_MAX) return this.#askAgain();
-        return this.#look(circuit, application, state.looks);
-      }
-      default:
-        return unreachable(state);
-    }
-  }
-
-  #look(circuit: Circuit, by: ResourceId, looks: number): CircuitAdmission {
+    if (nowMs < open.untilMs)
+      return open.by === undefined ? { type: 'wait', untilMs: this.#onWallClock(open.untilMs) } : this.#askAgain();
     // From one that is broken by itself nothing can be learned, unless there is nobody else.
-    if (circuit.broken.has(by) && circuit.known.size > circuit.broken.size) return this.#askAgain();
-    circuit.state = { type: 'half-open', by, sinceMs: this.#clock.monotonic(), looks };
+    if (circuit.broken.has(application) && circuit.known.size > circuit.broken.size) return this.#askAgain();
+    circuit.open = { untilMs: nowMs + LOOK_MS_MAX, by: application, looks: open.looks };
     return { type: 'go' };
   }
 
@@ -149,24 +140,16 @@ export class CircuitBreaker {
     circuit.failing.clear();
     circuit.failures = 0;
     // A pass that began before the circuit opened proves as much as the one that was sent to look.
-    const wasClosed = circuit.state.type === 'closed';
-    circuit.state = { type: 'closed' };
-    return wasClosed ? undefined : 'closed';
+    const wasOpen = circuit.open !== undefined;
+    circuit.open = undefined;
+    return wasOpen ? 'closed' : undefined;
   }
 
   #failed(circuit: Circuit, application: ResourceId): 'opened' | undefined {
-    const { state } = circuit;
-    switch (state.type) {
-      case 'closed':
-        return this.#failedWhileClosed(circuit, application);
-      case 'open':
-        return undefined;
-      case 'half-open':
-        if (state.by === application) this.#open(circuit, state.looks + 1);
-        return undefined;
-      default:
-        return unreachable(state);
-    }
+    const { open } = circuit;
+    if (open === undefined) return this.#failedWhileClosed(circuit, application);
+    if (open.by === application) this.#open(circuit, open.looks + 1);
+    return undefined;
   }
 
   #failedWhileClosed(circuit: Circuit, application: ResourceId): 'opened' | undefined {
@@ -185,14 +168,14 @@ export class CircuitBreaker {
 
   #open(circuit: Circuit, looks: number): void {
     const forMs = Math.min(OPEN_MS_MAX, OPEN_MS_FIRST * 2 ** looks);
-    circuit.state = { type: 'open', untilMs: this.#clock.monotonic() + forMs, looks };
+    circuit.open = { untilMs: this.#clock.monotonic() + forMs, by: undefined, looks };
   }
 
   /** Why nobody goes there, and until when; undefined while the circuit is closed. */
   state(place: RegionKey): OpenCircuit | undefined {
-    const { state: now, openedMs, because } = this.#circuitOf(place);
-    if (now.type === 'closed') return undefined;
-    const untilMs = now.type === 'open' ? this.#onWallClock(now.untilMs) : this.#clock.now() + ASK_AGAIN_MS;
+    const { open, openedMs, because } = this.#circuitOf(place);
+    if (open === undefined) return undefined;
+    const untilMs = open.by === undefined ? this.#onWallClock(open.untilMs) : this.#clock.now() + ASK_AGAIN_MS;
     return { untilMs, sinceMs: openedMs, because };
   }
 
@@ -205,9 +188,8 @@ export class CircuitBreaker {
 
   /** The next one may look, at once. */
   #stopLooking(circuit: Circuit, application: ResourceId): void {
-    const { state } = circuit;
-    if (state.type === 'half-open' && state.by === application)
-      circuit.state = { type: 'open', untilMs: this.#clock.monotonic(), looks: state.looks };
+    const { open } = circuit;
+    if (open?.by === application) circuit.open = { untilMs: this.#clock.monotonic(), by: undefined, looks: open.looks };
   }
 }
 

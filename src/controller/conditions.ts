@@ -53,9 +53,9 @@ export function withSince(
 
 const CONDITIONS: readonly ConditionType[] = ['Ready', 'Reconciling', 'Stalled', 'Healthy'];
 
-const no = (reason: string, message = ''): ConditionState => ({ status: 'False', reason, message });
-const yes = (reason: string, message = ''): ConditionState => ({ status: 'True', reason, message });
-const unknown = (reason: string, message = ''): ConditionState => ({ status: 'Unknown', reason, message });
+export const no = (reason: string, message = ''): ConditionState => ({ status: 'False', reason, message });
+export const yes = (reason: string, message = ''): ConditionState => ({ status: 'True', reason, message });
+export const unknown = (reason: string, message = ''): ConditionState => ({ status: 'Unknown', reason, message });
 
 /** Before anybody has looked. */
 export const unseen: ConditionStates = {

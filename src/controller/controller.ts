@@ -1,18 +1,16 @@
 import { PortolanError } from '../model/errors.ts';
-import type { ScopeKey } from '../model/ids.ts';
 import { after } from '../runtime/clock.ts';
 import { createRemovalBudget } from '../reconcile/removal-budget.ts';
 import { budgetLimits } from '../reconcile/policies/run.ts';
 import type { SourceState } from '../source/feed.ts';
-import type { AcceptedSource } from './acceptance.ts';
 import { createAccount } from './account.ts';
 import type { ControllerApi } from './api.ts';
 import { type Core, expected } from './core.ts';
-import { createEventLog } from './events.ts';
+import { createEventLog, draftEvent } from './events.ts';
 import { follow } from './following.ts';
 import { Gates } from './gates.ts';
 import { Intake } from './intake.ts';
-import { type ControllerConfiguration, type ControllerOptions } from './options.ts';
+import type { ControllerConfiguration, ControllerOptions } from './options.ts';
 import { createApi } from './operations.ts';
 import { keepRecord, type AppRecord } from './ledger-records.ts';
 import { WorkQueue } from './queue.ts';
@@ -29,53 +27,34 @@ const BUDGET_EVERY = 10;
 /** When what could not be taken in is tried again. */
 const AGAIN_MS = 5_000;
 
-/** Applications that were never resolved, or not yet taken over from what was accepted, may hold anything. */
-function unapprovedScopes(
-  records: Core['records'],
-  { snapshot, desired }: Pick<AcceptedSource, 'snapshot' | 'desired'>,
-): ReadonlySet<ScopeKey> | undefined {
-  const wanted = [...desired.values()].filter(({ kind }) => kind === 'Application');
-  if (wanted.some(({ id }) => records.get(id)?.snapshot !== snapshot)) return undefined;
-  const scopes = [...records.values()].flatMap(({ status, approvedSnapshot }) =>
-    approvedSnapshot === snapshot ? [] : [status.scope],
-  );
-  return scopes.includes(null) ? undefined : new Set(scopes as ScopeKey[]);
-}
-
 /** What passes, the source and surfaces share. */
 function createCore(options: ControllerOptions, hooks: Pick<Core, 'stop' | 'lose' | 'retrySource'>): Core {
-  const { clock, random, ledger, source, actor, log, observer } = options;
-  const events = createEventLog(options);
+  const { clock, ledger, source, actor, log } = options;
   const sourceLedger = { ledger, clock, source, actor };
-  const configuration = (): ControllerConfiguration => core.configuration;
-  const slots = createSlots(() => configuration().settings.controller.concurrency);
-  const records: Core['records'] = new Map();
-  const queue = new WorkQueue({
-    clock,
-    random,
-    concurrency: slots.concurrency,
-    observer,
-    onError: (key, error) => log.error(`a fault of Portolan itself: ${faultOf(error)}`, { application: key }),
-  });
-  const limits = () => budgetLimits(configuration().settings);
-  const unapproved = (accepted: AcceptedSource) => unapprovedScopes(records, accepted);
-  const core: Core = {
+  const slots = createSlots(() => base.configuration.settings.controller.concurrency);
+  const base: Omit<Core, 'gates' | 'intake'> = {
     options,
-    events,
+    events: createEventLog(options),
     sourceLedger,
     slots,
-    gates: new Gates({ clock, log, events, records, queue, configuration }),
-    intake: new Intake({ ...options, sourceLedger, events, configuration, unapproved }),
-    queue,
-    records,
+    queue: new WorkQueue({
+      ...options,
+      concurrency: slots.concurrency,
+      onError: (key, error) => log.error(`a fault of Portolan itself: ${faultOf(error)}`, { application: key }),
+    }),
+    records: new Map(),
     claims: new Map(),
     configuration: options.configuration,
     account: createAccount({ snapshot: '', owned: 0, changed: 0, removed: 0 }),
-    budget: createRemovalBudget({ ledger, clock, source, actor, limits, isDaemon: true }),
+    budget: createRemovalBudget({
+      ...sourceLedger,
+      limits: () => budgetLimits(base.configuration.settings),
+      isDaemon: true,
+    }),
     shared: undefined,
     ...hooks,
   };
-  return core;
+  return Object.assign(base, { gates: new Gates(base), intake: new Intake(base) });
 }
 
 /** The daemon without a process around it: keeps a platform as a source says until it is told to end. */
@@ -108,12 +87,8 @@ export class Controller {
 
   start(): void {
     const { version, source, feed, clock, log } = this.#options;
-    this.#core.events.publish({
-      type: 'controller.started',
-      severity: 'info',
-      message: `portolan ${version} watches ${feed.location}`,
-      detail: { version, source },
-    });
+    const message = `portolan ${version} watches ${feed.location}`;
+    this.#core.events.publish(draftEvent('controller.started', 'info', message, { detail: { version, source } }));
     this.#core.queue.start(async (id, because) => {
       await this.#breathe();
       const pass = work(this.#core, id, because);
@@ -135,12 +110,18 @@ export class Controller {
    */
   async drain(): Promise<boolean> {
     this.#stop.abort(new Error('the controller ends'));
-    this.#core.events.publish({ type: 'controller.draining', severity: 'info', message: 'nothing new is begun' });
+    this.#core.events.publish(draftEvent('controller.draining', 'info', 'nothing new is begun'));
     const ended = Promise.all([this.#options.feed.close(), this.#core.queue.drain(), this.#turn])
       .then(() => this.#core.intake.settled())
       .then(() => true);
     const { drainTimeoutMs: drainMs } = this.#core.configuration.settings.controller;
-    const isWhole = await this.#within(ended, drainMs);
+    const giveUp = new AbortController();
+    const tooLate = this.#options.clock.sleep(drainMs, giveUp.signal).then(
+      () => false,
+      () => false,
+    );
+    const isWhole = await Promise.race([ended, tooLate]);
+    giveUp.abort();
     if (!isWhole)
       this.#options.log.error(
         `not all that was under way ended within ${drainMs / 1000} s; the next start settles it by observation`,
@@ -154,11 +135,7 @@ export class Controller {
     await this.#inTurn(async () => {
       former = [...this.#passes];
       this.#core.configuration = configuration;
-      this.#core.events.publish({
-        type: 'controller.reloaded',
-        severity: 'info',
-        message: 'the configuration was read again',
-      });
+      this.#core.events.publish(draftEvent('controller.reloaded', 'info', 'the configuration was read again'));
       await follow(this.#core, await this.#core.intake.again());
       for (const id of this.#core.records.keys()) this.#core.queue.add(id, 'configuration');
     });
@@ -250,18 +227,6 @@ export class Controller {
       );
       this.#goOnRemoving();
     });
-  }
-
-  /** @returns false when it takes longer. */
-  async #within(whole: Promise<boolean>, limitMs: number): Promise<boolean> {
-    const giveUp = new AbortController();
-    const tooLate = this.#options.clock.sleep(limitMs, giveUp.signal).then(
-      () => false,
-      () => false,
-    );
-    const isWhole = await Promise.race([whole, tooLate]);
-    giveUp.abort();
-    return isWhole;
   }
 
   async #retrySource(): Promise<void> {

@@ -1,4 +1,3 @@
-import type { SourceLedger } from '../ledger/source-ledger.ts';
 import { type ApplyWorld, timingOf, type WorldHooks } from '../reconcile/apply/world.ts';
 import { isLedgerLost } from '../ledger/errors.ts';
 import { PortolanError } from '../model/errors.ts';
@@ -9,30 +8,22 @@ import type { RemovalBudget } from '../reconcile/removal-budget.ts';
 import type { SharedReadings } from '../reconcile/shared-readings.ts';
 import type { Account } from './account.ts';
 import type { MilestoneFacts } from './api.ts';
-import type { EventDraft, EventLog } from './events.ts';
+import type { EventDraft } from './events.ts';
 import type { Gates } from './gates.ts';
 import type { Intake } from './intake.ts';
-import { type ControllerConfiguration, type ControllerOptions } from './options.ts';
-import type { WorkQueue } from './queue.ts';
+import type { ControllerConfiguration, CoreBase } from './options.ts';
 import type { AppRecord } from './ledger-records.ts';
 import type { Slots } from './slots.ts';
 
 /** What the parts of the controller share. */
-export interface Core {
-  readonly options: ControllerOptions;
-  readonly events: EventLog;
-  readonly sourceLedger: SourceLedger;
+export interface Core extends CoreBase {
   readonly intake: Intake;
-  readonly queue: WorkQueue;
   readonly slots: Slots;
   readonly gates: Gates;
-  /** Applications of the accepted source. */
-  readonly records: Map<ResourceId, AppRecord>;
   /** Which applications mean a scope: several that do are all in the wrong. */
   readonly claims: Map<ScopeKey, Set<ResourceId>>;
   /** Aborted: begin nothing new. */
   readonly stop: AbortSignal;
-  configuration: ControllerConfiguration;
   account: Account;
   readonly budget: RemovalBudget;
   /** Listings that answer for many applications at once. */

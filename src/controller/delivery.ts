@@ -43,8 +43,8 @@ export interface DeliveryOptions<T> extends Omit<SenderOptions, 'openSecret'> {
   readonly timeoutMs: number;
   /** Written when it is sent, so that it says what is so then; undefined: there is nothing to say any more. */
   readonly write: (item: T) => OutboundMessage | undefined;
-  /** Two with one key, the older still waiting, become one. */
-  readonly merge: (older: T, newer: T) => T;
+  /** Two with one key, the older still waiting, become one; the newer one where this is not set. */
+  readonly merge?: (older: T, newer: T) => T;
   readonly delivered?: (item: T) => void;
   /** false: there is nothing to say any more, and no turn is used up for it. */
   readonly isNews?: (item: T) => boolean;
@@ -107,7 +107,8 @@ export class Delivery<T> {
   push(key: string, item: T): void {
     if (this.#closing) return this.#drop('shutdown');
     const older = this.#waiting.get(key);
-    this.#waiting.set(key, older === undefined ? item : this.#options.merge(older, item));
+    const { merge } = this.#options;
+    this.#waiting.set(key, older === undefined || merge === undefined ? item : merge(older, item));
     const [oldest] = this.#waiting.keys();
     if (this.#waiting.size > this.#options.capacity && oldest !== undefined) {
       this.#waiting.delete(oldest);

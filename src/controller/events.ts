@@ -1,4 +1,4 @@
-import type { ControllerEvent } from '../model/status.ts';
+import type { ControllerEvent, EventSeverity, EventType } from '../model/status.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
 import type { EventStream } from './api.ts';
@@ -6,6 +6,16 @@ import type { EventStream } from './api.ts';
 /** An event before it has a number. */
 export type EventDraft = Pick<ControllerEvent, 'type' | 'severity' | 'message'> &
   Partial<Omit<ControllerEvent, 'sequence' | 'id' | 'atMs'>>;
+
+/** Returns an event from what every event has, and the facts that only some have. */
+export function draftEvent(
+  type: EventType,
+  severity: EventSeverity,
+  message: string,
+  facts: Omit<EventDraft, 'type' | 'severity' | 'message'> = {},
+): EventDraft {
+  return { type, severity, message, ...facts };
+}
 
 export interface EventLog extends EventStream {
   publish(draft: EventDraft): ControllerEvent;
@@ -35,15 +45,13 @@ export function createEventLog(
         sequence: newest,
         id: `${atMs.toString(36)}-${processId}-${newest}`,
         atMs,
-        type: draft.type,
-        severity: draft.severity,
-        application: draft.application ?? null,
-        scope: draft.scope ?? null,
-        resource: draft.resource ?? null,
-        revision: draft.revision ?? null,
-        labels: draft.labels ?? {},
-        message: draft.message,
-        detail: draft.detail ?? null,
+        application: null,
+        scope: null,
+        resource: null,
+        revision: null,
+        labels: {},
+        detail: null,
+        ...draft,
       };
       ring[newest % kept] = event;
       for (const listener of listeners) listener(event);

@@ -9,6 +9,7 @@ import { createSharedReadings } from '../reconcile/shared-readings.ts';
 import { type AccountState, createAccount } from './account.ts';
 import { unseen, withSince } from './conditions.ts';
 import { type Core, milestone } from './core.ts';
+import { draftEvent } from './events.ts';
 import type { Taken } from './intake.ts';
 import { keepFact, restoreFact, restoreRecord, standing, type AppRecord, nothingKept } from './ledger-records.ts';
 import { workOf } from '../reconcile/work.ts';
@@ -86,7 +87,6 @@ function stay(record: AppRecord, { accepted }: Taken): void {
 
 function change(core: Core, record: AppRecord, work: Work, { accepted, reading }: Taken): void {
   release(core, record);
-  core.gates.forget(record);
   const { labels, spec } = work.application;
   record.work = work;
   record.status = { ...record.status, labels, platform: spec.platform, region: spec.region };
@@ -123,18 +123,17 @@ function isSameResource(left: Resource, right: Resource): boolean {
 
 function drop(core: Core, id: ResourceId): void {
   const record = core.records.get(id);
-  if (record !== undefined) {
-    release(core, record);
-    core.gates.forget(record);
-  }
+  if (record !== undefined) release(core, record);
   core.records.delete(id);
   core.queue.remove(id);
   core.slots.forget(id);
 }
 
 /** What it meant is nobody's until it was resolved again. */
-function release({ claims }: Core, { id, status }: AppRecord): void {
+function release({ claims, gates }: Core, record: AppRecord): void {
+  const { id, status } = record;
   if (status.scope !== null) claims.get(status.scope)?.delete(id);
+  gates.forget(record);
 }
 
 async function openAccount(core: Core, snapshot: string, owned: number): Promise<void> {
@@ -182,7 +181,7 @@ async function newRecord({ sourceLedger, options }: Core, work: Work): Promise<A
     status,
     kept,
     observed: null,
-    written: stored === undefined ? '' : standing(status, kept),
+    written: stored === undefined ? '' : standing({ status, kept }),
     watchedMs: undefined,
     approvedSnapshot: undefined,
     passes: 0,
@@ -211,11 +210,7 @@ function tellAccepted(
     ...(keeps.length === 0 ? [] : [`it removes nothing: ${keeps.join('; ')}`]),
   ].join('. ');
   options.log[isQuiet ? 'info' : 'warn'](message);
-  events.publish({
-    type: 'source.accepted',
-    severity: isQuiet ? 'info' : 'warning',
-    revision: accepted.revision,
-    message,
-    detail: { snapshot: accepted.snapshot, changed: changed.slice(0, 100), removed: removed.slice(0, 100) },
-  });
+  const detail = { snapshot: accepted.snapshot, changed: changed.slice(0, 100), removed: removed.slice(0, 100) };
+  const facts = { revision: accepted.revision, detail };
+  events.publish(draftEvent('source.accepted', isQuiet ? 'info' : 'warning', message, facts));
 }

@@ -1,13 +1,10 @@
-import type { ResourceId, Scope } from '../model/ids.ts';
+import type { Scope } from '../model/ids.ts';
 import type { Pause, RegionGate } from '../model/status.ts';
 import type { EpochMs } from '../model/time.ts';
-import type { Clock } from '../runtime/clock.ts';
-import type { Log } from '../runtime/log.ts';
 import type { Outcome } from '../reconcile/outcome.ts';
 import { CircuitBreaker, isPlatformFailure, type PassResult, type RegionKey } from './breaker.ts';
-import type { EventDraft, EventLog } from './events.ts';
-import type { ControllerConfiguration } from './options.ts';
-import type { WorkQueue } from './queue.ts';
+import { draftEvent, type EventDraft } from './events.ts';
+import type { ControllerConfiguration, CoreBase } from './options.ts';
 import type { AppRecord } from './ledger-records.ts';
 import { createRegions, type Regions, type SeenRegion } from './regions.ts';
 import type { Windows } from '../plan/guard.ts';
@@ -23,15 +20,6 @@ export const REGIONS_EVERY_MS = 30_000;
 /** Whoever failed last leaves the first look to others. */
 const FAILED_LOOK_LATER_MS = 2_000;
 
-export interface GatesOptions {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly events: EventLog;
-  readonly records: ReadonlyMap<ResourceId, AppRecord>;
-  readonly queue: Pick<WorkQueue, 'add'>;
-  configuration(): ControllerConfiguration;
-}
-
 const placeOf = ({ work }: AppRecord): RegionKey => work.application.spec;
 
 const isIn = (record: AppRecord, { platform, region }: RegionKey): boolean => {
@@ -41,28 +29,29 @@ const isIn = (record: AppRecord, { platform, region }: RegionKey): boolean => {
 
 /** What may keep an application from being worked on: a person, the time of day, its region, a platform that fails. */
 export class Gates {
-  readonly #options: GatesOptions;
+  readonly #core: CoreBase;
   readonly #breaker: CircuitBreaker;
   readonly #regions: Regions;
   #windows: { readonly of: ControllerConfiguration; readonly ready: readonly SyncWindow[] } | undefined;
 
-  constructor(options: GatesOptions) {
-    this.#options = options;
-    this.#breaker = new CircuitBreaker(options.clock);
+  constructor(core: CoreBase) {
+    const { clock } = core.options;
+    this.#core = core;
+    this.#breaker = new CircuitBreaker(clock);
     this.#regions = createRegions({
-      clock: options.clock,
+      clock,
       intervalMs: REGIONS_EVERY_MS,
       onChange: (region) => this.#regionChanged(region),
     });
   }
 
   readonly windowAt: Windows['at'] = (scope, labels) =>
-    windowAt(this.#readyWindows(), scope, labels, this.#options.clock.now());
+    windowAt(this.#readyWindows(), scope, labels, this.#core.options.clock.now());
 
   /** Whether it is looked at at all. A `go` must be followed by `after`. */
   async before(record: AppRecord): Promise<Gate> {
     const place = placeOf(record);
-    if (this.#isKnownPaused(place)) {
+    if (this.#pausedRegion(place) !== undefined) {
       const gate = await this.#lookAtRegion(record);
       if (gate.type === 'paused') return gate;
     }
@@ -90,11 +79,11 @@ export class Gates {
     if (change === 'opened') {
       const because = this.#breaker.state(place)?.because ?? '';
       const message = `region ${place.region} of ${place.platform} is left alone for a while: ${because}`;
-      this.#tell({ type: 'circuit.opened', severity: 'error', message, detail });
+      this.#tell(draftEvent('circuit.opened', 'error', message, { detail }));
     }
     if (change === 'closed') {
       const message = `region ${place.region} of ${place.platform} works again`;
-      this.#tell({ type: 'circuit.closed', severity: 'info', message, detail });
+      this.#tell(draftEvent('circuit.closed', 'info', message, { detail }));
       this.#wake(place, 'circuit', 'its region works again');
     }
     if (!isRegionClosed(outcome)) return null;
@@ -107,71 +96,59 @@ export class Gates {
   }
 
   regions(): readonly RegionGate[] {
-    return regionStatuses(this.#options.records, (place) => this.#breaker.state(place), this.#regions.seen());
+    const places = new Map(
+      [...this.#core.records.values()].map(placeOf).map(({ platform, region }) => {
+        return [`${platform}/${region}`, { platform, region }] as const;
+      }),
+    );
+    return [...places.values()].map((place): RegionGate => {
+      const paused = this.#pausedRegion(place);
+      if (paused !== undefined) return { ...place, state: 'paused', message: paused.message };
+      const circuit = this.#breaker.state(place);
+      if (circuit !== undefined) return { ...place, state: 'circuit-open', message: circuit.because };
+      return { ...place, state: 'open', message: '' };
+    });
   }
 
   /** Whoever was kept back looks now; the others need not. */
   #wake(place: RegionKey, kept: 'region' | 'circuit', because: string): void {
-    for (const record of this.#options.records.values())
+    for (const record of this.#core.records.values())
       if (isIn(record, place) && record.status.pause?.type === kept)
-        this.#options.queue.add(record.id, because, 'routine');
+        this.#core.queue.add(record.id, because, 'routine');
   }
 
   #tell(draft: EventDraft): void {
-    this.#options.log[draft.severity === 'info' ? 'info' : 'warn'](draft.message);
-    this.#options.events.publish(draft);
+    this.#core.options.log[draft.severity === 'info' ? 'info' : 'warn'](draft.message);
+    this.#core.events.publish(draft);
   }
 
   #regionChanged({ platform, region, state, message, sinceMs }: SeenRegion): void {
     const detail = { platform, region, sinceMs };
-    if (state === 'paused') {
-      const nothing = `${message}: nothing is written to it`;
-      return this.#tell({ type: 'region.paused', severity: 'warning', message: nothing, detail });
-    }
-    this.#tell({ type: 'region.resumed', severity: 'info', message: `${message} again`, detail });
+    if (state === 'paused')
+      return this.#tell(draftEvent('region.paused', 'warning', `${message}: nothing is written to it`, { detail }));
+    this.#tell(draftEvent('region.resumed', 'info', `${message} again`, { detail }));
     this.#wake({ platform, region }, 'region', 'its region is enabled again');
   }
 
-  #isKnownPaused({ platform, region }: RegionKey): boolean {
+  #pausedRegion({ platform, region }: RegionKey): SeenRegion | undefined {
     return this.#regions
       .seen()
-      .some((seen) => seen.state === 'paused' && seen.platform === platform && seen.region === region);
+      .find((seen) => seen.state === 'paused' && seen.platform === platform && seen.region === region);
   }
 
   async #lookAtRegion(record: AppRecord): Promise<Gate> {
-    const { platform, region } = placeOf(record);
-    const { team } = record.work.application.spec;
-    const look = await this.#regions.look(this.#options.configuration().client(platform), team, region);
+    const { platform, team, region } = record.work.application.spec;
+    const look = await this.#regions.look(this.#core.configuration.client(platform), team, region);
     if (look.type !== 'paused') return { type: 'go' };
     const { state, sinceMs, lookAgainMs } = look;
     return { type: 'paused', pause: { type: 'region', region, state, sinceMs }, lookAgainMs };
   }
 
   #readyWindows(): readonly SyncWindow[] {
-    const now = this.#options.configuration();
+    const now = this.#core.configuration;
     if (this.#windows?.of !== now) this.#windows = { of: now, ready: syncWindows(now.settings.windows) };
     return this.#windows.ready;
   }
-}
-
-function regionStatuses(
-  records: ReadonlyMap<ResourceId, AppRecord>,
-  circuitOf: CircuitBreaker['state'],
-  seen: readonly SeenRegion[],
-): readonly RegionGate[] {
-  const places = new Map(
-    [...records.values()].map((record) => {
-      const place = placeOf(record);
-      return [`${place.platform}/${place.region}`, place] as const;
-    }),
-  );
-  return [...places.values()].map(({ platform, region }): RegionGate => {
-    const paused = seen.find((one) => one.platform === platform && one.region === region && one.state === 'paused');
-    if (paused !== undefined) return { platform, region, state: 'paused', message: paused.message };
-    const circuit = circuitOf({ platform, region });
-    if (circuit !== undefined) return { platform, region, state: 'circuit-open', message: circuit.because };
-    return { platform, region, state: 'open', message: '' };
-  });
 }
 
 function resultOf(outcome: Outcome): PassResult {

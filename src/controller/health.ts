@@ -3,7 +3,7 @@ import { durationMsOf } from '../model/duration.ts';
 import type { Json } from '../model/json.ts';
 import type { ApplicationRecord, ComponentMonitor } from '../platform/records.ts';
 import type { EpochMs } from '../model/time.ts';
-import type { ConditionState } from './conditions.ts';
+import { type ConditionState, no, unknown, yes } from './conditions.ts';
 import { PortolanError } from '../model/errors.ts';
 import { resourceId } from '../model/ids.ts';
 import { type MonitoringQuestion, readMonitoring, sourceInWords } from '../platform/monitoring.ts';
@@ -22,19 +22,13 @@ type RunningFacts = Pick<ApplicationRecord, 'status' | 'componentCount' | 'runni
 export function statusHealth(facts: RunningFacts, dueMs: EpochMs | null, nowMs: EpochMs): ConditionState {
   const { status, componentCount, runningComponentCount } = facts;
   const counted = `${runningComponentCount} of ${componentCount} components run`;
-  if (componentCount === 0) return { status: 'Unknown', reason: 'NothingRuns', message: 'it has no components' };
-  if (status === 'running') return { status: 'True', reason: 'Running', message: counted };
-  if (dueMs !== null && nowMs < dueMs)
-    return { status: 'Unknown', reason: 'Progressing', message: `it was changed and does not run yet: ${counted}` };
-  if (dueMs !== null)
-    return {
-      status: 'False',
-      reason: 'NotRunning',
-      message: `it was changed and did not come to run in time: ${counted}`,
-    };
-  if (status === 'part_running') return { status: 'False', reason: 'PartlyRunning', message: counted };
+  if (componentCount === 0) return unknown('NothingRuns', 'it has no components');
+  if (status === 'running') return yes('Running', counted);
+  if (dueMs !== null && nowMs < dueMs) return unknown('Progressing', `it was changed and does not run yet: ${counted}`);
+  if (dueMs !== null) return no('NotRunning', `it was changed and did not come to run in time: ${counted}`);
+  if (status === 'part_running') return no('PartlyRunning', counted);
   // A platform that cannot ask its cluster says "closed" as well.
-  return { status: 'Unknown', reason: 'Closed', message: `the platform calls it "${status}"` };
+  return unknown('Closed', `the platform calls it "${status}"`);
 }
 
 /** A threshold whose component is known by its id; `serviceId` is undefined where every component counts. */
@@ -60,22 +54,14 @@ export function thresholdHealth(
   const found = thresholds.flatMap((one) => measure(one, monitors, fromMs));
   const message = found.map(({ text }) => text).join('; ');
   const isBad = found.some(({ isWithin }) => isWithin === false);
-  if (isBad) return { status: 'False', reason: 'OutOfBounds', message };
-  if (found.some(({ isWithin }) => isWithin === undefined)) return { status: 'Unknown', reason: 'NoData', message };
-  return { status: 'True', reason: 'WithinBounds', message };
+  if (isBad) return no('OutOfBounds', message);
+  return found.some(({ isWithin }) => isWithin === undefined)
+    ? unknown('NoData', message)
+    : yes('WithinBounds', message);
 }
 
-interface Measured {
-  /** undefined: there is no data. */
-  readonly isWithin: boolean | undefined;
-  readonly text: string;
-}
-
-function measure(
-  { threshold, serviceId }: ResolvedThreshold,
-  monitors: readonly ComponentMonitor[],
-  fromMs: EpochMs,
-): readonly Measured[] {
+/** Returns a sentence about each series; `isWithin` is undefined where there is no data. */
+function measure({ threshold, serviceId }: ResolvedThreshold, monitors: readonly ComponentMonitor[], fromMs: EpochMs) {
   const { series, over, component } = threshold;
   const from = fromMs / 1000;
   const to = from + durationMsOf(over) / 1000;
@@ -97,7 +83,7 @@ function measure(
   ];
 }
 
-function judged({ series, over, min, max }: HealthThreshold, name: string, values: readonly number[]): Measured {
+function judged({ series, over, min, max }: HealthThreshold, name: string, values: readonly number[]) {
   if (values.length === 0) return { isWithin: undefined, text: `${series} of ${name}: no data over ${over}` };
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
   const isWithin = (min === undefined || mean >= min) && (max === undefined || mean <= max);
@@ -116,13 +102,13 @@ export function healthDetail(before: ConditionState | undefined, after: Conditio
   };
 }
 
-/** Between two looks at a change that must come to run. */
-const LOOK_EVERY_MS = 5_000;
+/** Between two looks at an install or a change that must come to run. */
+export const LOOK_EVERY_MS = 5_000;
 /** So many samples are enough for a mean. */
 const SAMPLES = 60;
 const STEP_SECONDS_MIN = 15;
 
-interface HealthLook {
+export interface HealthLook {
   readonly health: ConditionState;
   /** When it is known better. */
   readonly healthLookMs: EpochMs | undefined;
@@ -140,11 +126,9 @@ export async function healthAfter(core: Core, record: AppRecord, { prepared, out
   if (outcome.type === 'ended' && outcome.results.some(({ status }) => status === 'done')) {
     record.kept = { ...record.kept, changedMs: nowMs };
     // What was read before a change says nothing of the time after it.
-    const health: ConditionState = { status: 'Unknown', reason: 'Progressing', message: 'it was changed just now' };
-    return { health, healthLookMs: nowMs + LOOK_EVERY_MS };
+    return { health: unknown('Progressing', 'it was changed just now'), healthLookMs: nowMs + LOOK_EVERY_MS };
   }
-  if (prepared === undefined)
-    return settled({ status: 'Unknown', reason: 'Unreachable', message: 'it could not be looked at' });
+  if (prepared === undefined) return settled(unknown('Unreachable', 'it could not be looked at'));
   const { changedMs } = record.kept;
   const former = record.status.conditions.find(({ type }) => type === 'Healthy');
   const isKnown = former !== undefined && former.status !== 'Unknown' && record.passes > 1;
@@ -160,7 +144,7 @@ export async function healthAfter(core: Core, record: AppRecord, { prepared, out
   const untilMs = changedMs + longestMs(thresholds);
   if (nowMs < untilMs) {
     const message = `${byStatus.message}; its series are judged at ${new Date(untilMs).toISOString()}`;
-    return { health: { status: 'Unknown', reason: 'Progressing', message }, healthLookMs: untilMs };
+    return { health: unknown('Progressing', message), healthLookMs: untilMs };
   }
   record.kept = { ...record.kept, changedMs: null };
   return settled(await byMonitoring(core, record, prepared, changedMs, untilMs));
@@ -172,7 +156,7 @@ async function healthByStatus({ reader }: Prepared, dueMs: EpochMs | null, nowMs
     return statusHealth(await reader.application(), dueMs, nowMs);
   } catch (error) {
     if (!(error instanceof PortolanError)) throw error;
-    return { status: 'Unknown', reason: 'Unreachable', message: `its status cannot be read: ${error.message}` };
+    return unknown('Unreachable', `its status cannot be read: ${error.message}`);
   }
 }
 
@@ -211,6 +195,6 @@ async function byMonitoring(
     return { ...verdict, message: `${verdict.message} (source: ${sourceInWords(monitoring)})` };
   } catch (error) {
     if (!(error instanceof PortolanError)) throw error;
-    return { status: 'Unknown', reason: 'NoData', message: `its monitoring history cannot be read: ${error.message}` };
+    return unknown('NoData', `its monitoring history cannot be read: ${error.message}`);
   }
 }

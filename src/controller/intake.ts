@@ -1,34 +1,24 @@
-import type { SourceLedger } from '../ledger/source-ledger.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { ScopeKey } from '../model/ids.ts';
 import type { SourceStatus, StatusError } from '../model/status.ts';
 import type { Refusal } from '../plan/guard.ts';
 import type { SourceReading, SourceState } from '../source/feed.ts';
-import type { LoadContext, LoadedSource } from '../source/contents.ts';
+import type { LoadedSource } from '../source/contents.ts';
 import { settleLost } from '../source/snapshot.ts';
 import { isUnreadable } from '../source/unreadable.ts';
-import { type AcceptedSource, accept, type Allowances, nothingAllowed } from './acceptance.ts';
-import type { EventLog } from './events.ts';
+import { type Acceptance, type AcceptedSource, accept, type Allowances, nothingAllowed } from './acceptance.ts';
+import { draftEvent } from './events.ts';
 import { keepSource, restoreSource } from './kept-source.ts';
-import type { ControllerConfiguration, ControllerOptions } from './options.ts';
+import type { CoreBase } from './options.ts';
 
 export interface Taken {
   readonly accepted: AcceptedSource;
   readonly reading: Pick<SourceReading, 'observedMs' | 'commit'>;
 }
 
-export interface IntakeOptions
-  extends Pick<ControllerOptions, 'clock' | 'log' | 'feed' | 'workbench' | 'source' | 'actor' | 'allow'> {
-  readonly sourceLedger: SourceLedger;
-  readonly events: EventLog;
-  configuration(): ControllerConfiguration;
-  /** Returns the scopes of the accepted source whose removals no person approved; undefined while not all are known. */
-  unapproved(accepted: AcceptedSource): ReadonlySet<ScopeKey> | undefined;
-}
-
 /** What is taken in of the source, and what of it is worked towards. */
 export class Intake {
-  readonly #options: IntakeOptions;
+  readonly #core: CoreBase;
   #allow: Allowances;
   #accepted: AcceptedSource | undefined;
   #acceptedMs: number | null = null;
@@ -43,9 +33,9 @@ export class Intake {
   #isRestorable = true;
   #kept: Promise<void> = Promise.resolve();
 
-  constructor(options: IntakeOptions) {
-    this.#options = options;
-    this.#allow = options.allow;
+  constructor(core: CoreBase) {
+    this.#core = core;
+    this.#allow = core.options.allow;
   }
 
   get accepted(): AcceptedSource | undefined {
@@ -59,8 +49,8 @@ export class Intake {
 
   status(): SourceStatus {
     return {
-      name: this.#options.source,
-      location: this.#options.feed.location,
+      name: this.#core.options.source,
+      location: this.#core.options.feed.location,
       observedRevision: this.#last?.revision ?? null,
       observedMs: this.#last?.observedMs ?? null,
       acceptedRevision: this.#accepted?.revision ?? null,
@@ -82,13 +72,11 @@ export class Intake {
     }
     const { reading } = state;
     this.#failure = null;
-    if (reading.revision !== this.#last?.revision)
-      this.#options.events.publish({
-        type: 'source.observed',
-        severity: 'info',
-        revision: reading.revision,
-        message: `${this.#options.feed.location} is at ${reading.revision}`,
-      });
+    const { revision } = reading;
+    if (revision !== this.#last?.revision) {
+      const message = `${this.#core.options.feed.location} is at ${revision}`;
+      this.#core.events.publish(draftEvent('source.observed', 'info', message, { revision }));
+    }
     this.#last = reading;
     return this.#consider(reading);
   }
@@ -110,15 +98,11 @@ export class Intake {
   }
 
   async #consider(reading: SourceReading): Promise<Taken | undefined> {
-    const { clock, events, log } = this.#options;
-    this.#isUnloadable = false;
-    let loaded: LoadedSource;
-    try {
-      loaded = await reading.contents.load(this.#context());
-    } catch (error) {
-      if (!isUnreadable(error)) throw error;
-      this.#isUnloadable = true;
-      this.#failed(error);
+    const { clock, log } = this.#core.options;
+    const loaded = await reading.contents.load(this.#core.configuration).catch(unreadable);
+    this.#isUnloadable = loaded instanceof PortolanError;
+    if (loaded instanceof PortolanError) {
+      this.#failed(loaded);
       return undefined;
     }
     const acceptance = await this.#accept(reading, loaded, this.#allow).catch((error: unknown) => {
@@ -128,26 +112,7 @@ export class Intake {
     });
     if (acceptance.type === 'refused') {
       this.#standing = false;
-      if (this.#error?.message !== acceptance.error.message) {
-        const { code, message, remedy } = acceptance.error;
-        log.error(message, { code, remedy, revision: reading.revision });
-        events.publish({
-          type: 'source.refused',
-          severity: 'error',
-          revision: reading.revision,
-          message: `${message} ${remedy}`,
-          detail: {
-            code,
-            problems: acceptance.problems.slice(0, 20).map(({ code: fault, position, message: what }) => ({
-              code: fault,
-              file: position.file,
-              line: position.line,
-              column: position.column,
-              message: what,
-            })),
-          },
-        });
-      }
+      if (this.#error?.message !== acceptance.error.message) this.#tellRefused(acceptance, reading.revision);
       this.#error = acceptance.error;
       return undefined;
     }
@@ -161,7 +126,7 @@ export class Intake {
     if (isNews) {
       this.#acceptedMs = clock.now();
       this.#kept = this.#kept
-        .then(() => keepSource(this.#options.sourceLedger, accepted.snapshot, accepted.revision, reading.contents))
+        .then(() => keepSource(this.#core.sourceLedger, accepted.snapshot, accepted.revision, reading.contents))
         .catch((error: unknown) => {
           if (!(error instanceof PortolanError)) throw error;
           log.warn('the accepted source could not be kept for a restart', { why: error.message });
@@ -170,25 +135,32 @@ export class Intake {
     return { accepted, reading };
   }
 
-  #context(): LoadContext {
-    const { variables, operator } = this.#options.configuration();
-    return { variables, operator };
+  #tellRefused({ error, problems }: Extract<Acceptance, { type: 'refused' }>, revision: string): void {
+    const { code, message, remedy } = error;
+    this.#core.options.log.error(message, { code, remedy, revision });
+    const shown = problems.slice(0, 20).map((problem) => {
+      const { file, line, column } = problem.position;
+      return { code: problem.code, file, line, column, message: problem.message };
+    });
+    const facts = { revision, detail: { code, problems: shown } };
+    this.#core.events.publish(draftEvent('source.refused', 'error', `${message} ${remedy}`, facts));
   }
 
   async #accept(reading: SourceReading, loaded: LoadedSource, allow: Allowances) {
-    const { sourceLedger, unapproved } = this.#options;
-    const scopes = this.#accepted && unapproved(this.#accepted);
+    const { sourceLedger, records } = this.#core;
+    const scopes = this.#accepted && unapprovedScopes(records, this.#accepted);
     if (this.#accepted !== undefined && scopes !== undefined)
       await settleLost({ ...sourceLedger, desired: this.#accepted.desired, scopes });
     return accept(reading, loaded, sourceLedger, allow);
   }
 
   #failed({ code, message, remedy }: PortolanError): void {
-    const { clock, events, log } = this.#options;
+    const { clock, log } = this.#core.options;
     this.#standing = false;
     if (this.#error?.message !== message) {
       log.error(message, { code, remedy });
-      events.publish({ type: 'source.failed', severity: 'error', message: `${message} ${remedy}`, detail: { code } });
+      const event = draftEvent('source.failed', 'error', `${message} ${remedy}`, { detail: { code } });
+      this.#core.events.publish(event);
     }
     this.#failure = { code, message, remedy, atMs: clock.now() };
     this.#error = this.#failure;
@@ -197,7 +169,8 @@ export class Intake {
   /** The files are read again as they were; what they mean must be what was accepted, or nothing is done. */
   async restore(): Promise<Taken | undefined> {
     if (this.#accepted !== undefined || !this.#isRestorable) return undefined;
-    const { sourceLedger, source, clock, log, events, workbench } = this.#options;
+    const { sourceLedger, options, events } = this.#core;
+    const { source, clock, log, workbench } = options;
     const kept = await restoreSource(sourceLedger);
     const last = await sourceLedger.ledger.lastSnapshot(source);
     if (kept === undefined || last?.id !== kept.snapshot) {
@@ -205,48 +178,51 @@ export class Intake {
       return undefined;
     }
     const reading = { revision: kept.revision, commit: null, observedMs: clock.now() };
-    let loaded: LoadedSource;
-    try {
-      loaded = await (await workbench.unpack(kept.parts)).load(this.#context());
-    } catch (error) {
-      if (!isUnreadable(error)) throw error;
-      log.error(error.message, { code: error.code, remedy: error.remedy });
+    const contents = workbench.unpack(kept.parts);
+    const loaded = await contents.then((files) => files.load(this.#core.configuration)).catch(unreadable);
+    if (loaded instanceof PortolanError) {
+      log.error(loaded.message, { code: loaded.code, remedy: loaded.remedy });
       this.#isRestorable = false;
       return undefined;
     }
-    const restored = await restoreAccepted(reading.revision, loaded, this.#options);
+    const { desired, snapshot, problems } = loaded;
+    const [problem] = problems;
+    if (problem !== undefined || snapshot !== last.id) {
+      const why = problem?.message;
+      log.warn(
+        'what was accepted before the restart means something else now (variables, configuration); waiting for the source',
+        { source, why },
+      );
+      return undefined;
+    }
+    const owned = await sourceLedger.ledger.objectCount({ source });
     // The source may have answered meanwhile.
-    if (restored === undefined || this.#accepted !== undefined) return undefined;
-    this.#accepted = restored;
+    if (this.#accepted !== undefined) return undefined;
+    const { revision } = kept;
+    this.#accepted = { desired, revision, snapshot, owned, keeps: () => [] };
     this.#acceptedMs = last.acceptedMs;
-    events.publish({
-      type: 'source.accepted',
-      severity: 'warning',
-      revision: kept.revision,
-      message: `the source cannot be read yet; going on with ${kept.revision}, which was accepted before the restart, and removing nothing`,
-      detail: { snapshot: kept.snapshot, restored: true },
-    });
-    return { accepted: restored, reading };
+    const message = `the source cannot be read yet; going on with ${revision}, which was accepted before the restart, and removing nothing`;
+    const facts = { revision, detail: { snapshot, restored: true } };
+    events.publish(draftEvent('source.accepted', 'warning', message, facts));
+    return { accepted: this.#accepted, reading };
   }
 }
 
-async function restoreAccepted(
-  revision: string,
-  { desired, problems, snapshot }: LoadedSource,
-  { sourceLedger, source, log }: IntakeOptions,
-): Promise<AcceptedSource | undefined> {
-  const last = await sourceLedger.ledger.lastSnapshot(source);
-  const [problem] = problems;
-  if (problem !== undefined || last === undefined || snapshot !== last.id) {
-    log.warn(
-      'what was accepted before the restart means something else now (variables, configuration); waiting for the source',
-      {
-        source,
-        why: problem?.message,
-      },
-    );
-    return undefined;
-  }
-  const owned = await sourceLedger.ledger.objectCount({ source });
-  return { desired, revision, snapshot: last.id, owned, keeps: () => [] };
+/** Applications that were never resolved, or not yet taken over from what was accepted, may hold anything. */
+function unapprovedScopes(
+  records: CoreBase['records'],
+  { snapshot, desired }: AcceptedSource,
+): ReadonlySet<ScopeKey> | undefined {
+  const wanted = [...desired.values()].filter(({ kind }) => kind === 'Application');
+  if (wanted.some(({ id }) => records.get(id)?.snapshot !== snapshot)) return undefined;
+  const scopes = [...records.values()].flatMap(({ status, approvedSnapshot }) =>
+    approvedSnapshot === snapshot ? [] : [status.scope],
+  );
+  return scopes.includes(null) ? undefined : new Set(scopes as ScopeKey[]);
+}
+
+/** Returns what exceeded a limit of the source's thread. @throws what went wrong otherwise. */
+function unreadable(error: unknown): PortolanError {
+  if (!isUnreadable(error)) throw error;
+  return error;
 }

@@ -67,10 +67,7 @@ export interface AppRecord {
   reached: { revision: string; milestones: Set<string> };
 }
 
-interface Stored {
-  readonly status: ApplicationStatus;
-  readonly kept: Kept;
-}
+type Stored = Pick<AppRecord, 'status' | 'kept'>;
 
 /** Fields that only say when, or how often: a change of nothing else is not worth a write. */
 const TIMES: ReadonlySet<string> = new Set([
@@ -83,7 +80,7 @@ const TIMES: ReadonlySet<string> = new Set([
 ]);
 
 /** What an application looks like without times. */
-export function standing(status: ApplicationStatus, kept: Kept): string {
+export function standing({ status, kept }: Stored): string {
   return JSON.stringify({ status, kept }, (key, value: unknown) => (TIMES.has(key) ? undefined : value));
 }
 
@@ -93,12 +90,13 @@ export async function keepRecord(
   record: AppRecord,
   lines: readonly LedgerOperation[] = [],
 ): Promise<void> {
-  const now = standing(record.status, record.kept);
+  const now = standing(record);
   if (now === record.written && lines.length === 0) return;
-  const value = JSON.stringify({ status: record.status, kept: record.kept } satisfies Stored);
+  const { status, kept } = record;
+  const value = JSON.stringify({ status, kept } satisfies Stored);
   const key = statusFact(sourceLedger.source, record.id);
   const operations = [{ op: 'set-fact', key, value } as const, ...lines];
-  await recordOfSource(sourceLedger, operations, record.status.scope ?? undefined);
+  await recordOfSource(sourceLedger, operations, status.scope ?? undefined);
   record.written = now;
 }
 

@@ -1,21 +1,22 @@
-import { silentHooks } from '../reconcile/apply/world.ts';
-import type { ApplicationSpec } from '../kinds/application/spec.ts';
 import type { LedgerOperation } from '../ledger/ledger.ts';
 import { PortolanError } from '../model/errors.ts';
-import type { ResourceId } from '../model/ids.ts';
-import type { ApplicationStatus, Condition, ControllerStatus } from '../model/status.ts';
+import type { ResourceId, ScopeKey } from '../model/ids.ts';
+import type { ApplicationStatus, ControllerStatus } from '../model/status.ts';
 import type { EpochMs } from '../model/time.ts';
 import { canonicalUrl } from '../platform/url.ts';
 import { rebindByHand } from '../reconcile/resolution/books-by-hand.ts';
-import { type Core, passOptions, publish, worldOf } from './core.ts';
+import { yes } from './conditions.ts';
+import { type Core, publish } from './core.ts';
 import type { ControllerApi } from './api.ts';
-import type { EventDraft } from './events.ts';
+import { draftEvent, type EventDraft } from './events.ts';
 import { keepRecord, line, type AppRecord, type Kept } from './ledger-records.ts';
-import { planFiles, planWorks, type ViewEnvironment } from './views.ts';
+import { planFiles, planWorks } from './views.ts';
 
 /** What surfaces may see and ask. */
 export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
-  const { records, options } = core;
+  const { records, options, sourceLedger } = core;
+  const { ledger } = sourceLedger;
+  const scopeOf = (id: ResourceId): ScopeKey | null => known(core, id).status.scope;
   return {
     startedMs,
     status: () => statusOf(core, startedMs),
@@ -31,8 +32,34 @@ export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
     },
     ...applicationCommands(core),
     ...platformCommands(core),
-    ...plansOf(core),
-    ...ledgerViews(core),
+    plan: (id, signal) => {
+      const planned = id === 'all' ? [...records.values()] : [known(core, id)];
+      return planWorks(
+        core,
+        planned.map(({ work }) => work),
+        signal,
+      );
+    },
+    planManifests: (files, request, signal) => planFiles(core, files, request, signal),
+    async history({ application, limit, beforeSerial }) {
+      const scope = application === undefined ? undefined : scopeOf(application);
+      // Never resolved, so nothing was ever done to it.
+      if (scope === null) return [];
+      return ledger.history({
+        limit,
+        ...(scope === undefined ? {} : { scope }),
+        ...(beforeSerial === undefined ? {} : { beforeSerial }),
+      });
+    },
+    async objects(id) {
+      const scope = scopeOf(id);
+      return scope === null ? [] : ledger.objects({ scope });
+    },
+    async intents(id) {
+      const scope = id === 'all' ? undefined : scopeOf(id);
+      if (scope === null) return [];
+      return ledger.intents({ ...(scope === undefined ? {} : { scope }), states: ['open', 'unknown'] });
+    },
   };
 }
 
@@ -55,16 +82,12 @@ function applicationCommands(core: Core): Pick<ControllerApi, 'suspend' | 'resum
     async suspend(id, by, reason) {
       const record = known(core, id);
       const sinceMs = record.kept.suspended?.sinceMs ?? clock.now();
-      const why = reason === '' ? '' : `: ${reason}`;
+      const detail = { by, reason };
+      const message = `${id} was suspended by ${by}${reason === '' ? '' : `: ${reason}`}; nothing is written for it until it is resumed`;
       await decide(core, record, {
         change: { suspended: { by, reason, sinceMs }, remindedMs: null },
-        line: line('suspended', { application: id, by, reason }),
-        event: {
-          type: 'application.suspended',
-          severity: 'warning',
-          message: `${id} was suspended by ${by}${why}; nothing is written for it until it is resumed`,
-          detail: { by, reason },
-        },
+        line: line('suspended', { application: id, ...detail }),
+        event: draftEvent('application.suspended', 'warning', message, { detail }),
       });
       // What fails keeps its backoff: a suspension must not make it ask the platform at once, again and again.
       core.queue.add(id, `suspended by ${by}`);
@@ -77,36 +100,45 @@ function applicationCommands(core: Core): Pick<ControllerApi, 'suspend' | 'resum
       await decide(core, record, {
         change: { suspended: null, remindedMs: null },
         line: line('resumed', { application: id, by }),
-        event: { type: 'application.resumed', severity: 'info', message: `${id} was resumed by ${by}`, detail },
+        event: draftEvent('application.resumed', 'info', `${id} was resumed by ${by}`, { detail }),
       });
       core.queue.restart(id, `resumed by ${by}`);
     },
     async approve(id, digest, by) {
       const record = known(core, id);
       const { approval } = record.status;
-      if (approval === null) throw nothingToApprove(id);
-      if (approval.digest !== digest) throw otherPlan(id, digest, approval.digest);
+      if (approval === null)
+        throw new PortolanError({
+          code: 'controller/nothing-to-approve',
+          disposition: 'invalid',
+          message: `No plan of ${id} waits for an approval. Nothing was done.`,
+          remedy: 'Look at its status: what is held otherwise says itself what releases it.',
+        });
+      if (approval.digest !== digest)
+        throw new PortolanError({
+          code: 'controller/other-plan',
+          disposition: 'invalid',
+          message: `The plan of ${id} that waits for an approval is ${approval.digest}, not ${digest}: something changed since. Nothing was approved.`,
+          remedy: 'Look at the plan as it is now, and approve that one.',
+        });
       const detail = { by, digest, refusals: approval.refusals.map(({ code }) => code) };
       const message = `${by} approved the plan ${digest.slice(0, 12)} of ${id}`;
       await decide(core, record, {
         change: { approved: { digest, by, atMs: clock.now() } },
         line: line('approved', { application: id, ...detail }),
-        event: { type: 'approval.given', severity: 'info', message, detail },
+        event: draftEvent('approval.given', 'info', message, { detail }),
       });
       core.queue.restart(id, `approved by ${by}`);
     },
   };
 }
 
-interface Decision {
-  readonly change: Partial<Kept>;
-  /** For the history. */
-  readonly line: LedgerOperation;
-  readonly event: EventDraft;
-}
-
 /** What a person decides is in force once it is written down: whoever is told that it failed has decided nothing. */
-async function decide(core: Core, record: AppRecord, decision: Decision): Promise<void> {
+async function decide(
+  core: Core,
+  record: AppRecord,
+  decision: { readonly change: Partial<Kept>; readonly line: LedgerOperation; readonly event: EventDraft },
+): Promise<void> {
   const { change } = decision;
   const next = { ...record, kept: { ...record.kept, ...change } };
   await keepRecord(core.sourceLedger, next, [decision.line]);
@@ -142,75 +174,13 @@ function platformCommands(core: Core): Pick<ControllerApi, 'sync' | 'rebind'> {
   };
 }
 
-function plansOf(core: Core): Pick<ControllerApi, 'plan' | 'planManifests'> {
-  return {
-    plan: (id, signal) => {
-      const works = id === 'all' ? [...core.records.values()].map(({ work }) => work) : [known(core, id).work];
-      return planWorks(works, core.intake.accepted?.revision ?? null, viewsOf(core), signal);
-    },
-    planManifests: (files, request, signal) => planFiles(files, request, viewsOf(core), signal),
-  };
-}
-
-function ledgerViews(core: Core): Pick<ControllerApi, 'history' | 'objects' | 'intents'> {
-  const { sourceLedger } = core;
-  return {
-    async history({ application, limit, beforeSerial }) {
-      const scope = application === undefined ? undefined : known(core, application).status.scope;
-      // Never resolved, so nothing was ever done to it.
-      if (scope === null) return [];
-      return sourceLedger.ledger.history({
-        limit,
-        ...(scope === undefined ? {} : { scope }),
-        ...(beforeSerial === undefined ? {} : { beforeSerial }),
-      });
-    },
-    async objects(id) {
-      const { scope } = known(core, id).status;
-      return scope === null ? [] : sourceLedger.ledger.objects({ scope });
-    },
-    async intents(id) {
-      if (id === 'all') return sourceLedger.ledger.intents({ states: ['open', 'unknown'] });
-      const { scope } = known(core, id).status;
-      return scope === null ? [] : sourceLedger.ledger.intents({ scope, states: ['open', 'unknown'] });
-    },
-  };
-}
-
-function viewsOf(core: Core): ViewEnvironment {
-  const { sourceLedger, options, configuration, intake } = core;
-  const snapshot = intake.accepted?.snapshot ?? '';
-  let ofSource: ReadonlySet<string> | undefined;
-  return {
-    workbench: options.planWorkbench,
-    pause: () => options.clock.sleep(0),
-    ledger: sourceLedger.ledger,
-    source: options.source,
-    configuration,
-    options: passOptions(configuration),
-    world: (work) => worldOf(core, work, snapshot, silentHooks),
-    keeps: (prunes) => intake.keeps(prunes),
-    windowAt: core.gates.windowAt,
-    isOfSource: (spec) => {
-      ofSource ??= new Set([...core.records.values()].map(({ work }) => applicationKey(work.application.spec)));
-      return ofSource.has(applicationKey(spec));
-    },
-  };
-}
-
-function applicationKey({ platform, team, region, appId, app }: ApplicationSpec): string {
-  return JSON.stringify([platform, team, region, appId, app]);
-}
-
 function shown({ queue }: Core, { status, isRunning, id }: AppRecord): ApplicationStatus {
   const dueMs = queue.nextDueMs(id);
   const nextAttemptMs = dueMs === undefined ? null : Math.round(dueMs);
   if (!isRunning) return { ...status, nextAttemptMs };
-  const running = (condition: Condition): Condition =>
-    condition.type === 'Reconciling'
-      ? { ...condition, status: 'True', reason: 'Running', message: 'it is being worked on' }
-      : condition;
-  return { ...status, nextAttemptMs, conditions: status.conditions.map(running) };
+  const running = yes('Running', 'it is being worked on');
+  const conditions = status.conditions.map((one) => (one.type === 'Reconciling' ? { ...one, ...running } : one));
+  return { ...status, nextAttemptMs, conditions };
 }
 
 function statusOf({ options, intake, records, queue, stop, gates }: Core, startedMs: EpochMs): ControllerStatus {
@@ -240,22 +210,4 @@ function statusOf({ options, intake, records, queue, stop, gates }: Core, starte
 
 function byId(left: ApplicationStatus, right: ApplicationStatus): number {
   return left.id < right.id ? -1 : left.id > right.id ? 1 : 0;
-}
-
-function nothingToApprove(id: ResourceId): PortolanError {
-  return new PortolanError({
-    code: 'controller/nothing-to-approve',
-    disposition: 'invalid',
-    message: `No plan of ${id} waits for an approval. Nothing was done.`,
-    remedy: 'Look at its status: what is held otherwise says itself what releases it.',
-  });
-}
-
-function otherPlan(id: ResourceId, digest: string, ofNow: string): PortolanError {
-  return new PortolanError({
-    code: 'controller/other-plan',
-    disposition: 'invalid',
-    message: `The plan of ${id} that waits for an approval is ${ofNow}, not ${digest}: something changed since. Nothing was approved.`,
-    remedy: 'Look at the plan as it is now, and approve that one.',
-  });
 }

@@ -4,7 +4,7 @@ import { isLoopback } from '../configuration/addresses.ts';
 import { isForbiddenHost } from '../configuration/forbidden-hosts.ts';
 import { PortolanError } from '../model/errors.ts';
 import { Secret } from '../model/secret.ts';
-import { after, type Clock } from '../runtime/clock.ts';
+import { after, type Clock, rejectOnAbort } from '../runtime/clock.ts';
 import { lookup, type LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 
@@ -112,7 +112,7 @@ async function exchange(
     bodyTimeout: timeoutMs + SOCKET_SPARE_MS,
   });
   // undici looks at the signal only once the socket is open.
-  const { statusCode: status, headers: answered, body } = await Promise.race([asked, abortOf(signal)]);
+  const { statusCode: status, headers: answered, body } = await Promise.race([asked, rejectOnAbort(signal)]);
   const text = await beginningOf(body);
   const retryAfter = answered['retry-after'];
   return { status, retryAfter: typeof retryAfter === 'string' ? retryAfter : null, text };
@@ -179,14 +179,6 @@ function badHeader(name: string, origin: string | undefined): PortolanError {
     disposition: 'invalid',
     message: `the value of the header ${name}${origin === undefined ? '' : ` (${origin})`} cannot stand in a header; nothing was sent`,
     remedy: 'Check the value for a line break or other characters that are not printable ASCII.',
-  });
-}
-
-/** Rejects when the signal fires; never resolves. */
-function abortOf(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    if (signal.aborted) reject(new OutboundError('TIMEOUT', 'too late'));
-    signal.addEventListener('abort', () => reject(new OutboundError('TIMEOUT', 'too late')), { once: true });
   });
 }
 

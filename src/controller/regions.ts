@@ -44,35 +44,28 @@ interface Listing {
 
 /** Reads the listing of a platform when the last one is older than the interval, once for all who ask meanwhile. */
 function createListings(clock: Clock, intervalMs: number): (client: RegionClient, team: string) => Promise<Listing> {
-  const listings = new Map<string, Listing>();
-  const underWay = new Map<string, Promise<Listing>>();
+  const listings = new Map<string, Promise<Listing>>();
 
-  async function read(client: RegionClient, team: string, key: string): Promise<Listing> {
-    const before = listings.get(key)?.regions;
+  async function read(client: RegionClient, team: string, former: Promise<Listing> | undefined): Promise<Listing> {
+    const known = await former?.catch(() => undefined);
+    if (known !== undefined && clock.monotonic() - known.readMs < known.goodForMs) return known;
     try {
       // One listing answers for every team whose turn comes soon, where the token may list all regions.
       const regions = await client.regions({ team, maxAgeMs: intervalMs / 2 });
       return { readMs: clock.monotonic(), goodForMs: intervalMs, regions, error: undefined };
     } catch (error) {
       if (!(error instanceof PortolanError)) throw error;
-      return { readMs: clock.monotonic(), goodForMs: Math.min(FAILED_MS, intervalMs), regions: before, error };
+      const goodForMs = Math.min(FAILED_MS, intervalMs);
+      return { readMs: clock.monotonic(), goodForMs, regions: known?.regions, error };
     }
   }
 
-  return async (client, team) => {
+  return (client, team) => {
     const key = `${client.name}/${team}`;
-    const known = listings.get(key);
-    if (known !== undefined && clock.monotonic() - known.readMs < known.goodForMs) return known;
-    const asked = underWay.get(key);
-    if (asked !== undefined) return await asked;
-    const reading = read(client, team, key)
-      .then((listing) => {
-        listings.set(key, listing);
-        return listing;
-      })
-      .finally(() => underWay.delete(key));
-    underWay.set(key, reading);
-    return await reading;
+    // Each question waits for the one before it, and takes its answer while that is good.
+    const listing = read(client, team, listings.get(key));
+    listings.set(key, listing);
+    return listing;
   };
 }
 

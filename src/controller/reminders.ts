@@ -2,7 +2,7 @@ import { formatDuration } from '../model/duration.ts';
 import type { ResourceId } from '../model/ids.ts';
 import type { EpochMs } from '../model/time.ts';
 import { modeOf } from './conditions.ts';
-import type { EventDraft } from './events.ts';
+import { draftEvent, type EventDraft } from './events.ts';
 import type { AppRecord } from './ledger-records.ts';
 
 /**
@@ -26,5 +26,5 @@ export function remindOfSuspended(record: AppRecord, notifyAfterMs: number, nowM
   const named = long.map(([name, sinceMs]) => `${name} for ${formatDuration(nowMs - sinceMs)}`).join(', ');
   const message = `suspended for long: ${named}. Resume it, or take it out of the source; drift of what is suspended is not put right`;
   const detail = { suspended: long.map(([resource, sinceMs]) => ({ resource, sinceMs })) };
-  return [{ type: 'application.suspended-long', severity: 'warning', message, detail }];
+  return [draftEvent('application.suspended-long', 'warning', message, { detail })];
 }

@@ -4,11 +4,11 @@ import type { ApplyEvent } from '../reconcile/apply/world.ts';
 import type { ResourceId } from '../model/ids.ts';
 import type { Outcome } from '../reconcile/outcome.ts';
 import { unreachable } from '../model/unreachable.ts';
-import type { EventDraft } from './events.ts';
+import { draftEvent, type EventDraft } from './events.ts';
 
 /** The first write of a pass is about to be sent. */
 export function applyStarted(id: ResourceId, revision: string): EventDraft {
-  return { type: 'apply.started', severity: 'info', message: `${id} is being made as ${revision} says` };
+  return draftEvent('apply.started', 'info', `${id} is being made as ${revision} says`);
 }
 
 /** Of a pass that tried to change something. */
@@ -16,15 +16,10 @@ export function applyFinished(id: ResourceId, revision: string, outcome: Outcome
   if (outcome.type !== 'ended' || outcome.results.every(({ status }) => status === 'skipped')) return [];
   const count = (status: ActionResult['status']): number =>
     outcome.results.filter((result) => result.status === status).length;
-  const counts = {
-    done: count('done'),
-    failed: count('failed'),
-    inDoubt: count('in-doubt'),
-    skipped: count('skipped'),
-  };
-  const isWell = counts.failed + counts.inDoubt === 0;
-  const message = `${id}: ${counts.done} done, ${counts.failed} failed, ${counts.inDoubt} in doubt, ${counts.skipped} not begun (${revision})`;
-  return [{ type: 'apply.finished', severity: isWell ? 'info' : 'warning', message, detail: counts }];
+  const [done, failed, inDoubt, skipped] = [count('done'), count('failed'), count('in-doubt'), count('skipped')];
+  const message = `${id}: ${done} done, ${failed} failed, ${inDoubt} in doubt, ${skipped} not begun (${revision})`;
+  const detail = { done, failed, inDoubt, skipped };
+  return [draftEvent('apply.finished', failed + inDoubt === 0 ? 'info' : 'warning', message, { detail })];
 }
 
 /** What happens while a plan is carried out, as events. */
@@ -33,17 +28,11 @@ export function eventsOf(event: ApplyEvent): readonly EventDraft[] {
     case 'started':
     case 'waiting':
       return [];
-    case 'resolved':
-      return [
-        {
-          type: 'intent.resolved',
-          severity: 'info',
-          resource: event.resource,
-          scope: event.scope,
-          message: `${event.resource}: intent ${event.intent} of an earlier write: ${event.how}`,
-          detail: { intent: event.intent, how: event.how },
-        },
-      ];
+    case 'resolved': {
+      const { resource, scope, intent, how } = event;
+      const message = `${resource}: intent ${intent} of an earlier write: ${how}`;
+      return [draftEvent('intent.resolved', 'info', message, { resource, scope, detail: { intent, how } })];
+    }
     case 'finished':
       return finished(event);
     default:
@@ -56,19 +45,19 @@ function finished({ action, scope, result }: Extract<ApplyEvent, { type: 'finish
   const { id, resource, cause, summary } = action;
   const name = `${resource}: ${summary}`;
   const about = { action: id, cause, summary, answer: answerJson(result.answer) };
-  const facts = { type: `action.${result.status}`, resource, scope } as const;
+  const facts = { resource, scope };
   switch (result.status) {
     case 'done':
-      return [{ ...facts, severity: 'info', message: name, detail: about }];
+      return [draftEvent('action.done', 'info', name, { ...facts, detail: about })];
     case 'failed': {
       const { request, remedy, answer } = result;
       const message = `${name} failed: ${answer.message} ${remedy}`;
-      return [{ ...facts, severity: 'error', message, detail: { ...about, request, remedy } }];
+      return [draftEvent('action.failed', 'error', message, { ...facts, detail: { ...about, request, remedy } })];
     }
     case 'in-doubt': {
       const { intent, untilMs, answer } = result;
       const message = `${name}: nobody knows yet whether it was carried out (${answer.message}); it is looked at again`;
-      return [{ ...facts, severity: 'warning', message, detail: { ...about, intent, untilMs } }];
+      return [draftEvent('action.in-doubt', 'warning', message, { ...facts, detail: { ...about, intent, untilMs } })];
     }
     default:
       return unreachable(result);

@@ -1,142 +1,113 @@
-import type { Ledger } from '../ledger/ledger.ts';
 import type { ApplicationSpec } from '../kinds/application/spec.ts';
 import { groupByApplication } from '../manifest/group.ts';
 import type { SourceFile } from '../manifest/text.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { ResourceId } from '../model/ids.ts';
 import type { PlanDocument } from '../plan/document.ts';
-import type { Refusal, Windows } from '../plan/guard.ts';
-import type { ApplyWorld } from '../reconcile/apply/world.ts';
+import { silentHooks } from '../reconcile/apply/world.ts';
 import { ofAccepted, ofCommand } from '../reconcile/policies/run.ts';
-import type { PassOptions, Work } from '../reconcile/reconcile.ts';
+import type { Work } from '../reconcile/reconcile.ts';
 import { workOf } from '../reconcile/work.ts';
 import { survey, type SurveyInput } from '../reconcile/survey.ts';
-import type { Workbench } from '../source/contents.ts';
+import { rejectOnAbort } from '../runtime/clock.ts';
 import type { PlannedManifests, PlanRequest } from './api.ts';
-import type { ControllerConfiguration } from './options.ts';
-import { createAllowance, type PlanAllowance, requireAllowedScope } from './plan-bounds.ts';
-
-/** What plans for surfaces are made from; nothing of them is written anywhere. */
-export interface ViewEnvironment {
-  readonly workbench: Workbench;
-  /** Lets the event loop turn: reconciling goes on meanwhile. */
-  pause(): Promise<void>;
-  readonly ledger: Ledger;
-  readonly source: string;
-  readonly configuration: ControllerConfiguration;
-  readonly options: PassOptions;
-  world(work: Work): ApplyWorld;
-  /** Whether the accepted source means this application. */
-  isOfSource(application: ApplicationSpec): boolean;
-  keeps(prunes: number): readonly Refusal[];
-  readonly windowAt: Windows['at'];
-}
+import { type Core, passOptions, worldOf } from './core.ts';
+import { createAllowance, requireAllowedScope } from './plan-bounds.ts';
 
 /** The plan of these applications as they are wanted now. @throws the signal's reason. */
-export function planWorks(
-  works: readonly Work[],
-  revision: string | null,
-  environment: ViewEnvironment,
-  signal: AbortSignal,
-): Promise<PlanDocument> {
-  const { options, keeps } = environment;
-  return planned(
-    { works, revision, options, policy: ofAccepted(keeps) },
-    environment,
-    allowanceOf(environment, signal),
-  );
+export function planWorks(core: Core, works: readonly Work[], signal: AbortSignal): Promise<PlanDocument> {
+  const { intake, configuration } = core;
+  const policy = ofAccepted((prunes) => intake.keeps(prunes));
+  const revision = intake.accepted?.revision ?? null;
+  return planned(core, { works, revision, options: passOptions(configuration), policy }, signal);
 }
 
 /** What other manifests would do in place of the source's. */
 export async function planFiles(
+  core: Core,
   files: readonly SourceFile[],
-  request: PlanRequest,
-  environment: ViewEnvironment,
+  { adopt, prune, targets, ...request }: PlanRequest,
   signal: AbortSignal,
 ): Promise<PlannedManifests> {
-  const { source, options, configuration, isOfSource, workbench, windowAt } = environment;
-  const allowance = allowanceOf(environment, signal);
+  const { configuration, options, gates, records } = core;
   const variables = new Map([...configuration.variables, ...request.variables]);
-  const contents = await workbench.files(files, signal);
+  const contents = await options.planWorkbench.files(files, signal);
   const { desired, problems } = await contents.load({ variables, operator: configuration.operator }, signal);
   if (problems.length > 0) return { type: 'invalid', problems };
-  const { adopt, prune, targets } = request;
   const adopted = adopt === 'all' ? adopt : new Set(adopt);
   const missing = [...(targets ?? []), ...(adopt === 'all' ? [] : adopt)].find((id) => !desired.has(id));
   if (missing !== undefined) throw unknownResource(missing);
+  const { limits: general, permissions, ...others } = passOptions(configuration);
   // Whoever asks would apply it: that keeps to the windows as the daemon does.
-  const limits = { ...options.limits, windows: { at: windowAt, ignoredBecause: undefined } };
-  const policy = ofCommand(
-    {
-      source,
-      resources: desired.size,
-      isEmptyAllowed: false,
-      largest: async () => undefined,
-      succession: async () => undefined,
-    },
-    limits,
-  );
+  const limits = { ...general, windows: { at: gates.windowAt, ignoredBecause: undefined } };
+  const ofSource = new Set([...records.values()].map(({ work }) => applicationKey(work.application.spec)));
   const document = await planned(
+    core,
     {
       works: groupByApplication(desired).map(workOf),
       revision: null,
       options: {
-        ...options,
+        ...others,
         limits,
         permissions: {
-          ...options.permissions,
+          ...permissions,
           adopt: (id) => adopted === 'all' || adopted.has(id),
           adoptNamed: (id) => adopted !== 'all' && adopted.has(id),
           prune,
         },
         targets: targets === undefined ? undefined : new Set(targets),
       },
-      policy,
+      policy: ofCommand(
+        {
+          source: options.source,
+          resources: desired.size,
+          isEmptyAllowed: false,
+          largest: async () => undefined,
+          succession: async () => undefined,
+        },
+        limits,
+      ),
       check: ({ application }) =>
-        requireAllowedScope(application, options.limits.allowedScopes, isOfSource(application.spec)),
+        requireAllowedScope(application, limits.allowedScopes, ofSource.has(applicationKey(application.spec))),
     },
-    environment,
-    allowance,
+    signal,
   );
   return { type: 'planned', document };
 }
 
-function allowanceOf({ configuration }: ViewEnvironment, signal: AbortSignal): PlanAllowance {
-  return createAllowance(configuration.settings.server.planRequests, signal);
-}
-
 /** @param check throws where an application must not be read. */
 async function planned(
+  core: Core,
   {
     check,
     ...input
   }: Pick<SurveyInput, 'works' | 'revision' | 'options' | 'policy'> & { readonly check?: (work: Work) => void },
-  { ledger, source, configuration, pause, world }: ViewEnvironment,
-  allowance: PlanAllowance,
+  asked: AbortSignal,
 ): Promise<PlanDocument> {
+  const { options, sourceLedger, configuration, intake } = core;
+  const { server, controller } = configuration.settings;
+  const { client, signal } = createAllowance(server.planRequests, asked);
+  const snapshot = intake.accepted?.snapshot ?? '';
+  signal.throwIfAborted();
   const surveyed = survey({
     ...input,
     options: { ...input.options, readOnly: true },
-    ledger,
-    source,
-    pause,
-    parallelism: configuration.settings.controller.concurrency,
+    ledger: sourceLedger.ledger,
+    source: options.source,
+    // Reconciling goes on meanwhile.
+    pause: () => options.clock.sleep(0),
+    parallelism: controller.concurrency,
     world: (work) => {
       check?.(work);
-      const unbounded = world(work);
-      return { ...unbounded, client: allowance.client(unbounded.client) };
+      const world = worldOf(core, work, snapshot, silentHooks);
+      return { ...world, client: client(world.client) };
     },
   });
-  return (await orAborted(surveyed, allowance.signal)).document;
+  return (await Promise.race([surveyed, rejectOnAbort(signal)])).document;
 }
 
-function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  return new Promise((resolve, reject) => {
-    const leave = (): void => reject(signal.reason as Error);
-    signal.addEventListener('abort', leave, { once: true });
-    void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
-  });
+function applicationKey({ platform, team, region, appId, app }: ApplicationSpec): string {
+  return JSON.stringify([platform, team, region, appId, app]);
 }
 
 function unknownResource(id: ResourceId): PortolanError {

@@ -14,7 +14,7 @@ import { type Core, expected, milestone, publish, resyncMs, worldOf } from './co
 import { followDrift } from './drift.ts';
 import type { EventDraft } from './events.ts';
 import { healthAfter } from './health.ts';
-import { keepRecord, line, type AppRecord } from './ledger-records.ts';
+import { keepRecord, type AppRecord } from './ledger-records.ts';
 import { remindOfSuspended } from './reminders.ts';
 import type { Waiting } from './slots.ts';
 import { applyFinished, applyStarted, eventsOf } from './tell.ts';
@@ -23,8 +23,6 @@ import { applyFinished, applyStarted, eventsOf } from './tell.ts';
 const SLOW_PASS_MS = 1_000;
 /** How often one that waits for a place asks for it by itself. */
 const PLACE_EVERY_MS = 10_000;
-/** Between two looks at an install or a change that must come to run. */
-const LOOK_EVERY_MS = 5_000;
 
 /** What the work queue calls for one application: one pass, and when it is to be looked at again. */
 export async function work(core: Core, id: ResourceId, because: readonly string[]): Promise<void> {
@@ -100,7 +98,6 @@ async function onePass(core: Core, record: AppRecord, because: readonly string[]
     ...(await healthAfter(core, record, passed)),
     revision,
     nowMs: clock.now(),
-    lookEveryMs: LOOK_EVERY_MS,
   });
   record.isRunning = false;
   if (record.work === wanted) tried(core, record, revision);
@@ -192,9 +189,9 @@ function planned(
   const events: EventDraft[] = [];
   for (const one of news) {
     if (one.type !== 'detected') continue;
-    const event = driftDetected(one.resource, one.drift, nowMs);
+    const { event, lines } = driftDetected(one.resource, one.drift, nowMs);
     events.push(event);
-    look.lines.push(line('drift', { resource: one.resource, ...(event.detail as object) }));
+    look.lines.push(...lines);
   }
   publish(core, record, revision, events);
   const before = new Map(look.resources.map((status) => [status.id, status]));
@@ -225,22 +222,14 @@ function tellLog({ options: { log } }: Core, { status }: AppRecord, revision: st
 
 function again(core: Core, record: AppRecord, next: Requeue): void {
   const { queue, records, options } = core;
-  if (records.get(record.id) !== record) return;
-  switch (next.type) {
-    case 'retry':
-      queue.addRateLimited(record.id, 'it failed');
-      return;
-    case 'now':
-      queue.restart(record.id, next.because);
-      return;
-    case 'at':
-      queue.forget(record.id);
-      queue.addAfter(record.id, next.atMs - options.clock.now(), next.because);
-      queue.addAfter(record.id, resyncMs(core), 'resync');
-      return;
-    case 'resync':
-      record.isAlone = false;
-      queue.forget(record.id);
-      queue.addAfter(record.id, resyncMs(core), 'resync');
+  const { id } = record;
+  if (records.get(id) !== record) return;
+  if (next.type === 'retry') queue.addRateLimited(id, 'it failed');
+  else if (next.type === 'now') queue.restart(id, next.because);
+  else {
+    queue.forget(id);
+    if (next.type === 'at') queue.addAfter(id, next.atMs - options.clock.now(), next.because);
+    else record.isAlone = false;
+    queue.addAfter(id, resyncMs(core), 'resync');
   }
 }

@@ -3,7 +3,7 @@ import { createSecureContext, getCACertificates } from 'node:tls';
 import { Agent, buildConnector, Client, type Dispatcher } from 'undici';
 import { PortolanError } from '../model/errors.ts';
 import type { Secret } from '../model/secret.ts';
-import type { Clock } from '../runtime/clock.ts';
+import { type Clock, rejectOnAbort } from '../runtime/clock.ts';
 import { createDeadlines, type Deadlines, type Expiring } from './deadlines.ts';
 import { addressOf, type HttpBase, httpBase } from './http-address.ts';
 import { type Progress, readAnswer, transportError } from './http-answer.ts';
@@ -171,7 +171,7 @@ async function sendWrite(
     // Straight to undici: the classes of fetch take longer to load than all of the requests of a small plan.
     const asked = client.request({ ...ask, signal: late.signal });
     // undici looks at the signal only once the socket is open.
-    const answer = await Promise.race([asked, abortOf(late.signal)]);
+    const answer = await Promise.race([asked, rejectOnAbort(late.signal)]);
     progress.hasHeaders = true;
     return await readAnswer(answer, request.answerBytesMax ?? RECORD_BYTES_MAX);
   } catch (error) {
@@ -181,14 +181,6 @@ async function sendWrite(
     deadlines.remove(deadline);
     request.signal?.removeEventListener('abort', giveUp);
   }
-}
-
-/** Rejects when the signal fires; never resolves. */
-function abortOf(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    if (signal.aborted) reject(signal.reason);
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-  });
 }
 
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;

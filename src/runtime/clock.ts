@@ -25,6 +25,14 @@ export function after(clock: Clock, ms: number, unless: AbortSignal, then: () =>
   clock.sleep(ms, unless).then(then, () => {});
 }
 
+/** Returns a promise that rejects with the signal's reason once it is aborted, and never resolves. */
+export function rejectOnAbort(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+}
+
 let bootId: string | undefined;
 
 export const systemClock: Clock = {

@@ -4,8 +4,9 @@ import type { Secret } from '../../model/secret.ts';
 import type { ApplicationStatus, ConditionType, SourceStatus } from '../../model/status.ts';
 import { safeLine } from '../../model/text.ts';
 import { unreachable } from '../../model/unreachable.ts';
+import { amount, cut } from '../../plan/words.ts';
 import type { OutboundAnswer, OutboundMessage } from '../outbound.ts';
-import { cut, shortRevision } from './payload.ts';
+import { shortRevision } from './payload.ts';
 import { matchesLabels } from './rules.ts';
 
 /** How a commit stands, for the forge it lies on. */
@@ -56,18 +57,14 @@ export function commitVerdict(
     };
   }
   if (applied === total)
-    return { commit, state: 'success', description: `${applicationsOf(total)} as this commit says${aside}` };
+    return { commit, state: 'success', description: `${amount(total, 'application')} as this commit says${aside}` };
   const approval = countOf(count('approval'), 'waiting for approval');
-  const description = `${applied} of ${applicationsOf(total)} as this commit says${approval}${aside}`;
+  const description = `${applied} of ${amount(total, 'application')} as this commit says${approval}${aside}`;
   return { commit, state: 'pending', description };
 }
 
 function countOf(count: number, what: string): string {
   return count === 0 ? '' : `; ${count} ${what}`;
-}
-
-function applicationsOf(count: number): string {
-  return count === 1 ? '1 application' : `${count} applications`;
 }
 
 function standingOf(application: ApplicationStatus, revision: string | null): Standing {
@@ -98,41 +95,42 @@ type Forge = 'github' | 'gitlab' | 'gitea';
 /** A status as the forge's API takes it. @param token as it is now. */
 export function statusMessage(
   type: Forge,
-  receiver: ReceiverSettings,
-  verdict: CommitVerdict,
+  { repository = '', url = defaultBase(type), context, link }: ReceiverSettings,
+  { commit, state, description }: CommitVerdict,
   token: Secret,
 ): OutboundMessage {
-  const { commit, state } = verdict;
-  const repository = receiver.repository ?? '';
-  const description = safeLine(verdict.description);
-  const body = (fields: JsonObject): string =>
-    JSON.stringify({ ...fields, ...(receiver.link === undefined ? {} : { target_url: receiver.link }) });
-  const json = { 'content-type': 'application/json' };
-  const base = (receiver.url ?? defaultBase(type)).replace(/\/+$/, '');
+  const message = (
+    path: string,
+    headers: OutboundMessage['headers'],
+    facts: JsonObject,
+    descriptionMax: number,
+  ): OutboundMessage => ({
+    url: `${url.replace(/\/+$/, '')}${path}`,
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({
+      ...facts,
+      description: cut(safeLine(description), descriptionMax),
+      ...(link === undefined ? {} : { target_url: link }),
+    }),
+  });
   switch (type) {
-    case 'github':
-      return {
-        url: `${base}/repos/${repository}/statuses/${commit}`,
-        headers: {
-          ...json,
-          accept: 'application/vnd.github+json',
-          'x-github-api-version': '2022-11-28',
-          authorization: { prefix: 'Bearer ', value: token },
-        },
-        body: body({ state, context: receiver.context, description: cut(description, 140) }),
+    case 'github': {
+      const headers = {
+        accept: 'application/vnd.github+json',
+        'x-github-api-version': '2022-11-28',
+        authorization: { prefix: 'Bearer ', value: token },
       };
-    case 'gitlab':
-      return {
-        url: `${base}/api/v4/projects/${encodeURIComponent(repository)}/statuses/${commit}`,
-        headers: { ...json, 'private-token': { prefix: '', value: token } },
-        body: body({ state: gitlabState(state), name: receiver.context, description: cut(description, 255) }),
-      };
-    case 'gitea':
-      return {
-        url: `${base}/api/v1/repos/${repository}/statuses/${commit}`,
-        headers: { ...json, authorization: { prefix: 'token ', value: token } },
-        body: body({ state, context: receiver.context, description: cut(description, 255) }),
-      };
+      return message(`/repos/${repository}/statuses/${commit}`, headers, { state, context }, 140);
+    }
+    case 'gitlab': {
+      const path = `/api/v4/projects/${encodeURIComponent(repository)}/statuses/${commit}`;
+      const facts = { state: state === 'failure' ? 'failed' : state, name: context };
+      return message(path, { 'private-token': { prefix: '', value: token } }, facts, 255);
+    }
+    case 'gitea': {
+      const headers = { authorization: { prefix: 'token ', value: token } };
+      return message(`/api/v1/repos/${repository}/statuses/${commit}`, headers, { state, context }, 255);
+    }
     default:
       return unreachable(type);
   }
@@ -140,10 +138,6 @@ export function statusMessage(
 
 function defaultBase(type: Forge): string {
   return type === 'github' ? 'https://api.github.com' : 'https://gitlab.com';
-}
-
-function gitlabState(state: CommitVerdict['state']): string {
-  return state === 'failure' ? 'failed' : state;
 }
 
 /** GitLab refuses a status that is set already, which is what was wanted. */

@@ -130,11 +130,7 @@ function eventReceiver(
   write: (told: Told) => OutboundMessage,
 ): Receiver {
   const repeatsOf = createRepeats(spec.repeatAfterMs, options.clock);
-  const queue = new Delivery<Told>({
-    ...queueOf(spec, options, post),
-    write,
-    merge: (_, newer) => newer,
-  });
+  const queue = new Delivery<Told>({ ...queueOf(spec, options, post), write });
   return {
     hear(event, told) {
       if (!rules.some((rule) => matchesRule(rule, event))) return;
@@ -210,7 +206,6 @@ function statusReceiver(
     delivered() {
       if (sending !== undefined) told.add(sending);
     },
-    merge: (_, newer) => newer,
     isGood: (answer) => spec.type === 'gitlab' && isSetAlready(answer),
   });
 
@@ -225,11 +220,10 @@ function statusReceiver(
         const former = following;
         const isOpen = former !== undefined && told.stateOf(former.commit) === 'pending';
         following = { commit, revision: event.revision };
-        if (isOpen && former.commit !== commit)
-          queue.push(`superseded ${former.commit}`, {
-            type: 'fixed',
-            verdict: superseded(former.commit, event.revision),
-          });
+        if (isOpen && former.commit !== commit) {
+          const verdict = superseded(former.commit, event.revision);
+          queue.push(`superseded ${former.commit}`, { type: 'fixed', verdict });
+        }
       }
       queue.push('now', { type: 'now' });
     },

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../../model/json.ts';
 import type { ControllerEvent } from '../../model/status.ts';
 import { safeText } from '../../model/text.ts';
+import { cut } from '../../plan/words.ts';
 
 /** An event as it is told, and how many like it were left out since one was told last. */
 export interface Told {
@@ -79,12 +80,6 @@ export function slackMessage({ event, repeats }: Told): JsonObject {
 /** `main@sha1:0123456789…` → `main@0123456789`. */
 export function shortRevision(revision: string): string {
   return revision.replace(/@sha(?:1|256):([0-9a-f]{10})[0-9a-f]*$/, '@$1');
-}
-
-/** At most `charsMax` characters, no pair of which is torn apart. */
-export function cut(text: string, charsMax: number): string {
-  if (text.length <= charsMax) return text;
-  return `${text.slice(0, charsMax - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
 /** These three start links, mentions and entities: a message must not be able to call everybody. */

@@ -92,10 +92,8 @@ export class SpanMaker implements ControllerObserver {
     const attributes = { ...pass.attributes, 'portolan.result': result };
     // The wall clock may have been set meanwhile.
     const endMs = startMs + Math.max(0, this.#options.clock.monotonic() - pass.startMonotonicMs);
-    this.#options.export([
-      { traceId, spanId, parentSpanId: null, name: 'pass', startMs, endMs, attributes, events, error },
-      ...children,
-    ]);
+    const span = { traceId, spanId, parentSpanId: null, name: 'pass', startMs, endMs, attributes, events, error };
+    this.#options.export([span, ...children]);
   };
 
   retried(): void {}
@@ -125,50 +123,28 @@ export class SpanMaker implements ControllerObserver {
     pass.attributes = { ...pass.attributes, ...scopeAndRevision(event) };
     if (!event.type.startsWith('action.')) return this.#note(pass, event.type, about);
     const error = event.type === 'action.failed' ? event.message : null;
-    this.#child(
-      pass,
-      'action',
-      pass.boundaryMs,
-      { ...about, 'portolan.outcome': event.type.slice('action.'.length) },
-      error,
-    );
+    const attributes = { ...about, 'portolan.outcome': event.type.slice('action.'.length) };
+    this.#child(pass, 'action', pass.boundaryMs, attributes, error);
   };
 
   #ofSource(event: ControllerEvent, begun: Reading | undefined): Reading | undefined {
     if (event.type === 'source.observed') return { revision: event.revision, atMs: event.atMs };
     const isSame = begun !== undefined && (event.revision === null || begun.revision === event.revision);
     const error = event.severity === 'error' || event.type !== 'source.accepted' ? event.message : null;
-    this.#options.export([
-      {
-        traceId: this.#options.random.hex(16),
-        spanId: this.#options.random.hex(8),
-        parentSpanId: null,
-        name: 'source',
-        startMs: isSame ? begun.atMs : event.atMs,
-        endMs: event.atMs,
-        attributes: { ...scopeAndRevision(event), 'portolan.outcome': event.type.slice('source.'.length) },
-        events: [],
-        error,
-      },
-    ]);
+    const { random } = this.#options;
+    const ids = { traceId: random.hex(16), spanId: random.hex(8), parentSpanId: null };
+    const times = { startMs: isSame ? begun.atMs : event.atMs, endMs: event.atMs };
+    const attributes = { ...scopeAndRevision(event), 'portolan.outcome': event.type.slice('source.'.length) };
+    this.#options.export([{ ...ids, ...times, name: 'source', attributes, events: [], error }]);
     return undefined;
   }
 
   #child(pass: Pass, name: string, startMs: number, attributes: SpanAttributes, error: string | null): void {
     const endMs = this.#options.clock.now();
-    const { traceId, spanId: parentSpanId } = pass;
-    if (pass.children.length < CHILDREN_MAX)
-      pass.children.push({
-        traceId,
-        spanId: this.#options.random.hex(8),
-        parentSpanId,
-        name,
-        startMs,
-        endMs,
-        attributes,
-        events: [],
-        error,
-      });
+    if (pass.children.length < CHILDREN_MAX) {
+      const ids = { traceId: pass.traceId, spanId: this.#options.random.hex(8), parentSpanId: pass.spanId };
+      pass.children.push({ ...ids, name, startMs, endMs, attributes, events: [], error });
+    }
     pass.boundaryMs = endMs;
     pass.error ??= error;
   }

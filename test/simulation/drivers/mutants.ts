@@ -59,10 +59,10 @@ export const driverMutants: readonly DriverMutant[] = [
   {
     name: 'an application in sync is not looked at again',
     file: 'controller/worker.ts',
-    find: `      record.isAlone = false;
-      queue.forget(record.id);
-      queue.addAfter(record.id, resyncMs(core), 'resync');`,
-    replace: '      record.isAlone = false;',
+    find: `    else record.isAlone = false;
+    queue.addAfter(id, resyncMs(core), 'resync');`,
+    replace: `    else record.isAlone = false;
+    if (next.type === 'at') queue.addAfter(id, resyncMs(core), 'resync');`,
     rightly: ['L-DUE'],
     seed: 1,
   },
