@@ -29,7 +29,7 @@ const AGAIN_MS = 5_000;
 
 /** What passes, the source and surfaces share. */
 function createCore(options: ControllerOptions, hooks: Pick<Core, 'stop' | 'lose' | 'retrySource'>): Core {
-  const { clock, ledger, source, actor, log } = options;
+  const { kinds, clock, ledger, source, actor, log } = options;
   const sourceLedger = { ledger, clock, source, actor };
   const slots = createSlots(() => base.configuration.settings.controller.concurrency);
   const base: Omit<Core, 'gates' | 'intake'> = {
@@ -48,6 +48,7 @@ function createCore(options: ControllerOptions, hooks: Pick<Core, 'stop' | 'lose
     account: createAccount({ snapshot: '', owned: 0, changed: 0, removed: 0 }),
     budget: createRemovalBudget({
       ...sourceLedger,
+      kinds,
       limits: () => budgetLimits(base.configuration.settings),
       isDaemon: true,
     }),

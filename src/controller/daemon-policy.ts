@@ -90,7 +90,7 @@ export class DaemonPolicy implements PassPolicy {
     this.#planned(prepared);
     const removals = prepared.plan.actions.filter((action) => action.prune);
     watch(record, options.clock.monotonic(), this.#isStanding(), this.#pruneAfterMs);
-    keepGone(record, removals, movedOf(prepared, this.#source));
+    keepGone(record, removals, movedOf(options.kinds, prepared, this.#source));
     this.#pause = gates.pauseOf(record, prepared.scope);
     if (this.#pause !== null) return this.#pause;
     this.#nowMs = options.clock.now();
@@ -117,7 +117,7 @@ export class DaemonPolicy implements PassPolicy {
     world: ApplyWorld,
   ): Promise<Reservation | readonly Refusal[]> {
     const { scope, ours } = prepared;
-    const { budget, sourceLedger } = this.#core;
+    const { budget, options, sourceLedger } = this.#core;
     if (this.#isApproved === true) {
       // Let through once: what is left of it afterwards is another plan.
       this.#record.kept = { ...this.#record.kept, approved: null };
@@ -127,7 +127,7 @@ export class DaemonPolicy implements PassPolicy {
     }
     const reserved = this.#account.reserve({ scope, actions, ours }, this.#limits);
     if (!('settle' in reserved)) return reserved;
-    const expenses = expensesOf(prepared, actions, this.#source, this.#record.kept.moved);
+    const expenses = expensesOf(options.kinds, prepared, actions, this.#source, this.#record.kept.moved);
     try {
       // Before anything is sent: a process that dies on the way has spent what it may have sent.
       const refusals = await budget.spend(scope.platform, expenses, this.#revision, false);

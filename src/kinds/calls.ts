@@ -1,7 +1,7 @@
 import type { Json } from '../model/json.ts';
 import type { OwnedObject } from '../model/owned.ts';
 import type { Resource } from '../model/resource.ts';
-import type { WriteEvidence } from '../platform/verdict.ts';
+import type { RejectionReason, WriteEvidence } from '../platform/verdict.ts';
 import type { WriteRequest } from '../platform/writes.ts';
 import type {
   CallContext,
@@ -95,6 +95,8 @@ export interface KindCalls<Spec, Live, S extends Step, Seen> {
   /** What the platform's list says after a write that may never be sent twice. */
   since?(step: S, context: Pick<AppliedContext, 'evidence' | 'preimage'>): KnownSince;
   toWrite(step: S, context: CallContext): WriteRequest;
+  /** Remedies of refusals that only this kind gets. */
+  readonly remedies?: Readonly<Partial<Record<RejectionReason, string>>>;
   /** `gone`: dropped once its absence has been read back. `released`: it stays on the platform and is no longer ours. */
   applied(step: S, context: AppliedContext): Recording | 'gone' | 'released';
   /**

@@ -238,6 +238,20 @@ export type Resolution =
   /** Not seen; look once more after the staleness window before concluding. */
   | { readonly type: 'absent-so-far'; readonly evidence: string };
 
+/** Says which objects of a kind are reached from outside: the budget for removals counts them apart from the others. */
+export interface KindAccess<Spec> {
+  /** Every object of the kind counts; the natural key of each begins with this. */
+  readonly keysBeginWith?: string;
+  /** The type of step that opens an object to the outside. */
+  readonly opens?: string;
+  /** The type of step that closes an object to the outside. */
+  readonly closes: string;
+  /** Returns whether an object counts, as it was last applied. */
+  isOpen?(lastApplied: JsonObject): boolean;
+  /** Returns how many objects that count, and how many others, a manifest lists. */
+  listed?(spec: Spec): { readonly access: number; readonly other: number };
+}
+
 /** The pure part of a kind that is reconciled. */
 export interface KindDiff<Spec, Live, S extends Step, Seen> {
   readonly kind: string;
@@ -248,6 +262,7 @@ export interface KindDiff<Spec, Live, S extends Step, Seen> {
   diff(context: DiffContext<Spec, Live>): Difference<S>;
   /** Steps for an object of ours that git no longer names. */
   withdraw(object: OwnedObject, context: WithdrawBase & Seen): Difference<S>;
+  readonly access?: KindAccess<Spec>;
   /** Codes of its holds into an application that the ledger has never recorded: they last until their cause ends. */
   readonly firstHolds?: ReadonlySet<string>;
   /** What is held because what was found may be what a request in doubt has made. @param sent the request, in words. */

@@ -11,7 +11,7 @@ export function isPending(state: IntentState): boolean {
   return state === 'open' || state === 'unknown';
 }
 
-/** A scope may have only one of these under way: the server creates a copy for every call. */
+/** A scope may have only one of these under way: the server creates a copy for every call. The index of the schema names them. */
 export function isInstall(operation: string): boolean {
   return operation === 'install' || operation === 'upgrade';
 }

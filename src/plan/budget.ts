@@ -1,6 +1,6 @@
-import type { ComponentSpec } from '../kinds/component/spec.ts';
+import type { ReconciledKinds } from '../kinds/define.ts';
 import type { Memory } from '../kinds/reconciled.ts';
-import { type ResourceId, type Scope, scopeKey } from '../model/ids.ts';
+import { kindName, type ResourceId, type Scope, scopeKey } from '../model/ids.ts';
 import type { OwnedObject } from '../model/owned.ts';
 import type { Action, ScopePlan } from '../model/plan.ts';
 import type { DesiredState } from '../model/resource.ts';
@@ -54,6 +54,7 @@ export interface Planned {
  * @param earlier natural keys of what `movedOf` found in earlier plans: its creation may be done already.
  */
 export function expensesOf(
+  kinds: ReconciledKinds,
   planned: Planned,
   actions: readonly Action[],
   source: DesiredState,
@@ -61,24 +62,25 @@ export function expensesOf(
 ): readonly Expense[] {
   const { scope } = planned;
   const expenses = new Map<string, Expense>();
-  const moved = new Set([...movedOf(planned, source), ...earlier]);
+  const moved = new Set([...movedOf(kinds, planned, source), ...earlier]);
   const add = (natural: string, isAccess: boolean): void => {
     if (moved.has(natural)) return;
     const object = `${scopeKey(scope)} ${natural}`;
     if (isAccess || !expenses.has(object)) expenses.set(object, { object, class: isAccess ? 'access' : 'other' });
   };
   for (const action of actions) {
-    const closes = closesOuter(action);
+    const closes = isClosing(kinds, action);
     if (!closes && !action.prune) continue;
-    add(action.object, closes || isRule(action.object));
-    // A rule whose port is closed is still there, and works again when that opens.
-    if (action.verb === 'delete') for (const object of action.takesAlong ?? []) add(object, isRule(object));
+    add(action.object, closes || isAccess(kinds, action.object));
+    // Objects that depend on a closed one stay, and work again when it opens.
+    if (action.verb === 'delete') for (const object of action.takesAlong ?? []) add(object, isAccess(kinds, object));
   }
   return [...expenses.values()];
 }
 
-function closesOuter({ step, cause, prune, obligation }: Action): boolean {
-  if (step.type !== 'close_outer' || step['temporary'] === true || obligation !== undefined) return false;
+function isClosing(kinds: ReconciledKinds, { resource, step, cause, prune, obligation }: Action): boolean {
+  if (step.type !== kinds.get(kindName(resource))?.access?.closes) return false;
+  if (step['temporary'] === true || obligation !== undefined) return false;
   return prune || (cause !== 'drift' && cause !== 'first-apply' && cause !== 'obligation');
 }
 
@@ -87,25 +89,31 @@ function closesOuter({ step, cause, prune, obligation }: Action): boolean {
  * a port in place of another. Each creation stands for one removal. A manifest that moved to another application creates
  * there what it lists.
  */
-export function movedOf({ plan: { actions }, memory, work }: Planned, source: DesiredState): ReadonlySet<string> {
+export function movedOf(
+  kinds: ReconciledKinds,
+  { plan: { actions }, memory, work }: Planned,
+  source: DesiredState,
+): ReadonlySet<string> {
   const moved = new Set<string>();
-  const removals = actions.filter((action) => closesOuter(action) || action.prune);
+  const isRule = (naturalKey: string): boolean => isAccess(kinds, naturalKey);
+  const removals = actions.filter((action) => isClosing(kinds, action) || action.prune);
   if (removals.length === 0) return moved;
   const created = new Set(actions.filter(({ verb }) => verb === 'create').map(({ resource }) => resource));
   const rowOf = (rule: string) => memory.objects.find(({ naturalKey }) => naturalKey === rule);
   for (const { object, resource, takesAlong = [] } of removals) {
     if (isRule(object) && source.has(resource)) moved.add(object);
-    for (const along of takesAlong.filter(isRule)) {
+    for (const along of takesAlong.filter((key) => isRule(key))) {
       const row = rowOf(along);
       if (row !== undefined && created.has(row.resource)) moved.add(along);
     }
   }
   const ofPorts = removals.filter(({ object }) => !isRule(object));
   for (const [manifest, its] of Map.groupBy(ofPorts, ({ resource }) => resource)) {
-    const closed = new Set(its.filter(closesOuter).map(({ object }) => object));
+    const closed = new Set(its.filter((action) => isClosing(kinds, action)).map(({ object }) => object));
     const deleted = new Set(its.map(({ object }) => object)).difference(closed);
-    const listed = work.resources.has(manifest) ? undefined : (source.get(manifest)?.spec as Partial<ComponentSpec>);
-    const arrivals = listed?.ports === undefined ? arrivalsOf(actions, manifest) : listedPorts(listed.ports);
+    const elsewhere = work.resources.has(manifest) ? undefined : source.get(manifest);
+    const listed = elsewhere && kinds.get(kindName(manifest))?.access?.listed?.(elsewhere.spec);
+    const arrivals = listed ?? arrivalsOf(kinds, actions, manifest);
     for (const object of [...closed].slice(0, arrivals.access)) {
       moved.add(object);
       // The platform makes a default rule for the port that takes its place; of this one, it goes along.
@@ -120,33 +128,32 @@ export function movedOf({ plan: { actions }, memory, work }: Planned, source: De
 
 type Arrivals = Readonly<Record<BudgetClass, number>>;
 
-/** How many ports the plan opens to the outside for a manifest, and how many others it creates. */
-function arrivalsOf(actions: readonly Action[], manifest: ResourceId): Arrivals {
-  const its = actions.filter(({ resource, object }) => resource === manifest && !isRule(object));
-  const opened = new Set(its.filter(opensOuter).map(({ object }) => object));
+/** Returns how many ports the plan opens to the outside for a manifest, and how many others it creates. */
+function arrivalsOf(kinds: ReconciledKinds, actions: readonly Action[], manifest: ResourceId): Arrivals {
+  const its = actions.filter(({ resource, object }) => resource === manifest && !isAccess(kinds, object));
+  const opens = kinds.get(kindName(manifest))?.access?.opens;
+  // Opens what git wants open; drift and obligations open what was open before.
+  const isOpening = ({ step, cause }: Action): boolean =>
+    step.type === opens && cause !== 'drift' && cause !== 'obligation';
+  const opened = new Set(its.filter(isOpening).map(({ object }) => object));
   const created = new Set(its.filter(({ verb }) => verb === 'create').map(({ object }) => object));
   return { access: opened.size, other: created.difference(opened).size };
 }
 
-function listedPorts(ports: ComponentSpec['ports']): Arrivals {
-  const access = ports.filter(({ outer }) => outer === true).length;
-  return { access, other: ports.length - access };
+/** Returns whether a natural key is of an object that is reached from outside; of foreign objects only the key is known. */
+function isAccess(kinds: ReconciledKinds, naturalKey: string): boolean {
+  return [...kinds.values()].some(({ access }) => {
+    const start = access?.keysBeginWith;
+    return start !== undefined && naturalKey.startsWith(start);
+  });
 }
 
-/** Opens what git wants open; drift and obligations open what was open before. */
-function opensOuter({ step, cause }: Action): boolean {
-  return step.type === 'open_outer' && cause !== 'drift' && cause !== 'obligation';
-}
-
-function isRule(naturalKey: string): boolean {
-  return naturalKey.startsWith('rule/');
-}
-
-/** How many objects of each class are on record. */
-export function sizesOf(owned: readonly OwnedObject[]): Readonly<Record<BudgetClass, number>> {
-  const isAccess = ({ naturalKey, lastApplied }: OwnedObject): boolean =>
-    isRule(naturalKey) || lastApplied['outer'] === true;
-  const access = owned.filter(isAccess).length;
+/** Returns how many objects of each class are on record. */
+export function sizesOf(kinds: ReconciledKinds, owned: readonly OwnedObject[]): Readonly<Record<BudgetClass, number>> {
+  const access = owned.filter(
+    ({ kind, naturalKey, lastApplied }) =>
+      isAccess(kinds, naturalKey) || kinds.get(kind)?.access?.isOpen?.(lastApplied) === true,
+  ).length;
   return { access, other: owned.length - access };
 }
 

@@ -1,3 +1,4 @@
+import type { ReconciledKinds } from '../kinds/define.ts';
 import type { LedgerOperation } from '../ledger/ledger.ts';
 import { recordOfSource, type SourceLedger } from '../ledger/source-ledger.ts';
 import { type Scope, scopeKey } from '../model/ids.ts';
@@ -22,9 +23,9 @@ import { type Outcome, sentOf } from './outcome.ts';
 export type RemovalBudget = ReturnType<typeof createRemovalBudget>;
 
 export function createRemovalBudget(
-  sourceLedger: SourceLedger & { limits(): BudgetLimits; readonly isDaemon: boolean },
+  sourceLedger: SourceLedger & { readonly kinds: ReconciledKinds; limits(): BudgetLimits; readonly isDaemon: boolean },
 ) {
-  const { ledger, clock, source, limits, isDaemon } = sourceLedger;
+  const { kinds, ledger, clock, source, limits, isDaemon } = sourceLedger;
   const inTurn = oneAfterAnother();
   const keyOf = (platform: string): string => `budget ${source} ${platform}`;
 
@@ -41,7 +42,7 @@ export function createRemovalBudget(
 
   async function look(platform: string, state: BudgetState, expenses: readonly Expense[]): Promise<readonly Refusal[]> {
     const owned = (await ledger.objects({ source })).filter((row) => row.platform === platform && row.state !== 'gone');
-    return guardBudget(expenses, { source, platform, state, sizes: sizesOf(owned), isDaemon }, limits());
+    return guardBudget(expenses, { source, platform, state, sizes: sizesOf(kinds, owned), isDaemon }, limits());
   }
 
   return {

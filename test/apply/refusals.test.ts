@@ -2,6 +2,7 @@ import { install } from '../../src/kinds/store-install/requests.ts';
 import { expect, test } from 'vitest';
 import { execute } from '../../src/reconcile/apply/execute.ts';
 import { componentKind } from '../../src/kinds/component/index.ts';
+import { installKind } from '../../src/kinds/store-install/index.ts';
 import type { Obstacle } from '../../src/kinds/calls.ts';
 import type { ReconciledKind } from '../../src/kinds/define.ts';
 import type { Resolution, ResolveContext } from '../../src/kinds/reconciled.ts';
@@ -18,6 +19,7 @@ function seeing(resolve: (context: ResolveContext) => Resolution | Promise<Resol
     ...componentKind,
     calls: {
       ...componentKind.calls,
+      remedies: installKind.calls.remedies ?? {},
       toWrite: (): WriteRequest =>
         install({
           app: calls.app,

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { resourceId } from '../../src/model/ids.ts';
 import type { Action } from '../../src/model/plan.ts';
 import type { DesiredState, Resource } from '../../src/model/resource.ts';
+import { reconciledKinds } from '../../src/kinds/registry.ts';
 import { expensesOf } from '../../src/plan/budget.ts';
 import { actionOf, objectOf, scope } from './plans.ts';
 
@@ -33,7 +34,7 @@ interface Case {
 function spent({ actions, here = documents([WEB, {}]), source = here, earlier = [] }: Case): string[] {
   const memory = { objects: [objectOf({ kind: 'HttpGatewayRule', resource: RULE, naturalKey: 'rule/s/8080/www' })] };
   const planned = { scope, plan: { actions }, memory, work: { resources: here } };
-  return expensesOf(planned, actions, source, earlier).map(
+  return expensesOf(reconciledKinds, planned, actions, source, earlier).map(
     ({ object, class: kind }) => `${kind} ${object.split(' ')[1]}`,
   );
 }

@@ -157,12 +157,18 @@ async function reopened(opened: Opened): Promise<Session> {
   return openedSession({ ...opened, input: { ...input, configuration: opened.input.configuration } });
 }
 
-function budgetOf({ flags, input, ledger, surroundings, actor }: Opened, snapshot: string): BudgetOfRun {
+function budgetOf({ kinds, flags, input, ledger, surroundings, actor }: Opened, snapshot: string): BudgetOfRun {
   const limits = budgetLimits(input.configuration.settings);
   const { clock } = surroundings;
   const { source, maxPrunes: allowed } = flags;
-  const budget = createRemovalBudget({ ledger, clock, source, actor, limits: () => limits, isDaemon: false });
-  return { budget, source: input.desired, by: input.commit?.name ?? `manifests ${snapshot.slice(0, 12)}`, allowed };
+  const budget = createRemovalBudget({ kinds, ledger, clock, source, actor, limits: () => limits, isDaemon: false });
+  return {
+    kinds,
+    budget,
+    source: input.desired,
+    by: input.commit?.name ?? `manifests ${snapshot.slice(0, 12)}`,
+    allowed,
+  };
 }
 
 function openedSession(opened: Opened): Session {

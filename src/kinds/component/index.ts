@@ -15,5 +15,14 @@ export const componentKind = defineKind({
   calls: componentCalls,
   view: componentView,
   monitoredId,
+  access: {
+    opens: 'open_outer',
+    closes: 'close_outer',
+    isOpen: ({ outer }) => outer === true,
+    listed: ({ ports }) => {
+      const access = ports.filter(({ outer }) => outer === true).length;
+      return { access, other: ports.length - access };
+    },
+  },
   exported: exportComponents,
 });

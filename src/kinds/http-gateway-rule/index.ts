@@ -11,6 +11,7 @@ export const ruleKind = defineKind({
   kind: GATEWAY_RULE,
   order: 30,
   adoptsById: true,
+  access: { keysBeginWith: 'rule/', closes: 'close_outer' },
   diff: diffRule,
   withdraw: withdrawRule,
   owed: fulfilOwed,

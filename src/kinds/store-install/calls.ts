@@ -7,6 +7,7 @@ import type { ComponentRecord } from '../component/wire.ts';
 import { PortolanError } from '../../model/errors.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 import { unreachable } from '../../model/unreachable.ts';
+import type { RejectionReason } from '../../platform/verdict.ts';
 import type { WriteRequest } from '../../platform/writes.ts';
 import { type AppliedContext, badId, type KindCalls, refuseId, type Told, type ToldContext } from '../calls.ts';
 import {
@@ -146,6 +147,16 @@ function touches(_step: InstallStep): readonly ScopeReading[] {
   return ['application', keyOf(listComponents), keyOf(listInstalled)];
 }
 
+/** Remedies of refusals that only installs get. */
+const remedies: Readonly<Partial<Record<RejectionReason, string>>> = {
+  'store-credentials':
+    'Nothing was installed. Correct the key of this store in the console, or write spec.url of the Store in another way: the platform keeps the first access key that it gets for the address of a store.',
+  'store-failed':
+    'Nothing was installed. Check that the application store runs and that the platform can reach it (spec.url of the Store); the next run tries again.',
+  'rolled-back':
+    'The platform could not install it and removed what it had created. See in the console why; the next run tries again.',
+};
+
 /** Every request that installs need. */
 export const installCalls: KindCalls<StoreInstallSpec, InstallLive, InstallStep, object> = {
   observe,
@@ -153,6 +164,7 @@ export const installCalls: KindCalls<StoreInstallSpec, InstallLive, InstallStep,
   touches,
   obstacle,
   since,
+  remedies,
   toWrite,
   applied,
   told,

@@ -32,7 +32,6 @@ import {
 } from './journal.ts';
 import type { ActionResult, FailureReason, SkipReason } from '../../plan/result.ts';
 import { observeTwice } from '../resolution/resolve.ts';
-import { REFUSED_REMEDY, REMEDIES, SCOPE_REMEDIES } from './remedies.ts';
 import { scopeFreeMs, type SettleWindow, settleWindow, settleWindowMs } from '../resolution/settle.ts';
 import type { ApplyWorld } from './world.ts';
 
@@ -233,6 +232,18 @@ async function refusedIfSeen(
   }
 }
 
+/** What to do about a refusal that stops the application. */
+const SCOPE_REMEDIES = {
+  credentials:
+    "Renew the platform's token (spec.auth of Platform in the file given by --config), then run the same command again.",
+  'region-not-ready': 'Wait until the region is enabled, then run the same command again.',
+  unsent: 'Nothing was sent. See that the platform can be reached, then run the same command again.',
+} as const;
+
+/** What to do about any other refusal. */
+const REFUSED_REMEDY =
+  'The platform refused it and nothing changed. Correct the manifest or the platform; the next run tries again.';
+
 async function refused(
   world: ApplyWorld,
   sent: Sent,
@@ -245,7 +256,8 @@ async function refused(
   }
   const object = refusedObject(world, sent, { reason, message: answerText(answer) });
   await close(world, sent, 'rejected', answer, [{ op: 'put-object', object }]);
-  return failedAfter(sent, { type: 'refused' }, answer, REMEDIES[reason] ?? REFUSED_REMEDY);
+  const remedy = sent.execution.kind.calls.remedies?.[reason] ?? REFUSED_REMEDY;
+  return failedAfter(sent, { type: 'refused' }, answer, remedy);
 }
 
 function failedAfter(sent: Sent, reason: FailureReason, answer: AnswerSummary, remedy: string): ActionResult {

@@ -76,11 +76,11 @@ function agreeing(
 async function reserve(
   actions: readonly Action[],
   prepared: Prepared,
-  { budget, by, allowed, source }: BudgetOfRun,
+  { kinds, budget, by, allowed, source }: BudgetOfRun,
 ): Promise<Reservation | readonly Refusal[]> {
   const { scope } = prepared;
   const { platform } = scope;
-  const expenses = expensesOf(prepared, actions, source);
+  const expenses = expensesOf(kinds, prepared, actions, source);
   const refusals = await budget.spend(platform, expenses, by, allowed !== undefined);
   if (refusals.length > 0) return refusals;
   return { settle: (outcome) => budget.giveBack(platform, unusedOf(expenses, outcome, scope), by) };

@@ -1,3 +1,4 @@
+import type { ReconciledKinds } from '../../kinds/define.ts';
 import type { Settings } from '../../configuration/settings/spec.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 import type { DesiredState } from '../../model/resource.ts';
@@ -18,6 +19,7 @@ export interface SourceOfRun extends Pick<SourceFacts, 'source' | 'resources' | 
 
 /** What a command takes of the budget for removals. */
 export interface BudgetOfRun {
+  readonly kinds: ReconciledKinds;
   readonly budget: RemovalBudget;
   /** The commit, for people. */
   readonly by: string;
@@ -34,12 +36,12 @@ export function budgetLimits({ prune }: Settings): BudgetLimits {
 
 async function guardBudgets(
   prepared: readonly Prepared[],
-  { budget, allowed, source }: BudgetOfRun,
+  { kinds, budget, allowed, source }: BudgetOfRun,
 ): Promise<readonly Refusal[]> {
   const going = prepared.filter(({ refusals }) => refusals.length === 0);
   const expenses = going.map((one) => ({
     platform: one.scope.platform,
-    of: expensesOf(one, one.plan.actions, source),
+    of: expensesOf(kinds, one, one.plan.actions, source),
   }));
   const total = expenses.reduce((sum, { of }) => sum + of.length, 0);
   if (allowed !== undefined && total <= allowed) return [];

@@ -62,7 +62,9 @@ export async function resolveByHand(world: HandWorld, request: HandResolution): 
     ...(early.length > 0 ? { forced: true } : {}),
   };
   // A person has looked: what the application had before says nothing any more.
-  const changes = [...told.operations, ...(intent.operation === 'install' ? forgetSince(intent.scope) : [])];
+  const { verb } = intent.action as unknown as Action;
+  const isNewCopy = intent.idempotence === 'duplicate-accepting' && verb === 'create';
+  const changes = [...told.operations, ...(isNewCopy ? forgetSince(intent.scope) : [])];
   await world.ledger.commit(
     movedIntent(world, scope, intent, { state: 'resolved', outcome: detail, resolvedBy: world.actor }, changes, detail),
   );
