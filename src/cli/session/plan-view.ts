@@ -37,13 +37,6 @@ export function planExitCode(document: PlanDocument, detailedExitcode: boolean):
 
 /** The code that says most about why a run is not done: unreachable before failed before held. */
 export function worstOf(codes: readonly ExitCode[]): ExitCode | undefined {
-  const order: readonly ExitCode[] = [
-    EXIT.interrupted,
-    EXIT.locked,
-    EXIT.invalid,
-    EXIT.unreachable,
-    EXIT.failed,
-    EXIT.held,
-  ];
-  return order.find((code) => codes.includes(code));
+  const { interrupted, locked, invalid, unreachable, failed, held } = EXIT;
+  return [interrupted, locked, invalid, unreachable, failed, held].find((code) => codes.includes(code));
 }

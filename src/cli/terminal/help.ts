@@ -6,30 +6,13 @@ import type { CommandHelp } from '../session/command.ts';
 import { EXIT_MEANINGS } from '../session/exit-codes.ts';
 import { HELP_COLUMNS_MAX, layOut, wrapped } from './help-layout.ts';
 
-/** Where an option stands in the help of its command; what is not here is the command's own. */
-const GROUPS: Readonly<Record<string, string>> = {
-  filename: 'Input:',
-  revision: 'Input:',
-  'if-empty': 'Input:',
-  var: 'Input:',
-  'var-file': 'Input:',
-  source: 'Input:',
-  config: 'Configuration and ledger:',
-  set: 'Configuration and ledger:',
-  platform: 'Configuration and ledger:',
-  ledger: 'Configuration and ledger:',
-  server: 'Running controller:',
-  'token-file': 'Running controller:',
-  'max-share': 'Limits to override:',
-  'max-prunes': 'Limits to override:',
-  'allow-empty': 'Limits to override:',
-  'allow-shrunk': 'Limits to override:',
-  'allow-rewind': 'Limits to override:',
-  'ignore-windows': 'Limits to override:',
-  output: 'Output:',
-  'detailed-exitcode': 'Output:',
-  'log-level': 'Output:',
-  'log-format': 'Output:',
+/** Options by the group of the help that they stand in; what is not here is the command's own. */
+const GROUPS = {
+  'Input:': ['filename', 'revision', 'if-empty', 'var', 'var-file', 'source'],
+  'Configuration and ledger:': ['config', 'set', 'platform', 'ledger'],
+  'Running controller:': ['server', 'token-file'],
+  'Limits to override:': ['max-share', 'max-prunes', 'allow-empty', 'allow-shrunk', 'allow-rewind', 'ignore-windows'],
+  'Output:': ['output', 'detailed-exitcode', 'log-level', 'log-format'],
 };
 
 /** Beside a column that is narrower, a description stands below its term. */
@@ -57,8 +40,9 @@ export const helpConfiguration: HelpConfiguration = {
 export function describeCommand(command: CommandUnknownOpts, help: CommandHelp): void {
   command.description(help.about);
   for (const option of command.options) {
-    const group = GROUPS[(option.long ?? '').replace(/^--/, '')];
-    if (group !== undefined) option.helpGroup(group);
+    const name = option.long?.replace(/^--/, '') ?? '';
+    const group = Object.entries(GROUPS).find(([, names]) => names.includes(name));
+    if (group !== undefined) option.helpGroup(group[0]);
   }
   const codes = help.exitCodes.map((code) => `  ${String(code).padEnd(4)} ${EXIT_MEANINGS[code]}`);
   const related = help.seeAlso.map((name) => `portolan ${name}`).join(', ');

@@ -82,16 +82,29 @@ export class Progress {
 
   #draw(): void {
     if (!this.#around.live.isVisible) return;
-    this.#around.live.show(
-      linesOf(
-        [...this.#lanes],
-        this.#tally,
-        this.#around.clock.monotonic() - this.#startedMs,
-        this.#around.live.rows,
-        this.#around.clock,
-      ),
-    );
+    this.#around.live.show(this.#lines());
     if (this.#lanes.size > 0) void this.#tick();
+  }
+
+  /** One lane is one line; several are a line each below a summary, as far as there is room. */
+  #lines(): readonly string[] {
+    const { clock, live } = this.#around;
+    const lanes = [...this.#lanes];
+    const [first, second] = lanes;
+    if (first === undefined) return [];
+    if (second === undefined) return [activityLine(first[1], clock)];
+    const waiting = lanes.filter(([, { untilMs }]) => untilMs !== undefined).length;
+    const underWay = `${count(lanes.length, 'application')} under way${waiting > 0 ? `, ${waiting} of them waiting` : ''}`;
+    const head = `${this.#tally === '' ? '' : `${this.#tally}, `}${underWay}  ${shortDuration(clock.monotonic() - this.#startedMs)}`;
+    if (live.rows < 3) return [head];
+    const room = live.rows - 1;
+    const shown = lanes.length > room ? lanes.slice(0, room - 1) : lanes;
+    const more = lanes.length - shown.length;
+    return [
+      head,
+      ...shown.map(([lane, activity]) => `  ${safeLine(lane)}  ${activityLine(activity, clock)}`),
+      ...(more > 0 ? [`  and ${count(more, 'application')} more`] : []),
+    ];
   }
 
   async #tick(): Promise<void> {
@@ -129,31 +142,6 @@ export class Progress {
     this.#alarms.get(lane)?.abort(new Error('it is over'));
     this.#alarms.delete(lane);
   }
-}
-
-/** One lane is one line; several are a line each below a summary, as far as there is room. */
-function linesOf(
-  lanes: readonly (readonly [string, Activity])[],
-  tally: string,
-  elapsedMs: number,
-  rows: number,
-  clock: Surroundings['clock'],
-): readonly string[] {
-  const [first, second] = lanes;
-  if (first === undefined) return [];
-  if (second === undefined) return [activityLine(first[1], clock)];
-  const waiting = lanes.filter(([, { untilMs }]) => untilMs !== undefined).length;
-  const underWay = `${count(lanes.length, 'application')} under way${waiting > 0 ? `, ${waiting} of them waiting` : ''}`;
-  const head = `${tally === '' ? '' : `${tally}, `}${underWay}  ${shortDuration(elapsedMs)}`;
-  if (rows < 3) return [head];
-  const room = rows - 1;
-  const shown = lanes.length > room ? lanes.slice(0, room - 1) : lanes;
-  const more = lanes.length - shown.length;
-  return [
-    head,
-    ...shown.map(([lane, activity]) => `  ${safeLine(lane)}  ${activityLine(activity, clock)}`),
-    ...(more > 0 ? [`  and ${count(more, 'application')} more`] : []),
-  ];
 }
 
 /** How long, and until when, stand before what may have to be cut. */

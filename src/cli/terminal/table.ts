@@ -41,7 +41,7 @@ export function tableLines(
 ): readonly string[] {
   const cells = rows.map((row) => columns.map((_, at) => safeLine(row[at] ?? '') || '-'));
   const titles = columns.map(({ title }) => title.toUpperCase());
-  const widths = columns.map((_, at) => Math.max(...[titles, ...cells].map((row) => displayWidth(row[at] ?? ''))));
+  const widths = naturalWidths(columns, cells);
   if (widthMax !== undefined) narrow(columns, widths, widthMax - GAP.length * (columns.length - 1));
   const draw = (row: readonly string[], nth: number): string => {
     const drawn = columns.map(({ align, paint }, at) => {
@@ -113,11 +113,15 @@ export function reasonTableLines(
 
 /** With every column as narrow as it may become. */
 function leastWidth(columns: readonly Column[], rows: readonly (readonly (string | undefined)[])[]): number {
-  const natural = columns.map(({ title }, at) =>
-    Math.max(title.length, ...rows.map((row) => displayWidth(safeLine(row[at] ?? '')))),
-  );
-  const least = columns.map(({ narrowest }, at) => Math.min(natural[at] ?? 0, narrowest ?? Number.POSITIVE_INFINITY));
+  const least = naturalWidths(columns, rows).map((width, at) => Math.min(width, columns[at]?.narrowest ?? width));
   return least.reduce((sum, width) => sum + width, 0) + GAP.length * (columns.length - 1);
+}
+
+/** As wide as the widest cell of each column. */
+function naturalWidths(columns: readonly Column[], rows: readonly (readonly (string | undefined)[])[]): number[] {
+  return columns.map(({ title }, at) =>
+    Math.max(displayWidth(title), ...rows.map((row) => displayWidth(safeLine(row[at] ?? '')))),
+  );
 }
 
 function cellText(

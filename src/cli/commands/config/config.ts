@@ -8,7 +8,9 @@ import { configOption, outputOption } from '../../session/options.ts';
 import { refuseFaults } from '../../session/problems.ts';
 import { renderTable } from '../../terminal/table.ts';
 import { count } from '../../terminal/text.ts';
-import { type FlagInForce, flagsInForce, unknownVariables } from './flags.ts';
+import { nearest } from '../../../manifest/suggest.ts';
+import { allVariables, OTHER_VARIABLES, unexplainedVariables } from '../../session/unknown-variables.ts';
+import { type FlagInForce, flagsInForce } from './flags.ts';
 import { PortolanError } from '../../../model/errors.ts';
 import { unreachable } from '../../../model/unreachable.ts';
 import { openSecret } from '../../session/secrets.ts';
@@ -63,7 +65,10 @@ What a command has a flag of its own for (--max-share of plan, --listen of run) 
     const referred = settings.flatMap(({ name, schema, value }) =>
       schema['x-secret'] === 'name' && name.endsWith('.env') && typeof value === 'string' ? value : [],
     );
-    for (const { name, meant } of unknownVariables(program, env, referred)) {
+    const known = [...OTHER_VARIABLES, ...referred, ...allVariables(program)];
+    for (const name of unexplainedVariables(env)) {
+      if (known.includes(name)) continue;
+      const meant = nearest(name, known);
       const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
       terminal.err.write(`note: $${safeLine(name)} is set, and nothing reads it${hint}\n`);
     }

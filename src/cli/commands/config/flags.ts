@@ -1,8 +1,7 @@
 import type { CommandUnknownOpts, Option } from '@commander-js/extra-typings';
-import { nearest } from '../../../manifest/suggest.ts';
 import type { Origin } from '../../../configuration/provenance.ts';
 import { variableOf } from '../../session/env-options.ts';
-import { allVariables, commandsOf, OTHER_VARIABLES, unexplainedVariables } from '../../session/unknown-variables.ts';
+import { commandsOf } from '../../session/unknown-variables.ts';
 
 /** One flag as it stands before a command line says anything. */
 export interface FlagInForce {
@@ -54,19 +53,4 @@ export function flagsInForce(
 function defaultOf({ defaultValue, defaultValueDescription }: Option): string {
   if (defaultValue === undefined) return '';
   return defaultValueDescription ?? (typeof defaultValue === 'string' ? defaultValue : JSON.stringify(defaultValue));
-}
-
-/**
- * Variables that look like ours and that nothing reads: a misspelt one does nothing, in silence.
- * @param referred to by secrets of the configuration.
- */
-export function unknownVariables(
-  program: CommandUnknownOpts,
-  env: Readonly<Record<string, string | undefined>>,
-  referred: readonly string[],
-): readonly { readonly name: string; readonly meant: string | undefined }[] {
-  const known = new Set([...referred, ...allVariables(program)]);
-  return unexplainedVariables(env)
-    .filter((name) => !known.has(name))
-    .map((name) => ({ name, meant: nearest(name, [...OTHER_VARIABLES, ...known]) }));
 }
