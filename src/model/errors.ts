@@ -1,4 +1,4 @@
-import { literal, text, type TypeOf } from './schema-words.ts';
+import { literal, objectOf, text, type TypeOf } from './schema-words.ts';
 
 const dispositionSchema = literal('retry', 'invalid', 'ask-human', 'unreachable', 'locked', 'give-up');
 /**
@@ -35,6 +35,15 @@ export class PortolanError extends Error {
     this.disposition = facts.disposition;
     this.remedy = facts.remedy;
   }
+}
+
+export const faultSchema = objectOf('An error, and what to do next.', errorMembers);
+/** An error as data. */
+export type ReportedError = TypeOf<typeof faultSchema>;
+
+/** Returns an error as data. */
+export function errorFacts({ code, disposition, message, remedy }: PortolanError): ReportedError {
+  return { code, disposition, message, remedy };
 }
 
 /** Returns the error for input that is wrong: the same input fails again. See `ErrorFacts` for what each text says. */

@@ -1,4 +1,4 @@
-import { errorMembers } from '../model/errors.ts';
+import { errorMembers, type ReportedError } from '../model/errors.ts';
 import { resourceIdSchema as application } from '../model/ids.ts';
 import type { ScopePlan, Wait } from '../model/plan.ts';
 import {
@@ -15,10 +15,6 @@ import {
 } from '../model/schema-words.ts';
 import { formatVersion, type PlanDocument } from './document.ts';
 import type { ActionResult, Refusal } from './result.ts';
-
-export const faultSchema = objectOf('An error, and what to do next.', errorMembers);
-/** An error as data. */
-export type ReportedError = TypeOf<typeof faultSchema>;
 
 const plan = ref<ScopePlan>('RemainingPlan');
 

@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
 import type { ApplyWorld } from './apply/world.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { PortolanError } from '../model/errors.ts';
+import { errorFacts, PortolanError } from '../model/errors.ts';
 import { scopeKey } from '../model/ids.ts';
 import { inParts } from '../model/parts.ts';
 import { planDigestParts } from '../plan/digest.ts';
@@ -125,13 +125,7 @@ export function sharedScope(scope: string, works: readonly Work[]): PortolanErro
 }
 
 function unobserved({ application, error }: Survey['errors'][number]): UnobservedScope {
-  return {
-    application,
-    code: error.code,
-    disposition: error.disposition,
-    message: error.message,
-    remedy: error.remedy,
-  };
+  return { application, ...errorFacts(error) };
 }
 
 function byText(left: string, right: string): number {

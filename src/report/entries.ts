@@ -1,7 +1,8 @@
 import type { Action, Cause, FieldChange, Note, ScopePlan } from '../model/plan.ts';
 import { safeLine } from '../model/text.ts';
 import { type CommonCause, commonCauses, distinctRefusals, namesOf } from '../plan/causes.ts';
-import type { Disagreement, EndedScope, ReportedError, PlanReport, ScopeResult } from '../plan/report.ts';
+import type { Disagreement, EndedScope, PlanReport, ScopeResult } from '../plan/report.ts';
+import type { ReportedError } from '../model/errors.ts';
 import type { ActionResult } from '../plan/result.ts';
 import { cameUp, isoTime, isOwnChange, isOwnResult, resultWords, shownChanges, untried } from '../plan/words.ts';
 

@@ -1,3 +1,4 @@
+import { faultSchema } from '../model/errors.ts';
 import { resourceIdSchema as resource, scopeSchema } from '../model/ids.ts';
 import type { JsonObject } from '../model/json.ts';
 import { remainingPlanSchema } from '../model/plan.ts';
@@ -18,7 +19,7 @@ import {
   type TypeOf,
 } from '../model/schema-words.ts';
 import { planSchema } from '../plan/document.ts';
-import { applySchema, disagreementSchema, exitCodeSchema, faultSchema, outcomeSchema } from '../plan/report.ts';
+import { applySchema, disagreementSchema, exitCodeSchema, outcomeSchema } from '../plan/report.ts';
 import { actionResultSchema, endings, failureReasonSchema, skipReasonSchema } from '../plan/result.ts';
 import { planSchemas } from '../plan/schema.ts';
 import { answerSchema } from '../platform/verdict.ts';

@@ -1,6 +1,6 @@
 import type { SourceLimits } from '../configuration/settings/source-spec.ts';
 import { amendmentOf } from '../manifest/amended-set.ts';
-import { PortolanError } from '../model/errors.ts';
+import { errorFacts, PortolanError } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
 import type { Contents } from './contents.ts';
@@ -28,10 +28,8 @@ export function serveWorkbench({
       const output = await answers[call](input as never);
       reply({ id, type: 'answer', output });
     } catch (error) {
-      if (error instanceof PortolanError) {
-        const { code, disposition, message, remedy } = error;
-        reply({ id, type: 'error', error: { code, disposition, message, remedy } });
-      } else {
+      if (error instanceof PortolanError) reply({ id, type: 'error', error: errorFacts(error) });
+      else {
         const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
         reply({ id, type: 'fault', reason });
       }

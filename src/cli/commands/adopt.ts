@@ -14,16 +14,14 @@ import { confirm } from '../terminal/terminal.ts';
 import { EXIT, type ExitCode, exitCodeOf } from '../session/exit-codes.ts';
 import { ledgerFileOption, ledgerPath } from './ledger/opening.ts';
 import {
+  addLogOptions,
+  addVariableOptions,
   configOption,
   filenameOption,
-  logFormatOption,
-  logLevelOption,
   outputOption,
   parallelismOption,
   revisionOption,
   sourceOption,
-  varFileOption,
-  varOption,
 } from '../session/options.ts';
 import { known } from '../session/pass-options.ts';
 import { paintFor, worstOf } from '../session/plan-view.ts';
@@ -31,21 +29,21 @@ import { acceptInput, type Session, surveyAll, withSession } from '../session/se
 import { count } from '../terminal/text.ts';
 
 const parameters = (command: Command) =>
-  command
-    .argument('[resource...]', 'only these: Application/NAME with all that is its, or Kind/name')
-    .addOption(filenameOption())
-    .addOption(revisionOption())
-    .addOption(configOption())
-    .addOption(ledgerFileOption())
-    .addOption(sourceOption())
-    .addOption(varOption())
-    .addOption(varFileOption())
-    .addOption(outputOption(['text', 'json']))
-    .option('--dry-run', 'show what would be taken over and record nothing')
-    .option('-y, --yes', 'go ahead without a question')
-    .addOption(parallelismOption())
-    .addOption(logLevelOption())
-    .addOption(logFormatOption());
+  addLogOptions(
+    addVariableOptions(
+      command
+        .argument('[resource...]', 'only these: Application/NAME with all that is its, or Kind/name')
+        .addOption(filenameOption())
+        .addOption(revisionOption())
+        .addOption(configOption())
+        .addOption(ledgerFileOption())
+        .addOption(sourceOption()),
+    )
+      .addOption(outputOption(['text', 'json']))
+      .option('--dry-run', 'show what would be taken over and record nothing')
+      .option('-y, --yes', 'go ahead without a question')
+      .addOption(parallelismOption()),
+  );
 
 type AdoptOptions = OptionsOf<typeof parameters>;
 

@@ -1,6 +1,6 @@
-import type { PortolanError } from '../../model/errors.ts';
+import { errorFacts } from '../../model/errors.ts';
 import { cameUp } from '../../plan/words.ts';
-import type { Applied, EndedScope, ReportedError, ScopeResult } from '../../plan/report.ts';
+import type { Applied, EndedScope, ScopeResult } from '../../plan/report.ts';
 import type { Outcome } from '../../reconcile/outcome.ts';
 import { EXIT, type ExitCode, exitCodeOf } from '../session/exit-codes.ts';
 import { paintFor, planExitCode, worstOf } from '../session/plan-view.ts';
@@ -14,7 +14,7 @@ import { type Agreement, refusalFacts, reportRefusal, writeDifference } from './
 /** An outcome as data, for every format. */
 export function scopeResult(outcome: Outcome): ScopeResult {
   const { application } = outcome;
-  if (outcome.type === 'unobserved') return { type: 'unobserved', application, error: fault(outcome.error) };
+  if (outcome.type === 'unobserved') return { type: 'unobserved', application, error: errorFacts(outcome.error) };
   if (outcome.type === 'refused') return outcome;
   const { plan, error, results, waits, rounds } = outcome;
   return {
@@ -24,12 +24,8 @@ export function scopeResult(outcome: Outcome): ScopeResult {
     waits,
     rounds,
     remaining: plan,
-    ...(error === undefined ? {} : { error: fault(error) }),
+    ...(error === undefined ? {} : { error: errorFacts(error) }),
   };
-}
-
-function fault({ code, disposition, message, remedy }: PortolanError): ReportedError {
-  return { code, disposition, message, remedy };
 }
 
 /** The code of a run that was to change things. */

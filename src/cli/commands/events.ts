@@ -6,7 +6,7 @@ import { asciiOption, type Mark } from '../terminal/drawing/glyphs.ts';
 import { EXIT } from '../session/exit-codes.ts';
 import { integerArgument, outputOption } from '../session/options.ts';
 import { openServer, type ServerClient } from '../server/client.ts';
-import { applicationArgument, serverOption, tokenFileOption } from '../server/options.ts';
+import { addServerOptions, applicationArgument } from '../server/options.ts';
 import { paintMark, type Reader, readerOf } from './status/standing.ts';
 import { intervalOf, watch, watchOption } from './watch.ts';
 import { shortDuration } from '../terminal/age.ts';
@@ -26,9 +26,7 @@ Examples:
   portolan events --follow --application shop      # a line for each, as it happens
   portolan events --follow -o json | jq 'select(.severity != "info")'`,
   parameters: (command) =>
-    command
-      .addOption(serverOption())
-      .addOption(tokenFileOption())
+    addServerOptions(command)
       .option('--follow', 'go on with a line for whatever happens, until interrupted')
       .addOption(watchOption('2s; without a terminal, or with -o json, it is --follow'))
       .addOption(asciiOption())

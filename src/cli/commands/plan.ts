@@ -6,7 +6,7 @@ import { filesNamed, PATHS_ARGUMENT } from '../session/options.ts';
 import { addManifestOptions, addOutputOptions, addPlanningOptions } from '../session/planning-options.ts';
 import { openOutputs } from '../session/outputs.ts';
 import { endOfPlan } from './saved/agreed.ts';
-import { serverOption, tokenFileOption } from '../server/options.ts';
+import { addServerOptions } from '../server/options.ts';
 import { surveyAll, withSession } from '../session/session.ts';
 
 export const planCommand = defineCommand({
@@ -26,11 +26,7 @@ Examples:
   portolan plan -f manifests/ --server https://portolan.example.com   # in CI, with nothing but a token`,
   parameters: (command) =>
     addPlanningOptions(
-      addOutputOptions(
-        addManifestOptions(command.argument(...PATHS_ARGUMENT))
-          .addOption(serverOption())
-          .addOption(tokenFileOption()),
-      )
+      addOutputOptions(addServerOptions(addManifestOptions(command.argument(...PATHS_ARGUMENT))))
         .option('--detailed-exitcode', 'end with 2 when changes are pending')
         .option('--save <file>', 'keep the plan in this file, for apply FILE to carry out exactly this one'),
     ),

@@ -24,14 +24,12 @@ import { createLog } from '../session/logging.ts';
 import { DEFAULT_LEDGER_FILE, openLedger } from '../session/open-ledger.ts';
 import { type Observation, openObservation, openSurfaces, type Surfaces } from '../session/surfaces.ts';
 import {
+  addLogOptions,
+  addVariableOptions,
   configOption,
   filenameOption,
   ledgerOption,
-  logFormatOption,
-  logLevelOption,
   sourceOption,
-  varFileOption,
-  varOption,
 } from '../session/options.ts';
 import { addSourceOverrides } from '../session/planning-options.ts';
 import { readConfiguration } from '../session/configuration.ts';
@@ -43,23 +41,23 @@ import { openWorkbenches } from '../session/workbenches.ts';
 const CONFIGURATION_EVERY_MS = 5_000;
 
 const parameters = (command: Command) =>
-  addSourceOverrides(
-    command
-      .addOption(filenameOption())
-      .option('--ref <ref>', 'branch, tag or commit that is followed (default: spec.source.ref, or HEAD)')
-      .addOption(configOption())
-      .addOption(ledgerOption())
-      .option(
-        '--listen <address>',
-        'address:port of the API, port 0 for any free one (default: spec.server.listen, 127.0.0.1:7780)',
-        listenArgument,
-      )
-      .addOption(sourceOption())
-      .addOption(varOption())
-      .addOption(varFileOption()),
-  )
-    .addOption(logLevelOption())
-    .addOption(logFormatOption());
+  addLogOptions(
+    addSourceOverrides(
+      addVariableOptions(
+        command
+          .addOption(filenameOption())
+          .option('--ref <ref>', 'branch, tag or commit that is followed (default: spec.source.ref, or HEAD)')
+          .addOption(configOption())
+          .addOption(ledgerOption())
+          .option(
+            '--listen <address>',
+            'address:port of the API, port 0 for any free one (default: spec.server.listen, 127.0.0.1:7780)',
+            listenArgument,
+          )
+          .addOption(sourceOption()),
+      ),
+    ),
+  );
 
 type RunOptions = OptionsOf<typeof parameters>;
 

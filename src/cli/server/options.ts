@@ -1,4 +1,4 @@
-import { Option } from '@commander-js/extra-typings';
+import { type Command, Option, type OptionValues } from '@commander-js/extra-typings';
 import { invalidInput } from '../../model/errors.ts';
 
 /** What every command that talks to a server takes. */
@@ -16,6 +16,11 @@ export const tokenFileOption = () =>
     '--token-file <file>',
     'file with the token for --server; without it the variable PORTOLAN_SERVER_TOKEN has it',
   );
+
+/** Adds the options that name a running controller. */
+export function addServerOptions<Args extends unknown[], Own extends OptionValues>(command: Command<Args, Own>) {
+  return command.addOption(serverOption()).addOption(tokenFileOption());
+}
 
 /** Name of an application as a person gives it, with or without its kind. @returns `metadata.name`. */
 export function applicationArgument(text: string): string {

@@ -1,4 +1,4 @@
-import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { type Command, InvalidArgumentError, Option, type OptionValues } from '@commander-js/extra-typings';
 import { parseDuration } from '../../model/duration.ts';
 import { LOG_LEVELS } from '../../runtime/text-log.ts';
 
@@ -63,6 +63,11 @@ export const varOption = () =>
 export const varFileOption = () =>
   new Option('--var-file <file>', 'file of NAME=value lines; may be repeated, later ones win').argParser(collect);
 
+/** Adds the options that give values to the variables of manifests. */
+export function addVariableOptions<Args extends unknown[], Own extends OptionValues>(command: Command<Args, Own>) {
+  return command.addOption(varOption()).addOption(varFileOption());
+}
+
 export const parallelismOption = () =>
   new Option('--parallelism <n>', 'applications worked on at once; within one, requests go one by one')
     .argParser(integerArgument(1, 1000))
@@ -73,6 +78,11 @@ export const logLevelOption = () =>
 
 export const logFormatOption = () =>
   new Option('--log-format <format>', 'how it is said').choices(['text', 'json']).default('text' as const);
+
+/** Adds the options of the log on standard error. */
+export function addLogOptions<Args extends unknown[], Own extends OptionValues>(command: Command<Args, Own>) {
+  return command.addOption(logLevelOption()).addOption(logFormatOption());
+}
 
 /** Collects the values of an option that may be repeated. */
 export function collect(value: string, earlier: readonly string[] | undefined): readonly string[] {

@@ -1,21 +1,20 @@
 import { type Command, InvalidArgumentError, type OptionValues } from '@commander-js/extra-typings';
-import type { ServerFlags } from '../server/options.ts';
+import { addServerOptions, type ServerFlags } from '../server/options.ts';
+import { asciiOption } from '../terminal/drawing/glyphs.ts';
 import { type EmptyFlags, ifEmptyOption } from './empty-input.ts';
 import {
+  addLogOptions,
+  addVariableOptions,
   collect,
   collectOrAll,
   configOption,
   filenameOption,
   integerArgument,
   ledgerOption,
-  logFormatOption,
-  logLevelOption,
   outputOption,
   parallelismOption,
   revisionOption,
   sourceOption,
-  varFileOption,
-  varOption,
 } from './options.ts';
 import type { OutputOptions } from './outputs.ts';
 import type { SessionOptions } from './session.ts';
@@ -39,11 +38,30 @@ export function addManifestOptions<Args extends unknown[], Own extends OptionVal
     .addOption(sourceOption());
 }
 
+/** What `status` and `tree` show, from here or from a server. */
+export function addViewedOptions<Args extends unknown[], Own extends OptionValues>(command: Command<Args, Own>) {
+  return addServerOptions(
+    command
+      .addOption(filenameOption())
+      .addOption(revisionOption())
+      .addOption(configOption())
+      .addOption(ledgerOption())
+      .addOption(sourceOption()),
+  );
+}
+
+/** How `status` and `tree` read and show it. */
+export function addViewOptions<Args extends unknown[], Own extends OptionValues>(command: Command<Args, Own>) {
+  return addLogOptions(
+    addVariableOptions(command.addOption(asciiOption()))
+      .addOption(outputOption(['text', 'json']))
+      .addOption(parallelismOption()),
+  );
+}
+
 /** Values for the manifests, and what the plan is written to. */
 export function addOutputOptions<Args extends unknown[], Own extends OptionValues>(command: Command<Args, Own>) {
-  return command
-    .addOption(varOption())
-    .addOption(varFileOption())
+  return addVariableOptions(command)
     .addOption(outputOption(PLAN_FORMATS))
     .option(
       '--out <file>',
@@ -73,7 +91,7 @@ export function addPlanningOptions<Args extends unknown[], Own extends OptionVal
       shareArgument,
     )
     .option('--max-prunes <n>', 'override: how many objects one run may remove', integerArgument(0, 1_000_000));
-  return addSourceOverrides(limited)
+  const overridden = addSourceOverrides(limited)
     .option(
       '--ignore-windows',
       'override: go on outside of the windows of Settings; needs --reason, which the history keeps',
@@ -84,9 +102,8 @@ export function addPlanningOptions<Args extends unknown[], Own extends OptionVal
       'confirm the first install into an application that this ledger does not know: platform/team/region/appId (may be repeated)',
       collect,
     )
-    .addOption(parallelismOption())
-    .addOption(logLevelOption())
-    .addOption(logFormatOption());
+    .addOption(parallelismOption());
+  return addLogOptions(overridden);
 }
 
 /** Lets a source through that a guard would refuse. */

@@ -72,3 +72,8 @@ export function sentences(...parts: readonly (string | undefined)[]): string {
   const said = parts.flatMap((part) => (part === undefined || part === '' ? [] : [part]));
   return said.map((part) => `${part.charAt(0).toUpperCase()}${part.slice(1)}`).join(' ');
 }
+
+/** Returns an argument as a shell takes it: quoted where needed. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -3,7 +3,7 @@ import type { Declarations } from '../../../kinds/kind.ts';
 import { type ApplicationGroup, groupByApplication } from '../../../manifest/group.ts';
 import { loadManifests } from '../../../manifest/load.ts';
 import type { OperatorNames } from '../../../manifest/relations.ts';
-import { PortolanError } from '../../../model/errors.ts';
+import { errorFacts, PortolanError } from '../../../model/errors.ts';
 import type { Problem } from '../../../model/problem.ts';
 import type { ScopePlan } from '../../../model/plan.ts';
 import { hasChanges, planDocument, type PlanDocument, type UnobservedScope } from '../../../plan/document.ts';
@@ -38,8 +38,7 @@ export async function prove(
         plans.push(await planOf(reconciled, group, read, nowMs));
       } catch (error) {
         if (!(error instanceof PortolanError) || error.code === 'platform/stopped') throw error;
-        const { code, disposition, message, remedy } = error;
-        unobserved.push({ application: group.application.id, code, disposition, message, remedy });
+        unobserved.push({ application: group.application.id, ...errorFacts(error) });
       }
     }),
   );

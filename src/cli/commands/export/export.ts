@@ -22,15 +22,13 @@ import { type Proof, prove } from './export-proof.ts';
 import { exportTargets } from './export-targets.ts';
 import { type Input, loadInput } from '../../session/input.ts';
 import {
+  addLogOptions,
+  addVariableOptions,
   collect,
   configOption,
   filenameOption,
-  logFormatOption,
-  logLevelOption,
   parallelismOption,
   platformOption,
-  varFileOption,
-  varOption,
 } from '../../session/options.ts';
 import { worstOf } from '../../session/plan-view.ts';
 import { type Platforms, withPlatforms } from '../../session/platforms.ts';
@@ -40,26 +38,25 @@ import type { Terminal } from '../../terminal/terminal.ts';
 import { count } from '../../terminal/text.ts';
 
 const parameters = (command: Command) =>
-  command
-    .option('--app <address>', 'an application, TEAM/REGION/APP-ID; may be repeated', collect)
-    .option('--team <team>', 'all applications of a team (or TEAM/REGION); may be repeated', collect)
-    .option('--list <file>', 'applications, one on a line; - for standard input')
-    .option('--component <id>', 'only this component of the application (service_id); may be repeated', collect)
-    .addOption(filenameOption())
-    .addOption(configOption())
-    .addOption(platformOption())
-    .option('--to <folder>', 'write a file for each application there, in place of standard output')
-    .option('--force', 'replace files that are there')
-    .option('--store <name>', 'Store of the configuration that installs came from, where they do not say it')
-    .option(
-      '--schemas <place>',
-      'folder or address of the JSON Schemas of each kind, for editors (default: the schema that init wrote)',
-    )
-    .addOption(varOption())
-    .addOption(varFileOption())
-    .addOption(parallelismOption())
-    .addOption(logLevelOption())
-    .addOption(logFormatOption());
+  addLogOptions(
+    addVariableOptions(
+      command
+        .option('--app <address>', 'an application, TEAM/REGION/APP-ID; may be repeated', collect)
+        .option('--team <team>', 'all applications of a team (or TEAM/REGION); may be repeated', collect)
+        .option('--list <file>', 'applications, one on a line; - for standard input')
+        .option('--component <id>', 'only this component of the application (service_id); may be repeated', collect)
+        .addOption(filenameOption())
+        .addOption(configOption())
+        .addOption(platformOption())
+        .option('--to <folder>', 'write a file for each application there, in place of standard output')
+        .option('--force', 'replace files that are there')
+        .option('--store <name>', 'Store of the configuration that installs came from, where they do not say it')
+        .option(
+          '--schemas <place>',
+          'folder or address of the JSON Schemas of each kind, for editors (default: the schema that init wrote)',
+        ),
+    ).addOption(parallelismOption()),
+  );
 
 type ExportOptions = OptionsOf<typeof parameters>;
 

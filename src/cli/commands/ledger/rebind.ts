@@ -9,7 +9,7 @@ import { EXIT } from '../../session/exit-codes.ts';
 import { configOption, outputOption } from '../../session/options.ts';
 import { refuseFaults } from '../../session/problems.ts';
 import { openServer } from '../../server/client.ts';
-import { serverOption, tokenFileOption } from '../../server/options.ts';
+import { addServerOptions } from '../../server/options.ts';
 import { sentences } from '../../terminal/text.ts';
 import { ledgerFileOption, writingLedger } from './opening.ts';
 import { requiredReason, writeResult } from './words.ts';
@@ -32,14 +32,13 @@ Examples:
   portolan ledger rebind default --reason 'the console has a new host name, see OPS-17'
   portolan ledger rebind default --reason 'region-1 was set up again' --server https://portolan.example.com`,
   parameters: (command) =>
-    command
-      .argument('<platform>', 'name of the Platform in the configuration')
-      .option('--reason <text>', 'why, for the history (required)')
-      .addOption(ledgerFileOption())
-      .addOption(configOption())
-      .addOption(serverOption())
-      .addOption(tokenFileOption())
-      .addOption(outputOption(['text', 'json'])),
+    addServerOptions(
+      command
+        .argument('<platform>', 'name of the Platform in the configuration')
+        .option('--reason <text>', 'why, for the history (required)')
+        .addOption(ledgerFileOption())
+        .addOption(configOption()),
+    ).addOption(outputOption(['text', 'json'])),
   async run(surroundings, options, [platform]) {
     const reason = requiredReason(options.reason);
     const report = (url: string, before: string | undefined): void => {

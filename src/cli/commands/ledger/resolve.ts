@@ -11,7 +11,7 @@ import { defineCommand } from '../../session/command.ts';
 import { readConfiguration } from '../../session/configuration.ts';
 import { EXIT } from '../../session/exit-codes.ts';
 import { createLog } from '../../session/logging.ts';
-import { configOption, logFormatOption, logLevelOption, outputOption } from '../../session/options.ts';
+import { addLogOptions, configOption, outputOption } from '../../session/options.ts';
 import { timingOf } from '../../../reconcile/apply/world.ts';
 import { openPlatforms, type Platforms } from '../../session/platforms.ts';
 import { refuseFaults } from '../../session/problems.ts';
@@ -35,22 +35,22 @@ Examples:
   portolan ledger resolve 3f9c21a07b54 --not-applied --reason "the application has no mysql, checked in the console"
   portolan ledger resolve 3f9c21a07b54 --applied --id 17 --reason "install group 17 in the console"`,
   parameters: (command) =>
-    command
-      .argument('<intent>', 'id of the intent, as portolan ledger list prints it')
-      .option('--applied', 'it was done')
-      .option('--not-applied', 'it was not done')
-      .option('--id <id>', 'with --applied: the http_rule_id of the rule, or the install group')
-      .option('--reason <text>', 'how you know, for the history (required)')
-      .option('--force', 'although the request may still arrive')
-      .option(
-        '--offline',
-        'do not ask the platform what the request made: the id of a rule, the components of an install',
-      )
-      .addOption(ledgerFileOption())
-      .addOption(configOption())
-      .addOption(outputOption(['text', 'json']))
-      .addOption(logLevelOption())
-      .addOption(logFormatOption()),
+    addLogOptions(
+      command
+        .argument('<intent>', 'id of the intent, as portolan ledger list prints it')
+        .option('--applied', 'it was done')
+        .option('--not-applied', 'it was not done')
+        .option('--id <id>', 'with --applied: the http_rule_id of the rule, or the install group')
+        .option('--reason <text>', 'how you know, for the history (required)')
+        .option('--force', 'although the request may still arrive')
+        .option(
+          '--offline',
+          'do not ask the platform what the request made: the id of a rule, the components of an install',
+        )
+        .addOption(ledgerFileOption())
+        .addOption(configOption())
+        .addOption(outputOption(['text', 'json'])),
+    ),
   async run(surroundings, options, [intent]) {
     const decision = decisionOf(options);
     const reason = requiredReason(options.reason);

@@ -5,7 +5,7 @@ import type { EpochMs } from '../../../model/time.ts';
 import { safeLine, safeText } from '../../../model/text.ts';
 import { renderTable } from '../../terminal/table.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import { displayWidth } from '../../terminal/text.ts';
+import { displayWidth, shellWord } from '../../terminal/text.ts';
 import type { LedgerOptions } from './opening.ts';
 import { type Settling, settlingOf, windowLeftMs } from '../../../reconcile/resolution/settle.ts';
 import { type Timing, timingOf } from '../../../reconcile/apply/world.ts';
@@ -41,11 +41,6 @@ export function shortened(text: string, widthMax: number): string {
     kept += char;
   }
   return `${kept}…`;
-}
-
-/** An argument as a shell takes it. */
-export function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** The ledger as further commands must name it: nothing for the default. */

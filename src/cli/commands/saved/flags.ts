@@ -1,24 +1,28 @@
-import { invalidInput, PortolanError } from '../../../model/errors.ts';
+import { invalidInput, type PortolanError } from '../../../model/errors.ts';
 import type { Session, SessionOptions } from '../../session/session.ts';
 import type { SavedPlan } from '../../../plan/saved.ts';
+import { shellWord } from '../../terminal/text.ts';
 import type { OpenedPlan } from './open.ts';
 
-/** Flags that say what to plan: a saved plan has them in it. */
+/** Flags that say what to plan. A saved plan has their values in it. */
 const OF_THE_PLAN = {
   filename: '-f',
   revision: '--revision',
-  var: '--var',
+  maxShare: '--max-share',
+  maxPrunes: '--max-prunes',
   varFile: '--var-file',
+  var: '--var',
   target: '--target',
   prune: '--prune',
   adopt: '--adopt',
-  maxShare: '--max-share',
-  maxPrunes: '--max-prunes',
   allowEmpty: '--allow-empty',
   allowShrunk: '--allow-shrunk',
   allowRewind: '--allow-rewind',
   firstInstall: '--first-install',
 } as const;
+
+/** Flags that say with what to plan. */
+const AROUND_THE_PLAN = { config: '--config', ledger: '--ledger', source: '--source' } as const;
 
 /**
  * A saved plan goes before variables, as a flag does; a flag that contradicts it is a mistake.
@@ -46,78 +50,52 @@ export function checkFlagsBeside(
   );
 }
 
-type Repeated = readonly string[] | undefined;
-
-/** Arguments of `plan` that make such a plan again. Values of variables stay with whoever has them. */
+/** Returns the arguments of `plan` that make such a plan again. Values of variables are left out. */
 export function planCommandOf(options: SessionOptions): readonly string[] {
-  const valued: readonly (readonly [string, string | number | undefined])[] = [
-    ['--revision', options.revision],
-    ['--config', options.config],
-    ['--ledger', options.ledger],
-    ['--source', options.source === 'default' ? undefined : options.source],
-    ['--max-share', options.maxShare],
-    ['--max-prunes', options.maxPrunes],
-  ];
-  const flags = [
-    options.prune === true ? '--prune' : '',
-    options.adopt === true ? '--adopt' : '',
-    options.allowEmpty === true ? '--allow-empty' : '',
-    options.allowShrunk === true ? '--allow-shrunk' : '',
-    options.allowRewind === true ? '--allow-rewind' : '',
-  ];
-  return [
-    ...repeated('-f', options.filename),
-    ...valued.flatMap(([flag, value]) => (value === undefined ? [] : [flag, String(value)])),
-    ...repeated('--var-file', options.varFile),
-    ...repeated(
-      '--var',
-      options.var?.map((assignment) => `${assignment.replace(/=.*$/s, '')}=VALUE`),
-    ),
-    ...repeated('--target', options.target),
-    ...flags.filter((flag) => flag !== ''),
-    ...(options.adopt === true ? [] : repeated('--adopt', options.adopt)),
-    ...(options.firstInstall === 'asked' ? [] : repeated('--first-install', options.firstInstall)),
-  ];
+  const given = {
+    ...options,
+    source: options.source === 'default' ? undefined : options.source,
+    var: options.var?.map((assignment) => `${assignment.replace(/=.*$/s, '')}=VALUE`),
+    firstInstall: options.firstInstall === 'asked' ? undefined : options.firstInstall,
+  };
+  return argumentsOf({ ...AROUND_THE_PLAN, ...OF_THE_PLAN }, given);
 }
 
-/** What to type to carry out a plan that was saved with these options. */
+/** Returns the command that carries out a plan that was saved with these options. */
 export function applyCommandOf(file: string, { config, ledger }: SessionOptions): string {
-  const named = [
-    ...(config === undefined ? [] : ['--config', config]),
-    ...(ledger === undefined ? [] : ['--ledger', ledger]),
-  ];
-  return commandLine(['apply', file, ...named]);
+  return commandLine(['apply', file, ...argumentsOf(AROUND_THE_PLAN, { config, ledger })]);
 }
 
-/** As a person may copy it to a shell. */
+type Value = string | number | boolean | readonly string[] | undefined;
+
+function argumentsOf<Name extends string>(
+  flags: Readonly<Record<Name, string>>,
+  values: { readonly [N in NoInfer<Name>]?: Value },
+): readonly string[] {
+  return (Object.keys(flags) as Name[]).flatMap((name) => {
+    const value = values[name];
+    if (value === undefined || value === false) return [];
+    return value === true ? [flags[name]] : [value].flat().flatMap((each) => [flags[name], String(each)]);
+  });
+}
+
+/** Returns a command as a person may copy it to a shell. */
 export function commandLine(args: readonly string[]): string {
-  return ['portolan', ...args].map(quoted).join(' ');
-}
-
-function quoted(argument: string): string {
-  return /^[A-Za-z0-9_@%+=:,./-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", "'\\''")}'`;
-}
-
-function repeated(flag: string, values: Repeated): readonly string[] {
-  return (values ?? []).flatMap((value) => [flag, value]);
+  return ['portolan', ...args].map(shellWord).join(' ');
 }
 
 /** What decides about a plan, as the file has it; how it is carried out stays with the command line. */
 export function flagsOf<Flags extends SessionOptions>(saved: SavedPlan, flags: Flags): Flags {
-  const { prune, adopt, targets, maxShare, maxPrunes, allowEmpty, allowShrunk, allowRewind, firstInstall } =
-    saved.allowed;
+  const { adopt, targets, maxShare, maxPrunes, ...allowed } = saved.allowed;
   return {
     ...flags,
+    firstInstall: undefined,
+    ...allowed,
     source: saved.plan.source,
-    prune,
     adopt: adopt === 'all' ? true : adopt.length === 0 ? undefined : adopt,
     target: targets ?? undefined,
     maxShare: maxShare ?? undefined,
     maxPrunes: maxPrunes ?? undefined,
-    allowEmpty,
-    allowShrunk,
-    allowRewind,
-    firstInstall,
   };
 }
 
@@ -128,9 +106,9 @@ export function flagsOf<Flags extends SessionOptions>(saved: SavedPlan, flags: F
 export function checkCircumstances({ file, saved }: OpenedPlan, { ledger, input }: Session): void {
   const { lineage } = saved.ledger ?? ledger;
   if (lineage !== ledger.lineage) {
-    throw other(
+    throw invalidInput(
       'plan/other-ledger',
-      `${file} was planned with another ledger (${lineage}) than the one at ${ledger.location} (${ledger.lineage})`,
+      `${file} was planned with another ledger (${lineage}) than the one at ${ledger.location} (${ledger.lineage}). Nothing was sent.`,
       'Name the ledger it was planned with after --ledger, or plan again with this one.',
     );
   }
@@ -145,26 +123,14 @@ export function checkCircumstances({ file, saved }: OpenedPlan, { ledger, input 
   }
 }
 
-function placeOf({
-  url,
-  domain,
-  type,
-}: {
-  readonly url: string;
-  readonly domain: string;
-  readonly type: string;
-}): string {
+function placeOf({ url, domain, type }: Omit<SavedPlan['stores'][number], 'name'>): string {
   return `${url} (domain ${domain}, type ${type})`;
 }
 
 function elsewhere(file: string, name: string, then: string, now: string | undefined): PortolanError {
-  return other(
+  return invalidInput(
     'plan/other-platform',
-    `${file} was planned with ${name} at ${then}, and the configuration has ${now === undefined ? 'none of that name' : `it at ${now}`}`,
+    `${file} was planned with ${name} at ${then}, and the configuration has ${now === undefined ? 'none of that name' : `it at ${now}`}. Nothing was sent.`,
     'Use the configuration it was planned with (--config), or plan again with this one.',
   );
-}
-
-function other(code: string, message: string, remedy: string): PortolanError {
-  return new PortolanError({ code, disposition: 'invalid', message: `${message}. Nothing was sent.`, remedy });
 }

@@ -1,22 +1,33 @@
+import type { Command } from '@commander-js/extra-typings';
 import { silentHooks } from '../../../reconcile/apply/world.ts';
 import { boundPlatforms } from '../../../ledger/binding.ts';
 import { safeLine } from '../../../model/text.ts';
 import { conditionOf } from '../../../views/answered.ts';
 import { type ControllerReport, statusOfController, statusOfSurvey, type StatusView } from '../../../views/status.ts';
-import type { CommandDefinition, Surroundings } from '../../session/command.ts';
+import { defineCommand, type OptionsOf, type Surroundings } from '../../session/command.ts';
 import { EXIT, type ExitCode } from '../../session/exit-codes.ts';
 import { planExitCode } from '../../session/plan-view.ts';
-import type { ServerFlags } from '../../server/options.ts';
-import { type Session, type SessionOptions, surveyAll, withSession } from '../../session/session.ts';
+import { type Session, surveyAll, withSession } from '../../session/session.ts';
 import { count, wrap } from '../../terminal/text.ts';
-import { intervalOf, watch, type WatchFlag, watchOption } from '../watch.ts';
+import { intervalOf, watch, watchOption } from '../watch.ts';
 import { type Reader, readerOf, remedyLines, standingLines } from './standing.ts';
-import { addViewedOptions, addViewOptions } from './view-options.ts';
+import { addViewedOptions, addViewOptions } from '../../session/planning-options.ts';
 
 const WATCH_MS = 10_000;
 const SERVER_WATCH_MS = 2_000;
 
-const EXAMPLES = `
+const parameters = (command: Command) =>
+  addViewOptions(addViewedOptions(command).addOption(watchOption('10s, with --server 2s')));
+
+type StatusOptions = OptionsOf<typeof parameters>;
+
+export const statusCommand = defineCommand({
+  goesOn: true,
+  about:
+    'Says of each resource whether it is as the manifests want it, and if not, what it waits for. Reads the platform by itself, or asks a running controller with --server. Writes nothing.',
+  exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.held, EXIT.unreachable, EXIT.interrupted],
+  seeAlso: ['plan', 'events', 'monitor'],
+  examples: `
 With --watch and no server, manifests and platform are read anew each time, within the limits of the platform's
 configuration, and nothing is written.
 
@@ -24,29 +35,10 @@ Examples:
   portolan status -f manifests/
   portolan status -f manifests/ --watch 30s
   portolan status --server http://127.0.0.1:7780 --watch     # of a running controller
-  portolan status -f manifests/ -o json | jq '.resources[] | select(.state != "InSync")'`;
-
-export const statusCommand: CommandDefinition = {
-  goesOn: true,
-  help: {
-    about:
-      'Says of each resource whether it is as the manifests want it, and if not, what it waits for. Reads the platform by itself, or asks a running controller with --server. Writes nothing.',
-    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.held, EXIT.unreachable, EXIT.interrupted],
-    seeAlso: ['plan', 'events', 'monitor'],
-  },
-  define(command, invoke) {
-    addViewOptions(addViewedOptions(command).addOption(watchOption('10s, with --server 2s')))
-      .addHelpText('after', EXAMPLES)
-      .action((options) => invoke((surroundings) => status(options, surroundings)));
-  },
-};
-
-type StatusOptions = SessionOptions &
-  ServerFlags & {
-    readonly output: 'text' | 'json';
-    readonly watch?: WatchFlag;
-    readonly ascii?: boolean | undefined;
-  };
+  portolan status -f manifests/ -o json | jq '.resources[] | select(.state != "InSync")'`,
+  parameters,
+  run: (surroundings, options) => status(options, surroundings),
+});
 
 /** A view, with the exit code, and what it took to fill it. */
 interface Looked {

@@ -1,3 +1,4 @@
+import type { Command } from '@commander-js/extra-typings';
 import type { ApplicationDetails, ApplicationSummary } from '../../../model/status.ts';
 import type { ReconciledKinds } from '../../../kinds/define.ts';
 import { shownLines } from '../../../reconcile/shown.ts';
@@ -7,17 +8,31 @@ import { observedView, unreadView } from '../../../views/observed.ts';
 import { type Forest, treeOf } from '../../../views/tree.ts';
 import { silentHooks } from '../../../reconcile/apply/world.ts';
 import { scopeKey } from '../../../model/ids.ts';
-import type { CommandDefinition, Surroundings } from '../../session/command.ts';
+import { defineCommand, type OptionsOf, type Surroundings } from '../../session/command.ts';
 import { EXIT, type ExitCode } from '../../session/exit-codes.ts';
 import { planExitCode } from '../../session/plan-view.ts';
-import { applicationArgument, type ServerFlags } from '../../server/options.ts';
-import { type Session, type SessionOptions, surveyAll, withSession } from '../../session/session.ts';
+import { applicationArgument } from '../../server/options.ts';
+import { type Session, surveyAll, withSession } from '../../session/session.ts';
 import { type Reader, readerOf, remedyLines } from '../status/standing.ts';
 import { unknownApplication } from '../../session/unknown-application.ts';
 import { treeLines, treeSummary } from './node.ts';
-import { addViewedOptions, addViewOptions } from '../status/view-options.ts';
+import { addViewedOptions, addViewOptions } from '../../session/planning-options.ts';
 
-const EXAMPLES = `
+const parameters = (command: Command) =>
+  addViewOptions(
+    addViewedOptions(
+      command.argument('[application]', 'only this one: Application/shop, or shop', applicationArgument),
+    ),
+  );
+
+type TreeOptions = OptionsOf<typeof parameters>;
+
+export const treeCommand = defineCommand({
+  about:
+    'Draws an application as a tree: its installs, components, ports and rules, how each stands, and what is there that no manifest names. Reads the platform by itself, or asks a running controller with --server. Writes nothing.',
+  exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.held, EXIT.unreachable, EXIT.interrupted],
+  seeAlso: ['status', 'plan', 'export'],
+  examples: `
 What no manifest names is shown too, as far as the platform lists it. With --server, the controller shows what it observed
 last, and when: that is less of what no manifest names.
 
@@ -25,30 +40,10 @@ Examples:
   portolan tree -f manifests/
   portolan tree Application/shop -f manifests/
   portolan tree shop --server http://127.0.0.1:7780
-  portolan tree -f manifests/ -o json | jq '.. | objects | select(.state == "not-in-manifests") | .name'`;
-
-export const treeCommand: CommandDefinition = {
-  help: {
-    about:
-      'Draws an application as a tree: its installs, components, ports and rules, how each stands, and what is there that no manifest names. Reads the platform by itself, or asks a running controller with --server. Writes nothing.',
-    exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.held, EXIT.unreachable, EXIT.interrupted],
-    seeAlso: ['status', 'plan', 'export'],
-  },
-  define(command, invoke) {
-    addViewOptions(
-      addViewedOptions(
-        command.argument('[application]', 'only this one: Application/shop, or shop', applicationArgument),
-      ),
-    )
-      .addHelpText('after', EXAMPLES)
-      .action((application, options) => invoke((surroundings) => tree(application, options, surroundings)));
-  },
-};
-
-interface TreeOptions extends SessionOptions, ServerFlags {
-  readonly ascii?: boolean | undefined;
-  readonly output: 'text' | 'json';
-}
+  portolan tree -f manifests/ -o json | jq '.. | objects | select(.state == "not-in-manifests") | .name'`,
+  parameters,
+  run: (surroundings, options, [application]) => tree(application, options, surroundings),
+});
 
 async function tree(
   application: string | undefined,
