@@ -58,7 +58,7 @@ export function planCommandOf(options: SessionOptions): readonly string[] {
     var: options.var?.map((assignment) => `${assignment.replace(/=.*$/s, '')}=VALUE`),
     firstInstall: options.firstInstall === 'asked' ? undefined : options.firstInstall,
   };
-  return argumentsOf({ ...AROUND_THE_PLAN, ...OF_THE_PLAN }, given);
+  return argumentsOf({ ...OF_THE_PLAN, ...AROUND_THE_PLAN }, given);
 }
 
 /** Returns the command that carries out a plan that was saved with these options. */
