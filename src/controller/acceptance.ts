@@ -9,7 +9,7 @@ import type { LoadedSource } from '../source/contents.ts';
 import type { SourceReading } from '../source/feed.ts';
 import { acceptSnapshot, largestSince, successionOf } from '../source/snapshot.ts';
 
-/** What an operator says at the start, for the first reading alone. */
+/** Overrides that an operator sets at the start, for the first reading only. */
 export interface Allowances {
   readonly empty: boolean;
   readonly shrunk: boolean;
@@ -18,25 +18,28 @@ export interface Allowances {
 
 export const nothingAllowed: Allowances = { empty: false, shrunk: false, rewind: false };
 
-/** A reading that is worked towards from now on. */
+/** A reading that the controller applies. */
 export interface AcceptedSource {
   readonly desired: DesiredState;
   readonly revision: string;
   readonly snapshot: string;
-  /** Objects of the source on record when it was accepted. */
+  /** Objects of the source in the ledger when it was accepted. */
   readonly owned: number;
-  /** Why what it no longer names stays all the same, until a person says so; by how many removals there would be. */
+  /**
+   * Returns why resources that were removed from git stay on the platform until an operator approves, given the number
+   * of removals.
+   */
   readonly keeps: (prunes: number) => readonly Refusal[];
 }
 
 export type Acceptance =
   | { readonly type: 'accepted'; readonly accepted: AcceptedSource }
-  /** What was accepted before stands. */
+  /** The source that was accepted before stays in force. */
   | { readonly type: 'refused'; readonly error: StatusError; readonly problems: readonly Problem[] };
 
 /**
- * Takes a whole reading, or none of it. A commit that does not descend from the one before, or a source that lost much
- * of what it named, is taken for what it adds and changes, and removes nothing.
+ * Accepts or rejects a whole reading. A commit that does not descend from the one before, or a source that lost many of
+ * its resources, is accepted without its removals.
  */
 export async function accept(
   reading: SourceReading,

@@ -2,32 +2,32 @@ import { type Counted, type GuardLimits, guardToll, tollOf } from '../plan/guard
 
 export type Account = ReturnType<typeof createAccount>;
 
-/** JSON: how much of a snapshot's allowance is spent. */
+/** How much of a snapshot's allowance is spent. Stored as JSON. */
 export type AccountState = {
   readonly snapshot: string;
-  /** Objects on record when the snapshot was accepted: what a share is a share of. */
+  /** Objects in the ledger when the snapshot was accepted. Shares are shares of this number. */
   readonly owned: number;
   readonly changed: number;
   readonly removed: number;
 };
 
 /**
- * What one accepted snapshot may change and remove over all applications together. A run of a command sees all plans at
- * once; the daemon sees them one by one, so what was let through before counts.
- * @param spent of an earlier process with the same snapshot.
+ * Creates the allowance of one accepted snapshot: what it may change and remove over all applications together. A
+ * command sees all plans of a run at once. The daemon sees them one by one, so it counts what it permitted before.
+ * @param spent what an earlier process spent for the same snapshot.
  */
 export function createAccount(spent: AccountState) {
-  // Objects that this process knows of, so that a second attempt at one is not counted twice.
+  // Objects that this process has counted, so that a retry does not count them twice.
   const changed = new Set<string>();
   const removed = new Set<string>();
   return {
-    /** For the ledger. */
+    /** State for the ledger. */
     get state(): AccountState {
       return { ...spent, changed: spent.changed + changed.size, removed: spent.removed + removed.size };
     },
     /**
-     * Whether these actions fit, and then their places are taken, until `settle`.
-     * @returns refusals: none of them may be sent.
+     * Counts the actions against the allowance, if they fit, until `settle`.
+     * @returns refusals if the actions do not fit; then none of them may be sent.
      */
     reserve(plan: Counted, limits: GuardLimits) {
       const toll = tollOf([plan]);
@@ -42,7 +42,7 @@ export function createAccount(spent: AccountState) {
       for (const key of news.changed) changed.add(key);
       for (const key of news.removed) removed.add(key);
       return {
-        /** Keeps the places of what was sent; those of the rest are free again. */
+        /** Counts only what was sent, and frees the rest. */
         settle(sent: ReadonlySet<string>): void {
           const kept = tollOf([{ ...plan, actions: plan.actions.filter((action) => sent.has(action.id)) }]);
           for (const key of news.changed) if (!kept.changed.has(key)) changed.delete(key);

@@ -14,26 +14,26 @@ import { REGIONS_EVERY_MS } from './gates.ts';
 import { healthDetail, type HealthLook, LOOK_EVERY_MS } from './health.ts';
 import { line, type AppRecord } from './ledger-records.ts';
 
-/** When an application is looked at again. */
+/** When an application gets its next pass. */
 export type Requeue =
   | { readonly type: 'now'; readonly because: string }
   | { readonly type: 'at'; readonly atMs: EpochMs; readonly because: string }
-  /** After its backoff, because it failed. */
+  /** After its backoff, because the pass failed. */
   | { readonly type: 'retry' }
   | { readonly type: 'resync' };
 
 interface AftermathInput extends HealthLook {
   readonly record: AppRecord;
   readonly passed: Passed;
-  /** Drift as the pass first saw it: what was told already. */
+  /** Drift as the pass first observed it, which was reported at that time. */
   readonly seen: readonly ResourceStatus[];
   readonly revision: string;
   readonly nowMs: EpochMs;
 }
 
 /**
- * Judges a pass: puts the application's new status into its record.
- * @returns the events, the lines for the history in the ledger, and when the application is looked at again.
+ * Judges a pass, and stores the application's new status in its record.
+ * @returns the events, the rows for the history, and when the application gets its next pass.
  */
 export function judgePass(input: AftermathInput) {
   const { record, passed, revision, nowMs, health } = input;
@@ -46,7 +46,7 @@ export function judgePass(input: AftermathInput) {
     plan === undefined ? { drifts: new Map<ResourceId, Drift>(), news: [] } : followDrift(input.seen, plan, nowMs);
   const { work } = record;
   const findings: Findings = { work, plan, waits, drifts, error, ...notDone(results), pause, approval, health };
-  // A region that takes nothing is no failure of the application.
+  // An application does not fail because its region takes no changes.
   const failure = pause?.type === 'region' ? undefined : failureOf(error, results, passed, nowMs);
   const states = applicationConditions(findings);
   const isReady = states.Ready.status === 'True';
@@ -79,7 +79,7 @@ export function judgePass(input: AftermathInput) {
   };
 }
 
-/** Returns what was tried and did not go well, by resource, and the resources of writes in doubt. */
+/** Returns the failures by resource, and the resources whose writes are in doubt. */
 function notDone(results: readonly ActionResult[]): Pick<Findings, 'failed' | 'inDoubt'> {
   const failed = new Map<ResourceId, string>();
   const inDoubt = new Set<ResourceId>();
@@ -91,7 +91,9 @@ function notDone(results: readonly ActionResult[]): Pick<Findings, 'failed' | 'i
   return { failed, inDoubt };
 }
 
-/** What turned since the last pass: an approval that is needed, a failure, a recovery, the health. */
+/**
+ * Returns events for what changed since the last pass: an approval that is needed, a failure, a recovery, the health.
+ */
 function turns(
   id: ResourceId,
   former: ApplicationStatus,
@@ -130,7 +132,7 @@ function conditionOf({ conditions }: ApplicationStatus, type: Condition['type'])
   return conditions.find((condition) => condition.type === type);
 }
 
-/** What did not go well and is tried again by itself. A guard that asks for a person is no failure. */
+/** Returns the failure that the next pass retries. A guard that waits for an approval is not a failure. */
 function failureOf(
   error: PortolanError | undefined,
   results: readonly ActionResult[],
@@ -162,7 +164,7 @@ function pendingOf(plan: ScopePlan, waits: readonly Wait[]): PendingWork | null 
   return { digest: planDigest([plan]), actions: shown, deferred, waits };
 }
 
-/** The event of one piece of news about drift, and its line in the history. */
+/** Returns the event and the history row for drift that began or ended. */
 function driftNews(
   { type, resource, drift }: ReturnType<typeof followDrift>['news'][number],
   results: readonly ActionResult[],
@@ -181,7 +183,7 @@ function driftNews(
   return { event: draftEvent('drift.gone', 'info', message, facts), lines: [] };
 }
 
-/** The event of drift that was found, and its line in the history. */
+/** Returns the event and the history row for drift that began. */
 export function driftDetected(resource: ResourceId, drift: Drift, nowMs: EpochMs) {
   const fields = drift.changes.map(
     ({ path, before, after }) =>
@@ -195,7 +197,7 @@ export function driftDetected(resource: ResourceId, drift: Drift, nowMs: EpochMs
   };
 }
 
-/** Progress of an install that is waited for: the status of its application, and its builds. */
+/** Returns events for the progress of installs: the status of the application, and its builds. */
 function waitEvents(former: readonly Wait[], waits: readonly Wait[]): readonly EventDraft[] {
   return waits
     .filter(({ resource, message }) => !former.some((one) => one.resource === resource && one.message === message))
@@ -217,14 +219,14 @@ function holdEvents(former: readonly ResourceStatus[], holds: readonly Hold[]): 
   return [...added, ...released];
 }
 
-/** Returns the holds of `holds`, one for each resource and code, that `others` does not have. */
+/** Returns the holds that `others` does not have, one for each resource and code. */
 function without(holds: readonly Hold[], others: readonly Hold[]): readonly Hold[] {
   const byKey = (all: readonly Hold[]) => new Map(all.map((hold) => [`${hold.resource} ${hold.code}`, hold] as const));
   const known = byKey(others);
   return [...byKey(holds)].flatMap(([key, hold]) => (known.has(key) ? [] : [hold]));
 }
 
-/** When to look again: the earliest of what is waited for. */
+/** Returns when the application gets its next pass: the earliest time that something waits for. */
 function nextOf(
   { record, passed, revision, nowMs, healthLookMs }: AftermathInput,
   plan: ScopePlan | undefined,
@@ -254,7 +256,7 @@ function nextOf(
   if (pause !== null && 'untilMs' in pause) lookAt(pause.untilMs, 'the end of a pause');
   if (isUnfinished(passed, plan)) lookAt(nowMs + LOOK_EVERY_MS, 'what came up during the last pass');
   const [first] = times.sort((left, right) => left.atMs - right.atMs);
-  // A little later than the moment itself: whoever is early looks twice.
+  // A margin, so that the pass does not come just before its time.
   return first === undefined
     ? { type: 'resync' }
     : { type: 'at', atMs: Math.max(first.atMs, nowMs) + 50, because: first.because };
@@ -264,7 +266,9 @@ function isInterrupted(result: ActionResult): boolean {
   return result.status === 'skipped' && result.because.type === 'interrupted';
 }
 
-/** Something could be done that the pass did not do: a platform that moves, or a follower of something just done. */
+/**
+ * Returns whether the plan has actions that the pass did not take up, such as those that depend on an action just done.
+ */
 function isUnfinished({ approval, outcome, pause }: Passed, plan: ScopePlan | undefined): boolean {
   if (pause !== null || plan === undefined || outcome.type !== 'ended' || approval !== null) return false;
   return plan.actions.some((action) => !action.prune);

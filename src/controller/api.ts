@@ -9,32 +9,39 @@ import type { RequestFacts } from '../platform/gate.ts';
 
 export type { RequestFacts };
 
-/** What surfaces may see of the controller and ask of it. The HTTP server, notifications and metrics know nothing else. */
+/** Interface of the controller for the HTTP server, notifications and metrics. They use nothing else of it. */
 export interface ControllerApi {
-  /** When this process began; the same as in its status, which costs more. */
+  /** Start of this process. `status()` has it too, but costs more. */
   readonly startedMs: EpochMs;
   status(): ControllerStatus;
-  /** By id. */
+  /** Returns all applications, ordered by id. */
   applications(): readonly ApplicationStatus[];
   application(id: ResourceId): ApplicationDetails | undefined;
 
   readonly events: EventStream;
 
-  /** Looks now, whatever the timers say. @throws PortolanError `controller/unknown-application`. */
+  /**
+   * Requeues an application, or all, for a pass now.
+   * @throws PortolanError `controller/unknown-application`.
+   */
   sync(id: ResourceId | 'all', by: string): void;
-  /** The source may have changed; only a hint. */
+  /** Hints that the source may have changed. */
   pokeSource(because: string): void;
-  /** Nothing is written for it until it is resumed, over restarts too. @throws PortolanError, as above. */
+  /**
+   * Suspends writes for an application until it is resumed, also after a restart.
+   * @throws PortolanError as `sync`.
+   */
   suspend(id: ResourceId, by: string, reason: string): Promise<void>;
   resume(id: ResourceId, by: string): Promise<void>;
   /**
-   * Lets through the one plan that a guard refused, by its digest; any other plan still needs its own word.
-   * @throws PortolanError `controller/nothing-to-approve`, `controller/other-plan` (with the digest of now).
+   * Approves one plan that a guard refused, by its digest. Another plan needs another approval.
+   * @throws PortolanError `controller/nothing-to-approve`, `controller/other-plan` (with the present digest).
    */
   approve(id: ResourceId, digest: string, by: string): Promise<void>;
 
   /**
-   * Binds the ledger to the present URL of a platform. @returns the former binding's URL; null: there was none.
+   * Binds the ledger to the present URL of a platform.
+   * @returns the URL now, and the URL of the former binding; null: there was none.
    * @throws PortolanError `configuration/missing`.
    */
   rebind(
@@ -43,12 +50,12 @@ export interface ControllerApi {
     reason: string,
   ): Promise<{ readonly url: string; readonly before: string | null }>;
 
-  /** A fresh plan of one application, or of all. Reads only. */
+  /** Returns a fresh plan of one application, or of all. Reads only. */
   plan(id: ResourceId | 'all', signal: AbortSignal): Promise<PlanDocument>;
-  /** What these manifests would do in place of the source's. Reads only; nothing of them is kept. */
+  /** Returns the plan of these manifests instead of those of the source. Reads only, and stores nothing. */
   planManifests(files: readonly SourceFile[], options: PlanRequest, signal: AbortSignal): Promise<PlannedManifests>;
 
-  /** Read-only views of the ledger, newest history first. */
+  /** Read-only views of the ledger; the history has its newest row first. */
   history(filter: HistoryQuery): Promise<readonly HistoryRow[]>;
   objects(id: ResourceId): Promise<readonly OwnedObject[]>;
   intents(id: ResourceId | 'all'): Promise<readonly Intent[]>;
@@ -57,19 +64,19 @@ export interface ControllerApi {
 export interface HistoryQuery {
   readonly application?: ResourceId;
   readonly limit: number;
-  /** Only rows with a lower serial: the cursor. */
+  /** Cursor: only rows with a lower serial are returned. */
   readonly beforeSerial?: number;
 }
 
 export interface PlanRequest {
-  /** Variables for `${NAME}`. */
+  /** Values for `${NAME}` in manifests. */
   readonly variables: ReadonlyMap<string, string>;
   readonly prune: boolean;
   readonly adopt: readonly ResourceId[] | 'all';
   readonly targets: readonly ResourceId[] | undefined;
 }
 
-/** Either problems, and then no plan. */
+/** A plan, or the problems of manifests that cannot be planned. */
 export type PlannedManifests =
   | { readonly type: 'planned'; readonly document: PlanDocument }
   | { readonly type: 'invalid'; readonly problems: readonly Problem[] };
@@ -77,21 +84,26 @@ export type PlannedManifests =
 export interface EventStream {
   /** Sequence of the newest event; 0 before the first. */
   readonly newest: number;
-  /** Events after `sequence` that are still at hand, oldest first; `isComplete` is false where some were forgotten. */
+  /**
+   * Returns stored events after `sequence`, oldest first. `isComplete` is false if some of them are no longer stored.
+   */
   since(sequence: number, limit: number): { readonly events: readonly ControllerEvent[]; readonly isComplete: boolean };
-  /** Called with every event from now on; must not throw or wait. @returns how to stop it. */
+  /**
+   * Calls `listener` with every later event. It must not throw or wait.
+   * @returns a function that ends the subscription.
+   */
   subscribe(listener: (event: ControllerEvent) => void): () => void;
 }
 
-/** Counts and times as they happen, for metrics and traces. Called synchronously; must not throw or wait. */
+/** Receives counts and durations for metrics and traces. Called synchronously; must not throw or wait. */
 export interface ControllerObserver {
-  /** A scope was added to the queue, and how long it had waited when its work began. */
+  /** Called when a key becomes due; `began` says how long it then waited for a slot. */
   queued(key: ResourceId, because: string): void;
   began(key: ResourceId, waitedMs: number): void;
   ended(key: ResourceId, result: 'success' | 'requeue' | 'error', tookMs: number): void;
   retried(key: ResourceId): void;
   request(facts: RequestFacts): void;
-  /** Once per application and revision: how long from one milestone to the next. */
+  /** Called once for each application, revision and milestone. */
   milestone(facts: MilestoneFacts): void;
 }
 
@@ -99,13 +111,13 @@ export interface MilestoneFacts {
   readonly application: ResourceId;
   readonly revision: string;
   readonly milestone: 'observed' | 'planned' | 'first-write' | 'applied' | 'healthy';
-  /** Since the commit's own time; null where that is not known. */
+  /** Time since the commit was made; null if unknown. */
   readonly sinceCommitMs: number | null;
-  /** Since the source was seen to have it. */
+  /** Time since the source was first observed at the revision. */
   readonly sinceObservedMs: number;
 }
 
-/** Several as one: metrics and traces see the same. */
+/** Returns one observer that calls all of these, so that metrics and traces get the same facts. */
 export function joinObservers(observers: readonly ControllerObserver[]): ControllerObserver {
   const each =
     <Name extends keyof ControllerObserver>(name: Name) =>

@@ -13,60 +13,59 @@ export interface RegionKey {
 
 export type CircuitAdmission =
   | { readonly type: 'go' }
-  /** Time to ask again; while another one looks, a guess. */
+  /** When to ask again. While another application probes, this is an estimate. */
   | { readonly type: 'wait'; readonly untilMs: EpochMs };
 
-/** `other`: the pass ended before it learned anything of the platform, by its own fault or ours. */
+/** How a pass ended for the circuit. `other`: it says nothing about the platform, because something else ended it. */
 export type PassResult = 'success' | 'platform-failure' | 'other';
 
 export interface OpenCircuit {
   readonly untilMs: EpochMs;
   readonly sinceMs: EpochMs;
-  /** For people: `5 failures in a row, by 5 applications`. */
+  /** For messages: `5 failures in a row, by 5 applications`. */
   readonly because: string;
 }
 
 export const FAILURES_TO_OPEN = 5;
 export const OPEN_MS_FIRST = 10_000;
 export const OPEN_MS_MAX = 300_000;
-/** Whoever looks for longer is not waited for: another one may look. */
+/** After this time, a probe that has not ended is ignored, and another application may probe. */
 export const LOOK_MS_MAX = 300_000;
 const ASK_AGAIN_MS = 5_000;
 
-/** A circuit that is open; half-open while `by`, an application, is sent to look. */
+/** State of an open circuit. It is half-open while the application `by` probes. */
 interface Open {
-  /** When the next application may look. */
+  /** When the next application may probe. */
   readonly untilMs: MonotonicMs;
   readonly by: ResourceId | undefined;
-  /** Looks that failed. */
+  /** Number of failed probes. */
   readonly looks: number;
 }
 
 interface Circuit {
-  /** undefined: it is closed, and passes go. */
+  /** `undefined` while the circuit is closed. */
   open: Open | undefined;
-  /** Failures in a row, and who failed. */
+  /** Number of failures in a row, and the applications that failed. */
   failures: number;
   readonly failing: Set<ResourceId>;
-  /** Failed while others succeeded, and has not succeeded since. */
+  /** Applications that failed while others succeeded, and have not succeeded since. */
   readonly broken: Set<ResourceId>;
-  /** Everybody who was ever here and is not gone. */
+  /** All applications of the region. */
   readonly known: Set<ResourceId>;
   openedMs: EpochMs;
   because: string;
 }
 
 /**
- * Leaves a region of a platform alone while nothing works there. Our own small one: cockatiel's circuit breaker reads
- * `Date.now` for when it opened, so it cannot run on a Clock; it sees calls and not applications, and so would let one
- * broken application shut out all others of its region; and one that half-opens refuses the others with an exception
- * where we need the time to come again.
+ * Pauses a region of a platform while it fails. We do not use cockatiel's circuit breaker: it reads `Date.now`, so it
+ * cannot run on a Clock. It counts calls instead of applications, so one broken application could block its whole
+ * region. While half-open it rejects calls, where we need the time of the next attempt.
  *
- * - Closed: passes go. It opens after `FAILURES_TO_OPEN` failures in a row that are the platform's fault, if they came
- *   from that many applications, or from all that there are. Whoever fails while others succeed is broken by itself:
- *   until it succeeds its failures do not count, and it is not sent to look.
- * - Open: nobody goes until a time, 10 s at first and twice that after each failed look, 5 minutes at most.
- * - Half-open: one pass goes to look. Its success closes the circuit, its failure opens it for longer.
+ * - Closed: passes run. It opens after `FAILURES_TO_OPEN` failures in a row that are the platform's fault, if they come
+ *   from that many applications, or from all of the region. An application that fails while others succeed is broken:
+ *   until it succeeds, its failures do not count and it does not probe.
+ * - Open: no pass runs for 10 s at first, and twice as long after each failed probe, up to 5 minutes.
+ * - Half-open: one pass probes. Success closes the circuit, failure opens it for longer.
  */
 export class CircuitBreaker {
   readonly #clock: Clock;
@@ -97,7 +96,7 @@ export class CircuitBreaker {
     return this.#clock.now() + (atMs - this.#clock.monotonic());
   }
 
-  /** Asked before each pass; a `go` must be followed by `report`. */
+  /** Returns whether a pass may start. The caller must call `report` after a `go`. */
   admit(place: RegionKey, application: ResourceId): CircuitAdmission {
     const circuit = this.#circuitOf(place);
     circuit.known.add(application);
@@ -106,7 +105,7 @@ export class CircuitBreaker {
     const nowMs = this.#clock.monotonic();
     if (nowMs < open.untilMs)
       return open.by === undefined ? { type: 'wait', untilMs: this.#onWallClock(open.untilMs) } : this.#askAgain();
-    // From one that is broken by itself nothing can be learned, unless there is nobody else.
+    // A broken application proves nothing about the region, unless all are broken.
     if (circuit.broken.has(application) && circuit.known.size > circuit.broken.size) return this.#askAgain();
     circuit.open = { untilMs: nowMs + LOOK_MS_MAX, by: application, looks: open.looks };
     return { type: 'go' };
@@ -116,7 +115,10 @@ export class CircuitBreaker {
     return { type: 'wait', untilMs: this.#clock.now() + ASK_AGAIN_MS };
   }
 
-  /** @returns what changed for the place, for the event. */
+  /**
+   * Notes how a pass ended.
+   * @returns how the circuit of the region changed.
+   */
   report(place: RegionKey, application: ResourceId, result: PassResult): 'opened' | 'closed' | undefined {
     const circuit = this.#circuitOf(place);
     switch (result) {
@@ -125,7 +127,7 @@ export class CircuitBreaker {
       case 'platform-failure':
         return this.#failed(circuit, application);
       case 'other':
-        // It looked and saw nothing.
+        // The probe proved nothing.
         this.#stopLooking(circuit, application);
         return undefined;
       default:
@@ -139,7 +141,7 @@ export class CircuitBreaker {
     circuit.broken.delete(application);
     circuit.failing.clear();
     circuit.failures = 0;
-    // A pass that began before the circuit opened proves as much as the one that was sent to look.
+    // A pass that began before the circuit opened proves as much as a probe.
     const wasOpen = circuit.open !== undefined;
     circuit.open = undefined;
     return wasOpen ? 'closed' : undefined;
@@ -171,7 +173,7 @@ export class CircuitBreaker {
     circuit.open = { untilMs: this.#clock.monotonic() + forMs, by: undefined, looks };
   }
 
-  /** Why nobody goes there, and until when; undefined while the circuit is closed. */
+  /** Returns why the region is paused, and until when; `undefined` while the circuit is closed. */
   state(place: RegionKey): OpenCircuit | undefined {
     const { open, openedMs, because } = this.#circuitOf(place);
     if (open === undefined) return undefined;
@@ -179,14 +181,14 @@ export class CircuitBreaker {
     return { untilMs, sinceMs: openedMs, because };
   }
 
-  /** The application is gone. */
+  /** Forgets an application that was removed or changed. */
   forget(place: RegionKey, application: ResourceId): void {
     const circuit = this.#circuitOf(place);
     for (const set of [circuit.known, circuit.failing, circuit.broken]) set.delete(application);
     this.#stopLooking(circuit, application);
   }
 
-  /** The next one may look, at once. */
+  /** Ends the probe of an application, so that the next one may probe at once. */
   #stopLooking(circuit: Circuit, application: ResourceId): void {
     const { open } = circuit;
     if (open?.by === application) circuit.open = { untilMs: this.#clock.monotonic(), by: undefined, looks: open.looks };
@@ -196,8 +198,8 @@ export class CircuitBreaker {
 const PLATFORM_FAILURES: ReadonlySet<string> = new Set(['platform/unreachable', 'platform/server-error']);
 
 /**
- * Whether an error is the platform's fault (no answer, none in time, 5xx, a cluster that failed): what the circuit counts.
- * Refused credentials are the operator's, and "too much" is answered by asking for less.
+ * Returns whether an error is the platform's fault: no answer, a late one, 5xx, a cluster that failed. Only such errors
+ * count for the circuit. Rejected credentials are the operator's fault, and throttling has its own remedy.
  */
 export function isPlatformFailure(error: PortolanError): boolean {
   return PLATFORM_FAILURES.has(error.code);

@@ -15,28 +15,28 @@ import type { EpochMs } from '../model/time.ts';
 import { unreachable } from '../model/unreachable.ts';
 import type { Work } from '../reconcile/reconcile.ts';
 
-/** A condition before it is known since when it holds. */
+/** A condition without revision and time. */
 export type ConditionState = Pick<Condition, 'status' | 'reason' | 'message'>;
 export type ConditionStates = Readonly<Record<ConditionType, ConditionState>>;
 
-/** What a pass found out, as far as conditions hang on it. */
+/** Results of a pass that conditions are derived from. */
 export interface Findings {
   readonly work: Work;
-  /** undefined: it could not be observed. */
+  /** `undefined` if the application could not be observed. */
   readonly plan: ScopePlan | undefined;
   readonly waits: readonly Wait[];
   readonly drifts: ReadonlyMap<ResourceId, Drift>;
   readonly error: PortolanError | undefined;
-  /** What was tried in this pass and did not go well, by resource. */
+  /** Failures of this pass by resource. */
   readonly failed: ReadonlyMap<ResourceId, string>;
-  /** Requests of which nobody knows yet whether they were carried out. */
+  /** Resources with a write in doubt: it is unknown whether the platform carried it out. */
   readonly inDoubt: ReadonlySet<ResourceId>;
   readonly pause: Pause | null;
   readonly approval: ApprovalNeeded | null;
   readonly health: ConditionState;
 }
 
-/** Since when a condition holds: its former time, while its status stays. */
+/** Returns conditions with revision and time. A condition whose status stays the same keeps its time. */
 export function withSince(
   states: ConditionStates,
   former: readonly Condition[],
@@ -57,7 +57,7 @@ export const no = (reason: string, message = ''): ConditionState => ({ status: '
 export const yes = (reason: string, message = ''): ConditionState => ({ status: 'True', reason, message });
 export const unknown = (reason: string, message = ''): ConditionState => ({ status: 'Unknown', reason, message });
 
-/** Before anybody has looked. */
+/** Conditions before the first observation. */
 export const unseen: ConditionStates = {
   Ready: unknown('NotObserved', 'it has not been looked at yet'),
   Reconciling: yes('Queued', 'it is about to be looked at'),
@@ -65,12 +65,15 @@ export const unseen: ConditionStates = {
   Healthy: unknown('NotObserved', 'it has not been looked at yet'),
 };
 
-/** How an application stands after a pass. */
+/** Returns the conditions of an application after a pass. */
 export function applicationConditions(findings: Findings): ConditionStates {
   return { Ready: ready(findings), ...progress(findings), Healthy: findings.health };
 }
 
-/** What the platform says in clear words; another 404 may be of a proxy, or of a wrong address. */
+/**
+ * Codes that say clearly that the platform does not have it. Any other 404 may come from a proxy, or from a wrong
+ * address.
+ */
 const ABSENT: ReadonlySet<string> = new Set([
   'application/not-found',
   'platform/unknown-application',
@@ -78,7 +81,7 @@ const ABSENT: ReadonlySet<string> = new Set([
   'platform/unknown-region',
 ]);
 
-/** Returns the state of an application that could not be observed: the platform does not have it, or did not say so. */
+/** Returns the state of an application that could not be observed: the platform does not have it, or gave no answer. */
 function unread(error: PortolanError | undefined, otherwise?: string): ConditionState {
   const isAbsent = error !== undefined && ABSENT.has(error.code);
   return unknown(isAbsent ? 'NotFound' : 'Unreachable', error?.message ?? otherwise);
@@ -106,7 +109,7 @@ function ready(findings: Findings): ConditionState {
   return yes('InSync', aside ? 'what is compared is as the source says' : 'as the source says');
 }
 
-/** Whether it continues by itself, or requires manual action. */
+/** Returns whether work continues by itself, or requires manual action. */
 function progress(findings: Findings): Pick<ConditionStates, 'Reconciling' | 'Stalled'> {
   const { plan, error, approval, pause, waits, failed, inDoubt } = findings;
   const stalled = (reason: string, message: string, reconciling = no(reason)) => ({
@@ -132,7 +135,7 @@ function progress(findings: Findings): Pick<ConditionStates, 'Reconciling' | 'St
   return { Stalled: no('Progressing'), Reconciling: isBusy ? yes('Progressing') : no('Idle') };
 }
 
-/** A hold without a time of its own waits for a person. */
+/** Returns whether a hold requires manual action: it has no time at which it ends. */
 function needsPerson({ untilMs }: Hold): boolean {
   return untilMs === undefined;
 }
@@ -141,7 +144,7 @@ function isForPeople({ disposition }: PortolanError): boolean {
   return disposition === 'invalid' || disposition === 'ask-human';
 }
 
-/** Why nothing is written now, for people. */
+/** Returns the reason of a pause as a text. */
 export function pauseMessage(pause: Pause | null): string {
   if (pause === null) return '';
   switch (pause.type) {
@@ -158,13 +161,13 @@ export function pauseMessage(pause: Pause | null): string {
   }
 }
 
-/** What an annotation says about differences of a resource. */
+/** Returns what the annotation of a resource says about its differences. */
 export function modeOf({ annotations }: Resource): HealMode {
   const mode = annotations['portolan/reconcile'];
   return mode === 'report' || mode === 'suspend' ? mode : 'heal';
 }
 
-/** How each resource of an application stands after a pass, in the order of the source. */
+/** Returns the status of each resource of an application after a pass, in the order of the source. */
 export function resourceStatuses(
   findings: Findings,
   former: readonly ResourceStatus[],

@@ -18,16 +18,19 @@ import { AGE_EVERY_MS, watch } from './removal-age.ts';
 import { createSlots } from './slots.ts';
 import { work } from './worker.ts';
 
-/** How long the first reading may take before what an earlier process accepted is gone on with. */
+/**
+ * Time for the first reading of the source. After that, the controller continues with the source that an earlier
+ * process accepted.
+ */
 const FIRST_READING_MS = 5_000;
-/** Passes that may begin before the event loop turns. */
+/** Passes that may start before the event loop turns. */
 const BURST_MAX = 8;
-/** So many minutes the time of the budgets is written down. */
+/** The elapsed time of the budgets is saved every so many minutes. */
 const BUDGET_EVERY = 10;
-/** When what could not be taken in is tried again. */
+/** Delay before a failed change of the source is retried. */
 const AGAIN_MS = 5_000;
 
-/** What passes, the source and surfaces share. */
+/** Creates what passes, the intake and the API share. */
 function createCore(options: ControllerOptions, hooks: Pick<Core, 'stop' | 'lose' | 'retrySource'>): Core {
   const { kinds, clock, ledger, source, actor, log } = options;
   const sourceLedger = { ledger, clock, source, actor };
@@ -58,23 +61,23 @@ function createCore(options: ControllerOptions, hooks: Pick<Core, 'stop' | 'lose
   return Object.assign(base, { gates: new Gates(base), intake: new Intake(base) });
 }
 
-/** The daemon without a process around it: keeps a platform as a source says until it is told to end. */
+/** The daemon without its process: reconciles a platform with a source until `drain`. */
 export class Controller {
   readonly api: ControllerApi;
-  /** Resolves when the ledger is no longer ours: nothing may be sent any more. */
+  /** Resolves when this process has lost the ledger. No write may be sent after that. */
   readonly lost: Promise<PortolanError>;
   readonly #options: ControllerOptions;
   readonly #core: Core;
   readonly #stop = new AbortController();
-  /** Passes under way. */
+  /** Passes in progress. */
   readonly #passes = new Set<Promise<void>>();
-  /** One change of the source or of the configuration at a time. */
+  /** Runs changes of the source and of the configuration one after another. */
   #turn: Promise<void> = Promise.resolve();
   #isAgainDue = false;
-  /** Passes that began since the last one that let the event loop turn. */
+  /** Passes that started since the event loop last turned. */
   #burst = 0;
   #turned: Promise<void> | undefined;
-  /** The source could not be read, accepted or taken over since anybody was last told to go on removing. */
+  /** The source could not be read, accepted or followed since removals last resumed. */
   #hasWaited = false;
 
   constructor(options: ControllerOptions) {
@@ -106,8 +109,8 @@ export class Controller {
   }
 
   /**
-   * Begins nothing new; resolves when what was under way is finished and recorded, and the feed is closed.
-   * @returns false: some of it took longer than the settings allow, and was left as it is.
+   * Starts no more work. Resolves when the work in progress is finished and recorded, and the feed is closed.
+   * @returns false if the work took longer than the settings allow; the rest of it is abandoned.
    */
   async drain(): Promise<boolean> {
     this.#stop.abort(new Error('the controller ends'));
@@ -130,7 +133,7 @@ export class Controller {
     return isWhole;
   }
 
-  /** Another configuration from now on; resolves when no pass uses the former one any more. */
+  /** Replaces the configuration. Resolves when no pass uses the former configuration. */
   async reload(configuration: ControllerConfiguration): Promise<void> {
     let former: readonly Promise<void>[] = [];
     await this.#inTurn(async () => {
@@ -143,7 +146,10 @@ export class Controller {
     await Promise.allSettled(former);
   }
 
-  /** Passes that find everything in shared readings wait for nothing: after a few of them the event loop turns. */
+  /**
+   * Lets the event loop turn after every few passes: passes that find everything in shared readings never wait by
+   * themselves.
+   */
   async #breathe(): Promise<void> {
     this.#burst += 1;
     if (this.#burst <= BURST_MAX) return;
@@ -154,7 +160,10 @@ export class Controller {
     await this.#turned;
   }
 
-  /** The ledger could not be written, say: the feed tells nothing twice, so the last reading is taken in again by ourselves. */
+  /**
+   * Schedules another attempt to follow the last reading, for example after a failed write to the ledger. The feed does
+   * not report a reading twice.
+   */
   #againSoon(): void {
     if (this.#isAgainDue) return;
     this.#isAgainDue = true;
@@ -167,7 +176,7 @@ export class Controller {
     });
   }
 
-  /** One after another; what goes wrong on purpose is logged and ends nothing. */
+  /** Runs a change after those before it. An expected error is logged, and the change is retried. */
   #inTurn(change: () => Promise<void>): Promise<void> {
     this.#turn = this.#turn.then(async () => {
       if (this.#stop.signal.aborted) return;
@@ -185,7 +194,10 @@ export class Controller {
     return this.#turn;
   }
 
-  /** What waited to be removed waited for a source that can be read, too; by what is wanted and allowed now, not before. */
+  /**
+   * Requeues applications with pending removals once the source can be read again. They are decided by the present
+   * source and permissions.
+   */
   #goOnRemoving(): void {
     if (!this.#hasWaited || !this.#core.intake.isStanding) return;
     this.#hasWaited = false;
@@ -193,7 +205,7 @@ export class Controller {
       if (Object.keys(kept.goneForMs).length > 0) this.#core.queue.add(id, 'the source can be read again', 'routine');
   }
 
-  /** What is to be removed grows older. */
+  /** Adds the time since the last call to the age of each pending removal. */
   #growOlder(): readonly AppRecord[] {
     const { pruneAfterMs } = this.#core.configuration.settings.controller;
     const waiting = [...this.#core.records.values()].filter(({ kept }) => Object.keys(kept.goneForMs).length > 0);
@@ -202,7 +214,7 @@ export class Controller {
     return waiting;
   }
 
-  /** Looks at the time for as long as the controller is there. */
+  /** Saves the age of removals and of budgets every minute until the controller stops. */
   async #keepTime(): Promise<void> {
     for (let minutes = 1; !this.#stop.signal.aborted; minutes += 1) {
       await this.#options.clock.sleep(AGE_EVERY_MS, this.#stop.signal);
@@ -221,7 +233,7 @@ export class Controller {
       this.#growOlder();
       const taken = await this.#core.intake.take(state);
       this.#hasWaited ||= !this.#core.intake.isStanding;
-      // A process that has just begun may find nothing it can take.
+      // A process that has just started may find a source that it cannot accept.
       await follow(
         this.#core,
         taken ?? (this.#core.intake.accepted === undefined ? await this.#core.intake.restore() : undefined),

@@ -15,37 +15,37 @@ import type { ControllerConfiguration, CoreBase } from './options.ts';
 import type { AppRecord } from './ledger-records.ts';
 import type { Slots } from './slots.ts';
 
-/** What the parts of the controller share. */
+/** State that the parts of the controller share. */
 export interface Core extends CoreBase {
   readonly intake: Intake;
   readonly slots: Slots;
   readonly gates: Gates;
-  /** Which applications mean a scope: several that do are all in the wrong. */
+  /** Applications by the scope that they resolve to. Applications that share a scope are all in error. */
   readonly claims: Map<ScopeKey, Set<ResourceId>>;
-  /** Aborted: begin nothing new. */
+  /** Aborted when no new work may start. */
   readonly stop: AbortSignal;
   account: Account;
   readonly budget: RemovalBudget;
   /** Listings that answer for many applications at once. */
   shared: SharedReadings | undefined;
-  /** Reads again what exceeded the limits of the source before. */
+  /** Reads the source again after it exceeded a limit. */
   retrySource(): void;
-  /** The ledger is no longer ours. */
+  /** Reports that this process has lost the ledger. */
   lose(error: PortolanError): void;
 }
 
 const JITTER = 0.1;
 
-/** @returns ms until an application that needs nothing is looked at again. */
+/** Returns the delay in ms until the next resync of an application that needs nothing. */
 export function resyncMs({ configuration, options }: Core): number {
   return configuration.settings.controller.resyncIntervalMs * (1 - JITTER + 2 * JITTER * options.random.next());
 }
 
-/** What the settings let through. Whether it removes anything is decided action by action. */
+/** Returns what the settings permit. Each removal needs further permission, which DaemonPolicy decides. */
 export function passOptions({ settings }: ControllerConfiguration): PassOptions {
   return {
     permissions: {
-      // Taking over what is not ours is a person's decision, and a person is at the command line.
+      // Adoption requires a person's decision at the command line.
       adopt: () => false,
       adoptNamed: () => false,
       prune: settings.prune.enabled,
@@ -62,7 +62,10 @@ export function passOptions({ settings }: ControllerConfiguration): PassOptions 
   };
 }
 
-/** @throws PortolanError when the configuration does not have its platform. */
+/**
+ * Returns the world of one pass.
+ * @throws PortolanError when the configuration does not have the application's platform.
+ */
 export function worldOf(
   { options, sourceLedger, configuration }: Core,
   { application }: Work,
@@ -85,7 +88,7 @@ export function worldOf(
   };
 }
 
-/** Tells what happened to an application. */
+/** Publishes events of an application. */
 export function publish(
   { events }: Core,
   { id, status }: AppRecord,
@@ -96,7 +99,7 @@ export function publish(
     events.publish({ application: id, scope: status.scope, labels: status.labels, revision, ...draft });
 }
 
-/** Tells observers, once per application and per revision that changed something of it. */
+/** Reports a milestone to the observer, once for each application and revision that changed it. */
 export function milestone({ options }: Core, record: AppRecord, reached: MilestoneFacts['milestone']): void {
   const { changedRevision: revision, committedMs, observedMs } = record;
   if (record.reached.revision !== revision) record.reached = { revision, milestones: new Set() };
@@ -112,7 +115,7 @@ export function milestone({ options }: Core, record: AppRecord, reached: Milesto
   });
 }
 
-/** Logs what was thrown on purpose; anything else is a fault of ours and goes on its way. */
+/** Logs an expected error. @throws any other error, which is a bug. */
 export function expected(core: Core, error: unknown): void {
   if (!(error instanceof PortolanError)) throw error;
   if (isLedgerLost(error)) core.lose(error);

@@ -20,35 +20,35 @@ import { type Core, passOptions } from './core.ts';
 import { keepFact, keepRecord, type AppRecord } from './ledger-records.ts';
 import { keepGone, remainingMs, watch } from './removal-age.ts';
 
-/** How a pass went, before anybody judges it. */
+/** Result of a pass, before it is judged. */
 export interface Passed {
   readonly outcome: Outcome;
   readonly prepared: Prepared | undefined;
-  /** The last observation: after what was written, if anything was. */
+  /** The last observation: after the writes, if the pass wrote anything. */
   readonly seen: Seen | undefined;
-  /** Why nothing was written. */
+  /** Reason why nothing was written. */
   readonly pause: Pause | null;
   readonly approval: ApprovalNeeded | null;
-  /** When something that is to be removed has been gone for long enough. */
+  /** When the first pending removal has been gone from the source for long enough. */
   readonly ripeMs: EpochMs | undefined;
 }
 
-/** Lets through what the settings, the source and an operator's approvals let through. */
+/** Permits what the settings, the source and an operator's approval permit. */
 export class DaemonPolicy implements PassPolicy {
   readonly options: PassOptions;
   readonly #core: Core;
   readonly #record: AppRecord;
-  /** Of the source, for people. */
+  /** Revision of the source, for messages. */
   readonly #revision: string;
   readonly #planned: (prepared: Prepared) => void;
-  /** As they were when the pass began: a reload or another commit does not change what it may do. */
+  /** Settings and source at the start of the pass. A reload or a new commit does not change what the pass may do. */
   readonly #pruneAfterMs: number;
   readonly #account: Account;
   readonly #source: DesiredState;
   #prepared: Prepared | undefined;
   #seen: Seen | undefined;
   #pause: Pause | null = null;
-  /** A person let exactly this plan through. */
+  /** An operator approved exactly this plan. */
   #isApproved: boolean | undefined;
   #digest = '';
   #nowMs: EpochMs = 0;
@@ -57,7 +57,7 @@ export class DaemonPolicy implements PassPolicy {
   #mayRemove = false;
   readonly #limits: GuardLimits;
 
-  /** @param planned is called once the plan is made. */
+  /** @param planned is called once, when the plan is made. */
   constructor(core: Core, record: AppRecord, revision: string, planned: (prepared: Prepared) => void) {
     const { configuration, shared, intake, account } = core;
     this.options = {
@@ -96,7 +96,7 @@ export class DaemonPolicy implements PassPolicy {
     this.#nowMs = options.clock.now();
     this.#named = approvalOf(prepared.plan);
     this.#keeps = this.#isApproved === true || removals.length === 0 ? [] : intake.keeps(removals.length);
-    // Nothing is removed in the first pass of a process, nor while nobody can tell what the source says.
+    // Nothing is removed in the first pass of a process, or while the present source is unknown.
     this.#mayRemove = record.passes > 1 && this.#isStanding() && this.#keeps.length === 0;
     return 'go';
   }
@@ -119,7 +119,7 @@ export class DaemonPolicy implements PassPolicy {
     const { scope, ours } = prepared;
     const { budget, options, sourceLedger } = this.#core;
     if (this.#isApproved === true) {
-      // Let through once: what is left of it afterwards is another plan.
+      // An approval is valid for one pass. The rest of the plan is another plan.
       this.#record.kept = { ...this.#record.kept, approved: null };
       this.#record.approvedSnapshot = world.snapshot;
       await keepRecord(sourceLedger, this.#record);
@@ -129,7 +129,7 @@ export class DaemonPolicy implements PassPolicy {
     if (!('settle' in reserved)) return reserved;
     const expenses = expensesOf(options.kinds, prepared, actions, this.#source, this.#record.kept.moved);
     try {
-      // Before anything is sent: a process that dies on the way has spent what it may have sent.
+      // Spent before anything is sent: a process that dies in between has spent what it may have sent.
       const refusals = await budget.spend(scope.platform, expenses, this.#revision, false);
       if (refusals.length > 0) {
         reserved.settle(new Set());
@@ -149,12 +149,12 @@ export class DaemonPolicy implements PassPolicy {
     };
   }
 
-  /** The work queue calls again when there is something to do. */
+  /** Ends after one pass. The work queue starts another one when it is due. */
   next(): Next {
     return 'end';
   }
 
-  /** What is to be told of the pass. */
+  /** Returns the result of the pass with pause, approval and the time of the next removal. */
   findings(outcome: Outcome): Passed {
     const found = {
       outcome,
@@ -179,15 +179,15 @@ export class DaemonPolicy implements PassPolicy {
   }
 
   /**
-   * The accepted snapshot is what the source says right now, as far as anybody can tell. An application that was not taken
-   * over yet has a plan of the revision before.
+   * Returns whether the plan was made from the present source, as far as is known. An application that has not followed
+   * the last commit has a plan of an earlier revision.
    */
   #isStanding(): boolean {
     const { intake } = this.#core;
     return intake.isStanding && this.#record.snapshot === intake.accepted?.snapshot;
   }
 
-  /** Writes down what of the allowance is spent, while the snapshot is still the accepted one. */
+  /** Saves what is spent of the allowance, unless another snapshot was accepted meanwhile. */
   async #keepAccount(): Promise<void> {
     if (this.#account === this.#core.account) await keepFact(this.#core.sourceLedger, 'account', this.#account.state);
   }
@@ -208,7 +208,10 @@ function pauseWords(pause: Pause): string {
   return pause.type === 'window' ? `the window "${pause.window}" allows no change now` : `its region is paused`;
 }
 
-/** Two documents that mean one application would undo each other: neither is touched. */
+/**
+ * Records which application resolves to a scope.
+ * @throws PortolanError when another one resolves to the same scope, because they would undo each other's changes.
+ */
 function claim({ claims, records }: Core, record: AppRecord, { scope }: Prepared): void {
   const key = scopeKey(scope);
   const claimants = claims.get(key) ?? new Set();

@@ -10,18 +10,21 @@ import type { Log } from '../runtime/log.ts';
 import type { Random } from '../runtime/random.ts';
 import { type OutboundAnswer, OutboundError, type OutboundMessage, type Post } from './outbound.ts';
 
-/** Why something that was to be told was not: `overflow` the queue was full, `refused` told not to come back, `failed` tried to the end, `shutdown`. */
+/**
+ * Why a message was dropped. `overflow`: the queue was full. `refused`: the receiver rejected it. `failed`: all retries
+ * failed. `shutdown`: the process ended.
+ */
 export type DropReason = 'overflow' | 'refused' | 'failed' | 'shutdown';
 
-/** Counts as they happen. Called synchronously; must not throw or wait. */
+/** Receives counts of messages. Called synchronously; must not throw or wait. */
 export interface DeliveryCounts {
   sent(receiver: string): void;
   dropped(receiver: string, reason: DropReason): void;
-  /** It repeated one before it and was counted instead of sent. */
+  /** The message repeated an earlier one, and was counted instead of sent. */
   collapsed(receiver: string): void;
 }
 
-/** What a sender has of its process. */
+/** Parts of the process that a sender needs. */
 export interface SenderOptions {
   readonly clock: Clock;
   readonly random: Random;
@@ -29,39 +32,42 @@ export interface SenderOptions {
   /** Masks every secret that this process knows. */
   readonly redact: (text: string) => string;
   readonly counts: DeliveryCounts;
-  /** Follows a reference; `where` it stands, for messages. @throws PortolanError when nothing is there. */
+  /**
+   * Returns a reader of a secret; `where` names the reference in messages.
+   * @throws PortolanError when the secret does not exist.
+   */
   readonly openSecret: (reference: SecretReference, where: string) => () => Secret;
 }
 
 export interface DeliveryOptions<T> extends Omit<SenderOptions, 'openSecret'> {
-  /** What logs and metrics call the receiver. */
+  /** Name of the receiver in logs and metrics. */
   readonly receiver: string;
-  /** Items that may wait; the oldest goes when one more comes. */
+  /** Items that may wait. When it is exceeded, the oldest is dropped. */
   readonly capacity: number;
   readonly ratePerMinute: number;
-  /** Of one attempt. */
+  /** Time limit of one attempt. */
   readonly timeoutMs: number;
-  /** Written when it is sent, so that it says what is so then; undefined: there is nothing to say any more. */
+  /** Writes the message when it is sent, so that it is up to date. `undefined`: there is nothing to send any more. */
   readonly write: (item: T) => OutboundMessage | undefined;
-  /** Two with one key, the older still waiting, become one; the newer one where this is not set. */
+  /** Merges two items with one key while the older one waits. Without it the newer one replaces the older one. */
   readonly merge?: (older: T, newer: T) => T;
   readonly delivered?: (item: T) => void;
-  /** false: there is nothing to say any more, and no turn is used up for it. */
+  /** Returns false if there is nothing to send any more. Such an item uses nothing of the rate. */
   readonly isNews?: (item: T) => boolean;
-  /** An answer that looks like a refusal and is none. */
+  /** Returns whether an answer that looks like a rejection is a success. */
   readonly isGood?: (answer: OutboundAnswer) => boolean;
   readonly post: Post;
 }
 
 const RETRIES_MAX = 6;
-/** From the first attempt on: one message does not stop those behind it for longer. */
+/** Time limit of all attempts of one message, so that it does not block those behind it. */
 const DEADLINE_MS = 180_000;
 const DELAY_MS_FIRST = 1_000;
 const DELAY_MS_MAX = 60_000;
-/** So many may go at once before the rate counts. */
+/** Messages that may be sent at once before the rate limits them. */
 const BURST_MAX = 5;
 
-/** The answer or failure of one attempt, when a later one may do better. It never gets out of this file. */
+/** The answer or failure of one attempt that a retry may better. Used in this file only. */
 class PassingFailure extends Error {
   readonly answer: OutboundAnswer | undefined;
 
@@ -75,7 +81,7 @@ type Ending =
   | { readonly type: 'sent' }
   | { readonly type: 'not-sent'; readonly reason: DropReason; readonly why: string };
 
-/** A queue of its own for one receiver: what it does to this one, no other notices. */
+/** Sends to one receiver from its own queue, so that receivers do not affect each other. */
 export class Delivery<T> {
   readonly #options: DeliveryOptions<T>;
   readonly #waiting = new Map<string, T>();
@@ -93,7 +99,7 @@ export class Delivery<T> {
     const { clock, ratePerMinute } = options;
     this.#allowance = new Allowance(clock, Math.min(BURST_MAX, ratePerMinute), ratePerMinute / 60_000);
     this.#finished = this.#work().catch((error: unknown) => {
-      // Only the end of the grace cuts it short; anything else is a fault of ours, and must be heard of.
+      // Only the end of the grace period may end it. Anything else is a bug, and is logged.
       if (!this.#over.signal.aborted)
         options.log.error(`notifications stopped: ${String(error)}`, { receiver: options.receiver });
     });
@@ -103,7 +109,7 @@ export class Delivery<T> {
     return this.#waiting.size;
   }
 
-  /** Takes it at once, and never waits. */
+  /** Adds an item without waiting. */
   push(key: string, item: T): void {
     if (this.#closing) return this.#drop('shutdown');
     const older = this.#waiting.get(key);
@@ -123,7 +129,7 @@ export class Delivery<T> {
     this.#ring();
   }
 
-  /** Takes no more, tells what waits as long as `graceMs` lasts, then lets go of the rest. */
+  /** Rejects new items, sends those that wait within `graceMs`, and drops the rest. */
   async close(graceMs: number): Promise<void> {
     this.#closing = true;
     this.#ring();
@@ -150,7 +156,7 @@ export class Delivery<T> {
       const { debtMs } = this.#allowance;
       if (debtMs > 0) await this.#options.clock.sleep(debtMs, this.#over.signal);
       this.#over.signal.throwIfAborted();
-      // While it waited for its turn it may have been merged, or have given way to newer ones.
+      // While it waited, the item may have been merged or replaced by newer ones.
       const [key, item] = this.#waiting.entries().next().value ?? next;
       this.#waiting.delete(key);
       const ending = await deliver(item, this.#options, this.#over.signal);
@@ -168,7 +174,7 @@ export class Delivery<T> {
   }
 }
 
-/** undefined: there was nothing to say. Never rejects. */
+/** Sends one item with retries. Returns `undefined` if there was nothing to send. Never rejects. */
 async function deliver<T>(item: T, options: DeliveryOptions<T>, signal: AbortSignal): Promise<Ending | undefined> {
   const { clock, random, post } = options;
   const deadlineMs = clock.monotonic() + DEADLINE_MS;
@@ -182,7 +188,7 @@ async function deliver<T>(item: T, options: DeliveryOptions<T>, signal: AbortSig
     return endingOf(answer, options);
   };
   try {
-    // No timer of p-retry's own: with `minTimeout: 0` it sets none, and `shouldRetry` sleeps on our clock.
+    // p-retry sets no timer with `minTimeout: 0`; `shouldRetry` sleeps on our clock.
     return await pRetry(attempt, {
       retries: RETRIES_MAX,
       minTimeout: 0,
@@ -213,7 +219,10 @@ function endingOf<T>(answer: OutboundAnswer, { isGood, redact }: DeliveryOptions
   return { type: 'not-sent', reason: 'refused', why: why + hint };
 }
 
-/** Says when a receiver begins to fail, and when it is well again: not each time, or the log would hold nothing else. */
+/**
+ * Returns a function that logs when a receiver begins to fail and when it recovers. Logging each failure would flood
+ * the log.
+ */
 function createReport<T>({ receiver, log }: DeliveryOptions<T>): (ending: Ending, waiting: number) => void {
   let lost = 0;
   return (ending, waiting) => {

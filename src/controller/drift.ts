@@ -4,20 +4,20 @@ import type { FieldChange, ScopePlan } from '../model/plan.ts';
 import type { Drift, ResourceStatus } from '../model/status.ts';
 import type { EpochMs } from '../model/time.ts';
 
-/** Fields in which the platform moved away from what was applied, by resource: to be healed, only reported, or held. */
+/** Returns, by resource, the fields that differ from what was last applied: to be corrected, only reported, or held. */
 export function driftOf(plan: ScopePlan): ReadonlyMap<ResourceId, readonly FieldChange[]> {
   const found = new Map<ResourceId, readonly FieldChange[]>();
   for (const { resource, changes = [] } of [...plan.actions, ...plan.notes, ...plan.holds])
     for (const change of changes) {
       if (resource === undefined || (change.cause !== 'drift' && change.cause !== 'git+drift')) continue;
       const known = found.get(resource) ?? [];
-      // A field that several steps touch is one difference.
+      // A field that several steps change counts once.
       if (!known.some((other) => other.path === change.path)) found.set(resource, [...known, change]);
     }
   return found;
 }
 
-/** Drift as it stands after another look, and what is new about it: what began, and what is there no longer. */
+/** Returns the drift after an observation, and which of it began or ended. */
 export function followDrift(former: readonly ResourceStatus[], plan: ScopePlan, nowMs: EpochMs) {
   const before = new Map(former.flatMap(({ id, drift }) => (drift === null ? [] : [[id, drift] as const])));
   const drifts = new Map<ResourceId, Drift>();
@@ -32,14 +32,14 @@ export function followDrift(former: readonly ResourceStatus[], plan: ScopePlan, 
   return { drifts, news };
 }
 
-/** The same fields, at the same values. */
+/** Returns whether both have the same fields with the same values. */
 function samePaths(left: readonly FieldChange[], right: readonly FieldChange[]): boolean {
   const isIn = ({ path, before }: FieldChange): boolean =>
     left.some((other) => other.path === path && sameJson(other.before, before));
   return left.length === right.length && right.every(isIn);
 }
 
-/** Facts of an event about drift. */
+/** Returns the detail of an event about drift. */
 export function driftDetail(drift: Drift, nowMs: EpochMs): JsonObject {
   const changes = drift.changes.map(({ path, ...values }) => ({ field: path, ...values }));
   return { changes, sinceMs: drift.sinceMs, ageMs: Math.max(0, nowMs - drift.sinceMs) };

@@ -3,11 +3,11 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
 import type { EventStream } from './api.ts';
 
-/** An event before it has a number. */
+/** An event before it is published. */
 export type EventDraft = Pick<ControllerEvent, 'type' | 'severity' | 'message'> &
   Partial<Omit<ControllerEvent, 'sequence' | 'id' | 'atMs'>>;
 
-/** Returns an event from what every event has, and the facts that only some have. */
+/** Returns an event; `facts` are the members that only some events have. */
 export function draftEvent(
   type: EventType,
   severity: EventSeverity,
@@ -21,17 +21,17 @@ export interface EventLog extends EventStream {
   publish(draft: EventDraft): ControllerEvent;
 }
 
-/** Events kept for readers that come late; the history in the ledger has what matters for longer. */
+/** Events kept for later readers. The history in the ledger keeps the important ones longer. */
 const KEPT_DEFAULT = 5000;
 
-/** The events of this process: a bounded past, and whoever listens from now on. */
+/** Creates the events of this process: the newest of them, and their subscribers. */
 export function createEventLog(
   { clock, random }: { readonly clock: Clock; readonly random: Random },
   kept = KEPT_DEFAULT,
 ): EventLog {
   const processId = random.hex(4);
   const listeners = new Set<(event: ControllerEvent) => void>();
-  /** The event with sequence n stands at n modulo the size. */
+  /** Ring buffer: the event with sequence n is at index n modulo the size. */
   const ring: ControllerEvent[] = [];
   let newest = 0;
   return {

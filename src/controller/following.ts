@@ -14,19 +14,19 @@ import type { Taken } from './intake.ts';
 import { keepFact, restoreFact, restoreRecord, standing, type AppRecord, nothingKept } from './ledger-records.ts';
 import { workOf } from '../reconcile/work.ts';
 
-/** Nothing is written upon a shared reading, so its age only delays when drift is seen. */
+/** A shared reading is never the basis of a write, so its age only delays the detection of drift. */
 const SHARED_READINGS_AGE_MS = 15_000;
 
-/** Applications that are taken over at once, before the event loop turns: some ms. */
+/** Applications that are processed before the event loop turns. They take a few ms. */
 const PART = 256;
 
-/** So few are asked for by themselves: a listing of everybody's would say more than anybody wants to know. */
+/** Up to this many changed applications are read one by one. A listing would read all applications. */
 const ALONE_MAX = 8;
 
 /** Applications that a message names. */
 const NAMED_MAX = 20;
 
-/** What was accepted is wanted from now on; only applications of which something changed are looked at for it. */
+/** Makes the accepted source the desired state, and requeues the applications that changed. */
 export async function follow(core: Core, taken: Taken | undefined): Promise<void> {
   if (taken === undefined) return;
   const { records, queue, account } = core;
@@ -35,7 +35,7 @@ export async function follow(core: Core, taken: Taken | undefined): Promise<void
   const turn = (): Promise<void> => core.options.clock.sleep(0);
   const works = groupByApplication(accepted.desired).map(workOf);
   if (works.length >= PART) await turn();
-  // What may fail comes first. An application that was taken over half would look unchanged at the next attempt.
+  // Steps that may fail come first: an application that was changed only in part would look unchanged in the retry.
   const added = new Map<ResourceId, AppRecord>();
   for (const work of works) {
     if (records.has(work.application.id)) continue;
@@ -66,17 +66,20 @@ export async function follow(core: Core, taken: Taken | undefined): Promise<void
       if (changed.length % PART === 0) await turn();
     }
   }
-  // For many it is worth a listing or two to find those that are as they should be all the same.
+  // For many applications, a listing or two finds those that are in sync already.
   if (changed.length > ALONE_MAX) for (const id of changed) (records.get(id) as AppRecord).isAlone = false;
   for (const [count, id] of changed.entries()) {
     if ((count + 1) % PART === 0) await turn();
-    // A commit supersedes whatever went wrong with the one before.
+    // A new commit ends the backoff of earlier failures.
     queue.restart(id, 'git');
   }
   if (isNew || changed.length + removed.length > 0) tellAccepted(core, taken, changed, removed);
 }
 
-/** Nothing of it changed: what it was found equal to is equal to this revision too. */
+/**
+ * Moves an unchanged application to the new revision. If it was in sync with the former revision, it is in sync with
+ * this one.
+ */
 function stay(record: AppRecord, { accepted }: Taken): void {
   const { conditions, lastAppliedRevision } = record.status;
   if (lastAppliedRevision === record.revision && conditions.some(isReady))
@@ -103,7 +106,7 @@ function isReady({ type, status }: Condition): boolean {
   return type === 'Ready' && status === 'True';
 }
 
-/** Equal wishes; where they stand in which file is no part of them. */
+/** Returns whether both have the same desired state; positions in files do not count. */
 function isSameWork(left: Work, right: Work): boolean {
   if (left === right) return true;
   if (!isSameResource(left.application, right.application) || left.resources.size !== right.resources.size)
@@ -115,7 +118,7 @@ function isSameWork(left: Work, right: Work): boolean {
   return true;
 }
 
-/** A file that did not change gives the very same objects, which is quick to see. */
+/** The loader returns the same objects for a file that did not change, so most comparisons are quick. */
 function isSameResource(left: Resource, right: Resource): boolean {
   const same = (one: unknown, other: unknown): boolean => one === other || sameJson(one as Json, other as Json);
   return same(left.spec, right.spec) && same(left.labels, right.labels) && same(left.annotations, right.annotations);
@@ -129,7 +132,7 @@ function drop(core: Core, id: ResourceId): void {
   core.slots.forget(id);
 }
 
-/** What it meant is nobody's until it was resolved again. */
+/** Frees the scope of an application until it is resolved again. */
 function release({ claims, gates }: Core, record: AppRecord): void {
   const { id, status } = record;
   if (status.scope !== null) claims.get(status.scope)?.delete(id);
@@ -139,7 +142,7 @@ function release({ claims, gates }: Core, record: AppRecord): void {
 async function openAccount(core: Core, snapshot: string, owned: number): Promise<void> {
   const spent = await restoreFact<AccountState>(core.sourceLedger, 'account');
   const state = spent?.snapshot === snapshot ? spent : { snapshot, owned, changed: 0, removed: 0 };
-  // Shares are of what was on record when it was accepted, after a restart too.
+  // Shares count from the objects at the time of acceptance, also after a restart.
   await keepFact(core.sourceLedger, 'account', state);
   core.account = createAccount(state);
 }
@@ -167,7 +170,7 @@ async function newRecord({ sourceLedger, options }: Core, work: Work): Promise<A
     lastError: null,
     resources: [],
   };
-  // Failures of an earlier process are no reason to wait in this one.
+  // A new process retries at once: backoff does not survive a restart.
   const status = { ...fresh, ...stored?.status, failures: 0 };
   const kept = { ...nothingKept, ...stored?.kept };
   return {

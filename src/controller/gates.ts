@@ -14,10 +14,10 @@ export type Gate =
   | { readonly type: 'go' }
   | { readonly type: 'paused'; readonly pause: Pause; readonly lookAgainMs: EpochMs };
 
-/** A region that takes no changes is looked at so often. */
+/** How often a region that takes no changes is checked. */
 export const REGIONS_EVERY_MS = 30_000;
 
-/** Whoever failed last leaves the first look to others. */
+/** Extra delay for an application that failed last, so that another application probes the region first. */
 const FAILED_LOOK_LATER_MS = 2_000;
 
 const placeOf = ({ work }: AppRecord): RegionKey => work.application.spec;
@@ -27,7 +27,10 @@ const isIn = (record: AppRecord, { platform, region }: RegionKey): boolean => {
   return place.platform === platform && place.region === region;
 };
 
-/** What may keep an application from being worked on: a person, the time of day, its region, a platform that fails. */
+/**
+ * Decides whether an application may be worked on: by suspension, sync windows, the state of its region, and the
+ * circuit breaker.
+ */
 export class Gates {
   readonly #core: CoreBase;
   readonly #breaker: CircuitBreaker;
@@ -48,7 +51,7 @@ export class Gates {
   readonly windowAt: Windows['at'] = (scope, labels) =>
     windowAt(this.#readyWindows(), scope, labels, this.#core.options.clock.now());
 
-  /** Whether it is looked at at all. A `go` must be followed by `after`. */
+  /** Returns whether a pass may start. The caller must call `after` after a `go`. */
   async before(record: AppRecord): Promise<Gate> {
     const place = placeOf(record);
     if (this.#pausedRegion(place) !== undefined) {
@@ -57,21 +60,24 @@ export class Gates {
     }
     const admission = this.#breaker.admit(place, record.id);
     if (admission.type === 'go') return { type: 'go' };
-    // One that worked when it was tried last, and has something new to do, is not made to wait for others that fail; it
-    // may as well be the one that finds the region at work again.
+    // An application that did not fail and has changes need not wait for others that fail. It may be the one that finds
+    // the region working again.
     if (record.status.failures === 0 && record.isFresh) return { type: 'go' };
     const untilMs = admission.untilMs + (record.status.failures === 0 ? 0 : FAILED_LOOK_LATER_MS);
     return { type: 'paused', pause: { type: 'circuit', region: place.region, untilMs }, lookAgainMs: untilMs };
   }
 
-  /** Why nothing is written for it although it is looked at. */
+  /** Returns why nothing may be written for an application that may be observed. */
   pauseOf({ kept, work }: AppRecord, scope: Scope): Pause | null {
     if (kept.suspended !== null) return { type: 'suspended', ...kept.suspended };
     const window = this.windowAt(scope, work.application.labels);
     return window.type === 'open' ? null : { type: 'window', window: window.window, untilMs: window.untilMs };
   }
 
-  /** @returns the pause of its region, where that is why nothing could be done. */
+  /**
+   * Notes how a pass ended.
+   * @returns the pause of the region, if the pass failed because of it.
+   */
   async after(record: AppRecord, outcome: Outcome): Promise<Pause | null> {
     const place = placeOf(record);
     const change = this.#breaker.report(place, record.id, resultOf(outcome));
@@ -110,7 +116,7 @@ export class Gates {
     });
   }
 
-  /** Whoever was kept back looks now; the others need not. */
+  /** Requeues the applications of the region that this pause kept back. */
   #wake(place: RegionKey, kept: 'region' | 'circuit', because: string): void {
     for (const record of this.#core.records.values())
       if (isIn(record, place) && record.status.pause?.type === kept)

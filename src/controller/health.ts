@@ -12,12 +12,12 @@ import type { Core } from './core.ts';
 import type { Passed } from './daemon-policy.ts';
 import type { AppRecord } from './ledger-records.ts';
 
-/** What the platform itself says of an application. */
+/** Fields of an application's record that describe what runs. */
 type RunningFacts = Pick<ApplicationRecord, 'status' | 'componentCount' | 'runningComponentCount'>;
 
 /**
- * Whether an application does what it is there for, by its own status.
- * @param dueMs it was changed, and has time until then to run; null: nothing was changed lately.
+ * Returns the health that the platform's own status of the application shows.
+ * @param dueMs time until which a changed application may take to become ready; null: it was not changed lately.
  */
 export function statusHealth(facts: RunningFacts, dueMs: EpochMs | null, nowMs: EpochMs): ConditionState {
   const { status, componentCount, runningComponentCount } = facts;
@@ -27,24 +27,24 @@ export function statusHealth(facts: RunningFacts, dueMs: EpochMs | null, nowMs: 
   if (dueMs !== null && nowMs < dueMs) return unknown('Progressing', `it was changed and does not run yet: ${counted}`);
   if (dueMs !== null) return no('NotRunning', `it was changed and did not come to run in time: ${counted}`);
   if (status === 'part_running') return no('PartlyRunning', counted);
-  // A platform that cannot ask its cluster says "closed" as well.
+  // A platform that cannot reach its cluster says "closed" as well.
   return unknown('Closed', `the platform calls it "${status}"`);
 }
 
-/** A threshold whose component is known by its id; `serviceId` is undefined where every component counts. */
+/** A threshold with the id of its component; `serviceId` is undefined if the threshold applies to every component. */
 export interface ResolvedThreshold {
   readonly threshold: HealthThreshold;
   readonly serviceId: string | undefined;
 }
 
-/** @returns ms that the longest of them looks at. */
+/** Returns the longest period of the thresholds in ms. */
 export function longestMs(thresholds: readonly HealthThreshold[]): number {
   return Math.max(0, ...thresholds.map(({ over }) => durationMsOf(over)));
 }
 
 /**
- * Whether the series of an application keep within their bounds, each by its mean over the time after a change.
- * @param fromMs when the change was done.
+ * Returns whether each series of an application stays within its bounds, by its mean over the time after a change.
+ * @param fromMs end of the change.
  */
 export function thresholdHealth(
   thresholds: readonly ResolvedThreshold[],
@@ -60,7 +60,7 @@ export function thresholdHealth(
     : yes('WithinBounds', message);
 }
 
-/** Returns a sentence about each series; `isWithin` is undefined where there is no data. */
+/** Returns a text for each series; `isWithin` is undefined where there is no data. */
 function measure({ threshold, serviceId }: ResolvedThreshold, monitors: readonly ComponentMonitor[], fromMs: EpochMs) {
   const { series, over, component } = threshold;
   const from = fromMs / 1000;
@@ -94,7 +94,7 @@ function judged({ series, over, min, max }: HealthThreshold, name: string, value
   };
 }
 
-/** Facts of an event about health. */
+/** Returns the detail of an event about health. */
 export function healthDetail(before: ConditionState | undefined, after: ConditionState): Json {
   return {
     before: before === undefined ? null : { status: before.status, reason: before.reason },
@@ -102,22 +102,22 @@ export function healthDetail(before: ConditionState | undefined, after: Conditio
   };
 }
 
-/** Between two looks at an install or a change that must come to run. */
+/** Time between two observations of an install or a change that must become ready. */
 export const LOOK_EVERY_MS = 5_000;
-/** So many samples are enough for a mean. */
+/** Samples that are enough for a mean. */
 const SAMPLES = 60;
 const STEP_SECONDS_MIN = 15;
 
 export interface HealthLook {
   readonly health: ConditionState;
-  /** When it is known better. */
+  /** When a better answer is expected. */
   readonly healthLookMs: EpochMs | undefined;
 }
 
 /**
- * How healthy an application is after a pass: by the platform's own status of it, then by the thresholds of its manifest
- * over the time after its last change. Looked at after a change and once per process: an application in sync costs no
- * request for this alone. What cannot be read is Unknown and fails nothing.
+ * Returns the health of an application after a pass: by the platform's status of it, then by the thresholds of its
+ * manifest over the time after its last change. It is read after a change and once per process, so an application in
+ * sync needs no request for it. Health that cannot be read is Unknown, which is not a failure.
  */
 export async function healthAfter(core: Core, record: AppRecord, { prepared, outcome }: Passed): Promise<HealthLook> {
   const { options, configuration } = core;
@@ -125,7 +125,7 @@ export async function healthAfter(core: Core, record: AppRecord, { prepared, out
   const settled = (health: ConditionState): HealthLook => ({ health, healthLookMs: undefined });
   if (outcome.type === 'ended' && outcome.results.some(({ status }) => status === 'done')) {
     record.kept = { ...record.kept, changedMs: nowMs };
-    // What was read before a change says nothing of the time after it.
+    // Records from before a change say nothing about the time after it.
     return { health: unknown('Progressing', 'it was changed just now'), healthLookMs: nowMs + LOOK_EVERY_MS };
   }
   if (prepared === undefined) return settled(unknown('Unreachable', 'it could not be looked at'));
@@ -150,7 +150,7 @@ export async function healthAfter(core: Core, record: AppRecord, { prepared, out
   return settled(await byMonitoring(core, record, prepared, changedMs, untilMs));
 }
 
-/** What cannot be read is not known, and fails nothing. */
+/** Returns the health by status; Unknown if the status cannot be read. */
 async function healthByStatus({ reader }: Prepared, dueMs: EpochMs | null, nowMs: EpochMs): Promise<ConditionState> {
   try {
     return statusHealth(await reader.application(), dueMs, nowMs);
@@ -160,7 +160,7 @@ async function healthByStatus({ reader }: Prepared, dueMs: EpochMs | null, nowMs
   }
 }
 
-/** The components and items that thresholds are about; all components where one of them is about each. */
+/** Returns the components and series that the thresholds need; all components if one threshold applies to each. */
 function wantedOf(thresholds: readonly ResolvedThreshold[]): Pick<MonitoringQuestion, 'components' | 'items'> {
   const items = [...new Set(thresholds.map(({ threshold }) => threshold.series))];
   const ids = new Map(thresholds.map(({ threshold, serviceId }) => [serviceId, threshold.component]));
@@ -182,7 +182,7 @@ async function byMonitoring(
   const thresholds = (work.application.spec.health ?? []).map((threshold): ResolvedThreshold => {
     if (threshold.component === undefined) return { threshold, serviceId: undefined };
     const resource = monitored && work.resources.get(resourceId(monitored.kind, threshold.component));
-    // One that the source does not name has no series either.
+    // A component without a manifest has no series.
     return { threshold, serviceId: (resource && monitored?.monitoredId?.(resource, memory)) ?? '' };
   });
   const start = Math.floor(fromMs / 1000);

@@ -1,10 +1,10 @@
-/** What a heap holds; it keeps its own place, so that it can be taken out of the middle. */
+/** An item of a heap. It stores its own index, so that it can be removed from the middle. */
 export interface HeapItem {
-  /** Index in the heap that holds it, -1 where none does. Written by the heap only. */
+  /** Index in the heap, or -1. Only the heap writes it. */
   place: number;
 }
 
-/** A binary heap: the first item by `isBefore` is at hand; adding and taking any item out costs O(log n). */
+/** A binary heap ordered by `isBefore`. Adding and removing an item costs O(log n). */
 export class Heap<Item extends HeapItem> {
   readonly #items: Item[] = [];
   readonly #isBefore: (left: Item, right: Item) => boolean;
@@ -26,7 +26,7 @@ export class Heap<Item extends HeapItem> {
     this.#rise(item);
   }
 
-  /** @throws RangeError when the item is not in this heap: the caller's books are wrong. */
+  /** @throws RangeError when the item is not in this heap, which is a bug of the caller. */
   remove(item: Item): void {
     if (this.#items[item.place] !== item) throw new RangeError('the item is not in this heap');
     const { place } = item;

@@ -16,7 +16,7 @@ export interface Taken {
   readonly reading: Pick<SourceReading, 'observedMs' | 'commit'>;
 }
 
-/** What is taken in of the source, and what of it is worked towards. */
+/** Reads the source, and holds the part of it that was accepted. */
 export class Intake {
   readonly #core: CoreBase;
   #allow: Allowances;
@@ -25,11 +25,11 @@ export class Intake {
   #last: SourceReading | undefined;
   #error: StatusError | null = null;
   #standing = false;
-  /** Why the source could not be read last, while it cannot. */
+  /** Why the last attempt to read the source failed; null after a success. */
   #failure: StatusError | null = null;
-  /** The last reading was read and exceeded a limit when it was parsed. */
+  /** The last reading exceeded a limit while it was parsed. */
   #isUnloadable = false;
-  /** What an earlier process accepted did not exceed a limit in this one. */
+  /** False after the source of an earlier process exceeded a limit in this one. */
   #isRestorable = true;
   #kept: Promise<void> = Promise.resolve();
 
@@ -42,7 +42,7 @@ export class Intake {
     return this.#accepted;
   }
 
-  /** The accepted snapshot is what the source said last. */
+  /** Whether the accepted snapshot is the present source. */
   get isStanding(): boolean {
     return this.#standing;
   }
@@ -64,7 +64,10 @@ export class Intake {
     return this.#accepted?.keeps(prunes) ?? [];
   }
 
-  /** A state of the feed. @returns what is accepted now, when that is news. */
+  /**
+   * Considers a state of the feed.
+   * @returns the accepted source if it may have changed.
+   */
   async take(state: SourceState): Promise<Taken | undefined> {
     if (state.type === 'failed') {
       this.#failed(state.error);
@@ -81,18 +84,18 @@ export class Intake {
     return this.#consider(reading);
   }
 
-  /** The last reading again, because the configuration changed. */
+  /** Considers the last reading again, for example with a new configuration. */
   async again(): Promise<Taken | undefined> {
     return this.#last === undefined ? this.restore() : this.#consider(this.#last);
   }
 
-  /** What failed is tried again, because somebody asks for it; if it fails again, that is told again. */
+  /** Retries a failed reading on request. Another failure is reported again. */
   async retry(): Promise<Taken | undefined> {
     this.#error = null;
     return this.#isUnloadable ? this.again() : undefined;
   }
 
-  /** Resolves when what was accepted is kept for the next process. */
+  /** Resolves when the accepted source is saved for the next process. */
   settled(): Promise<void> {
     return this.#kept;
   }
@@ -106,7 +109,7 @@ export class Intake {
       return undefined;
     }
     const acceptance = await this.#accept(reading, loaded, this.#allow).catch((error: unknown) => {
-      // The ledger failed: what the source says now is known, and is not what is worked towards.
+      // After a failure of the ledger, the accepted source is older than the present one.
       this.#standing = false;
       throw error;
     });
@@ -118,7 +121,7 @@ export class Intake {
     }
     const { accepted } = acceptance;
     this.#allow = nothingAllowed;
-    // An earlier reading that is taken in again says nothing of what the source is now.
+    // An older reading that is considered again does not clear a failure to read the present source.
     this.#error = this.#failure;
     this.#standing = this.#failure === null;
     const isNews = accepted.snapshot !== this.#accepted?.snapshot || accepted.revision !== this.#accepted.revision;
@@ -166,7 +169,7 @@ export class Intake {
     this.#error = this.#failure;
   }
 
-  /** The files are read again as they were; what they mean must be what was accepted, or nothing is done. */
+  /** Accepts the source that an earlier process saved, unless its meaning has changed since. */
   async restore(): Promise<Taken | undefined> {
     if (this.#accepted !== undefined || !this.#isRestorable) return undefined;
     const { sourceLedger, options, events } = this.#core;
@@ -196,7 +199,7 @@ export class Intake {
       return undefined;
     }
     const owned = await sourceLedger.ledger.objectCount({ source });
-    // The source may have answered meanwhile.
+    // The feed may have delivered a reading meanwhile.
     if (this.#accepted !== undefined) return undefined;
     const { revision } = kept;
     this.#accepted = { desired, revision, snapshot, owned, keeps: () => [] };
@@ -208,7 +211,10 @@ export class Intake {
   }
 }
 
-/** Applications that were never resolved, or not yet taken over from what was accepted, may hold anything. */
+/**
+ * Returns the scopes of the accepted source whose removals no operator approved. `undefined`: not all scopes are known,
+ * because an application was never resolved or has not followed the accepted source.
+ */
 function unapprovedScopes(
   records: CoreBase['records'],
   { snapshot, desired }: AcceptedSource,
@@ -221,7 +227,10 @@ function unapprovedScopes(
   return scopes.includes(null) ? undefined : new Set(scopes as ScopeKey[]);
 }
 
-/** Returns what exceeded a limit of the source's thread. @throws what went wrong otherwise. */
+/**
+ * Returns the error of a source that exceeded a limit of its thread.
+ * @throws any other error.
+ */
 function unreadable(error: unknown): PortolanError {
   if (!isUnreadable(error)) throw error;
   return error;

@@ -2,15 +2,15 @@ import type { LedgerOperation } from '../ledger/ledger.ts';
 import { recordOfSource, type SourceLedger } from '../ledger/source-ledger.ts';
 import type { Contents } from '../source/contents.ts';
 
-/** What is in the ledger beside the parts; written with them in one transaction. */
+/** Index of the saved parts, written with them in one transaction. */
 interface Index {
   readonly snapshot: string;
   readonly revision: string;
-  /** What each part says, as a digest. */
+  /** Digest of each part. */
   readonly parts: readonly string[];
 }
 
-/** Writes the accepted files down: the parts that changed. One call after the other. */
+/** Saves the accepted files: the parts that changed. Calls must not overlap. */
 export async function keepSource(
   sourceLedger: SourceLedger,
   snapshot: string,
@@ -23,7 +23,7 @@ export async function keepSource(
   const operations: LedgerOperation[] = [];
   for await (const { place, text } of parts)
     operations.push({ op: 'set-fact', key: partFact(source, place), value: text });
-  // Facts are not deleted; empty, they take no room.
+  // The ledger does not delete facts; an empty one needs no space.
   for (let place = digests.length; place < (before?.parts.length ?? 0); place += 1)
     operations.push({ op: 'set-fact', key: partFact(source, place), value: '' });
   const index: Index = { snapshot, revision, parts: digests };
@@ -31,7 +31,7 @@ export async function keepSource(
   await recordOfSource(sourceLedger, operations);
 }
 
-/** Returns the files of the accepted snapshot, so that a restart needs no source to go on. */
+/** Returns the files of the accepted snapshot, so that a restart does not depend on the source. */
 export async function restoreSource(sourceLedger: SourceLedger) {
   const { ledger, source } = sourceLedger;
   const index = await indexOf(sourceLedger);
@@ -39,7 +39,7 @@ export async function restoreSource(sourceLedger: SourceLedger) {
   return {
     snapshot: index.snapshot,
     revision: index.revision,
-    /** Its files. Where one part is missing they mean something else than the snapshot, and are not used. */
+    /** Returns the packed files. If a part is missing, they do not match the snapshot and are not used. */
     async *parts(): AsyncIterable<string> {
       for (const place of index.parts.keys()) {
         const value = await ledger.fact(partFact(source, place));
@@ -51,7 +51,7 @@ export async function restoreSource(sourceLedger: SourceLedger) {
 
 async function indexOf({ ledger, source }: SourceLedger): Promise<Index | undefined> {
   const value = await ledger.fact(indexFact(source));
-  // Builds before the first release kept all files in this one fact, as base64.
+  // Builds before the first release stored all files in this one fact, as base64.
   return value?.startsWith('{') === true ? (JSON.parse(value) as Index) : undefined;
 }
 

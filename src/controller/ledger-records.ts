@@ -7,21 +7,23 @@ import type { Observed } from '../model/shown.ts';
 import type { EpochMs, MonotonicMs } from '../model/time.ts';
 import type { Work } from '../reconcile/reconcile.ts';
 
-/** What of an application outlives the process, beside its status. */
+/** State of an application that survives the process, besides its status. */
 export interface Kept {
-  /** By an operator's word; a manifest's annotation is in the manifest. */
+  /** Suspension by an operator. Suspension by annotation is in the manifest. */
   readonly suspended: { readonly by: string; readonly reason: string; readonly sinceMs: EpochMs } | null;
-  /** A plan that a person let through, until a pass takes it up. */
+  /** A plan that a person approved, until a pass uses the approval. */
   readonly approved: { readonly digest: string; readonly by: string; readonly atMs: EpochMs } | null;
-  /** What is to be removed, by natural key, and how long it was watched being gone from the source without a break. */
+  /** Pending removals by natural key, with the time that each was observed to be gone from the source. */
   readonly goneForMs: Readonly<Record<string, number>>;
-  /** Of these, what only moves: its manifest created another one, maybe in an earlier pass. */
+  /**
+   * Pending removals of objects that only move: their manifest has created another one, possibly in an earlier pass.
+   */
   readonly moved: readonly string[];
-  /** Resources suspended by annotation, and since when. */
+  /** Resources suspended by annotation, with the time of the first pass that found them so. */
   readonly asideSince: Readonly<Record<ResourceId, EpochMs>>;
-  /** When somebody was last told that something here is suspended for long. */
+  /** When a long suspension was last reported. */
   readonly remindedMs: EpochMs | null;
-  /** When something was changed last, until its health after that is known. */
+  /** When something was last changed, until the health after that change is known. */
   readonly changedMs: EpochMs | null;
 }
 
@@ -35,41 +37,41 @@ export const nothingKept: Kept = {
   changedMs: null,
 };
 
-/** One application of the source, as the controller holds it. The values in it are replaced, never changed. */
+/** One application of the source in memory. Its values are replaced, never changed. */
 export interface AppRecord {
   readonly id: ResourceId;
   work: Work;
-  /** Of the source, in which `work` was last seen; and the snapshot of it. */
+  /** Revision and snapshot of the source that `work` was last part of. */
   revision: string;
   snapshot: string;
-  /** The revision that changed something of it last, when that was first seen, and the commit's own time. */
+  /** The last revision that changed the application, when it was first observed, and when it was committed. */
   changedRevision: string;
   observedMs: EpochMs;
   committedMs: EpochMs | null;
   status: ApplicationStatus;
   kept: Kept;
-  /** What this process observed last; null: nothing yet. */
+  /** Last observation of this process; null before the first. */
   observed: Observed | null;
-  /** What the ledger holds of status and `kept`, without times. */
+  /** Status and `kept` in the ledger, without times. */
   written: string;
-  /** Until when this process has counted `goneForMs`. */
+  /** Up to when this process has counted `goneForMs`. */
   watchedMs: MonotonicMs | undefined;
-  /** Snapshot of which a person approved the plan, if that was the last one. */
+  /** Snapshot of the plan that a person approved last. */
   approvedSnapshot: string | undefined;
-  /** Passes begun by this process. */
+  /** Passes that this process began. */
   passes: number;
   isRunning: boolean;
-  /** No pass has tried what is wanted now. */
+  /** No pass has tried the present manifests. */
   isFresh: boolean;
-  /** It changed with few others, and has not come to rest since: they are looked at each by itself. */
+  /** It changed together with few others and is not in sync yet, so it is read alone instead of with a listing. */
   isAlone: boolean;
-  /** Revisions whose milestones were told. */
+  /** Milestones that were reported for a revision. */
   reached: { revision: string; milestones: Set<string> };
 }
 
 type Stored = Pick<AppRecord, 'status' | 'kept'>;
 
-/** Fields that only say when, or how often: a change of nothing else is not worth a write. */
+/** Members that only say when or how often. A change of these alone is not written. */
 const TIMES: ReadonlySet<string> = new Set([
   'lastAttemptMs',
   'lastSuccessMs',
@@ -79,12 +81,12 @@ const TIMES: ReadonlySet<string> = new Set([
   'lastAttemptedRevision',
 ]);
 
-/** What an application looks like without times. */
+/** Returns status and `kept` as text without times, to find out whether they changed. */
 export function standing({ status, kept }: Stored): string {
   return JSON.stringify({ status, kept }, (key, value: unknown) => (TIMES.has(key) ? undefined : value));
 }
 
-/** Writes an application's status down where it says something new, with lines of history beside it. */
+/** Saves the status of an application if it changed, with rows of history. */
 export async function keepRecord(
   sourceLedger: SourceLedger,
   record: AppRecord,
@@ -100,7 +102,7 @@ export async function keepRecord(
   record.written = now;
 }
 
-/** What an earlier process wrote down of an application. */
+/** Returns what an earlier process saved of an application. */
 export async function restoreRecord(sourceLedger: SourceLedger, id: ResourceId): Promise<Stored | undefined> {
   const text = await sourceLedger.ledger.fact(statusFact(sourceLedger.source, id));
   return text === undefined ? undefined : (JSON.parse(text) as Stored);
@@ -110,12 +112,12 @@ function statusFact(source: string, id: ResourceId): string {
   return `status ${source} ${id}`;
 }
 
-/** A line of the history. */
+/** Returns a row of the history. */
 export function line(event: string, detail: Json): LedgerOperation {
   return { op: 'record', event, detail };
 }
 
-/** Small facts of the controller as canonical JSON, written only when they change. */
+/** Saves a small fact of the controller as canonical JSON, if it changed. */
 export async function keepFact(sourceLedger: SourceLedger, name: string, value: Json): Promise<void> {
   const key = `${name} ${sourceLedger.source}`;
   const text = canonicalJson(value);

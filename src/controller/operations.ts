@@ -12,7 +12,7 @@ import { draftEvent, type EventDraft } from './events.ts';
 import { keepRecord, line, type AppRecord, type Kept } from './ledger-records.ts';
 import { planFiles, planWorks } from './views.ts';
 
-/** What surfaces may see and ask. */
+/** Creates the interface of the controller for the HTTP server, notifications and metrics. */
 export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
   const { records, options, sourceLedger } = core;
   const { ledger } = sourceLedger;
@@ -43,7 +43,7 @@ export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
     planManifests: (files, request, signal) => planFiles(core, files, request, signal),
     async history({ application, limit, beforeSerial }) {
       const scope = application === undefined ? undefined : scopeOf(application);
-      // Never resolved, so nothing was ever done to it.
+      // An application that was never resolved has no history.
       if (scope === null) return [];
       return ledger.history({
         limit,
@@ -63,7 +63,10 @@ export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
   };
 }
 
-/** @throws PortolanError `invalid` for an application that the accepted source does not have. */
+/**
+ * Returns the record of an application.
+ * @throws PortolanError `invalid` when the accepted source does not have it.
+ */
 function known({ records }: Core, id: ResourceId): AppRecord {
   const record = records.get(id);
   if (record === undefined)
@@ -89,7 +92,7 @@ function applicationCommands(core: Core): Pick<ControllerApi, 'suspend' | 'resum
         line: line('suspended', { application: id, ...detail }),
         event: draftEvent('application.suspended', 'warning', message, { detail }),
       });
-      // What fails keeps its backoff: a suspension must not make it ask the platform at once, again and again.
+      // A failing application keeps its backoff: otherwise each suspension would send requests at once.
       core.queue.add(id, `suspended by ${by}`);
     },
     async resume(id, by) {
@@ -133,7 +136,7 @@ function applicationCommands(core: Core): Pick<ControllerApi, 'suspend' | 'resum
   };
 }
 
-/** What a person decides is in force once it is written down: whoever is told that it failed has decided nothing. */
+/** Saves a decision of an operator, and then puts it in force. If saving fails, nothing was decided. */
 async function decide(
   core: Core,
   record: AppRecord,
@@ -143,7 +146,7 @@ async function decide(
   const next = { ...record, kept: { ...record.kept, ...change } };
   await keepRecord(core.sourceLedger, next, [decision.line]);
   record.written = next.written;
-  // A pass may have changed the rest meanwhile.
+  // A pass may have changed other members meanwhile.
   record.kept = { ...record.kept, ...change };
   publish(core, record, record.revision, [decision.event]);
 }
@@ -152,7 +155,7 @@ function platformCommands(core: Core): Pick<ControllerApi, 'sync' | 'rebind'> {
   const { records, queue, options, sourceLedger } = core;
   return {
     sync(id, by) {
-      // Whoever asks for a look wants to see what is there now, and not what was a moment ago.
+      // A sync must observe the present state, so older listings are dropped.
       core.shared?.forget();
       const asked = id === 'all' ? [...records.values()] : [known(core, id)];
       for (const record of asked) queue.restart(record.id, `asked for by ${by}`);

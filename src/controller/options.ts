@@ -16,11 +16,14 @@ import type { EventLog } from './events.ts';
 import type { AppRecord } from './ledger-records.ts';
 import type { WorkQueue } from './queue.ts';
 
-/** What a reload replaces. */
+/** Configuration that a reload replaces. */
 export interface ControllerConfiguration extends LoadContext {
   readonly settings: Settings;
   readonly stores: ReadonlyMap<string, StoreAccess>;
-  /** @throws PortolanError `invalid` when there is no such platform, or something that it refers to is missing. */
+  /**
+   * Returns the client of a platform.
+   * @throws PortolanError `invalid` when the platform, or something that it refers to, does not exist.
+   */
   client(platform: string): PlatformClient;
 }
 
@@ -31,22 +34,22 @@ export interface ControllerOptions {
   readonly log: Log;
   readonly ledger: Ledger;
   readonly feed: SourceFeed;
-  /** Reads and parses the source. It is closed with the feed. */
+  /** Reads and parses the source. Closed with the feed. */
   readonly workbench: Workbench;
-  /** Parses manifests that surfaces send: what they cost must not be the source's. Whoever opened it closes it. */
+  /** Parses manifests that API clients send, within limits separate from those of the source. The caller closes it. */
   readonly planWorkbench: Workbench;
-  /** Name of the source: objects in the ledger belong to it. */
+  /** Name of the source that owns the objects in the ledger. */
   readonly source: string;
-  /** Who acts, for the history. */
+  /** Name in the history of who acts. */
   readonly actor: string;
   readonly version: string;
   readonly configuration: ControllerConfiguration;
   readonly observer: ControllerObserver;
-  /** For the first reading alone. */
+  /** Overrides for the first reading only. */
   readonly allow: Allowances;
 }
 
-/** What every part of the controller shares, the gates and the intake included. */
+/** State that every part of the controller shares, gates and intake included. */
 export interface CoreBase {
   readonly options: ControllerOptions;
   readonly events: EventLog;
@@ -54,6 +57,6 @@ export interface CoreBase {
   readonly queue: WorkQueue;
   /** Applications of the accepted source. */
   readonly records: Map<ResourceId, AppRecord>;
-  /** A reload replaces it. */
+  /** Replaced by a reload. */
   configuration: ControllerConfiguration;
 }

@@ -8,11 +8,13 @@ import { after, type Clock, rejectOnAbort } from '../runtime/clock.ts';
 import { lookup, type LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 
-/** Something to tell a receiver of notifications or a collector of traces. */
+/** A message to a receiver of notifications or a collector of traces. */
 export interface OutboundMessage {
-  /** A secret one is a whole address by reference. https, or http to this machine; without user and fragment. */
+  /**
+   * Address with https, or with http to this machine; without user name and fragment. A secret holds the whole address.
+   */
   readonly url: string | Secret;
-  /** A secret is put on the wire as it is now, and nowhere else. */
+  /** A secret value is read when the message is sent. */
   readonly headers: Readonly<Record<string, string | OutboundSecret>>;
   readonly body: string;
   /** Adds a header with `sha256=` and the HMAC-SHA-256 of the body's bytes in hex. */
@@ -20,7 +22,7 @@ export interface OutboundMessage {
 }
 
 export interface OutboundSecret {
-  /** Stands before the secret: `Bearer `. */
+  /** Text before the secret: `Bearer `. */
   readonly prefix: string;
   readonly value: Secret;
 }
@@ -28,14 +30,17 @@ export interface OutboundSecret {
 export interface OutboundAnswer {
   readonly status: number;
   readonly retryAfter: string | null;
-  /** The first part of it, for logs. May hold anything: redact before showing. */
+  /** Beginning of the answer, for logs. It may contain anything: redact it before showing it. */
   readonly text: string;
 }
 
-/** Sends one message once. Rejects with `OutboundError` when there is no answer. */
+/** Sends one message once. Rejects with `OutboundError` if no complete answer arrives. */
 export type Post = (message: OutboundMessage, timeoutMs: number, signal: AbortSignal) => Promise<OutboundAnswer>;
 
-/** No whole answer came: refused, cut off, or too late. It says nothing of what was sent, nor of the address. */
+/**
+ * No complete answer arrived: the connection was refused, was closed, or timed out. The message contains neither
+ * payload nor address.
+ */
 export class OutboundError extends Error {
   override readonly name = 'OutboundError';
   readonly code: string;
@@ -46,19 +51,19 @@ export class OutboundError extends Error {
   }
 }
 
-/** Enough to tell what a receiver complains of. */
+/** Enough to see why a receiver rejects a message. */
 const ANSWER_BYTES_MAX = 2_048;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Only a second line: the deadline on the injected clock is the one that counts. */
+/** Added to the time limits of undici. The deadline on the injected clock is the one that counts. */
 const SOCKET_SPARE_MS = 5_000;
 
 /**
- * The one way out to receivers and collectors. Follows no redirect, because what is sent is signed and addressed to one
- * place; repeats nothing; reads only the beginning of an answer.
+ * Creates the only way to receivers and collectors. It follows no redirect, because messages are signed and addressed
+ * to one receiver. It does not retry, and reads only the beginning of an answer.
  */
 export function createOutbound(clock: Clock) {
   const agent = new Agent({
-    // One socket each is enough: every receiver has a queue of its own.
+    // Every receiver has its own queue, so few sockets are enough.
     connections: 2,
     connect: { timeout: CONNECT_TIMEOUT_MS, rejectUnauthorized: true, minVersion: 'TLSv1.2', lookup: lookupAllowed },
   });
@@ -89,7 +94,7 @@ export function createOutbound(clock: Clock) {
       signal.removeEventListener('abort', giveUp);
     }
   };
-  /** `close` closes the sockets that are kept. */
+  /** `close` closes the open sockets. */
   return { post, close: () => agent.destroy() };
 }
 
@@ -111,14 +116,14 @@ async function exchange(
     headersTimeout: timeoutMs + SOCKET_SPARE_MS,
     bodyTimeout: timeoutMs + SOCKET_SPARE_MS,
   });
-  // undici looks at the signal only once the socket is open.
+  // undici observes the signal only after the socket is open.
   const { statusCode: status, headers: answered, body } = await Promise.race([asked, rejectOnAbort(signal)]);
   const text = await beginningOf(body);
   const retryAfter = answered['retry-after'];
   return { status, retryAfter: typeof retryAfter === 'string' ? retryAfter : null, text };
 }
 
-/** The rest is not waited for: an answer without an end would hold the queue. */
+/** Returns the beginning of an answer. An endless answer would block the queue. */
 async function beginningOf(body: AsyncIterable<Buffer> & { destroy(): unknown }): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -131,7 +136,10 @@ async function beginningOf(body: AsyncIterable<Buffer> & { destroy(): unknown })
   return new TextDecoder().decode(Buffer.concat(chunks).subarray(0, ANSWER_BYTES_MAX));
 }
 
-/** The rules of a platform's address, but for the query: a receiver may want its credential there. */
+/**
+ * Returns the address of a message. It follows the rules for a platform's address, but may have a query, because some
+ * receivers expect their credential there.
+ */
 function wireAddress(address: string | Secret): URL {
   const text = address instanceof Secret ? address.reveal() : address;
   const url = URL.parse(text);
@@ -146,7 +154,7 @@ function wireAddress(address: string | Secret): URL {
             ? 'is a link-local or metadata address'
             : undefined;
   if (url !== null && fault === undefined) return url;
-  // What is wrong with it is said, and not what it is.
+  // The message names the fault of the address, not the address.
   const origin = address instanceof Secret ? address.origin : 'the configuration';
   throw new PortolanError({
     code: 'outbound/invalid-address',
@@ -162,7 +170,7 @@ function wireHeaders({ headers, body, signature }: OutboundMessage): Record<stri
   const written: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
     const text = typeof value === 'string' ? value : `${value.prefix}${value.value.reveal()}`;
-    // Checked here, because the library below quotes a bad value in its error.
+    // Checked here, because undici quotes a bad value in its error.
     if (!HEADER_VALUE.test(text)) throw badHeader(name, typeof value === 'string' ? undefined : value.value.origin);
     written[name] = text;
   }
@@ -182,7 +190,10 @@ function badHeader(name: string, origin: string | undefined): PortolanError {
   });
 }
 
-/** `ECONNREFUSED`, `UND_ERR_SOCKET`, …: of the innermost error, whose words may quote an address. */
+/**
+ * Returns the code of the innermost error, such as `ECONNREFUSED` or `UND_ERR_SOCKET`. Its message may contain an
+ * address.
+ */
 function codeOf(error: unknown): string {
   let code = 'NETWORK';
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
@@ -192,7 +203,10 @@ function codeOf(error: unknown): string {
   return code;
 }
 
-/** Resolves a name as usual, and fails with `EFORBIDDEN` where any of its addresses is forbidden: the socket gets no other. */
+/**
+ * Resolves a name, and fails with `EFORBIDDEN` if any of its addresses is forbidden. The socket cannot use another
+ * address.
+ */
 export const lookupAllowed: LookupFunction = (name, options, answer) => {
   lookup(name, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
     if (error !== null) {

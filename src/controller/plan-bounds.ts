@@ -7,8 +7,9 @@ import type { PlatformClient } from '../platform/client.ts';
 export type PlanAllowance = ReturnType<typeof createAllowance>;
 
 /**
- * What one plan of the API may ask of platforms.
- * @param maxRequests `spec.server.planRequests` of Settings. @param asked the signal of who asked for the plan.
+ * Limits the requests to platforms that one plan of the API makes.
+ * @param maxRequests `spec.server.planRequests` of Settings.
+ * @param asked aborted when the client leaves.
  */
 export function createAllowance(maxRequests: number, asked: AbortSignal) {
   const exceeded = new AbortController();
@@ -22,17 +23,17 @@ export function createAllowance(maxRequests: number, asked: AbortSignal) {
     signal.throwIfAborted();
   };
   return {
-    /** Aborted when the plan is ended: by who asked for it, or because it asked for too much. */
+    /** Aborted when the client leaves, or when the plan exceeds its requests. */
     signal,
-    /** The client of a platform whose reads count, and which reads nothing more once the plan is ended. */
+    /** Returns a client of the platform that counts its reads, and makes none after `signal` is aborted. */
     client: (platform: PlatformClient): PlatformClient => platform.withPermit(permit),
   };
 }
 
 /**
- * Whether manifests that anybody sends may have an application read. Nothing has been read yet, so the application counts by what the
- * manifest says: its number must be there unless the operator allows every application of the region.
- * @param isKnown the accepted source means the same application, which the daemon reads anyway.
+ * Checks whether manifests from a client of the API may have an application read. Nothing was read yet, so only the
+ * manifest counts. It must have the application's number, unless the operator allows every application of the region.
+ * @param isKnown the accepted source has the same application, which the daemon reads anyway.
  * @throws PortolanError `guard/scope`
  */
 export function requireAllowedScope(
@@ -42,7 +43,7 @@ export function requireAllowedScope(
 ): void {
   const { team, region, appId } = spec;
   if (isKnown) return;
-  // No name has a blank in it: only a pattern that allows every application matches.
+  // No name contains a blank, so this matches only a pattern that allows every application.
   const scope = `${team}/${region}/${appId ?? ' '}`;
   if (allowed.some((pattern) => scopeMatches(pattern, scope))) return;
   throw new PortolanError({

@@ -6,60 +6,64 @@ import type { ControllerObserver } from './api.ts';
 import { Heap, type HeapItem } from './heap.ts';
 
 /**
- * `change`: somebody waits for it, a commit or a person's word. `routine`: a look that is due anyway, such as drift
- * polls, resyncs and retries. A key that is wanted for both goes with the changes.
+ * Order in which due keys start. `change`: a commit or an operator waits for the result. `routine`: work that is due
+ * anyway, such as drift polls, resyncs and retries. A key that is requested for both starts as a change.
  */
 export type Lane = 'change' | 'routine';
 
-/** `because`: every reason once, oldest first; `… and 3 more` in the end where there were too many to keep. */
+/** `because` holds each reason once, oldest first. It ends with `… and 3 more` where reasons were dropped. */
 export type Work = (key: ResourceId, because: readonly string[]) => Promise<void>;
 
 export interface WorkQueueOptions {
   readonly clock: Clock;
   readonly random: Random;
-  /** Keys that may run at once, asked before each start; below 1 counts as 1, so that nothing waits for ever. */
+  /**
+   * Returns how many keys may run at once. It is called before each start; a value below 1 counts as 1, so that every
+   * key runs at some time.
+   */
   readonly concurrency: () => number;
   readonly observer: Pick<ControllerObserver, 'queued' | 'began' | 'ended' | 'retried'>;
-  /** Work rejected: a fault of ours, to be logged. */
+  /** Called when work rejects. That is a bug, so the caller logs it. */
   readonly onError?: (key: ResourceId, error: unknown) => void;
 }
 
-/** Starts of changes in a row, while routine work is due too. */
+/** How many changes may start in a row while routine work is due. */
 export const CHANGES_IN_A_ROW = 7;
 export const REASONS_MAX = 8;
-/** A timer of Node's takes 24.8 days at most, and fires at once beyond that. */
+/** Longest timer. A timer of Node.js takes 24.8 days at most, and fires at once beyond that. */
 const SLEEP_MS_MAX = 24 * 3600 * 1000;
 
 interface Slot extends HeapItem {
   readonly key: ResourceId;
   lane: Lane;
   dueMs: MonotonicMs;
-  /** Among equals the one that came first. */
+  /** Breaks ties between slots that are due at the same time: the older slot starts first. */
   readonly order: number;
   readonly reasons: string[];
-  /** Reasons that were not kept. */
+  /** Number of reasons beyond `REASONS_MAX`. */
   dropped: number;
   isReady: boolean;
 }
 
 interface Run {
   readonly key: ResourceId;
-  /** What was asked for while it ran. */
+  /** The next run, if one was requested during this run. */
   again: Slot | undefined;
   isRateLimited: boolean;
 }
 
 /**
- * What is to be worked on, and when. One slot per key: whatever asks for a key while it waits is one run, and its
- * reasons are kept; whatever asks while it runs is one more run afterwards. Never two runs of one key at once.
+ * Holds the keys that need work, and starts their work when it is due. Each key has one slot. Requests for a key that
+ * waits are merged into one run, which gets all their reasons. Requests for a key that runs are merged into one more
+ * run. A key never runs twice at the same time.
  *
- * Due keys start in the order in which they fell due, changes before routine. Routine work is never shut out: of
- * `CHANGES_IN_A_ROW + 1` starts at least one is its own while any is due. A failing key only waits longer itself.
+ * Due keys start in the order of their due times, changes before routine work. Routine work cannot starve: while any is
+ * due, at least one of `CHANGES_IN_A_ROW + 1` starts is routine. A key that fails delays only itself.
  */
 export class WorkQueue {
   readonly #clock: Clock;
   readonly #options: WorkQueueOptions;
-  /** Keys that wait, each in exactly one of the heaps below. */
+  /** Keys that wait. Each is in exactly one of the heaps below. */
   readonly #slots = new Map<ResourceId, Slot>();
   readonly #later = new Heap<Slot>(isEarlier);
   readonly #ready: Readonly<Record<Lane, Heap<Slot>>> = { change: new Heap(isEarlier), routine: new Heap(isEarlier) };
@@ -77,7 +81,7 @@ export class WorkQueue {
     this.#clock = options.clock;
   }
 
-  /** Keys that are due and wait for a free place; those that are due later do not count. */
+  /** Number of keys that are due and wait for a free slot. Keys that are due later do not count. */
   get depth(): number {
     this.#promote();
     return this.#ready.change.size + this.#ready.routine.size;
@@ -87,18 +91,24 @@ export class WorkQueue {
     return this.#runs.size;
   }
 
-  /** Due now, backoff or not; collapses with whatever is there. While the key runs, it runs once more afterwards. */
+  /**
+   * Makes the key due now, whatever its backoff, and merges with a request that waits. A key that runs gets one more
+   * run.
+   */
   add(key: ResourceId, because: string, lane: Lane = 'change'): void {
     this.#want(key, this.#clock.monotonic(), because, lane);
   }
 
-  /** Due `ms` from now; the earliest wins. */
+  /** Makes the key due in `ms`, or earlier if an earlier request waits. */
   addAfter(key: ResourceId, ms: number, because: string, lane: Lane = 'routine'): void {
     if (Number.isNaN(ms)) throw new RangeError(`${key} cannot be due in NaN ms`);
     this.#want(key, this.#clock.monotonic() + Math.max(0, ms), because, lane);
   }
 
-  /** Due after the key's exponential backoff with jitter (5 ms … 1000 s). @returns the delay in ms. */
+  /**
+   * Makes the key due after its exponential backoff with jitter (5 ms … 1000 s).
+   * @returns the delay in ms.
+   */
   addRateLimited(key: ResourceId, because: string, lane: Lane = 'routine'): number {
     const failures = (this.#failures.get(key) ?? 0) + 1;
     this.#failures.set(key, failures);
@@ -110,18 +120,18 @@ export class WorkQueue {
     return delayMs;
   }
 
-  /** As `add`, and its backoff starts anew: whatever went wrong before says nothing of this. */
+  /** Resets the backoff and makes the key due now: earlier failures say nothing about this request. */
   restart(key: ResourceId, because: string): void {
     this.forget(key);
     this.add(key, because);
   }
 
-  /** It went well: its backoff starts anew. */
+  /** Resets the key's backoff after a success. */
   forget(key: ResourceId): void {
     this.#failures.delete(key);
   }
 
-  /** Out of the queue, its backoff forgotten; what runs is not stopped, and does not run once more. */
+  /** Removes the key and its backoff. A run in progress continues, and has no other run after it. */
   remove(key: ResourceId): void {
     this.#failures.delete(key);
     const run = this.#runs.get(key);
@@ -133,8 +143,8 @@ export class WorkQueue {
   }
 
   /**
-   * Runs `work` for due keys, never two at once for one key. Work that rejects comes again after its backoff; work
-   * that has asked for that itself before it rejected waits only once.
+   * Runs `work` for due keys, never twice at the same time for one key. A key whose work rejects becomes due after its
+   * backoff. Work that called `addRateLimited` before it rejected adds no second delay.
    */
   start(work: Work): void {
     if (this.#work !== undefined) throw new Error('the work queue was started twice');
@@ -142,7 +152,7 @@ export class WorkQueue {
     this.#pumpSoon();
   }
 
-  /** Begins nothing new; resolves when nothing runs. What waits stays where it is. */
+  /** Starts no more work. Resolves when no work runs; keys that wait keep their slots. */
   async drain(): Promise<void> {
     this.#drained ??= Promise.withResolvers<void>();
     this.#timer?.stop.abort();
@@ -151,7 +161,10 @@ export class WorkQueue {
     await this.#drained.promise;
   }
 
-  /** undefined: nothing is planned for it, though it may run. A time that is past: it waits for a free place. */
+  /**
+   * Returns when the key is due. `undefined`: it has no slot, but may be running. A time in the past: it waits for a
+   * free slot.
+   */
   nextDueMs(key: ResourceId): EpochMs | undefined {
     const slot = this.#slots.get(key) ?? this.#runs.get(key)?.again;
     return slot && this.#clock.now() + (slot.dueMs - this.#clock.monotonic());
@@ -188,7 +201,9 @@ export class WorkQueue {
     return slot.isReady ? this.#ready[slot.lane] : this.#later;
   }
 
-  /** Once after all that is added in one go: collapsing and the order of lanes then see all of it. */
+  /**
+   * Schedules one pump after all requests of the current task, so that merging and the order of lanes see all of them.
+   */
   #pumpSoon(): void {
     if (this.#isPumpDue || this.#work === undefined || this.#drained !== undefined) return;
     this.#isPumpDue = true;
@@ -209,7 +224,7 @@ export class WorkQueue {
     this.#setTimer();
   }
 
-  /** Moves what has fallen due to its lane. */
+  /** Moves keys that have become due to their lanes. */
   #promote(): void {
     const nowMs = this.#clock.monotonic();
     for (let slot = this.#later.first(); slot !== undefined && slot.dueMs <= nowMs; slot = this.#later.first()) {
@@ -253,7 +268,7 @@ export class WorkQueue {
     this.#pumpSoon();
   }
 
-  /** One timer, for the key that is due next. */
+  /** Keeps one timer, for the key that is due next. */
   #setTimer(): void {
     const dueMs = this.#later.first()?.dueMs;
     if (this.#timer?.dueMs === dueMs) return;
@@ -263,7 +278,7 @@ export class WorkQueue {
     const stop = new AbortController();
     const timer = { dueMs, stop };
     this.#timer = timer;
-    // Rounded up, because a timer that fires a hair early would be set again and again.
+    // Rounded up: a timer that fires too early would be set again at once.
     const waitMs = Math.min(SLEEP_MS_MAX, Math.max(1, Math.ceil(dueMs - this.#clock.monotonic())));
     this.#clock.sleep(waitMs, stop.signal).then(
       () => {
@@ -297,11 +312,12 @@ const DELAY_MS_FIRST = 5;
 const DELAY_MS_MAX = 1_000_000;
 
 /**
- * How long a key waits after its `failures`-th failure in a row. The ceiling doubles from 10 ms to 1000 s, and the delay
- * lies in its upper half: 5 … 10 ms at first, 500 … 1000 s in the end, so that what failed together is not tried together.
+ * Returns how long a key waits after its `failures`-th failure in a row. The upper bound doubles from 10 ms to 1000 s.
+ * The delay lies in the upper half of that, so that keys that failed together do not retry together: 5 … 10 ms at
+ * first, 500 … 1000 s in the end.
  * @param failures counts from 1.
  * @returns milliseconds in [5, 1 000 000).
- * @throws RangeError when `failures` < 1: the caller's count is wrong, and waiting next to nothing would hide it.
+ * @throws RangeError when `failures` < 1, because a short wait would hide the wrong count.
  */
 export function keyBackoffMs(failures: number, random: Random): number {
   if (!(failures >= 1)) throw new RangeError(`failures count from 1, got ${failures}`);

@@ -16,10 +16,10 @@ type RegionLook =
       /** The end of "region x is …": `under maintenance`. */
       readonly state: string;
       readonly sinceMs: EpochMs;
-      /** When the listing is next read, if somebody asks. */
+      /** When the listing becomes too old. */
       readonly lookAgainMs: EpochMs;
     }
-  /** The listing could not be read, and nothing is known from before. */
+  /** The listing could not be read, and there is no older one. */
   | { readonly type: 'unknown'; readonly error: PortolanError; readonly lookAgainMs: EpochMs };
 
 export interface SeenRegion {
@@ -31,18 +31,21 @@ export interface SeenRegion {
   readonly sinceMs: EpochMs;
 }
 
-/** A listing that failed is not asked for again sooner, however many ask. */
+/** Time until a failed listing is retried, however often it is needed. */
 export const FAILED_MS = 5_000;
 
 interface Listing {
   readonly readMs: MonotonicMs;
   readonly goodForMs: number;
-  /** Of the last one that could be read. */
+  /** Regions of the last listing that could be read. */
   readonly regions: readonly Region[] | undefined;
   readonly error: PortolanError | undefined;
 }
 
-/** Reads the listing of a platform when the last one is older than the interval, once for all who ask meanwhile. */
+/**
+ * Returns a function that reads the listing of a platform if the last one is older than the interval. Callers at the
+ * same time share one request.
+ */
 function createListings(clock: Clock, intervalMs: number): (client: RegionClient, team: string) => Promise<Listing> {
   const listings = new Map<string, Promise<Listing>>();
 
@@ -50,7 +53,7 @@ function createListings(clock: Clock, intervalMs: number): (client: RegionClient
     const known = await former?.catch(() => undefined);
     if (known !== undefined && clock.monotonic() - known.readMs < known.goodForMs) return known;
     try {
-      // One listing answers for every team whose turn comes soon, where the token may list all regions.
+      // One listing can serve several teams, if the token may list all regions.
       const regions = await client.regions({ team, maxAgeMs: intervalMs / 2 });
       return { readMs: clock.monotonic(), goodForMs: intervalMs, regions, error: undefined };
     } catch (error) {
@@ -62,7 +65,7 @@ function createListings(clock: Clock, intervalMs: number): (client: RegionClient
 
   return (client, team) => {
     const key = `${client.name}/${team}`;
-    // Each question waits for the one before it, and takes its answer while that is good.
+    // Each call waits for the one before it, and uses its listing while that is recent.
     const listing = read(client, team, listings.get(key));
     listings.set(key, listing);
     return listing;
@@ -70,15 +73,14 @@ function createListings(clock: Clock, intervalMs: number): (client: RegionClient
 }
 
 /**
- * Which regions take changes. A region whose status is not enabled is paused, and resumes by itself when a later listing
- * says so: the listing of a platform is read when somebody asks and the last one is older than the interval, once for
- * all who ask meanwhile. Nothing runs in between.
+ * Returns which regions take changes. A region that is not enabled is paused, and resumes when a later listing says so.
+ * A listing is read only when it is needed and the last one is older than the interval. There is no timer.
  */
 export function createRegions(options: {
   readonly clock: Clock;
-  /** A listing is good for so long. */
+  /** Maximum age of a listing. */
   readonly intervalMs: number;
-  /** A region that was asked for was paused or resumed, or was found paused at first sight. Must not throw. */
+  /** Called when a region is paused or resumed, and when the first check finds it paused. Must not throw. */
   readonly onChange?: (region: SeenRegion) => void;
 }) {
   const { clock, intervalMs, onChange } = options;
@@ -103,7 +105,7 @@ export function createRegions(options: {
   }
 
   return {
-    /** Never rejects for what the platform does. */
+    /** Returns whether a region takes changes. Does not reject when the platform fails. */
     look: async (client: RegionClient, team: string, region: string): Promise<RegionLook> => {
       const { regions, error, readMs, goodForMs } = await listingOf(client, team);
       const lookAgainMs = clock.now() + Math.max(0, readMs + goodForMs - clock.monotonic());
@@ -116,12 +118,12 @@ export function createRegions(options: {
       const { sinceMs } = note(client.name, region, state);
       return state === undefined ? { type: 'open' } : { type: 'paused', state, sinceMs, lookAgainMs };
     },
-    /** Every region that was asked for, as it was last seen. */
+    /** Returns every region that was checked, as of the last check. */
     seen: (): readonly SeenRegion[] => [...seen.values()],
   };
 }
 
-/** undefined: it takes changes. */
+/** Returns the state of a region that takes no changes, or `undefined`. */
 function stateOf(region: Region | undefined): string | undefined {
   if (region === undefined) return 'not in the list of regions';
   return region.status === REGION_ENABLED ? undefined : regionState(region.status);

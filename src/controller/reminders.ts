@@ -6,8 +6,9 @@ import { draftEvent, type EventDraft } from './events.ts';
 import type { AppRecord } from './ledger-records.ts';
 
 /**
- * Keeps count of what is suspended in an application, by an operator or by annotation, and since when; after a time, and
- * again after each such time, somebody is told, so that nothing is forgotten. Changes `kept` of the record.
+ * Records since when resources of an application are suspended, by an operator or by annotation, in `kept` of the
+ * record. Returns a reminder after `notifyAfterMs`, and again after each such period, so that no suspension is
+ * forgotten.
  */
 export function remindOfSuspended(record: AppRecord, notifyAfterMs: number, nowMs: EpochMs): readonly EventDraft[] {
   const { kept, work, id } = record;

@@ -2,14 +2,14 @@ import type { Action } from '../model/plan.ts';
 import type { MonotonicMs } from '../model/time.ts';
 import type { AppRecord } from './ledger-records.ts';
 
-/** So often what was watched is written down: after a crash, no more than this is waited for again. */
+/** How often the age of removals is saved. A crash loses at most this much of it. */
 export const AGE_EVERY_MS = 60_000;
 
 /**
- * Counts the time since the last call towards everything that is to be removed. It goes by the monotonic clock of this
- * process, so a wall clock that is set changes nothing, and what nobody watched does not count.
- * @param isStanding what is accepted is what the source says; otherwise the time does not count either.
- * @param maxMs nothing is older than it must be: what waits for a person is not written down for ever.
+ * Adds the time since the last call to the age of each pending removal. It uses the monotonic clock of this process. So
+ * a change of the wall clock has no effect, and time without a process does not count.
+ * @param isStanding whether the accepted source is the present one; otherwise the time does not count.
+ * @param maxMs maximum age, so that a removal that waits for an approval is not saved forever.
  */
 export function watch(record: AppRecord, nowMs: MonotonicMs, isStanding: boolean, maxMs: number): void {
   const sinceMs = record.watchedMs ?? nowMs;
@@ -20,7 +20,7 @@ export function watch(record: AppRecord, nowMs: MonotonicMs, isStanding: boolean
   record.kept = { ...record.kept, goneForMs: Object.fromEntries(older) as Record<string, number> };
 }
 
-/** What is to be removed now; what is not, any more, begins anew another time. */
+/** Stores the pending removals of a plan. A removal that is not pending any more starts at age 0 the next time. */
 export function keepGone(record: AppRecord, removals: readonly Action[], moved: ReadonlySet<string>): void {
   const { goneForMs } = record.kept;
   const kept = Object.fromEntries(removals.map(({ object }) => [object, goneForMs[object] ?? 0]));
@@ -29,7 +29,7 @@ export function keepGone(record: AppRecord, removals: readonly Action[], moved: 
   record.kept = { ...record.kept, goneForMs: kept, moved: [...moving] };
 }
 
-/** How long it must still be gone. */
+/** Returns how much longer an object must be gone from the source before it is removed. */
 export function remainingMs({ kept }: AppRecord, object: string, pruneAfterMs: number): number {
   return pruneAfterMs - (kept.goneForMs[object] ?? 0);
 }

@@ -2,7 +2,7 @@ import type { ResourceId } from '../model/ids.ts';
 
 export type Slots = ReturnType<typeof createSlots>;
 
-/** One that was kept, and why it is to be looked at. */
+/** An application that waits for a slot, with the reasons for its pass. */
 export interface Waiting {
   readonly id: ResourceId;
   readonly because: readonly string[];
@@ -11,9 +11,9 @@ export interface Waiting {
 const FAILING_SHARE = 0.1;
 
 /**
- * Places for applications that are worked on, so that those that fail or hang never take the places of the others.
- * @param limit applications worked on at once; those that failed last have a tenth as many places of their own, and what
- * is slow takes no place from anybody, up to twice the limit in all.
+ * Slots for applications, so that those that fail or hang do not use the slots of others.
+ * @param limit passes at once. Applications that failed last have a tenth as many slots of their own. Slow passes use
+ * none of these, up to twice the limit in all.
  */
 export function createSlots(limit: () => number) {
   const running = new Set<ResourceId>();
@@ -29,11 +29,12 @@ export function createSlots(limit: () => number) {
     return { id, because };
   };
   return {
-    /** For the work queue: how many may run at once, as it stands now. */
+    /** Returns how many passes may run at once at present. Used by the work queue. */
     concurrency: (): number => limit() + Math.min(limit(), failing.size + slow.size),
     /**
-     * Takes a place. false: it failed before, and all places for such are taken; it is kept, and named by `leave` later.
-     * @param hasFailed its last attempt did not go well.
+     * Takes a slot. Returns false if the application failed before and all slots for such are taken; `leave` names it
+     * later.
+     * @param hasFailed its last attempt failed.
      */
     enter(id: ResourceId, hasFailed: boolean, because: readonly string[]): boolean {
       if (hasFailed && failing.size >= places()) {
@@ -46,15 +47,15 @@ export function createSlots(limit: () => number) {
       return true;
     },
     /**
-     * It has been running for long: it takes no place from anybody from now on.
-     * @returns one that waits for the place, if any.
+     * Frees the slot of a pass that takes long.
+     * @returns an application that waits for the slot, if any.
      */
     slow(id: ResourceId): Waiting | undefined {
       if (!running.has(id)) return undefined;
       slow.add(id);
       return failing.delete(id) ? takeWaiting() : undefined;
     },
-    /** @returns one that waits for the place, if any. */
+    /** @returns an application that waits for the slot, if any. */
     leave(id: ResourceId): Waiting | undefined {
       running.delete(id);
       const wasSlow = slow.delete(id);

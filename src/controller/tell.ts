@@ -6,12 +6,12 @@ import type { Outcome } from '../reconcile/outcome.ts';
 import { unreachable } from '../model/unreachable.ts';
 import { draftEvent, type EventDraft } from './events.ts';
 
-/** The first write of a pass is about to be sent. */
+/** Returns the event of a pass that is about to send its first write. */
 export function applyStarted(id: ResourceId, revision: string): EventDraft {
   return draftEvent('apply.started', 'info', `${id} is being made as ${revision} says`);
 }
 
-/** Of a pass that tried to change something. */
+/** Returns the event of a pass that tried to change something. */
 export function applyFinished(id: ResourceId, revision: string, outcome: Outcome): readonly EventDraft[] {
   if (outcome.type !== 'ended' || outcome.results.every(({ status }) => status === 'skipped')) return [];
   const count = (status: ActionResult['status']): number =>
@@ -22,7 +22,7 @@ export function applyFinished(id: ResourceId, revision: string, outcome: Outcome
   return [draftEvent('apply.finished', failed + inDoubt === 0 ? 'info' : 'warning', message, { detail })];
 }
 
-/** What happens while a plan is carried out, as events. */
+/** Returns the events for a step of an apply. */
 export function eventsOf(event: ApplyEvent): readonly EventDraft[] {
   switch (event.type) {
     case 'started':

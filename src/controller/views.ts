@@ -14,7 +14,7 @@ import type { PlannedManifests, PlanRequest } from './api.ts';
 import { type Core, passOptions, worldOf } from './core.ts';
 import { createAllowance, requireAllowedScope } from './plan-bounds.ts';
 
-/** The plan of these applications as they are wanted now. @throws the signal's reason. */
+/** Returns the plan of these applications. @throws the signal's reason. */
 export function planWorks(core: Core, works: readonly Work[], signal: AbortSignal): Promise<PlanDocument> {
   const { intake, configuration } = core;
   const policy = ofAccepted((prunes) => intake.keeps(prunes));
@@ -22,7 +22,7 @@ export function planWorks(core: Core, works: readonly Work[], signal: AbortSigna
   return planned(core, { works, revision, options: passOptions(configuration), policy }, signal);
 }
 
-/** What other manifests would do in place of the source's. */
+/** Returns the plan of other manifests instead of those of the source. */
 export async function planFiles(
   core: Core,
   files: readonly SourceFile[],
@@ -38,7 +38,7 @@ export async function planFiles(
   const missing = [...(targets ?? []), ...(adopt === 'all' ? [] : adopt)].find((id) => !desired.has(id));
   if (missing !== undefined) throw unknownResource(missing);
   const { limits: general, permissions, ...others } = passOptions(configuration);
-  // Whoever asks would apply it: that keeps to the windows as the daemon does.
+  // These manifests would be applied by the client, which must keep to the sync windows like the daemon.
   const limits = { ...general, windows: { at: gates.windowAt, ignoredBecause: undefined } };
   const ofSource = new Set([...records.values()].map(({ work }) => applicationKey(work.application.spec)));
   const document = await planned(
@@ -75,7 +75,7 @@ export async function planFiles(
   return { type: 'planned', document };
 }
 
-/** @param check throws where an application must not be read. */
+/** @param check throws if an application must not be read. */
 async function planned(
   core: Core,
   {
@@ -94,7 +94,7 @@ async function planned(
     options: { ...input.options, readOnly: true },
     ledger: sourceLedger.ledger,
     source: options.source,
-    // Reconciling goes on meanwhile.
+    // Lets passes of the daemon run in between.
     pause: () => options.clock.sleep(0),
     parallelism: controller.concurrency,
     world: (work) => {

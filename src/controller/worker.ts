@@ -19,33 +19,35 @@ import { remindOfSuspended } from './reminders.ts';
 import type { Waiting } from './slots.ts';
 import { applyFinished, applyStarted, eventsOf } from './tell.ts';
 
-/** A pass that takes longer counts as one in trouble: its place is another's. */
+/** A pass that takes longer counts as slow, and its slot becomes free for another application. */
 const SLOW_PASS_MS = 1_000;
-/** How often one that waits for a place asks for it by itself. */
+/** How often an application that waits for a slot tries to get one. */
 const PLACE_EVERY_MS = 10_000;
 
-/** What the work queue calls for one application: one pass, and when it is to be looked at again. */
+/** Runs one pass of an application for the work queue, and requeues the application. */
 export async function work(core: Core, id: ResourceId, because: readonly string[]): Promise<void> {
   const { records, slots, queue, options } = core;
   const record = records.get(id);
-  // What a new commit wants of it has not failed yet.
+  // A failure counts only until a new commit changes the application.
   const hasFailed = record !== undefined && record.status.failures > 0 && !record.isFresh;
   if (record === undefined) return;
   if (!slots.enter(id, hasFailed, because)) {
-    // Whoever leaves a place names the next one; if that one has no use for it any more, this is how nobody is forgotten.
+    // `leave` names the next application that waits. This timer covers the case that the named one does not use its
+    // slot.
     queue.addAfter(id, PLACE_EVERY_MS, 'waits for a place');
     return;
   }
   const done = new AbortController();
   after(options.clock, SLOW_PASS_MS, done.signal, () => {
     wake(core, slots.slow(id));
-    // Another may begin in its place; asking for what comes anyway lets the queue look.
+    // A slow pass frees its slot. The next resync is requested now, so that the queue checks whether another key may
+    // start.
     queue.addAfter(id, resyncMs(core), 'resync');
   });
   try {
     await onePass(core, record, because);
   } catch (error) {
-    // The ledger could not be written: nothing was sent that is not recorded, and it is tried again.
+    // Every write that was sent is in the ledger, so the pass can be retried.
     expected(core, error);
     queue.addRateLimited(id, 'the ledger could not be written');
   } finally {
@@ -60,7 +62,7 @@ function wake({ queue }: Core, next: Waiting | undefined): void {
   for (const reason of next.because) queue.add(next.id, reason, 'routine');
 }
 
-/** Drift as the pass saw it first, told at once: afterwards it may be put right. */
+/** Drift as the pass first observed it. It is reported at once, because the pass may correct it. */
 interface FirstLook {
   resources: readonly ResourceStatus[];
   readonly lines: LedgerOperation[];
@@ -72,7 +74,7 @@ async function onePass(core: Core, record: AppRecord, because: readonly string[]
   const { revision, work: wanted } = record;
   const gate = await core.gates.before(record);
   if (gate.type === 'paused') {
-    // Nothing is asked, so nothing of what was known before changes.
+    // The pass does not read the platform, so the rest of the status stays as it is.
     record.status = { ...record.status, pause: gate.pause };
     queue.addAfter(record.id, gate.lookAgainMs - clock.now() + 50, 'the end of a pause');
     return;
@@ -108,15 +110,17 @@ async function onePass(core: Core, record: AppRecord, because: readonly string[]
     ...remindOfSuspended(record, suspendedNotifyAfterMs, clock.now()),
   ]);
   await keepRecord(sourceLedger, record, [...look.lines, ...after.lines]);
-  // After the record, which a fault in what is only shown must not cost.
+  // Runs after the record is saved, so that a bug in a view cannot lose the record.
   if (passed.seen !== undefined) await observe(core, record, passed.seen);
   again(core, record, after.next);
 }
 
-/** Of what no manifest names; the platform decides how much of it there is, and every application keeps its lines. */
+/**
+ * Lines of objects without a manifest that one application keeps. The platform decides how many such objects there are.
+ */
 const UNNAMED_LINES_MAX = 100;
 
-/** Keeps what kinds show of an observation, from what was read for it: views ask the platform for nothing. */
+/** Stores what the kinds show of an observation. Views then need no request to the platform. */
 async function observe({ options: { clock, kinds, log } }: Core, record: AppRecord, seen: Seen): Promise<void> {
   try {
     const { lines } = await shownLines(seen, kinds, 'known');
@@ -128,7 +132,7 @@ async function observe({ options: { clock, kinds, log } }: Core, record: AppReco
       ...(left.size === 0 ? {} : { unnamedLeftOut: left.size }),
     };
   } catch (error) {
-    // What is only shown must not cost an application its passes.
+    // A bug in a view must not stop the passes of an application.
     log.error('a view failed, which is a fault of Portolan itself; what was shown before stays', {
       application: record.id,
       error: String(error),
@@ -136,7 +140,7 @@ async function observe({ options: { clock, kinds, log } }: Core, record: AppReco
   }
 }
 
-/** What is wanted now was tried, by this pass. */
+/** Notes that a pass has tried the present manifests, and reports the milestones that it reached. */
 function tried(core: Core, record: AppRecord, revision: string): void {
   record.isFresh = false;
   const { lastAppliedRevision, conditions } = record.status;
@@ -146,7 +150,10 @@ function tried(core: Core, record: AppRecord, revision: string): void {
     milestone(core, record, 'healthy');
 }
 
-/** Reading ended with the process: that says nothing of the application, and what was sent is recorded already. */
+/**
+ * Returns whether the end of the process interrupted the reads. That says nothing about the application; writes that
+ * were sent are in the ledger.
+ */
 function isCutOff({ outcome }: Passed): boolean {
   return outcome.type !== 'refused' && outcome.error?.code === 'platform/stopped';
 }
@@ -163,7 +170,7 @@ async function passOrError(core: Core, record: AppRecord, revision: string, poli
     publish(core, record, revision, eventsOf(event));
     tellLog(core, record, revision, event);
   };
-  // A newer wish, or the end of the process: what is in flight is finished, nothing new is begun.
+  // After a new commit, or when the process ends, writes in flight are finished and no new one starts.
   const stopRequested = (): 'interrupted' | undefined =>
     core.stop.aborted || record.work !== wanted ? 'interrupted' : undefined;
   try {
@@ -171,7 +178,7 @@ async function passOrError(core: Core, record: AppRecord, revision: string, poli
     return policy.findings(await reconcile(wanted, world, policy.options, policy));
   } catch (error) {
     if (!(error instanceof PortolanError)) throw error;
-    // The configuration lacks its platform, or a secret of that.
+    // The configuration has no such platform, or lacks a secret of it.
     return policy.findings({ type: 'unobserved', application: record.id, error });
   }
 }
@@ -197,7 +204,7 @@ function planned(
   const before = new Map(look.resources.map((status) => [status.id, status]));
   look.resources = [...wanted.resources.values()].map((resource) => {
     const known = before.get(resource.id);
-    // What is not looked at has not gone away either.
+    // A suspended resource is not observed, so its drift stays as it was.
     const drift = modeOf(resource) === 'suspend' ? null : (drifts.get(resource.id) ?? known?.drift ?? null);
     const blank = { id: resource.id, application: record.id, mode: modeOf(resource), conditions: [], holds: [] };
     return { ...(known ?? blank), drift };

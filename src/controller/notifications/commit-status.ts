@@ -9,16 +9,16 @@ import type { OutboundAnswer, OutboundMessage } from '../outbound.ts';
 import { shortRevision } from './payload.ts';
 import { matchesLabels } from './rules.ts';
 
-/** How a commit stands, for the forge it lies on. */
+/** Status of a commit for a forge such as GitHub. */
 export interface CommitVerdict {
-  /** Whole id. */
+  /** Full commit id. */
   readonly commit: string;
   readonly state: 'pending' | 'success' | 'failure';
-  /** For people, on one line; any length. */
+  /** Text on one line, of any length. */
   readonly description: string;
 }
 
-/** The id in `main@sha1:<id>`; undefined for plain files (`files@sha256:<digest>`), which lie on no forge. */
+/** Returns the id in `main@sha1:<id>`; `undefined` for plain files (`files@sha256:<digest>`), which have no commit. */
 export function commitOf(revision: string | null): string | undefined {
   if (revision?.startsWith('files@sha256:') === true) return undefined;
   return /@sha(?:1:([0-9a-f]{40})|256:([0-9a-f]{64}))$/
@@ -30,9 +30,9 @@ export function commitOf(revision: string | null): string | undefined {
 type Standing = 'applied' | 'drifted' | 'failed' | 'approval' | 'suspended' | 'under-way';
 
 /**
- * How the accepted commit stands, from what is so now. `success` when every application was found, or made, equal to
- * it; one that is suspended does not hold it up, and is named. What drifts afterwards is no fault of the commit.
- * @param labels which applications count.
+ * Returns the present status of the accepted commit. It is `success` when every application is in sync with it. A
+ * suspended application does not delay that, and is named. Later drift does not change it.
+ * @param labels selects the applications that count.
  */
 export function commitVerdict(
   source: SourceStatus,
@@ -75,24 +75,24 @@ function standingOf(application: ApplicationStatus, revision: string | null): St
   const is = (wanted: ConditionType): boolean =>
     application.conditions.some(({ type, status }) => type === wanted && status === 'True');
   if (is('Stalled') || (application.failures > 0 && application.lastError !== null)) return 'failed';
-  // Only told of, by annotation: the commit has nothing more to do here.
+  // By annotation the difference is only reported, so the commit has nothing more to do here.
   const isReported = application.resources.some(({ drift, mode }) => drift !== null && mode !== 'heal');
   return isReported && !is('Reconciling') ? 'drifted' : 'under-way';
 }
 
-/** For a commit that was not accepted: nothing of it will be applied. */
+/** Returns the status of a rejected commit. */
 export function refusal(commit: string, message: string): CommitVerdict {
   return { commit, state: 'failure', description: `refused: ${message}` };
 }
 
-/** For a commit that is not waited for any more; whether all of it was applied, nobody will know. */
+/** Returns the status of a commit that a newer one replaced before all of it was applied. */
 export function superseded(commit: string, by: string): CommitVerdict {
   return { commit, state: 'pending', description: `superseded by ${shortRevision(by)} before all of it was applied` };
 }
 
 type Forge = 'github' | 'gitlab' | 'gitea';
 
-/** A status as the forge's API takes it. @param token as it is now. */
+/** Returns a status as the forge's API expects it. @param token its present value. */
 export function statusMessage(
   type: Forge,
   { repository = '', url = defaultBase(type), context, link }: ReceiverSettings,
@@ -140,7 +140,7 @@ function defaultBase(type: Forge): string {
   return type === 'github' ? 'https://api.github.com' : 'https://gitlab.com';
 }
 
-/** GitLab refuses a status that is set already, which is what was wanted. */
+/** Returns whether GitLab rejected a status because the commit has it already, which counts as success. */
 export function isSetAlready({ status, text }: OutboundAnswer): boolean {
   return status === 400 && text.includes('Cannot transition status');
 }

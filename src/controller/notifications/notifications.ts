@@ -28,24 +28,24 @@ export interface NotificationsOptions extends SenderOptions {
   readonly source: string;
 }
 
-/** Messages that may wait for one receiver; then the oldest are dropped. */
+/** Messages that may wait for one receiver. When it is exceeded, the oldest is dropped. */
 const WAITING_MAX = 200;
-/** A commit's status whose state stays the same is told again with other words only after this. */
+/** Minimum time between two updates of a commit's status that change only the description. */
 const PROGRESS_MS = 60_000;
 /** Commits whose last status is remembered. */
 const COMMITS_MAX = 50;
 
-/** One receiver: hears every event, and takes what its rules mean. */
+/** One receiver. It gets every event, and selects those that its rules match. */
 interface Receiver {
-  /** @param told gives the event without secrets. */
+  /** @param told returns the event without secrets. */
   hear(event: ControllerEvent, told: () => ControllerEvent): void;
   close(graceMs: number): Promise<void>;
 }
 
 /**
- * Tells receivers what happens. Hearing an event only puts it into the queue of each receiver that it goes to; whatever
- * a receiver does or does not do, neither the controller nor another receiver waits for it.
- * @throws PortolanError `secret/missing` when a reference of a receiver leads nowhere.
+ * Sends events to receivers. Publishing an event only adds it to the queues of its receivers, so neither the controller
+ * nor another receiver waits for a slow one.
+ * @throws PortolanError `secret/missing` when a reference of a receiver has no secret.
  */
 export function startNotifications(options: NotificationsOptions) {
   const { settings, api, clock, redact } = options;
@@ -59,12 +59,12 @@ export function startNotifications(options: NotificationsOptions) {
       ? () => {}
       : api.events.subscribe((event) => {
           let safe: ControllerEvent | undefined;
-          // Made when the first one wants it: most events are for nobody, and the controller waits for this call.
+          // Redacted only on demand: most events have no receiver, and the controller waits for this call.
           const told = (): ControllerEvent => (safe ??= redacted(event, redact));
           for (const receiver of receivers) receiver.hear(event, told);
         });
   return {
-    /** Hears no more events, tells what waits as long as `graceMs` lasts, and lets go of the rest. */
+    /** Ends the subscription, sends what waits within `graceMs`, and drops the rest. */
     async close(graceMs: number): Promise<void> {
       unsubscribe();
       await Promise.all(receivers.map((receiver) => receiver.close(graceMs)));
@@ -117,7 +117,7 @@ function openReceiver(
   }
 }
 
-/** What all queues have in common. */
+/** Returns the options that all queues share. */
 function queueOf({ name, ratePerMinute, timeoutMs }: ReceiverSettings, options: NotificationsOptions, post: Post) {
   return { ...options, receiver: name, capacity: WAITING_MAX, ratePerMinute, timeoutMs, post };
 }
@@ -143,17 +143,17 @@ function eventReceiver(
   };
 }
 
-/** `now`: of the accepted commit, as it stands when it is told. */
+/** `now`: the status of the accepted commit at the time it is sent. */
 type StatusItem = { readonly type: 'now' } | { readonly type: 'fixed'; readonly verdict: CommitVerdict };
 
-/** What was told of the last commits, and what there is to tell. */
+/** Remembers the statuses of the last commits, and decides whether there is a new one to send. */
 function createToldStatuses({ api, clock }: NotificationsOptions, labels: Readonly<Record<string, string>>) {
-  // By commit: one that was refused is told of in between, and does not make the accepted one news again.
+  // Kept by commit: the status of a rejected commit does not make the status of the accepted one news again.
   const toldOf = new Map<string, { readonly verdict: CommitVerdict; readonly atMs: number }>();
   const verdictOf = (item: StatusItem): CommitVerdict | undefined => {
     if (item.type === 'fixed') return item.verdict;
     const { phase, source } = api.status();
-    // Before the source was read there are no applications, and all of none are as git says.
+    // Before the source was read there are no applications, which would count as success.
     return phase === 'starting' ? undefined : commitVerdict(source, api.applications(), labels);
   };
   const isNews = (item: StatusItem): boolean => {
@@ -179,8 +179,8 @@ function createToldStatuses({ api, clock }: NotificationsOptions, labels: Readon
 }
 
 /**
- * Sets one status per commit. Level-triggered: an event only says that there may be something to tell, and what is told
- * is how things stand when its turn comes.
+ * Returns a receiver that sets one status per commit. An event only triggers a check. The status that is sent is the
+ * one at the time of sending.
  */
 function statusReceiver(
   spec: ReceiverSettings,
@@ -190,7 +190,8 @@ function statusReceiver(
   write: (verdict: CommitVerdict) => OutboundMessage,
 ): Receiver {
   const { redact } = options;
-  // Several rules: what any of them means counts, so labels narrow only where there is one rule.
+  // With several rules, an application counts if any rule matches it, so labels narrow the choice only for a single
+  // rule.
   const labels = rules.length === 1 ? (rules[0]?.labels ?? {}) : {};
   const told = createToldStatuses(options, labels);
   let following: { readonly commit: string; readonly revision: string } | undefined;

@@ -3,17 +3,17 @@ import type { ControllerEvent } from '../../model/status.ts';
 import { safeText } from '../../model/text.ts';
 import { cut } from '../../plan/words.ts';
 
-/** An event as it is told, and how many like it were left out since one was told last. */
+/** An event to send, with the number of equal events dropped since the last one. */
 export interface Told {
   readonly event: ControllerEvent;
   readonly repeats: number;
 }
 
-/** More would be refused by many receivers, and read by nobody. */
+/** Many receivers reject longer messages. */
 const DETAIL_CHARS_MAX = 32_768;
 const SLACK_TEXT_CHARS_MAX = 3_000;
 
-/** The event without any secret that this process knows, wherever one may have slipped in. */
+/** Returns the event with every secret of this process masked. */
 export function redacted(event: ControllerEvent, redact: (text: string) => string): ControllerEvent {
   return {
     ...event,
@@ -35,7 +35,7 @@ function redactedJson(value: Json, redact: (text: string) => string): Json {
 }
 
 /**
- * The event in the JSON format of CloudEvents 1.0, structured mode.
+ * Returns the event in the JSON format of CloudEvents 1.0, structured mode.
  * @param source name of the source of manifests.
  * @see https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/formats/json-format.md
  */
@@ -59,7 +59,7 @@ export function cloudEvent({ event, repeats }: Told, source: string): JsonObject
       resource: event.resource,
       revision: event.revision,
       labels: event.labels,
-      // How many equal ones were counted and not sent since the last.
+      // Number of equal events that were counted and not sent.
       repeats,
       detail: tooLong ? null : event.detail,
       detailOmitted: tooLong,
@@ -67,7 +67,7 @@ export function cloudEvent({ event, repeats }: Told, source: string): JsonObject
   };
 }
 
-/** The event as text for Slack and what takes the same: Mattermost, Rocket.Chat, Discord's `/slack`. */
+/** Returns the event as text for Slack, and for Mattermost, Rocket.Chat and Discord's `/slack`. */
 export function slackMessage({ event, repeats }: Told): JsonObject {
   const subject = event.resource ?? event.application;
   const facts = [event.type, ...(event.revision === null ? [] : [shortRevision(event.revision)])];
@@ -77,12 +77,12 @@ export function slackMessage({ event, repeats }: Told): JsonObject {
   return { text: `${cut(text, SLACK_TEXT_CHARS_MAX)}\n_${escaped(facts.join(', '))}_` };
 }
 
-/** `main@sha1:0123456789…` → `main@0123456789`. */
+/** Shortens `main@sha1:0123456789…` to `main@0123456789`. */
 export function shortRevision(revision: string): string {
   return revision.replace(/@sha(?:1|256):([0-9a-f]{10})[0-9a-f]*$/, '@$1');
 }
 
-/** These three start links, mentions and entities: a message must not be able to call everybody. */
+/** Escapes the three characters that start links, mentions and entities, so that a message cannot mention everyone. */
 function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

@@ -4,13 +4,13 @@ import type { Clock } from '../../runtime/clock.ts';
 
 const SEVERITIES: readonly EventSeverity[] = ['info', 'warning', 'error'];
 
-/** Whether `pattern` (`drift.detected`, `drift.*`, `*`) means events of this type. */
+/** Returns whether `pattern` (`drift.detected`, `drift.*`, `*`) matches this type of event. */
 export function matchesType(pattern: string, type: string): boolean {
   if (pattern === '*' || pattern === type) return true;
   return pattern.endsWith('.*') && type.startsWith(pattern.slice(0, -1));
 }
 
-/** Whether every label that is asked for has its value. An event without an application has no labels. */
+/** Returns whether every wanted label has its value. An event without an application has no labels. */
 export function matchesLabels(
   wanted: Readonly<Record<string, string>>,
   labels: Readonly<Record<string, string>>,
@@ -26,21 +26,20 @@ export function matchesRule(rule: NotificationRule, event: ControllerEvent): boo
   );
 }
 
-/** What is kept of what was told; with more, the oldest is forgotten and may be told again. */
+/** Limits of what is remembered. Beyond them the oldest is forgotten, and may be sent again. */
 const SUBJECTS_MAX = 2_000;
 const WORDINGS_MAX = 50;
 
 interface Subject {
   readonly type: string;
-  /** Wording → when it was told, and how many equal ones came since. */
+  /** When each wording was sent, and how often it was repeated since. */
   readonly wordings: Map<string, { readonly toldMs: number; repeats: number }>;
 }
 
 /**
- * Tells what is new from what was told already. An event repeats another when it says the same of the same thing, and
- * nothing else of that kind has happened to it in between: after `application.recovered`, the next
- * `application.failed` is news.
- * @returns how many equal ones were left out since it was told last; undefined: leave it out.
+ * Returns a function that finds repeated events. An event repeats another if it says the same about the same resource,
+ * with no other event of that area in between. So the next `application.failed` after `application.recovered` is news.
+ * The function returns how many repetitions were dropped since the last one sent; `undefined`: drop this one.
  */
 export function createRepeats(repeatAfterMs: number, clock: Clock): (event: ControllerEvent) => number | undefined {
   const subjects = new Map<string, Subject>();
@@ -50,7 +49,7 @@ export function createRepeats(repeatAfterMs: number, clock: Clock): (event: Cont
     const wording = JSON.stringify([event.severity, event.revision, event.message]);
     const known = subjects.get(about);
     const subject: Subject = known?.type === event.type ? known : { type: event.type, wordings: new Map() };
-    // Taken out and put in again, so that the first one is always the one unused for longest.
+    // Removed and added again, so that the first one is the one unused for longest.
     subjects.delete(about);
     subjects.set(about, subject);
     forgetFirst(subjects, SUBJECTS_MAX);

@@ -3,7 +3,7 @@ import type { EpochMs } from '../../model/time.ts';
 
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 
-/** Something that took time, as a trace shows it. */
+/** A step with start and end, as a trace shows it. */
 export interface Span {
   /** 32 hex digits. */
   readonly traceId: string;
@@ -15,7 +15,7 @@ export interface Span {
   readonly endMs: EpochMs;
   readonly attributes: SpanAttributes;
   readonly events: readonly SpanEvent[];
-  /** What went wrong; null: nothing is known to have. */
+  /** Error of the step; null if none is known. */
   readonly error: string | null;
 }
 
@@ -30,7 +30,7 @@ const STATUS_UNSET = 0;
 const STATUS_ERROR = 2;
 
 /**
- * Spans as the body of an OTLP/HTTP request in JSON.
+ * Returns spans as the body of an OTLP/HTTP request in JSON.
  * @see https://opentelemetry.io/docs/specs/otlp/#otlphttp-request
  */
 export function exportRequest(spans: readonly Span[], version: string): JsonObject {
@@ -74,7 +74,7 @@ function valueOf(value: string | number | boolean): JsonObject {
   return Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value };
 }
 
-/** As text: as a number it would lose digits. */
+/** Returns the time as text, because a number would lose digits. */
 function nanoseconds(ms: EpochMs): string {
   return `${Math.round(ms * 1_000)}000`;
 }

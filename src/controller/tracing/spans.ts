@@ -8,13 +8,13 @@ import type { Span, SpanAttributes, SpanEvent } from './otlp.ts';
 export interface SpanMakerOptions {
   readonly clock: Clock;
   readonly random: Random;
-  /** Share of the passes that are traced; one with an error always is. */
+  /** Share of the passes that are traced. Passes with an error always are. */
   readonly sampleShare: number;
   /** Takes the spans of one trace. Must not throw or wait. */
   readonly export: (spans: readonly Span[]) => void;
 }
 
-/** A pass under way. */
+/** A pass in progress. */
 interface Pass {
   readonly traceId: string;
   readonly spanId: string;
@@ -23,26 +23,26 @@ interface Pass {
   attributes: SpanAttributes;
   readonly children: Span[];
   readonly events: SpanEvent[];
-  /** Where the next action began: at the end of what was before it. */
+  /** Start of the next action: the end of the step before it. */
   boundaryMs: number;
   error: string | null;
 }
 
-/** A revision that was seen, and is not accepted or refused yet. */
+/** A revision that was observed, and not accepted or rejected yet. */
 interface Reading {
   readonly revision: string | null;
   readonly atMs: number;
 }
 
-/** More would make a trace that no viewer shows. */
+/** No viewer can show a trace with more. */
 const CHILDREN_MAX = 500;
 const EVENTS_MAX = 50;
 const REASONS_MAX = 8;
 
 /**
- * Turns what the controller counts and tells into spans: `source` from the first look at a revision until it was accepted or refused; `pass` over one application, in
- * it `plan` and each `action`. The controller runs one pass at a time per application, so an event of an application
- * belongs to the pass that runs.
+ * Turns events and counts of the controller into spans. `source` lasts from the first observation of a revision until
+ * it is accepted or rejected. `pass` covers one application, and contains `plan` and each `action`. The controller runs
+ * one pass at a time for each application, so an event of an application belongs to the pass in progress.
  */
 export class SpanMaker implements ControllerObserver {
   readonly #options: SpanMakerOptions;
@@ -85,12 +85,12 @@ export class SpanMaker implements ControllerObserver {
     this.#passes.delete(key);
     if (pass === undefined) return;
     const error = result === 'error' ? (pass.error ?? 'the pass failed') : pass.error;
-    // Drawn for each, so that a seed replays a run whatever fails in it.
+    // Drawn for every pass, so that a seed replays a run independent of its errors.
     const isDrawn = this.#options.random.next() < this.#options.sampleShare;
     if (!isDrawn && error === null) return;
     const { traceId, spanId, startMs, events, children } = pass;
     const attributes = { ...pass.attributes, 'portolan.result': result };
-    // The wall clock may have been set meanwhile.
+    // The wall clock may have been changed meanwhile.
     const endMs = startMs + Math.max(0, this.#options.clock.monotonic() - pass.startMonotonicMs);
     const span = { traceId, spanId, parentSpanId: null, name: 'pass', startMs, endMs, attributes, events, error };
     this.#options.export([span, ...children]);

@@ -9,18 +9,20 @@ import { SpanMaker } from './spans.ts';
 
 export interface TracingOptions extends SenderOptions {
   readonly settings: TracesSpec;
-  /** Base address of the collector, as `tracesEndpoint` found it. */
+  /** Base address of the collector, from `tracesEndpoint`. */
   readonly endpoint: string;
   readonly version: string;
 }
 
-/** Spans that may wait; a collector that does not answer costs no more memory than these. */
+/** Spans that may wait. They limit the memory while a collector does not answer. */
 const SPANS_MAX = 4_096;
 const TIMEOUT_MS = 10_000;
-/** What comes between two requests goes with the second. */
+/** Spans between two requests are sent with the second. */
 const REQUESTS_PER_MINUTE = 30;
 
-/** Where traces go: the settings before the environment. undefined: nowhere. */
+/**
+ * Returns the address of the collector: from the settings, or else from the environment. `undefined`: traces are off.
+ */
 export function tracesEndpoint(
   settings: TracesSpec,
   env: Readonly<Record<string, string | undefined>>,
@@ -30,8 +32,8 @@ export function tracesEndpoint(
 }
 
 /**
- * Traces over OTLP/HTTP as JSON, which every collector takes. It is our own few lines and not the OpenTelemetry SDK: the
- * controller knows its passes, plans and actions already, and nothing here is instrumented by patching.
+ * Starts traces over OTLP/HTTP as JSON, which every collector accepts. We do not use the OpenTelemetry SDK: the
+ * controller knows its passes, plans and actions already, and nothing needs to be patched.
  */
 export function startTracing(options: TracingOptions) {
   const { settings, endpoint, version, clock, random, redact } = options;
@@ -71,10 +73,10 @@ export function startTracing(options: TracingOptions) {
   });
   return {
     observer: maker satisfies ControllerObserver,
-    /** Hears the controller's events from now on, too. @returns how to stop that. */
+    /** Turns the controller's later events into spans too. @returns a function that stops it. */
     attach: (api: Pick<ControllerApi, 'events'>): (() => void) =>
       api.events.subscribe((event) => maker.hear(redacted(event, redact))),
-    /** Sends what waits as long as `graceMs` lasts, and lets go of the rest. */
+    /** Sends what waits within `graceMs`, and drops the rest. */
     async close(graceMs: number): Promise<void> {
       await delivery.close(graceMs);
       await outbound.close();
