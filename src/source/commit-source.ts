@@ -6,21 +6,17 @@ import { fileProblem } from '../manifest/source-rules.ts';
 import { type SourceFile, tooLarge } from '../manifest/text.ts';
 import type { Problem } from '../model/problem.ts';
 import type { PathInCommit } from './checkout.ts';
+import type { CommitPlace } from './contents.ts';
 import { type Git, gitFailed, incompleteClone } from './git.ts';
 import { type Candidate, Draft, type Folder, folderOf, Listing } from './listing.ts';
 import { type ObjectReader, type CommitObject, parseCommit } from './objects.ts';
 
-export interface CommitReading {
+interface CommitReading extends Pick<CommitPlace, 'commit' | 'paths' | 'exclude'> {
   readonly git: Git;
   readonly objects: ObjectReader;
-  /** Whole id. */
-  readonly commit: string;
-  readonly paths: readonly PathInCommit[];
-  /** Paths from the top of the tree that are left out: the configuration, which may lie among the manifests. */
-  readonly exclude: readonly string[];
   readonly limits: SourceLimits;
   /** What was read of another commit. */
-  readonly known?: CommitMemory;
+  readonly known?: CommitMemory | undefined;
 }
 
 /** What reading one commit leaves for the next: nothing that both have is read or looked at twice. */
@@ -58,13 +54,10 @@ export async function readCommit(reading: CommitReading): Promise<ReadCommit> {
   const none = { files: [], object, memory: reading.known ?? { exclude, folders: NO_FOLDERS } };
   const [first] = listing.candidates;
   if (listing.isTooMany) return { ...none, problems: [tooMany(listing.files, first)] };
-  const contents = new Blobs(git, objects);
-  const total = listing.bytes + (await contents.sizes(listing.candidates, known));
-  if (total > limits.sizeMib * MIB) return { ...none, problems: [tooMuch(total, limits.sizeMib, first)] };
-  await contents.read();
+  const contentOf = await readContents(reading, listing, known);
+  if (typeof contentOf === 'number') return { ...none, problems: [tooMuch(contentOf, limits.sizeMib, first)] };
   const folders = new Map<string, Folder>();
-  for (const [key, folder] of found)
-    folders.set(key, folder instanceof Draft ? folderOf(folder, (one) => contents.of(one)) : folder);
+  for (const [key, folder] of found) folders.set(key, folder instanceof Draft ? folderOf(folder, contentOf) : folder);
   const { files, problems } = together(paths, folders, commit);
   return { files, problems, object, memory: { exclude, folders } };
 }
@@ -109,71 +102,53 @@ function together(
   return { files, problems };
 }
 
-/** Contents of the files that another commit did not have where they are. */
-class Blobs {
-  readonly #git: Git;
-  readonly #objects: ObjectReader;
-  readonly #sizes = new Map<string, number>();
-  readonly #contents = new Map<string, Uint8Array>();
-
-  constructor(git: Git, objects: ObjectReader) {
-    this.#git = git;
-    this.#objects = objects;
+/**
+ * Reads the contents of files that another commit did not have where they are. Sizes come first, before anything large is taken
+ * apart.
+ * @returns the content or problem of each candidate, or how many bytes they have together where that is over the limit.
+ */
+async function readContents(
+  { git, objects, limits }: CommitReading,
+  { candidates, bytes }: Listing,
+  known: ReadonlyMap<string, Folder>,
+): Promise<number | ((candidate: Candidate) => SourceFile | Problem)> {
+  const sizes = new Map(candidates.map(({ id }) => [id, -1]));
+  const contents = candidates.length > 0 ? knownContents(known, sizes) : new Map<string, Uint8Array>();
+  for (const [id, content] of contents) sizes.set(id, content.length);
+  const unknown = [...sizes.keys()].filter((id) => !contents.has(id));
+  for (const [index, facts] of (await objects.facts(unknown)).entries()) {
+    if (facts.found !== 'one') throw incompleteClone(git.root);
+    if (facts.type !== 'blob')
+      throw gitFailed(git.root, 'look at the files of the commit', `${facts.id} is a ${facts.type}`);
+    sizes.set(unknown[index] as string, facts.size);
   }
-
-  /**
-   * Asks for sizes, before anything large is taken apart.
-   * @returns bytes of all that are not too large by themselves.
-   */
-  async sizes(candidates: readonly Candidate[], known: ReadonlyMap<string, Folder>): Promise<number> {
-    for (const { id } of candidates) this.#sizes.set(id, -1);
-    if (candidates.length > 0) this.#takeKnown(known);
-    const unknown = [...this.#sizes.keys()].filter((id) => !this.#contents.has(id));
-    for (const [index, facts] of (await this.#objects.facts(unknown)).entries()) {
-      if (facts.found !== 'one') throw incompleteClone(this.#git.root);
-      if (facts.type !== 'blob')
-        throw gitFailed(this.#git.root, 'look at the files of the commit', `${facts.id} is a ${facts.type}`);
-      this.#sizes.set(unknown[index] as string, facts.size);
-    }
-    return candidates.reduce((sum, { id }) => sum + (this.#isTooLarge(id) ? 0 : this.#sizeOf(id)), 0);
-  }
-
-  async read(): Promise<void> {
-    const ids = [...this.#sizes.keys()].filter((id) => !this.#contents.has(id) && !this.#isTooLarge(id));
-    for (const [index, content] of (await this.#objects.read(ids.map((id) => ({ id, type: 'blob' })))).entries())
-      this.#contents.set(ids[index] as string, content);
-  }
-
-  of({ shown, id }: Candidate): SourceFile | Problem {
-    if (this.#isTooLarge(id)) return fileTooLarge(shown, this.#sizeOf(id));
-    const content = this.#contents.get(id);
-    if (content === undefined) throw new Error(`blob ${id} was not asked for`);
+  const sizeOf = ({ id }: Candidate): number => sizes.get(id) as number;
+  const sum = candidates.map(sizeOf).reduce((total, size) => total + (size > LIMITS.fileBytes ? 0 : size), bytes);
+  if (sum > limits.sizeMib * MIB) return sum;
+  const ids = unknown.filter((id) => (sizes.get(id) as number) <= LIMITS.fileBytes);
+  for (const [index, content] of (await objects.read(ids.map((id) => ({ id, type: 'blob' })))).entries())
+    contents.set(ids[index] as string, content);
+  return (candidate) => {
+    const { shown, id } = candidate;
+    if (sizeOf(candidate) > LIMITS.fileBytes) return fileTooLarge(shown, sizeOf(candidate));
+    const content = contents.get(id) as Uint8Array;
     if (!isLargeFilePointer(content)) return { path: shown, content, contentId: id };
     return fileProblem(shown, 'source/lfs-pointer', LARGE_FILE, 'the manifest itself in git');
-  }
+  };
+}
 
-  /** What another file has, or had: under another name, or elsewhere. */
-  #takeKnown(known: ReadonlyMap<string, Folder>): void {
-    for (const { files } of known.values()) {
-      // By index: what an iterator leaves behind for each of ten thousand files is garbage.
-      for (let index = 0; index < files.length; index += 1) {
-        const { contentId, content } = files[index] as SourceFile;
-        if (contentId === undefined || !this.#sizes.has(contentId) || typeof content === 'string') continue;
-        this.#sizes.set(contentId, content.length);
-        this.#contents.set(contentId, content);
-      }
+/** Returns what other files have, or had: under another name, or elsewhere. */
+function knownContents(known: ReadonlyMap<string, Folder>, wanted: ReadonlyMap<string, number>) {
+  const contents = new Map<string, Uint8Array>();
+  for (const { files } of known.values()) {
+    // By index: what an iterator leaves behind for each of ten thousand files is garbage.
+    for (let index = 0; index < files.length; index += 1) {
+      const { contentId, content } = files[index] as SourceFile;
+      if (contentId !== undefined && wanted.has(contentId) && typeof content !== 'string')
+        contents.set(contentId, content);
     }
   }
-
-  #sizeOf(id: string): number {
-    const size = this.#sizes.get(id);
-    if (size === undefined || size < 0) throw new Error(`the size of blob ${id} was not asked for`);
-    return size;
-  }
-
-  #isTooLarge(id: string): boolean {
-    return this.#sizeOf(id) > LIMITS.fileBytes;
-  }
+  return contents;
 }
 
 function notFound({ named }: PathInCommit, commit: string): Problem {

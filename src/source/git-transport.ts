@@ -1,35 +1,20 @@
-import { spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { delimiter, isAbsolute, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { SecretReference } from '../configuration/platform/spec.ts';
 import type { SourceCredentials } from '../configuration/settings/source-spec.ts';
 import { PortolanError } from '../model/errors.ts';
 import { type Secret, SECRET_MASK } from '../model/secret.ts';
-import { after, type Clock } from '../runtime/clock.ts';
+import { type GitEnd, gitEnvironment, type GitSurroundings, runGit } from './git.ts';
 
-export interface TransportOptions {
+export interface TransportOptions extends GitSurroundings {
   readonly url: string;
   readonly credentials: SourceCredentials | undefined;
   /** PEM file in place of the system's certificates. */
   readonly caFile: string | undefined;
   /** Follows a reference of the configuration. @param where it stands, for messages. */
   readonly secret: (reference: SecretReference, where: string) => () => Secret;
-  readonly clock: Clock;
-  /** The process's PATH. */
-  readonly path: string | undefined;
-  /** Aborted: what runs is killed, with all that it has started. */
-  readonly signal: AbortSignal;
 }
 
-export interface TransportAnswer {
-  readonly end: 'exited' | 'too-slow' | 'interrupted' | 'not-started';
-  readonly exitCode: number;
-  readonly stdout: string;
-  /** Without the secret, whoever may have repeated it. */
-  readonly stderr: string;
-}
-
-const TEXT_MAX = 16 * 1024 * 1024;
 const WHERE = 'Settings spec.source.credentials';
 
 /**
@@ -56,12 +41,13 @@ export class GitTransport {
    * Runs one command to its end.
    * @param folder the bare repository that it works on; must exist.
    */
-  async run(folder: string, args: readonly string[], timeLimitMs: number): Promise<TransportAnswer> {
+  async run(folder: string, args: readonly string[], timeLimitMs: number): Promise<GitEnd> {
     const key = this.#keyFile(folder);
     try {
       const password = this.#password?.().reveal();
       const environment = this.#environment(folder, password, key?.file);
-      const answer = await this.#process(['-C', folder, ...args], environment, timeLimitMs);
+      const answer = await runGit(['-C', folder, ...args], { ...this.#options, environment, timeLimitMs });
+      // Without the secret, whoever may have repeated it.
       return { ...answer, stderr: without(answer.stderr, password, this.#options.credentials?.username) };
     } finally {
       if (key?.folder !== undefined) rmSync(key.folder, { recursive: true, force: true });
@@ -81,69 +67,24 @@ export class GitTransport {
   }
 
   #environment(folder: string, password: string | undefined, key: string | undefined): Record<string, string> {
-    const { url, credentials, caFile, path = '' } = this.#options;
+    const { url, credentials, caFile, path } = this.#options;
     const settings: (readonly [string, string])[] = [...SETTINGS, ['safe.directory', folder]];
     if (caFile !== undefined) settings.push(['http.sslCAInfo', resolve(caFile)]);
     if (password !== undefined) {
       const header = `Authorization: Basic ${basic(credentials?.username, password)}`;
       settings.push([`http.${url}.extraHeader`, header]);
     }
-    const folders = path.split(delimiter).filter((one) => isAbsolute(one));
     return {
-      PATH: folders.join(delimiter),
+      ...gitEnvironment(path, folder),
       // No .netrc and no settings of ssh.
       HOME: folder,
-      LC_ALL: 'C',
-      GIT_CONFIG_NOSYSTEM: '1',
-      GIT_CONFIG_GLOBAL: '/dev/null',
-      GIT_TERMINAL_PROMPT: '0',
       GIT_ASKPASS: '/bin/false',
       SSH_ASKPASS: '/bin/false',
       GIT_ALLOW_PROTOCOL: new URL(url).protocol.replace(':', ''),
-      GIT_CEILING_DIRECTORIES: resolve(folder, '..'),
       GIT_SSH_VARIANT: 'ssh',
       GIT_SSH_COMMAND: sshCommand(key, credentials?.knownHosts),
       ...configuration(settings),
     };
-  }
-
-  #process(
-    args: readonly string[],
-    environment: Record<string, string>,
-    timeLimitMs: number,
-  ): Promise<TransportAnswer> {
-    const { clock, signal } = this.#options;
-    return new Promise((settle) => {
-      if (signal.aborted) return settle({ end: 'interrupted', exitCode: -1, stdout: '', stderr: '' });
-      // A group of its own: git starts programs for the network, and they would outlive it.
-      const child = spawn('git', args, { env: environment, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
-      let end: TransportAnswer['end'] = 'exited';
-      let [stdout, stderr] = ['', ''];
-      const kill = (why: 'too-slow' | 'interrupted'): void => {
-        end = why;
-        killGroup(child.pid);
-      };
-      const interrupt = (): void => kill('interrupted');
-      const done = new AbortController();
-      signal.addEventListener('abort', interrupt, { once: true });
-      after(clock, timeLimitMs, done.signal, () => kill('too-slow'));
-      child.stdout.on('data', (chunk: Buffer) => {
-        if (stdout.length < TEXT_MAX) stdout += chunk.toString('utf8');
-      });
-      child.stderr.on('data', (chunk: Buffer) => {
-        if (stderr.length < TEXT_MAX) stderr += chunk.toString('utf8');
-      });
-      const over = (answer: Pick<TransportAnswer, 'end' | 'exitCode'>): void => {
-        done.abort();
-        signal.removeEventListener('abort', interrupt);
-        settle({ ...answer, stdout, stderr });
-      };
-      child.on('error', (error) => {
-        stderr += error.message;
-        over({ end: 'not-started', exitCode: -1 });
-      });
-      child.on('close', (exitCode) => over({ end, exitCode: exitCode ?? -1 }));
-    });
   }
 }
 
@@ -216,13 +157,4 @@ function without(text: string, password: string | undefined, username: string | 
   if (password === undefined) return text;
   const spellings = [password, encodeURIComponent(password), basic(username, password)];
   return spellings.reduce((masked, spelling) => masked.replaceAll(spelling, SECRET_MASK), text);
-}
-
-function killGroup(pid: number | undefined): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch {
-    // It is gone already.
-  }
 }

@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { delimiter, dirname, isAbsolute } from 'node:path';
 import { PortolanError } from '../model/errors.ts';
 import { after, type Clock } from '../runtime/clock.ts';
@@ -13,15 +13,14 @@ export interface GitSurroundings {
 }
 
 export interface GitAnswer {
+  /** -1: it was killed. */
   readonly exitCode: number;
-  readonly stdout: Buffer;
+  readonly stdout: string;
   readonly stderr: string;
 }
 
 /** What one command gets beside its arguments. */
 export interface GitExtras {
-  /** What it is told on its standard input. */
-  readonly input?: string;
   /** `name=value` of its configuration; they go before the repository's. */
   readonly settings?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
@@ -31,9 +30,8 @@ export interface GitExtras {
 export type GitConversation = ReturnType<Git['start']>;
 
 /** How long one command, or one batch of blobs, may take. */
-export const GIT_TIME_LIMIT_MS = 60_000;
-/** The list of all files of a repository is the longest answer there is. */
-const OUTPUT_BYTES_MAX = 256 * 1024 * 1024;
+const GIT_TIME_LIMIT_MS = 60_000;
+const OUTPUT_LENGTH_MAX = 16 * 1024 * 1024;
 const COMPLAINT_LENGTH_MAX = 2_000;
 
 /**
@@ -55,40 +53,18 @@ export class Git {
    * Runs one command to its end; any exit code is an answer.
    * @throws PortolanError `give-up` when git is not there, is too slow, says too much, or was killed.
    */
-  async run(
-    args: readonly string[],
-    { input = '', settings = [], environment = {} }: GitExtras = {},
-  ): Promise<GitAnswer> {
-    const { signal } = this.#around;
-    const late = new AbortController();
-    const done = new AbortController();
-    const either = AbortSignal.any([signal, late.signal]);
-    this.limitTime(done.signal, () => late.abort());
-    return new Promise<GitAnswer>((resolve, reject) => {
-      const child = execFile(
-        'git',
-        [...this.#before(settings), ...args],
-        {
-          env: { ...this.#environment(), ...environment },
-          encoding: 'buffer',
-          maxBuffer: OUTPUT_BYTES_MAX,
-          signal: either,
-          killSignal: 'SIGKILL',
-        },
-        (error, stdout, stderr) => {
-          done.abort();
-          const complaint = stderr.toString('utf8').slice(0, COMPLAINT_LENGTH_MAX).trim();
-          if (error === null) resolve({ exitCode: 0, stdout, stderr: complaint });
-          else if (signal.aborted) reject(interrupted());
-          else if (late.signal.aborted) reject(tooSlow(this.root));
-          else if (typeof error.code === 'number') resolve({ exitCode: error.code, stdout, stderr: complaint });
-          else reject(notRun(this.root, error));
-        },
-      );
-      // One that ends before it has heard everything says why with its exit code.
-      child.stdin?.on('error', () => {});
-      child.stdin?.end(input);
+  async run(args: readonly string[], { settings, environment }: GitExtras = {}): Promise<GitAnswer> {
+    const { end, exitCode, stdout, stderr } = await runGit([...this.#before(settings), ...args], {
+      ...this.#around,
+      environment: { ...this.#environment(), ...environment },
+      timeLimitMs: GIT_TIME_LIMIT_MS,
     });
+    const complaint = stderr.slice(0, COMPLAINT_LENGTH_MAX).trim();
+    if (end === 'interrupted') throw interrupted();
+    if (end === 'too-slow') throw tooSlow(this.root);
+    if (end === 'not-started' && complaint.includes('ENOENT')) throw noGit();
+    if (exitCode < 0) throw gitFailed(this.root, 'be run', complaint);
+    return { exitCode, stdout, stderr: complaint };
   }
 
   /** Starts a command that is talked to; one that cannot be started ends at once. */
@@ -150,19 +126,10 @@ export class Git {
   }
 
   #environment(): Record<string, string> {
-    const { path = '' } = this.#around;
-    // A relative folder would be one of the checkout's: git changes to it.
-    const folders = path.split(delimiter).filter((folder) => isAbsolute(folder));
     return {
-      ...(folders.length === 0 ? {} : { PATH: folders.join(delimiter) }),
-      LC_ALL: 'C',
-      GIT_CONFIG_NOSYSTEM: '1',
-      GIT_CONFIG_GLOBAL: '/dev/null',
-      GIT_TERMINAL_PROMPT: '0',
+      ...gitEnvironment(this.#around.path, this.root),
       GIT_OPTIONAL_LOCKS: '0',
       GIT_LITERAL_PATHSPECS: '1',
-      // No repository above the one that was found.
-      GIT_CEILING_DIRECTORIES: dirname(this.root),
       // A clone that lacks objects would fetch them with whatever program its configuration names.
       GIT_NO_LAZY_FETCH: '1',
       GIT_ALLOW_PROTOCOL: '',
@@ -170,6 +137,79 @@ export class Git {
       // None: an empty file is answered with a warning.
       GIT_GRAFT_FILE: '/dev/null/none',
     };
+  }
+}
+
+/** Returns an environment in which nothing of the user's or the system's settings counts, for a git that works in `folder`. */
+export function gitEnvironment(path = '', folder: string): Record<string, string> {
+  // A relative folder would be one of the checkout's: git changes to it.
+  const folders = path.split(delimiter).filter((one) => isAbsolute(one));
+  return {
+    ...(folders.length === 0 ? {} : { PATH: folders.join(delimiter) }),
+    LC_ALL: 'C',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_TERMINAL_PROMPT: '0',
+    // No repository above the one that was found.
+    GIT_CEILING_DIRECTORIES: dirname(folder),
+  };
+}
+
+export interface GitEnd extends GitAnswer {
+  readonly end: 'exited' | 'too-slow' | 'interrupted' | 'not-started';
+}
+
+/**
+ * Runs one command of git to its end. Where it takes too long, says too much, or `signal` is aborted, it is killed with all that
+ * it has started.
+ */
+export function runGit(
+  args: readonly string[],
+  around: Omit<GitSurroundings, 'path'> & {
+    readonly environment: Readonly<Record<string, string>>;
+    readonly timeLimitMs: number;
+  },
+): Promise<GitEnd> {
+  const { clock, signal, environment, timeLimitMs } = around;
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve({ end: 'interrupted', exitCode: -1, stdout: '', stderr: '' });
+    // A group of its own: git starts programs for the network, and they would outlive it.
+    const child = spawn('git', args, { env: environment, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+    let end: GitEnd['end'] = 'exited';
+    const texts = { stdout: '', stderr: '' };
+    const kill = (why: GitEnd['end']): void => {
+      end = why;
+      killGroup(child.pid);
+    };
+    const interrupt = (): void => kill('interrupted');
+    const done = new AbortController();
+    signal.addEventListener('abort', interrupt, { once: true });
+    after(clock, timeLimitMs, done.signal, () => kill('too-slow'));
+    for (const name of ['stdout', 'stderr'] as const)
+      child[name].setEncoding('utf8').on('data', (text: string) => {
+        if (texts[name].length + text.length > OUTPUT_LENGTH_MAX) kill('exited');
+        else texts[name] += text;
+      });
+    const finish = (exitCode: number): void => {
+      done.abort();
+      signal.removeEventListener('abort', interrupt);
+      resolve({ end, exitCode, ...texts });
+    };
+    child.on('error', (error) => {
+      end = 'not-started';
+      texts.stderr += error.message;
+      finish(-1);
+    });
+    child.on('close', (exitCode) => finish(exitCode ?? -1));
+  });
+}
+
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It is gone already.
   }
 }
 
@@ -222,27 +262,11 @@ export function interrupted(): PortolanError {
   });
 }
 
-function notRun(
-  root: string,
-  error: NodeJS.ErrnoException | (Error & { code?: unknown; signal?: unknown }),
-): PortolanError {
-  if (error.code === 'ENOENT') return noGit(error);
-  if (error.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER')
-    return new PortolanError({
-      code: 'source/git-output',
-      disposition: 'give-up',
-      message: `Git lists more than ${OUTPUT_BYTES_MAX / 1024 / 1024} MiB of names in ${root}. Nothing was done.`,
-      remedy: 'Name the folder of the manifests with -f, not the whole repository.',
-    });
-  return gitFailed(root, 'be run', error.message);
-}
-
-function noGit(cause: unknown): PortolanError {
+function noGit(): PortolanError {
   return new PortolanError({
     code: 'source/no-git',
     disposition: 'give-up',
     message: 'The program git is not on the PATH, and commits are read with it. Nothing was done.',
     remedy: 'Install git, or leave --revision out to read the files as they are.',
-    cause,
   });
 }

@@ -4,7 +4,8 @@ import { join, resolve } from 'node:path';
 import { PortolanError } from '../model/errors.ts';
 import { safeLine } from '../model/text.ts';
 import { isThere } from './checkout.ts';
-import { GitTransport, KEY_FOLDER, type TransportAnswer, type TransportOptions } from './git-transport.ts';
+import type { GitEnd } from './git.ts';
+import { GitTransport, KEY_FOLDER, type TransportOptions } from './git-transport.ts';
 
 export interface MirrorOptions extends TransportOptions {
   /** Branch, tag, full ref, whole commit id, or `HEAD`. */
@@ -123,7 +124,7 @@ export class Mirror {
     await this.#transport.run(this.folder, [...settings, 'gc', '--auto', '--quiet'], TIDY_LIMIT_MS);
   }
 
-  #fetch(depth: string, name: string, timeLimitMs: number): Promise<TransportAnswer> {
+  #fetch(depth: string, name: string, timeLimitMs: number): Promise<GitEnd> {
     const options = [
       '--quiet',
       '--no-tags',
@@ -136,7 +137,7 @@ export class Mirror {
     return this.#transport.run(this.folder, args, timeLimitMs);
   }
 
-  #failed(what: string, { end, stderr }: TransportAnswer): PortolanError {
+  #failed(what: string, { end, stderr }: GitEnd): PortolanError {
     const { url } = this.#options;
     const words = safeLine(stderr.replaceAll('\n', ' ').slice(0, 500)).trim();
     const said = words === '' ? '' : ` Git says: ${words}`;
@@ -153,7 +154,7 @@ export class Mirror {
 
 type Complaint = readonly [code: string, explained: string, remedy: string];
 
-const ENDS: Readonly<Record<Exclude<TransportAnswer['end'], 'exited'>, Complaint>> = {
+const ENDS: Readonly<Record<Exclude<GitEnd['end'], 'exited'>, Complaint>> = {
   interrupted: ['source/interrupted', 'it was broken off', 'Nothing: the daemon is ending.'],
   'too-slow': [
     'source/remote-slow',

@@ -1,9 +1,7 @@
 import type { SignaturePolicy } from '../configuration/settings/source-spec.ts';
-import type { Clock } from '../runtime/clock.ts';
-import type { PathInCommit } from './checkout.ts';
-import type { Workbench } from './contents.ts';
+import type { CommitPlace, Workbench } from './contents.ts';
 import type { SourceReading } from './feed.ts';
-import { Git } from './git.ts';
+import { Git, type GitSurroundings } from './git.ts';
 import type { SourceReader } from './level-feed.ts';
 import { ObjectReader } from './objects.ts';
 import { type Descent, descentFrom, resolveRevision, revisionName } from './revision.ts';
@@ -11,21 +9,13 @@ import { requireSignature } from './signatures.ts';
 import type { WatchPlan } from './watch-plan.ts';
 
 /** What is read of a repository. */
-export interface RepositoryView {
+export interface RepositoryView extends Pick<CommitPlace, 'identity' | 'paths' | 'exclude'> {
   readonly git: Git;
-  /** Changes when another repository took this one's place. */
-  readonly identity: string;
-  readonly paths: readonly PathInCommit[];
-  /** Paths from the top of the tree that are left out. */
-  readonly exclude: readonly string[];
 }
 
-export interface RepositoryOptions {
+export interface RepositoryOptions extends Omit<GitSurroundings, 'signal'> {
   readonly signatures: SignaturePolicy;
   readonly workbench: Workbench;
-  readonly clock: Clock;
-  /** The process's PATH. */
-  readonly path: string | undefined;
 }
 
 /** Commits of one repository after another, each read at the cost of what it has that the one before did not. */

@@ -84,5 +84,5 @@ export async function descentFrom(git: Git, commit: string, ancestor: string): P
   if (exitCode === 0) return 'descends';
   const shallow = await git.run(['rev-parse', '--is-shallow-repository']);
   // A whole clone has every ancestor of what it has: one that is missing (128) is none.
-  return shallow.stdout.toString('utf8').trim() === 'false' ? 'does-not-descend' : 'unknown';
+  return shallow.stdout.trim() === 'false' ? 'does-not-descend' : 'unknown';
 }

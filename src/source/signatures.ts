@@ -21,7 +21,7 @@ export async function requireSignature(git: Git, commit: string, { by, keys = ''
     });
   const args = ['log', '-1', '--no-show-signature', '--format=%G?%x00%GS%x00%GF', '--end-of-options', commit];
   const { exitCode, stdout, stderr } = await git.run(args, verifiers(by, keys));
-  const [state = '', signer = '', key = ''] = stdout.toString('utf8').trimEnd().split('\0');
+  const [state = '', signer = '', key = ''] = stdout.trimEnd().split('\0');
   if (exitCode === 0 && isGood(by, state, key)) return;
   const who = signer === '' ? '' : ` (it names ${safeLine(signer)})`;
   const complaint = stderr === '' ? '' : ` Git says: ${safeLine(stderr)}.`;

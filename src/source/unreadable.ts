@@ -36,12 +36,7 @@ interface Stored {
   readonly begun: { readonly key: string; readonly times: number } | null;
 }
 
-interface Failed {
-  readonly key: string;
-  readonly label: string;
-  readonly code: string;
-  readonly message: string;
-  readonly remedy: string;
+interface Failed extends Attempt, Pick<ErrorFacts, 'code' | 'message' | 'remedy'> {
   readonly atMs: EpochMs;
 }
 

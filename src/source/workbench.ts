@@ -2,7 +2,6 @@ import type { Declarations } from '../kinds/kind.ts';
 import { FileCache } from '../manifest/file-cache.ts';
 import { loadManifests, type ManifestInput } from '../manifest/load.ts';
 import type { SourceFile } from '../manifest/text.ts';
-import type { Clock } from '../runtime/clock.ts';
 import { type CommitMemory, readCommit } from './commit-source.ts';
 import type {
   CommitContents,
@@ -15,16 +14,13 @@ import type {
   Workbench,
 } from './contents.ts';
 import { settledFolder } from './folder-scan.ts';
-import { Git } from './git.ts';
+import { Git, type GitSurroundings } from './git.ts';
 import { ObjectReader } from './objects.ts';
 import { Packer, unpack } from './packing.ts';
 import { snapshotId } from './snapshot.ts';
 
-export interface WorkbenchOptions {
+export interface WorkbenchOptions extends Omit<GitSurroundings, 'signal'> {
   readonly kinds: Declarations;
-  readonly clock: Clock;
-  /** The process's PATH: where git is looked for. */
-  readonly path: string | undefined;
   readonly limits: Limits;
 }
 
@@ -49,10 +45,9 @@ export class LocalWorkbench implements Workbench {
 
   async commit({ root, identity, commit, paths, exclude }: CommitPlace): Promise<CommitContents> {
     const { git, objects } = await this.#repository(root, identity);
-    const known = this.#memory === undefined ? {} : { known: this.#memory };
     try {
       const limits = this.#options.limits();
-      const found = await readCommit({ git, objects, commit, paths, exclude, limits, ...known });
+      const found = await readCommit({ git, objects, commit, paths, exclude, limits, known: this.#memory });
       this.#memory = found.memory;
       const { committedMs, parents } = found.object;
       return { contents: this.#hold(found), committedMs, parents };

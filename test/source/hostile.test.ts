@@ -195,7 +195,7 @@ test('a git that is interrupted is ended', async () => {
   const interrupted = gitOf('/', { path: silentGit(), signal });
   const objects = new ObjectReader(interrupted);
   const both = [interrupted.run(['rev-parse']), objects.read([{ id: '0'.repeat(40), type: 'blob' }])];
-  for (const one of both) await expect(one).rejects.toMatchObject({ code: 'source/interrupted' });
+  await Promise.all(both.map((one) => expect(one).rejects.toMatchObject({ code: 'source/interrupted' })));
 });
 
 test('without git, that is what is said', async () => {
