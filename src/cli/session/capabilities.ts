@@ -7,7 +7,7 @@ import type { Platforms } from './platforms.ts';
 
 type Capabilities = Readonly<Partial<Record<Capability, 'yes' | 'no'>>>;
 
-/** What an earlier process found out about each platform of a configuration. */
+/** Returns the capabilities that an earlier process found out about each platform of a configuration. */
 export async function rememberedCapabilities(
   ledger: Ledger,
   { configuration }: Pick<Input, 'configuration'>,
@@ -20,7 +20,9 @@ export async function rememberedCapabilities(
   return found;
 }
 
-/** What reading found out about a server is kept, so that the next run need not ask. */
+/**
+ * Records the capabilities that reads found out about each server, so that the next run does not have to ask for them.
+ */
 export async function rememberCapabilities(
   ledger: Ledger,
   { platforms, configuration }: { readonly platforms: Platforms; readonly configuration: Input['configuration'] },

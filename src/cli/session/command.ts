@@ -10,102 +10,108 @@ import type { LiveRegion } from '../terminal/live-region.ts';
 import type { Redaction } from './redaction.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
-/** The command that the completion scripts ask. It is no part of the help: nobody types it. */
+/** Names the command that the completion scripts run. The help does not list it. */
 export const ASKED = '__complete';
 
-/** The kinds that the program knows. Each is loaded when a command needs it. */
+/** Loads the kinds that the program knows, when a command needs them. */
 export interface KindLoader {
-  /** Kinds of documents. */
+  /** Returns the kinds of documents. */
   declared(): Promise<Declarations>;
-  /** Kinds that are reconciled, with all that it takes. */
+  /** Returns the kinds that are reconciled, with everything that reconciling them takes. */
   reconciled(): Promise<ReconciledKinds>;
 }
 
-/** What is around the program. Only `main.ts` makes a real one. */
+/** Holds the process around the program. Only `main.ts` makes a real one. */
 export interface ProcessSurroundings {
   readonly terminal: Terminal;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Folder of the installed package: examples and schemas are in it. */
+  /** Folder of the installed package. It contains examples and schemas. */
   readonly packageRoot: string;
-  /** Who runs it, for ledgers and locks: `alice on host-1, pid 4711`. */
+  /** The user and process that run the program, for ledgers and locks: `alice on host-1, pid 4711`. */
   readonly who: string;
-  /** Where files may be made that nobody needs for long. */
+  /** Folder for temporary files. */
   readonly temporaryFolder: string;
   readonly kinds: KindLoader;
   readonly clock: Clock;
   readonly random: Random;
   /** Aborted by SIGINT and SIGTERM. */
   readonly signal: AbortSignal;
-  /** Aborted when nobody reads standard output any more. What only shows goes no further; what changes things does. */
+  /**
+   * Aborted when standard output has no reader any more. A command that only shows something then ends; a command that
+   * changes something continues.
+   */
   readonly unread?: AbortSignal;
-  /** Calls back on each SIGHUP from now on; without a listener that ends the process. @returns how to stop it. */
+  /**
+   * Calls `listener` on each SIGHUP; without a listener, SIGHUP ends the process. @returns a function that removes the
+   * listener.
+   */
   readonly onHangup?: (listener: () => void) => () => void;
-  /** From now on rather take more time than more memory. Code that is loaded after it is compiled anew. */
+  /** Trades time for memory from now on. Code that was loaded before this call is not affected. */
   readonly spareMemory?: () => void;
-  /** Starts a thread that reads and parses sources. Absent: they are read and parsed in this one. */
+  /** Starts a thread that reads and parses sources. Absent: this thread reads and parses them. */
   readonly openThread?: OpenThread;
-  /** `process.versions.node`, and so on: what `version` prints. */
+  /** The versions that `version` prints, such as `process.versions.node`. */
   readonly runtimeVersions: { readonly node: string; readonly platform: string };
 }
 
-/** Everything a command may touch of the process it runs in. */
+/** Holds everything that a command may touch of the process it runs in. */
 export interface Surroundings extends ProcessSurroundings {
-  /** Whoever reads a secret adds it here: `terminal` masks it from then on. */
+  /** Secrets that were read. Code that reads a secret adds it here, and `terminal` masks it from then on. */
   readonly redaction: Redaction;
-  /** The bottom of `terminal`, for what is going on. */
+  /** The bottom lines of `terminal`, which show progress. */
   readonly live: LiveRegion;
-  /** What flags and variables say in place of the operator's configuration. */
+  /** Values of flags and variables that override the operator's configuration. */
   readonly overrides: readonly Override[];
   /** Kinds of documents. */
   readonly declarations: Declarations;
 }
 
-/** Runs a command's work and keeps its exit code for main. */
+/** Runs a command and keeps its exit code for main. */
 export type Invoke = (work: (surroundings: Surroundings) => Promise<ExitCode>) => Promise<void>;
 
 /** @param words the words after the program's name. */
 export type RunCommandLine = (words: readonly string[], around: ProcessSurroundings) => Promise<ExitCode>;
 
-/** The commands of the program, for the few commands that are about commands. */
+/** Holds the commands of the program, for the few commands that work on commands. */
 export interface CommandTree {
   /**
-   * Every command with its summary, and with its arguments and options those that a command line names, or all of them:
-   * each costs the import of its file.
+   * Returns the program with the summary of every command, and with arguments and options of the commands that a command
+   * line names, or of all. Each of those costs the import of its file.
    */
   build(named: readonly string[] | 'all'): Promise<CommandUnknownOpts>;
-  /** Runs a command line, for the commands that run others. */
+  /** Runs a command line, for commands that run other commands. */
   readonly run: RunCommandLine;
 }
 
-/** What the help of a command says beside its options and examples. */
+/** Holds the help of a command beside its options and examples. */
 export interface CommandHelp {
-  /** What it is for, what it reads and what it changes: a paragraph. */
+  /** One paragraph: purpose, what the command reads, and what it changes. */
   readonly about: string;
   readonly exitCodes: readonly ExitCode[];
-  /** Commands by their words: `ledger list`. */
+  /** Related commands by their words: `ledger list`. */
   readonly seeAlso: readonly string[];
 }
 
-/** One command. Its file is imported only when the command is named on the command line. */
+/** Describes one command. Its file is imported only when the command line names the command. */
 export interface CommandDefinition {
   readonly help: CommandHelp;
-  /** Standard output is for programs, whatever the locale: a schema, manifests, a script. */
+  /** Programs read standard output, whatever the locale: a schema, manifests, a script. */
   readonly isData?: true;
-  /** It may go on showing for ever, and does nothing else: it ends when nobody reads it any more. */
+  /** The command may show something forever and does nothing else, so it ends when its output has no reader any more. */
   readonly goesOn?: true;
   /** Adds arguments, options, help text and the action to a command that has its name and summary already. */
   define(command: Command, invoke: Invoke, tree: CommandTree): void;
 }
 
-/** What a command is written as: its help, its arguments and options, and what it does with them. */
+/** Holds the parts of a command: help, arguments and options, and the function that runs it. */
 export interface CommandParts<Args extends unknown[], Options extends OptionValues>
   extends CommandHelp,
     Pick<CommandDefinition, 'isData' | 'goesOn'> {
-  /** Stands behind the options in the help: remarks and examples. */
+  /** Remarks and examples, shown in the help after the options. */
   readonly examples?: string;
-  /** Adds arguments and options; the types of those that `run` gets are inferred from it. */
+  /** Adds arguments and options. The types of the options and arguments that `run` receives are inferred from it. */
   readonly parameters: (command: Command) => Command<Args, Options>;
-  /** @returns what the command ends with; nothing stands for a good end. */
+  /** @returns the exit code; nothing means success. */
   readonly run: (
     surroundings: Surroundings,
     options: Options,
@@ -114,7 +120,7 @@ export interface CommandParts<Args extends unknown[], Options extends OptionValu
   ) => Promise<ExitCode | void>;
 }
 
-/** What a command line makes of the options of a command. */
+/** The option values that a command line gives to a command. */
 export type OptionsOf<Parameters extends (command: Command) => CommandUnknownOpts> = ReturnType<
   ReturnType<Parameters>['opts']
 >;

@@ -3,20 +3,21 @@ import type { Problem } from '../../model/problem.ts';
 import type { Surroundings } from './command.ts';
 import { readFileIfThere, readNamedFile } from './files.ts';
 
-/** Where the operator's configuration is looked for when nothing is said. */
+/** Path of the operator's configuration when no other is named. */
 export const DEFAULT_CONFIGURATION = 'portolan.yaml';
 
 export interface OperatorConfiguration {
-  /** undefined: there is none, and everything is at its default. */
+  /** undefined: there is no configuration, and every setting has its default. */
   readonly file: string | undefined;
   readonly configuration: Configuration;
   readonly problems: readonly Problem[];
 }
 
 /**
- * Reads the operator's configuration, with what flags and variables say in its place.
- * @param named by `--config` or `PORTOLAN_CONFIG`; absent: `portolan.yaml` of the working directory, if it is there.
- * @throws PortolanError `invalid` when a file that is named cannot be read.
+ * Reads the operator's configuration, with the overrides of flags and variables.
+ * @param named the file of `--config` or `PORTOLAN_CONFIG`; absent: `portolan.yaml` of the working directory, if it
+ * exists.
+ * @throws PortolanError `invalid` when a named file cannot be read.
  */
 export function readConfiguration(
   named: string | undefined,
@@ -31,8 +32,8 @@ export function readConfiguration(
 }
 
 /**
- * The file as it is; undefined where none is named and there is none.
- * @throws PortolanError `invalid` when a file that is named cannot be read.
+ * Returns the content of the file; undefined when none is named and the default does not exist.
+ * @throws PortolanError `invalid` when a named file cannot be read.
  */
 export function configurationContent(named: string | undefined): Uint8Array | undefined {
   const what = 'the configuration';

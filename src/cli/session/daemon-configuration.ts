@@ -12,7 +12,7 @@ import { noPlatform, openPlatforms, type Platforms, type PlatformsOptions } from
 import { refuseFaults } from './problems.ts';
 import { lazyStores } from './session.ts';
 
-/** The operator's configuration as the daemon uses it, with its platforms open. */
+/** Holds the operator's configuration as the daemon uses it, with open platforms. */
 export interface OpenedConfiguration {
   readonly file: string | undefined;
   readonly configuration: Configuration;
@@ -23,8 +23,8 @@ export interface OpenedConfiguration {
 export type DaemonInput = Pick<InputOptions, 'config' | 'var' | 'varFile'>;
 
 /**
- * What the files of the configuration hold, with nothing read out of it: as long as it stays, nothing else of them can have
- * changed, and a daemon that looks every few seconds for months has not parsed them each time.
+ * Returns the unparsed content of the configuration's files. While it stays the same, nothing else in them can have
+ * changed, so a daemon that checks every few seconds for months does not parse them each time.
  * @throws PortolanError `invalid` when a named file cannot be read.
  */
 export function configurationContents({ config, varFile = [] }: DaemonInput): string {
@@ -32,7 +32,7 @@ export function configurationContents({ config, varFile = [] }: DaemonInput): st
   return JSON.stringify(contents.map((bytes) => bytes && Buffer.from(bytes).toString('latin1')));
 }
 
-/** What of the configuration's files makes a difference, as text: compared to see whether it changed. */
+/** Returns the effective configuration as text, which is compared to detect changes. */
 export function configurationText(options: DaemonInput, surroundings: Surroundings): string {
   const { configuration, problems } = readConfiguration(options.config, surroundings);
   const { variables } = readVariables(options, surroundings);
@@ -42,7 +42,8 @@ export function configurationText(options: DaemonInput, surroundings: Surroundin
 }
 
 /**
- * Reads it and opens what it names; every platform once, so that a missing secret is found now and not at night.
+ * Reads the configuration and opens its platforms. Every platform is opened once, so that a missing secret is found now
+ * and not at night.
  * @throws PortolanError `invalid`; FaultyInput for faults of its files.
  */
 export async function openConfiguration(
@@ -77,7 +78,7 @@ export async function openConfiguration(
   };
 }
 
-/** Said when a changed configuration is at fault. */
+/** Returns the error for a changed configuration that has faults. */
 export function keptFormer(problems: readonly Problem[]): PortolanError {
   const [first] = problems;
   const where = first === undefined ? '' : ` ${first.position.file}:${first.position.line}: ${first.message}`;

@@ -5,7 +5,7 @@ import { safeLine } from '../../model/text.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { count } from '../terminal/text.ts';
 
-/** `--if-empty WHAT`: what no manifest at all means. */
+/** Returns `--if-empty WHAT`: what happens when there is no manifest at all. */
 export function ifEmptyOption() {
   return new Option(
     '--if-empty <what>',
@@ -18,7 +18,7 @@ export interface EmptyFlags {
   readonly ifEmpty?: 'ok' | 'fail' | undefined;
 }
 
-/** What was read where, and how much it names. */
+/** Holds the paths that were read, and the number of files and resources in them. */
 export interface Extent {
   readonly paths: readonly string[];
   readonly files: number;
@@ -26,9 +26,9 @@ export interface Extent {
 }
 
 /**
- * Refuses manifests that name nothing: a wrong folder must not look like success. What the ledger holds of the source is for
- * `guard/empty-source` to protect, whatever the flag says.
- * @param owned where the objects of the source are; undefined: there is no ledger at hand.
+ * Refuses manifests that name no resource: a wrong folder must not look like success. `guard/empty-source` protects what
+ * the ledger holds of the source, whatever the flag is.
+ * @param owned the ledger and the source; undefined: no ledger is open.
  * @throws PortolanError `invalid` `source/empty`
  */
 export async function checkEmpty(
@@ -55,7 +55,7 @@ export async function checkEmpty(
   );
 }
 
-/** Points out files that nobody reads because of their names. */
+/** Warns about files that are not read because of their names. */
 export function warnMisnamed(misnamed: readonly string[], { err }: Pick<Terminal, 'err'>): void {
   for (const path of misnamed)
     err.write(`warning: ${safeLine(path)} is not read: a manifest ends in .yaml, .yml or .json, in small letters\n`);

@@ -3,8 +3,8 @@ import { invalidInput, type PortolanError } from '../../model/errors.ts';
 import { collect, collectOrAll } from './options.ts';
 
 /**
- * Flags that mean the same for every command share one variable; a command's own flags carry its name, because a
- * bare `PORTOLAN_PORT` is what Kubernetes sets in every pod beside a service called portolan.
+ * Lists the flags that mean the same for every command and share one variable. The variable of any other flag contains
+ * the name of its command, because Kubernetes sets a bare `PORTOLAN_PORT` in every pod beside a service called portolan.
  */
 const SHARED_FLAGS: ReadonlySet<string> = new Set([
   'filename',
@@ -20,8 +20,8 @@ const SHARED_FLAGS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Flags whose variable is not made from their name. `--var NAME=VALUE` is `PORTOLAN_VAR_NAME`, which leaves no room for a
- * `PORTOLAN_VAR_FILE` of our own; `--set prune.maxShare=1` is `PORTOLAN_SET_PRUNE_MAX_SHARE`.
+ * Maps flags whose variable is not made from their name. `--var NAME=VALUE` is `PORTOLAN_VAR_NAME`, which leaves no room
+ * for `PORTOLAN_VAR_FILE`; `--set prune.maxShare=1` is `PORTOLAN_SET_PRUNE_MAX_SHARE`.
  */
 const NAMED_OTHERWISE: Readonly<Record<string, string | undefined>> = {
   help: undefined,
@@ -31,14 +31,14 @@ const NAMED_OTHERWISE: Readonly<Record<string, string | undefined>> = {
   'token-file': 'PORTOLAN_SERVER_TOKEN_FILE',
 };
 
-/** Whether a variable stands for a flag that several commands share: a command that does not have the flag ignores it. */
+/** Returns whether a variable sets a flag that several commands share. A command without the flag ignores it. */
 export function isSharedVariable(variable: string): boolean {
   return [...SHARED_FLAGS].some((flag) => variable === `PORTOLAN_${flag.toUpperCase().replaceAll('-', '_')}`);
 }
 
 type NamedOption = Pick<Option, 'name' | 'long'>;
 
-/** The variable that stands for a flag of a command: `PORTOLAN_CONFIG`, `PORTOLAN_SANDBOX_PORT`; undefined for none. */
+/** Returns the variable that sets a flag of a command: `PORTOLAN_CONFIG`, `PORTOLAN_SANDBOX_PORT`; undefined for none. */
 export function variableOf(commandName: string, option: NamedOption): string | undefined {
   const long = option.long?.replace(/^--/, '');
   if (long === undefined) return undefined;
@@ -47,7 +47,7 @@ export function variableOf(commandName: string, option: NamedOption): string | u
   return `PORTOLAN_${name.toUpperCase().replaceAll('-', '_')}`;
 }
 
-/** Names each option's variable in its help. */
+/** Adds the name of each option's variable to its help. */
 export function describeEnvironment(commandName: string, options: readonly Option[]): void {
   for (const option of options) {
     const variable = variableOf(commandName, option);
@@ -56,7 +56,7 @@ export function describeEnvironment(commandName: string, options: readonly Optio
 }
 
 /**
- * Sets each option that the command line left out from its variable. An empty variable counts as unset; a flag takes
+ * Sets each option that the command line does not give from its variable. An empty variable counts as unset; a flag takes
  * true or false; an option that may be repeated takes a comma-separated list.
  * @throws PortolanError `invalid` for a value that the flag would refuse too.
  */
@@ -96,7 +96,7 @@ function parseVariable(option: Option, variable: string, text: string): unknown 
   }
 }
 
-/** The value is not shown: it may be a secret that was put into the wrong variable. */
+/** The message does not contain the value: it may be a secret in the wrong variable. */
 function badVariable(variable: string, why: string): PortolanError {
   return invalidInput(
     'cli/bad-variable',

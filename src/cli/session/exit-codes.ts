@@ -5,7 +5,7 @@ import { own } from '../terminal/guarded.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { FaultyInput } from './problems.ts';
 
-/** What the program's exit code says; the table is in README.md. */
+/** Holds the exit codes of the program; the table is in README.md. */
 export const EXIT = {
   /** Done, or in sync, or a dry run that found changes. */
   ok: 0,
@@ -15,19 +15,19 @@ export const EXIT = {
   changesPending: 2,
   /** Manifests, configuration or arguments invalid. */
   invalid: 3,
-  /** A guard or an unresolved intent needs a person. */
+  /** A guard or an unresolved intent requires manual action. */
   held: 4,
   /** The platform cannot be reached or refuses the credentials. */
   unreachable: 5,
   /** Another controller holds the ledger. */
   locked: 6,
-  /** By a signal; what was in flight is recorded. */
+  /** Ended by a signal. Requests in flight are recorded. */
   interrupted: 130,
 } as const;
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** As every help says it. */
+/** Describes the exit codes in every help. */
 export const EXIT_MEANINGS: Readonly<Record<ExitCode, string>> = {
   0: 'done, or in sync, or a dry run that found changes',
   1: 'something failed',
@@ -39,7 +39,7 @@ export const EXIT_MEANINGS: Readonly<Record<ExitCode, string>> = {
   130: 'interrupted; what was in flight is recorded',
 };
 
-/** Below the list of commands. */
+/** The exit codes, shown below the list of commands. */
 export const EXIT_CODE_HELP = `
 Exit codes:
 ${Object.entries(EXIT_MEANINGS)
@@ -49,7 +49,7 @@ ${Object.entries(EXIT_MEANINGS)
 Every option has a twin in the environment, named in its help. A flag goes before the environment, and the environment
 before a file.`;
 
-/** The exit code of an error that ends a command. */
+/** Returns the exit code of an error that ends a command. */
 export function exitCodeOf(disposition: Disposition): ExitCode {
   return EXIT_CODES[disposition];
 }
@@ -64,14 +64,14 @@ const EXIT_CODES: Readonly<Record<Disposition, ExitCode>> = {
 };
 
 /**
- * Says on stderr why a command ended, and what to do next.
- * @returns the exit code that goes with it.
+ * Writes to stderr why a command ended, and what to do.
+ * @returns the exit code of the error.
  */
 export function reportError(
   error: unknown,
   { terminal, signal }: { readonly terminal: Pick<Terminal, 'err'>; readonly signal: AbortSignal },
 ): ExitCode {
-  // Whatever fails once we were told to stop fails because of it: waits and reads are broken off.
+  // After a signal, waits and reads are cancelled: every failure is a consequence of that.
   if (signal.aborted) {
     const where = error instanceof PortolanError ? `: ${safeLine(error.message)}` : '';
     terminal.err.write(`interrupted${where}\n`);
@@ -86,7 +86,7 @@ export function reportError(
     terminal.err.write(`error: ${safeLine(error.message)}\n  ${safeLine(error.remedy)}\n  [${error.code}]\n`);
     return exitCodeOf(error.disposition);
   }
-  // Anything else is a fault of this program, and only its stack says where.
+  // Any other error is a bug in this program, and only its stack shows where.
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   terminal.err.write(
     `error: Portolan hit a fault of its own and stopped. What it had written down stays valid.\n${stack}\n` +

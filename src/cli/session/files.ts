@@ -17,7 +17,7 @@ import {
 import { dirname } from 'node:path';
 import { PortolanError } from '../../model/errors.ts';
 
-/** Nothing that a command line names is larger; a wrong path must not fill the memory. */
+/** Limits a file that a command line names, so that a wrong path cannot fill the memory. */
 const FILE_BYTES_MAX = 16 * 1024 * 1024;
 
 /**
@@ -31,7 +31,7 @@ export function readNamedFile(path: string, what: string, bytesMax = FILE_BYTES_
   throw unreadable(path, what, 'there is no such file');
 }
 
-/** As `readNamedFile`; undefined where there is no such file. */
+/** Reads a file as `readNamedFile` does; returns undefined when it does not exist. */
 export function readFileIfThere(path: string, what: string, bytesMax = FILE_BYTES_MAX): Uint8Array | undefined {
   let content: Uint8Array;
   try {
@@ -56,12 +56,12 @@ function unreadable(path: string, what: string, why: string, cause?: unknown): P
   });
 }
 
-/** Whether there is a folder at a path that the command line names. */
+/** Returns whether a path that the command line names is a folder. */
 export function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-/** Makes a folder of its own that only this user can enter. @param prefix path and first characters of its name. */
+/** Makes a new folder that only this user can enter. @param prefix path and first characters of its name. */
 export function makeFolder(prefix: string): string {
   return mkdtempSync(prefix);
 }
@@ -75,13 +75,13 @@ export function writeTextFile(path: string, text: string): void {
   writeFileSync(path, text);
 }
 
-/** Ends in nothing that is read as a manifest, should it be left behind. */
+/** Extension of an unfinished file. If one is left behind, no reader takes it for a manifest. */
 const PARTIAL = 'portolan-partial';
 
 /**
- * Writes a file beside its place and then gives it its name: a reader finds the old one or the new one. What is left of an
- * earlier run goes; a link that somebody has put there is never followed.
- * @param check what must hold before it gets its name; it throws otherwise.
+ * Writes a file under a temporary name and renames it, so that a reader finds the old file or the new one. Removes the
+ * unfinished file of an earlier run first, and never follows a link in its place.
+ * @param check throws when the file must not be renamed.
  */
 export function putInPlace(path: string, mode: number, write: (descriptor: number) => void, check = () => {}): void {
   const unfinished = `${path}.${PARTIAL}`;
@@ -96,13 +96,13 @@ export function putInPlace(path: string, mode: number, write: (descriptor: numbe
     check();
     renameSync(unfinished, path);
   } catch (error) {
-    // Only then: after the rename, a file of that name is of another process.
+    // After the rename, an unfinished file of that name belongs to another process.
     removeLeftover(unfinished);
     throw error;
   }
 }
 
-/** What made it a leftover is told, not that it could not be removed. */
+/** Removes an unfinished file. If that fails, the error that made it unfinished is the one to report. */
 function removeLeftover(path: string): void {
   try {
     rmSync(path, { force: true });
@@ -112,9 +112,9 @@ function removeLeftover(path: string): void {
 }
 
 /**
- * Writes lines to a file that only its owner may read, one by one, and gives it its name when it is whole.
- * @returns how many.
- * @throws PortolanError `give-up` when it cannot be written; an older file of that name then still stands.
+ * Writes lines to a file that only its owner may read, and renames it when it is complete.
+ * @returns the number of lines.
+ * @throws PortolanError `give-up` when it cannot be written; an older file of that name then stays as it is.
  */
 export function writePrivateLines(path: string, lines: Iterable<string>): number {
   let written = 0;
@@ -130,9 +130,10 @@ export function writePrivateLines(path: string, lines: Iterable<string>): number
 }
 
 /**
- * Puts a text in a file's place, at once or not at all, with the permissions it had. A link is followed.
- * @param known what the file was read as.
- * @throws PortolanError `retry` when it was changed meanwhile, `give-up` when it cannot be written; it then stands as it was.
+ * Replaces the text of a file completely or not at all, and keeps its permissions. Follows a link.
+ * @param known the content that was read before.
+ * @throws PortolanError `retry` when the file has changed since, `give-up` when it cannot be written; it then stays as it
+ * is.
  */
 export function replaceTextFile(path: string, text: string, known: Uint8Array): void {
   orUnwritable(path, 'give-up', 'It stands as it was', () => {
@@ -156,8 +157,8 @@ export function replaceTextFile(path: string, text: string, known: Uint8Array): 
 }
 
 /**
- * Finds out whether `writeWholeFile` could write there, so that nothing is begun whose result then has no place.
- * @throws PortolanError `invalid` where it could not; nothing is left behind.
+ * Checks that `writeWholeFile` can write to a path, so that a command does not start work whose result it cannot store.
+ * @throws PortolanError `invalid` when it cannot; no file is left behind.
  */
 export function checkWritable(path: string): void {
   orUnwritable(path, 'invalid', 'Nothing was done', () => {
@@ -173,9 +174,9 @@ export function checkWritable(path: string): void {
 }
 
 /**
- * Writes a file as a whole or not at all. A device or a pipe is written to as it is.
- * @param folders whether to make those that are missing.
- * @throws PortolanError `give-up` when it cannot be written; an older file of that name then still stands.
+ * Writes a file completely or not at all. Writes to a device or a pipe directly.
+ * @param folders whether to make missing folders.
+ * @throws PortolanError `give-up` when it cannot be written; an older file of that name then stays as it is.
  */
 export function writeWholeFile(path: string, text: string, folders: 'make' | 'are there' = 'are there'): void {
   orUnwritable(path, 'give-up', 'It was not written', () => {
@@ -186,7 +187,7 @@ export function writeWholeFile(path: string, text: string, folders: 'make' | 'ar
   });
 }
 
-/** Where a path leads: a link is followed, for it is what it points to that is to be written. */
+/** Returns the file that a path leads to. Follows a link, because its target is the file to write. */
 function targetOf(path: string): { readonly path: string; readonly isDevice: boolean; readonly mode: number } {
   const there = statSync(path, { throwIfNoEntry: false });
   if (there === undefined) return { path, isDevice: false, mode: 0o666 };
@@ -207,7 +208,10 @@ const REASONS: Readonly<Record<string, string>> = {
   EISDIR: 'it is a folder',
 };
 
-/** @throws PortolanError in place of what `write` throws. */
+/**
+ * Runs `write`.
+ * @throws PortolanError in place of the error that `write` throws.
+ */
 function orUnwritable(path: string, disposition: 'invalid' | 'give-up', undone: string, write: () => void): void {
   try {
     write();
@@ -216,7 +220,9 @@ function orUnwritable(path: string, disposition: 'invalid' | 'give-up', undone: 
   }
 }
 
-/** An error that has said its remedy already stays as it is. */
+/**
+ * Returns the error for a file that cannot be written. A PortolanError already has a remedy and is returned unchanged.
+ */
 export function unwritable(
   path: string,
   disposition: 'invalid' | 'give-up',

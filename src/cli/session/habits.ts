@@ -1,6 +1,6 @@
 const DESTROY = 'There is no such command: take the documents out of the manifests, then portolan apply --prune.';
 
-/** What people of other programs type, and what it is here. Keys are words of a command line, without an `=value`. */
+/** Maps words of other programs' command lines to what they are here. Keys have no `=value`. */
 const HABITS: Readonly<Record<string, string>> = {
   '--auto-approve': 'apply asks nothing with --yes (-y).',
   '-auto-approve': 'apply asks nothing with --yes (-y).',
@@ -42,7 +42,7 @@ const HABITS: Readonly<Record<string, string>> = {
   login: 'The token stands in an environment variable or file that the configuration names.',
 };
 
-/** @returns what a word of another program's command line is here, in one sentence; undefined where nothing is known. */
+/** @returns one sentence that says what a word of another program is here; undefined for an unknown word. */
 export function habitOf(word: string): string | undefined {
   const name = word.replace(/=.*$/s, '');
   return Object.hasOwn(HABITS, name) ? HABITS[name] : undefined;

@@ -12,10 +12,10 @@ import { DEFAULT_CONFIGURATION, type OperatorConfiguration, readConfiguration } 
 import { readNamedFile } from './files.ts';
 import type { CommitAtHand, RevisionPolicy } from './revision.ts';
 
-/** What the shared options say about where input comes from. */
+/** Holds the shared options that name the input. */
 export interface InputOptions {
   readonly filename?: readonly string[] | undefined;
-  /** Absent: the files as they are. */
+  /** Absent: the manifests are read from the working tree. */
   readonly revision?: string | undefined;
   readonly config?: string | undefined;
   readonly var?: readonly string[] | undefined;
@@ -23,28 +23,28 @@ export interface InputOptions {
 }
 
 export interface Input extends OperatorConfiguration {
-  /** Empty as soon as there is one problem. */
+  /** Empty when there is a problem. */
   readonly desired: DesiredState;
-  /** The commit that the manifests were read from; undefined for files as they are. */
+  /** The commit that the manifests were read from; undefined for the working tree. */
   readonly commit: CommitAtHand | undefined;
-  /** How many files were read as manifests. */
+  /** Number of files that were read as manifests. */
   readonly files: number;
-  /** What was named: by `-f`, or by the configuration. */
+  /** The paths that `-f` or the configuration names. */
   readonly paths: readonly string[];
-  /** Files that were not read, whose names are nearly those of manifests. */
+  /** Files that were not read although their names resemble those of manifests. */
   readonly misnamed: readonly string[];
-  /** Of configuration, variables files and manifests together. */
+  /** Problems of configuration, variables files and manifests together. */
   readonly problems: readonly Problem[];
 }
 
-/** Files. Of so many the larger part of the memory would be what V8 has not collected yet. */
+/** Number of files from which most of the memory would be garbage that V8 has not collected yet. */
 const LARGE_SET = 12_000;
 
 const VARIABLE_PREFIX = 'PORTOLAN_VAR_';
 
 /**
  * Reads configuration, variables and manifests, and checks them together.
- * @throws PortolanError `invalid` when nothing is named, or a named file cannot be read.
+ * @throws PortolanError `invalid` when no manifests are named, or a named file cannot be read.
  */
 export async function loadInput(options: InputOptions, surroundings: Surroundings): Promise<Input> {
   const operator = readConfiguration(options.config, surroundings);
@@ -59,7 +59,7 @@ export async function loadInput(options: InputOptions, surroundings: Surrounding
     kinds: surroundings.declarations,
     files: sources.files,
     variables,
-    // A configuration that is at fault names nothing, and then everything that refers to it would seem to be at fault.
+    // A faulty configuration names nothing, so every reference to it would look like a fault.
     ...(isUsable ? { operator: operatorNames(operator.configuration) } : {}),
     problems: [...operator.problems, ...problems, ...sources.problems],
   });
@@ -74,21 +74,21 @@ export async function loadInput(options: InputOptions, surroundings: Surrounding
   };
 }
 
-/** Manifests as they stand in their files, for somebody else to understand. */
+/** Holds manifests as text, to send them to a server. */
 export interface InputFiles extends Pick<Input, 'paths' | 'misnamed' | 'commit' | 'problems'> {
   readonly files: readonly SourceFile[];
   readonly variables: Variables;
 }
 
 /**
- * Reads manifests and variables without a look into them, or into the configuration: that is for the server they are sent to.
+ * Reads manifests and variables without parsing them or the configuration: the server does that.
  * @throws PortolanError `invalid`, as `loadInput`.
  */
 export async function readInputFiles(options: InputOptions, surroundings: Surroundings): Promise<InputFiles> {
   const operator = (): OperatorConfiguration => readConfiguration(options.config, surroundings);
   const paths = namedPaths(options, operator);
   const { variables, problems } = readVariables(options, surroundings);
-  // A configuration may lie among the manifests, and is none.
+  // The configuration may be in the same folder, and is not a manifest.
   const exclude = [options.config ?? DEFAULT_CONFIGURATION];
   const policy = { signatures: { by: 'nobody' }, limits: defaultSettings().source.limits } as const;
   const { sources, commit } = await readManifests(paths, exclude, options.revision, policy, surroundings);
@@ -105,15 +105,16 @@ export async function readInputFiles(options: InputOptions, surroundings: Surrou
 }
 
 /**
- * What `-f` names; without it, `spec.source.paths` of Settings. With a `url` those are paths of another repository.
- * @throws PortolanError `invalid` when neither names anything.
+ * Returns the paths of `-f`, or else `spec.source.paths` of Settings. With a `url`, those are paths of another
+ * repository.
+ * @throws PortolanError `invalid` when neither names a path.
  */
 function namedPaths({ filename = [] }: InputOptions, operator: () => OperatorConfiguration): readonly string[] {
   if (filename.length > 0) return filename;
   const { configuration, problems } = operator();
   const { url, paths } = configuration.settings.source;
   if (url === undefined && paths.length > 0) return paths;
-  // Faults of the configuration are reported: they may be why it names nothing.
+  // The faults of the configuration are reported: they may be the reason why it names no path.
   if (problems.length > 0) return [];
   throw invalidInput(
     'cli/no-manifests',
@@ -137,7 +138,10 @@ async function readManifests(
   return { sources: await readSources(paths, fs, { exclude }), commit: undefined };
 }
 
-/** `--var` goes before `PORTOLAN_VAR_…`, and that before files; a later one of a kind before an earlier. */
+/**
+ * Reads the variables for manifests. `--var` takes precedence over `PORTOLAN_VAR_…`, and that over files; of two of the
+ * same kind, the later one wins.
+ */
 export function readVariables(
   options: InputOptions,
   { env }: Surroundings,
@@ -155,7 +159,7 @@ export function readVariables(
   }
   for (const assignment of options.var ?? []) {
     const [, name, value] = /^([A-Za-z_][A-Za-z0-9_]*)=(.*)$/s.exec(assignment) ?? [];
-    // The text is not shown: it may hold a value.
+    // The message does not contain the text: it may hold a secret.
     if (name === undefined || value === undefined)
       throw invalidInput(
         'cli/bad-variable-assignment',

@@ -7,7 +7,7 @@ export interface LogOptions {
   readonly logFormat: 'text' | 'json';
 }
 
-/** The log of a command, on stderr. The packages for JSON are loaded only where it is wanted. */
+/** Creates the log of a command, on stderr. Loads the packages for JSON only when they are needed. */
 export async function createLog(options: LogOptions, { terminal, clock }: Surroundings): Promise<Log> {
   const write = (line: string): void => terminal.err.write(line);
   if (options.logFormat === 'text') return createTextLog(options.logLevel, write);

@@ -6,16 +6,16 @@ import type { SqliteLedgerOptions } from '../../ledger/sqlite.ts';
 import { safeLine } from '../../model/text.ts';
 import type { Surroundings } from './command.ts';
 
-/** Where the ledger is when nothing is said: beside the configuration, in the working directory. */
+/** Path of the ledger when no other is named: beside the configuration, in the working directory. */
 export const DEFAULT_LEDGER_FILE = 'portolan.db';
 
-/** Lineage of the ledger that stands in where none has been made yet. */
+/** Lineage of the empty ledger that is used before a ledger exists. */
 export const NO_LEDGER_YET = 'none yet';
 
 interface OpenLedgerOptions {
   /** `--ledger`: a file, `none`, or absent for the default. */
   readonly ledger?: string | undefined;
-  /** Who opens it, for whoever finds it locked. */
+  /** The user and command that open it, shown to a process that finds it locked. */
   readonly actor: string;
   /** Takes no lock, creates nothing, and works beside a writer. */
   readonly readOnly: boolean;
@@ -33,11 +33,11 @@ export async function openLedger(
   if (options.ledger === 'none') return { ledger: noLedger, isKnown: false };
   const { actor, readOnly } = options;
   const file = options.ledger ?? DEFAULT_LEDGER_FILE;
-  // The database is loaded only where there is one to open.
+  // The database is loaded only when a file exists.
   if (readOnly && !fileExists(file)) {
     const mark = readSerialMark(file);
     if (mark !== undefined) throw gone(file, mark.serial);
-    // A first plan: what an apply here would start from.
+    // Before the first apply, a plan starts from an empty ledger.
     terminal.err.write(
       `note: there is no ledger at ${file} yet, so this is seen as before a first apply (--ledger FILE names another)\n`,
     );
@@ -54,7 +54,7 @@ export async function openLedger(
   };
 }
 
-/** Says that the ledger in a file is an older copy. */
+/** Returns a callback that warns about a ledger that is an older copy. */
 export function warnOfOlder({ err }: Surroundings['terminal']): NonNullable<SqliteLedgerOptions['onOlder']> {
   return ({ path, serial, expected }) => {
     err.write(

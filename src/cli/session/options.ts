@@ -17,10 +17,10 @@ export const filenameOption = () =>
     'manifest file or folder, - for standard input; may be repeated (default: spec.source.paths of the configuration)',
   ).argParser(collect);
 
-/** As arguments, for those who expect them there: `portolan plan manifests/`. */
+/** Paths as arguments, as kubectl users expect: `portolan plan manifests/`. */
 export const PATHS_ARGUMENT = ['[paths...]', 'manifest files and folders, as with -f'] as const;
 
-/** What arguments and `-f` name together; the variable of `-f` counts where there is no argument. */
+/** Merges the paths of arguments and `-f`. The variable of `-f` counts only without arguments. */
 export function filesNamed<Options extends { readonly filename?: readonly string[] | undefined }>(
   paths: readonly string[],
   options: Options,
@@ -89,19 +89,21 @@ export function collect(value: string, earlier: readonly string[] | undefined): 
   return [...(earlier ?? []), value];
 }
 
-/** As `collect`, for `--flag [value]`: without a value, or with `true` from a variable, it means all. */
+/**
+ * Collects values as `collect` does, for `--flag [value]`: without a value, or with `true` from a variable, it means all.
+ */
 export function collectOrAll(value: string, earlier: readonly string[] | true | undefined): readonly string[] {
   return collect(value, earlier === true ? undefined : earlier);
 }
 
-/** @returns whole milliseconds. */
+/** Parses a duration. @returns whole milliseconds. */
 export function durationArgument(text: string): number {
   const durationMs = parseDuration(text);
   if (durationMs === undefined) throw new InvalidArgumentError('Expected a duration such as 30s, 10m or 1h30m.');
   return durationMs;
 }
 
-/** An integer from `min` to `max`, both included; no exponent, sign or other base. */
+/** Returns a parser of integers from `min` to `max`, both included; without exponent, sign or other base. */
 export function integerArgument(min: number, max: number): (text: string) => number {
   return (text) => {
     const value = /^[0-9]{1,15}$/.test(text) ? Number(text) : Number.NaN;

@@ -16,11 +16,11 @@ import { FaultyInput, type ProblemFormat, renderProblemsAs } from './problems.ts
 import type { Redaction } from './redaction.ts';
 import { checkWritable, writeWholeFile } from './files.ts';
 
-/** How a plan is shown, and what it is written to besides. */
+/** Holds the format of a plan, and the files that it is also written to. */
 export interface OutputOptions {
   readonly output: PlanFormat;
   readonly out?: readonly string[] | undefined;
-  /** A file that the same command writes too. */
+  /** Another file that the same command writes. */
   readonly save?: string | undefined;
 }
 
@@ -44,7 +44,7 @@ const FORMAT_OF: Readonly<Record<string, PlanFormat>> = {
   '.htm': 'html',
 };
 
-/** `plan.md`, `markdown=summary`; `./markdown=x` is a file of that name. */
+/** Parses a value of `--out`: `plan.md`, `markdown=summary`; `./markdown=x` is a file of that name. */
 function outFile(text: string): OutFile {
   const [, named, path] = /^([a-z]+)=(.+)$/s.exec(text) ?? [];
   const format = PLAN_FORMATS.find((name) => name === named);
@@ -58,9 +58,9 @@ function outFile(text: string): OutFile {
   );
 }
 
-/** The screen and the files of one command. */
+/** Writes the result of one command to the screen and to files. */
 export interface Outputs {
-  /** Of standard output. */
+  /** Format of standard output. */
   readonly format: PlanFormat;
   /** Writes a report to standard output. */
   show(report: PlanReport, desired: DesiredState): Promise<void>;
@@ -127,7 +127,7 @@ export function openOutputs({ output, out = [], save }: OutputOptions, surroundi
   };
 }
 
-/** One of the two would be lost. */
+/** Refuses two outputs to the same file, because one of them would be lost. */
 function refuseTwice(paths: readonly string[]): void {
   const twice = paths.find((path, at) => paths.slice(0, at).some((other) => resolve(other) === resolve(path)));
   if (twice === undefined) return;
@@ -142,7 +142,10 @@ function problemFormat(format: PlanFormat): Exclude<ProblemFormat, 'text' | 'jso
   return format === 'github' || format === 'sarif' || format === 'junit' ? format : undefined;
 }
 
-/** Where each resource stands, in files as the working directory names them: what reviews and scanners look for. */
+/**
+ * Returns the position of each resource, with its file relative to the working directory, as reviews and scanners expect
+ * it.
+ */
 function positionsOf(desired: DesiredState): PositionOf {
   return (resource) => {
     const position = desired.get(resource as `${string}/${string}`)?.position;
@@ -150,7 +153,7 @@ function positionsOf(desired: DesiredState): PositionOf {
   };
 }
 
-/** A fault with its file as the working directory names it. */
+/** Returns a problem with its file relative to the working directory. */
 export function atCheckout(problem: Problem): Problem {
   return { ...problem, position: fromHere(problem.position) };
 }
@@ -159,11 +162,11 @@ function fromHere(position: Position): Position {
   const { file } = position;
   if (file.startsWith('<')) return position;
   const path = relative('', file);
-  // What lies elsewhere keeps its whole name.
+  // A file outside the working directory keeps its whole name.
   return path === '' || path.startsWith('..') || isAbsolute(path) ? position : { ...position, file: path };
 }
 
-/** Before it is written in any format: escapes would hide a secret from the last net. */
+/** Masks secrets in a report before it is formatted: an escaped secret would not be recognized in the output. */
 function withoutSecrets(report: PlanReport, redaction: Redaction): PlanReport {
   return masked(report as unknown as Json, redaction) as unknown as PlanReport;
 }

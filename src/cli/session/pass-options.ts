@@ -7,7 +7,9 @@ import { shareLimits, type Windows } from '../../plan/guard.ts';
 import type { PassOptions } from '../../reconcile/reconcile.ts';
 import { requiredReason } from '../commands/ledger/words.ts';
 
-/** What `plan` and `apply` let through; the two take the same flags, so that a plan shows what the apply would do. */
+/**
+ * Holds the permissions of `plan` and `apply`. Both take the same flags, so that a plan shows what the apply would do.
+ */
 export interface ScopeFlags {
   readonly prune?: boolean | undefined;
   readonly adopt?: readonly string[] | true | undefined;
@@ -20,12 +22,15 @@ export interface ScopeFlags {
   readonly ignoreWindows?: boolean | undefined;
   /** Why a limit is overridden, for the history. */
   readonly reason?: string | undefined;
-  /** Scopes that a first install may go into; `asked`: all of them, because a person is asked before anything is sent. */
+  /**
+   * Scopes that a first install may go into; `asked`: all of them, because a person confirms the plan before anything is
+   * sent.
+   */
   readonly firstInstall?: readonly string[] | 'asked' | undefined;
   readonly parallelism: number;
 }
 
-/** @throws PortolanError `invalid` for a text that is not a scope. */
+/** Parses a scope. @throws PortolanError `invalid` for a text that is not a scope. */
 function scopeArgument(name: string): ScopeKey {
   const scope = parseScopeKey(name);
   if (scope !== undefined) return scopeKey(scope);
@@ -36,7 +41,10 @@ function scopeArgument(name: string): ScopeKey {
   );
 }
 
-/** @throws PortolanError `invalid` when a flag names a resource that the manifests do not have. */
+/**
+ * Returns the options of a pass. @throws PortolanError `invalid` when a flag names a resource that the manifests do not
+ * have.
+ */
 export function passOptions(
   flags: ScopeFlags,
   facts: {
@@ -44,7 +52,7 @@ export function passOptions(
     readonly desired: DesiredState;
     readonly readOnly: boolean;
     readonly ledgerKnown: boolean;
-    /** undefined: Settings have none. */
+    /** undefined: Settings have no windows. */
     readonly windowsAt: Windows['at'] | undefined;
   },
 ): PassOptions {
@@ -61,7 +69,7 @@ export function passOptions(
       adopt: (resource) => adopted === true || adopted?.has(resource) === true,
       adoptNamed: (resource) => adopted !== true && adopted?.has(resource) === true,
       prune: flags.prune === true,
-      // Every job passes --yes, so that says nothing about installs.
+      // Every job passes --yes, so that flag does not permit a first install.
       firstInstall: (scope) => firstInstall === 'asked' || firstInstall?.includes(scope) === true,
     },
     limits: {
@@ -76,7 +84,7 @@ export function passOptions(
   };
 }
 
-/** `Did you mean Component/shop-web? `: case does not count, and neither does a kind that is left out; '' for nothing near. */
+/** Returns `Did you mean Component/shop-web? `, or '' when no name is similar. Ignores case and a missing kind. */
 function suggestion(name: string, all: readonly string[]): string {
   const folded = name.toLowerCase();
   const named = all.filter(
@@ -86,7 +94,9 @@ function suggestion(name: string, all: readonly string[]): string {
   return meant === undefined ? '' : `Did you mean ${meant}? `;
 }
 
-/** Resources that a command line names. @throws PortolanError `invalid` for one that the manifests do not have. */
+/**
+ * Checks the resources that a command line names. @throws PortolanError `invalid` for one that the manifests do not have.
+ */
 export function known(names: readonly string[], desired: DesiredState, flag: string): ResourceId[] {
   return names.map((name) => {
     if (desired.has(name as ResourceId)) return name as ResourceId;

@@ -15,10 +15,10 @@ const STYLES: Readonly<Record<TextRole, Parameters<typeof styleText>[0]>> = {
   title: 'bold',
 };
 
-/** Stands for the text between the sequences of a style. */
+/** Placeholder between the escape sequences of a style. */
 const TEXT = 'text';
 
-/** Colours of a plan, on outputs that have them. */
+/** Returns a function that colours a plan, on outputs that have colour. */
 export function paintFor(output: Output): Paint {
   if (!output.color) return (_role, text) => text;
   return (role, text) => {
@@ -27,7 +27,7 @@ export function paintFor(output: Output): Paint {
   };
 }
 
-/** What a plan that nobody carries out ends with. */
+/** Returns the exit code of a plan that is only shown. */
 export function planExitCode(document: PlanDocument, detailedExitcode: boolean): ExitCode {
   const failed = worstOf(document.unobserved.map(({ disposition }) => exitCodeOf(disposition)));
   if (failed !== undefined) return failed;
@@ -35,7 +35,7 @@ export function planExitCode(document: PlanDocument, detailedExitcode: boolean):
   return detailedExitcode && hasChanges(document) ? EXIT.changesPending : EXIT.ok;
 }
 
-/** The code that says most about why a run is not done: unreachable before failed before held. */
+/** Returns the exit code that best explains why a run is incomplete: unreachable before failed before held. */
 export function worstOf(codes: readonly ExitCode[]): ExitCode | undefined {
   const { interrupted, locked, invalid, unreachable, failed, held } = EXIT;
   return [interrupted, locked, invalid, unreachable, failed, held].find((code) => codes.includes(code));

@@ -23,11 +23,11 @@ import { PLAN_FORMATS } from '../../report/formats.ts';
 /** Options of `plan`, here and on a server, and of `apply`. */
 export interface PlanOptions extends SessionOptions, OutputOptions, EmptyFlags, ServerFlags {
   readonly detailedExitcode?: boolean | undefined;
-  /** Digest of the one plan that is expected. */
+  /** Digest of the only plan that is accepted. */
   readonly expect?: string | undefined;
 }
 
-/** What is planned, and with which ledger. */
+/** Adds the options that name manifests and ledger. */
 export function addManifestOptions<Args extends unknown[], Own extends OptionValues>(command: Command<Args, Own>) {
   return command
     .addOption(filenameOption())
@@ -38,7 +38,7 @@ export function addManifestOptions<Args extends unknown[], Own extends OptionVal
     .addOption(sourceOption());
 }
 
-/** What `status` and `tree` show, from here or from a server. */
+/** Adds the options that select what `status` and `tree` show. */
 export function addViewedOptions<Args extends unknown[], Own extends OptionValues>(command: Command<Args, Own>) {
   return addServerOptions(
     command
@@ -50,7 +50,7 @@ export function addViewedOptions<Args extends unknown[], Own extends OptionValue
   );
 }
 
-/** How `status` and `tree` read and show it. */
+/** Adds the options that say how `status` and `tree` read and draw it. */
 export function addViewOptions<Args extends unknown[], Own extends OptionValues>(command: Command<Args, Own>) {
   return addLogOptions(
     addVariableOptions(command.addOption(asciiOption()))
@@ -59,7 +59,7 @@ export function addViewOptions<Args extends unknown[], Own extends OptionValues>
   );
 }
 
-/** Values for the manifests, and what the plan is written to. */
+/** Adds the options for variables and outputs. */
 export function addOutputOptions<Args extends unknown[], Own extends OptionValues>(command: Command<Args, Own>) {
   return addVariableOptions(command)
     .addOption(outputOption(PLAN_FORMATS))
@@ -70,7 +70,7 @@ export function addOutputOptions<Args extends unknown[], Own extends OptionValue
     );
 }
 
-/** What a plan may do, the same for `plan` and `apply`. */
+/** Adds the options that permit and limit changes, the same for `plan` and `apply`. */
 export function addPlanningOptions<Args extends unknown[], Own extends OptionValues>(command: Command<Args, Own>) {
   const limited = command
     .option(
@@ -106,7 +106,7 @@ export function addPlanningOptions<Args extends unknown[], Own extends OptionVal
   return addLogOptions(overridden);
 }
 
-/** Lets a source through that a guard would refuse. */
+/** Adds the options that override guards of the source. */
 export function addSourceOverrides<Args extends unknown[], Own extends OptionValues>(command: Command<Args, Own>) {
   return command
     .option('--allow-empty', 'override: go on although the source names nothing while the ledger holds objects of it')

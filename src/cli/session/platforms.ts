@@ -17,31 +17,34 @@ import type { ExitCode } from './exit-codes.ts';
 import { createLog, type LogOptions } from './logging.ts';
 import { refuseFaults } from './problems.ts';
 
-/** What a command needs of the operator's configuration to reach platforms and stores. */
+/** Gives access to the platforms and stores of the operator's configuration. */
 export interface Platforms {
   readonly names: readonly string[];
   /**
-   * The client of a platform: one per platform, made when it is first asked for, so that a secret that is missing for
-   * another one is in nobody's way.
+   * Returns the client of a platform. Each is made when it is first requested, so that a missing secret of another
+   * platform does not matter.
    * @throws PortolanError `invalid` when there is no such platform, or something that it refers to is missing.
    */
   client(name: string): PlatformClient;
-  /** The clients that were asked for, and could be made. */
+  /** Returns the clients that were made so far. */
   opened(): readonly PlatformClient[];
-  /** A store as requests need it. @throws PortolanError `invalid`, as above. */
+  /** Returns a store as requests need it. @throws PortolanError `invalid`, as above. */
   store(name: string): StoreAccess;
-  /** Waits for what is under way and closes the sockets. */
+  /** Waits for requests in flight and closes the sockets. */
   close(): Promise<void>;
 }
 
-/** Told of every request that left, and of a read that goes unanswered for a while; `retry`: by default that of a command. */
+/**
+ * `onRequest` is called for every request that left, `onSlow` for a read without an answer for a while. Absent `retry`:
+ * that of a command.
+ */
 export interface PlatformsOptions extends Pick<PlatformClientOptions, 'onRequest' | 'onSlow' | 'retry'> {
   readonly configuration: Configuration;
-  /** The file it came from, for messages; undefined: there is none. */
+  /** The configuration file, for messages; undefined: there is none. */
   readonly file: string | undefined;
   readonly surroundings: Surroundings;
   readonly log: Log;
-  /** What an earlier process found out about a platform. */
+  /** The capabilities that an earlier process found out about a platform. */
   readonly remembered?: (name: string) => PlatformClientOptions['remembered'];
 }
 
@@ -74,14 +77,14 @@ export function openPlatforms(options: PlatformsOptions): Platforms {
   };
 }
 
-/** A server may show the key of a store although this run never sends it: one that can be read is masked from the start. */
+/** Masks every readable key of a store from the start: a server may show the key although this run never sends it. */
 function maskStoreKeys({ configuration, surroundings }: PlatformsOptions): void {
   for (const [name, { accessKey }] of configuration.stores) {
     if (accessKey === undefined) continue;
     try {
       openSecret(accessKey, `Store/${name} spec.accessKey`, surroundings);
     } catch (error) {
-      // One that is missing is in nobody's way before an install needs it.
+      // A missing key does not matter before an install needs it.
       if (!(error instanceof PortolanError)) throw error;
     }
   }
@@ -162,7 +165,7 @@ export async function withPlatforms(
   }
 }
 
-/** Said once, and not by every application. */
+/** Returns the error for a configuration without platforms. It is reported once, not for every application. */
 export function noPlatform(file: string | undefined): PortolanError {
   return invalidInput(
     'configuration/no-platform',

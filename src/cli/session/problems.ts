@@ -5,7 +5,7 @@ import type { Problem } from '../../model/problem.ts';
 import { unreachable } from '../../model/unreachable.ts';
 import { count } from '../terminal/text.ts';
 
-/** How faults of manifests are written where they are the result itself. */
+/** Lists the formats of problems where they are the result of a command. */
 export const PROBLEM_FORMATS = ['text', 'json', 'github', 'sarif', 'junit'] as const;
 export type ProblemFormat = (typeof PROBLEM_FORMATS)[number];
 
@@ -29,7 +29,11 @@ export function refuseFaults(problems: readonly Problem[]): void {
   if (problems.length > 0) throw new FaultyInput(problems);
 }
 
-/** @param resources what was found good: `junit` names each, for a report of faults alone would look like one of no tests. */
+/**
+ * Formats the problems of manifests.
+ * @param resources valid resources: `junit` lists each, because a report of faults alone would look like one without
+ * tests.
+ */
 export async function renderProblemsAs(
   format: ProblemFormat,
   problems: readonly Problem[],

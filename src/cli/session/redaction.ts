@@ -2,20 +2,20 @@ import { SECRET_MASK } from '../../model/secret.ts';
 import { type Output, type Terminal, writingTo } from '../terminal/terminal.ts';
 
 /**
- * Secrets that this process has read, so that no output shows one: a server may echo a token in an error message, and a
- * store its key. This is the last net; nothing may count on it.
+ * Holds the secrets that this process has read, so that no output shows one: a server may repeat a token in an error
+ * message, and a store its key. This is the last safeguard; no other code may rely on it.
  */
 export interface Redaction {
-  /** Masks a value from now on, as it is and as it is written in URLs, JSON and base64. */
+  /** Masks a value from now on, also in its form in URLs, JSON and base64. */
   add(value: string): void;
   redact(text: string): string;
 }
 
-/** Shorter ones would mask half of every message, and can be guessed anyway. */
+/** A shorter secret would mask half of every message, and can be guessed anyway. */
 const LENGTH_MIN = 6;
 
 export function createRedaction(): Redaction {
-  // The longest first: one secret may be a part of another, and masked by itself it would leave the rest to be seen.
+  // Longest first: if one secret is a part of another, masking it first would leave the rest visible.
   let spellings: ReadonlySet<string> = new Set();
   return {
     add(value) {
@@ -25,7 +25,7 @@ export function createRedaction(): Redaction {
         value,
         encodeURIComponent(value),
         JSON.stringify(value).slice(1, -1),
-        // Without the padding, which depends on where it ends.
+        // Without the padding, which depends on the text that follows.
         bytes.toString('base64').replaceAll('=', ''),
         bytes.toString('base64url'),
       ];
@@ -39,7 +39,7 @@ export function createRedaction(): Redaction {
   };
 }
 
-/** The terminal, with every secret masked on its way out. */
+/** Returns the terminal with every secret masked on its way out. */
 export function redacting(terminal: Terminal, redaction: Redaction): Terminal {
   const masked = (output: Output): Output => writingTo(output, (text) => output.write(redaction.redact(text)));
   return { ...terminal, out: masked(terminal.out), err: masked(terminal.err) };

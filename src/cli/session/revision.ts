@@ -9,23 +9,23 @@ import { type Descent, descentFrom, resolveRevision, revisionName } from '../../
 import { requireSignature } from '../../source/signatures.ts';
 import type { Surroundings } from './command.ts';
 
-/** What the operator demands of a commit. */
+/** The operator's rules for a commit. */
 export type RevisionPolicy = Pick<SourceSettings, 'signatures' | 'limits'>;
 
-/** The commit that a command works on. */
+/** Describes the commit that a command works on. */
 export interface CommitAtHand {
-  /** Whole id. */
+  /** Full id. */
   readonly id: string;
-  /** As plans show it: `main@sha1:<id>`. */
+  /** Name in plans: `main@sha1:<id>`. */
   readonly name: string;
   descentFrom(ancestor: string): Promise<Descent>;
 }
 
 /**
  * Reads the manifests of `--revision`.
- * @param exclude files of the disk that are no manifests, wherever the commit has them.
+ * @param exclude files on disk that are not manifests; they are excluded from the commit too.
  * @throws PortolanError `invalid` when there is no such commit, or the paths are in no repository or in several;
- * `ask-human` when the operator asks for a signature that it does not bear.
+ * `ask-human` when the commit lacks a signature that the operator requires.
  */
 export async function readRevision(
   ref: string,

@@ -4,15 +4,15 @@ import { Secret } from '../../model/secret.ts';
 import type { Surroundings } from './command.ts';
 import { readNamedFile } from './files.ts';
 
-/** How old a secret read from a file may get: a rotated token is used within this time. */
+/** Maximum age of a secret from a file: a rotated token is used within this time. */
 const FILE_AGE_MAX_MS = 5_000;
 
 /**
- * Follows a reference of the configuration to its secret.
- * @param where the reference stands, for messages: `Platform/default spec.auth.value`.
- * @returns gives the secret as it is now; a file is read again when its content is older than 5 s, and stays as it was
- * while it cannot be read.
- * @throws PortolanError `secret/missing`, at once, when there is nothing at the reference.
+ * Opens the secret that a reference of the configuration names.
+ * @param where the position of the reference, for messages: `Platform/default spec.auth.value`.
+ * @returns a function that gives the current secret. A file is read again when its content is older than 5 s; while it
+ * cannot be read, the former secret is used.
+ * @throws PortolanError `secret/missing`, at once, when the reference leads to no secret.
  */
 export function openSecret(
   reference: SecretReference,
@@ -41,7 +41,7 @@ export function openSecret(
     try {
       secret = read();
     } catch (error) {
-      // Whoever rotates it may be between two writes: the former one is still the best there is.
+      // The file may be in the middle of a rotation: the former secret is still the best one.
       if (!(error instanceof PortolanError)) throw error;
     }
     return secret;

@@ -28,27 +28,30 @@ import type { Windows } from '../../plan/guard.ts';
 export interface SessionOptions extends InputOptions, LogOptions, ScopeFlags {
   readonly ledger?: string | undefined;
   readonly source: string;
-  /** The plan was agreed to as a whole, saved or by its digest. */
+  /** The whole plan was approved, as a saved file or by its digest. */
   readonly isAgreed?: boolean;
 }
 
-/** After the first look, a command that waits reads anew what it shares. */
+/** Maximum age of shared readings: a command that waits reads them again after this time. */
 const SHARED_READINGS_AGE_MS = 30_000;
 
-/** Manifests, configuration, ledger and platforms of one command, opened and checked. */
+/** Holds manifests, configuration, ledger and platforms of one command, opened and checked. */
 export interface Session extends Opened {
-  /** What one look at all applications shares: each listing is asked for once, however long the look takes. */
+  /**
+   * Returns the readings that a survey of all applications shares: each listing is requested once, however long the
+   * survey takes.
+   */
   surveyReadings(): SharedReadings;
   readonly works: readonly Work[];
   readonly options: PassOptions;
   readonly source: string;
-  /** Names what the manifests say. */
+  /** Id of the content of the manifests. */
   readonly snapshot: string;
-  /** undefined: the plan was agreed to as a whole, or no ledger is known. */
+  /** undefined: the whole plan was approved, or the ledger is unknown. */
   readonly budget: BudgetOfRun | undefined;
   /**
-   * The same with the manifests as they are now, and nothing of what was read of platforms before.
-   * @throws PortolanError `retry` when the manifests are at fault now.
+   * Returns the session with the current manifests, and without any reading of platforms.
+   * @throws PortolanError `retry` when the manifests have faults now.
    */
   anew(): Promise<Session>;
   world(work: Work, hooks: WorldHooks): ApplyWorld;
@@ -57,9 +60,9 @@ export interface Session extends Opened {
 export type Traffic = Readonly<Opened['traffic']>;
 
 /**
- * Opens everything that planning and applying need, runs `work`, and closes it whatever happens.
+ * Opens everything that planning and applying need, runs `work`, and closes it in any case.
  * @param command for the history and the lock.
- * @throws FaultyInput where the input has faults; nothing is opened then.
+ * @throws FaultyInput where the input has faults; then nothing is opened.
  */
 export async function withSession(
   options: SessionOptions,
@@ -73,10 +76,10 @@ export async function withSession(
   return withInput(input, options, surroundings, readOnly, work, command);
 }
 
-/** What a session opens. The simulator opens a ledger and a platform of its own. */
+/** Opens ledger and platforms. The simulator replaces both. */
 const genuine = { openLedger, openPlatforms };
 
-/** As `withSession`, for input that is at hand. */
+/** Runs `work` as `withSession` does, for input that was read already. */
 export async function withInput(
   input: Input,
   flags: SessionOptions,
@@ -114,9 +117,9 @@ async function openAll(known: ToOpen, command: string, opening: typeof genuine) 
   const actor = `portolan ${command} by ${surroundings.who}`;
   const { ledger, isKnown } = await opening.openLedger({ ledger: flags.ledger, actor, readOnly }, surroundings);
   const remembered = await rememberedCapabilities(ledger, input);
-  // Requests that left for the platforms so far, each retry too.
+  // Requests sent to the platforms so far, retries included.
   const traffic = { reads: 0, writes: 0 };
-  // Says how far a reading of all applications has come.
+  // Shows the progress of a survey.
   const reading = new Progress(surroundings);
   const windowsAt = await windowsOf(input, surroundings.clock);
   const platforms = opening.openPlatforms({
@@ -140,7 +143,7 @@ async function openAll(known: ToOpen, command: string, opening: typeof genuine) 
 
 type Opened = Awaited<ReturnType<typeof openAll>>;
 
-/** What standard input said was read and is gone: it stays as it was. */
+/** Reads the input again. Standard input cannot be read twice, so it stays as it was. */
 async function reopened(opened: Opened): Promise<Session> {
   const { flags, surroundings } = opened;
   if (flags.filename?.includes('-') === true) return openedSession(opened);
@@ -153,7 +156,7 @@ async function reopened(opened: Opened): Promise<Session> {
       message: `The manifests have ${count(input.problems.length, 'fault')} now: ${input.problems.map(({ position, message }) => `${position.file}:${position.line}: ${message}`).join('; ')}`,
       remedy: 'Correct them; portolan validate shows all of them.',
     });
-  // Platforms and stores are those that were opened.
+  // Platforms and stores stay those that were opened.
   return openedSession({ ...opened, input: { ...input, configuration: opened.input.configuration } });
 }
 
@@ -213,7 +216,7 @@ function openedSession(opened: Opened): Session {
   };
 }
 
-/** A store's key is read when an install needs it, and not before. */
+/** Returns the stores. The key of a store is read when an install needs it. */
 export function lazyStores(platforms: Platforms): ReadonlyMap<string, StoreAccess> {
   const stores = new Map<string, StoreAccess>();
   const get = stores.get.bind(stores);
@@ -225,7 +228,7 @@ export function lazyStores(platforms: Platforms): ReadonlyMap<string, StoreAcces
   return stores;
 }
 
-/** Observes and plans every application, several at once; one that fails is reported and delays no other. */
+/** Observes and plans every application, several at once. One that fails is reported and does not delay the others. */
 export async function surveyAll(session: Session, hooks: WorldHooks): Promise<Survey> {
   const { works, reading } = session;
   let begun = 0;
@@ -266,7 +269,7 @@ function runPolicy(session: Session): RunPolicy {
   );
 }
 
-/** A source is accepted when its guards let it through, and before the first intent that refers to it. */
+/** Accepts a source after its guards passed, and before the first intent that refers to it. */
 export async function acceptInput(session: Session, command = 'apply'): Promise<void> {
   const { ledger, source, snapshot, input, flags } = session;
   await acceptSnapshot({
@@ -282,7 +285,7 @@ export async function acceptInput(session: Session, command = 'apply'): Promise<
   });
 }
 
-/** Every application was looked at: what the source lost may be removed by now. */
+/** Allows the removal of lost resources after every application was observed. */
 export async function settleInput(session: Session, { prepared, errors }: Survey): Promise<void> {
   const { ledger, source, input, surroundings } = session;
   const scopes = new Set(prepared.map(({ scope }) => scopeKey(scope)));
@@ -297,7 +300,7 @@ export async function settleInput(session: Session, { prepared, errors }: Survey
     });
 }
 
-/** What it takes to work windows out is loaded only where there are some. */
+/** Returns the function that evaluates windows. Its code is loaded only when Settings have windows. */
 async function windowsOf({ configuration }: Input, clock: Clock): Promise<Windows['at'] | undefined> {
   const { windows } = configuration.settings;
   if (windows.length === 0) return undefined;

@@ -10,13 +10,13 @@ import type { SenderOptions } from '../../controller/delivery.ts';
 import { startTracing, tracesEndpoint } from '../../controller/tracing/tracing.ts';
 import { openSecret } from './secrets.ts';
 
-/** Counts, times and traces of the daemon. */
+/** Holds metrics and traces of the daemon. */
 export type Observation = ReturnType<typeof openObservation>;
 
-/** How long the end waits for traces that are on their way. */
+/** Time that the shutdown waits for traces in flight. */
 const TRACES_GRACE_MS = 5_000;
 
-/** What whoever sends something to the outside needs of this process. */
+/** Returns what senders of notifications and traces need of this process. */
 export function senderOptions(surroundings: Surroundings, log: Log, { deliveries }: Metrics): SenderOptions {
   const { clock, random, redaction } = surroundings;
   return {
@@ -29,7 +29,7 @@ export function senderOptions(surroundings: Surroundings, log: Log, { deliveries
   };
 }
 
-/** @param settings as they are now; where traces go is asked once. */
+/** Starts metrics and traces. @param settings returns the current settings; the endpoint of traces is read once. */
 export function openObservation(settings: () => Settings, log: Log, surroundings: Surroundings) {
   const { clock, env, runtimeVersions } = surroundings;
   const metrics = createMetrics({
@@ -54,7 +54,7 @@ export function openObservation(settings: () => Settings, log: Log, surroundings
   return {
     metrics,
     observer: tracing === undefined ? metrics.observer : joinObservers([metrics.observer, tracing.observer]),
-    /** Hears of this controller from now on, too. */
+    /** Observes this controller from now on, too. */
     attach(api: ControllerApi): void {
       detach.push(metrics.attach(api));
       if (tracing !== undefined) detach.push(tracing.attach(api));
@@ -66,7 +66,7 @@ export function openObservation(settings: () => Settings, log: Log, surroundings
   };
 }
 
-/** What looks at the controller from outside: the HTTP API, metrics, notifications. */
+/** Holds the surfaces of the controller: HTTP API, metrics, notifications. */
 export type Surfaces = Awaited<ReturnType<typeof openSurfaces>>;
 
 interface SurfacesOptions {
@@ -79,10 +79,14 @@ interface SurfacesOptions {
   readonly surroundings: Surroundings;
 }
 
-/** How long the end waits for notifications that are on their way. */
+/** Time that the shutdown waits for notifications in flight. */
 const NOTIFICATIONS_GRACE_MS = 5_000;
 
-/** @throws PortolanError `invalid` where a secret is missing or it would be open to all, `give-up` where the address is taken. */
+/**
+ * Starts the surfaces.
+ * @throws PortolanError `invalid` where a secret is missing or the API would be open to all, `give-up` where the address
+ * is in use.
+ */
 export async function openSurfaces({ api, source, settings, metrics, log, surroundings }: SurfacesOptions) {
   const sender = senderOptions(surroundings, log, metrics);
   const notify = (receivers: Settings['notifications']) =>
@@ -100,9 +104,9 @@ export async function openSurfaces({ api, source, settings, metrics, log, surrou
     redact,
   });
   return {
-    /** Where the API listens. */
+    /** Address on which the API listens. */
     url: server.url,
-    /** Takes changed settings. @throws PortolanError `invalid`; what could not be taken is as before then. */
+    /** Applies changed settings. @throws PortolanError `invalid`; settings that could not be applied stay as before. */
     async reload(changed: Settings): Promise<void> {
       server.reload(changed.server);
       const former = notifications;

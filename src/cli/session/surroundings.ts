@@ -5,7 +5,7 @@ import { EXIT, type ExitCode } from './exit-codes.ts';
 import { withoutCommands } from '../terminal/guarded.ts';
 import { type Terminal, writingTo } from '../terminal/terminal.ts';
 
-/** What a command gets of what is around the program, once its options are known. */
+/** Returns the surroundings of a command after its options are known. */
 export async function surroundingsOf(
   command: CommandUnknownOpts,
   definition: CommandDefinition,
@@ -15,11 +15,11 @@ export async function surroundingsOf(
   const declarations = await surroundings.kinds.declared();
   const all = { ...overridden, declarations, ...asText(command, definition, surroundings) };
   const { unread: _, ...unbroken } = all;
-  // What changes something is not broken off because its report is read no further.
+  // A command that changes something does not stop because its report has no reader.
   return definition.goesOn === true ? all : unbroken;
 }
 
-/** Runs a command until it ends, or until nobody reads what it shows: that is a good end, as of every `| head`. */
+/** Runs a command until it ends, or until its output has no reader, which is a success, as with `| head`. */
 export async function whileRead(
   work: (surroundings: Surroundings) => Promise<ExitCode>,
   surroundings: Surroundings,
@@ -35,13 +35,16 @@ export async function whileRead(
   }
 }
 
-/** Standard error is for people: where they cannot see it, our own signs are spelled in ASCII. */
+/**
+ * Returns the terminal with our own symbols of standard error spelled in ASCII where it cannot show them: it is for
+ * people.
+ */
 export function showable(terminal: Terminal, env: ProcessSurroundings['env']): Terminal {
   if (speaksUtf8(env)) return terminal;
   return { ...terminal, err: writingTo(terminal.err, (text) => terminal.err.write(inAscii(text))) };
 }
 
-/** So is standard output, unless a program is to read it. */
+/** Spells symbols of standard output in ASCII too, unless a program reads it. */
 function asText(
   command: CommandUnknownOpts,
   { isData }: CommandDefinition,
@@ -54,7 +57,7 @@ function asText(
   return { terminal: { ...terminal, out: writingTo(terminal.out, write) } };
 }
 
-/** Settings that flags and variables give, for a command that reads the operator's configuration. */
+/** Adds the settings that flags and variables override, for a command that reads the operator's configuration. */
 async function withOverrides(command: CommandUnknownOpts, surroundings: Surroundings): Promise<Surroundings> {
   const { env } = surroundings;
   if (!command.options.some(({ long }) => long === '--set')) return surroundings;

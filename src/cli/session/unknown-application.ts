@@ -3,9 +3,9 @@ import { invalidInput, type PortolanError } from '../../model/errors.ts';
 import { sentences } from '../terminal/text.ts';
 
 /**
- * A command names an application that the manifests do not have.
- * @param command that asks, for the code.
- * @param otherwise what else could be named, where there is anything.
+ * Returns the error for a command that names an application which the manifests do not have.
+ * @param command name of the command, for the code.
+ * @param otherwise another way to name an application, where there is one.
  */
 export function unknownApplication(
   command: string,

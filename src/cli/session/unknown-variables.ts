@@ -9,7 +9,10 @@ import type { ProcessSurroundings } from './command.ts';
 
 type Environment = ProcessSurroundings['env'];
 
-/** Variables that no flag has: secrets by their usual names, and what the steps under `examples/` set for their own shells. */
+/**
+ * Lists variables that no flag has: secrets by their usual names, and variables that the steps under `examples/` set for
+ * their own shells.
+ */
 export const OTHER_VARIABLES: readonly string[] = [
   'PORTOLAN_COLOR',
   'PORTOLAN_SERVER_TOKEN',
@@ -25,10 +28,13 @@ const OWN_PREFIXES = ['PORTOLAN_VAR_', 'PORTOLAN_SET_'];
 const OF_KUBERNETES =
   /^PORTOLAN(?:_[A-Z0-9_]+)?_(?:SERVICE_(?:HOST|PORT)(?:_[A-Z0-9_]+)?|PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)$/;
 const SERVICE_ADDRESS = /^(?:tcp|udp|sctp):\/\//;
-/** A name that differs by so much from a known one is a typing mistake. */
+/** Maximum edit distance between a typing mistake and a known name. */
 const EDITS_MAX = 2;
 
-/** Variables named like ours, in order of name, that are neither secrets with a usual name, nor values, nor of Kubernetes. */
+/**
+ * Returns the variables that start with PORTOLAN_ and are neither secrets with a usual name, nor values, nor set by
+ * Kubernetes; sorted by name.
+ */
 export function unexplainedVariables(env: Environment): readonly string[] {
   return Object.entries(env)
     .filter(([name, value]) => name.startsWith('PORTOLAN_') && value !== undefined)
@@ -41,9 +47,10 @@ export function unexplainedVariables(env: Environment): readonly string[] {
 }
 
 /**
- * Refuses an environment variable that is a known one with a typing mistake: ignored, `PORTOLAN_LEGER` would make a job use
- * another ledger. Any other unknown one gets a warning. A variable that the configuration or the command line names is known.
- * @param everyCommand the program with all its commands: loaded only where a variable is not explained.
+ * Refuses an environment variable that is a misspelled known one: `PORTOLAN_LEGER`, if ignored, would make a job use
+ * another ledger. Any other unknown one gets a warning. A variable that the configuration or the command line refers to
+ * is known.
+ * @param everyCommand returns the program with all its commands; called only for an unexplained variable.
  * @throws PortolanError `invalid`
  */
 export async function checkVariables(
@@ -76,7 +83,7 @@ export async function checkVariables(
     );
 }
 
-/** A command and all below it, with their words. */
+/** Yields a command and all its subcommands, with their words. */
 export function* commandsOf(
   command: CommandUnknownOpts,
   path: readonly string[] = [],
@@ -85,7 +92,7 @@ export function* commandsOf(
   for (const child of command.commands) yield* commandsOf(child, [...path, child.name()]);
 }
 
-/** The variables of all flags. Options of the program itself have none but PORTOLAN_COLOR. */
+/** Returns the variables of all flags. Options of the program itself have none but PORTOLAN_COLOR. */
 export function allVariables(program: CommandUnknownOpts): readonly string[] {
   return [...commandsOf(program)].flatMap(({ command, path }) =>
     path.length === 0 ? [] : variablesOf(path.join('-'), command),
@@ -96,12 +103,15 @@ function variablesOf(path: string, { options }: CommandUnknownOpts): readonly st
   return options.flatMap((option) => variableOf(path, option) ?? []);
 }
 
-/** Values of settings given by variables: one of them may name the variable of a secret. */
+/** Returns the values of settings from variables: one of them may name the variable of a secret. */
 function settingsIn(env: Environment): readonly string[] {
   return Object.entries(env).flatMap(([name, value]) => (name.startsWith('PORTOLAN_SET_') ? (value ?? '') : []));
 }
 
-/** The operator's configuration as text; empty where there is none, or where it cannot be read: the command says so itself. */
+/**
+ * Returns the operator's configuration as text; empty where there is none, or where it cannot be read: the command
+ * reports that itself.
+ */
 function configurationText(command: CommandUnknownOpts): string {
   const named: unknown = command.opts()['config'];
   try {

@@ -6,10 +6,12 @@ import { Unreadable, type UnreadableOptions } from '../../source/unreadable.ts';
 import { LocalWorkbench } from '../../source/workbench.ts';
 import type { Surroundings } from './command.ts';
 
-/** Another plan of the same viewer finds the thread; after a while its memory is given back. */
+/**
+ * Time after which an idle thread is closed to free its memory. Until then, another plan of the same viewer reuses it.
+ */
 const PLAN_IDLE_MS = 60_000;
 
-/** Where the daemon reads its source, and where it parses manifests that are sent to it: two threads. */
+/** Opens two threads: one reads the daemon's source, the other parses manifests that are sent to it. */
 export function openWorkbenches(
   { clock, env, declarations, openThread }: Surroundings,
   limits: Limits,
