@@ -1,5 +1,5 @@
 import { applicationDocument, wishedApplicationName } from '../kinds/application/export.ts';
-import type { ExportContext, ExportedDocument, LiveApplication } from '../kinds/export.ts';
+import type { ExportContext, Exported, LiveApplication } from '../kinds/export.ts';
 import { ExportNames } from '../kinds/export-names.ts';
 import { COMPONENT } from '../kinds/component/name.ts';
 import type { ReconciledKinds } from '../kinds/define.ts';
@@ -8,15 +8,10 @@ import type { DesiredState } from '../model/resource.ts';
 import { isWritable } from './write.ts';
 
 /** The manifests of one application, and what they do not say. */
-export interface ExportedApplication {
+export interface ExportedApplication extends Exported {
   readonly live: LiveApplication;
   /** `metadata.name` of the Application. */
   readonly name: string;
-  readonly documents: readonly ExportedDocument[];
-  /** What is there and could not be written. */
-  readonly left: readonly string[];
-  /** What nobody could see. */
-  readonly unseen: readonly string[];
 }
 
 /** What applications are written beside. */

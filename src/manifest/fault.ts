@@ -1,16 +1,12 @@
 import { LIMITS } from './limits.ts';
+import type { SpecProblem } from '../kinds/kind.ts';
 import type { Problem } from '../model/problem.ts';
 
 /** A `Problem` before its file is known: positions are offsets into the text, in UTF-16 code units. */
-export interface Fault {
-  readonly code: string;
+export interface Fault extends SpecProblem {
   readonly offset: number;
   /** How much to underline; at least 1. */
   readonly length: number;
-  readonly path: string;
-  readonly message: string;
-  readonly expected?: string | undefined;
-  readonly hint?: string | undefined;
   readonly resource?: string;
 }
 

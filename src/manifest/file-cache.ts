@@ -66,28 +66,25 @@ export class FileCache {
     const kept = new Map<string, KeptFile>();
     /** Made for the first file that is not as it was. */
     let byContent: Map<string, FileReading> | undefined;
-    const readingOf = (file: SourceFile): FileReading => {
+    const keptFile = (file: SourceFile): KeptFile => {
       const { path, contentId } = file;
       const known = this.#files.get(path);
-      if (known !== undefined && contentId !== undefined && known.contentId === contentId) {
-        kept.set(path, known);
-        return known.reading;
-      }
+      if (known !== undefined && contentId !== undefined && known.contentId === contentId) return known;
       byContent ??= readingsByContent(this.#files);
       const same = contentId === undefined ? undefined : byContent.get(contentId);
       if (same === undefined) this.#parsed += 1;
       const reading = same ?? read(file);
       if (contentId !== undefined) byContent.set(contentId, reading);
-      kept.set(path, { contentId, reading });
-      return reading;
+      return { contentId, reading };
     };
     const readings: FileReading[] = [];
     let faults = 0;
     for (const file of files) {
       if (faults > faultsMax) break;
-      const reading = readingOf(file);
-      faults += reading.faults.length;
-      readings.push(reading);
+      const one = keptFile(file);
+      kept.set(file.path, one);
+      faults += one.reading.faults.length;
+      readings.push(one.reading);
     }
     this.#files = kept;
     return readings;

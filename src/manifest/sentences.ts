@@ -1,4 +1,5 @@
 import { isScalar } from 'yaml';
+import type { SchemaNode } from '../kinds/fields.ts';
 import type { FaultWords } from './fault.ts';
 import { locate, type Place } from './locate.ts';
 import { type Path, pointerSteps } from './paths.ts';
@@ -8,22 +9,8 @@ import { isAddressName, isSecretName, shownAddress, shownAddresses } from './sec
 import type { SchemaError } from './validate.ts';
 import { type DocumentValue, textOfScalar } from './values.ts';
 
-/** The parts of a schema that the sentences use. */
-interface Schema {
-  readonly type?: string;
-  readonly description?: string;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly enum?: readonly string[];
-  readonly pattern?: string;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly minLength?: number;
-  readonly maxLength?: number;
-  readonly minItems?: number;
-  readonly maxItems?: number;
-  readonly 'x-expected'?: string;
-  readonly 'x-secret'?: 'reference' | 'name';
-}
+/** A schema whose choices are texts, as those of all kinds are. */
+type Schema = Omit<SchemaNode, 'enum'> & { readonly enum?: readonly string[] };
 
 /** A document, as far as a sentence about it needs it. */
 export interface Explained {

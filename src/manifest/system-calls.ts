@@ -1,30 +1,19 @@
-import {
-  closeSync,
-  constants,
-  type Dirent,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readdirSync,
-  readSync,
-  realpathSync,
-  type Stats,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { lstat, open, readdir, realpath } from 'node:fs/promises';
 
 /** What reading plain files asks of the system. An answer may be there at once. */
 export interface SystemCalls {
   realpath(path: string): string | Promise<string>;
   /** Of the link itself, where the path is one. */
-  lstat(path: string): Stats | Promise<Stats>;
+  lstat(path: string): fs.Stats | Promise<fs.Stats>;
   /** With what each entry is itself, where it is a link. */
-  list(folder: string): readonly Dirent[] | Promise<readonly Dirent[]>;
+  list(folder: string): readonly fs.Dirent[] | Promise<readonly fs.Dirent[]>;
   /** For reading, without following a link at its end, and without waiting for whoever writes into a pipe. */
   open(path: string): OpenFile | Promise<OpenFile>;
 }
 
 export interface OpenFile {
-  stat(): Stats | Promise<Stats>;
+  stat(): fs.Stats | Promise<fs.Stats>;
   /** 0 bytes at the end. */
   read(
     buffer: Uint8Array,
@@ -34,7 +23,7 @@ export interface OpenFile {
   close(): void | Promise<void>;
 }
 
-const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const FLAGS = fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK;
 
 /** Nothing else of the process waits, however slow the disk: for one that has other work. */
 export const patientCalls: SystemCalls = {
@@ -58,16 +47,16 @@ export function directCalls(): SystemCalls {
     return names % NAMES_PER_TURN === 0;
   };
   return {
-    realpath: (path) => realpathSync.native(path),
-    lstat: (path) => lstatSync(path),
-    list: (folder) => (isTurn() ? patientCalls.list(folder) : readdirSync(folder, { withFileTypes: true })),
+    realpath: (path) => fs.realpathSync.native(path),
+    lstat: (path) => fs.lstatSync(path),
+    list: (folder) => (isTurn() ? patientCalls.list(folder) : fs.readdirSync(folder, { withFileTypes: true })),
     open(path) {
       if (isTurn()) return patientCalls.open(path);
-      const descriptor = openSync(path, FLAGS);
+      const descriptor = fs.openSync(path, FLAGS);
       return {
-        stat: () => fstatSync(descriptor),
-        read: (buffer, offset, length) => ({ bytesRead: readSync(descriptor, buffer, offset, length, null) }),
-        close: () => closeSync(descriptor),
+        stat: () => fs.fstatSync(descriptor),
+        read: (buffer, offset, length) => ({ bytesRead: fs.readSync(descriptor, buffer, offset, length, null) }),
+        close: () => fs.closeSync(descriptor),
       };
     },
   };

@@ -12,10 +12,7 @@ const validators = new WeakMap<KindDeclaration<unknown>, ValidateFunction>();
  * A kind's schema is compiled when its first document comes, and kept.
  */
 export function validateDocument(declaration: KindDeclaration<unknown>, value: unknown): readonly SchemaError[] {
-  let validator = validators.get(declaration);
-  if (validator === undefined) {
-    validator = compileSchema(declaration);
-    validators.set(declaration, validator);
-  }
+  const validator = validators.get(declaration) ?? compileSchema(declaration);
+  validators.set(declaration, validator);
   return validator(value) ? [] : ((validator.errors ?? []) as readonly SchemaError[]);
 }

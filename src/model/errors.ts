@@ -1,4 +1,4 @@
-import { literal, objectOf, text, type TypeOf } from './schema-words.ts';
+import { literal, type ObjectOf, objectOf, text, type TypeOf } from './schema-words.ts';
 
 const dispositionSchema = literal('retry', 'invalid', 'ask-human', 'unreachable', 'locked', 'give-up');
 /**
@@ -11,16 +11,11 @@ export type Disposition = TypeOf<typeof dispositionSchema>;
 /** Members of an error as programs read it. */
 export const errorMembers = { code: text, disposition: dispositionSchema, message: text, remedy: text };
 
-export interface ErrorFacts {
-  /** Stable, `area/what`: what documentation and scripts refer to. */
-  readonly code: string;
-  readonly disposition: Disposition;
-  /** What happened, where, and what was not done. */
-  readonly message: string;
-  /** What to do next: a sentence, with the exact command or flag where there is one. */
-  readonly remedy: string;
-  readonly cause?: unknown;
-}
+/**
+ * `code`: stable, `area/what`, for documentation and scripts. `message`: what happened, where, and what was not done.
+ * `remedy`: what to do next, a sentence with the exact command or flag where there is one.
+ */
+export type ErrorFacts = ObjectOf<typeof errorMembers> & { readonly cause?: unknown };
 
 /** The only error thrown on purpose. Anything else that is thrown is a bug and may crash the process. */
 export class PortolanError extends Error {

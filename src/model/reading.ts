@@ -1,4 +1,5 @@
 import type { PortolanError } from './errors.ts';
+import type { Scope } from './ids.ts';
 
 /** An answer that the server may not be able to give. */
 export type Readable<T> =
@@ -42,11 +43,7 @@ export interface Expected {
 }
 
 /** The application that something belongs to. */
-export interface Place {
-  readonly team: string;
-  readonly region: string;
-  readonly appId: number;
-}
+export type Place = Omit<Scope, 'platform'>;
 
 /** What a read of the platform asks for, and what the answers mean. */
 export interface Reading<T> {

@@ -50,25 +50,16 @@ export function string<T extends string = string>(
   description: string,
   { 'x-expected': expected, ...rules }: Rules = {},
 ): Schema<T> {
-  return {
-    type: 'string',
-    ...rules,
-    description,
-    ...(expected === undefined ? {} : { 'x-expected': expected }),
-  };
+  return { type: 'string', ...rules, description, ...(expected === undefined ? {} : { 'x-expected': expected }) };
 }
 
-export function integer(description: string, rules: Rules = {}): Schema<number> {
-  return { type: 'integer', ...rules, description };
+function wordFor<T>(type: string) {
+  return (description: string, rules: Rules = {}): Schema<T> => ({ type, ...rules, description });
 }
 
-export function number(description: string, rules: Rules = {}): Schema<number> {
-  return { type: 'number', ...rules, description };
-}
-
-export function boolean(description: string, rules: Rules = {}): Schema<boolean> {
-  return { type: 'boolean', ...rules, description };
-}
+export const integer = wordFor<number>('integer');
+export const number = wordFor<number>('number');
+export const boolean = wordFor<boolean>('boolean');
 
 /** Any value at all. */
 export function json(description?: string): Schema<Json> {

@@ -183,37 +183,19 @@ export type ControllerStatus = TypeOf<typeof controllerSchema>;
 
 /** Stable names, `area.what`. */
 export type EventType =
-  | 'controller.started'
-  | 'controller.draining'
-  | 'controller.reloaded'
-  | 'source.observed'
-  | 'source.accepted'
-  | 'source.refused'
-  | 'source.failed'
-  | 'apply.started'
-  | 'apply.finished'
-  | 'action.done'
-  | 'action.failed'
-  | 'action.in-doubt'
+  | `controller.${'started' | 'draining' | 'reloaded'}`
+  | `source.${'observed' | 'accepted' | 'refused' | 'failed'}`
+  | `apply.${'started' | 'finished'}`
+  | `action.${'done' | 'failed' | 'in-doubt'}`
   | 'intent.resolved'
-  | 'drift.detected'
-  | 'drift.healed'
-  | 'drift.gone'
+  | `drift.${'detected' | 'healed' | 'gone'}`
   | 'wait.progress'
-  | 'hold.added'
-  | 'hold.released'
-  | 'approval.needed'
-  | 'approval.given'
-  | 'application.failed'
-  | 'application.recovered'
-  | 'application.suspended'
-  | 'application.resumed'
-  | 'application.suspended-long'
+  | `hold.${'added' | 'released'}`
+  | `approval.${'needed' | 'given'}`
+  | `application.${'failed' | 'recovered' | 'suspended' | 'resumed' | 'suspended-long'}`
   | 'health.changed'
-  | 'region.paused'
-  | 'region.resumed'
-  | 'circuit.opened'
-  | 'circuit.closed';
+  | `region.${'paused' | 'resumed'}`
+  | `circuit.${'opened' | 'closed'}`;
 
 const severity = literal('info', 'warning', 'error');
 export type EventSeverity = TypeOf<typeof severity>;

@@ -50,9 +50,9 @@ export interface Entry {
   readonly key: string;
   readonly title: string;
   /** What happened, or why. */
-  readonly detail?: string;
+  readonly detail?: string | undefined;
   /** What to do next. */
-  readonly remedy?: string;
+  readonly remedy?: string | undefined;
   readonly verb?: Action['verb'];
   readonly cause?: Cause;
   readonly changes: readonly FieldChange[];
@@ -76,19 +76,10 @@ export function entriesOf(
   return [
     ...scopes,
     ...unobservedCauses(plan.unobserved, applied?.outcomes, isEachItsOwn).map(
-      ({ applications: [application, ...others], code, message, remedy }) => {
-        const whom =
-          others.length === 0
-            ? ', so nothing was planned for it'
-            : `, nor could ${namesOf(others)}, so nothing was planned for them`;
-        return entry({
-          state: 'unobserved',
-          code,
-          application,
-          title: `could not be observed${whom}`,
-          detail: message,
-          remedy,
-        });
+      ({ applications: [application, ...others], code, message: detail, remedy }) => {
+        const more = others.length === 0 ? '' : `, nor could ${namesOf(others)}`;
+        const title = `could not be observed${more}, so nothing was planned for ${more === '' ? 'it' : 'them'}`;
+        return entry({ state: 'unobserved', code, application, title, detail, remedy });
       },
     ),
     ...(applied?.refused === undefined ? [] : [disagreementEntry(applied.refused)]),
@@ -122,8 +113,8 @@ function entry(facts: Partial<Entry> & Pick<Entry, 'state' | 'code' | 'title'>):
     effects: [],
     ...facts,
     title: safeLine(title),
-    ...(detail === undefined ? {} : { detail: safeLine(detail) }),
-    ...(remedy === undefined ? {} : { remedy: safeLine(remedy) }),
+    detail: detail && safeLine(detail),
+    remedy: remedy && safeLine(remedy),
   };
 }
 
@@ -135,14 +126,8 @@ function unobservedCauses(
 ): readonly CommonCause[] {
   const faults = new Map<string, ReportedError>(planned.map((error) => [error.application, error]));
   for (const outcome of outcomes) if (outcome.type === 'unobserved') faults.set(outcome.application, outcome.error);
-  const errors = Array.from(faults, ([application, { code, message, remedy }]) => ({
-    application,
-    code,
-    message,
-    remedy,
-  }));
-  if (!isEachItsOwn) return commonCauses(errors);
-  return errors.map(({ application, ...error }) => ({ applications: [application], ...error }));
+  const errors = Array.from(faults, ([application, error]) => ({ ...error, application }));
+  return isEachItsOwn ? errors.map((error) => ({ ...error, applications: [error.application] })) : commonCauses(errors);
 }
 
 function plannedEntries(scope: ScopePlan, wasCarriedOut: boolean): Entry[] {
@@ -203,13 +188,8 @@ function endedEntries(ended: EndedScope): Entry[] {
 
 function resultEntry(result: ActionResult, application: string): Entry {
   const { what: detail, remedy } = resultWords(result) ?? {};
-  return entry({
-    ...actionFacts(result.action, application),
-    state: result.status,
-    code: `apply/${result.status}`,
-    ...(detail === undefined ? {} : { detail }),
-    ...(remedy === undefined ? {} : { remedy }),
-  });
+  const { status: state, action } = result;
+  return entry({ ...actionFacts(action, application), state, code: `apply/${state}`, detail, remedy });
 }
 
 /** What is neither done nor to be done now. */

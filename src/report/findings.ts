@@ -2,20 +2,14 @@ import type { ResourceId } from '../model/ids.ts';
 import type { Position, Problem } from '../model/problem.ts';
 import { safeLine } from '../model/text.ts';
 import type { PlanReport } from '../plan/report.ts';
-import { entriesOf, type Entry, type Level } from './entries.ts';
+import { entriesOf, type Entry } from './entries.ts';
 import { CAUSE_WORDS, changeText } from '../plan/words.ts';
 
 /** Where a resource stands in the manifests; undefined for what they do not hold. */
 export type PositionOf = (resource: string) => Position | undefined;
 
 /** One thing with a place in a file: what `github` annotations and `sarif` are made of. Lines hold no control characters. */
-export interface Finding {
-  readonly level: Level;
-  readonly code: string;
-  readonly resource: string | undefined;
-  /** Tells two findings of one code and resource apart, and stays while the same thing is wanted. */
-  readonly key: string;
-  readonly title: string;
+export interface Finding extends Pick<Entry, 'level' | 'code' | 'resource' | 'key' | 'title'> {
   readonly lines: readonly string[];
   readonly position: Position | undefined;
 }
@@ -23,10 +17,8 @@ export interface Finding {
 /** What a report says, each at the manifest of its resource; at that of its application where git no longer has one. */
 export function findingsOf(report: PlanReport, positionOf: PositionOf): readonly Finding[] {
   return entriesOf(report).map((entry) => ({
-    level: entry.level,
-    code: entry.code,
+    ...entry,
     resource: entry.resource ?? entry.application,
-    key: entry.key,
     title: titleOf(entry),
     lines: linesOf(entry),
     position: placeOf(entry, positionOf),

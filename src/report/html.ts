@@ -58,12 +58,12 @@ function facts({ plan, applied }: PlanReport): string {
 function counts({ plan, applied }: PlanReport): string {
   const { summary } = plan;
   const results = applied?.outcomes.flatMap((outcome) => (outcome.type === 'ended' ? outcome.results : [])) ?? [];
-  const number = (status: string): number => results.filter((result) => result.status === status).length;
   const shown =
     results.length > 0
-      ? (['done', 'failed', 'in-doubt', 'skipped'] as const).map(
-          (status) => [STATES[status].word, number(status), STATES[status].tone] as const,
-        )
+      ? (['done', 'failed', 'in-doubt', 'skipped'] as const).map((status) => {
+          const { word, tone } = STATES[status];
+          return [word, results.filter((result) => result.status === status).length, tone] as const;
+        })
       : ([
           ['to create', summary.create, 'create'],
           ['to change', summary.update, 'update'],
@@ -134,30 +134,32 @@ function resourcesOf(entries: readonly Entry[]): readonly (readonly [string | un
 }
 
 function inSync(resources: readonly string[]): string {
-  if (resources.length === 0) return '';
-  const items = resources.map((resource) => `<li>${html(resource)}</li>`);
-  return `<div class="resource"><h3>In sync</h3><ul class="plain muted">${items.join('')}</ul></div>\n`;
+  return resources.length === 0
+    ? ''
+    : `<div class="resource"><h3>In sync</h3>${list('plain muted', resources)}</div>\n`;
 }
 
 function aside(entries: readonly Entry[]): string {
   const notes = entries.filter(({ application: of, state }) => of === undefined && state === 'note');
-  if (notes.length === 0) return '';
-  return `<section><h2>Also worth knowing</h2><ul class="plain">${notes.map(({ title }) => `<li>${html(title)}</li>`).join('')}</ul></section>\n`;
+  const titles = notes.map(({ title }) => title);
+  return titles.length === 0 ? '' : `<section><h2>Also worth knowing</h2>${list('plain', titles)}</section>\n`;
+}
+
+function list(style: string, texts: readonly string[]): string {
+  return `<ul class="${style}">${texts.map((text) => `<li>${html(text)}</li>`).join('')}</ul>`;
 }
 
 function entryHtml(entry: Entry, head: string): string {
   const { tone, mark, word } = looks(entry);
   const { title, detail, remedy, cause, changes, effects } = entry;
+  const consequences = effects.map((effect) => `also: ${effect}`);
+  const also = consequences.length === 0 ? '' : `${list('also muted', consequences)}\n`;
   const tags = [...(word === '' ? [] : [word]), ...(cause === undefined ? [] : [CAUSE_WORDS[cause]])].map(
     (tag) => ` <span class="tag">${html(tag)}</span>`,
   );
   return `<div class="entry ${tone}"><span class="mark" aria-hidden="true">${mark}</span><div>${head}
 <p>${title === word ? '' : html(title)}${tags.join('')}</p>
-${detail === undefined ? '' : `<p>${html(detail)}</p>\n`}${changeTable(changes, entry)}${
-  effects.length === 0
-    ? ''
-    : `<ul class="also muted">${effects.map((effect) => `<li>also: ${html(effect)}</li>`).join('')}</ul>\n`
-}${remedy === undefined ? '' : `<p class="remedy">${html(remedy)}</p>\n`}</div></div>
+${detail === undefined ? '' : `<p>${html(detail)}</p>\n`}${changeTable(changes, entry)}${also}${remedy === undefined ? '' : `<p class="remedy">${html(remedy)}</p>\n`}</div></div>
 `;
 }
 

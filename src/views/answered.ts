@@ -8,7 +8,7 @@ import type {
   ResourceStatus,
 } from '../model/status.ts';
 import type { ShownLine } from '../model/shown.ts';
-import type { ApplicationView, ResourceView, ViewState } from './model.ts';
+import { type ApplicationView, matter, type ResourceView, type ViewState } from './model.ts';
 
 /** An application as a controller answers it. */
 export function answeredView(status: ApplicationDetails): ApplicationView {
@@ -36,16 +36,8 @@ function answeredResource(resource: ResourceStatus, pending: PendingWork | null)
     state: resourceState(resource),
     reason: holds[0]?.message ?? conditionOf(resource, 'Ready')?.message ?? '',
     matters: [
-      ...holds.map(({ changes, message }) => ({
-        state: 'held' as const,
-        paths: changes.map(({ path }) => path),
-        reason: message,
-      })),
-      {
-        state: mode === 'report' ? 'reported' : 'drifted',
-        paths: (drift?.changes ?? []).map(({ path }) => path),
-        reason: '',
-      },
+      ...holds.map(({ changes, message }) => matter('held', changes, message)),
+      matter(mode === 'report' ? 'reported' : 'drifted', drift?.changes),
     ],
     actions: (pending?.actions ?? []).filter((action) => action.resource === id),
   };

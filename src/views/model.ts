@@ -35,6 +35,14 @@ export interface Matter {
   readonly reason: string;
 }
 
+export function matter(
+  state: Matter['state'],
+  changes: readonly { readonly path: string }[] = [],
+  reason = '',
+): Matter {
+  return { state, paths: changes.map(({ path }) => path), reason };
+}
+
 /** One resource, wherever it is known from. */
 export interface ResourceView {
   readonly id: ResourceId;

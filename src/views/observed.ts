@@ -3,7 +3,7 @@ import type { ResourceId } from '../model/ids.ts';
 import type { FieldChange, ScopePlan } from '../model/plan.ts';
 import type { ShownLine } from '../model/shown.ts';
 import type { Prepared } from '../reconcile/reconcile.ts';
-import type { ApplicationView, ResourceView, ViewState } from './model.ts';
+import { type ApplicationView, matter, type ResourceView, type ViewState } from './model.ts';
 
 /** An application as an observation of our own, the plan and the ledger have it. */
 export function observedView(prepared: Prepared, lines: readonly ShownLine[] = []): ApplicationView {
@@ -29,17 +29,15 @@ function resourceView(
   { plan, waits }: Prepared,
   drift: readonly FieldChange[] | undefined,
 ): ResourceView {
-  const pathsOf = (changes: readonly { readonly path: string }[] = []): readonly string[] =>
-    changes.map(({ path }) => path);
   const holds = plan.holds.filter((one) => one.resource === id);
   const notes = plan.notes.filter((one) => one.resource === id);
   return {
     id,
     ...standing(id, plan, waits, drift !== undefined),
     matters: [
-      ...holds.map(({ changes, message }) => ({ state: 'held' as const, paths: pathsOf(changes), reason: message })),
-      ...notes.map(({ changes }) => ({ state: 'reported' as const, paths: pathsOf(changes), reason: '' })),
-      { state: 'drifted', paths: pathsOf(drift), reason: '' },
+      ...holds.map(({ changes, message }) => matter('held', changes, message)),
+      ...notes.map(({ changes }) => matter('reported', changes)),
+      matter('drifted', drift),
     ],
     actions: plan.actions.filter((one) => one.resource === id),
   };

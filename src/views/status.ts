@@ -71,35 +71,26 @@ const STATE_WORDS: Readonly<Partial<Record<ViewState, StateWord>>> = {
 /** @param bound platforms of the ledger; undefined: they are not shown. */
 export function statusOfSurvey(survey: Survey, bound?: readonly BoundPlatform[]): StatusView {
   const { prepared, document } = survey;
-  const lineOf = (name: string, state: ViewState, why: string): StatusLine => ({
-    state,
-    name,
-    words: [STATE_WORDS[state] ?? 'Unknown'],
-    why,
-  });
   const causes = commonCauses(document.unobserved);
   const groups: StatusGroup[] = [
     ...prepared.map((one) => {
       const { id, state, scope, resources } = observedView(one);
-      const members = resources.map((resource) => lineOf(resource.id, resource.state, resource.reason));
-      return { head: lineOf(id, state, scope), members: members.toSorted(byName) };
+      const members = resources.map((resource) => surveyLine(resource.id, resource.state, resource.reason));
+      return { head: surveyLine(id, state, scope), members: members.toSorted(byName) };
     }),
     ...causes.flatMap(({ applications, code, message }) =>
       // What several applications have in common is said once, below the table.
       applications.map((id) => ({
-        head: lineOf(id, 'unknown', applications.length === 1 ? message : code),
+        head: surveyLine(id, 'unknown', applications.length === 1 ? message : code),
         members: [],
       })),
     ),
   ];
   const summary = countsOf(groups);
-  const rows = groups.flatMap(({ head, members }) =>
-    [head, ...members].map(({ name, words: [state], why }) => ({
-      application: head.name,
-      resource: name,
-      state,
-      reason: why,
-    })),
+  const resources = groups.flatMap(({ head, members }) =>
+    [head, ...members].map(({ name: resource, words: [state], why: reason }) => {
+      return { application: head.name, resource, state, reason };
+    }),
   );
   const { revision, digest } = document;
   return {
@@ -115,10 +106,14 @@ export function statusOfSurvey(survey: Survey, bound?: readonly BoundPlatform[])
       revision,
       digest,
       summary,
-      resources: rows,
+      resources,
       ...(bound === undefined ? {} : { platforms: bound }),
     },
   };
+}
+
+function surveyLine(name: string, state: ViewState, why: string): StatusLine {
+  return { state, name, words: [STATE_WORDS[state] ?? 'Unknown'], why };
 }
 
 function byName(left: StatusLine, right: StatusLine): number {
@@ -247,11 +242,10 @@ function remediesOfController({ controller, applications, resources }: Controlle
     ...(error === null ? [] : [{ about: 'source', why: '', what: `${error.message} ${error.remedy}` }]),
     ...applications.flatMap(({ id, lastError, approval, pause }) => {
       const name = id.slice('Application/'.length);
+      const approve = `a guard refused its plan; portolan approve ${name} ${approval?.digest}`;
       return [
         ...(lastError === null ? [] : [{ about: id, why: lastError.message, what: lastError.remedy }]),
-        ...(approval === null
-          ? []
-          : [{ about: id, why: '', what: `a guard refused its plan; portolan approve ${name} ${approval.digest}` }]),
+        ...(approval === null ? [] : [{ about: id, why: '', what: approve }]),
         ...(pause?.type === 'suspended' ? [{ about: id, why: '', what: `portolan resume ${name}` }] : []),
       ];
     }),

@@ -44,15 +44,8 @@ export function treeOf({ id, scope, state, reason, resources, lines, observedMs 
       ...stateOfLine(line, line.resource === undefined ? undefined : views.get(line.resource)),
       children: nodesBelow(line.key),
     }));
-  return {
-    type: 'application',
-    name: id,
-    facts: scope,
-    state,
-    reason,
-    ...(observedMs === undefined ? {} : { observedMs }),
-    children: nodesBelow(''),
-  };
+  const observed = observedMs === undefined ? {} : { observedMs };
+  return { type: 'application', name: id, facts: scope, state, reason, ...observed, children: nodesBelow('') };
 }
 
 /** One line for each resource that no line shows. */

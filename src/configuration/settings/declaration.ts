@@ -117,9 +117,7 @@ export const settingsDeclaration: KindDeclaration<SettingsSpec> = {
 
 function checkSettings({ spec }: Resource<SettingsSpec>): readonly SpecProblem[] {
   return [
-    ...durationProblems(spec.settle.targetState, 'spec.settle.targetState'),
-    ...durationProblems(spec.settle.creation, 'spec.settle.creation'),
-    ...durationProblems(spec.settle.install, 'spec.settle.install'),
+    ...Object.entries(spec.settle).flatMap(([name, window]) => durationProblems(window, `spec.settle.${name}`)),
     ...sourceProblems(spec.source),
     ...serverProblems(spec.server),
     ...notificationProblems(spec.notifications),
