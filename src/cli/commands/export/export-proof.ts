@@ -1,6 +1,6 @@
 import type { ReconciledKinds } from '../../../kinds/define.ts';
 import type { Declarations } from '../../../kinds/kind.ts';
-import { type ApplicationGroup, groupByApplication } from '../../../manifest/group.ts';
+import { groupByApplication } from '../../../manifest/group.ts';
 import { loadManifests } from '../../../manifest/load.ts';
 import type { OperatorNames } from '../../../manifest/relations.ts';
 import { errorFacts, PortolanError } from '../../../model/errors.ts';
@@ -25,7 +25,7 @@ export interface Proof {
 export async function prove(
   { declared, reconciled }: { readonly declared: Declarations; readonly reconciled: ReconciledKinds },
   files: readonly ManifestFile[],
-  read: ReadonlyMap<string, ReadApplication>,
+  read: ReadonlyMap<string, ReadApplication | undefined>,
   operator: OperatorNames,
   nowMs: number,
 ): Promise<Proof> {
@@ -35,7 +35,9 @@ export async function prove(
   await Promise.all(
     groupByApplication(desired).map(async (group) => {
       try {
-        plans.push(await planOf(reconciled, group, read, nowMs));
+        const application = read.get(group.application.name);
+        if (application === undefined) throw new Error(`${group.application.id} was written for no application`);
+        plans.push(await planExported(reconciled, workOf(group), application, 'export', nowMs));
       } catch (error) {
         if (!(error instanceof PortolanError) || error.code === 'platform/stopped') throw error;
         unobserved.push({ application: group.application.id, ...errorFacts(error) });
@@ -54,15 +56,4 @@ export async function prove(
   });
   const holds = problems.length === 0 && plans.length === read.size && !hasChanges(plan) && plan.summary.held === 0;
   return { problems, plan, holds };
-}
-
-function planOf(
-  kinds: ReconciledKinds,
-  group: ApplicationGroup,
-  read: ReadonlyMap<string, ReadApplication>,
-  nowMs: number,
-): Promise<ScopePlan> {
-  const application = read.get(group.application.name);
-  if (application === undefined) throw new Error(`${group.application.id} was written for no application`);
-  return planExported(kinds, workOf(group), application, 'export', nowMs);
 }

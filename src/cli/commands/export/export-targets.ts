@@ -27,12 +27,6 @@ interface Named extends Pick<ExportTarget, 'scope' | 'record'> {
   readonly components: readonly string[];
 }
 
-export interface ExportTargets {
-  readonly targets: readonly ExportTarget[];
-  /** Manifests at hand of other applications. */
-  readonly others: DesiredState;
-}
-
 /**
  * The applications that are to be exported, each once, in the order in which they were named.
  * @param desired manifests at hand: they give names, and ids of components; named by nothing else, they are what is exported.
@@ -43,7 +37,7 @@ export async function exportTargets(
   desired: DesiredState,
   platforms: Platforms,
   terminal: Terminal,
-): Promise<ExportTargets> {
+) {
   const platform = naming.platform ?? (platforms.names.length === 1 ? (platforms.names[0] ?? 'default') : 'default');
   const named: Named[] = (naming.app ?? []).map((text) => ({ scope: parseScope(text, platform), components: [] }));
   if (naming.list !== undefined) named.push(...parseList(await readList(naming.list, terminal), naming.list, platform));
@@ -75,6 +69,7 @@ export async function exportTargets(
   );
   return {
     targets: withComponents([...targets.values()], naming.component ?? []),
+    /** Manifests at hand of other applications. */
     others: new Map(others.map((resource) => [resource.id, resource])),
   };
 }

@@ -11,7 +11,6 @@ import {
   type ApplicationReader,
   createApplicationReader,
   type ExportTarget,
-  type ReadApplication,
 } from '../../../reconcile/read-application.ts';
 import { own } from '../../terminal/guarded.ts';
 import { defineCommand, type OptionsOf, type Surroundings } from '../../session/command.ts';
@@ -99,22 +98,13 @@ Take it over then, as it is: portolan adopt -f manifests/`,
         store: options.store,
         others,
       });
-      const layout = {
-        to: options.to,
-        schemas: options.schemas,
-        redact: surroundings.redaction.redact,
-        kinds: surroundings.declarations,
-      };
+      const { redaction, declarations } = surroundings;
+      const layout = { to: options.to, schemas: options.schemas, redact: redaction.redact, kinds: declarations };
       const files = written.map((application) => filesOf(application, layout));
       const proof = await prove(
         { declared: surroundings.declarations, reconciled },
         files.flat(),
-        new Map(
-          written.flatMap(({ name, live }) => {
-            const application = readOf.get(live);
-            return application === undefined ? [] : [[name, application] as const];
-          }),
-        ),
+        new Map(written.map(({ name, live }) => [name, readOf.get(live)])),
         operatorNames(input.configuration),
         surroundings.clock.now(),
       );
@@ -154,20 +144,13 @@ function refuseUnknownStore(
   );
 }
 
-interface Reading {
-  readonly applications: readonly ReadApplication[];
-  readonly errors: readonly { readonly target: ExportTarget; readonly error: PortolanError }[];
-}
-
 /** Reads several applications at once; one that cannot be read is in nobody's way. */
 async function readAll(
   targets: readonly ExportTarget[],
   { parallelism }: ExportOptions,
   platforms: Platforms,
   surroundings: Surroundings,
-): Promise<Reading> {
-  const applications: ReadApplication[] = [];
-  const errors: { target: ExportTarget; error: PortolanError }[] = [];
+) {
   const kinds = await surroundings.kinds.reconciled();
   const readers = new Map<string, ApplicationReader>();
   for (const [name, ofPlatform] of Map.groupBy(targets, ({ scope }) => scope.platform))
@@ -176,25 +159,25 @@ async function readAll(
   let begun = 0;
   const queue = new PQueue({ concurrency: parallelism });
   try {
-    await queue.addAll(
+    const results = await queue.addAll(
       targets.map((target) => async () => {
         begun += 1;
         progress.at('', `read ${begun}/${targets.length}  ${scopeKey(target.scope)}`);
         try {
-          const reader = readers.get(target.scope.platform);
-          if (reader !== undefined) applications.push(await reader.read(target));
+          return { target, application: await readers.get(target.scope.platform)?.read(target) };
         } catch (error) {
           if (!(error instanceof PortolanError) || error.code === 'platform/stopped') throw error;
-          errors.push({ target, error });
+          return { target, error };
         }
       }),
     );
+    return {
+      applications: results.flatMap(({ application }) => application ?? []),
+      errors: results.flatMap(({ target, error }) => (error === undefined ? [] : [{ target, error }])),
+    };
   } finally {
     progress.clear();
   }
-  const order = new Map(targets.map((target, index) => [target, index]));
-  errors.sort((a, b) => (order.get(a.target) ?? 0) - (order.get(b.target) ?? 0));
-  return { applications, errors };
 }
 
 function output({ to, force }: ExportOptions, files: readonly ManifestFile[], { out, err }: Terminal): void {

@@ -5,8 +5,8 @@ import { defineCommand } from '../../session/command.ts';
 import { EXIT } from '../../session/exit-codes.ts';
 import { configOption, integerArgument, outputOption } from '../../session/options.ts';
 import { renderTable } from '../../terminal/table.ts';
-import { count } from '../../terminal/text.ts';
-import { doubtJson, doubtText, doubtView, historyTable, pairs, shortened, writeJson } from './words.ts';
+import { count, fit } from '../../terminal/text.ts';
+import { doubtJson, doubtText, doubtView, historyTable, pairs, writeJson } from './words.ts';
 import { isOfSource, ledgerFileOption, readingLedger, sourceFilterOption } from './opening.ts';
 
 const APPLIED_WIDTH_MAX = 80;
@@ -71,7 +71,7 @@ function objectTable(objects: readonly OwnedObject[]): string {
     object.origin,
     object.state,
     String(object.failures),
-    shortened(pairs(object.lastApplied), APPLIED_WIDTH_MAX),
+    fit(pairs(object.lastApplied), APPLIED_WIDTH_MAX),
   ]);
   return renderTable([...(scopes ? ['scope'] : []), ...(sources ? ['source'] : []), ...headers], rows);
 }

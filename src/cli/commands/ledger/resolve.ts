@@ -1,13 +1,14 @@
+import type { Command } from '@commander-js/extra-typings';
 import type { ScopeReader } from '../../../kinds/reconciled.ts';
 import type { Ledger } from '../../../ledger/ledger.ts';
 import type { Configuration } from '../../../configuration/configuration.ts';
-import { invalidInput, PortolanError } from '../../../model/errors.ts';
+import { errorFacts, invalidInput, PortolanError } from '../../../model/errors.ts';
 import type { Scope } from '../../../model/ids.ts';
 import { mustBeBoundRegion, mustBeBoundUrl } from '../../../reconcile/binding.ts';
 import { type Decision, type HandResolved, resolveByHand } from '../../../reconcile/resolution/resolve-by-hand.ts';
 import { createScopeReader } from '../../../reconcile/scope-reader.ts';
 import { safeText } from '../../../model/text.ts';
-import { defineCommand } from '../../session/command.ts';
+import { defineCommand, type OptionsOf } from '../../session/command.ts';
 import { readConfiguration } from '../../session/configuration.ts';
 import { EXIT } from '../../session/exit-codes.ts';
 import { createLog } from '../../session/logging.ts';
@@ -17,6 +18,24 @@ import { openPlatforms, type Platforms } from '../../session/platforms.ts';
 import { refuseFaults } from '../../session/problems.ts';
 import { ledgerFileOption, writingLedger } from './opening.ts';
 import { requiredReason, writeResult } from './words.ts';
+
+const parameters = (command: Command) =>
+  addLogOptions(
+    command
+      .argument('<intent>', 'id of the intent, as portolan ledger list prints it')
+      .option('--applied', 'it was done')
+      .option('--not-applied', 'it was not done')
+      .option('--id <id>', 'with --applied: the http_rule_id of the rule, or the install group')
+      .option('--reason <text>', 'how you know, for the history (required)')
+      .option('--force', 'although the request may still arrive')
+      .option(
+        '--offline',
+        'do not ask the platform what the request made: the id of a rule, the components of an install',
+      )
+      .addOption(ledgerFileOption())
+      .addOption(configOption())
+      .addOption(outputOption(['text', 'json'])),
+  );
 
 export const resolveCommand = defineCommand({
   about:
@@ -34,23 +53,7 @@ recorded with your name, and the next apply builds on it. Nothing is sent to the
 Examples:
   portolan ledger resolve 3f9c21a07b54 --not-applied --reason "the application has no mysql, checked in the console"
   portolan ledger resolve 3f9c21a07b54 --applied --id 17 --reason "install group 17 in the console"`,
-  parameters: (command) =>
-    addLogOptions(
-      command
-        .argument('<intent>', 'id of the intent, as portolan ledger list prints it')
-        .option('--applied', 'it was done')
-        .option('--not-applied', 'it was not done')
-        .option('--id <id>', 'with --applied: the http_rule_id of the rule, or the install group')
-        .option('--reason <text>', 'how you know, for the history (required)')
-        .option('--force', 'although the request may still arrive')
-        .option(
-          '--offline',
-          'do not ask the platform what the request made: the id of a rule, the components of an install',
-        )
-        .addOption(ledgerFileOption())
-        .addOption(configOption())
-        .addOption(outputOption(['text', 'json'])),
-    ),
+  parameters,
   async run(surroundings, options, [intent]) {
     const decision = decisionOf(options);
     const reason = requiredReason(options.reason);
@@ -83,15 +86,7 @@ Examples:
   },
 });
 
-function decisionOf({
-  applied,
-  notApplied,
-  id,
-}: {
-  readonly applied?: true | undefined;
-  readonly notApplied?: true | undefined;
-  readonly id?: string | undefined;
-}): Decision {
+function decisionOf({ applied, notApplied, id }: OptionsOf<typeof parameters>): Decision {
   if ((applied === true) === (notApplied === true)) {
     throw invalidInput(
       'cli/no-decision',
@@ -125,14 +120,8 @@ async function readerOf(
     if (application !== undefined) return createScopeReader(client, scope, { application });
   } catch (error) {
     if (!(error instanceof PortolanError)) throw error;
-    const { code, disposition, message, remedy } = error;
-    throw new PortolanError({
-      code,
-      disposition,
-      message: `${message} Nothing was recorded.`,
-      remedy: `${remedy} ${offline}`,
-      cause: error,
-    });
+    const message = `${error.message} Nothing was recorded.`;
+    throw new PortolanError({ ...errorFacts(error), message, remedy: `${error.remedy} ${offline}`, cause: error });
   }
   throw new PortolanError({
     code: 'application/not-found',

@@ -5,7 +5,7 @@ import type { EpochMs } from '../../../model/time.ts';
 import { safeLine, safeText } from '../../../model/text.ts';
 import { renderTable } from '../../terminal/table.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import { displayWidth, shellWord } from '../../terminal/text.ts';
+import { fit, shellWord } from '../../terminal/text.ts';
 import type { LedgerOptions } from './opening.ts';
 import { type Settling, settlingOf, windowLeftMs } from '../../../reconcile/resolution/settle.ts';
 import { type Timing, timingOf } from '../../../reconcile/apply/world.ts';
@@ -32,17 +32,6 @@ function word(value: Json | undefined): string {
   return typeof value === 'string' && /^[^\s"={}[\]]+$/.test(value) ? value : JSON.stringify(value ?? null);
 }
 
-/** A text for a cell of a table; `-o json` and `ledger show` have the whole. */
-export function shortened(text: string, widthMax: number): string {
-  if (displayWidth(text) <= widthMax) return text;
-  let kept = '';
-  for (const char of text) {
-    if (displayWidth(kept + char) >= widthMax) break;
-    kept += char;
-  }
-  return `${kept}…`;
-}
-
 /** The ledger as further commands must name it: nothing for the default. */
 export function ledgerFlag({ ledger }: LedgerOptions): string {
   return ledger === undefined ? '' : ` --ledger ${shellWord(ledger)}`;
@@ -66,7 +55,7 @@ export function historyTable(rows: readonly HistoryRow[], severalScopes: boolean
     row.event,
     row.uid === null ? undefined : withoutScope(row.uid, row.scope),
     row.actor,
-    shortened(pairs(row.detail), DETAIL_WIDTH_MAX),
+    fit(pairs(row.detail), DETAIL_WIDTH_MAX),
   ]);
   return renderTable(headers, cells);
 }
