@@ -1,9 +1,9 @@
 import { markRestored } from './confirmation.ts';
 import { corrupt, explained, missing, newer } from './errors.ts';
-import { createDirectoryFor, createEmpty, fileExists, keepUnder, moveInto, realPath, remove } from './files.ts';
+import { createDirectoryFor, fileExists, keepUnder, moveInto, realPath, remove } from './files.ts';
 import { migrations, mustBeLedger, newestSchema, readStanding, type Standing } from './migrations.ts';
 import { readSerialMark, type SerialMark, serialPath } from './serial-file.ts';
-import { inDatabase, sqliteFault } from './open-database.ts';
+import { copyInto, inDatabase, sqliteFault } from './open-database.ts';
 import { lockOf, migrationBackup, openSqliteLedger, type SqliteLedgerOptions } from './sqlite.ts';
 import { verifySqliteLedger } from './verify.ts';
 
@@ -132,11 +132,9 @@ function floorOf(standing: Standing | undefined, mark: SerialMark | undefined): 
 
 /** Writes a copy to a fresh file. */
 function copyLedger(path: string, destination: string): Standing {
-  remove(destination);
-  createEmpty(destination); // VACUUM INTO takes an empty file, and keeps its mode.
   inDatabase(path, { readOnly: true }, (database) => {
     mustBeLedger(database, path);
-    database.prepare('VACUUM INTO ?').run(destination);
+    copyInto(database, destination);
   });
   return standingOf(destination);
 }

@@ -124,8 +124,7 @@ export function networkFilesystem(directory: string, filesystem: string): Portol
     message:
       `The ledger's directory ${directory} is on ${filesystem}, where file locks and shared memory cannot be relied on: ` +
       'two controllers could both believe they hold it. It was not opened.',
-    remedy:
-      'Put it on a local disk, use PostgreSQL, or, if only one machine ever mounts it, allow network file systems.',
+    remedy: 'Put the ledger on a local disk.',
   });
 }
 

@@ -2,6 +2,7 @@ import { renameRules } from '../kinds/http-gateway-rule/former-keys.ts';
 import type { DatabaseSync } from 'node:sqlite';
 import { corrupt } from './errors.ts';
 import { coverObjects } from './inventory.ts';
+import { inTransaction } from './open-database.ts';
 
 /** One step of the schema; steps are applied in order, each in a transaction of its own, and never edited once released. */
 export interface Migration {
@@ -101,16 +102,11 @@ export function mustBeLedger(database: DatabaseSync, path: string): Standing {
 export function migrate(database: DatabaseSync, from: number, steps: readonly Migration[]): void {
   for (const step of steps) {
     if (step.to <= from) continue;
-    database.exec('BEGIN IMMEDIATE');
-    try {
+    inTransaction(database, () => {
       database.exec(step.sql);
       step.run?.(database);
       database.prepare("UPDATE meta SET v = ? WHERE k = 'schema'").run(String(step.to));
-      database.exec('COMMIT');
-    } catch (error) {
-      if (database.isTransaction) database.exec('ROLLBACK');
-      throw error;
-    }
+    });
   }
 }
 

@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { DatabaseFault } from './errors.ts';
+import { createEmpty, remove } from './files.ts';
 
 /** How long opening waits for a lock, of a reader that recovers the log for one. */
 const openingWaitMs = 5000;
@@ -30,6 +31,25 @@ export function inDatabase<Result>(
   } finally {
     database.close();
   }
+}
+
+/** Does some work in a transaction of its own, which commits as a whole or not at all. */
+export function inTransaction(database: DatabaseSync, work: () => void): void {
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    work();
+    database.exec('COMMIT');
+  } catch (error) {
+    if (database.isTransaction) database.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+/** Copies a database, as one transaction sees it, to a new file that only its owner may read. */
+export function copyInto(database: DatabaseSync, destination: string): void {
+  remove(destination);
+  createEmpty(destination); // VACUUM INTO takes an empty file, and keeps its mode.
+  database.prepare('VACUUM INTO ?').run(destination);
 }
 
 /** The primary result code of an error that `node:sqlite` threw (https://sqlite.org/rescode.html), or undefined. */

@@ -29,7 +29,7 @@ import {
 } from './files.ts';
 import { acquireLock, holderOf, type LedgerLock } from './lock.ts';
 import { type Migration, migrate, migrations, newestSchema, readStanding, type Standing } from './migrations.ts';
-import { inDatabase, openDatabase, sqliteFault } from './open-database.ts';
+import { copyInto, inDatabase, inTransaction, openDatabase, sqliteFault } from './open-database.ts';
 import type { LedgerTables } from './schema.ts';
 import { SqlLedger } from './sql-ledger.ts';
 import { nodeSqliteDialect } from './sqlite-dialect.ts';
@@ -45,8 +45,6 @@ export interface SqliteLedgerOptions {
   readonly actor: string;
   /** Needs no lock and works beside a writer. Never creates, migrates or writes. */
   readonly readOnly?: boolean;
-  /** Opens for writing on NFS, SMB and FUSE too; only safe where one machine alone mounts it. */
-  readonly allowNetworkFilesystem?: boolean;
   /** Most pages of 4 KiB that the file may have; commits beyond it fail with `ledger/full`. By default the disk decides. */
   readonly pagesMax?: number;
   /** Told when the ledger is older than the mark beside it: a copy was put in its place, and installs wait for confirmation. */
@@ -137,7 +135,7 @@ function openForReading(path: string, options: SqliteLedgerOptions): SqlLedger {
 async function openForWriting(given: string, options: SqliteLedgerOptions): Promise<SqlLedger> {
   createDirectoryFor(given);
   const path = realPath(given);
-  const network = options.allowNetworkFilesystem === true ? undefined : networkFilesystemOf(dirname(path));
+  const network = networkFilesystemOf(dirname(path));
   if (network !== undefined) throw networkFilesystem(dirname(path), network);
   const lock = lockOf(path);
   try {
@@ -329,8 +327,7 @@ function rescue(database: DatabaseSync, path: string, { clock, onRescued }: Sqli
  * @param after what the ledger had been before a copy took its place: serial and epoch go on above it, and installs wait.
  */
 function raiseEpoch(database: DatabaseSync, holder: Holder, after: SerialMark | undefined): void {
-  database.exec('BEGIN IMMEDIATE');
-  try {
+  inTransaction(database, () => {
     if (after !== undefined) {
       const raise = database.prepare('UPDATE meta SET v = MAX(CAST(v AS INTEGER), ?) WHERE k = ?');
       raise.run(after.epoch, 'epoch');
@@ -346,11 +343,7 @@ function raiseEpoch(database: DatabaseSync, holder: Holder, after: SerialMark | 
       "INSERT INTO meta (k, v) VALUES ('holder', ?) ON CONFLICT (k) DO UPDATE SET v = ?1",
     );
     remember.run(JSON.stringify(holder));
-    database.exec('COMMIT');
-  } catch (error) {
-    if (database.isTransaction) database.exec('ROLLBACK');
-    throw error;
-  }
+  });
 }
 
 /** @throws PortolanError `ledger/corrupt` for a database that is no ledger. */
@@ -375,8 +368,6 @@ function quickCheck(database: DatabaseSync): string[] {
 /** Copies the database, as one transaction sees it, to a file that only its owner may read. Replaces an older copy of that name. */
 function backUp(database: DatabaseSync, destination: string): void {
   const unfinished = `${destination}.partial`;
-  remove(unfinished);
-  createEmpty(unfinished); // VACUUM INTO takes an empty file, and keeps its mode.
-  database.prepare('VACUUM INTO ?').run(unfinished);
+  copyInto(database, unfinished);
   moveInto(unfinished, destination);
 }

@@ -1,5 +1,13 @@
 import { errorMembers } from '../model/errors.ts';
-import { type Action, codeSchema, type Note, remedySchema, type ScopePlan, scopePlanMembers } from '../model/plan.ts';
+import {
+  type Action,
+  codeSchema,
+  type Note,
+  planPartSchemas,
+  remedySchema,
+  type ScopePlan,
+  scopePlanMembers,
+} from '../model/plan.ts';
 import {
   arrayOf,
   choice,
@@ -14,16 +22,16 @@ import {
   type TypeOf,
 } from '../model/schema-words.ts';
 import { type PlanDigests, planDigests } from './digest.ts';
-import type { Refusal } from './result.ts';
+import { type Refusal, refusalSchema } from './result.ts';
 
 const digest = string('SHA-256 of what it does: two plans that do the same have one digest.');
 
-export const scopePlanSchema = objectOf('What one application needs, in a safe order.', {
+const scopePlanSchema = objectOf('What one application needs, in a safe order.', {
   ...scopePlanMembers,
   digest,
 });
 
-export const unobservedScopeSchema = objectOf('An application that could not be read: nothing is known of it.', {
+const unobservedScopeSchema = objectOf('An application that could not be read: nothing is known of it.', {
   application: string('Application/name.'),
   ...errorMembers,
   code: codeSchema,
@@ -32,7 +40,7 @@ export const unobservedScopeSchema = objectOf('An application that could not be 
 /** A scope that could not be observed: nothing is known of it and nothing was sent. */
 export type UnobservedScope = TypeOf<typeof unobservedScopeSchema>;
 
-export const planSummarySchema = objectOf('How much of what.', {
+const planSummarySchema = objectOf('How much of what.', {
   create: count,
   update: count,
   delete: count,
@@ -63,6 +71,16 @@ export const planSchema = objectOf('What a run would do.', {
 });
 /** The plan of a whole run, as every output format shows it. */
 export type PlanDocument = TypeOf<typeof planSchema>;
+
+/** The schemas that plans are made of, by the names that references have. */
+export const planSchemas = {
+  ...planPartSchemas,
+  ScopePlan: scopePlanSchema,
+  UnobservedScope: unobservedScopeSchema,
+  Refusal: refusalSchema,
+  PlanSummary: planSummarySchema,
+  Plan: planSchema,
+};
 
 export function planDocument(
   facts: Omit<PlanDocument, 'formatVersion' | 'digest' | 'summary' | 'scopes'> & {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { invalidInput, type PortolanError } from '../model/errors.ts';
+import { invalidInput } from '../model/errors.ts';
 import { canonicalJson, type Json, plainJson } from '../model/json.ts';
 import type { ResourceId } from '../model/ids.ts';
 import {
@@ -93,13 +93,32 @@ export function sealPlan(facts: Omit<SavedPlan, 'format' | 'formatVersion'>): st
  */
 export function openPlan(text: string, file: string, isPlan: (value: unknown) => boolean): SavedPlan {
   const value = parsed(text);
-  if (!isRecord(value) || value['format'] !== FORMAT) throw notSaved(file);
+  if (!isRecord(value) || value['format'] !== FORMAT)
+    throw invalidInput(
+      'plan/not-a-saved-plan',
+      `${file} is not a file that plan --save wrote. Nothing was done.`,
+      'Name such a file; manifests are named with -f, as in portolan apply -f manifests/.',
+    );
   const { checksum, ...content } = value;
-  if (value['formatVersion'] !== FORMAT_VERSION) throw otherVersion(file, value['formatVersion']);
-  if (!fits(checksum, content)) throw damaged(file);
+  if (value['formatVersion'] !== FORMAT_VERSION)
+    throw invalidInput(
+      'plan/saved-by-another-version',
+      `${file} has format ${JSON.stringify(value['formatVersion'])} of saved plans, and this Portolan reads format ${FORMAT_VERSION}. Nothing was done.`,
+      'Plan again with the Portolan that is to apply it.',
+    );
+  if (!fits(checksum, content))
+    throw invalidInput(
+      'plan/saved-damaged',
+      `${file} is not as it was written: its checksum does not fit. Nothing was done.`,
+      'Fetch it again from where it was saved, or plan again. A saved plan cannot be edited.',
+    );
   const saved = content as unknown as SavedPlan;
-  if (!isPlan(content) || saved.plan.digest !== planDigest(saved.plan.scopes)) throw inconsistent(file);
-  return saved;
+  if (isPlan(content) && saved.plan.digest === planDigest(saved.plan.scopes)) return saved;
+  throw invalidInput(
+    'plan/saved-inconsistent',
+    `${file} does not hold together: its parts are not those of a plan. Nothing was done.`,
+    'Plan again with the Portolan that is to apply it, and look into where this file comes from.',
+  );
 }
 
 function checksumOf(content: object): string {
@@ -126,36 +145,4 @@ function parsed(text: string): unknown {
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function notSaved(file: string): PortolanError {
-  return invalidInput(
-    'plan/not-a-saved-plan',
-    `${file} is not a file that plan --save wrote. Nothing was done.`,
-    'Name such a file; manifests are named with -f, as in portolan apply -f manifests/.',
-  );
-}
-
-function otherVersion(file: string, version: unknown): PortolanError {
-  return invalidInput(
-    'plan/saved-by-another-version',
-    `${file} has format ${JSON.stringify(version)} of saved plans, and this Portolan reads format ${FORMAT_VERSION}. Nothing was done.`,
-    'Plan again with the Portolan that is to apply it.',
-  );
-}
-
-function damaged(file: string): PortolanError {
-  return invalidInput(
-    'plan/saved-damaged',
-    `${file} is not as it was written: its checksum does not fit. Nothing was done.`,
-    'Fetch it again from where it was saved, or plan again. A saved plan cannot be edited.',
-  );
-}
-
-function inconsistent(file: string): PortolanError {
-  return invalidInput(
-    'plan/saved-inconsistent',
-    `${file} does not hold together: its parts are not those of a plan. Nothing was done.`,
-    'Plan again with the Portolan that is to apply it, and look into where this file comes from.',
-  );
 }

@@ -18,10 +18,9 @@ import {
   time,
   type TypeOf,
 } from '../model/schema-words.ts';
-import { planSchema } from '../plan/document.ts';
+import { planSchema, planSchemas } from '../plan/document.ts';
 import { applySchema, disagreementSchema, exitCodeSchema, outcomeSchema } from '../plan/report.ts';
 import { actionResultSchema, endings, failureReasonSchema, skipReasonSchema } from '../plan/result.ts';
-import { planSchemas } from '../plan/schema.ts';
 import { answerSchema } from '../platform/verdict.ts';
 
 /** The JSON Schemas of `-o json`, `yaml` and `jsonl`, as they are published in schemas/. */
