@@ -1,6 +1,6 @@
 /**
- * The process: arguments, standard streams, signals, clock and chance become the surroundings of one command, and its
- * exit code becomes ours. Nothing else in the program knows that there is a process.
+ * Starts the process: arguments, standard streams, signals, clock and randomness become the surroundings of one command,
+ * and its exit code becomes that of the process. No other file uses the process.
  */
 import { hostname, tmpdir, userInfo } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -10,22 +10,22 @@ import { systemClock } from './runtime/clock.ts';
 import { systemRandom } from './runtime/random.ts';
 import type { Thread, ThreadLimits } from './runtime/thread.ts';
 
-/** A terminal's Ctrl-C may arrive twice, from it and from npm; only a second one after this is meant as such. */
+/** Time within which a second Ctrl-C is an echo: it may arrive from the terminal and from npm. */
 const ECHO_MS = 500;
 
-// A daemon stays for months beside others: it collects its heap early rather than let it grow to what it once needed. Sizes of
-// spaces are settled by now; this is asked at every collection. Commands set no flag before their code is loaded: V8 refuses code
-// that was compiled and kept under other flags, so they would throw away each other's.
+// A daemon runs for months beside other programs, so it collects its heap early instead of keeping the size that it once
+// needed. V8 reads this flag at every collection. Other commands set no flag before their code is loaded: V8 rejects
+// cached code that was compiled under other flags, so commands would discard each other's cache.
 if (process.argv[2] === 'run') setFlag('--optimize-for-size');
 
 const interruption = new AbortController();
-/** Of standard output: its reader is gone; what else keeps it from being written. */
+/** Aborted when the reader of standard output is gone. `lost` holds any other error of writing it. */
 const unread = new AbortController();
 let lost: NodeJS.ErrnoException | undefined;
 const exitCode = await runProgram(process.argv.slice(2), {
   terminal: terminalOfProcess(),
   env: process.env,
-  // From `src/main.ts` and from `dist/main.js` alike.
+  // Works from `src/main.ts` and from `dist/main.js`.
   packageRoot: fileURLToPath(new URL('..', import.meta.url)),
   who: `${userName()} on ${hostname()}, pid ${process.pid}`,
   temporaryFolder: tmpdir(),
@@ -41,29 +41,29 @@ const exitCode = await runProgram(process.argv.slice(2), {
     process.on('SIGHUP', listener);
     return () => process.off('SIGHUP', listener);
   },
-  // Where V8 would let the old part of the heap grow by up to 300 % before it is looked at again.
+  // By default, V8 lets the old part of the heap grow by up to 300 % before the next collection.
   spareMemory: () => setFlag('--heap-growing-percent=100'),
   openThread: openSourceThread,
   runtimeVersions: { node: process.versions.node, platform: `${process.platform}-${process.arch}` },
 });
-// A socket that is kept alive would hold the process; text on its way into a pipe must not be cut off.
+// Exits explicitly, because a kept-alive socket would hold the process; text on its way into a pipe is written first.
 await Promise.all([drained(process.stdout), drained(process.stderr)]);
 process.exit(withLostOutput(exitCode));
 
-/** Only the daemon has threads, and others should not load what makes them. */
+/** Only the daemon has threads, so only it loads this code. */
 async function openSourceThread(limits: ThreadLimits): Promise<Thread> {
   const { threadsOf } = await import('./runtime/thread.ts');
-  // Beside this file in `src` and in `dist`.
+  // The worker is beside this file, in `src` and in `dist`.
   const file = import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js';
   return threadsOf(new URL(file, import.meta.url), { path: process.env.PATH })(limits);
 }
 
-/** Of V8. Most commands need none, and it takes some milliseconds to load what sets them. */
+/** Sets a flag of V8. The module is loaded here because that takes some milliseconds, and most commands need no flag. */
 function setFlag(flag: string): void {
   process.getBuiltinModule('node:v8').setFlagsFromString(flag);
 }
 
-/** Who redirects a result into a file on a full disk must not take half of it for the whole. */
+/** Reports output that could not be written: a result on a full disk must not look complete. */
 function withLostOutput(code: number): number {
   if (lost === undefined) return code;
   const whys: Readonly<Record<string, string>> = { ENOSPC: 'no space is left', EFBIG: 'the file may not grow further' };
@@ -75,7 +75,7 @@ function withLostOutput(code: number): number {
   return code === 0 || code === 2 ? 1 : code;
 }
 
-/** In a container the user may have no name. */
+/** Returns the name of the user, who may have none in a container. */
 function userName(): string {
   try {
     return userInfo().username;
@@ -88,11 +88,11 @@ function terminalOfProcess(): Terminal {
   const canAsk = process.stdin.isTTY && process.stderr.isTTY;
   return {
     out: outputOf(process.stdout, (error) => {
-      // The reader went away (`portolan ... | head`): it has what it wanted.
+      // The reader has closed the pipe, as in `portolan ... | head`: it has all that it wants.
       if (error.code === 'EPIPE') unread.abort(new Error('nobody reads standard output any more'));
       else lost ??= error;
     }),
-    // There is nobody left to tell.
+    // An error of standard error cannot be reported anywhere.
     err: outputOf(process.stderr, () => {}),
     input: () => process.stdin,
     mark: [1, 2, 3].map(() => 1000 + (Number.parseInt(systemRandom.hex(4), 16) % 9000)).join(';'),
@@ -102,7 +102,7 @@ function terminalOfProcess(): Terminal {
 
 function outputOf(stream: NodeJS.WriteStream, onError: (error: NodeJS.ErrnoException) => void): Output {
   stream.on('error', onError);
-  // A dumb terminal shows text and moves no cursor: it is written to as a pipe is.
+  // A dumb terminal cannot move the cursor, so it is treated as a pipe.
   const isTerminal = stream.isTTY === true && process.env.TERM !== 'dumb';
   return {
     write: (content) => void stream.write(content),
@@ -118,7 +118,10 @@ function outputOf(stream: NodeJS.WriteStream, onError: (error: NodeJS.ErrnoExcep
   };
 }
 
-/** Ctrl-C at a question is a key and no signal, and Ctrl-D leaves it without an answer: both break the command off. */
+/**
+ * Asks a question. At a question, Ctrl-C is a key and not a signal, and Ctrl-D ends it without an answer: both cancel the
+ * command.
+ */
 async function ask(question: string): Promise<string> {
   const { createInterface } = await import('node:readline/promises');
   const reader = createInterface({ input: process.stdin, output: process.stderr });
@@ -132,9 +135,12 @@ async function ask(question: string): Promise<string> {
   }
 }
 
-/** The first signal asks the command to end in good order; a second one ends it at once. */
+/**
+ * Returns a signal that is aborted by the first SIGINT or SIGTERM, so that the command ends in order. A second one ends
+ * the process at once.
+ */
 function signalOfProcess(): AbortSignal {
-  // A file that may not grow further is an error of the write, and no reason to die in the middle of something.
+  // When a file has reached its size limit, the write fails; the process must not die in the middle of its work.
   process.on('SIGXFSZ', () => {});
   let firstMs: number | undefined;
   for (const name of ['SIGINT', 'SIGTERM'] as const) {
@@ -150,7 +156,7 @@ function signalOfProcess(): AbortSignal {
 
 function drained(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => {
-    // Told of an error only in the next turn.
+    // An error is reported only in the next turn.
     if (stream.destroyed) process.nextTick(resolve);
     else stream.write('', () => resolve());
   });

@@ -18,20 +18,20 @@ import { setOption } from './session/options.ts';
 import { createRedaction, redacting } from './session/redaction.ts';
 import { showable, surroundingsOf, whileRead } from './session/surroundings.ts';
 
-/** A command, and the file that knows the rest. */
+/** Describes a command, and loads its definition. */
 export interface CommandEntry {
   readonly name: string;
-  /** As `--help` lists it. */
+  /** Summary in the list of `--help`. */
   readonly summary: string;
   readonly load: () => Promise<CommandDefinition>;
 }
 
-/** A word that only its commands stand behind: `ledger list`. */
+/** Describes a word with subcommands: `ledger list`. */
 export interface CommandGroup extends Omit<CommandEntry, 'load'> {
   readonly commands: readonly CommandEntry[];
 }
 
-/** Commands behind `ledger`, in the order of its help. */
+/** Summaries of the commands of `ledger`, in the order of its help. */
 const LEDGER_SUMMARIES = {
   list: 'List what the ledger holds, and every request whose outcome is not known.',
   show: 'Show everything about one object, resource or intent, with its history.',
@@ -66,7 +66,7 @@ const LEDGER_FILES: Readonly<Record<keyof typeof LEDGER_SUMMARIES, CommandEntry[
   export: async () => (await import('./commands/ledger/file.ts')).exportCommand,
 };
 
-/** Commands in the order of the help. */
+/** Summaries of the commands, in the order of the help. */
 const SUMMARIES = {
   init: 'Begin a working folder: configuration, a first manifest, schemas for editors.',
   validate: 'Check manifests and configuration offline: every fault at once, with its place.',
@@ -97,7 +97,7 @@ const SUMMARIES = {
   version: 'Print the version of Portolan and of the Node it runs on.',
 };
 
-/** Where each command is: its file is imported when the command is named. */
+/** Loaders of the commands. The file of a command is imported when the command line names it. */
 const FILES: Readonly<Record<Exclude<keyof typeof SUMMARIES, 'ledger'>, CommandEntry['load']>> = {
   init: async () => (await import('./commands/init/init.ts')).initCommand,
   validate: async () => (await import('./commands/validate.ts')).validateCommand,
@@ -141,12 +141,12 @@ function entriesOf<Name extends string, Rest>(summaries: Readonly<Record<Name, s
 
 /**
  * Runs one command line.
- * @param words what stands behind the program's name.
- * @returns the exit code; nothing is thrown for anything that a user, the network or a file does.
+ * @param words the words after the program's name.
+ * @returns the exit code. Errors of users, the network or files are reported and not thrown.
  */
 export async function runProgram(words: readonly string[], around: ProcessSurroundings): Promise<ExitCode> {
   const { color, rest } = takeColor(words);
-  // As every other program has them.
+  // Most programs accept these two flags.
   const args = rest[0] === '-V' || rest[0] === '--version' ? ['version', ...rest.slice(1)] : rest;
   try {
     return await runCommand(args, { ...around, terminal: withColor(around.terminal, color, around.env) });
@@ -190,7 +190,7 @@ async function runCommand(args: readonly string[], around: ProcessSurroundings):
   }
 }
 
-/** Variables that look like ours and do nothing. The check is loaded only where there is one of ours at all. */
+/** Refuses unknown variables with our prefix. The check is loaded only when such a variable is set. */
 async function checkEnvironment(
   path: string,
   command: CommandUnknownOpts,
@@ -205,15 +205,15 @@ async function checkEnvironment(
 
 interface Running {
   readonly invoke: Invoke;
-  /** Before the action of a command: what its options come to. */
+  /** Called before the action of a command, when its options are known. */
   prepare(path: string, command: CommandUnknownOpts, definition: CommandDefinition): Promise<void>;
 }
 
 const notRunning: Running = { async invoke() {}, async prepare() {} };
 
 /**
- * The program with all its commands, and those that `named` names defined.
- * @param named what stands behind the program's name, or `all`.
+ * Builds the program with the names of all its commands, and with the options of those that `named` names.
+ * @param named the words after the program's name, or `all`.
  */
 async function buildProgram(
   named: readonly string[] | 'all',
@@ -239,9 +239,9 @@ async function buildProgram(
 }
 
 /**
- * Adds every command with its summary, and lets `define` add the rest of the one that is named, or of all.
- * @param named what stands behind the words of `parent`.
- * @param prefix the words of `parent`, each with a dash behind it: `ledger-`.
+ * Adds every command with its summary, and lets `define` add the rest of the named one, or of all.
+ * @param named the words after those of `parent`.
+ * @param prefix the words of `parent`, each with a dash after it: `ledger-`.
  */
 async function addCommands(
   parent: Command,
@@ -270,7 +270,7 @@ async function addCommands(
   }
 }
 
-/** The command is the first word, or the second behind `help`: options belong to commands and come after. */
+/** The command is the first word, or the second after `help`. Options belong to commands and come later. */
 function isNamed({ name }: Pick<CommandEntry, 'name'>, args: readonly string[]): boolean {
   const named = args[0] === 'help' ? args[1] : args[0];
   return named !== undefined && (named === name || named === ALIASES[name]);

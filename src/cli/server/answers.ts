@@ -7,7 +7,7 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The error that an answer means. @param body undefined: it was no JSON. */
+/** Returns the error that an answer means. @param body undefined: the answer was not JSON. */
 export function answerProblem(url: string, status: number, body: unknown): PortolanError {
   if (!isRecord(body) || typeof body['code'] !== 'string' || typeof body['remedy'] !== 'string') {
     return notPortolan(url, status);
@@ -35,7 +35,7 @@ export function notPortolan(url: string, status?: number): PortolanError {
   });
 }
 
-/** Nobody answered. */
+/** Returns the error for a request without an answer. */
 export function unreachableServer(url: string, cause: unknown): PortolanError {
   return new PortolanError({
     code: 'cli/server-unreachable',
@@ -46,7 +46,7 @@ export function unreachableServer(url: string, cause: unknown): PortolanError {
   });
 }
 
-/** The innermost error knows what the network said. */
+/** Returns the innermost cause: it has the code of the network error. */
 function innermost(error: unknown): unknown {
   let inner = error;
   for (let depth = 0; depth < 8 && inner instanceof Error && inner.cause !== undefined; depth += 1) inner = inner.cause;

@@ -9,27 +9,28 @@ import { type ServerSentEvent, serverSentEvents } from './server-sent.ts';
 
 type Query = Readonly<Record<string, string | number | undefined>>;
 
-/** A running controller, as commands see it. Everything throws PortolanError with what to do. */
+/** Sends requests to a running controller. Every failure is a PortolanError with a remedy. */
 export interface ServerClient {
   readonly url: string;
-  /** @param expect a field that the answer has; without it somebody else answered. */
+  /** @param expect a field of the answer. An answer without it is not from this API. */
   get(path: string, expect: string, query?: Query): Promise<unknown>;
-  /** All items of a list, part by part. */
+  /** Yields all items of a list, page by page. */
   list(path: string, query?: Query): AsyncIterable<unknown>;
   /** @param body JSON; undefined: none. */
   post(path: string, expect: string, body?: unknown): Promise<unknown>;
-  /** Events until the server ends the stream, or nothing came for so long that it must be dead. */
+  /** Yields events until the server ends the stream, or stays silent for too long. */
   stream(query: Query): AsyncIterable<ServerSentEvent>;
 }
 
-/** Plans wait for the platform, which may be slow; the server has a limit of its own below this one. */
+/** Time limit of an answer. Plans wait for the platform, which may be slow; the server's own limit is lower. */
 const ANSWER_MS = 150_000;
-/** The server shows every 15 s that it lives. */
+/** Silence after which a stream is considered dead. The server sends a sign of life every 15 s. */
 const SILENCE_MS = 60_000;
 const PAGE = 500;
 
 /**
- * @throws PortolanError `invalid` when no server is named, its address is none, or the token cannot be read.
+ * Creates a client of the server that the flags name.
+ * @throws PortolanError `invalid` when no server is named, its address is not valid, or the token cannot be read.
  */
 export function openServer(flags: ServerFlags, surroundings: Surroundings): ServerClient {
   const url = checkedUrl(requiredServer(flags.server), surroundings);
@@ -43,7 +44,7 @@ export function openServer(flags: ServerFlags, surroundings: Surroundings): Serv
     retry: { limit: 0 },
     timeout: false,
     throwHttpErrors: false,
-    // The token is for this server alone.
+    // A redirect would send the token to another server.
     redirect: 'manual',
   });
   const asking = askingOf(url, http, surroundings);
@@ -66,7 +67,7 @@ export function openServer(flags: ServerFlags, surroundings: Surroundings): Serv
   };
 }
 
-/** Sends requests, and waits for their answers only so long. */
+/** Sends requests with a time limit for each answer. */
 function askingOf(url: string, http: KyInstance, { clock, signal: ended }: Surroundings) {
   const failure = (error: unknown, signal: AbortSignal): PortolanError =>
     error instanceof PortolanError ? error : unreachableServer(url, signal.aborted ? signal.reason : error);

@@ -1,13 +1,13 @@
 import { type Command, Option, type OptionValues } from '@commander-js/extra-typings';
 import { invalidInput } from '../../model/errors.ts';
 
-/** What every command that talks to a server takes. */
+/** The flags of every command that talks to a server. */
 export interface ServerFlags {
   readonly server?: string | undefined;
   readonly tokenFile?: string | undefined;
 }
 
-/** `--server URL`: a running controller, for commands that can do without one too. */
+/** Returns `--server URL`: a running controller. Some commands also work without one. */
 export const serverOption = () =>
   new Option('--server <url>', 'ask this running controller (portolan run), such as http://127.0.0.1:7780');
 
@@ -22,12 +22,12 @@ export function addServerOptions<Args extends unknown[], Own extends OptionValue
   return command.addOption(serverOption()).addOption(tokenFileOption());
 }
 
-/** Name of an application as a person gives it, with or without its kind. @returns `metadata.name`. */
+/** Parses the name of an application, with or without its kind. @returns `metadata.name`. */
 export function applicationArgument(text: string): string {
   return text.replace(/^Application\//, '');
 }
 
-/** @throws PortolanError `cli/no-server` */
+/** Returns the address of the server. @throws PortolanError `cli/no-server` when there is none. */
 export function requiredServer(server: string | undefined): string {
   if (server !== undefined) return server;
   throw invalidInput(

@@ -11,7 +11,7 @@ import { refuseFaults } from '../session/problems.ts';
 import { endOfPlan } from '../commands/saved/agreed.ts';
 import { openServer } from './client.ts';
 
-/** Flags of `plan` that are the operator's to set where the server runs. */
+/** Flags of `plan` that the operator sets on the server. */
 const OF_THE_SERVER = {
   maxShare: '--max-share',
   maxPrunes: '--max-prunes',
@@ -23,8 +23,8 @@ const OF_THE_SERVER = {
 } as const;
 
 /**
- * Sends the manifests to a running controller and shows its plan: neither the platform's credentials nor the ledger are
- * needed here. What is shown, and the exit code, are as of a plan that is made here.
+ * Sends the manifests to a running controller and shows its plan. This needs neither the platform's credentials nor the
+ * ledger. Output and exit code are those of a local plan.
  */
 export async function planOnServer(options: PlanOptions, surroundings: Surroundings): Promise<ExitCode> {
   for (const [name, flag] of Object.entries(OF_THE_SERVER)) {
@@ -40,7 +40,7 @@ async function plannedOnServer(options: PlanOptions, outputs: Outputs, surroundi
   const { terminal } = surroundings;
   warnMisnamed(input.misnamed, terminal);
   refuseFaults(input.problems);
-  // What is not text is made so that the server refuses it with its place.
+  // Bytes that are not text are decoded loosely: the server then refuses them with their position.
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const body = {
     files: input.files.map(({ path, content }) => ({
@@ -54,7 +54,7 @@ async function plannedOnServer(options: PlanOptions, outputs: Outputs, surroundi
   };
   const planned = (await server.post('plan', 'formatVersion', body)) as PlanDocument;
   const document = { ...planned, revision: input.commit?.name ?? planned.revision };
-  // The server knows no positions: they are those of the files here.
+  // The server does not know positions, so they are read from the local files.
   const { desired } = loadManifests({
     kinds: surroundings.declarations,
     files: input.files,

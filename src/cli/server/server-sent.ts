@@ -1,17 +1,19 @@
-/** One event of a stream, as the standard of server-sent events reads it. */
+/** One event of a stream, as the standard of server-sent events defines it. */
 export interface ServerSentEvent {
-  /** `message` where the stream names none. */
+  /** `message` where the stream gives no type. */
   readonly type: string;
   /** Empty for a sign of life. */
   readonly data: string;
-  /** Of this or the last event that had one. */
+  /** Id of this event, or of the last one that had an id. */
   readonly lastId: string;
 }
 
-/** More than any event has; a stream that never ends a line would fill the memory. */
+/** Longer than any event. A stream with an endless line would fill the memory. */
 const LINE_MAX = 8 * 1024 * 1024;
 
-/** Reads a stream. A comment or a bare field gives an event without data, so that the reader hears that it lives. */
+/**
+ * Reads a stream. A comment or a bare field yields an event without data, so that the reader knows the stream is alive.
+ */
 export async function* serverSentEvents(bytes: AsyncIterable<Uint8Array>): AsyncIterable<ServerSentEvent> {
   const decoder = new TextDecoder();
   let rest = '';

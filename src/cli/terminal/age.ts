@@ -7,7 +7,7 @@ const UNITS = [
   [1, 's'],
 ] as const;
 
-/** A length of time as people say it, in one unit, or in two while the larger one is small: `45s`, `3m20s`, `45m`, `2d4h`. */
+/** Formats a length of time in one unit, or in two while the larger one is small: `45s`, `3m20s`, `45m`, `2d4h`. */
 export function shortDuration(durationMs: number): string {
   const seconds = Math.max(0, Math.floor(durationMs / 1000));
   const at = UNITS.findIndex(([size]) => seconds >= size);
@@ -18,12 +18,12 @@ export function shortDuration(durationMs: number): string {
   return amount < 10 && rest > 0 ? `${amount}${unit}${rest}${smallerUnit}` : `${amount}${unit}`;
 }
 
-/** `3m20s ago`; for a moment to come, `in 3m20s`. */
+/** Formats a time relative to now: `3m20s ago`; in the future, `in 3m20s`. */
 export function relativeTime(atMs: EpochMs, nowMs: EpochMs): string {
   return atMs > nowMs ? `in ${shortDuration(atMs - nowMs)}` : `${shortDuration(nowMs - atMs)} ago`;
 }
 
-/** `12:04:31Z`: of today, for people. */
+/** Formats a time of today: `12:04:31Z`. */
 export function clockTime(atMs: EpochMs): string {
   return `${new Date(atMs).toISOString().slice(11, 19)}Z`;
 }

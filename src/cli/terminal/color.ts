@@ -8,14 +8,14 @@ const CHOICES: readonly string[] = ['auto', 'always', 'never'] satisfies readonl
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** `--color WHEN`: an option of the program, so every command takes it, before or behind its name. */
+/** Returns `--color WHEN`. It is an option of the program, so every command takes it, before or after its name. */
 export function colorOption() {
   return new Option('--color <when>', 'colour of the output: auto, always or never [$PORTOLAN_COLOR]');
 }
 
 /**
  * Takes `--color` out of a command line.
- * @returns the value, and the other words as they are. Nothing behind `--` is touched.
+ * @returns the value and the other words. Words after `--` are not touched.
  */
 export function takeColor(args: readonly string[]): { readonly color: string | undefined; readonly rest: string[] } {
   const rest: string[] = [];
@@ -35,9 +35,9 @@ export function takeColor(args: readonly string[]): { readonly color: string | u
 }
 
 /**
- * Returns the terminal with colour on or off. The flag takes precedence over `PORTOLAN_COLOR`, that over `NO_COLOR`, and that over
- * `FORCE_COLOR`, `CLICOLOR_FORCE` and `CLICOLOR`. Without any of them, a terminal has colour and nothing else.
- * @throws PortolanError `invalid` for a value that is none of auto, always and never.
+ * Returns the terminal with colour on or off. The flag takes precedence over `PORTOLAN_COLOR`, that over `NO_COLOR`, and
+ * that over `FORCE_COLOR`, `CLICOLOR_FORCE` and `CLICOLOR`. Without any of them, only a terminal has colour.
+ * @throws PortolanError `invalid` for a value other than auto, always and never.
  */
 export function withColor(terminal: Terminal, flag: string | undefined, env: Environment): Terminal {
   const isForced = forced(chosen(flag, env), env);
@@ -58,7 +58,7 @@ function chosen(flag: string | undefined, env: Environment): When {
   );
 }
 
-/** @returns undefined where the terminal decides. */
+/** Returns whether colour is forced on or off. @returns undefined: the terminal decides. */
 function forced(when: When, env: Environment): boolean | undefined {
   if (when !== 'auto') return when === 'always';
   const isSet = (name: string): boolean => (env[name] ?? '') !== '';

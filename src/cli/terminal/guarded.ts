@@ -2,25 +2,25 @@ import { safeText } from '../../model/text.ts';
 import type { LiveRegion } from './live-region.ts';
 import { type Output, type Terminal, writingTo } from './terminal.ts';
 
-/** The mark of our sequences where the process gives none. */
+/** Mark of our escape sequences when the process gives none. */
 const KNOWN_MARK = '2718;2818;2845';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The terminal of a command, and the lines at its bottom. */
+/** The terminal of a command, and the live region at its bottom. */
 interface Shown {
   readonly terminal: Terminal;
   readonly live: LiveRegion;
 }
 
 /**
- * The place where text leaves the process for people, logs and other programs. A control character, an escape sequence or a
- * character that reorders text is written as `\u001b`, whoever put it there: a file name, a manifest or a platform. JSON
- * keeps its value by that. Only sequences with our mark pass, which nobody else knows.
+ * Returns a terminal that protects people, logs and other programs. A control character, an escape sequence or a
+ * character that reorders text is written as `\u001b`, whatever its origin: a file name, a manifest or a platform. JSON
+ * keeps its value that way. Only sequences with our secret mark pass.
  */
 export function guarded({ terminal, live }: Shown, env: Environment): Shown {
   const { out, err, ask } = terminal;
-  // A command that runs another one has a guard already.
+  // The terminal of a command that runs another one is already guarded.
   if (out.mark !== undefined) return { terminal, live };
   const mark = terminal.mark ?? KNOWN_MARK;
   const ours = new RegExp(`\\u001b\\[${mark};([?0-9;]*[A-Za-z])`);
@@ -48,18 +48,20 @@ export function guarded({ terminal, live }: Shown, env: Environment): Shown {
   };
 }
 
-/** Text for a file or a channel that obeys no sequence of ours. A carriage return before a line feed stays: CSV has it. */
+/**
+ * Returns text for a file or a channel without escape sequences. Keeps a carriage return before a line feed, as in CSV.
+ */
 export function safeOutput(text: string): string {
   return text.split('\r\n').map(safeText).join('\r\n');
 }
 
-/** Our own control sequences, marked so that they reach the terminal. */
+/** Marks our own control sequences, so that they reach the terminal. */
 export function own(output: Output, sequences: string): string {
   return output.mark === undefined ? sequences : sequences.replaceAll('\u001b[', `\u001b[${output.mark};`);
 }
 
 /**
- * Text for people that GitHub Actions takes no command from: it obeys every line of a log that begins with `::`, and `##[`
+ * Changes text so that GitHub Actions finds no command in it: it obeys every log line that starts with `::`, and `##[`
  * anywhere.
  */
 export function withoutCommands(text: string, env: Environment): string {

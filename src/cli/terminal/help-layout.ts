@@ -1,14 +1,14 @@
 import { displayWidth } from './text.ts';
 
-/** Wider lines are hard to read, on however wide a terminal. */
+/** Wider lines are hard to read on any terminal. */
 export const HELP_COLUMNS_MAX = 100;
 
-/** Narrower, a line holds hardly a word: text runs over then rather than become a column of letters. */
+/** In a narrower terminal, a line has room for about one word, so text overflows instead. */
 const COLUMNS_MIN = 30;
 
 /**
- * Lays help text out for a terminal: paragraphs are filled, lists keep their hanging indent, and an example that is too
- * long is broken where a shell reads on. A line is longer than the terminal only where one word of it is.
+ * Formats help text for a terminal: fills paragraphs, keeps the hanging indent of lists, and breaks long examples where a
+ * shell continues the line. A line exceeds the width only when a single word does.
  */
 export function layOut(text: string, columns: number): string {
   const width = Math.max(COLUMNS_MIN, Math.min(columns, HELP_COLUMNS_MAX));
@@ -30,7 +30,7 @@ export function layOut(text: string, columns: number): string {
     if (!isOfBlock) flush();
     if (line.trim() === '') laid.push('');
     else block.push(line);
-    // A file that a person copies from the help stays as it is, too.
+    // Sample files in the help stay as they are too, because people copy them.
     if (line === 'Examples:' || /^Example .*:$/.test(line)) {
       flush();
       isExample = true;
@@ -44,7 +44,10 @@ function indentOf(line: string): number {
   return line.length - line.trimStart().length;
 }
 
-/** A paragraph goes on with lines of its indent; an item of a list with deeper ones. A heading stands alone. */
+/**
+ * Returns whether a line belongs to a block: a paragraph continues with lines of the same indent, a list item with deeper
+ * ones. A heading stands alone.
+ */
 function continues(block: readonly string[], indent: number): boolean {
   const [first = ''] = block;
   if (indentOf(first) === 0) return indent === 0 && !first.endsWith(':');
@@ -55,12 +58,12 @@ function filled(block: readonly string[], width: number): string[] {
   const [first = '', ...rest] = block;
   const text = [first.trimEnd(), ...rest.map((line) => line.trim())].join(' ');
   const indent = indentOf(first);
-  // `  --applied   it was done`: what follows is aligned with the second column.
+  // `  --applied   it was done`: further lines are aligned with the second column.
   const column = /^\s+\S+(?: \S+)*?\s{2,}(?=\S)/.exec(text)?.[0].length ?? indent;
   return wrapped(text, width, ' '.repeat(column <= width / 2 ? column : indent + 2));
 }
 
-/** @param hanging before every line but the first. */
+/** Breaks a text into lines. @param hanging indent of every line but the first. */
 export function wrapped(text: string, width: number, hanging: string): string[] {
   const [, start = '', words = ''] = /^(\s*)(.*)$/s.exec(text) ?? [];
   const lines: string[] = [];
@@ -76,7 +79,7 @@ export function wrapped(text: string, width: number, hanging: string): string[] 
   return [...lines, line];
 }
 
-/** A command line and, in a second column, what it is for. The words of it stay whole, so that it can be copied. */
+/** Formats a command line with an optional comment. Its words stay whole, so that it can be copied. */
 function example(line: string, width: number): string[] {
   if (displayWidth(line) <= width) return [line];
   const indent = ' '.repeat(indentOf(line));
@@ -85,13 +88,13 @@ function example(line: string, width: number): string[] {
   return [...above, ...continued(command, width, `${indent}    `)];
 }
 
-/** Broken before an option or a pipe, or where nothing else helps before any word; never within quotes. */
+/** Breaks a command line before an option or a pipe, or else before any word; never within quotes. */
 function continued(command: string, width: number, hanging: string): string[] {
   const words = [...command.trim().matchAll(/(?:'[^']*'|"[^"]*"|\S)+/g)].map(([word]) => word);
   const groups: string[] = [];
   for (const word of words) {
     const last = groups.at(-1);
-    // The value of an option stays with it.
+    // The value of an option stays on its line.
     const belongs = last !== undefined && /(?:^| )(?:--?[\w-]+|\|)$/.test(last) && !/^[-|>]/.test(word);
     if (belongs) groups[groups.length - 1] = `${last} ${word}`;
     else groups.push(word);
@@ -101,7 +104,7 @@ function continued(command: string, width: number, hanging: string): string[] {
   let isEmpty = true;
   for (const group of groups) {
     const part = isEmpty ? group : ` ${group}`;
-    // Room for the backslash.
+    // Leaves room for the backslash.
     if (!isEmpty && displayWidth(line) + displayWidth(part) > width - 2) {
       lines.push(`${line} \\`);
       line = hanging + group;

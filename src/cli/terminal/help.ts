@@ -6,7 +6,7 @@ import type { CommandHelp } from '../session/command.ts';
 import { EXIT_MEANINGS } from '../session/exit-codes.ts';
 import { HELP_COLUMNS_MAX, layOut, wrapped } from './help-layout.ts';
 
-/** Options by the group of the help that they stand in; what is not here is the command's own. */
+/** Groups of options in the help. An option that is not listed belongs to the command itself. */
 const GROUPS = {
   'Input:': ['filename', 'revision', 'if-empty', 'var', 'var-file', 'source'],
   'Configuration and ledger:': ['config', 'set', 'platform', 'ledger'],
@@ -15,7 +15,7 @@ const GROUPS = {
   'Output:': ['output', 'detailed-exitcode', 'log-level', 'log-format'],
 };
 
-/** Beside a column that is narrower, a description stands below its term. */
+/** If the column of descriptions would be narrower, each description goes below its term. */
 const DESCRIPTION_COLUMNS_MIN = 36;
 
 export const helpConfiguration: HelpConfiguration = {
@@ -36,7 +36,7 @@ export const helpConfiguration: HelpConfiguration = {
   },
 };
 
-/** Groups the options of a command that is defined, and adds what its definition says about it. */
+/** Groups the options of a command, and adds exit codes and related commands to its help. */
 export function describeCommand(command: CommandUnknownOpts, help: CommandHelp): void {
   command.description(help.about);
   for (const option of command.options) {
@@ -49,12 +49,12 @@ export function describeCommand(command: CommandUnknownOpts, help: CommandHelp):
   command.addHelpText('after', `\nExit codes:\n${codes.join('\n')}\n\nSee also: ${related}`);
 }
 
-/** Help as it is printed: what commander laid out stays, what commands add is laid out here. */
+/** Formats help: commander has formatted its own part, and this formats the parts that commands add. */
 export function helpText(text: string, columns: number): string {
   return text.startsWith('Usage:') ? text : layOut(text, columns);
 }
 
-/** A usage error: what was typed cannot move the cursor, and a choice that was nearly hit is suggested. */
+/** Formats a usage error: the typed text cannot move the cursor, and a similar choice is suggested. */
 export function usageError(text: string): string {
   const [, typed, choices] =
     /(?:argument|value) '(.*)' is invalid(?: for argument '[^']*')?\. Allowed choices are (.*)\.\n/s.exec(text) ?? [];

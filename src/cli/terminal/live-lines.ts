@@ -10,7 +10,7 @@ import type { Surroundings } from '../session/command.ts';
 
 export type LiveLines = ReturnType<typeof openLiveLines>;
 
-/** `-o jsonl` of an apply: each line stands on the screen as soon as it is known. */
+/** Writes `-o jsonl` of an apply: each line as soon as it is known. */
 export function openLiveLines({ terminal, clock }: Pick<Surroundings, 'terminal' | 'clock'>) {
   const told = new Set<ActionResult>();
   let hasPlan = false;
@@ -26,7 +26,7 @@ export function openLiveLines({ terminal, clock }: Pick<Surroundings, 'terminal'
       if (event.type === 'finished') told.add(event.result);
       write(lineOf(event, clock.now()));
     },
-    /** All that has not been said yet. */
+    /** Writes the lines that were not written yet. */
     end(report: PlanReport): void {
       plan(report.plan);
       if (report.applied !== undefined) write(...appliedLines(report.applied, (result) => told.has(result)));

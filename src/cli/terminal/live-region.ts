@@ -2,29 +2,28 @@ import { fit } from './text.ts';
 import { type Output, type Terminal, writingTo } from './terminal.ts';
 
 /**
- * Lines at the bottom of the terminal that are drawn again and again, below everything that stays. Nothing appears where
- * standard error is no terminal.
+ * Draws lines at the bottom of the terminal repeatedly, below all other output. Does nothing where standard error is not
+ * a terminal.
  */
 export interface LiveRegion {
   readonly isVisible: boolean;
-  /** How many lines there is room for. */
+  /** Number of lines that fit. */
   readonly rows: number;
-  /** Shows these lines, each cut to the width, in place of those before; none takes the region away. */
+  /** Replaces the lines, each cut to the width. No lines remove the region. */
   show(lines: readonly string[]): void;
   /**
-   * The whole screen is somebody else's for a while: nothing is drawn, and what is written to standard error meanwhile is
-   * kept until the screen is given back.
-   * @returns gives it back.
+   * Gives the whole screen to other code. Until it is given back, nothing is drawn, and output to standard error is kept.
+   * @returns a function that gives the screen back.
    */
   yield(): () => void;
 }
 
-/** Of what is kept while the screen is given away: a watch may run for days. */
+/** Maximum number of kept outputs: a watch may run for days. */
 const KEPT_MAX = 200;
 
 /**
- * A terminal on which a live region and all other output stay out of each other's way: whatever is written while the
- * region is there goes above it, also from logs, and also to standard output where that is the same terminal.
+ * Returns a terminal whose live region and other output do not overlap: output goes above the region, also from logs, and
+ * also on standard output where that is the same terminal.
  */
 export function withLiveRegion(terminal: Terminal): { readonly terminal: Terminal; readonly live: LiveRegion } {
   const { out, err, ask } = terminal;
@@ -43,12 +42,12 @@ export function withLiveRegion(terminal: Terminal): { readonly terminal: Termina
 class BottomLines implements LiveRegion {
   readonly #err: Output;
   #lines: readonly string[] = [];
-  /** Lines on the screen now; 0 while somebody else's line is not at its end. */
+  /** Lines on the screen now; 0 while another line is not complete. */
   #drawn = 0;
-  /** Of the terminal when they were drawn. */
+  /** Width of the terminal when they were drawn. */
   #width = 0;
   isLineStart = true;
-  /** Of standard error, while the screen is given away. */
+  /** Output to standard error while another owner has the screen. */
   #kept: string[] | undefined;
 
   constructor(err: Output) {
@@ -83,7 +82,7 @@ class BottomLines implements LiveRegion {
     };
   }
 
-  /** What is written to it goes above the lines. */
+  /** Returns an output that writes above the lines. */
   above(output: Output): Output {
     const err = this.#err;
     return writingTo(output, (text) => {
@@ -116,7 +115,7 @@ class BottomLines implements LiveRegion {
     if (!this.isLineStart || this.#lines.length === 0) return '';
     this.#drawn = this.#lines.length;
     this.#width = this.#err.columns;
-    // A line that wraps could not be taken away again.
+    // A wrapped line could not be erased again.
     return this.#lines.map((line) => fit(line, this.#err.columns - 1)).join('\n');
   }
 }

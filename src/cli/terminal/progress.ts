@@ -11,22 +11,22 @@ interface Activity {
 }
 
 const REDRAW_MS = 1_000;
-/** Without a terminal, what takes longer is said while it lasts: a log that says nothing looks dead. */
+/** Without a terminal, work that takes longer is reported while it lasts: a silent log looks dead. */
 const LONG_MS = 30_000;
-/** Shorter than this, the time says nothing. */
+/** A shorter time is not shown. */
 const WORTH_SAYING_MS = 2_000;
 
 /**
- * What is going on, on stderr. On a terminal its bottom lines say which action of how many each application is at, for how
- * long, and what is waited for until when; what is finished stays above. Elsewhere there is a plain line for each thing
- * that is finished or waited for, and no line twice.
+ * Shows work in progress on stderr. On a terminal, the bottom lines show the current action of each application, its
+ * duration, and the end of waits; outcomes stay above. Elsewhere, each outcome and each wait is written once as a plain
+ * line.
  */
 export class Progress {
   readonly #around: Pick<Surroundings, 'terminal' | 'live' | 'clock'>;
   readonly #startedMs: MonotonicMs;
   readonly #lanes = new Map<string, Activity>();
   readonly #said = new Set<string>();
-  /** One for each lane that is at something. */
+  /** One for each active lane. */
   readonly #alarms = new Map<string, AbortController>();
   #tally = '';
   #ticking: AbortController | undefined;
@@ -36,14 +36,14 @@ export class Progress {
     this.#startedMs = around.clock.monotonic();
   }
 
-  /** `lane` is at work on this, until it is told otherwise. */
+  /** Shows that `lane` works on this, until the next call for the lane. */
   at(lane: string, text: string): void {
     this.#lanes.set(lane, { text, sinceMs: this.#around.clock.monotonic(), untilMs: undefined });
     void this.#sayWhenLong(lane);
     this.#draw();
   }
 
-  /** `lane` waits. @param untilMs when it gives up waiting, or knows more. */
+  /** Shows that `lane` waits. @param untilMs end of the wait. */
   waits(lane: string, text: string, untilMs: EpochMs): void {
     this.#ended(lane);
     const former = this.#lanes.get(lane);
@@ -53,25 +53,25 @@ export class Progress {
     this.#draw();
   }
 
-  /** There is nothing more under way in `lane`. */
+  /** Removes `lane`: it has no work any more. */
   rest(lane: string): void {
     this.#ended(lane);
     this.#lanes.delete(lane);
     this.#draw();
   }
 
-  /** How much is done of how much: the first line where several lanes are at work. */
+  /** Shows the overall progress, in the first line when several lanes are active. */
   tally(text: string): void {
     this.#tally = text;
     this.#draw();
   }
 
-  /** A line that stays: an outcome. */
+  /** Writes an outcome, which stays on the screen. */
   line(text: string): void {
     this.#around.terminal.err.write(`${safeLine(text)}\n`);
   }
 
-  /** Takes away what is drawn. Call it before anything else is printed, and at the end. */
+  /** Erases the live lines. Call it before other output, and at the end. */
   clear(): void {
     this.#ticking?.abort(new Error('nothing is under way'));
     this.#ticking = undefined;
@@ -86,7 +86,7 @@ export class Progress {
     if (this.#lanes.size > 0) void this.#tick();
   }
 
-  /** One lane is one line; several are a line each below a summary, as far as there is room. */
+  /** Returns one line for a single lane; for several lanes a summary, and below it a line each as far as they fit. */
   #lines(): readonly string[] {
     const { clock, live } = this.#around;
     const lanes = [...this.#lanes];
@@ -124,7 +124,7 @@ export class Progress {
   }
 
   async #sayWhenLong(lane: string): Promise<void> {
-    // One alarm goes on with what the lane comes to next: a plan comes to thousands of applications in one lane.
+    // One alarm per lane follows its activities: a plan walks through thousands of applications in one lane.
     if (this.#around.live.isVisible || this.#alarms.has(lane)) return;
     const stop = new AbortController();
     this.#alarms.set(lane, stop);
@@ -144,7 +144,7 @@ export class Progress {
   }
 }
 
-/** How long, and until when, stand before what may have to be cut. */
+/** Puts the duration and the end of a wait before the text, which may have to be cut. */
 function activityLine({ text, sinceMs, untilMs }: Activity, clock: Surroundings['clock']): string {
   if (untilMs !== undefined) {
     const nowMs = clock.now();

@@ -4,9 +4,9 @@ import { displayWidth, fit, fitted, wrap } from './text.ts';
 const GAP = '   ';
 
 /**
- * Columns as kubectl prints them: upper-case headers, no lines, aligned by what a terminal shows.
+ * Formats a table as kubectl does: upper-case headers, no lines, aligned by display width.
  * @param rows cells as text; `undefined` and `""` are shown as `-`, so that no column of a line is empty for `awk`.
- * @returns lines, each ended by a line feed.
+ * @returns lines, each with a line feed.
  */
 export function renderTable(headers: readonly string[], rows: readonly (readonly (string | undefined)[])[]): string {
   return tableLines(
@@ -17,23 +17,23 @@ export function renderTable(headers: readonly string[], rows: readonly (readonly
     .join('');
 }
 
-/** How a column is drawn. */
+/** Describes how to draw a column. */
 export interface Column {
   readonly title: string;
   readonly align?: 'right';
-  /** It may become narrower where the terminal is too narrow, down to this; without it, never. */
+  /** Minimum width in a narrow terminal; without it, the column keeps its width. */
   readonly narrowest?: number;
-  /** Colours a cell that has been cut and padded already. */
+  /** Colours a cell after it was cut and padded. */
   readonly paint?: (text: string, row: number) => string;
 }
 
 export interface TableLimits {
-  /** Of the terminal; undefined: as wide as it needs to be, and nothing is cut. */
+  /** Width of the terminal; undefined: the table may have any width, and nothing is cut. */
   readonly columns?: number | undefined;
   readonly ellipsis?: string;
 }
 
-/** A table as lines. Where it is too wide, the columns that may become narrower do: the widest first, until it fits. */
+/** Formats a table. If it is too wide, columns with a minimum width shrink, widest first, until it fits. */
 export function tableLines(
   columns: readonly Column[],
   rows: readonly (readonly (string | undefined)[])[],
@@ -59,20 +59,20 @@ export function tableLines(
 export interface ReasonTable {
   /** All columns but the last. */
   readonly columns: readonly Column[];
-  /** Title of the last column, which holds sentences. */
+  /** Title of the last column, which contains sentences. */
   readonly title: string;
   /** Cells of all columns. */
   readonly rows: readonly (readonly (string | undefined)[])[];
-  /** Below this a sentence is not worth a column, and goes below its line. */
+  /** If less room is left than this, a sentence goes below its line. */
   readonly narrowest: number;
-  /** A sentence that is too long is cut, or goes on in the next line. */
+  /** Whether a sentence that is too long is cut or continues on the next line. */
   readonly long: 'cut' | 'wrap';
-  /** What stands before a sentence below its line. */
+  /** Indent of a sentence below its line. */
   readonly indent?: (row: number) => string;
   readonly paintBelow: (text: string) => string;
 }
 
-/** A table with sentences, for a terminal. */
+/** Formats a table with sentences, for a terminal. */
 export function reasonTableLines(
   { columns, title, rows, narrowest, long, indent = () => '    ', paintBelow }: ReasonTable,
   { columns: widthMax, ellipsis = '…' }: { readonly columns: number; readonly ellipsis?: string },
@@ -111,13 +111,13 @@ export function reasonTableLines(
   ];
 }
 
-/** With every column as narrow as it may become. */
+/** Returns the width of the table with every column at its minimum. */
 function leastWidth(columns: readonly Column[], rows: readonly (readonly (string | undefined)[])[]): number {
   const least = naturalWidths(columns, rows).map((width, at) => Math.min(width, columns[at]?.narrowest ?? width));
   return least.reduce((sum, width) => sum + width, 0) + GAP.length * (columns.length - 1);
 }
 
-/** As wide as the widest cell of each column. */
+/** Returns the width of the widest cell of each column. */
 function naturalWidths(columns: readonly Column[], rows: readonly (readonly (string | undefined)[])[]): number[] {
   return columns.map(({ title }, at) =>
     Math.max(displayWidth(title), ...rows.map((row) => displayWidth(safeLine(row[at] ?? '')))),
@@ -131,7 +131,7 @@ function cellText(
 ): string {
   const kept = fit(text, width, ellipsis);
   if (isRight) return `${' '.repeat(Math.max(0, width - displayWidth(kept)))}${kept}`;
-  // Nothing follows, so nothing has to be lined up, and no line ends in spaces.
+  // The last column needs no padding, and lines must not end in spaces.
   return isLast ? kept : fitted(kept, width, ellipsis);
 }
 

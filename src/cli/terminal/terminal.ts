@@ -1,34 +1,34 @@
 import { invalidInput } from '../../model/errors.ts';
 import { safeLine } from '../../model/text.ts';
 
-/** One output of the process. Results go to `out`, progress and everything else to `err`. */
+/** One output stream of the process. Results go to `out`, everything else to `err`. */
 export interface Output {
   write(text: string): void;
-  /** Somebody looks at it, and the cursor can be moved. */
+  /** It is a terminal with a movable cursor. */
   readonly isTerminal: boolean;
-  /** Width in characters, as it is now; 80 where there is no terminal. */
+  /** Current width in characters; 80 without a terminal. */
   readonly columns: number;
-  /** Height in lines, as it is now; 24 where there is no terminal. */
+  /** Current height in lines; 24 without a terminal. */
   readonly rows: number;
-  /** Text may be coloured: it is a terminal, or a flag or variable asks for it. */
+  /** Text may have colour: the output is a terminal, or a flag or variable requires it. */
   readonly color: boolean;
-  /** What our own control sequences bear; undefined: this output passes all of them. See `guarded`. */
+  /** Mark of our own control sequences; undefined: every sequence passes. See `guarded`. */
   readonly mark?: string;
 }
 
-/** What a command knows of the terminal. Tests give one that collects text. */
+/** The terminal of a command. Tests give one that collects text. */
 export interface Terminal {
   readonly out: Output;
   readonly err: Output;
   /** Standard input. */
   input(): AsyncIterable<Uint8Array>;
-  /** Asks for one line, with the question on `err`; undefined where nobody can answer. */
+  /** Asks for one line, with the question on `err`; undefined where no person can answer. */
   ask?(question: string): Promise<string>;
-  /** For `guarded`: three numbers of four digits that nobody can guess. */
+  /** For `guarded`: three random numbers of four digits. */
   readonly mark?: string;
 }
 
-/** The same output, written to in another way. Its size is read when it is asked for: windows change. */
+/** Returns the same output with another way to write. Its size stays current, because windows change. */
 export function writingTo(
   output: Output,
   write: (text: string) => void,
@@ -50,10 +50,10 @@ export function writingTo(
 }
 
 /**
- * Asks for a yes. Anything but `y` or `yes` is a no.
+ * Asks for confirmation. Only `y` and `yes` confirm.
  * @param question `Apply 3 actions?`
- * @param flag what to pass where nobody can answer: `--yes`.
- * @throws PortolanError `cli/no-terminal` where there is nobody to ask.
+ * @param flag the flag to pass where no person can answer: `--yes`.
+ * @throws PortolanError `cli/no-terminal` where no person can answer.
  */
 export async function confirm(terminal: Terminal, question: string, flag: string): Promise<boolean> {
   if (terminal.ask === undefined) {

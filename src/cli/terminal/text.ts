@@ -1,17 +1,17 @@
 import measure from 'fast-string-truncated-width';
 
-/** Columns that a text takes on a terminal; escape sequences of colour take none. */
+/** Returns the number of columns that a text takes on a terminal; escape sequences of colour take none. */
 export function displayWidth(text: string): number {
   return measure(text).width;
 }
 
 const COLOUR = /(\u001b\[[0-9;]*m)/;
-/** The mark of a sequence of ours; see `guarded`. */
+/** The mark of our escape sequences; see `guarded`. */
 const MARK = /\u001b\[((?:\d{4};){3})/;
-/** Made when something has to be cut: it loads tables that most commands never need. */
+/** Created when text has to be cut: it loads tables that most commands never need. */
 let graphemes: Intl.Segmenter | undefined;
 
-/** The text if it takes at most so many columns, else as much of it as fits before an ellipsis. Colour ends with it. */
+/** Returns a text cut to a width, with an ellipsis if it was longer. Ends any colour. */
 export function fit(text: string, width: number, ellipsis = '…'): string {
   if (displayWidth(text) <= width) return text;
   const end = displayWidth(ellipsis) <= width ? ellipsis : '';
@@ -19,7 +19,7 @@ export function fit(text: string, width: number, ellipsis = '…'): string {
   let kept = '';
   let used = 0;
   graphemes ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
-  // The library would cut as well, but between unusual characters it cuts too late.
+  // The library can cut too, but it cuts too late between unusual characters.
   for (const part of text.split(COLOUR)) {
     if (COLOUR.test(part)) {
       kept += part;
@@ -34,13 +34,13 @@ export function fit(text: string, width: number, ellipsis = '…'): string {
   return kept;
 }
 
-/** As `fit`, with spaces behind it up to the width. */
+/** Returns a text cut as by `fit` and padded with spaces to the width. */
 export function fitted(text: string, width: number, ellipsis = '…'): string {
   const kept = fit(text, width, ellipsis);
   return `${kept}${' '.repeat(Math.max(0, width - displayWidth(kept)))}`;
 }
 
-/** Lines of at most so many columns, broken between words where one fits. Plain text only. */
+/** Breaks plain text into lines of a width, between words where possible. */
 export function wrap(text: string, width: number): readonly string[] {
   const lines: string[] = [];
   let line = '';
@@ -62,12 +62,12 @@ export function wrap(text: string, width: number): readonly string[] {
   return line === '' && lines.length > 0 ? lines : [...lines, line];
 }
 
-/** `1 object`, `2 objects`. */
+/** Returns a number with its noun: `1 object`, `2 objects`. */
 export function count(amount: number, noun: string): string {
   return `${amount} ${noun}${amount === 1 ? '' : 's'}`;
 }
 
-/** Sentences as one remedy, each with a capital, without those that have nothing to say. */
+/** Joins sentences into one text, each with a capital letter, and omits empty ones. */
 export function sentences(...parts: readonly (string | undefined)[]): string {
   const said = parts.flatMap((part) => (part === undefined || part === '' ? [] : [part]));
   return said.map((part) => `${part.charAt(0).toUpperCase()}${part.slice(1)}`).join(' ');

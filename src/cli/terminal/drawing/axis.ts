@@ -1,15 +1,15 @@
-/** Where an axis of values begins and ends, and which values it names. */
+/** Start and end of an axis of values, and the values that have labels. */
 export interface Scale {
   readonly low: number;
   readonly high: number;
-  /** From low to high. */
+  /** Lowest first. */
   readonly ticks: readonly number[];
 }
 
 /**
- * An axis whose ends and ticks are round numbers, with as little room to spare as that allows. It begins at zero where the
- * values come near it: a swing of a hundredth must not look like a collapse, nor a collapse be hidden.
- * @param rows of the picture: ticks fall on rows, equally far apart.
+ * Returns an axis whose ends and ticks are round numbers, with as little spare room as possible. It starts at zero when
+ * the values come near zero: a change of 1 % must not look like a collapse, and a collapse must be visible.
+ * @param rows of the picture: ticks fall on rows at equal distances.
  * @param base of the unit: 1024 for bytes.
  */
 export function scaleOf(min: number, max: number, rows: number, base: 10 | 1024 = 10): Scale {
@@ -29,7 +29,10 @@ export function scaleOf(min: number, max: number, rows: number, base: 10 | 1024 
   return { low: tidy(low * step), high: tidy((low + intervals) * step), ticks };
 }
 
-/** How many intervals divide the rows evenly, with a free row between two ticks; the fewest first. One says little. */
+/**
+ * Returns the numbers of intervals that divide the rows evenly with a free row between two ticks, fewest first. One
+ * interval would show too little.
+ */
 function intervalCounts(rows: number): readonly number[] {
   const gaps = Math.max(1, rows - 1);
   const counts = Array.from({ length: gaps }, (_, at) => at + 1).filter((count) => gaps % count === 0);
@@ -37,14 +40,14 @@ function intervalCounts(rows: number): readonly number[] {
   return airy.length > 0 ? airy : [1];
 }
 
-/** A flat line is drawn in the middle. */
+/** Adds room to a flat line, so that it is drawn in the middle. */
 function withRoom(min: number, max: number): readonly [number, number] {
   if (max - min > Math.max(Math.abs(min), Math.abs(max)) * 1e-9) return [min, max];
   const room = max === 0 ? 1 : Math.abs(max) / 2;
   return [max - room, max + room];
 }
 
-/** 1, 2, 2.5 and 5 times a power of ten, or powers of two; the smallest that may do first. */
+/** Yields steps of 1, 2, 2.5 and 5 times a power of ten, or powers of two; the smallest possible one first. */
 function* roundSteps(least: number, base: 10 | 1024): Iterable<number> {
   if (base === 1024) {
     const power = 2 ** Math.floor(Math.log2(least));
@@ -55,7 +58,7 @@ function* roundSteps(least: number, base: 10 | 1024): Iterable<number> {
   for (const times of [1, 2, 2.5, 5, 10, 20, 25, 50, 100]) yield times * power;
 }
 
-/** 0.30000000000000004 is 0.3. */
+/** Rounds 0.30000000000000004 to 0.3. */
 function tidy(value: number): number {
   return Number(value.toPrecision(12));
 }
@@ -64,13 +67,13 @@ const STEPS_SECONDS = [
   1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400, 172_800, 604_800,
 ];
 
-/** One moment of an axis of time. */
+/** One moment on an axis of time. */
 export interface TimeTick {
   readonly seconds: number;
   readonly label: string;
 }
 
-/** Round moments in UTC, at most so many: `12:30`, with seconds or the date where that is what differs. */
+/** Returns at most `ticksMax` round moments in UTC: `12:30`, with seconds or the date where needed. */
 export function timeTicks(startSeconds: number, endSeconds: number, ticksMax: number): readonly TimeTick[] {
   const span = endSeconds - startSeconds;
   const step =

@@ -2,11 +2,11 @@ import { Option } from '@commander-js/extra-typings';
 
 const UNICODE = {
   isAscii: false,
-  /** Eight heights, the lowest first. */
+  /** Eight heights, lowest first. */
   bars: ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'],
   ellipsis: '…',
   dash: '–',
-  /** Before what is to be done. */
+  /** Stands before a suggested action. */
   arrow: '→',
   marks: {
     good: '✓',
@@ -24,10 +24,10 @@ const UNICODE = {
   tree: { branch: '├─ ', last: '└─ ', through: '│  ', none: '   ' },
 };
 
-/** The characters that pictures and marks are made of. */
+/** The characters of pictures and marks. */
 export type Glyphs = Readonly<typeof UNICODE>;
 
-/** How something stands, or how it went. */
+/** The state of a resource, or the outcome of an action. */
 export type Mark = keyof Glyphs['marks'];
 
 const ASCII: Glyphs = {
@@ -57,14 +57,17 @@ export function asciiOption() {
 }
 
 /**
- * What the reader's terminal, or the reader of a file, can show.
- * @param ascii the flag; undefined where it is not given.
+ * Returns the characters that the terminal or the reader of a file can show.
+ * @param ascii the flag; undefined when it is not given.
  */
 export function glyphsFor(env: Readonly<Record<string, string | undefined>>, ascii?: boolean): Glyphs {
   return ascii === true || (ascii === undefined && !speaksUtf8(env)) ? ASCII : UNICODE;
 }
 
-/** As the C library decides it. No locale at all says nothing: containers have none, and the terminals outside speak UTF-8. */
+/**
+ * Returns whether the locale is UTF-8, as the C library decides it. Without a locale, UTF-8 is assumed: containers have
+ * none, and the terminals around them speak UTF-8.
+ */
 export function speaksUtf8(env: Readonly<Record<string, string | undefined>>): boolean {
   // The console of the Linux kernel has no font for pictures.
   if (env['TERM'] === 'linux') return false;
@@ -72,7 +75,10 @@ export function speaksUtf8(env: Readonly<Record<string, string | undefined>>): b
   return locale === undefined || /utf-?8/i.test(locale);
 }
 
-/** What our own texts use beside ASCII. A name of somebody else's stays as it is: to guess at its letters would change it. */
+/**
+ * Maps the characters of our own texts to ASCII. Names from outside stay as they are: a transliteration would change
+ * them.
+ */
 const SPELLED: ReadonlyMap<string, string> = new Map([
   ...UNICODE.bars.map((bar, height) => [bar, ASCII.bars[height] ?? ''] as const),
   ...(Object.keys(UNICODE.marks) as Mark[]).map((mark) => [UNICODE.marks[mark], ASCII.marks[mark]] as const),
@@ -88,7 +94,7 @@ const SPELLED_SIGN = new RegExp(
   'gu',
 );
 
-/** Text for people, for a terminal that shows ASCII. */
+/** Spells the symbols of our own texts in ASCII. */
 export function inAscii(text: string): string {
   return text.replace(SPELLED_SIGN, (sign) => SPELLED.get(sign) ?? sign);
 }

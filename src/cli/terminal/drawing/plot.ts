@@ -6,11 +6,11 @@ import { areJoined, type Sample, summarize, type TimeWindow } from './series.ts'
 
 export interface PlotOptions {
   readonly window: TimeWindow;
-  /** Of everything, with its axes. */
+  /** Width in characters, axes included. */
   readonly width: number;
-  /** Lines of the picture, without the axis of time. */
+  /** Height in lines, without the axis of time. */
   readonly height: number;
-  /** Writes a value for the axis, with its unit. */
+  /** Formats a value of the axis, with its unit. */
   readonly label: (value: number) => string;
   readonly base?: 10 | 1024;
   readonly glyphs: Glyphs;
@@ -28,8 +28,8 @@ const BITS = [
 const TICK_LABEL_COLUMNS = 9;
 
 /**
- * A plot with its axes: values up, time across. Neighbours are joined by a line, and a gap is left a gap.
- * @param samples in the order of time, at least one.
+ * Draws a plot with axes: values up, time across. A line joins neighbours; gaps stay empty.
+ * @param samples in order of time, at least one.
  * @returns lines without line feeds.
  */
 export function plot(samples: readonly Sample[], options: PlotOptions): readonly string[] {
@@ -53,7 +53,7 @@ export function plot(samples: readonly Sample[], options: PlotOptions): readonly
   return [...rows, ...below];
 }
 
-/** The label of each row that has a tick in it, from the top. */
+/** Returns the label of each row that has a tick, top row first. */
 function rowLabels(scale: Scale, height: number, label: (value: number) => string): readonly (string | undefined)[] {
   const labels = Array.from<string | undefined>({ length: height });
   for (const tick of scale.ticks) {
@@ -84,7 +84,7 @@ interface Point {
   readonly y: number;
 }
 
-/** Dots, several to a character in Braille and one to a character in ASCII. */
+/** Holds dots: several per character in Braille, one per character in ASCII. */
 class Canvas {
   readonly dotsAcross: number;
   readonly dotsUp: number;
@@ -110,7 +110,7 @@ class Canvas {
     }
   }
 
-  /** From the top. */
+  /** Returns the rows, top row first. */
   rows(): readonly string[] {
     return Array.from({ length: this.#lines }, (_, row) =>
       Array.from({ length: this.#columns }, (__, column) => this.#cell(column, row)).join(''),
@@ -131,14 +131,14 @@ class Canvas {
   }
 }
 
-/** The line below the picture, and the moments below that. */
+/** Returns the line below the picture, and the labels below that line. */
 function timeAxis(window: TimeWindow, columns: number, { axis }: Glyphs): readonly [string, string] {
   const { startSeconds, endSeconds } = window;
   const line = Array.from({ length: columns }, () => axis.across);
   let labels = '';
   for (const { seconds, label } of timeTicks(startSeconds, endSeconds, Math.floor(columns / TICK_LABEL_COLUMNS))) {
     const at = Math.round(((seconds - startSeconds) / Math.max(1, endSeconds - startSeconds)) * (columns - 1));
-    // Below its tick, but within the picture and not upon the label before.
+    // Centred below its tick, within the picture, and not over the previous label.
     const from = Math.min(Math.max(0, at - Math.floor(label.length / 2)), columns - label.length);
     line[at] = axis.tickAcross;
     if (from < 0 || (labels !== '' && from <= labels.length)) continue;

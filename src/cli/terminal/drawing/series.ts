@@ -1,16 +1,16 @@
 import type { Glyphs } from './glyphs.ts';
 
-/** `[epoch seconds, value]`, in the order of time. */
+/** `[epoch seconds, value]`. */
 export type Sample = readonly [number, number];
 
-/** What was asked for. Times in epoch seconds. */
+/** The requested window. Times in epoch seconds. */
 export interface TimeWindow {
   readonly startSeconds: number;
   readonly endSeconds: number;
   readonly stepSeconds: number;
 }
 
-/** What a stretch of samples comes to. undefined: there is no sample. */
+/** Returns minimum, maximum and last value of samples; undefined when there are none. */
 export function summarize(samples: readonly Sample[]) {
   const last = samples.at(-1);
   if (last === undefined) return undefined;
@@ -22,10 +22,10 @@ export function summarize(samples: readonly Sample[]) {
   return { min, max, last: last[1], lastSeconds: last[0] };
 }
 
-/** Samples this much further apart than asked for have others missing between them. */
+/** A distance of this many steps between two samples means that samples are missing between them. */
 const GAP_STEPS = 1.5;
 
-/** Whether two neighbours have nothing missing between them. */
+/** Returns whether no sample is missing between two neighbours. */
 export function areJoined([earlier]: Sample, [later]: Sample, { stepSeconds }: TimeWindow): boolean {
   return later - earlier <= stepSeconds * GAP_STEPS;
 }
@@ -35,11 +35,11 @@ export interface Gaps {
   readonly seconds: number;
 }
 
-/** Where samples are missing: between two, before the first and behind the last. None at all is one gap. */
+/** Counts gaps: between two samples, before the first and after the last. No sample at all is one gap. */
 export function gapsOf(samples: readonly Sample[], window: TimeWindow): Gaps {
   const { startSeconds, endSeconds, stepSeconds } = window;
   const times = samples.map(([at]) => at);
-  // As if there were one sample just before the window, and one just behind.
+  // Adds one sample just before the window and one just after it.
   const edges = [startSeconds - stepSeconds, ...times, endSeconds + stepSeconds];
   let count = 0;
   let seconds = 0;
@@ -47,7 +47,7 @@ export function gapsOf(samples: readonly Sample[], window: TimeWindow): Gaps {
     const earlier = edges[at - 1];
     if (earlier === undefined) continue;
     const isEdge = at === 1 || at === edges.length - 1;
-    // At its ends a window need not fall on a sample.
+    // The ends of a window need not coincide with samples.
     if (later - earlier <= stepSeconds * (isEdge ? 1 + GAP_STEPS : GAP_STEPS)) continue;
     count += 1;
     seconds += later - earlier - stepSeconds;
@@ -56,8 +56,8 @@ export function gapsOf(samples: readonly Sample[], window: TimeWindow): Gaps {
 }
 
 /**
- * Averages samples into equal stretches of time. Where there are fewer samples than stretches, those between two samples
- * that belong together are filled in between them.
+ * Averages samples into equal intervals of time. With fewer samples than intervals, values between two neighbours without
+ * a gap are interpolated.
  * @returns `width` values; undefined where samples are missing, because a gap is not a zero.
  */
 export function bucket(samples: readonly Sample[], window: TimeWindow, width: number): readonly (number | undefined)[] {
@@ -84,7 +84,7 @@ export function bucket(samples: readonly Sample[], window: TimeWindow, width: nu
   return values;
 }
 
-/** One line of bars; a gap is a space. A flat line sits in the middle. */
+/** Draws one line of bars. A gap is a space; a flat line is in the middle. */
 export function sparkline(values: readonly (number | undefined)[], { bars }: Glyphs): string {
   const present = values.filter((value) => value !== undefined);
   const [low, high] = [Math.min(...present), Math.max(...present)];
