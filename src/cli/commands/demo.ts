@@ -48,7 +48,7 @@ Examples:
       await present(stage, sandbox, () => causeDrift(transport, surroundings));
       const seconds = Math.round((clock.monotonic() - startedMs) / 1000);
       terminal.out.write(whereabouts(folder, sandbox, seconds, surroundings, keep === true));
-      // After a failure the folder stays: its message names it.
+      // After a failure the folder stays, because the message names it.
       if (keep !== true) removeFolder(folder);
       return EXIT.ok;
     } finally {
@@ -65,7 +65,7 @@ async function present(stage: Stage, { url, dialect }: Sandbox, causeDrift: () =
     'What would change, and the change',
     'The manifests under examples/ name two applications of team-a. apply shows the plan first, and on a terminal asks. Each write is preceded by an intent in the ledger, and followed by its outcome.',
   );
-  // Without a list of what is installed, the first install into an application with components is confirmed once.
+  // Where installs cannot be listed, the first install into an application with components needs confirmation.
   const first =
     dialect === 'documented' ? ['--first-install', `default/${demo.team}/${demo.region}/${demo.appId}`] : [];
   await stage.run(['apply', ...stage.manifests, ...stage.ledger, '--yes', ...first], EXIT.ok);
@@ -103,7 +103,7 @@ function stageOf(runCommand: CommandTree['run'], surroundings: Surroundings, fol
     manifests: ['-f', join(examples, 'shop'), '-f', join(examples, 'blog')],
     ledger: ['--ledger', join(folder, 'portolan.db')],
     title: (heading: string, text: string): void => terminal.out.write(`\n${bold(`── ${heading}`)}\n${text}\n`),
-    /** Shows a command line and runs it as typed. @throws PortolanError when it does not end as it should. */
+    /** Shows a command line and runs it as typed. @throws PortolanError for an unexpected exit code. */
     async run(args: readonly string[], expected: ExitCode): Promise<void> {
       terminal.out.write(`\n${bold(`$ portolan ${args.join(' ')}`)}\n`);
       const code = await runCommand(args, { ...surroundings, env });
@@ -119,7 +119,7 @@ function stageOf(runCommand: CommandTree['run'], surroundings: Surroundings, fol
   };
 }
 
-/** Two changes as another client of the platform would make them. */
+/** Makes two changes as another client of the platform would. */
 async function causeDrift({ send }: HttpTransport, { terminal }: Surroundings): Promise<void> {
   const ports = `/openapi/v1/teams/${demo.team}/regions/${demo.region}/apps/${demo.appId}/services/${demo.webServiceId}/ports`;
   const changes = [

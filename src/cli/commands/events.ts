@@ -74,7 +74,7 @@ const WATCH_MS = 2_000;
 const PAUSE_MIN_MS = 1_000;
 const PAUSE_MAX_MS = 30_000;
 
-/** Goes on where it was when the stream breaks off, until a signal comes. */
+/** Follows the events until a signal comes. Continues at the same position when the stream breaks off. */
 async function follow(
   server: ServerClient,
   from: string,
@@ -115,7 +115,7 @@ function lineOf(event: ControllerEvent, output: 'text' | 'json'): string {
 
 const MARKS: Readonly<Record<EventSeverity, Mark>> = { info: 'good', warning: 'held', error: 'bad' };
 
-/** Of an application, a resource of it, or the controller itself. */
+/** Returns the application or resource of an event, or - for the controller. */
 function subjectOf({ resource, application }: ControllerEvent): string {
   return resource ?? application ?? '-';
 }
@@ -123,8 +123,8 @@ function subjectOf({ resource, application }: ControllerEvent): string {
 const MESSAGE_COLUMNS_MIN = 32;
 
 /**
- * Events as a table: with ages for a terminal, with times for a pipe.
- * @param long what is done with messages that are too long for the terminal.
+ * Formats events as a table: with ages for a terminal, with times for a pipe.
+ * @param long whether a message that is too long for the terminal is cut or wrapped.
  */
 function eventLines(events: readonly ControllerEvent[], reader: Reader, long: 'cut' | 'wrap'): readonly string[] {
   const { isTerminal, columns, nowMs, glyphs, paint } = reader;
@@ -147,7 +147,7 @@ function eventLines(events: readonly ControllerEvent[], reader: Reader, long: 'c
   return reasonTableLines({ ...table, paintBelow: (text) => text }, { columns, ellipsis: glyphs.ellipsis });
 }
 
-/** `50 events: 2 errors, 5 warnings.` */
+/** Summarizes events: `50 events: 2 errors, 5 warnings.` */
 function eventSummary(events: readonly ControllerEvent[]): string {
   const parts = (['error', 'warning'] as const).flatMap((severity) => {
     const number = events.filter((event) => event.severity === severity).length;

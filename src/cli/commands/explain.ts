@@ -27,7 +27,7 @@ Examples:
       .argument('[kind[.path]]', 'kind, and field of it: Component, component.spec.ports')
       .option('--recursive', 'all fields below, not one level only')
       .addOption(outputOption(['text', 'json'])),
-  /** Reads nothing but the schemas that are part of the program. */
+  /** Reads only the schemas of the program. */
   async run({ terminal: { out }, declarations }, options, [what]) {
     const isJson = options.output === 'json';
     const json = (value: object): string => `${JSON.stringify(value, null, 2)}\n`;
@@ -49,7 +49,7 @@ Examples:
   },
 });
 
-/** `ports`, `ports[]` and `ports[0]` are one field, and `spec` may be left out. */
+/** Returns the field at a path. `ports`, `ports[]` and `ports[0]` mean the same field, and `spec` may be left out. */
 function fieldAt(declaration: KindDeclaration<unknown>, steps: readonly string[]): Field {
   const root = documentFields(declaration);
   const names = steps.map((step) => step.replace(/\[[0-9*]*\]$/, '')).filter((step) => !/^(?:[0-9]+|)$/.test(step));
@@ -57,7 +57,7 @@ function fieldAt(declaration: KindDeclaration<unknown>, steps: readonly string[]
   if (whole.lost === undefined) return whole.field;
   const inSpec = followFields(root, ['spec', ...names]);
   if (inSpec.lost === undefined) return inSpec.field;
-  // The first step may have been meant as a field of the document, or of its spec.
+  // The first step may have been meant as a field of the document or of its spec.
   const isFirst = whole.field === root;
   const { field, lost } = isFirst ? inSpec : whole;
   throw unknownField(declaration.kind, field, lost ?? '', isFirst ? namesOf(root) : []);
@@ -87,7 +87,7 @@ function namesOf({ fields }: Field): readonly string[] {
 const WIDTH_MAX = 100;
 const LABEL_WIDTH = 10;
 
-/** The kinds there are, each with what it is. */
+/** Lists the kinds with their descriptions. */
 function renderKinds(
   kinds: readonly { readonly kind: string; readonly standsIn: string; readonly description: string }[],
   columns: number,
@@ -100,7 +100,7 @@ function renderKinds(
   return `${lines.join('\n')}\n`;
 }
 
-/** One field, what it takes, an example, and the fields one level down. */
+/** Describes one field: its facts, an example, and the fields one level below. */
 async function renderField(kind: string, field: Field, columns: number): Promise<string> {
   const width = Math.min(columns, WIDTH_MAX);
   const blocks = [
@@ -116,7 +116,7 @@ async function renderField(kind: string, field: Field, columns: number): Promise
     .join('\n\n')}\n`;
 }
 
-/** Every field below, by name and type only: what there is at all. */
+/** Lists every field below, by name and type only. */
 function renderFieldTree(kind: string, field: Field, columns: number): string {
   const width = Math.min(columns, WIDTH_MAX);
   const lines = [titleOf(kind, field), '', ...indented(field.description, '  ', width), ''];
@@ -139,7 +139,7 @@ function summaryOf({ name, type, need, alternatives }: Field): string {
   return `${name} <${type}>${need === 'required' ? ' required' : choice}`;
 }
 
-/** What is said of a field beside its description: label and text. */
+/** Returns the facts of a field beside its description, as label and text. */
 function factsOf(field: Field): readonly (readonly [string, string])[] {
   const { type, values, expected, api } = field;
   return [
@@ -157,7 +157,7 @@ function limit(words: string): readonly [string, string] {
   return each === undefined ? ['must be', words] : ['each', each];
 }
 
-/** That a map whose fields have defaults may be left out need not be told twice. */
+/** Returns whether a default adds information. An empty map does not: its fields show their own defaults. */
 function isWorthSaying(value: Json | undefined): value is Json {
   return value !== undefined && JSON.stringify(value) !== '{}';
 }
@@ -177,7 +177,7 @@ function needOf({ need, alternatives }: Field): string {
   }
 }
 
-/** As JSON, which is YAML too; text without quotes. */
+/** Formats a value as JSON, which is YAML too; text without quotes. */
 function textOf(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
@@ -195,7 +195,7 @@ async function exampleLines({ path, example }: Field): Promise<readonly string[]
   ];
 }
 
-/** A value where it stands in a document: `spec.ports[].port` is in a map, in a list, in two maps. */
+/** Wraps a value in the maps and lists of its path: `spec.ports[].port` is in a map, in a list, in two maps. */
 function placed(value: Json, path: string): Json {
   let whole = value;
   for (const step of path === '' ? [] : path.split('.').reverse()) {
@@ -226,7 +226,9 @@ function indented(text: string, indent: string, width: number): readonly string[
   return text === '' ? [] : hanging(text, indent, width, indent);
 }
 
-/** @param start before the first line; before the others stands `below`, which is as wide or wider. */
+/**
+ * Wraps text with a hanging indent. @param start before the first line; `below`, as wide or wider, is before the others.
+ */
 function hanging(text: string, start: string, width: number, below = `${start}  `): readonly string[] {
   const lines = wrap(text, Math.max(20, width - below.length));
   return lines.map((line, at) => (at === 0 ? start : below) + line);

@@ -6,7 +6,7 @@ import { renderTable } from '../terminal/table.ts';
 import { sentences } from '../terminal/text.ts';
 
 /**
- * The kind that a word of the command line means: in any case of letters, singular or plural, with or without dashes.
+ * Returns the kind that a word of the command line means. Ignores case, a plural s and dashes.
  * @throws PortolanError `invalid` when there is none.
  */
 export function kindCalled(kinds: Declarations, word: string): KindDeclaration<unknown> {
@@ -26,13 +26,13 @@ function plain(word: string): string {
   return word.toLowerCase().replace(/[-_]/g, '');
 }
 
-/** The kinds there are, and where documents of each stand. */
+/** Formats the kinds as a table, with the file that contains each. */
 export function kindsTable(kinds: Declarations): string {
   const rows = [...kinds.values()].map(({ kind, trust, description }) => [kind, placeOf(trust), description]);
   return renderTable(['kind', 'stands in', 'what it is'], rows);
 }
 
-/** Where documents of a kind stand. */
+/** Returns where documents of a kind are written. */
 export function placeOf(trust: KindDeclaration<unknown>['trust']): 'configuration' | 'manifests' {
   return trust === 'operator' ? 'configuration' : 'manifests';
 }

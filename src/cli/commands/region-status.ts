@@ -5,12 +5,15 @@ const WORDS: Readonly<Record<string, string>> = {
   3: 'under maintenance',
 };
 
-/** A region's status in words. Only `1` takes changes; whatever the platform may say besides is shown as it came. */
+/** Returns the status of a region in words. A status without a word is shown as the platform sent it. */
 export function regionStatusWord(status: string): string {
   return (Object.hasOwn(WORDS, status) ? WORDS[status] : undefined) ?? `unknown (${status})`;
 }
 
-/** A platform refuses writes to a region with any other status, and so do we, before sending them. */
+/**
+ * Returns whether a region accepts changes. The platform refuses writes to any other region, so Portolan does not send
+ * them.
+ */
 export function takesChanges(status: string): boolean {
   return status === '1';
 }

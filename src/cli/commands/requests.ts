@@ -6,7 +6,7 @@ import { defineCommand, type Surroundings } from '../session/command.ts';
 import { EXIT } from '../session/exit-codes.ts';
 import { count } from '../terminal/text.ts';
 
-/** Commands that request something of a running controller. */
+/** Commands that send a request to a running controller. */
 
 const EXIT_CODES = [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.unreachable, EXIT.interrupted];
 
@@ -51,7 +51,6 @@ Examples:
   },
 });
 
-/** Nothing is written for an application until it is resumed, over restarts of the server too. */
 export const suspendCommand = defineCommand({
   about:
     'Tells a running controller to write nothing for an application until it is resumed, over its restarts too. What the platform has stays as it is. Needs a token of an operator.',
@@ -85,7 +84,6 @@ Examples:
   },
 });
 
-/** Lets the one plan through that has this digest; a plan that differs by anything needs a word of its own. */
 export const approveCommand = defineCommand({
   about:
     'A guard that held a change names the digest of its plan. This lets through that plan, and no other: when anything in it is different by then, it is held again. Needs a token of an operator.',

@@ -37,7 +37,7 @@ import { FaultyInput, refuseFaults } from '../session/problems.ts';
 import { openSecret } from '../session/secrets.ts';
 import { openWorkbenches } from '../session/workbenches.ts';
 
-/** How often the configuration is looked at; secrets in files are read again by themselves. */
+/** Interval of checks for a changed configuration. Secrets in files are read again independently. */
 const CONFIGURATION_EVERY_MS = 5_000;
 
 const parameters = (command: Command) =>
@@ -83,7 +83,7 @@ SIGTERM finishes what is under way and ends; SIGHUP reads the configuration agai
         'Leave --ledger out (portolan.db in the working directory) or name a file.',
       );
     const log = await createLog(options, surroundings);
-    // Faults of the configuration are told before the ledger is created or locked.
+    // Faults of the configuration are reported before the ledger is created or locked.
     const { configuration, problems } = readConfiguration(options.config, surroundings);
     refuseFaults(problems);
     const actor = `portolan run by ${surroundings.who}`;
@@ -102,18 +102,18 @@ function listenArgument(text: string): string {
   throw new InvalidArgumentError('Expected address:port, such as 127.0.0.1:7780 or [::]:7780.');
 }
 
-/** The option goes before the file. */
+/** Returns settings with the address of the option, which takes precedence over the file. */
 function withListen(settings: Settings, { listen }: RunOptions): Settings {
   return listen === undefined ? settings : { ...settings, server: { ...settings.server, listen } };
 }
 
-/** For whoever finds the ledger locked: where to ask in its place. A port that is not known yet is not said. */
+/** Returns the address of the API, for a process that finds the ledger locked; empty while the port is unknown. */
 function addressOf({ server }: Settings): string {
   if (server.listen.endsWith(':0')) return '';
   return `, API at ${server.tls === undefined ? 'http' : 'https'}://${server.listen.replace(/^(0\.0\.0\.0|\[::\])(?=:)/, '127.0.0.1')}`;
 }
 
-/** What every part of the daemon needs. */
+/** Holds what every part of the daemon needs. */
 interface Daemon {
   readonly options: RunOptions;
   readonly surroundings: Surroundings;
@@ -194,7 +194,7 @@ function feedOf(
     random,
     log,
     path: env.PATH,
-    // Beside the ledger: what was fetched is there after a restart too, even while the remote is away.
+    // The cache is beside the ledger, so that fetched commits survive a restart while the remote is unreachable.
     cacheFolder: `${options.ledger ?? DEFAULT_LEDGER_FILE}.source`,
     secret: (reference, where) => openSecret(reference, where, surroundings),
     ...rest,
@@ -219,12 +219,12 @@ function controllerOf(
   });
 }
 
-/** What a reload replaces. */
+/** Holds what a reload replaces. */
 interface Held {
   opened: OpenedConfiguration;
   readonly observation: Observation;
   readonly current: { settings: Settings };
-  /** Aborted when the daemon ends, for whatever reason. */
+  /** Aborted when the daemon ends for any reason. */
   readonly until: AbortSignal;
 }
 
@@ -234,7 +234,7 @@ function removes({ prune, controller }: Settings): string {
     : 'removes nothing (spec.prune.enabled is false)';
 }
 
-/** Reads the configuration again when it changed or a hangup asks for it, until the process is to end. */
+/** Reads the configuration again after a change or a hangup, until the process ends. */
 async function keepReloading(daemon: Daemon, controller: Controller, surfaces: Surfaces, held: Held): Promise<void> {
   const { options, surroundings, log } = daemon;
   const { clock } = surroundings;
@@ -258,7 +258,7 @@ async function keepReloading(daemon: Daemon, controller: Controller, surfaces: S
       if (JSON.stringify(former.configuration.settings.source) !== JSON.stringify(next.configuration.settings.source))
         log.warn('spec.source of Settings changed; the daemon takes that up when it is started again');
       log.info(`the configuration was read again; ${removes(next.configuration.settings)}`);
-      // Passes that began with the former one end with it.
+      // Passes that began with the former configuration finish with it.
       closing.push(controller.reload(next.forController).then(() => former.platforms.close()));
       await surfaces.reload(withListen(next.configuration.settings, options));
     } catch (error) {
@@ -288,7 +288,7 @@ async function keepReloading(daemon: Daemon, controller: Controller, surfaces: S
   await Promise.allSettled(closing);
 }
 
-/** A file that is being replaced may not be there for a moment. */
+/** Returns a fallback when a file cannot be read: while it is replaced, it may be absent for a moment. */
 function textOr(read: () => string, otherwise: string): string {
   try {
     return read();

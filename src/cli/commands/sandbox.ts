@@ -92,7 +92,7 @@ Example of a faults file:
       .option('--faults <file>', 'what goes wrong, as YAML or JSON')
       .addOption(logLevelOption())
       .addOption(logFormatOption()),
-  /** Runs until a signal comes. That is how it is meant to end, so it ends well. */
+  /** Runs until a signal comes. That is the normal end, so the exit code is 0. */
   async run(surroundings, options) {
     const { terminal, clock, random, signal } = surroundings;
     const settings: SandboxOptions = {
@@ -118,7 +118,7 @@ Example of a faults file:
   },
 });
 
-/** What to do with it. A token of one's own is not repeated: it may be a real one that was set by mistake. */
+/** Returns the first output, with instructions. A token that the user gave is not shown, because it may be a real one. */
 function greeting(
   { url, dialect }: Sandbox,
   { token, data }: { readonly token?: string | undefined; readonly data?: string | undefined },
@@ -142,7 +142,7 @@ Ctrl-C ends it.
 `;
 }
 
-/** YAML, of which JSON is a part. Anchors could make a small file large; nobody needs them here. */
+/** Parses YAML, which includes JSON. Aliases could make a small file large, so they are refused. */
 function readData(path: string, what: string): unknown {
   const text = new TextDecoder().decode(readNamedFile(path, what));
   try {

@@ -37,7 +37,7 @@ In an editor with yaml-language-server, the first line of a manifest names its s
   },
 });
 
-/** Of a kind, or of what a command writes for programs. */
+/** Returns the schema of a kind, or of an output for programs. */
 function schemaOf(kinds: Declarations, word: string): JsonObject {
   if (word.toLowerCase() === 'all') return combinedSchema([...kinds.values()]);
   if (word.toLowerCase() === 'conformance') return conformanceSchema;

@@ -41,13 +41,13 @@ Examples:
       .addOption(varOption())
       .addOption(varFileOption())
       .addOption(outputOption(PROBLEM_FORMATS)),
-  /** Reads files only: no platform, no ledger. */
+  /** Reads only files: no platform, no ledger. */
   async run(surroundings, given, [paths], { command }) {
     const options = filesNamed(paths, given, command);
     const { terminal } = surroundings;
     const input = await loadInput(options, surroundings);
     if (input.problems.length > 0 || options.output !== 'text') {
-      // What reads these two knows files by their place in the checkout.
+      // Readers of these two formats expect file names relative to the checkout.
       const isOfCheckout = options.output === 'github' || options.output === 'sarif';
       const problems = isOfCheckout ? input.problems.map(atCheckout) : input.problems;
       const { out } = terminal;
@@ -67,7 +67,7 @@ Examples:
   },
 });
 
-/** `valid: 7 resources in 4 files (1 Application, 2 Component, …)`. */
+/** Formats the result: `valid: 7 resources in 4 files (1 Application, 2 Component, …)`. */
 function summary({ desired, files, file, commit }: Input): string {
   const kinds = new Map<string, number>();
   for (const { kind } of desired.values()) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);

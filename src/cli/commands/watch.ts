@@ -12,7 +12,7 @@ import { fit } from '../terminal/text.ts';
 const INTERVAL_MIN_MS = 1_000;
 const INTERVAL_MAX_MS = 24 * 3_600_000;
 
-/** `--watch [interval]`. @param every what is said of the interval without a value. */
+/** Returns `--watch [interval]`. @param every describes the interval without a value. */
 export function watchOption(every: string) {
   return new Option(
     '--watch [interval]',
@@ -20,10 +20,10 @@ export function watchOption(every: string) {
   ).argParser(intervalArgument);
 }
 
-/** What commander makes of `--watch [interval]`. */
+/** The parsed value of `--watch [interval]`. */
 export type WatchFlag = number | boolean | undefined;
 
-/** @returns undefined: it is not to be watched. */
+/** Returns the interval; undefined without the flag. */
 export function intervalOf(flag: WatchFlag, defaultMs: number): number | undefined {
   if (flag === undefined || flag === false) return undefined;
   return flag === true ? defaultMs : flag;
@@ -39,22 +39,22 @@ function intervalArgument(text: string): number {
 }
 
 export interface Watched<T> {
-  /** How often it is looked at. */
+  /** Interval between observations. */
   readonly intervalMs: number;
-  /** Looks. The first look must succeed; a later one may fail with a PortolanError that is not `invalid`. */
+  /** Observes. The first call must succeed; a later one may throw a PortolanError that is not `invalid`. */
   readonly look: () => Promise<T>;
   /**
-   * Lines for a terminal; drawn each second, so that ages go on.
-   * @param rows that there is room for; undefined: as many as it takes.
+   * Returns lines for a terminal. They are redrawn each second, so that ages stay current.
+   * @param rows number of available rows; undefined: unlimited.
    */
   readonly draw: (state: T, rows: number | undefined) => readonly string[];
-  /** What is written where there is no terminal, whenever it is not what was written last. */
+  /** Returns the text for a pipe. It is written when it differs from the last one. */
   readonly print: (state: T) => string;
 }
 
 /**
- * Shows something again and again until a signal comes. On a terminal it is redrawn in place, on a screen of its own, and
- * stays to be seen as it was last; elsewhere it is written whenever it changes.
+ * Shows a changing state until a signal comes. On a terminal, it is redrawn in place on a separate screen, and the last
+ * state stays visible; elsewhere it is written whenever it changes.
  * @returns 130: only a signal ends it.
  */
 export async function watch<T>(watched: Watched<T>, surroundings: Surroundings): Promise<ExitCode> {
@@ -85,7 +85,7 @@ async function watchInLines<T>(watched: Watched<T>, first: T, { terminal, clock,
   }
 }
 
-/** A failure that may pass. @throws any other. */
+/** Returns a temporary failure. @throws any other. */
 function passing(error: unknown, signal: AbortSignal): PortolanError {
   if (error instanceof PortolanError && (error.disposition !== 'invalid' || signal.aborted)) return error;
   throw error;
@@ -95,13 +95,13 @@ const REDRAW_MS = 1_000;
 const HEADING_ROWS = 2;
 const ENTER = '\u001b[?1049h\u001b[?25l';
 const LEAVE = '\u001b[?25h\u001b[?1049l';
-/** Terminals that know it show the frame only when it is whole. */
+/** Terminals that support this show the frame only when it is complete. */
 const FRAME_BEGINS = '\u001b[?2026h\u001b[H';
-/** What is behind the end of a line. */
+/** Erases the rest of a line. */
 const CLEAR = '\u001b[K';
 const FRAME_ENDS = '\u001b[J\u001b[?2026l';
 
-/** What was seen last, and why nothing was seen since. */
+/** The last state, and the reason why there is no newer one. */
 interface Seen<T> {
   state: T;
   atMs: EpochMs;
@@ -118,7 +118,7 @@ async function watchOnScreen<T>(watched: Watched<T>, first: T, surroundings: Sur
     if (!isLeft) out.write(own(out, LEAVE));
     isLeft = true;
   };
-  // At once, whatever is still being looked at: a second signal ends the process where it stands.
+  // Leaves the screen at once, even during an observation: a second signal ends the process immediately.
   const end = (): void => {
     leave();
     stop.abort(signal.reason);
@@ -155,7 +155,7 @@ async function watchOnScreen<T>(watched: Watched<T>, first: T, surroundings: Sur
     await Promise.all([looking, every(REDRAW_MS)]);
   } finally {
     signal.removeEventListener('abort', end);
-    // As it was last, it stays to be seen and copied.
+    // The last state stays on the screen, to be read and copied.
     const last = watched.draw(seen.state, undefined).map((line) => `${line}\n`);
     leave();
     out.write(`${last.join('')}seen ${new Date(seen.atMs).toISOString()}\n`);
@@ -169,7 +169,7 @@ function headingOf({ atMs, problem }: Seen<unknown>, intervalMs: number, nowMs: 
   return `every ${shortDuration(intervalMs)}, ${seen}; Ctrl-C ends`;
 }
 
-/** A whole frame over the one before: each line clears what is behind it, so nothing flickers. */
+/** Returns a whole frame that replaces the former one. Each line erases the rest of its row, so nothing flickers. */
 function frame(lines: readonly string[], out: Surroundings['terminal']['out']): string {
   const { columns, rows } = out;
   const room = Math.max(1, rows);

@@ -5,7 +5,7 @@ import { NAME_PATTERN } from '../../../kinds/schema.ts';
 import { DEFAULT_CONFIGURATION } from '../../session/configuration.ts';
 import { type NamesAtHand, plain } from './candidates.ts';
 
-/** Who presses Tab waits for it: a source that is larger is read in part. */
+/** Limits of what is read: a person who presses Tab waits for the answer, so a larger source is read in part. */
 const FILES_MAX = 500;
 const BYTES_MAX = 4 * 1024 * 1024;
 const FILE_BYTES_MAX = 1024 * 1024;
@@ -14,8 +14,8 @@ const DEPTH_MAX = 8;
 const NAME = new RegExp(NAME_PATTERN);
 
 /**
- * Names that stand in files of this machine, found by a glance at their lines: a manifest that is being written is not
- * always YAML. Nothing is thrown, and what does not look like a name is left out, because a shell will have it.
+ * Returns names from files on this machine, found by a quick check of their lines: a manifest in the middle of an edit is
+ * often not valid YAML. Throws nothing. Leaves out text that is not a valid name, because a shell will use it.
  */
 export function namesAtHand(
   declarations: Declarations,
@@ -55,7 +55,7 @@ function textsIn(paths: readonly string[]): readonly string[] {
   return paths.flatMap((path) => filesAt(path, 0, left));
 }
 
-/** Text of the YAML files at a path and below it. */
+/** Returns the text of the YAML files at a path and below it. */
 function filesAt(path: string, depth: number, left: { files: number; bytes: number }): readonly string[] {
   if (left.files <= 0 || left.bytes <= 0 || depth > DEPTH_MAX || path === '-') return [];
   try {
@@ -69,7 +69,7 @@ function filesAt(path: string, depth: number, left: { files: number; bytes: numb
     left.bytes -= status.size;
     return [readFileSync(path, 'utf8')];
   } catch {
-    // What cannot be read names nothing; the command itself will say so.
+    // An unreadable file gives no names; the command itself reports it.
     return [];
   }
 }
@@ -83,7 +83,7 @@ function isOfInterest(entry: Dirent): boolean {
   return entry.isDirectory() || /\.ya?ml$/.test(entry.name);
 }
 
-/** Kind and name of each document, block style and flow style. */
+/** Returns kind and name of each document, in block style and in flow style. */
 function documentsOf(text: string): readonly Named[] {
   return text.split(/^---.*$/m).flatMap((document) => {
     const kind = /^kind:[ \t]*["']?([A-Za-z]+)/m.exec(document)?.[1];

@@ -1,29 +1,29 @@
 import type { Argument, CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import { collect, collectOrAll } from '../../session/options.ts';
 
-/** One word that may stand where the cursor is. */
+/** One word that can stand at the cursor. */
 export interface Candidate {
   readonly value: string;
   readonly description: string;
 }
 
-/** `files`: the shell knows paths better than we do. */
+/** The possible words, or `files`: then the shell completes paths, which it does better. */
 export type Completion = { readonly type: 'words'; readonly words: readonly Candidate[] } | { readonly type: 'files' };
 
 type NameSource = 'resources' | 'applications' | 'platforms' | 'kinds';
 type Source = NameSource | 'files';
 
 /**
- * Names of the manifests, the configuration and the kinds that a command line may mean. `resources`: `Kind/name` of what
- * `--target` takes.
- * @param files what `-f` names.
- * @param config what `--config` names.
+ * Returns the names of manifests, configuration and kinds that a command line may use. `resources`: `Kind/name`, as
+ * `--target` takes it.
+ * @param files the paths of `-f`.
+ * @param config the file of `--config`.
  */
 export type NamesAtHand = Readonly<
   Record<NameSource, (files: readonly string[], config: string | undefined) => readonly Candidate[]>
 >;
 
-/** What the values of options and arguments are names of, by the option's long name or the argument's. */
+/** Maps an option by its long name, or an argument by its name, to the source of its values. */
 const NAMES_OF: Readonly<Record<string, Source>> = {
   target: 'resources',
   adopt: 'resources',
@@ -38,22 +38,22 @@ const NAMES_OF: Readonly<Record<string, Source>> = {
 
 const PATH_PLACEHOLDER = /[<[](?:file|files|path|paths|dir|folder|checkout)(?:\.\.\.)?[>\]]/;
 
-/** Where the cursor is: the command, what stands before it, and what of the word is there. */
+/** Describes the cursor: the command, the words before it, and the start of the word at it. */
 interface CursorPlace {
   readonly command: CommandUnknownOpts;
-  /** Values of options so far, by long name. */
+  /** Values of options before the cursor, by long name. */
   readonly given: ReadonlyMap<string, readonly string[]>;
   readonly operands: number;
-  /** The option that the word is the value of. */
+  /** The option whose value is at the cursor. */
   readonly pending: Option | undefined;
-  /** Behind `--`: no word is an option any more. */
+  /** True after `--`: no further word is an option. */
   readonly ended: boolean;
 }
 
 /**
- * What may stand at the cursor.
- * @param words behind the program's name, up to the cursor; the last is the one that is being written, and may be empty.
- * @param program the tree of commands; options are needed of the one that `words` names.
+ * Returns the words that can stand at the cursor.
+ * @param words the words after the program's name, up to the cursor. The last one is incomplete and may be empty.
+ * @param program the tree of commands, with the options of the command that `words` names.
  */
 export function complete(words: readonly string[], program: CommandUnknownOpts, names: NamesAtHand): Completion {
   const current = words.at(-1) ?? '';
@@ -97,7 +97,7 @@ function placeOf(words: readonly string[], program: CommandUnknownOpts): CursorP
       const isFirst = operands === 0;
       const next = isFirst ? commandNamed(command, word) : undefined;
       if (next !== undefined) command = next;
-      // `help plan`: behind it stands a command, as if it were not there.
+      // After `help`, a command follows as if `help` were not there.
       else if (!(isFirst && word === 'help' && command.commands.length > 0)) operands += 1;
     }
   }
@@ -125,7 +125,7 @@ function takesNoValue(option: Option): boolean {
   return !option.required && !option.optional;
 }
 
-/** A value that may be left out is left out where another flag follows. */
+/** Returns whether a word can be the value of an option. An optional value is absent when another flag follows. */
 function takes(option: Option, word: string): boolean {
   return option.required || !word.startsWith('-');
 }
@@ -142,7 +142,7 @@ function commandsOf(command: CommandUnknownOpts): readonly Candidate[] {
     .map((one) => ({ value: one.name(), description: one.summary() || one.description() }));
 }
 
-/** Those that are there already are not offered again, unless they may be. */
+/** Returns the flags of the command. A flag that was already given is left out, unless it may be repeated. */
 function flagsOf({ command, given }: CursorPlace): readonly Candidate[] {
   return command
     .createHelp()
@@ -155,7 +155,7 @@ function isRepeatable({ parseArg }: Option): boolean {
   return parseArg === collect || parseArg === collectOrAll;
 }
 
-/** Without the variable and what stands behind a semicolon: a line of a menu is short. */
+/** Returns a description without its variable and without the part after a semicolon: a menu has short lines. */
 function firstWords(description: string): string {
   return description
     .replace(/ \[\$\w+\]$/, '')
@@ -164,7 +164,9 @@ function firstWords(description: string): string {
     .trim();
 }
 
-/** @param before what of the word stays as it is: `--output=`. */
+/**
+ * Returns the possible values of an option or argument. @param before start of the word that stays as it is: `--output=`.
+ */
 function valuesOf(
   of: Option | Argument,
   before: string,
@@ -186,7 +188,7 @@ function valuesOf(
   );
 }
 
-/** Candidates that say all by their names. */
+/** Returns candidates without descriptions. */
 export function plain(values: readonly string[]): readonly Candidate[] {
   return values.map((value) => ({ value, description: '' }));
 }
@@ -194,7 +196,7 @@ export function plain(values: readonly string[]): readonly Candidate[] {
 function sourceOf(of: Option | Argument, { command }: CursorPlace): Source | undefined {
   const isOption = 'flags' in of;
   const name = isOption ? nameOf(of) : of.name();
-  // What a ledger has is named as resources are.
+  // Ledger commands take the names of resources.
   if (name === 'name' && command.parent?.name() === 'ledger') return 'resources';
   if (Object.hasOwn(NAMES_OF, name)) return NAMES_OF[name];
   return PATH_PLACEHOLDER.test(isOption ? of.flags : `<${name}>`) ? 'files' : undefined;

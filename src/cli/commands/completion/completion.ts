@@ -20,7 +20,10 @@ Examples:
   },
 });
 
-/** What the scripts ask at each Tab: a line per candidate, and what to make of them. It never fails. */
+/**
+ * Answers the completion scripts at each Tab: a line per candidate, and a last line with the kind of completion. It never
+ * fails.
+ */
 export const completeCommand = defineCommand({
   isData: true,
   about: 'Asked by the scripts of portolan completion.',
@@ -35,7 +38,7 @@ export const completeCommand = defineCommand({
         completion.type === 'files' ? [] : completion.words.map(({ value, description }) => `${value}\t${description}`);
       terminal.out.write([...lines, `:${completion.type}`].map((line) => `${line}\n`).join(''));
     } catch {
-      // A word in the prompt would be worse than no completion; the command itself says what is wrong.
+      // An error message in the prompt would be worse than no completion. The command itself reports the error.
     }
   },
 });

@@ -4,9 +4,10 @@ import { ASKED } from '../../session/command.ts';
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
 
-/*
- * What the answer's last line says: `:words` or `:files`. Each other line is one candidate, with its description behind a tab.
- * A script asks the program that is being typed, so that it fits the installed version, and keeps all that goes wrong to itself.
+/**
+ * Scripts of the shells. The last line of an answer is `:words` or `:files`; each other line is one candidate, with its
+ * description after a tab. A script runs the program that is being typed, so that it fits the installed version, and
+ * hides all errors.
  */
 const BASH = `# Completion of portolan for bash. To have it in every shell, put this line into ~/.bashrc:
 #   source <(portolan completion bash)

@@ -37,7 +37,7 @@ What a command has a flag of its own for (--max-share of plan, --listen of run) 
       .option('--changed', 'only what is not at its default')
       .option('--variables', 'name the variable of each setting too')
       .addOption(outputOption(['text', 'json'])),
-  /** Reads files and the environment only: no platform, no ledger. A secret is looked for, and never shown. */
+  /** Reads only files and the environment. Opens secrets only to check that they can be read, and never shows them. */
   async run(surroundings, options, _args, { tree }) {
     const { terminal, env, overrides } = surroundings;
     const operator = readConfiguration(options.config, surroundings);
@@ -106,7 +106,7 @@ function settingJson(setting: SettingInForce, surroundings: Surroundings): objec
   return { kind, document, name, variable, value: value ?? null, origin, secret };
 }
 
-/** A longer value is cut in the table; -o json has it whole. */
+/** Longer values are cut in the table; -o json shows them whole. */
 const VALUE_WIDTH_MAX = 60;
 
 function originText(origin: Origin): string {
@@ -124,7 +124,7 @@ function originText(origin: Origin): string {
   }
 }
 
-/** The value as a person reads it. Of a secret there is only the name of where it is, and whether it is there. */
+/** Returns the value for people. For a secret, returns only its reference and whether it can be read. */
 function settingText(setting: SettingInForce, surroundings: Surroundings): string {
   const secret = secretState(setting, surroundings);
   const { value } = setting;
@@ -134,7 +134,7 @@ function settingText(setting: SettingInForce, surroundings: Surroundings): strin
   return text.length <= VALUE_WIDTH_MAX ? text : `${text.slice(0, VALUE_WIDTH_MAX - 1)}…`;
 }
 
-/** Whether the secret of a reference can be read; undefined for a setting that refers to none. */
+/** Returns whether the secret of a reference can be read; undefined for a setting that is not a reference. */
 function secretState(
   { schema, name, kind, document, value }: SettingInForce,
   surroundings: Surroundings,

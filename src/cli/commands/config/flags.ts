@@ -3,10 +3,10 @@ import type { Origin } from '../../../configuration/provenance.ts';
 import { variableOf } from '../../session/env-options.ts';
 import { commandsOf } from '../../session/unknown-variables.ts';
 
-/** One flag as it stands before a command line says anything. */
+/** One flag, with its value before any command line. */
 export interface FlagInForce {
   readonly flag: string;
-  /** The one command that has it; undefined for a flag that several commands share with its variable. */
+  /** The only command with this flag; undefined for a flag and variable that several commands share. */
   readonly commands: string | undefined;
   readonly variable: string;
   /** The value for people; empty for none. */
@@ -14,10 +14,10 @@ export interface FlagInForce {
   readonly origin: Origin;
 }
 
-/** Their values are, or may be, secrets. */
+/** The values of these flags are, or may be, secrets. */
 const SECRET_FLAGS = /token$|password|secret|key$/;
 
-/** Every flag of every command with its variable, in the order of the help; one that commands share stands once. */
+/** Returns every flag that has a variable, in the order of the help. A shared flag appears once. */
 export function flagsInForce(
   program: CommandUnknownOpts,
   env: Readonly<Record<string, string | undefined>>,

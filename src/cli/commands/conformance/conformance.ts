@@ -147,7 +147,7 @@ function incomplete(): PortolanError {
   );
 }
 
-/** A server that fails in the end does not take the report with it. */
+/** Removes what the run created. If the server fails now, the report is still written. */
 async function removeOurs(ground: Ground): Promise<void> {
   try {
     await cleanUp(ground);
@@ -166,7 +166,7 @@ const CHECKS: Readonly<Record<Area, (suite: Suite) => Promise<void>>> = {
   'lost-answers': checkLostAnswers,
 };
 
-/** One area that breaks off does not keep the others from being checked, nor the suite from cleaning up. */
+/** Checks one area. If it fails, the other areas are still checked, and the suite still cleans up. */
 async function checkArea(area: Area, suite: Suite): Promise<void> {
   try {
     await CHECKS[area](suite);

@@ -5,11 +5,11 @@ import { Secret } from '../../../model/secret.ts';
 import type { StoreModel } from './ground.ts';
 
 /**
- * What Portolan expects of a server, as data. The conformance suite walks these tables against a server and reports every
- * row that the server does not fulfil; the state afterwards counts, not the status code.
+ * Lists what Portolan expects of a server, as data. The conformance suite checks a server against these tables and
+ * reports every row that it does not fulfil. The state afterwards counts, not the status code.
  */
 
-/** No store has it. */
+/** A model that no store has. */
 export const UNKNOWN_MODEL = 'conformance0no0such0model';
 
 export const PROTOCOLS: readonly PortProtocol[] = ['http', 'tcp', 'udp', 'mysql', 'grpc'];
@@ -17,12 +17,12 @@ export const PROTOCOLS: readonly PortProtocol[] = ['http', 'tcp', 'udp', 'mysql'
 /** `none`: no row. `inactive`, `active`: `is_outer_service` of the rows of the port. */
 export type Presence = 'none' | 'inactive' | 'active';
 
-/** What a server shows of one port. */
+/** One port as a server shows it. */
 export interface PortPicture {
   readonly protocol: PortProtocol;
   readonly inner: boolean;
   readonly outer: boolean;
-  /** Which of the two aliases of the walk it has. */
+  /** Which of the two aliases of the walk the port has. */
   readonly alias: 'first' | 'second' | 'other';
   /** Gateway rules of the port. */
   readonly rules: Presence;
@@ -43,9 +43,12 @@ export type PortStep = (typeof PORT_STEPS)[number];
 
 interface PortExpectation {
   readonly steps: readonly PortStep[];
-  /** The row applies to ports like this. The first row that applies counts. */
+  /** The ports to which the row applies. The first matching row counts. */
   readonly when?: Partial<PortPicture>;
-  /** What changes; `refused`: nothing does, and the answer is not a success; `absent`: the port and its rules are gone. */
+  /**
+   * The fields that change; `refused`: nothing changes, and the answer is not a success; `absent`: the port and its rules
+   * are gone.
+   */
   readonly then: Partial<PortPicture> | 'refused' | 'absent';
 }
 
@@ -72,7 +75,7 @@ export const PORT_EXPECTATIONS: readonly PortExpectation[] = [
   { steps: ['delete'], then: 'absent' },
 ];
 
-/** What the tables say a step makes of a port. */
+/** Returns the state of a port after a step, according to the tables. */
 export function expectedPort(before: PortPicture, step: PortStep): PortPicture | 'refused' | 'absent' {
   const row = PORT_EXPECTATIONS.find(
     ({ steps, when = {} }) =>
@@ -82,24 +85,24 @@ export function expectedPort(before: PortPicture, step: PortStep): PortPicture |
   return typeof row.then === 'string' ? row.then : { ...before, ...row.then };
 }
 
-/** One field of a gateway rule, with two values for it, and where the server shows it. */
+/** One field of a gateway rule, with two values, and the member that shows it. */
 export interface RuleFieldExpectation {
   readonly field: Exclude<keyof RuleFields, 'serviceId' | 'port' | 'open'>;
-  /** Member of the record that shows it. */
+  /** Member of the record that shows the field. */
   readonly member: string;
-  /** What it is created with and what it is updated to. `certificate`: a certificate of the team. */
+  /** The values of creation and update. `certificate`: a certificate of the team. */
   readonly values: readonly [unknown, unknown];
-  /** As the record shows the two values, where that is not the values themselves. */
+  /** The two values as the record shows them, where that differs. */
   readonly shown?: readonly [unknown, unknown];
-  /** Fields that the value needs beside it. */
+  /** Other fields that the value requires. */
   readonly with?: Partial<RuleFields>;
-  /** What an update that leaves the field out makes of it; without this the value stays. */
+  /** Value after an update that leaves the field out; without this, the value stays. */
   readonly omitted?: { readonly becomes: unknown };
 }
 
-/** What an update makes of a field, and which listing shows it: as the kind itself declares both. */
+/** Returns the effect of an update on a field, and the listing that shows it, as the kind declares both. */
 export function declaredOf(field: string): Pick<RuleField, 'update' | 'shownBy'> {
-  // The key of a rule is no field of its kind: an update moves the rule to another key.
+  // The key of a rule is not a field of its kind: an update moves the rule to another key.
   return ruleFields.find(({ name }) => name === field) ?? { update: 'changes', shownBy: 'own-listing' };
 }
 
@@ -136,7 +139,7 @@ export const RULE_FIELDS: readonly RuleFieldExpectation[] = [
 ];
 
 export interface RuleVariant {
-  /** On the second component. */
+  /** The rule is for the second component. */
   readonly isOther?: true;
   readonly path?: string;
   readonly weight?: number;
@@ -148,7 +151,7 @@ const HTTP: RuleVariant = {};
 const HTTPS: RuleVariant = { hasCertificate: true };
 const REDIRECT: RuleVariant = { ...HTTPS, redirects: true };
 
-/** Requests for two rules of one domain: the server must take the second beside the first, or refuse it. */
+/** Pairs of rules for one domain: the server must accept the second one beside the first, or refuse it. */
 export const RULE_PAIRS: readonly {
   readonly id: string;
   readonly title: string;
@@ -174,9 +177,9 @@ export const RULE_PAIRS: readonly {
 ];
 
 /**
- * Installs that a store or the server refuses: no component appears, and Portolan can tell that from the answer. The server
- * keeps the first key that it sees of an address and name of a store: what is refused goes under a name of its own, so that
- * nothing of the given store is spoilt.
+ * Installs that a store or the server refuses: no component appears, and the answer proves it. The server keeps the first
+ * access key for an address and name of a store. Refused installs use other names, so that they do not break the given
+ * store.
  */
 export const REFUSED_INSTALLS: readonly {
   readonly id: string;
@@ -201,7 +204,7 @@ export const REFUSED_INSTALLS: readonly {
   {
     id: 'unreachable-store',
     title: 'an install from a store that cannot be reached',
-    // The discard port, as the server sees it: nothing answers there.
+    // The discard port of the server's machine: nothing answers there.
     asked: { url: 'http://127.0.0.1:9', domain: 'conformance-unreachable', accessKey: null },
   },
 ];

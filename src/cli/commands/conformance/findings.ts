@@ -1,12 +1,12 @@
 import type { Area, Exchange, Finding } from './report.ts';
 
-/** Collects the findings of one area. A check is about what was exchanged since the check before it. */
+/** Collects the findings of one area. The exchanges of a check are those since the previous check. */
 export type Findings = ReturnType<typeof createFindings>;
 
-/** More exchanges would hide what matters. */
+/** More exchanges would hide the important ones. */
 const EXCHANGES_MAX = 12;
 
-/** @param take gives the exchanges since it was called last. */
+/** @param take returns the exchanges since its last call. */
 export function createFindings(area: Area, all: Finding[], take: () => readonly Exchange[]) {
   /** @param id within the area; empty: the area itself. */
   const add = (id: string, finding: Omit<Finding, 'area' | 'id'>): void => {

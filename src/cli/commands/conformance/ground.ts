@@ -19,7 +19,7 @@ import type { AppAddress } from '../../../platform/writes.ts';
 import type { Random } from '../../../runtime/random.ts';
 import type { Server } from './server.ts';
 
-/** A store and a model in it that the suite may install. */
+/** A store with a model that the suite may install. */
 export interface StoreModel {
   readonly url: string;
   readonly domain: string;
@@ -33,22 +33,22 @@ export interface StoreModel {
 }
 
 interface GroundOptions extends Omit<AppAddress, 'appId'> {
-  /** undefined: one is created. */
+  /** undefined: the suite creates an application. */
   readonly appId: number | undefined;
   readonly isDisposable: boolean;
   readonly components: readonly string[];
   readonly store: StoreModel | undefined;
 }
 
-/** The application that the suite works in: everything that a check needs, and nothing that belongs to anybody. */
+/** The application that the suite works in. It has everything that checks need, and nothing in it is in use. */
 export type Ground = Awaited<ReturnType<typeof prepareGround>>;
 
 const FIRST_PORT = 21_001;
 
 /**
  * Creates or opens the disposable application.
- * @throws PortolanError `ask-human` for an application that is not declared disposable; `invalid` where there is nothing to
- * work with.
+ * @throws PortolanError `ask-human` for an application that is not declared disposable; `invalid` where it lacks
+ * something that the suite needs.
  */
 export async function prepareGround(server: Server, options: GroundOptions, random: Random) {
   const { team, region, appId, store } = options;
@@ -71,7 +71,7 @@ export async function prepareGround(server: Server, options: GroundOptions, rand
       : { team, region, appId };
   const components = await componentsOf(server, app, options);
   const actions = actionsOn(server, app, components[0]);
-  // The form of extensions in requests follows what reads have proved.
+  // Reads prove the form that extensions must have in requests.
   await actions.rules();
   const taken = new Set<number>();
   for (const id of components) for (const { port } of await actions.portsOf(id)) taken.add(port);
@@ -84,25 +84,25 @@ export async function prepareGround(server: Server, options: GroundOptions, rand
   return {
     server,
     app,
-    /** An application without components, created once; only where rules can be listed. */
+    /** Returns an application without components, created once; only where rules can be listed. */
     empty: async (): Promise<AppAddress> => (empty ??= await create(`conformance-${run}-empty`, 'without components')),
     /** Component ids; at least one. */
     components,
     store,
-    /** Applications can be created; rules can be listed, changed and deleted. */
+    /** The server can create applications, and list, change and delete rules. */
     isExtended,
-    /** Id of a certificate of the team, where there is one. */
+    /** Id of a certificate of the team, if there is one. */
     certificateId: certificates?.[0]?.id,
-    /** A domain that only this run uses. */
+    /** Returns a domain that only this run uses. */
     domain: (name: string): string => `${name}${suffix}`,
-    /** A port number that is free on every component of the suite. */
+    /** Returns a port number that is free on every component of the suite. */
     freePort: (): number => {
       while (taken.has(next)) next += 1;
       made.add(next);
       return next++;
     },
     isOurs: (domain: string, port: number): boolean => domain.endsWith(suffix) || made.has(port),
-    /** Something that stays on the server, for the report. */
+    /** Adds something that stays on the server to the report. */
     leave,
     leaveInstall: ({ appId: id }: AppAddress, by: string): void =>
       leave(`one installation of ${store?.modelId} ${store?.version} in application ${id}, by ${by}`),
@@ -111,7 +111,7 @@ export async function prepareGround(server: Server, options: GroundOptions, rand
   };
 }
 
-/** Reads and writes of an application; those about a component are of the one given unless they name another. */
+/** Returns reads and writes of an application. Those of a component use the given one by default. */
 export function actionsOn(server: Server, app: AppAddress, component: string) {
   const { send } = server;
   const rules = async (): Promise<readonly RuleRecord[]> => (await server.read(listRules, app)) ?? [];
@@ -120,7 +120,7 @@ export function actionsOn(server: Server, app: AppAddress, component: string) {
   const remove = (ruleId: string): Promise<Verdict> => send(deleteRule({ app, ruleId }));
   const portsOf = async (serviceId: string) => (await server.read(listPorts(serviceId), app)) ?? [];
   return {
-    /** None where the component is not in the application. */
+    /** Empty where the component is not in the application. */
     portsOf,
     portOf: async (port: number, serviceId = component) => (await portsOf(serviceId)).find((one) => one.port === port),
     addPort: (port: number, fields: Partial<PortRequestFields> = {}, serviceId = component): Promise<Verdict> =>
@@ -128,7 +128,7 @@ export function actionsOn(server: Server, app: AppAddress, component: string) {
     changePort: (port: number, change: PortActionFields): Promise<Verdict> =>
       send(updatePort({ app, serviceId: component, port, change })),
     deletePort: (port: number): Promise<Verdict> => send(deletePort({ app, serviceId: component, port })),
-    /** None where the server does not list them. */
+    /** Empty where the server cannot list rules. */
     rules,
     rulesOf,
     createRule: (rule: Omit<RuleFields, 'serviceId'> & Partial<RuleFields>): Promise<Verdict> =>
@@ -157,7 +157,7 @@ async function componentsOf(
 ): Promise<readonly [string, ...string[]]> {
   let found = components;
   if (found.length === 0) found = ((await server.read(listComponents, app)) ?? []).map(({ serviceId }) => serviceId);
-  // Two of them: weights are of a domain on several components.
+  // Two components are needed: weights share a domain among several.
   for (let copies = 0; found.length < 2 && components.length === 0 && store !== undefined && copies < 2; copies += 1) {
     const { modelId, version: modelVersion } = store;
     const verdict = await server.send(install({ app, build: false, store, modelId, modelVersion }));

@@ -5,10 +5,10 @@ import { actionsOn } from './ground.ts';
 import type { Workflow } from './scene.ts';
 import { hasNeeds, portText, seePort } from './suite.ts';
 
-/** What people do with installs and what they installed. */
+/** Workflows with installs. */
 export const installWorkflows: readonly Workflow[] = [
   {
-    // The first install into an application that is empty, and its upgrade: there the image alone tells.
+    // The first install into an empty application, and its upgrade. There, only the image shows the upgrade.
     id: 'upgrade',
     title: 'an install and its upgrade',
     needs: ['rules', 'store'],
@@ -35,7 +35,7 @@ export const installWorkflows: readonly Workflow[] = [
     },
   },
   {
-    // A component that moved away holds itself back, and not the rest of its former application.
+    // A component that moved to another application is held. The rest of its former application is not.
     id: 'moved-component',
     title: 'a component that moved to another application',
     needs: ['rules', 'store'],
@@ -63,7 +63,7 @@ export const installWorkflows: readonly Workflow[] = [
     },
   },
   {
-    // Where only a count shows installs, a ledger that has never seen an application does not install into it unasked.
+    // Where only a count shows installs, a new ledger must not install without confirmation.
     id: 'unconfirmed',
     title: 'a first install that nobody confirmed',
     needs: ['store'],

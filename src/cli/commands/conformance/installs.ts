@@ -6,7 +6,10 @@ import { REFUSED_INSTALLS } from './expectations.ts';
 import type { Ground, StoreModel } from './ground.ts';
 import { hasNeeds, type Suite } from './suite.ts';
 
-/** Installs that are refused, that are repeated, and an upgrade. What they leave behind is listed, for none can be removed. */
+/**
+ * Checks refused installs, a repeated install, and an upgrade. Reports what stays on the server, because installs cannot
+ * be removed.
+ */
 export async function checkInstalls(suite: Suite): Promise<void> {
   const { app, store, check, leave, signal } = suite;
   if (!hasNeeds(suite, '', 'installs', ['store']) || store === undefined) return;
@@ -28,7 +31,7 @@ export async function checkInstalls(suite: Suite): Promise<void> {
   await checkUpgrade(suite, store);
 }
 
-/** Installs, and looks whether components were added. `isListed`: components could be listed before. */
+/** Installs, and observes whether components were added. `isListed`: the server can list components. */
 async function grown(
   suite: Ground,
   store: StoreModel,
@@ -50,13 +53,13 @@ async function grown(
   return { verdict: answer.verdict, growth, isListed: before !== undefined };
 }
 
-/** By component id; undefined where the server does not list components. */
+/** Returns images by component id; undefined where the server cannot list components. */
 async function imagesOf({ server, app }: Ground): Promise<ReadonlyMap<string, string> | undefined> {
   const listed = await server.read(listComponents, app);
   return listed && new Map(listed.map(({ serviceId, image }) => [serviceId, image]));
 }
 
-/** After an upgrade the listing of installed applications stays as it was; the image alone tells. */
+/** Checks an upgrade. The listing of installed applications does not change; only the image shows it. */
 async function checkUpgrade(suite: Suite, { modelId, upgradeTo: modelVersion }: StoreModel): Promise<void> {
   const { server, app, check, skip } = suite;
   const title = 'an upgrade: the image of a component changes';

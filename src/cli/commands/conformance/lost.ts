@@ -6,15 +6,15 @@ import { ARRIVES, type Loss, LOSSES } from './proxy.ts';
 import { PRUNE, type Scene, sceneOf } from './scene.ts';
 import type { Suite } from './suite.ts';
 
-/** Applies that it may take until everything is in sync after one answer was lost. */
+/** Maximum number of applies until everything is in sync after a lost answer. */
 const RUNS_MAX = 5;
 
-/** @returns whether there was an n-th write, so that the next one may be lost too. */
+/** @returns whether the n-th write exists. If so, the next one is lost too. */
 type Experiment = (scene: Scene, loss: Loss, nth: number) => Promise<boolean>;
 
 /**
- * Loses the answer of each write of an apply, in every way, lets the settle windows pass and applies again until everything is
- * in sync. Nothing may be there twice.
+ * Loses the answer of each write of an apply, in every way, lets the settle windows pass, and applies until everything is
+ * in sync. No object may exist twice.
  */
 export async function checkLostAnswers(suite: Suite): Promise<void> {
   const experiments: readonly (readonly [readonly Loss[], Experiment])[] = [
@@ -28,7 +28,7 @@ export async function checkLostAnswers(suite: Suite): Promise<void> {
       for (let nth = 1; !suite.signal.aborted; nth += 1) if (!(await experiment(sceneOf(suite), loss, nth))) break;
 }
 
-/** Applies until the plan is empty, with the settle windows skipped in between. */
+/** Applies until the plan is empty, and skips the settle windows in between. */
 async function converged(
   { place, proxy }: Scene,
   ...args: readonly string[]
@@ -47,7 +47,7 @@ async function loseChanges(scene: Scene, loss: Loss, nth: number): Promise<boole
   const { port, isExtended, proxy, want, rule } = scene;
   const id = `${loss}-${nth}`;
   const domain = scene.domain(`lost-${port}`);
-  // Where rules cannot be listed, one whose answer was lost needs a person by design.
+  // Where rules cannot be listed, a lost answer requires manual action by design, so no rule is created.
   want(...(isExtended ? [rule(domain)] : []));
   proxy.lose(loss, nth);
   const { run, lost } = await converged(scene);
@@ -60,7 +60,7 @@ async function loseChanges(scene: Scene, loss: Loss, nth: number): Promise<boole
   return true;
 }
 
-/** A change of protocol closes outer access for a moment: whichever answer is lost, it is open again in the end. */
+/** Loses answers of a change of protocol, which closes outer access for a moment: in the end it must be open. */
 async function loseProtocol(scene: Scene, loss: Loss, nth: number): Promise<boolean> {
   const { place, write, application, component } = scene;
   write(application(), component({ protocol: 'tcp' }));
@@ -76,7 +76,7 @@ async function loseProtocol(scene: Scene, loss: Loss, nth: number): Promise<bool
   return true;
 }
 
-/** A removal whose answer is lost: the rule is gone, and nothing else. */
+/** Loses the answer of a removal: only the removed rule must be gone. */
 async function loseRemoval(scene: Scene, loss: Loss): Promise<boolean> {
   const { want, rule } = scene;
   const [kept, removed] = [scene.domain(`kept-${loss}`), scene.domain(`removed-${loss}`)];
@@ -105,7 +105,7 @@ async function loseInstall(scene: Scene, loss: Loss): Promise<boolean> {
   if (sent > 0) scene.leaveInstall(app, title);
   const after = await copies(scene);
   if (before === undefined || after === undefined) {
-    // Without a listing only a person can tell whether it was done: held, and sent again by nobody.
+    // Without a listing, only a person can decide the outcome: the install is held and not sent again.
     checkExit(id, `${title}: held`, 4, run);
     check(`${id}-sent`, `${title}: requests that reached the server`, ARRIVES[loss] ? '1' : '0', String(sent));
   } else {
@@ -116,7 +116,7 @@ async function loseInstall(scene: Scene, loss: Loss): Promise<boolean> {
   return false;
 }
 
-/** Two copies of a model are two equal entries. */
+/** Counts the copies of the model: each is an entry of its own. */
 async function copies({ server, app, store }: Ground): Promise<number | undefined> {
   return (await server.read(listInstalled, app))?.filter((one) => one.modelId === store?.modelId).length;
 }

@@ -1,7 +1,7 @@
 import { PRUNE, type Scene, type Workflow } from './scene.ts';
 import { portText, seePort } from './suite.ts';
 
-/** What people do with ports. */
+/** Workflows with ports. */
 export const portWorkflows: readonly Workflow[] = [
   {
     id: 'apply',
@@ -48,7 +48,7 @@ export const portWorkflows: readonly Workflow[] = [
     },
   },
   {
-    // A port that Portolan created goes with its entry; one that it found stays.
+    // A port that Portolan created is removed with its entry; a port that existed before stays.
     id: 'prune-port',
     title: 'prune removes a port that was created, and leaves one that was found',
     needs: ['rules'],
@@ -68,7 +68,7 @@ export const portWorkflows: readonly Workflow[] = [
     },
   },
   {
-    // An empty application does not check whether a component is its own: a write through it would really write.
+    // The server does not check that a component belongs to an empty application: a write through it would succeed.
     id: 'other-application',
     title: 'a component of another application is not written to',
     needs: ['rules'],
@@ -87,7 +87,7 @@ export const portWorkflows: readonly Workflow[] = [
 
 const PLAIN = { protocol: 'tcp', inner: false, outer: false } as const;
 
-/** Each protocol becomes each other one. */
+/** Changes a port through a sequence of protocols. */
 async function changesProtocols(scene: Scene): Promise<void> {
   const { port, write, application, component, apply, check } = scene;
   const route = ['http', 'tcp', 'http', 'grpc', 'tcp', 'mysql', 'http', 'udp', 'mysql'] as const;

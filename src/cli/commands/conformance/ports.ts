@@ -6,12 +6,12 @@ import { aliasOf, partsOf, portText, type SeenPort, seePort, type Suite } from '
 type Step = PortStep | `add_${PortProtocol}` | `add_${PortProtocol}_inner`;
 type Port = PortPicture | 'absent';
 
-/** Steps that one walk may take; it ends earlier when every transition was seen. */
+/** Maximum steps of a walk. It ends earlier when every transition was seen. */
 const STEPS_MAX = 1500;
 
 /**
- * Walks one port through every step in every state that the tables can reach, and compares the state after each. A step that
- * turned out differently is not used to get anywhere again.
+ * Changes one port by every step in every state that the tables can reach, and compares the state after each. A step with
+ * an unexpected result is not used again to reach another state.
  */
 export async function checkPorts(suite: Suite): Promise<void> {
   const port = suite.freePort();
@@ -32,7 +32,7 @@ export async function checkPorts(suite: Suite): Promise<void> {
       after = await seePort(suite, port);
       if (isNew && !checkStep(suite, key, { current, next, wanted, after, verdict })) distrusted.add(key);
     });
-    // What could not be read once is read again; how the port stands must be known.
+    // If the read failed, read again: the walk must know the state of the port.
     if (after === undefined) distrusted.add(key);
     after ??= await seePort(suite, port);
     seen.add(key);
@@ -55,14 +55,14 @@ function checkStep({ check }: Suite, key: string, { current, next, wanted, after
   return check(key, title, hoped, `${shown}${contradiction(happened, verdict)}`);
 }
 
-/** What Portolan concludes from the answer must not contradict what happened; being in doubt never does. */
+/** Returns a text when the verdict on the answer contradicts the state. A verdict of "in doubt" never does. */
 function contradiction(happened: 'done' | 'refused' | 'otherwise', { verdict }: Verdict): string {
   if (verdict === 'applied' && happened === 'refused') return ', and the answer is a success';
   const isRefusal = verdict === 'rejected' || verdict === 'exists';
   return isRefusal && happened === 'done' ? ', and the answer is a refusal' : '';
 }
 
-/** What the server does not show is as it is expected. */
+/** Fills in members that the server does not show, from the expected state. */
 function completed(after: SeenPort, expected: Port): PortPicture {
   const otherwise = expected === 'absent' ? ({ rules: 'none', endpoint: 'none' } as const) : expected;
   return { ...after, rules: after.rules ?? otherwise.rules, endpoint: after.endpoint ?? otherwise.endpoint };
@@ -74,7 +74,10 @@ function stepKey(current: Port, step: Step): string {
   return `${protocol}-${inner ? 'inner' : 'closed'}${outer ? '-outer' : ''}/${step}`;
 }
 
-/** The first step on the shortest way to a transition that was not seen; breadth first through the tables. */
+/**
+ * Returns the first step on the shortest path to a transition that was not seen, by breadth-first search through the
+ * tables.
+ */
 function nextStep(
   start: Port,
   seen: ReadonlySet<string>,

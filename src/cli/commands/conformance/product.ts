@@ -5,7 +5,7 @@ import { makeFolder, writeTextFile } from '../../session/files.ts';
 import type { Output } from '../../terminal/terminal.ts';
 import type { StoreModel } from './ground.ts';
 
-/** What one run of a command left behind. */
+/** Result of one run of a command. */
 export interface Run {
   readonly code: number;
   readonly out: string;
@@ -19,14 +19,14 @@ export interface Doc {
   readonly spec: object;
 }
 
-/** Portolan's own commands, run in this process with a configuration, a ledger and a folder of manifests of their own. */
+/** Runs Portolan's own commands in this process, with their own configuration, ledger and folder of manifests. */
 export type Workplace = ReturnType<typeof openWorkplace>;
 
 /** Longer than the longest settle window. */
 const LEAP_MS = 30 * 60_000;
 
 interface WorkplaceOptions {
-  /** Of the proxy. */
+  /** Address of the proxy. */
   readonly url: string;
   readonly header: string;
   readonly tokenEnv: string;
@@ -59,19 +59,19 @@ export function openWorkplace(options: WorkplaceOptions, surroundings: Surroundi
   };
   let confirmed: readonly string[] = [];
   return {
-    /** Of all its files; whoever opened it removes it. */
+    /** Folder of all its files. The code that opened the workplace removes it. */
     folder,
     /** Replaces all manifests. */
     write: (docs: readonly Doc[]): void => {
-      // The applications are disposable, so installing into them is safe.
+      // Installing is safe, because the applications are disposable.
       confirmed = docs.flatMap((doc) => firstInstallInto(doc));
       writeTextFile(file, yamlOf(docs));
     },
     run,
     apply: (...args: readonly string[]): Promise<Run> => run('apply', '-f', file, '--yes', ...confirmed, ...args),
-    /** With --detailed-exitcode: 2 says that something is left to do. */
+    /** Plans with --detailed-exitcode: 2 means that changes are pending. */
     plan: (): Promise<Run> => run('plan', '-f', file, '--detailed-exitcode', ...confirmed),
-    /** Lets time pass for the commands only: the proxy has made sure that the server has finished with every request. */
+    /** Lets time pass for the commands only. The proxy has waited until the server finished every request. */
     skipSettling: (): void => clock.skip(LEAP_MS),
   };
 }
@@ -90,14 +90,14 @@ function firstInstallInto({ kind, spec }: Doc): readonly string[] {
   return kind === 'Application' ? ['--first-install', `default/${team}/${region}/${appId}`] : [];
 }
 
-/** JSON is YAML. */
+/** Returns documents as JSON, which is valid YAML. */
 function yamlOf(docs: readonly Doc[]): string {
   return docs
     .map(({ kind, name, spec }) => JSON.stringify({ apiVersion: 'portolan/v1', kind, metadata: { name }, spec }))
     .join('\n---\n');
 }
 
-/** The settings of the person who runs the suite are not part of it. */
+/** Removes the settings of the user who runs the suite. */
 function withoutOurs(env: Surroundings['env'], kept: readonly (string | undefined)[]): Surroundings['env'] {
   return Object.fromEntries(
     Object.entries(env).filter(([name]) => !name.startsWith('PORTOLAN_') || kept.includes(name)),

@@ -4,14 +4,14 @@ import type { AddressInfo } from 'node:net';
 import { getCACertificates } from 'node:tls';
 
 /**
- * How an answer to a write is lost. `before`: the connection ends before the server sees the request. `after`: once the
- * server has answered. `cut`: half of the answer arrives. `html502`, `busy503`: an answer of the proxy in place of the request.
- * `html502-after`: the same once the server has answered.
+ * Ways to lose the answer of a write. `before`: the connection ends before the server sees the request. `after`: the
+ * connection ends after the server has answered. `cut`: half of the answer arrives. `html502`, `busy503`: the proxy
+ * answers in place of the server. `html502-after`: the same after the server has answered.
  */
 export const LOSSES = ['before', 'after', 'cut', 'html502', 'html502-after', 'busy503'] as const;
 export type Loss = (typeof LOSSES)[number];
 
-/** Whether the server has seen the request. */
+/** Whether the request reaches the server. */
 export const ARRIVES: Readonly<Record<Loss, boolean>> = {
   before: false,
   after: true,
@@ -23,7 +23,7 @@ export const ARRIVES: Readonly<Record<Loss, boolean>> = {
 
 export type Proxy = Awaited<ReturnType<typeof startProxy>>;
 
-/** A server on this machine that passes everything on to another server, and can lose the answer of one write. */
+/** Starts a server on this machine that forwards requests to another server, and can lose the answer of one write. */
 export async function startProxy(target: string, caPem: string | undefined) {
   const upstream = new URL(target);
   const forward = forwarding(upstream, caPem);
@@ -47,7 +47,7 @@ export async function startProxy(target: string, caPem: string | undefined) {
     if (incoming.method !== 'GET') arrivals.push((incoming.url ?? '').split('?', 1)[0] ?? '');
     const answer = await forward(incoming, body);
     const bytes = await bytesOf(answer);
-    // The server is done by now: whatever is lost from here on is only the answer.
+    // The server has finished here, so only the answer can be lost.
     if (loss === 'after') return void incoming.socket.destroy();
     if (loss === 'html502-after') return answer502(outgoing);
     const { connection: _, 'transfer-encoding': __, ...headers } = answer.headers;
@@ -59,17 +59,17 @@ export async function startProxy(target: string, caPem: string | undefined) {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
-    /** `http://127.0.0.1:<port>`, with the path of the server behind it. */
+    /** `http://127.0.0.1:<port>`, followed by the path of the server. */
     url: `http://127.0.0.1:${port}${upstream.pathname.replace(/\/+$/, '')}`,
-    /** Loses the answer of the n-th write from now, 1 being the next; undefined loses none. */
+    /** Loses the answer of the n-th write from now; 1 is the next one, undefined loses none. */
     lose: (loss: Loss | undefined, nth = 1): void => {
       writes = 0;
       lost = 0;
       armed = loss === undefined ? undefined : { loss, nth };
     },
-    /** How many answers were lost since the last call of `lose`. */
+    /** Returns the number of lost answers since the last call of `lose`. */
     lost: (): number => lost,
-    /** How many writes to addresses with this end have reached the server since the beginning. */
+    /** Returns the number of writes since the start that reached the server at addresses with this end. */
     arrived: (end: string): number => arrivals.filter((path) => path.endsWith(end)).length,
     close: (): Promise<void> =>
       new Promise((resolve) => {

@@ -5,12 +5,12 @@ import { PortolanError } from '../../../model/errors.ts';
 import type { Ground } from './ground.ts';
 import type { Suite } from './suite.ts';
 
-/** Every read that Portolan sends, and the absences that it must recognize. */
+/** A read that Portolan sends, with the expected result, which may be an absence. */
 interface ReadExpectation {
   readonly id: string;
   readonly title: string;
   readonly expected: string;
-  /** @returns undefined where this server has no such read. */
+  /** @returns undefined where the server does not have this read. */
   observe(ground: Ground): Promise<string | undefined>;
 }
 

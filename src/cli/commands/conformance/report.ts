@@ -62,7 +62,7 @@ const report = objectOf('What portolan conformance -o json writes.', {
   remaining: described(arrayOf(text), 'What the suite could not remove.'),
 });
 
-/** What `portolan conformance -o json` writes. */
+/** The output of `portolan conformance -o json`. */
 export type ConformanceReport = TypeOf<typeof report>;
 
 export const conformanceSchema: JsonObject = {
@@ -78,7 +78,7 @@ export function summaryOf(findings: readonly Finding[]): ConformanceReport['summ
 
 const SIGNS = { differs: '≠', failed: '!', skipped: '-' } as const;
 
-/** The report for people: a line per area, and everything that is not as expected. */
+/** Formats the report for people: a line per area, and every finding that does not conform. */
 export function renderConformance(report: ConformanceReport): string {
   const { findings, remaining } = report;
   const lines = [

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { PortActionFields } from '../../../kinds/component/requests.ts';
 import { PRUNE, type Scene, type Workflow } from './scene.ts';
 
-/** What people do with rules. */
+/** Workflows with rules. */
 export const ruleWorkflows: readonly Workflow[] = [
   {
     id: 'edited-rule',
@@ -109,7 +109,7 @@ export const ruleWorkflows: readonly Workflow[] = [
     },
   },
   {
-    // What only a creation takes is changed by a deletion and a creation where the manifest allows it.
+    // A field that only a creation can set is changed by deletion and creation, if the manifest allows it.
     id: 'recreate',
     title: 'a changed configuration, recreated',
     needs: ['rules'],
@@ -157,7 +157,7 @@ async function editedRule(
   return { ruleId, domain, edited };
 }
 
-/** Whether a rule is shown as active. */
+/** Returns whether a rule is shown as active. */
 async function activityOf({ rulesOf }: Scene, domain: string): Promise<string> {
   const [rule] = await rulesOf(domain);
   return rule === undefined ? 'no rule' : rule.outer ? 'active' : 'inactive';
@@ -170,7 +170,10 @@ async function inConsole({ changePort, port }: Scene, ...changes: readonly PortA
 const TO_HTTP = { action: 'change_protocol', protocol: 'http' } as const;
 const TO_TCP = { action: 'change_protocol', protocol: 'tcp' } as const;
 
-/** An http rule whose port becomes tcp and http again: active only while the platform serves it, and never taken for that. */
+/**
+ * Changes the port of an http rule to tcp and back. The rule is active only while the platform serves it, and Portolan
+ * must never assume otherwise.
+ */
 async function followsActivity(scene: Scene): Promise<void> {
   const { rule, want, write, application, component, place, apply } = scene;
   const domain = scene.domain('activity');
@@ -193,12 +196,15 @@ async function followsActivity(scene: Scene): Promise<void> {
   want(rule(domain));
   const run = await place.apply();
   await checkActivity('healed', 'after apply', 'active');
-  // The endpoint of the former protocol is left, and no action of a port removes it while the port is http.
+  // The endpoint of the former protocol stays, and no action of a port removes it while the port is http.
   scene.checkExit('activity-healed', 'apply activates the rule, and reports the endpoint', 4, run);
   await scene.deleteRules(domain);
 }
 
-/** A creation makes an active rule on any open port; one that opens its port enables the others there too. */
+/**
+ * Creates rules on a tcp port. A creation makes an active rule on any open port; a creation that opens the port also
+ * enables its other rules.
+ */
 async function createsOnTcp(scene: Scene): Promise<void> {
   const { port, rule, write, application, component, apply, check } = scene;
   const [first, second] = [scene.domain('on-tcp'), scene.domain('on-tcp-second')];

@@ -8,7 +8,7 @@ import { hasNeeds, type Need, partsOf, type Suite } from './suite.ts';
 
 const UNKNOWN_RULE = '0c0f0e0d'.repeat(4);
 
-/** Creates, reads, updates and deletes rules with every field, and asks for rules that conflict. */
+/** Creates, reads, updates and deletes rules with every field, and requests rules that conflict. */
 export async function checkRules(suite: Suite): Promise<void> {
   if (!hasNeeds(suite, '', 'rules with every field', ['rules'])) return;
   const [first, second] = suite.components;
@@ -28,13 +28,13 @@ export async function checkRules(suite: Suite): Promise<void> {
 async function openedPort(suite: Suite, serviceId: string): Promise<number> {
   const port = suite.freePort();
   await suite.addPort(port, {}, serviceId);
-  // A rule that opens outer access adds no default rule beside itself.
+  // A rule that opens outer access does not add a default rule.
   await suite.createRule({ serviceId, port, domain: suite.domain(`opens-${port}`), open: true });
   suite.server.take();
   return port;
 }
 
-/** A rule with a field: created, updated to another value, updated without it, deleted. */
+/** Checks a field of a rule: creation, update to another value, update without the field, deletion. */
 async function checkField(suite: Suite, row: RuleFieldExpectation, port: number): Promise<void> {
   const { check, certificateId, updateRule } = suite;
   const { field, member, values, shown = values, omitted } = row;
@@ -44,7 +44,7 @@ async function checkField(suite: Suite, row: RuleFieldExpectation, port: number)
   const domains = ['a', 'b'].map((end) => suite.domain(`${field.toLowerCase()}-${end}`)) as [string, string];
   const base = { port, domain: domains[0], path: '/', ...row.with };
   const actual = (value: unknown): unknown => (value === 'certificate' ? certificateId : value);
-  /** The rule with its first or its second value. */
+  /** Returns the rule with the first or second value. */
   const ruleOf = (which: 0 | 1): typeof base => {
     const value = field === 'domain' ? domains[which] : actual(values[which]);
     return { ...base, ...(value === undefined ? {} : { [field]: value }) };
@@ -86,15 +86,15 @@ async function checkField(suite: Suite, row: RuleFieldExpectation, port: number)
   check(`delete-${field}`, `deletion of a rule with ${field}`, 'no rule', await countText(suite, ...domains));
 }
 
-/** A rule as a listing shows it, undecoded. */
+/** A rule as the listing shows it, not decoded. */
 type Row = Readonly<Record<string, unknown>>;
 
-/** The update that leaves a field out changes another one, which is not the field itself. */
+/** Returns another field for the update that leaves `field` out. */
 function besides(field: string): Partial<RuleFields> {
   return field === 'weight' ? { cookie: 'other=1' } : { weight: 55 };
 }
 
-/** An update may move a rule to another key; its id stays, and its old key is free. */
+/** Checks an update that moves a rule to another key: its id stays, and the old key becomes free. */
 async function checkEdited(suite: Suite, port: number): Promise<void> {
   const [from, to] = [suite.domain('edited-from'), suite.domain('edited-to')];
   await suite.createRule({ port, path: '/', domain: from });
@@ -121,7 +121,7 @@ async function checkRecreated(suite: Suite, port: number): Promise<void> {
   await deleteAll(suite, domain);
 }
 
-/** @param ports of the two components. */
+/** Checks pairs of rules. @param ports one of each component. */
 async function checkPairs(suite: Suite, ports: readonly [number, number]): Promise<void> {
   const { components, certificateId, createRule } = suite;
   for (const { id, title, pair, takes } of RULE_PAIRS) {
@@ -149,7 +149,10 @@ async function checkPairs(suite: Suite, ports: readonly [number, number]): Promi
   }
 }
 
-/** `open` opens outer access of a port, inner access closed or not, and no default rule appears; without it nothing is created. */
+/**
+ * Checks `open`: it opens outer access of a port, with or without inner access, and adds no default rule. Without `open`,
+ * no rule is created.
+ */
 async function checkOpening(suite: Suite, inner: boolean): Promise<void> {
   const { check } = suite;
   const port = suite.freePort();
@@ -166,7 +169,7 @@ async function checkOpening(suite: Suite, inner: boolean): Promise<void> {
   await deleteAll(suite, domain);
 }
 
-/** Deletion of what is not there, and of a port with its rules. */
+/** Checks deletions of a port with rules, and of a rule that does not exist. */
 async function checkDeletion(suite: Suite): Promise<void> {
   const { server, app, check, changePort, deletePort } = suite;
   const port = await openedPort(suite, suite.components[0]);
@@ -194,7 +197,7 @@ async function deleteAll({ server, deleteRules }: Ground, ...domains: readonly s
   server.take();
 }
 
-/** How many rules the domains have together. */
+/** Returns the total number of rules of the domains, in words. */
 async function countText({ rules }: Ground, ...domains: readonly string[]): Promise<string> {
   return amountText((await rules()).filter(({ domain }) => domains.includes(domain)).length);
 }

@@ -6,10 +6,10 @@ import type { PortRequestFields } from '../../../kinds/component/requests.ts';
 import type { Doc, Run } from './product.ts';
 import { type Need, portText, seePort, type Suite } from './suite.ts';
 
-/** What one workflow works with: a workplace of its own, and one port of the first component. */
+/** Holds what one workflow works with: its own workplace, and one port of the first component. */
 export type Scene = ReturnType<typeof sceneOf>;
 
-/** A task that people give Portolan, carried out with its own commands. */
+/** A typical task, carried out with Portolan's own commands. */
 export interface Workflow {
   readonly id: string;
   readonly title: string;
@@ -17,7 +17,7 @@ export interface Workflow {
   run(scene: Scene): Promise<void>;
 }
 
-/** Removes whatever the manifests no longer name, however much that is. */
+/** Removes all resources that were removed from the manifests, without a limit. */
 export const PRUNE = ['--prune', '--max-share', '1'] as const;
 
 export function sceneOf(suite: Suite) {
@@ -25,7 +25,7 @@ export function sceneOf(suite: Suite) {
   const place = suite.open();
   const port = suite.freePort();
   const docs = docsOf(suite, port);
-  /** Compares the exit code of a command, and shows its words where it is another one. */
+  /** Checks the exit code of a command. On a difference, shows its output. */
   const checkExit = (id: string, title: string, expected: number, { code, out, err }: Run): boolean => {
     const words = `${out}\n${err}`.trim().split('\n').slice(-14).join('\n');
     return check(id, title, `exit ${expected}`, `exit ${code}${code === expected ? '' : `: ${words}`}`);
@@ -36,21 +36,24 @@ export function sceneOf(suite: Suite) {
     port,
     ...docs,
     write: (...all: readonly Doc[]): void => place.write(all),
-    /** Replaces all manifests: the application, the component with the open port, and these. */
+    /** Replaces all manifests with the application, the component with the open port, and these. */
     want: (...more: readonly Doc[]): void => place.write([docs.application(), docs.component(), ...more]),
     checkExit,
     apply: async (id: string, title: string, expected = 0, ...args: readonly string[]): Promise<boolean> =>
       checkExit(id, title, expected, await place.apply(...args)),
     plan: async (id: string, title: string, expected = 0): Promise<boolean> =>
       checkExit(id, title, expected, await place.plan()),
-    /** Checks that the port is an open http port, as `want` wants it. @param endpoint of the stream that it may have had. */
+    /**
+     * Checks that the port is an open http port, as `want` declares it. @param endpoint of a stream that the port may
+     * have had.
+     */
     async checkHttpPort(id: string, title: string, endpoint: 'none' | 'inactive' = 'none'): Promise<void> {
       const seen = await seePort(suite, port);
       const wanted = { protocol: 'http', inner: true, outer: true, alias: 'first', rules: 'active', endpoint } as const;
       check(id, title, portText(wanted, seen), portText(seen));
     },
     idsText: async (domain: string): Promise<string> => idsText(await suite.rulesOf(domain)),
-    /** How many rules each domain has: `1 kept, 0 removed`. */
+    /** Returns the number of rules of each domain: `1 kept, 0 removed`. */
     async countText(domains: Readonly<Record<string, string>>): Promise<string> {
       const counts = Object.entries(domains).map(
         async ([name, domain]) => `${(await suite.rulesOf(domain)).length} ${name}`,
@@ -60,7 +63,7 @@ export function sceneOf(suite: Suite) {
   };
 }
 
-/** The manifests of a scene. */
+/** Returns functions that make the manifests of a scene. */
 function docsOf({ app, components, store }: Suite, port: number) {
   return {
     application: ({ team, region, appId } = app): Doc => ({

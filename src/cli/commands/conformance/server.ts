@@ -11,14 +11,14 @@ import type { Surroundings } from '../../session/command.ts';
 import type { Redaction } from '../../session/redaction.ts';
 import type { Exchange } from './report.ts';
 
-/** Answers that may hold secrets of the server are never kept. */
+/** Answers that may contain secrets of the server are not kept. */
 const KEPT_ANSWERS = /^(?!listRegions|listTeamRegions|listCertificates)/;
 const ANSWER_CHARS_MAX = 1000;
 const TIMEOUT_MS = 60_000;
 
 /**
- * The server under test: Portolan's own client of it, and raw reads to see what it really shows. A signal does not end its
- * requests: whoever interrupts the suite still wants it to clean up.
+ * The server under test: Portolan's own client, and raw reads that show its real answers. A signal does not cancel its
+ * requests, because an interrupted suite must still clean up.
  */
 export type Server = ReturnType<typeof openServer>;
 
@@ -45,7 +45,7 @@ export function openServer(
     url,
     client,
     send: (write: WriteRequest): Promise<Verdict> => client.send(write),
-    /** Returns what a reading gives; undefined: the server does not have it, or not what it is about. */
+    /** Returns the value of a reading; undefined when the server lacks the reading or its subject. */
     async read<T>(reading: Reading<T>, where: Partial<AppAddress>): Promise<T | undefined> {
       const answer = await client.read(reading, where);
       return answer.readable ? answer.value : undefined;
@@ -57,7 +57,7 @@ export function openServer(
   };
 }
 
-/** A raw read. undefined: the server has no such address. */
+/** Sends a raw read. @returns undefined when the server has no such address. */
 async function ask(path: string, send: Transport): Promise<unknown> {
   try {
     const about = { operation: 'ask', method: 'GET', query: {}, isRead: true, timeoutMs: TIMEOUT_MS } as const;
@@ -69,7 +69,7 @@ async function ask(path: string, send: Transport): Promise<unknown> {
   }
 }
 
-/** Keeps what is sent through it, and its answers. */
+/** Records requests and answers. */
 function recorderOf(transport: Transport, redaction: Redaction) {
   const kept: Exchange[] = [];
   let requests = 0;
@@ -91,7 +91,7 @@ function recorderOf(transport: Transport, redaction: Redaction) {
   };
   return {
     send,
-    /** The exchanges since the last call. */
+    /** Returns the exchanges since the last call. */
     take: (): readonly Exchange[] => kept.splice(0),
     requests: (): number => requests,
   };
@@ -102,7 +102,7 @@ function queryText(query: Readonly<Record<string, string>>): string {
   return text === '' ? '' : `?${text}`;
 }
 
-/** A real server sends its stack trace with an error. */
+/** Removes the stack trace that a real server sends with an error. */
 function withoutTrace(body: string): string {
   if (!body.startsWith('{')) return body;
   try {

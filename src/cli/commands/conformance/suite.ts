@@ -9,11 +9,11 @@ import type { Ground } from './ground.ts';
 import type { Workplace } from './product.ts';
 import type { Proxy } from './proxy.ts';
 
-/** What the checks of an area work with. */
+/** Holds what the checks of an area work with. */
 export type Suite = Ground &
   Findings & { readonly proxy: Proxy; readonly signal: AbortSignal; readonly open: () => Workplace };
 
-/** What a check may need of the server, and why it is skipped without it. */
+/** Requirements of checks, and the reason for skipping a check without them. */
 const NEEDS = {
   rules: [({ isExtended }: Ground) => isExtended, 'the server cannot list, change or delete rules'],
   store: [({ store }: Ground) => store !== undefined, 'no store was given (--store-url, --store-domain, --model)'],
@@ -23,7 +23,7 @@ const NEEDS = {
 } as const;
 export type Need = keyof typeof NEEDS;
 
-/** Whether a check has what it needs; where it has not, it is skipped. */
+/** Returns whether the requirements of a check are met. If not, skips it. */
 export function hasNeeds(suite: Suite, id: string, title: string, needs: readonly Need[]): boolean {
   const lacking = needs.find((need) => !NEEDS[need][0](suite));
   if (lacking !== undefined) suite.skip(id, title, NEEDS[lacking][1]);
@@ -31,8 +31,8 @@ export function hasNeeds(suite: Suite, id: string, title: string, needs: readonl
 }
 
 /**
- * Runs the parts of an area. One that breaks off is a finding of its own and the next one begins; the second in a row ends the
- * area, for then the server is gone.
+ * Returns a function that runs the parts of an area. A part that fails is a finding, and the next part runs. A second
+ * failure in a row ends the area, because the server is probably down.
  */
 export function partsOf({ fail }: Suite) {
   let hasBroken = false;
@@ -63,7 +63,7 @@ export async function seePort(
   const record = await portOf(port, serviceId);
   if (record === undefined) return 'absent';
   const { protocol, inner, outer, alias } = record;
-  /** @param rows of a listing of what belongs to ports. */
+  /** @param rows of a listing: gateway rules or stream endpoints. */
   const presenceIn = (
     rows: readonly Pick<RuleRecord, 'serviceId' | 'port' | 'outer'>[] | undefined,
   ): Presence | undefined => {
@@ -85,7 +85,7 @@ export function aliasOf(port: number, alias: 'first' | 'second'): string {
   return alias === 'first' ? `P${port}` : `Q${port}`;
 }
 
-/** Text that two pictures share if the server shows the same of them. */
+/** Formats a port, without the members that the server does not show, so that equal texts mean equal ports. */
 export function portText(port: PortPicture | SeenPort | 'absent', seen: SeenPort | 'absent' = port): string {
   if (port === 'absent') return 'absent';
   const { protocol, inner, outer, alias, rules, endpoint } = port;

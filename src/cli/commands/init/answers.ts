@@ -7,7 +7,7 @@ import type { JsonObject } from '../../../model/json.ts';
 import { invalidInput, PortolanError } from '../../../model/errors.ts';
 import { checkPlatformUrl } from '../../../platform/url.ts';
 
-/** What a working folder is made of. */
+/** The answers that a project is initialized with. */
 export interface Answers {
   readonly url: string;
   readonly allowPlainHttp: boolean;
@@ -20,14 +20,14 @@ export interface Answers {
   readonly name: string;
 }
 
-/** The answers that are texts, and the field of which kind each of them becomes. */
+/** Schemas of the answers that are texts: each becomes a field of a kind. */
 const FIELDS = {
   header: fieldOf(platformDeclaration.specSchema, 'auth', 'header'),
   team: fieldOf(applicationDeclaration.specSchema, 'team'),
   region: fieldOf(applicationDeclaration.specSchema, 'region'),
   env: fieldOf(platformDeclaration.specSchema, 'auth', 'value', 'env'),
   file: fieldOf(platformDeclaration.specSchema, 'auth', 'value', 'file'),
-  // A name of a document is the same everywhere: that of a reference to one.
+  // Every document name follows the same rule, that of a reference to a document.
   name: nameOf(applicationDeclaration.kind) as SchemaNode,
 };
 
@@ -39,7 +39,7 @@ function fieldOf(specSchema: JsonObject, ...steps: readonly string[]): SchemaNod
 
 export type TextAnswer = keyof typeof FIELDS;
 
-/** @returns what is wrong with an answer, and never the answer itself: it may be a token that was pasted. */
+/** @returns the fault of an answer without the answer itself, which may be a pasted token; undefined: it is valid. */
 export function faultOf(answer: TextAnswer, text: string): string | undefined {
   const schema = FIELDS[answer];
   const { pattern = '', maxLength = Number.POSITIVE_INFINITY, minLength = 1 } = schema;
@@ -50,12 +50,14 @@ export function faultOf(answer: TextAnswer, text: string): string | undefined {
     : undefined;
 }
 
-/** Names of variables are words in capitals; what was drawn by lot has small letters and digits, and is long. */
+/**
+ * Returns whether a text looks like a token: it is long and has small letters and digits, unlike the name of a variable.
+ */
 function looksLikeSecret(text: string): boolean {
   return text.length >= 16 && /[a-z]/.test(text) && /[0-9]/.test(text);
 }
 
-/** @returns the address as it is written down, or what is wrong with it. */
+/** @returns the normalized address, or its fault. */
 export function readUrl(text: string, allowPlainHttp: boolean): { readonly url: string } | { readonly fault: string } {
   try {
     return { url: checkPlatformUrl(text, allowPlainHttp).url };
@@ -66,7 +68,7 @@ export function readUrl(text: string, allowPlainHttp: boolean): { readonly url: 
   }
 }
 
-/** A name that a document may have, made of one that the platform shows. */
+/** Derives a valid document name from a name that the platform shows. */
 export function documentName(text: string, appId: number): string {
   const plain = text
     .toLowerCase()
@@ -77,7 +79,7 @@ export function documentName(text: string, appId: number): string {
   return plain === '' ? `app-${appId}` : plain;
 }
 
-/** What the flags say. */
+/** The flags of `init`. */
 export interface GivenAnswers {
   readonly url?: string | undefined;
   readonly authEnv?: string | undefined;
@@ -91,12 +93,12 @@ export interface GivenAnswers {
   readonly offline?: true | undefined;
 }
 
-/** What a client of the platform is made of. */
+/** The answers that a client of the platform needs. */
 export type Reach = Pick<Answers, 'url' | 'allowPlainHttp' | 'header' | 'token'>;
 
 export const TOKEN_VARIABLE = 'PORTOLAN_TOKEN';
 
-/** Checks each flag by itself. @throws PortolanError `invalid` for the first that cannot be used. */
+/** Checks each flag alone. @throws PortolanError `invalid` for the first invalid one. */
 export function checkFlags(options: GivenAnswers): void {
   const { authEnv, authFile, authHeader, team, region, name, url, allowPlainHttp = false } = options;
   const texts: readonly (readonly [string, TextAnswer, string | undefined])[] = [
@@ -117,20 +119,20 @@ export function checkFlags(options: GivenAnswers): void {
   }
 }
 
-/** The address as it is written down, from a flag that was checked. */
+/** Returns the normalized address. @throws PortolanError `invalid` for an invalid one. */
 export function urlOf(url: string, allowPlainHttp: boolean): string {
   const read = readUrl(url, allowPlainHttp);
   if ('fault' in read) throw badFlag('--url', read.fault);
   return read.url;
 }
 
-/** Where the flags say that the token is; undefined where they do not. */
+/** Returns the reference to the token that the flags give; undefined where they give none. */
 export function tokenOf({ authEnv, authFile }: GivenAnswers): SecretReference | undefined {
   if (authFile !== undefined) return { file: authFile };
   return authEnv === undefined ? undefined : { env: authEnv };
 }
 
-/** The value is not shown: it may be a token. */
+/** Returns the error for an invalid flag. It does not contain the value, which may be a token. */
 export function badFlag(flag: string, fault: string): PortolanError {
   return invalidInput('cli/bad-answer', `${flag} cannot be used: ${fault}. Nothing was written.`, `Correct ${flag}.`);
 }

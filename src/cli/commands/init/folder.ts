@@ -6,32 +6,32 @@ import { appendFileSync, lstatSync, mkdirSync, rmSync, writeFileSync } from 'nod
 import { dirname, join } from 'node:path';
 import { putInPlace, readFileIfThere, unwritable } from '../../session/files.ts';
 
-/** One file of a working folder. */
+/** One file of a new project. */
 export interface FolderFile {
-  /** Below the folder. */
+  /** Relative to the project. */
   readonly path: string;
   readonly content: string;
 }
 
 export const MANIFESTS = 'manifests';
-/** In a hidden folder: readers of manifests leave those out, so `-f .` works. */
+/** Readers of manifests skip hidden folders, so `-f .` works. */
 export const SCHEMA = `.portolan/${COMBINED_SCHEMA_FILE}`;
 export const IGNORE_FILE = '.gitignore';
 
-/** What git need not keep: the ledger is of one machine, and a plan is of one moment. */
+/** Patterns for .gitignore: the ledger belongs to one machine, and a plan to one moment. */
 const IGNORED: readonly string[] = ['portolan.db*', 'plan.json', '*.plan.json'];
 
-/** Everything that `init` writes as a file of its own: configuration, a manifest, and the schema that both name. */
+/** Returns every new file of `init`: configuration, a manifest, and the schema that both refer to. */
 export function folderFiles(kinds: Declarations, answers: Answers): readonly FolderFile[] {
   return [
     { path: DEFAULT_CONFIGURATION, content: configurationText(answers) },
-    // Called as `export` calls it, which can then put all that is there in its place.
+    // `export` uses the same name, so it can replace this file with all that exists.
     { path: manifestPath(answers), content: applicationText(answers) },
     schemaFile(kinds),
   ];
 }
 
-/** Paths of those that do not depend on any answer. */
+/** Returns the paths that do not depend on any answer. */
 export function fixedPaths(): readonly string[] {
   return [DEFAULT_CONFIGURATION, SCHEMA];
 }
@@ -90,14 +90,14 @@ spec:
 `;
 }
 
-/** In quotes unless every reader takes it for text without them; JSON's quotes are YAML's. */
+/** Quotes a text unless every YAML reader takes it for text without quotes. JSON quotes are valid in YAML. */
 function scalar(text: string): string {
   const isText = /^(?:[A-Za-z_][A-Za-z0-9_-]*|https?:\/\/[A-Za-z0-9.:/_-]*[A-Za-z0-9/])$/.test(text);
   const isWord = /^(?:y|n|yes|no|on|off|true|false|null)$/i.test(text);
   return isText && !isWord ? text : JSON.stringify(text);
 }
 
-/** The lines that an ignore file still lacks, with what they are; empty where it has them all. */
+/** Returns the lines that an ignore file lacks, with a comment; empty where it has them all. */
 export function missingIgnores(existing: string | undefined): string {
   const lines = new Set((existing ?? '').split(/\r?\n/).map((line) => line.trim()));
   const missing = IGNORED.filter((pattern) => !lines.has(pattern));
@@ -105,13 +105,13 @@ export function missingIgnores(existing: string | undefined): string {
   return `# Portolan: the ledger is of one machine, and a plan is of one moment.\n${missing.join('\n')}\n`;
 }
 
-/** Which of the paths below a folder are taken, by whatever it may be. */
+/** Returns the paths below a folder that already exist, as any kind of file. */
 export function existingOf(folder: string, paths: readonly string[]): readonly string[] {
   return paths.filter((path) => {
     try {
       return lstatSync(join(folder, path), { throwIfNoEntry: false }) !== undefined;
     } catch (error) {
-      // A file stands where its folder would: writing says so.
+      // A file has the name of its folder. Writing reports that.
       if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return false;
       throw unwritable(join(folder, path), 'give-up', 'Nothing was written', error);
     }
@@ -119,12 +119,12 @@ export function existingOf(folder: string, paths: readonly string[]): readonly s
 }
 
 /**
- * Writes files with the folders that they need. Without `replace` nothing that is there is touched: should one of them
- * have appeared meanwhile, those that were written before it are taken back.
- * @throws PortolanError `give-up` when one cannot be written.
+ * Writes files and their folders. Without `replace`, existing files are not touched: if one appears in the meantime, the
+ * files written before it are removed again.
+ * @throws PortolanError `give-up` when a file cannot be written.
  */
 export function writeFiles(folder: string, files: readonly FolderFile[], replace: boolean): void {
-  // Files, and the topmost folders that were not there before.
+  // New files, and the topmost of the new folders.
   const made: string[] = [];
   for (const { path, content } of files) {
     const file = join(folder, path);
@@ -143,8 +143,8 @@ export function writeFiles(folder: string, files: readonly FolderFile[], replace
 }
 
 /**
- * Adds to a file what it lacks, below what it says.
- * @param lacking of what it says now; undefined: there is none.
+ * Appends to a file what it lacks.
+ * @param lacking returns the missing text for the current content; undefined: the file does not exist.
  */
 export function addToFile(
   folder: string,

@@ -52,7 +52,7 @@ Examples:
       .option('--allow-plain-http', 'allow http:// to another machine: the token travels in clear')
       .option('--offline', 'do not read the platform: names are neither offered nor checked')
       .option('--force', 'replace the files of an earlier init'),
-  /** Nothing is written before every answer is there. */
+  /** Writes nothing before every answer is known. */
   async run(surroundings, options, [folder = '.']) {
     const { terminal, env, signal, declarations } = surroundings;
     if (options.force !== true) refuseExisting(folder, fixedPaths());
@@ -81,7 +81,7 @@ function refuseExisting(folder: string, paths: readonly string[]): void {
   );
 }
 
-/** What is written must be what `validate` takes: else the fault is ours, and nothing is written. */
+/** Checks that `validate` accepts the files. Otherwise this program has a bug, and nothing is written. */
 function check(kinds: Declarations, files: readonly FolderFile[]): void {
   const [configurationFile, ...rest] = files;
   const { configuration, problems } = loadConfiguration(kinds, configurationFile?.content ?? '', 'portolan.yaml');

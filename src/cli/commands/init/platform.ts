@@ -10,18 +10,18 @@ import { regionStatusWord, takesChanges } from '../region-status.ts';
 import type { Reach } from './answers.ts';
 import { configurationText } from './folder.ts';
 
-/** Something that can be chosen: what is typed for it, and what is shown beside it. */
+/** A choice: the word to type, and a description. */
 export interface Choice {
   readonly word: string;
   readonly about: string;
 }
 
-/** What the platform has to choose from. Whatever cannot be asked is undefined, and must be typed. */
+/** Lists the choices that the platform offers. undefined: the platform cannot be read, and the answer must be typed. */
 export type PlatformAtHand = Awaited<ReturnType<typeof reachPlatform>>;
 
 /**
- * The platform of the answers so far, read only. Nothing of it fails: what keeps it from answering is told once.
- * @param tell hears why the platform cannot be asked, in one line.
+ * Opens the platform of the answers so far, read only. Its methods do not fail: the first failure is reported once.
+ * @param tell receives the reason why the platform cannot be read, in one line.
  */
 export async function reachPlatform(answers: Reach, surroundings: Surroundings, tell: (why: string) => void) {
   const text = configurationText({ ...answers, team: '*', region: '*', appId: 1, name: 'any' });

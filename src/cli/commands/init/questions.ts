@@ -19,35 +19,35 @@ import { invalidInput } from '../../../model/errors.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { renderTable } from '../../terminal/table.ts';
 
-/** A wrong answer that comes so often is no slip of the finger. */
+/** More invalid answers in a row are not typing mistakes. */
 const TRIES_MAX = 5;
 
-/** More than a screen of choices helps nobody. */
+/** More choices than fit on a screen do not help. */
 const SHOWN_MAX = 30;
 
-/** What an answer comes to, or what is wrong with it. */
+/** The value of an answer, or its fault. */
 type Reading<T> = { readonly value: T } | { readonly fault: string };
 
-/** What a person types to return to the question before, and what `ask` answers then. */
+/** A person types `<` to return to the previous question; `ask` then returns `BACK`. */
 const BACK_SIGN = '<';
 const BACK = Symbol('back');
 type Back = typeof BACK;
 
-/** Asks one question after the other on a terminal. */
+/** Asks questions on a terminal. */
 interface Interview {
   /**
-   * Asks until the answer can be read.
-   * @param fallback what an empty answer means; undefined: there must be one.
-   * @returns the reading, or `BACK` for `<`.
-   * @throws PortolanError `invalid` after five answers that cannot.
+   * Asks until the answer is valid.
+   * @param fallback value of an empty answer; undefined: an answer is required.
+   * @returns the value, or `BACK` for `<`.
+   * @throws PortolanError `invalid` after five invalid answers.
    */
   ask<T>(question: string, fallback: string | undefined, read: (text: string) => Reading<T>): Promise<T | Back>;
-  /** Shows what there is, and asks for one of it. An empty answer is the first. */
+  /** Shows choices and asks for one of them. An empty answer means the first. */
   choose<T>(question: string, choices: readonly Choice[], answerOf: (word: string) => T): Promise<T | Back>;
   say(line: string): void;
 }
 
-/** @returns undefined where nobody can answer. */
+/** Creates an interview. @returns undefined where no person can answer. */
 function interviewOn({ ask, err }: Terminal): Interview | undefined {
   if (ask === undefined) return undefined;
   const say = (line: string): void => err.write(`${line}\n`);
@@ -83,20 +83,20 @@ function interviewOn({ ask, err }: Terminal): Interview | undefined {
   return interview;
 }
 
-/** The answers so far. After a return to an earlier question, the former answers stay as proposals. */
+/** The answers so far. After a return to an earlier question, former answers stay as proposals. */
 type Draft = { readonly [Name in keyof Answers]?: Answers[Name] | undefined };
 
-/** What a question came to: answers, the return to an earlier question, or undefined where a flag has answered it. */
+/** Result of a question: answers, the return to an earlier question, or undefined where a flag has answered it. */
 type Answered = Draft | Back | { readonly backTo: number } | undefined;
 
 interface Asking {
   readonly options: GivenAnswers;
   readonly interview: Interview;
-  /** The platform of the draft; undefined with `--offline`. */
+  /** Returns the platform of the draft; undefined with `--offline`. */
   platform(draft: Draft): Promise<PlatformAtHand | undefined>;
 }
 
-/** Asks what the flags leave open, and shows everything before it is written; `<` returns to the question before. */
+/** Asks for the answers that the flags leave open, and shows all of them before anything is written. */
 async function interviewed(options: GivenAnswers, interview: Interview, surroundings: Surroundings): Promise<Answers> {
   const platforms = platformsOf(options, surroundings, (why) =>
     interview.say(`  (the platform cannot be asked: ${safeLine(why)})`),
@@ -116,9 +116,9 @@ function givenDraft(options: GivenAnswers): Draft {
   return { allowPlainHttp, header, url: checkedUrl, token: tokenOf(options), team, region, appId, name };
 }
 
-/** Asks one question after the other, and goes back where an answer says so. */
+/** Asks the questions in order, and returns to an earlier one where an answer says so. */
 async function inTurn(asking: Asking): Promise<Answers> {
-  /** Indexes of the questions that were answered by a person. */
+  /** Indexes of the questions that a person answered. */
   const answered: number[] = [];
   let draft = givenDraft(asking.options);
   for (let at = 0; at < QUESTIONS.length; ) {
@@ -159,7 +159,7 @@ async function askUrl(draft: Draft, { options, interview }: Asking): Promise<Ans
   });
 }
 
-/** Only where the token stands: whoever types the token itself is told, and it is not shown again. */
+/** Asks for the reference to the token. A token itself is refused and not shown. */
 async function askToken({ token }: Draft, { options, interview }: Asking): Promise<Answered> {
   if (tokenOf(options) !== undefined) return undefined;
   interview.say('The token is not asked for, only where it stands: the name of a variable, or the path of a file.');
@@ -207,7 +207,7 @@ async function askName(draft: Draft, asking: Asking): Promise<Answered> {
   return asking.interview.ask('Name of the application in manifests', proposal, textReader('name'));
 }
 
-/** Without it, the last answer could not be changed. */
+/** Shows all answers. Without this question, the last answer could not be changed. */
 async function review(draft: Draft, { interview }: Asking): Promise<Answered> {
   const { url = '', token, team, region, appId, name = '' } = draft;
   const where = token === undefined ? '' : 'env' in token ? `variable ${token.env}` : `file ${token.file}`;
@@ -223,12 +223,12 @@ async function review(draft: Draft, { interview }: Asking): Promise<Answered> {
 type Known = Pick<Asking, 'options' | 'platform'>;
 
 /**
- * The regions that the platform lists; empty where it cannot be asked.
+ * Returns the regions that the platform lists; empty where it cannot be read.
  * @throws PortolanError `invalid` when a flag names another one.
  */
 async function regionsOf(draft: Draft, { options, platform }: Known): Promise<readonly Choice[]> {
   const choices = (await (await platform(draft))?.regions(draft.team ?? '')) ?? [];
-  // What could not be written down anyway is not offered.
+  // A name that a manifest could not contain is not offered.
   const usable = choices.filter(({ word }) => faultOf('region', word) === undefined);
   if (options.region !== undefined && usable.length > 0 && !usable.some(({ word }) => word === options.region))
     throw badFlag('--region', `the platform lists ${listed(usable.map(({ word }) => word))}`);
@@ -236,8 +236,8 @@ async function regionsOf(draft: Draft, { options, platform }: Known): Promise<re
 }
 
 /**
- * The applications that the platform lists for the team and region of the draft; empty where it cannot be asked.
- * @throws PortolanError `invalid` when a flag names a team or an application that it does not have.
+ * Returns the applications that the platform lists for the team and region of the draft; empty where it cannot be read.
+ * @throws PortolanError `invalid` when a flag names an unknown team or application.
  */
 async function applicationsOf(
   draft: Draft,
@@ -254,7 +254,7 @@ async function applicationsOf(
   throw badFlag('--app-id', `the platform lists ${listed(known)} in that team and region`);
 }
 
-/** Made of the name that the platform shows. */
+/** Returns a name derived from the one that the platform shows. */
 async function proposedName(draft: Draft, known: Known): Promise<string> {
   const { appId = 0 } = draft;
   const found = await applicationsOf(draft, known);
@@ -276,7 +276,7 @@ function textReader(answer: TextAnswer & keyof Draft): (text: string) => Reading
   };
 }
 
-/** The platform that the answers lead to, opened again where an address or token has changed. */
+/** Returns the platform for the current answers. It is opened again when the address or token changes. */
 function platformsOf(options: GivenAnswers, surroundings: Surroundings, tell: (why: string) => void) {
   const opened = new Map<string, PlatformAtHand>();
   return {
@@ -298,9 +298,9 @@ const NEEDED = ['url', 'team', 'region', 'appId'] as const;
 const FLAG = { url: '--url', team: '--team', region: '--region', appId: '--app-id' } as const;
 
 /**
- * Returns every answer: from the flags, and what they leave open from a person. Flags are checked against what the platform
- * lists, as the answers of a person are.
- * @throws PortolanError `invalid` when a flag cannot be used, or answers are missing and there is no terminal.
+ * Returns every answer: from the flags, and the rest from a person. Both are checked against the listings of the
+ * platform.
+ * @throws PortolanError `invalid` when a flag is invalid, or answers are missing and there is no terminal.
  */
 export async function gatherAnswers(options: GivenAnswers, surroundings: Surroundings): Promise<Answers> {
   checkFlags(options);
@@ -324,7 +324,7 @@ export async function gatherAnswers(options: GivenAnswers, surroundings: Surroun
     const known = { options, platform: platforms.of };
     await regionsOf(draft, known);
     const proposed = await proposedName(draft, known);
-    // A flag has given each of the others.
+    // The flags have given each of the others.
     return { ...draft, name: options.name ?? proposed } as Answers;
   } finally {
     await platforms.close();

@@ -8,16 +8,16 @@ import { guessUnit, type Unit } from './units.ts';
 /** One series of one item. */
 export interface Chart {
   readonly item: string;
-  /** Counts from 1 where the item has several series; the API has no other name for them. */
+  /** Number from 1 where the item has several series, for which the API has no names. */
   readonly series: number | undefined;
   readonly unit: Unit;
-  /** As the platform says it. */
+  /** As the platform returns it. */
   readonly status: string | null;
-  /** In the order of time; empty: nothing is known. */
+  /** In order of time; empty: there is no data. */
   readonly samples: readonly Sample[];
 }
 
-/** Everything that is known of one component. */
+/** The charts of one component. */
 export interface ComponentCharts {
   readonly serviceId: string;
   readonly name: string;
@@ -32,7 +32,9 @@ export interface ChartFilter {
   readonly item?: readonly string[] | undefined;
 }
 
-/** What is shown of what the platform answered. @throws PortolanError `invalid` when a filter names something that is not there. */
+/**
+ * Filters the answer of the platform. @throws PortolanError `invalid` when a filter names an unknown component or item.
+ */
 export function chartsOf(monitors: readonly ComponentMonitor[], filter: ChartFilter): readonly ComponentCharts[] {
   const all = monitors.map(componentCharts);
   const namesOf = ({ serviceId, name, alias }: ComponentCharts): string[] => [name, alias, serviceId];
@@ -79,8 +81,8 @@ function chartsOfItem(item: MonitorItem): readonly Chart[] {
 }
 
 /**
- * The series that have samples, in the order of time. A server that answers to the letter of the documents sends every
- * sample as a series of its own: those are one.
+ * Returns the series that have samples, in order of time. A server that follows the documents literally sends every
+ * sample as its own series: those are merged.
  */
 function seriesOf({ series }: MonitorItem): readonly (readonly Sample[])[] {
   const filled = series.map(({ samples }) => samples).filter((samples) => samples.length > 0);
@@ -89,7 +91,7 @@ function seriesOf({ series }: MonitorItem): readonly (readonly Sample[])[] {
   return whole.map((samples) => samples.toSorted(([left], [right]) => left - right));
 }
 
-/** `request_time`, `request_time #2`. */
+/** Returns the title of a chart: `request_time`, `request_time #2`. */
 export function titleOf({ item, series }: Chart): string {
   return series === undefined ? item : `${item} #${series}`;
 }

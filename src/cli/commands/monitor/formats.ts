@@ -6,7 +6,7 @@ import type { Unit } from './units.ts';
 
 const iso = (seconds: number): string => new Date(Math.round(seconds * 1000)).toISOString();
 
-/** What one look at the platform gave. */
+/** The result of one observation of the platform. */
 export interface Seen {
   readonly scope: Scope;
   readonly window: TimeWindow;
@@ -14,7 +14,7 @@ export interface Seen {
   readonly monitoring: Pick<Monitoring, 'source' | 'isEmpty'>;
 }
 
-/** One document. `summary` is null, and `samples` empty, where nothing is known. */
+/** Returns the JSON document. Without data, `summary` is null and `samples` is empty. */
 export function monitorDocument({ scope, window, components, monitoring: { source, isEmpty } }: Seen): object {
   return {
     formatVersion: 1,
@@ -44,14 +44,14 @@ export function monitorDocument({ scope, window, components, monitoring: { sourc
   };
 }
 
-/** Guessed from the item's name; null where the name says nothing. */
+/** Returns the unit; null where the name of the item does not suggest one. */
 function unitName(unit: Unit): string | null {
   return unit === 'plain' ? null : unit;
 }
 
 const CSV_COLUMNS = 'time,platform,team,region,app_id,service_id,component,item,series,unit,value'.split(',');
 
-/** RFC 4180, a line for each sample. The columns and their order stay. */
+/** Formats samples as CSV (RFC 4180), a line each. The columns and their order stay the same between versions. */
 export function monitorCsv({ scope: { platform, team, region, appId }, components }: Seen): string {
   const rows = components.flatMap(({ serviceId, name, charts }) =>
     charts.flatMap(({ item, series, unit, samples }) =>

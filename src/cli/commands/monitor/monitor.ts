@@ -136,7 +136,7 @@ function write(seen: Seen, options: MonitorOptions, surroundings: Surroundings):
       break;
     case 'csv':
       out.write(monitorCsv(seen));
-      // A table of samples has no line for what has none.
+      // A component without samples has no line in the table.
       for (const { name, charts } of seen.components)
         if (charts.every(({ samples }) => samples.length === 0))
           err.write(`note: no data of ${safeLine(name)}: what it does is not known\n`);
@@ -150,7 +150,7 @@ function textOf(seen: Seen, options: MonitorOptions, surroundings: Surroundings)
     .join('');
 }
 
-/** @param rows that there is room for; undefined: as many as it takes. */
+/** @param rows number of available rows; undefined: unlimited. */
 function textLines(
   { scope, window, components, monitoring }: Seen,
   { overview, ascii }: MonitorOptions,

@@ -8,29 +8,29 @@ import { count, fit } from '../../terminal/text.ts';
 import { type Chart, type ComponentCharts, titleOf } from './charts.ts';
 import { formatValue } from './units.ts';
 
-/** What both views are drawn with. */
+/** The settings of both views. */
 export interface View {
   readonly window: TimeWindow;
-  /** Of the terminal. */
+  /** Width of the terminal. */
   readonly columns: number;
-  /** false where nothing may be cut: in pipes and files. */
+  /** False in pipes and files, where nothing may be cut. */
   readonly isCut: boolean;
   readonly glyphs: Glyphs;
   readonly paint: Paint;
 }
 
-/** Below this there is no room for a table. */
+/** A narrower terminal has no room for a table. */
 const TABLE_COLUMNS_MIN = 72;
 const SPARK = { least: 8, most: 40 } as const;
-/** What the columns beside the sparklines take: headers and gaps. */
+/** Spaces between columns. */
 const GAP_COLUMNS = 3;
 
-/** One line for each series of each component: how it went, its last, least and greatest value, and what is missing. */
+/** Formats one line for each series of each component: a sparkline, last, least and greatest value, and gaps. */
 export function overviewLines(components: readonly ComponentCharts[], view: View): readonly string[] {
   return view.columns < TABLE_COLUMNS_MIN ? narrowLines(components, view) : wideLines(components, view);
 }
 
-/** What is said of a series beside its picture; undefined: nothing is known of it. */
+/** Returns the texts beside the picture of a series; undefined: there is no data. */
 export function factsOf({ samples, unit }: Chart, window: TimeWindow) {
   const summary = summarize(samples);
   if (summary === undefined) return undefined;
@@ -39,12 +39,12 @@ export function factsOf({ samples, unit }: Chart, window: TimeWindow) {
     last: formatValue(summary.last, unit),
     min: formatValue(summary.min, unit),
     max: formatValue(summary.max, unit),
-    /** `''`: nothing is missing. */
+    /** `''`: no sample is missing. */
     missing: gaps.count === 0 ? '' : `${count(gaps.count, 'gap')}, ${formatDuration(gaps.seconds * 1000)}`,
   };
 }
 
-/** Nothing was measured, or nobody knows: never a zero. */
+/** Describes a series without data, which is never shown as zero. */
 export function noDataText({ status }: Pick<Chart, 'status'>): string {
   return status === null ? 'no data' : `no data (status ${safeLine(status)})`;
 }
@@ -52,7 +52,7 @@ export function noDataText({ status }: Pick<Chart, 'status'>): string {
 interface Row {
   readonly name: string;
   readonly title: string;
-  /** undefined: the component has none. */
+  /** undefined: the component has no chart. */
   readonly chart: Chart | undefined;
   readonly facts: ReturnType<typeof factsOf>;
 }
@@ -93,7 +93,7 @@ function wideLines(components: readonly ComponentCharts[], view: View): readonly
   return tableLines(layout, cells(spark), isCut ? { columns, ellipsis: glyphs.ellipsis } : {});
 }
 
-/** More columns than samples would only repeat them. */
+/** With more columns than samples, columns would only repeat. */
 function sparkWidth(room: number, { startSeconds, endSeconds, stepSeconds }: TimeWindow): number {
   const samples = Math.max(SPARK.least, Math.floor((endSeconds - startSeconds) / stepSeconds));
   return Math.max(SPARK.least, Math.min(SPARK.most, room, samples));

@@ -5,24 +5,24 @@ import { type Chart, type ComponentCharts, titleOf } from './charts.ts';
 import { factsOf, noDataText, type View } from './overview.ts';
 import { formatValue } from './units.ts';
 
-/** A component's plots need this much room; more than the widest makes them no better to read. */
+/** Width of the plots of a component: below the minimum they are illegible, above the maximum they gain nothing. */
 const BLOCK = { narrowest: 46, widest: 100 } as const;
-/** Columns between two of them. */
+/** Columns between two blocks. */
 const GAP = 3;
-/** Lines of a picture, the highest first: odd, so that ticks divide them evenly. */
+/** Possible heights of a plot in lines, highest first: odd, so that ticks divide them evenly. */
 const HEIGHTS = [9, 7, 5, 3] as const;
 const HEIGHT_USUAL = 7;
-/** A plot's title, its axis of time, its labels, and the line between two. */
+/** Lines around a plot: title, axis of time, its labels, and an empty line. */
 const AROUND_LINES = 4;
 
-/** Every series as a plot with axes, the components beside each other where there is room. */
+/** Draws every series as a plot with axes. Components are side by side where they fit. */
 export function plotLines(components: readonly ComponentCharts[], view: View, height: number): readonly string[] {
   const arrangement = arrange(components.length, view.columns, BLOCK);
   const blocks = components.map((component) => blockOf(component, view, arrangement, height));
   return sideBySide(blocks, arrangement);
 }
 
-/** How high plots may be so that all of them are seen in so many lines; undefined: there is no room for them. */
+/** Returns the height at which all plots fit into a number of lines; undefined: they do not fit. */
 export function heightWithin(
   components: readonly ComponentCharts[],
   { columns }: Pick<View, 'columns'>,
@@ -36,7 +36,7 @@ export function heightWithin(
     plots += Math.max(...components.slice(first, first + perRow).map(({ charts }) => charts.length));
     rows += 1;
   }
-  // Each row of components has a heading, and a line before the next.
+  // Each row of components has a heading, and an empty line before the next row.
   const room = Math.floor((lines - 2 * rows) / Math.max(1, plots)) - AROUND_LINES;
   return HEIGHTS.find((height) => height <= room);
 }
@@ -57,7 +57,7 @@ function chartLines(chart: Chart, view: View, width: number, height: number): re
   if (facts === undefined) return [`  ${title}  ${noDataText(chart)}`];
   const { last, min, max, missing } = facts;
   const words = `  ${title}  last ${last}  min ${min}  max ${max}${missing === '' ? '' : `  missing: ${missing}`}`;
-  // What does not fit stands in the overview.
+  // The overview shows the rest.
   const head = displayWidth(words) <= width ? words : `  ${title}  last ${last}`;
   const lines = plot(chart.samples, {
     window,
@@ -71,7 +71,7 @@ function chartLines(chart: Chart, view: View, width: number, height: number): re
   return [fit(head, width, glyphs.ellipsis), ...lines.map((line) => `  ${line}`)];
 }
 
-/** How wide each of several blocks is, as many beside each other as there is room for. */
+/** Number of blocks per row, and the width of each. */
 interface Arrangement {
   readonly perRow: number;
   readonly width: number;
@@ -87,7 +87,7 @@ export function arrange(
   return { perRow, width: Math.min(widest, Math.floor((columns - GAP * (perRow - 1)) / perRow)) };
 }
 
-/** Blocks of lines beside each other, and below each other where they do not fit. */
+/** Places blocks of lines side by side, and in several rows where they do not fit. */
 export function sideBySide(blocks: readonly (readonly string[])[], { perRow, width }: Arrangement): readonly string[] {
   const lines: string[] = [];
   for (let first = 0; first < blocks.length; first += perRow) {

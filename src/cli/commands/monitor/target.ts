@@ -11,8 +11,8 @@ import type { Platforms } from '../../session/platforms.ts';
 import { unknownApplication } from '../../session/unknown-application.ts';
 
 /**
- * Returns the configuration to reach an application with, and which one is meant: asked only when the configuration and the
- * manifests have no problem.
+ * Returns the configuration for reaching an application, and a function that finds its scope. Call the function only when
+ * configuration and manifests have no problem.
  * @param app the name of a manifest, or PLATFORM/TEAM/REGION/APP-ID.
  */
 export async function targetOf(

@@ -1,7 +1,7 @@
-/** How the numbers of one monitoring item are written. The API names no units: they are guessed from the item's name. */
+/** The unit of a monitoring item. The API names no units: they are guessed from the item's name. */
 export type Unit = 'bytes' | 'milliseconds' | 'seconds' | 'percent' | 'per-second' | 'cores' | 'plain';
 
-/** First match counts. Names as this API has them stand before words of any metrics system. */
+/** The first match counts. Names of this API come before words of any metrics system. */
 const BY_NAME: readonly (readonly [RegExp, Unit])[] = [
   [/^request_time$/, 'milliseconds'],
   [/^request$/, 'per-second'],
@@ -28,7 +28,7 @@ const SUFFIX: Readonly<Record<Exclude<Unit, 'bytes'>, string>> = {
   plain: '',
 };
 
-/** `12.3 ms`, `1.50 GiB`, `42`: three digits that count. */
+/** Formats a value with three significant digits: `12.3 ms`, `1.50 GiB`, `42`. */
 export function formatValue(value: number, unit: Unit): string {
   if (unit !== 'bytes') return `${threeDigits(value)}${SUFFIX[unit]}`;
   const power = value === 0 ? 0 : Math.min(4, Math.max(0, Math.floor(Math.log2(Math.abs(value)) / 10)));

@@ -4,10 +4,13 @@ import { invalidInput } from '../../../model/errors.ts';
 import type { EpochMs } from '../../../model/time.ts';
 import type { TimeWindow } from '../../terminal/drawing/series.ts';
 
-/** A moment as a person gives it: so long ago, or by date. */
+/** A moment: a time ago, or a date. */
 export type When = { readonly type: 'ago'; readonly ms: number } | { readonly type: 'at'; readonly epochMs: EpochMs };
 
-/** `1h`, `90m`, `2026-11-20T13:00:00Z`. A date without a zone would mean something else on every machine. */
+/**
+ * Parses `1h`, `90m`, `2026-11-20T13:00:00Z`. A date without a time zone is refused, because its meaning would depend on
+ * the machine.
+ */
 export function whenArgument(text: string): When {
   const ms = parseDuration(text);
   if (ms !== undefined) return { type: 'ago', ms };
@@ -21,10 +24,10 @@ function epochMsOf(when: When, nowMs: EpochMs): EpochMs {
   return when.type === 'at' ? when.epochMs : nowMs - when.ms;
 }
 
-/** What metrics systems of this kind answer in one series, at most. */
+/** Maximum number of samples of one series that typical metrics systems return. */
 const SAMPLES_MAX = 11_000;
 
-/** The stretch of time that is meant at this moment. @param step seconds. @throws PortolanError `invalid` */
+/** Returns the window for the current time. @param step seconds. @throws PortolanError `invalid` */
 export function windowOf(
   { since, until, step: stepSeconds }: { readonly since: When; readonly until: When; readonly step: number },
   nowMs: EpochMs,
