@@ -1,6 +1,6 @@
 /**
- * The thread that reads and parses sources, so that neither its memory nor its time is the daemon's. It gets no
- * environment and no arguments: only places of files, and the variables of manifests.
+ * The entry point of the thread that reads and parses sources, so that the daemon keeps its memory and its time. The thread
+ * gets no environment and no arguments: only paths of files, and the variables of manifests.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { kindDeclarations } from './configuration/declarations.ts';

@@ -13,17 +13,17 @@ export function parseDuration(text: string): number | undefined {
 
 declare const written: unique symbol;
 
-/** A duration as a checked document writes it: `90s`, or `100ms` where the schema allows that. */
+/** A duration as a validated document has it: `90s`, or `100ms` where the schema allows that. */
 export type DurationText = string & { readonly [written]: 'duration' };
 
-/** @param text that has passed its schema. @returns milliseconds. */
+/** Returns a duration in milliseconds. @param text a text that has passed its schema. */
 export function durationMsOf(text: string): number {
   const ms = text.endsWith('ms') ? Number(text.slice(0, -2)) : parseDuration(text);
   if (ms === undefined) throw new Error(`the schema let ${text} pass as a duration`);
   return ms;
 }
 
-/** The shortest text that `parseDuration` reads as the same time, rounded down to seconds: 5400000 → `1h30m`. */
+/** Returns the shortest text that `parseDuration` reads as the same time, rounded down to seconds: 5400000 → `1h30m`. */
 export function formatDuration(durationMs: number): string {
   const total = Math.floor(durationMs / 1000);
   const parts: readonly (readonly [number, string])[] = [

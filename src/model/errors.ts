@@ -2,22 +2,22 @@ import { literal, type ObjectOf, objectOf, text, type TypeOf } from './schema-wo
 
 const dispositionSchema = literal('retry', 'invalid', 'ask-human', 'unreachable', 'locked', 'give-up');
 /**
- * What the caller does about an error, and the only thing it looks at:
- * `retry` (later, by itself), `invalid` (the input is wrong), `ask-human` (held), `unreachable` (the platform cannot
- * be reached or refuses the credentials), `locked` (someone else holds the ledger), `give-up` (it failed).
+ * The reaction to an error, and the only member that callers branch on: `retry` (retried automatically), `invalid` (the
+ * input is wrong), `ask-human` (held: requires manual action), `unreachable` (the platform cannot be reached, or refuses
+ * the credentials), `locked` (another process holds the ledger), `give-up` (it failed).
  */
 export type Disposition = TypeOf<typeof dispositionSchema>;
 
-/** Members of an error as programs read it. */
+/** The members of an error in JSON output. */
 export const errorMembers = { code: text, disposition: dispositionSchema, message: text, remedy: text };
 
 /**
- * `code`: stable, `area/what`, for documentation and scripts. `message`: what happened, where, and what was not done.
- * `remedy`: what to do next, a sentence with the exact command or flag where there is one.
+ * The members of an error. `code` is stable and has the form `area/what`, for documentation and scripts. `message` says what
+ * happened, where, and what was not done. `remedy` says what to do next, in one sentence, with the exact command or flag.
  */
 export type ErrorFacts = ObjectOf<typeof errorMembers> & { readonly cause?: unknown };
 
-/** The only error thrown on purpose. Anything else that is thrown is a bug and may crash the process. */
+/** The only error that the code throws on purpose. Any other error is a bug and may end the process. */
 export class PortolanError extends Error {
   override readonly name = 'PortolanError';
   readonly code: string;

@@ -1,10 +1,10 @@
 import { count, objectOf, type Schema, text, type TypeOf } from './schema-words.ts';
 
-/** `Kind/name`: unique within one source. */
+/** The id of a resource, `Kind/name`. It is unique within one source. */
 export type ResourceId = `${string}/${string}`;
 export const resourceIdSchema: Schema<ResourceId> = { type: 'string' };
 
-/** `platform` is the name of the operator's `Platform` document. */
+// `platform` is the name of the operator's `Platform` document.
 export const scopeSchema = objectOf('The application on the platform.', {
   platform: text,
   team: text,
@@ -12,17 +12,17 @@ export const scopeSchema = objectOf('The application on the platform.', {
   appId: count,
 });
 
-/** One application on the platform, resolved: the unit of reconciliation, of locking and of the work queue. */
+/** One application on the platform, resolved: the unit of reconciliation, locking and queueing. */
 export type Scope = TypeOf<typeof scopeSchema>;
 
-/** `platform/team/region/appId`: the key of a scope in the ledger, in logs and in `ledger` commands. */
+/** The key of a scope in the ledger, in logs and in `ledger` commands: `platform/team/region/appId`. */
 export type ScopeKey = string;
 
 export function scopeKey(scope: Scope): ScopeKey {
   return `${scope.platform}/${scope.team}/${scope.region}/${scope.appId}`;
 }
 
-/** The scope that a key names; undefined for text that is no key. */
+/** Returns the scope of a key; undefined for a text that is not a key. */
 export function parseScopeKey(key: string): Scope | undefined {
   const [, platform, team, region, appId] = /^([^/]+)\/([^/]+)\/([^/]+)\/([1-9][0-9]{0,14})$/.exec(key) ?? [];
   if (platform === undefined || team === undefined || region === undefined || appId === undefined) return undefined;

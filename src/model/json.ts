@@ -1,12 +1,12 @@
-/** Plain JSON: what plans, ledger rows and requests are made of. */
+/** Plain JSON: the values of plans, ledger rows and requests. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
 export interface JsonObject {
   readonly [key: string]: Json | undefined;
 }
 
 /**
- * JSON text with the keys of every object sorted and `undefined` members left out, so that equal values give equal
- * text: the input of every hash and digest (RFC 8785 without its number formatting, which `JSON.stringify` shares).
+ * Returns JSON with the keys of every object sorted and `undefined` members left out, so that equal values give equal
+ * text: the input of every hash and digest. It follows RFC 8785, whose number format is that of `JSON.stringify`.
  */
 export function canonicalJson(value: Json | undefined): string {
   if (value === undefined || value === null || typeof value !== 'object') return JSON.stringify(value ?? null);
@@ -21,8 +21,8 @@ export function canonicalJson(value: Json | undefined): string {
 }
 
 /**
- * A copy of a value that is JSON but for members that are `undefined`, which are left out as in the text. For values
- * whose names are our own: one that is called `__proto__` would be lost.
+ * Returns a copy of a JSON value without its `undefined` members. Only for values whose member names are defined by
+ * Portolan: a member called `__proto__` would be lost.
  */
 export function plainJson(value: unknown): Json {
   if (typeof value !== 'object' || value === null) return value as Json;
@@ -33,7 +33,7 @@ export function plainJson(value: unknown): Json {
   return copy;
 }
 
-/** Deep equality of JSON values; an absent member equals an `undefined` one. */
+/** Returns whether two JSON values are deeply equal. An absent member equals an `undefined` one. */
 export function sameJson(left: Json | undefined, right: Json | undefined): boolean {
   if (left === right) return true;
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) {
@@ -47,7 +47,7 @@ export function sameJson(left: Json | undefined, right: Json | undefined): boole
   return true;
 }
 
-/** An absent member is no null. */
+/** An absent member does not equal null. */
 function sameMember(left: Json | undefined, right: Json | undefined): boolean {
   return (left === undefined) === (right === undefined) && sameJson(left, right);
 }

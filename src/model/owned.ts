@@ -4,11 +4,11 @@ import type { EpochMs } from './time.ts';
 import { count, json, jsonObject, literal, nullable, objectOf, text, time, type TypeOf } from './schema-words.ts';
 
 const origin = literal('created', 'adopted', 'observed');
-/** `created` by us, `adopted` on an operator's word, or only `observed`: never deleted, closed or changed by ownership. */
+/** `created` by Portolan, `adopted` by an operator, or only `observed`: Portolan does not own it and never deletes or closes it. */
 export type Origin = TypeOf<typeof origin>;
 
 const objectState = literal('present', 'unverified', 'hold', 'deleting', 'gone');
-/** `gone`: not there, such as a creation that was refused; the row only counts how often that was. */
+/** `gone`: it does not exist, as after a refused creation. The row then only counts the refusals. */
 export type ObjectState = TypeOf<typeof objectState>;
 
 const ownedObjectSchema = objectOf('An object on record in the ledger.', {
@@ -18,38 +18,38 @@ const ownedObjectSchema = objectOf('An object on record in the ledger.', {
   platform: text,
   source: text,
   kind: text,
-  // The manifest it comes from.
+  // The manifest that declares it.
   resource,
   // Identity within (scope, kind): `port/<serviceId>/8080`.
   naturalKey: text,
   // The platform's id, where it has one: `http_rule_id`, `service_id`, install group.
   remoteId: nullable(text),
-  // What else must be kept: former values, install group, component ids.
+  // Further facts of the kind: former values, install group, component ids.
   remoteAux: jsonObject,
   origin,
   state: objectState,
-  // Fields last asserted by us. Attribution and write-only fields need it. Secrets are left out.
+  // The fields that Portolan applied last, without secrets. Attribution and write-only fields need them.
   lastApplied: jsonObject,
-  // A temporary change that must be restored, as field → value.
+  // A temporary change that must be reverted, as field → value.
   obligation: nullable(jsonObject),
-  // How often in a row a write was accepted and did not take.
+  // The number of consecutive writes that were accepted and had no effect.
   failures: count,
-  // Snapshot in which the object was last wanted.
+  // The last snapshot that declares the object.
   lastSnapshot: text,
 });
 export type OwnedObject = TypeOf<typeof ownedObjectSchema>;
 
-/** Name in `remoteAux` of the platform's refusal of the last write. */
+/** The key in `remoteAux` of the platform's refusal of the last write. */
 export const REFUSAL = 'refusal';
 
-/** How the platform refused a write. */
+/** A write that the platform refused. */
 export interface Refused extends JsonObject {
   readonly reason: string;
   /** The platform's message, with its HTTP status and code. */
   readonly message: string;
 }
 
-/** The platform's last refusal of an object; undefined where there is none on record. */
+/** Returns the last refusal of a write to an object; undefined where the ledger has none. */
 export function refusalOf({ remoteAux }: Pick<OwnedObject, 'remoteAux'>): Refused | undefined {
   return remoteAux[REFUSAL] as Refused | undefined;
 }
@@ -59,8 +59,8 @@ export type IntentState = TypeOf<typeof intentState>;
 
 const writeClass = literal('target-state', 'duplicate-rejecting', 'duplicate-accepting');
 /**
- * What a write may do when it is repeated: `target-state` nothing more; `duplicate-rejecting` the server refuses the
- * second; `duplicate-accepting` there are two of it, so it is never sent again without proof.
+ * The effect of a repeated write: `target-state` has no further effect; `duplicate-rejecting` is refused by the server;
+ * `duplicate-accepting` creates a second object, so it is never repeated without proof.
  */
 export type WriteClass = TypeOf<typeof writeClass>;
 
@@ -72,7 +72,7 @@ const intentSchema = objectOf('A request that was about to be sent, and what bec
   // `addPort`, `updatePort`, `createRule`, `install`, …
   operation: text,
   idempotence: writeClass,
-  // The action it carries out, as in the plan: what resolution and people need.
+  // The action of the plan that it carries out, for resolution and for people.
   action: jsonObject,
   epoch: count,
   requestHash: text,
@@ -80,11 +80,11 @@ const intentSchema = objectOf('A request that was about to be sent, and what bec
   state: intentState,
   createdMs: time,
   sendDeadlineMs: time,
-  // Until then nobody may conclude from an observation. 0 while open.
+  // The end of the settle window: before it, observations prove nothing. 0 while open.
   settleMs: time,
-  // The same moment as time since boot, `<boot> <milliseconds>`: a wall clock may jump. `''` where that is not known.
+  // The same moment as time since boot, `<boot> <milliseconds>`, because a wall clock may jump. `''` where it is unknown.
   settleMark: text,
-  // Answer in safe words, once there is one.
+  // The answer without secrets, once there is one.
   outcome: json(),
   resolvedBy: nullable(text),
 });

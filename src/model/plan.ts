@@ -17,7 +17,7 @@ import {
   type TypeOf,
 } from './schema-words.ts';
 
-/** What plans are made of: types, and the JSON Schemas of the API and of the published formats. */
+/** The parts of plans: types, and the JSON Schemas of the API and of the published formats. */
 
 export const codeSchema = string('Stable, area/what: what scripts may look at.');
 export const remedySchema = string('What to do next.');
@@ -40,7 +40,7 @@ export type FieldChange = TypeOf<typeof fieldChangeSchema>;
 
 const changes = arrayOf(ref<FieldChange>('FieldChange'));
 const verb = literal('create', 'update', 'delete');
-/** What is done to the object: for symbols, counts and guards. */
+/** The change to the object, for symbols, counts and guards. */
 export type ActionVerb = TypeOf<typeof verb>;
 
 const step: Schema<JsonObject & { readonly type: string }> = {
@@ -58,20 +58,20 @@ export const actionSchema = objectOf('One request to the platform.', {
   id: string('Kind/name#step: stable while the same thing is wanted.'),
   resource,
   verb,
-  // The kind alone turns it into a request.
+  // Only the kind turns it into a request.
   step,
-  // Natural key within (scope, kind).
+  // The natural key within (scope, kind).
   object: string('The object on the platform that it touches: port/<serviceId>/8080.'),
   summary: string('One line for people.'),
   changes,
   effects: arrayOf(text, { description: 'What else it does on the platform.' }),
   cause,
   after: arrayOf(text, { description: 'Ids of actions that must be done first; always earlier in the plan.' }),
-  // Counted by the guards, done only with `--prune`.
+  // Guards count it, and a run does it only with `--prune`.
   prune: boolean('Removes or closes what git no longer names.'),
-  // Natural keys, ours or not: the guards count them as well.
+  // Natural keys of objects, owned or not. Guards count them too.
   'takesAlong?': arrayOf(text, { description: 'Other objects that it closes or removes too.' }),
-  // Written with the intent.
+  // The intent records it.
   'obligation?': obligation,
   'continues?': string('Id of the action that it completes: the two of them are one change.'),
 });
@@ -81,23 +81,23 @@ export type Action = TypeOf<typeof actionSchema>;
 export const deferredActionSchema = objectOf('Waits for an id that only an install will give.', {
   resource,
   waitsFor: resource,
-  // What the deferred actions must stay within.
+  // The limit of the deferred actions.
   desired: json("The manifest's spec."),
   summary: text,
 });
-/** Something that waits for an id that only an install of the same plan will give. */
+/** A resource that waits for an id that an install of the same plan will return. */
 export type DeferredAction = TypeOf<typeof deferredActionSchema>;
 
 export const holdSchema = objectOf('What is not done without a person.', {
   code: codeSchema,
   resource,
   message: text,
-  // The exact command, flag or edit that releases it.
+  // The exact command, flag or edit that releases the hold.
   remedy: remedySchema,
   changes,
   'untilMs?': described(time, 'It releases itself then. Milliseconds since 1970-01-01T00:00Z.'),
 });
-/** Something that Portolan will not do by itself. It holds its resource and the dependants of that, nothing else. */
+/** A change that requires manual action. It holds its resource and the dependants of that resource, nothing else. */
 export type Hold = TypeOf<typeof holdSchema>;
 
 export const noteSchema = objectOf('Worth saying, nothing to do.', {
@@ -106,7 +106,7 @@ export const noteSchema = objectOf('Worth saying, nothing to do.', {
   message: text,
   'changes?': changes,
 });
-/** Worth saying, nothing to do: `not ours`, `orphaned`, `kept by annotation`, `report only`. */
+/** Information that requires no action: `not ours`, `orphaned`, `kept by annotation`, `report only`. */
 export type Note = TypeOf<typeof noteSchema>;
 
 export const waitSchema = objectOf('A wish that is met but whose effect is awaited.', {
@@ -114,7 +114,7 @@ export const waitSchema = objectOf('A wish that is met but whose effect is await
   message: text,
   untilMs: time,
 });
-/** A wish that is met but whose effect is awaited: an install that must come to run. */
+/** A change that was made and whose effect is pending, such as an install that must become ready. */
 export type Wait = TypeOf<typeof waitSchema>;
 
 export const scopePlanMembers = {
@@ -130,12 +130,12 @@ export const scopePlanMembers = {
   unchangedFields: integer('Managed fields that are as desired, and therefore not listed.', { minimum: 0 }),
 };
 
-/** As it stands after a run: without a digest, for it is no plan to agree to. */
+/** The remaining plan after a run. It has no digest, because it cannot be approved. */
 export const remainingPlanSchema = objectOf('What is still to do.', scopePlanMembers);
-/** What one scope needs, in a safe order. Survives `JSON.parse(JSON.stringify(plan))`. */
+/** The plan of one scope, in a safe order. It survives `JSON.parse(JSON.stringify(plan))`. */
 export type ScopePlan = TypeOf<typeof remainingPlanSchema>;
 
-/** Those that plans and the API refer to. */
+/** The schemas that plans and the API refer to. */
 export const planPartSchemas = {
   FieldChange: fieldChangeSchema,
   Action: actionSchema,

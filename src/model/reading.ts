@@ -1,7 +1,7 @@
 import type { PortolanError } from './errors.ts';
 import type { Scope } from './ids.ts';
 
-/** An answer that the server may not be able to give. */
+/** An answer that the server may be unable to give. */
 export type Readable<T> =
   | { readonly readable: true; readonly value: T }
   | {
@@ -12,7 +12,7 @@ export type Readable<T> =
       readonly absent?: string;
     };
 
-/** The listings of the extended dialect; each proves a capability of the server. */
+/** The listings of the extended dialect. Each one proves a capability of the server. */
 export type Listing =
   | 'listApplications'
   | 'listComponents'
@@ -21,37 +21,37 @@ export type Listing =
   | 'listInstalled'
   | 'listCertificates';
 
-/** What an answer that is no success says. */
+/** An answer that does not report success. */
 export interface Refusal {
   readonly status: number;
   readonly isJson: boolean;
   readonly code: number | undefined;
   readonly msg: string;
   readonly summary: { readonly message: string };
-  /** It denies that there is such an address. */
+  /** Whether it says that the server has no such address. */
   readonly isDenial: boolean;
 }
 
-/** How an answer of the API is told from that of another server. */
+/** The properties that distinguish an answer of the API from that of another server. */
 export interface Expected {
   /** `a list of ports` */
   readonly noun: string;
-  /** Every record of the API has at least one of them. */
+  /** Every record of the API has at least one of these fields. */
   readonly fields: readonly string[];
-  /** Asked before anything else, and never empty: whatever answers otherwise is another server. */
+  /** The first request to a server. Its answer is never empty; any other answer is that of another server. */
   readonly isFirst?: true;
 }
 
 /** The application that something belongs to. */
 export type Place = Omit<Scope, 'platform'>;
 
-/** What a read of the platform asks for, and what the answers mean. */
+/** A read of the platform: its request, and the meaning of the answers. */
 export interface Reading<T> {
-  /** Name in metrics and logs: `listBanners`. */
+  /** The name in metrics and logs: `listBanners`. */
   readonly operation: string;
-  /** Below this address; absent: that of the application. */
+  /** The address that the segments follow; absent: that of the application. */
   readonly below?: 'platform' | 'team' | 'region';
-  /** Each is encoded. */
+  /** Segments of the path, which are encoded. */
   readonly segments: readonly string[];
   readonly query?: Readonly<Record<string, string>>;
   /**
@@ -60,37 +60,37 @@ export interface Reading<T> {
    */
   decode(json: unknown, where: string, redact: (text: string) => string): T;
   readonly expected: Expected;
-  /** The listing that it is: a success proves it, a denial disproves it, and a server without it is not asked. */
+  /** The listing that it requests: a success proves it, a denial disproves it, and a server without it is not asked. */
   readonly proves?: Listing;
-  /** A server without this listing is not asked; `isKnown`: nor is one of which that is not known. */
+  /** A server without this listing is not asked. `isKnown`: a server for which that is unknown is not asked either. */
   readonly needs?: { readonly listing: Listing; readonly isKnown?: true };
-  /** The platform asks its application store for it: a failure of that is no failure of the platform. */
+  /** The platform asks its application store for it: a failure of the store is not a failure of the platform. */
   readonly asksStore?: true;
   /**
-   * What an answer that is no success means, where it means something; undefined: it is an error. Absent: a server that
+   * Returns the meaning of an answer that does not report success; undefined: the answer is an error. Absent: a server that
    * denies the address cannot be read.
-   * @param isProved the server is known to have the listing that the reading needs.
+   * @param isProved whether the server is known to have the listing that the reading needs.
    */
   otherwise?(answer: Refusal, isProved: boolean): Readable<T> | undefined;
   /** The listing comes in pages of this size, with a `total`. @param record one of the listing */
   readonly pages?: { readonly size: number; readonly idOf: (record: never) => unknown };
-  /** The listing that has it for every application of the platform. */
+  /** The listing that contains it for every application of the platform. */
   readonly shared?: {
     readonly by: Reading<unknown>;
     /** Splits what that lists. @param key names the application that something belongs to */
     split(all: never, key: (place: Place) => string): ReadonlyMap<string, T>;
-    /** For an application of which it lists nothing. */
+    /** The value for an application that the listing does not contain. */
     readonly none: T;
   };
-  /** A token may lack the right to it: within a scope, a refusal then counts as not readable. */
+  /** The token may lack the permission: within a scope, a refusal then counts as not readable. */
   readonly mayBeRefused?: true;
-  /** The component that it is about: of one that is known not to be in the application, nothing is asked. */
+  /** The component that it reads. A component that is known not to be in the application is not read. */
   readonly component?: string;
-  /** The most that it may take; absent: the timeout of the operator's limits. What hangs once is not asked again. */
+  /** The time limit; absent: the timeout of the operator's limits. A read that timed out is not repeated. */
   readonly timeoutMs?: number;
-  /** The answer is as long as one record, not as a list. */
+  /** Whether the answer is as long as one record, not as a list. */
   readonly isRecord?: true;
-  /** An answer that is not older will do. */
+  /** The maximum age of an answer that is used again. */
   readonly goodForMs?: number;
 }
 

@@ -1,7 +1,7 @@
 import type { ResourceId } from './ids.ts';
 import type { Position } from './problem.ts';
 
-/** One manifest, checked: its `spec` has passed the schema of its kind, and variables are substituted. */
+/** One validated manifest: its `spec` has passed the schema of its kind, and variables are substituted. */
 export interface Resource<Spec = unknown> {
   readonly id: ResourceId;
   readonly kind: string;
@@ -10,9 +10,9 @@ export interface Resource<Spec = unknown> {
   /** `portolan/prune`, `portolan/reconcile`, `portolan/moved-from`, … */
   readonly annotations: Readonly<Record<string, string>>;
   readonly spec: Spec;
-  /** Where the document starts. */
+  /** The start of the document. */
   readonly position: Position;
 }
 
-/** Everything one source wants, by id. */
+/** All resources that one source declares, by id. */
 export type DesiredState = ReadonlyMap<ResourceId, Resource>;

@@ -1,13 +1,13 @@
 import type { Json, JsonObject } from './json.ts';
 
 /**
- * Words in which a type and its JSON Schema are written at once: `Schema<T>` is the JSON Schema, `TypeOf` gives back `T`. At run
- * time a word is the plain JSON that is published, and nothing else.
+ * Functions that define a type and its JSON Schema together: `Schema<T>` is the JSON Schema, `TypeOf` returns `T`. At run
+ * time a schema is the plain JSON that is published, and nothing else.
  */
 
 declare const typed: unique symbol;
 
-/** A JSON Schema of values of a type. */
+/** The JSON Schema of the values of a type. */
 export type Schema<T = unknown> = JsonObject & { readonly [typed]?: T };
 
 export type TypeOf<S> = S extends { readonly [typed]?: infer T } ? T : never;
@@ -16,7 +16,7 @@ type Members = Readonly<Record<string, Schema>>;
 type NameOf<Key> = Key extends `${infer Name}?` ? Name : Key;
 type Simplified<T> = { [K in keyof T]: T[K] };
 
-/** As in TypeScript, a member whose name ends in `?` may be missing. */
+/** The type of an object. As in TypeScript, a member whose name ends in `?` may be missing. */
 export type ObjectOf<M> = Simplified<
   { readonly [K in keyof M as K extends `${string}?` ? never : K]: TypeOf<M[K]> } & {
     readonly [K in keyof M as K extends `${infer Name}?` ? Name : never]?: TypeOf<M[K]>;
@@ -35,13 +35,13 @@ export const time: Schema<number> = { type: 'number', description: 'Milliseconds
 export const jsonObject: Schema<JsonObject> = { type: 'object' };
 export const textMap: Schema<Readonly<Record<string, string>>> = { type: 'object', additionalProperties: text };
 
-/** Further keywords. A field with a default may be left out of a document and is always there once it was read. */
+/** Further keywords. A field with a default may be missing in a document, and is always present after it was read. */
 export interface Rules extends JsonObject {
-  /** What a text must be like, in words: a message says it in place of the pattern. */
+  /** The rule for a text in words, which a message shows in place of the pattern. */
   readonly 'x-expected'?: string;
 }
 
-/** The same with a word on what it is. */
+/** Returns a schema with a description. */
 export function described<S extends Schema>(schema: S, description: string): S {
   return { ...schema, description };
 }
@@ -61,12 +61,12 @@ export const integer = wordFor<number>('integer');
 export const number = wordFor<number>('number');
 export const boolean = wordFor<boolean>('boolean');
 
-/** Any value at all. */
+/** Any JSON value. */
 export function json(description?: string): Schema<Json> {
   return description === undefined ? {} : { description };
 }
 
-/** One of some texts. */
+/** One of several texts. */
 export function choice<const V extends string>(
   description: string,
   values: readonly V[],
@@ -83,7 +83,7 @@ export function arrayOf<T>(items: Schema<T>, rules: Rules = {}): Schema<readonly
   return { type: 'array', ...rules, items };
 }
 
-/** Free names, each with a text. */
+/** A map from any name to a text. */
 export function mapOf(description: string, rules: Rules): Schema<Readonly<Record<string, string>>> {
   return { type: 'object', ...rules, description };
 }
@@ -104,7 +104,7 @@ export function nullable<T>(schema: Schema<T>): Schema<T | null> {
   return { anyOf: [schema, { type: 'null' }] };
 }
 
-/** An object that has these members and no others: all of them but those with a `?` behind their name or a default. */
+/** An object with these members and no others. Required are all but those with a default or a `?` behind their name. */
 export function objectOf<const M extends Members>(description: string, members: M, rules: Rules = {}): ObjectSchema<M> {
   const required = Object.keys(members).filter(
     (name) => !name.endsWith('?') && members[name]?.['default'] === undefined,
@@ -127,7 +127,7 @@ export function ref<T>(name: string): Schema<T> {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** A page of a list. */
+/** Returns the schema of one page of a list. */
 export function pageSchema(item: string, more: Members = {}) {
   return objectOf('A part of a list.', {
     items: arrayOf(ref(item)),

@@ -1,13 +1,13 @@
-/** What stands in a secret's place, wherever text could show one: in output, and in what a server echoed. */
+/** The text that replaces a secret in output, and in text that a server echoed. */
 export const SECRET_MASK = '[secret]';
 
 /**
- * A value that must never be seen. Every ordinary way of turning it into text (template, JSON, `util.inspect`) gives
- * `[secret]`; only `reveal` gives the value, and only `platform/` calls it, when a request is put on the wire.
+ * A value that must never be shown. Every ordinary conversion to text (template, JSON, `util.inspect`) returns `[secret]`;
+ * only `reveal` returns the value, and only `platform/` calls it, when it sends a request.
  */
 export class Secret {
   readonly #value: string;
-  /** Where it came from, for messages: `env PORTOLAN_TOKEN`, `file /run/secrets/token`. Never the value. */
+  /** The origin, for messages: `env PORTOLAN_TOKEN`, `file /run/secrets/token`. Never the value. */
   readonly origin: string;
 
   constructor(value: string, origin: string) {

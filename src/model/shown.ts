@@ -20,26 +20,26 @@ export const shownLineSchema = objectOf('A resource, a part of one, or what no m
   // A natural key, or the id of its resource.
   key: text,
   below: described(arrayOf(text), 'Keys of lines that it hangs below: the first of them that there is.'),
-  // Without it, by name.
+  // Lines without a rank are sorted by name.
   'rank?': number('Its place among lines of its type.'),
-  // `Component/shop-web`; what has no manifest is named by what it is.
+  // `Component/shop-web`; an object without a manifest has a descriptive name.
   name: text,
   // `http WEB, inner and outer`
   facts: string('Tells it from others, as it was observed.'),
-  // The one whose state it has. Absent: no manifest names it.
+  // The resource that gives the line its state. Absent: there is no manifest.
   'resource?': text as Schema<ResourceId>,
-  // As changes name it: `ports[8080]`.
+  // The path that changes use: `ports[8080]`.
   'part?': string('Its path in the manifest of the resource.'),
   // The platform does not have the part.
   'isMissing?': yes,
-  // Whatever the state of the resource is.
+  // Set if the state does not depend on that of the resource.
   'state?': literal('withdrawn', 'not-in-manifests', 'unknown'),
-  // Said where the plan says nothing.
+  // The reason, where the plan has none.
   'reason?': text,
-  // It stands for what may have a line of its own, which takes precedence.
+  // It represents an object that may have its own line, which takes precedence.
   'isStandIn?': yes,
 });
-/** One line that a kind shows of an application: a resource, a part of one, or what no manifest names. */
+/** One line that a kind shows of an application: a resource, a part of one, or an object without a manifest. */
 export type ShownLine = TypeOf<typeof shownLineSchema>;
 
 export const observedSchema = objectOf('What was seen of an application when it was observed last.', {

@@ -16,27 +16,27 @@ import {
 } from './schema-words.ts';
 import { type Observed, observedSchema, shownLineSchema } from './shown.ts';
 
-/** How applications and their controller stand: types, and the JSON Schemas of the API. */
+/** The status of applications and of their controller: types, and the JSON Schemas of the API. */
 
 const conditionSchema = objectOf('How one resource or application stands in one respect.', {
-  // `Ready`: as git says. `Reconciling`: work is under way or due. `Stalled`: it will not go on without a person.
-  // `Healthy`: what runs on the platform does, by its own status and by the thresholds of its manifest.
+  // `Ready`: in sync with git. `Reconciling`: work is under way or due. `Stalled`: requires manual action.
+  // `Healthy`: it runs on the platform, by its own status and by the thresholds of its manifest.
   type: literal('Ready', 'Reconciling', 'Stalled', 'Healthy'),
-  // `Unknown`: nobody has looked, or there is nothing to look at. Never taken for `True`.
+  // `Unknown`: it was not observed, or there is nothing to observe. It never counts as `True`.
   status: literal('True', 'False', 'Unknown'),
   // One word in CamelCase, stable: `InSync`, `Drifted`, `Held`, `Unreachable`, `NotFound`.
   reason: text,
   // For people; without secrets.
   message: text,
   observedRevision: nullable(text),
-  // When `status` last changed.
+  // The time of the last change of `status`.
   sinceMs: time,
 });
 export type Condition = TypeOf<typeof conditionSchema>;
 export type ConditionType = Condition['type'];
 
 const mode = literal('heal', 'report', 'suspend');
-/** What is done about a difference: `heal` (default) puts it right, `report` tells, `suspend` does not even look. */
+/** The reaction to a difference: `heal` (default) corrects it, `report` only reports it, `suspend` does not observe it. */
 export type HealMode = TypeOf<typeof mode>;
 
 const driftSchema = objectOf('The platform moved away from what was applied.', {
@@ -73,7 +73,7 @@ const pauses = [
   // Nothing is asked of it for a while.
   objectOf('Too many failures in its region.', { type: literal('circuit'), region: text, untilMs: time }),
 ] as const;
-/** Why an application is not worked on now, although there may be something to do. */
+/** The reason why an application is paused, although there may be changes to apply. */
 export type Pause = TypeOf<(typeof pauses)[number]>;
 
 const approvalSchema = objectOf('A plan that a guard refused, and that its digest approves.', {
@@ -93,7 +93,7 @@ export type PendingWork = TypeOf<typeof pendingSchema>;
 
 const standing = {
   id,
-  // null until it was resolved once.
+  // null: it was not resolved yet.
   scope: nullable(text),
   platform: text,
   region: text,
@@ -102,13 +102,13 @@ const standing = {
   pause: nullable(ref<Pause>('Pause')),
   approval: nullable(ref<ApprovalNeeded>('Approval')),
   lastAttemptedRevision: nullable(text),
-  // The revision that it was last found, or made, equal to.
+  // The last revision that it was in sync with.
   lastAppliedRevision: nullable(text),
   lastAttemptMs: nullable(time),
-  // When it was last seen to be as git says.
+  // The last time at which it was in sync.
   lastSuccessMs: nullable(time),
   nextAttemptMs: nullable(time),
-  // Attempts in a row that failed.
+  // The number of consecutive failed attempts.
   failures: count,
   lastError: nullable(ref<StatusError>('StatusError')),
 };
@@ -122,31 +122,31 @@ const summarySchema = objectOf('How one application stands, without its resource
     held: count,
   }),
 });
-/** As lists have it. */
+/** The status of an application in lists. */
 export type ApplicationSummary = TypeOf<typeof summarySchema>;
 
 const applicationSchema = objectOf('How one application stands.', {
   ...standing,
   pending: nullable(ref<PendingWork>('PendingWork')),
   resources: arrayOf(ref<ResourceStatus>('Resource')),
-  // null: this process has not observed it yet.
+  // null: this process has not observed the application yet.
   observed: nullable(ref<Observed>('Observed')),
 });
-/** With what its kinds show of it. */
+/** The status of an application with the lines that its kinds show. */
 export type ApplicationDetails = TypeOf<typeof applicationSchema>;
 export type ApplicationStatus = Omit<ApplicationDetails, 'observed'>;
 
 const sourceSchema = objectOf('How the source stands.', {
   name: text,
-  // What is watched, for people: a folder, or an address without credentials and a ref.
+  // The watched location: a folder, or an address without credentials and a ref.
   location: text,
-  // `main@sha1:<id>`; null before the first. Of the last one that was read, accepted or not.
+  // The last revision that was read, accepted or not: `main@sha1:<id>`. null: none was read yet.
   observedRevision: nullable(text),
   observedMs: nullable(time),
-  // The one that is being applied.
+  // The revision that is being applied.
   acceptedRevision: nullable(text),
   acceptedMs: nullable(time),
-  // Why the last one read was not accepted, or why none could be read.
+  // The reason why the last revision was rejected, or why none could be read.
   error: nullable(ref<StatusError>('StatusError')),
   resources: count,
 });
@@ -158,7 +158,7 @@ const regionSchema = objectOf('One region of a platform.', {
   state: literal('open', 'paused', 'circuit-open'),
   message: text,
 });
-/** Whether the controller writes to a region; what the platform says of it is `RegionStatusText`. */
+/** Whether the controller writes to a region. The status that the platform reports is `RegionStatusText`. */
 export type RegionGate = TypeOf<typeof regionSchema>;
 
 const controllerSchema = objectOf('The controller as a whole.', {
@@ -181,7 +181,7 @@ const controllerSchema = objectOf('The controller as a whole.', {
 });
 export type ControllerStatus = TypeOf<typeof controllerSchema>;
 
-/** Stable names, `area.what`. */
+/** The types of events. The names are stable. */
 export type EventType =
   | `controller.${'started' | 'draining' | 'reloaded'}`
   | `source.${'observed' | 'accepted' | 'refused' | 'failed'}`
@@ -203,7 +203,7 @@ export type EventSeverity = TypeOf<typeof severity>;
 const eventSchema = objectOf('Something that happened.', {
   // Rises by one with each event of this process; where a reader of the stream goes on.
   sequence: count,
-  // Unique over processes.
+  // Unique across processes.
   id: text,
   atMs: time,
   type: text as Schema<EventType>,
@@ -213,15 +213,15 @@ const eventSchema = objectOf('Something that happened.', {
   resource: nullable(id),
   revision: nullable(text),
   labels: textMap,
-  // What happened and, where there is something to do, what.
+  // The event and, where there is one, the remedy.
   message: text,
-  // Facts by type: for drift `{ changes, sinceMs, ageMs }`, for actions `{ action, answer }`, …
+  // Details by type: for drift `{ changes, sinceMs, ageMs }`, for actions `{ action, answer }`, …
   detail: json(),
 });
-/** For people, notifications and the history. Never holds a secret. */
+/** An event for people, notifications and the history. It never contains a secret. */
 export type ControllerEvent = TypeOf<typeof eventSchema>;
 
-/** Of the API, by name. */
+/** The schemas of the API, by name. */
 export const statusSchemas = {
   Condition: conditionSchema,
   Pause: { description: 'Why an application is not worked on now.', oneOf: pauses },

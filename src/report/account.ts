@@ -6,7 +6,7 @@ import { obstacles } from './headline.ts';
 import { type Paint, renderPlanText } from './text.ts';
 import { amount, cameUp, isoTime, resultCounts, resultWords } from '../plan/words.ts';
 
-/** What failed and why, what was skipped and behind what, and what is held or in doubt; empty when all went well. */
+/** Returns everything that needs attention: failures, skipped actions, holds and writes in doubt. Empty if there is none. */
 export function renderAccount(outcomes: readonly ScopeResult[], paint: Paint): string {
   const ended = outcomes.filter((outcome) => outcome.type === 'ended');
   const results = ended.flatMap((outcome) => outcome.results);
@@ -49,7 +49,7 @@ function describe(result: ActionResult, paint: Paint): string[] {
   return [`${mark} ${what}`, `    ${words.what}`, ...(words.remedy === undefined ? [] : [`    → ${words.remedy}`])];
 }
 
-/** The last line: how many of what, and what the next run will do. */
+/** Returns the last line: the number of results, and what the next run does. */
 export function renderVerdict(outcomes: readonly ScopeResult[], paint: Paint): string {
   const ended = outcomes.filter((outcome) => outcome.type === 'ended');
   const results = ended.flatMap((outcome) => outcome.results);
@@ -83,7 +83,7 @@ function asWanted(ended: readonly EndedScope[]): string {
     : ` Everything else is as the manifests say; ${aside.join(', ')}.`;
 }
 
-/** What the next run does and, where something is waited for, from when on: the times that `status` names. */
+/** Returns what the next run does and, where something is pending, the time from which it can do it, as `status` shows it. */
 function nextRun(ended: readonly EndedScope[]): string {
   const waits = ended.flatMap(waitsOf);
   if (waits.length > 0) {
@@ -102,7 +102,7 @@ function nextRun(ended: readonly EndedScope[]): string {
   return ` ${isInterrupted ? 'Interrupted: the' : 'The'} next run goes on with ${amount(next, 'change')}.`;
 }
 
-/** What is held for a time; and what is left beside a write in doubt, which is held as well from now on. */
+/** Returns everything that is held until a time: resources with holds, writes in doubt, and changes beside such a write. */
 function waitsOf({ results, remaining }: EndedScope): readonly { readonly what: string; readonly untilMs: number }[] {
   const doubts = results.filter((result) => result.status === 'in-doubt');
   const doubtful = new Set(doubts.map(({ action }) => action.id));
@@ -110,7 +110,7 @@ function waitsOf({ results, remaining }: EndedScope): readonly { readonly what: 
   return [
     ...remaining.holds.flatMap(({ resource, untilMs }) => (untilMs === undefined ? [] : [{ what: resource, untilMs }])),
     ...doubts.flatMap(({ action, untilMs, scopeUntilMs }) => [
-      // Once a person must decide it, its own time is over.
+      // A doubt that requires manual action has no time limit any more.
       ...(remaining.holds.some(({ resource }) => resource === action.resource)
         ? []
         : [{ what: action.resource, untilMs }]),
@@ -119,13 +119,13 @@ function waitsOf({ results, remaining }: EndedScope): readonly { readonly what: 
   ];
 }
 
-/** What follows on something that is held itself does not follow in the next run. */
+/** Returns the number of deferred resources that the next run can do: those whose install is not held. */
 function freeToFollow({ deferred, holds }: EndedScope['remaining']): number {
   const held = new Set(holds.map(({ resource }) => resource));
   return deferred.filter(({ waitsFor }) => !held.has(waitsFor)).length;
 }
 
-/** A plan, and behind it what became of it, as `apply` shows the two one after the other. */
+/** Returns a plan and then its results, as `apply` prints them. */
 export function renderReportText({ plan, applied }: PlanReport, paint: Paint): string {
   const text = renderPlanText(plan, paint);
   if (applied === undefined) return text;

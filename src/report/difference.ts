@@ -6,8 +6,8 @@ import type { PlanDifference, PlannedEntry } from '../plan/difference.ts';
 import { type Paint, plainPaint } from './text.ts';
 
 /**
- * Old and new of a plan that is not what it was, side by side, application by application.
- * @param holds of the plan of now: often why something is not in it any more.
+ * Returns the differences between two plans, application by application.
+ * @param holds the holds of the current plan, which are often the reason why an action is not in it any more.
  */
 export function renderDifference(
   difference: PlanDifference,
@@ -65,10 +65,10 @@ function changedLines(before: PlannedEntry, after: PlannedEntry, paint: Paint): 
   ];
 }
 
-/** Facets that differ because others do; shown where nothing else tells. */
+/** Facets that differ because other facets do. They are shown only where no other facet differs. */
 const FOLLOWS: ReadonlySet<string> = new Set(['what', 'request', 'after']);
 
-/** What is compared, each with a name a person knows; fields first, so that ids are shown where nothing else tells. */
+/** Returns the compared facets by the name that a person knows. Fields come first, ids last. */
 function facetsOf(does: PlannedEntry['does']): ReadonlyMap<string, string> {
   if (!('step' in does))
     return new Map([

@@ -6,20 +6,20 @@ import type { ReportedError } from '../model/errors.ts';
 import type { ActionResult } from '../plan/result.ts';
 import { cameUp, isoTime, isOwnChange, isOwnResult, resultWords, shownChanges, untried } from '../plan/words.ts';
 
-/** How much of a person's attention it needs. */
+/** The severity of an entry. */
 export type Level = 'error' | 'warning' | 'notice';
 
 export interface State {
   readonly level: Level;
   readonly word: string;
-  /** For `markdown` and `html`; a planned change has that of its verb. */
+  /** The mark in `markdown` and `html`. A planned change has the mark of its verb. */
   readonly mark: string;
   readonly tone: 'create' | 'update' | 'delete' | 'hold' | 'note';
-  /** `failure`: a person must look. `error`: nothing is known, or it broke. `skipped`: it was not its turn. */
+  /** `failure`: it requires manual action. `error`: it failed, or nothing is known. `skipped`: it was not started. */
   readonly junit: 'passed' | 'failure' | 'error' | 'skipped';
 }
 
-/** What an entry can be, how much attention it needs and how it is marked. `left`: the run ended before it, or nobody agreed. */
+/** The states of an entry with severity and marks. `left`: the run ended before it, or the plan was not approved. */
 export const STATES = {
   planned: { level: 'notice', word: '', mark: 'i', tone: 'note', junit: 'passed' },
   done: { level: 'notice', word: 'done', mark: '✓', tone: 'create', junit: 'passed' },
@@ -36,22 +36,22 @@ export const STATES = {
 } as const satisfies Readonly<Record<string, State>>;
 export type EntryState = keyof typeof STATES;
 
-/** One thing that a report says, in the order in which it is read; every text is one safe line. */
+/** One entry of a report. Every text is one safe line. */
 export interface Entry {
   readonly state: EntryState;
   readonly level: Level;
-  /** Stable: what programs and readers group by. */
+  /** The stable code that programs and readers group by. */
   readonly code: string;
-  /** Undefined: of the run as a whole. */
+  /** Undefined: the entry is about the whole run. */
   readonly application: string | undefined;
-  /** Undefined: of the application, or the run, as a whole. */
+  /** Undefined: the entry is about the whole application, or the whole run. */
   readonly resource: string | undefined;
-  /** Of the action, which tells two entries of one resource apart; else empty. */
+  /** The id of the action, which distinguishes two entries of one resource; else empty. */
   readonly key: string;
   readonly title: string;
-  /** What happened, or why. */
+  /** The event or the reason. */
   readonly detail?: string | undefined;
-  /** What to do next. */
+  /** The next step. */
   readonly remedy?: string | undefined;
   readonly verb?: Action['verb'];
   readonly cause?: Cause;
@@ -60,8 +60,9 @@ export interface Entry {
 }
 
 /**
- * Everything that a report says, application by application, and what concerns all of them at the end. One cause that stops
- * several applications is one entry, of the first of them, unless each application needs an entry of its own.
+ * Returns the entries of a report, application by application, and those about all applications at the end. A cause that
+ * several applications have in common is one entry of the first of them.
+ * @param isEachItsOwn gives each application its own entry.
  */
 export function entriesOf(
   { plan, applied }: PlanReport,
@@ -97,7 +98,7 @@ function disagreementEntry({ code, message, remedy }: Disagreement): Entry {
 
 const RANK: Readonly<Record<Level, number>> = { error: 0, warning: 1, notice: 2 };
 
-/** What needs a person first, then the rest in the order it is read. */
+/** Returns the items by severity, and in their order where that is equal. */
 export function worstFirst<Item extends { readonly level: Level }>(items: readonly Item[]): readonly Item[] {
   return items.toSorted((left, right) => RANK[left.level] - RANK[right.level]);
 }
@@ -118,7 +119,7 @@ function entry(facts: Partial<Entry> & Pick<Entry, 'state' | 'code' | 'title'>):
   };
 }
 
-/** An application that the plan knew and the run then could not read counts once. */
+/** Returns the applications that could not be read. An application that the plan and the run list counts once. */
 function unobservedCauses(
   planned: PlanReport['plan']['unobserved'],
   outcomes: readonly ScopeResult[] = [],
@@ -192,7 +193,7 @@ function resultEntry(result: ActionResult, application: string): Entry {
   return entry({ ...actionFacts(action, application), state, code: `apply/${state}`, detail, remedy });
 }
 
-/** What is neither done nor to be done now. */
+/** Returns the entries of everything that this run does not do: deferred, held and noted. */
 function standingEntries({ application, deferred, holds, notes }: ScopePlan): Entry[] {
   return [
     ...deferred.map(({ resource, summary }) =>

@@ -5,16 +5,16 @@ import type { PlanReport } from '../plan/report.ts';
 import { entriesOf, type Entry } from './entries.ts';
 import { CAUSE_WORDS, changeText } from '../plan/words.ts';
 
-/** Where a resource stands in the manifests; undefined for what they do not hold. */
+/** Returns the position of a resource in the manifests; undefined for a resource without a manifest. */
 export type PositionOf = (resource: string) => Position | undefined;
 
-/** One thing with a place in a file: what `github` annotations and `sarif` are made of. Lines hold no control characters. */
+/** One entry with a position, for `github` annotations and `sarif`. Lines contain no control characters. */
 export interface Finding extends Pick<Entry, 'level' | 'code' | 'resource' | 'key' | 'title'> {
   readonly lines: readonly string[];
   readonly position: Position | undefined;
 }
 
-/** What a report says, each at the manifest of its resource; at that of its application where git no longer has one. */
+/** Returns the entries of a report with the position of their resource, or of the application if the resource was removed from git. */
 export function findingsOf(report: PlanReport, positionOf: PositionOf): readonly Finding[] {
   return entriesOf(report).map((entry) => ({
     ...entry,
@@ -38,7 +38,7 @@ export function titleOf({ resource, application, title }: Entry): string {
   return subject === undefined ? title : `${safeLine(subject)}: ${title}`;
 }
 
-/** All that is behind the title: why, what changes, what else it does, what to do. */
+/** Returns the lines below the title: reason, changes, further effects, remedy. */
 export function linesOf({ detail, cause, changes, effects, remedy }: Entry): readonly string[] {
   return [
     ...(detail === undefined ? [] : [detail]),
@@ -49,7 +49,7 @@ export function linesOf({ detail, cause, changes, effects, remedy }: Entry): rea
   ];
 }
 
-/** Faults of manifests as findings; all of them are errors. */
+/** Returns faults of manifests as findings, all of them errors. */
 export function problemFindings(problems: readonly Problem[]): readonly Finding[] {
   return problems.map(({ code, position, resource, path, message, expected, hint }) => ({
     level: 'error',
@@ -66,7 +66,7 @@ export function problemFindings(problems: readonly Problem[]): readonly Finding[
   }));
 }
 
-/** A file as the checkout names it; undefined for standard input, which has no name. */
+/** Returns the path of a file in the checkout; undefined for standard input, which has none. */
 export function fileOf(position: Position | undefined): string | undefined {
   return position === undefined || position.file.startsWith('<') ? undefined : position.file;
 }

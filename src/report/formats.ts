@@ -3,23 +3,22 @@ import type { PositionOf } from './findings.ts';
 import { headline } from './headline.ts';
 import type { Paint } from './text.ts';
 
-/** Every way in which a plan, or a plan and what became of it, is written. */
+/** The output formats of a plan, and of a plan with its results. */
 export const PLAN_FORMATS = ['text', 'json', 'jsonl', 'yaml', 'markdown', 'github', 'sarif', 'junit', 'html'] as const;
 export type PlanFormat = (typeof PLAN_FORMATS)[number];
 
-/** What a format needs besides the report itself. */
+/** Everything that a format needs besides the report. */
 export interface RenderContext {
-  /** Where each resource stands in the manifests. */
   readonly positionOf: PositionOf;
-  /** Of Portolan. */
+  /** The version of Portolan. */
   readonly version: string;
-  /** Colours of `text`. */
+  /** The colours of `text`. */
   readonly paint: Paint;
 }
 
 type Renderer = (report: PlanReport, context: RenderContext) => Promise<string>;
 
-/** Each is loaded when it is asked for: a command that prints text need not read the others. */
+/** Each renderer is loaded at its first use, so that a command which prints text does not load the others. */
 const RENDERERS: Readonly<Record<PlanFormat, Renderer>> = {
   text: async (report, { paint }) => (await import('./account.ts')).renderReportText(report, paint),
   json: async (report) => `${JSON.stringify((await import('../plan/report.ts')).reportDocument(report), null, 2)}\n`,

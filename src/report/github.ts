@@ -4,16 +4,16 @@ import { worstFirst } from './entries.ts';
 import { fileOf, type Finding } from './findings.ts';
 import { amount, cut } from '../plan/words.ts';
 
-/** GitHub shows that many annotations of each level for a step, and drops the others without a word. */
+/** The number of annotations of each level that GitHub shows for a step. It drops the others silently. */
 const SHOWN_MAX = 10;
-/** What GitHub shows of a message; it cuts the rest by itself, in the middle of a character. */
+/** The number of characters that GitHub shows of a message. It would cut the rest within a character. */
 const MESSAGE_CHARACTERS_MAX = 4_000;
 
 const LEVELS = ['error', 'warning', 'notice'] as const satisfies readonly Level[];
 
 /**
- * Findings as commands of GitHub Actions, worst first, as many as it shows; the rest is counted behind them.
- * @param summary the last line, for whoever reads the log.
+ * Returns findings as commands of GitHub Actions, by severity, as many as it shows, and the number of the others.
+ * @param summary the last line, for readers of the log.
  */
 export function renderGithub(findings: readonly Finding[], summary: string): string {
   const lines: string[] = [];
@@ -48,7 +48,7 @@ function property(text: string): string {
   return data(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
 }
 
-/** A line that is no command, whatever is in it: `::` at its start and `##[` anywhere would be one. */
+/** Returns a line that GitHub does not take for a command: `::` at its start and `##[` anywhere would be one. */
 function plainLine(text: string): string {
   return safeLine(text)
     .replaceAll('##[', '## [')

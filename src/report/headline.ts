@@ -2,13 +2,13 @@ import { hasChanges } from '../plan/document.ts';
 import type { PlanReport } from '../plan/report.ts';
 import { amount, countsText, resultCounts } from '../plan/words.ts';
 
-/** What stands in the way of a plan, in words. @param refused who refused it */
+/** Returns in words what blocks a plan. @param refused refusals, in words */
 export function obstacles(held: number, refused: readonly string[], unobserved: number): readonly string[] {
   const unknown = unobserved > 0 ? [`${amount(unobserved, 'application')} not observed`] : [];
   return [...(held > 0 ? [`${held} held`] : []), ...refused, ...unknown];
 }
 
-/** A report in one line: what would be done or was done, and what stands in the way. */
+/** Returns a report in one line: the planned changes or the results, and what blocks them. */
 export function headline({ plan, applied }: PlanReport): string {
   const outcomes = applied?.outcomes ?? [];
   const ended = outcomes.filter((outcome) => outcome.type === 'ended');

@@ -1,4 +1,4 @@
-/** The style of the HTML report: no fonts, pictures or scripts from anywhere. Contrast is at least 4.5:1 in both schemes. */
+/** The style of the HTML report. It loads no fonts, images or scripts. Contrast is at least 4.5:1 in both schemes. */
 export const HTML_STYLE = `
 :root {
   color-scheme: light dark;

@@ -9,10 +9,10 @@ import { HTML_STYLE } from './html-style.ts';
 import { html } from './markdown-text.ts';
 import { amount, CAUSE_WORDS, driftedFrom, isOwnChange, ownCause, SYMBOL, valueText } from '../plan/words.ts';
 
-/** Nothing is loaded and nothing runs: only the one style, known by its hash, is let through. */
+/** The content security policy: nothing is loaded or run, except the one style, which its hash allows. */
 const POLICY = `default-src 'none'; style-src 'sha256-${hash('sha256', HTML_STYLE, 'base64')}'; base-uri 'none'; form-action 'none'`;
 
-/** A report as one file for a browser, without a script: everything in it can be read, folded, searched and printed. */
+/** Returns a report as one HTML file without scripts. It can be folded, searched and printed. */
 export function renderHtml(report: PlanReport, version: string): string {
   const { plan } = report;
   const entries = entriesOf(report);
@@ -78,7 +78,7 @@ function counts({ plan, applied }: PlanReport): string {
   return `<ul class="counts">${items.join('')}</ul>`;
 }
 
-/** What a person must see even if nothing else is read. */
+/** Returns the section of errors and holds, which stands above everything else. */
 function attention(entries: readonly Entry[]): string {
   const urgent = entries.filter(isUrgent);
   if (urgent.length === 0) return '';
@@ -93,7 +93,7 @@ function isUrgent({ level, state }: Entry): boolean {
   return level === 'error' || state === 'held';
 }
 
-/** Where it has its place among the others, what was said of it above is not said again. */
+/** Returns an entry without its details, which the section above shows already. */
 function withoutDetail(entry: Entry): Entry {
   const { detail: _, remedy: __, ...rest } = entry;
   return { ...rest, changes: [], effects: [] };
@@ -122,7 +122,7 @@ ${groups.join('')}${inSync(scope.inSync)}</details>
 `;
 }
 
-/** In the order of the entries: a resource comes again where another one's step must be between its own. */
+/** Groups entries in their order. A resource has two groups if a step of another one is between its own. */
 function resourcesOf(entries: readonly Entry[]): readonly (readonly [string | undefined, readonly Entry[]])[] {
   const groups: [string | undefined, Entry[]][] = [];
   for (const entry of entries) {
@@ -165,7 +165,7 @@ ${detail === undefined ? '' : `<p>${html(detail)}</p>\n`}${changeTable(changes, 
 
 function changeTable(changes: readonly FieldChange[], { cause, title }: Entry): string {
   if (changes.length === 0) return '';
-  // What is made has no values from before.
+  // A new object has no former values.
   const isNew = changes.every(({ before }) => before === undefined);
   const rows = changes.map((change) => {
     const more = [driftedFrom(change), ownCause(change, cause)].filter((part) => part !== undefined).map(html);
@@ -182,7 +182,7 @@ function valueCell(name: 'before' | 'after', json: Json | undefined): string {
   return `<td class="${name}"${label}><span class="value">${html(valueText(json))}</span></td>`;
 }
 
-/** A planned change looks like its verb; everything else, like its state. The word stands beside the colour, so that nothing hangs on the colour alone. */
+/** Returns the look of an entry: that of its verb for a planned change, else that of its state. The word repeats the colour. */
 function looks({ state, verb }: Entry): Pick<State, 'tone' | 'mark' | 'word'> {
   if (state !== 'planned' || verb === undefined) return STATES[state];
   return { tone: verb, mark: SYMBOL[verb], word: verb === 'update' ? 'change' : verb };

@@ -5,7 +5,7 @@ import type { Applied, PlanReport, ScopeResult } from '../plan/report.ts';
 import type { ActionResult } from '../plan/result.ts';
 import type { PlanLine } from './report-schema.ts';
 
-/** A report as lines: the plan, and what became of it. */
+/** Returns a report as lines of JSON: the plan, then the results. */
 export function renderJsonl({ plan, applied }: PlanReport, version: string): string {
   const lines = [versionLine(version), ...planLines(plan)];
   if (applied !== undefined) lines.push(...appliedLines(applied));
@@ -43,7 +43,7 @@ function scopeLines(plan: ScopePlan & { readonly digest: string }): readonly Pla
   ];
 }
 
-/** @param told results that have had their line while the run went on. */
+/** Returns the lines of an apply. @param isWritten whether a result had its line during the run. */
 export function appliedLines(
   { outcomes, exitCode, refused }: Applied,
   told: (result: ActionResult) => boolean = () => false,

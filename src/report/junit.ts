@@ -11,9 +11,9 @@ export interface JunitCase {
   readonly verdict: State['junit'];
   /** One line. */
   readonly message: string;
-  /** What is behind it; also of a case that passed. */
+  /** The details, also of a case that passed. */
   readonly text: string;
-  /** Its code. */
+  /** The code of the entry. */
   readonly type: string;
 }
 
@@ -22,7 +22,7 @@ export interface JunitSuite {
   readonly cases: readonly JunitCase[];
 }
 
-/** A suite for each application: what is in sync or to be changed has passed, what needs a person has failed. */
+/** Returns one suite for each application. A resource in sync or to be changed has passed; one that requires manual action has failed. */
 export function reportSuites(report: PlanReport, positionOf: PositionOf): readonly JunitSuite[] {
   const entries = Map.groupBy(entriesOf(report, { isEachItsOwn: true }), (entry) => entry.application);
   const casesOf = (application: string | undefined): readonly JunitCase[] =>
@@ -38,7 +38,7 @@ export function reportSuites(report: PlanReport, positionOf: PositionOf): readon
   return ofRun.length === 0 ? suites : [...suites, { name: `source ${report.plan.source}`, cases: ofRun }];
 }
 
-/** A case for each fault, and for each resource where there is none. */
+/** Returns one case for each fault, and one for each resource without faults. */
 export function problemSuites(problems: readonly Problem[], resources: readonly string[]): readonly JunitSuite[] {
   const faults = problemFindings(problems).map(
     ({ code, resource, title, lines, position }): JunitCase => ({
@@ -59,7 +59,7 @@ function passed(resource: string, name: string): JunitCase {
 
 function caseOf(entry: Entry, positionOf: PositionOf): JunitCase {
   return {
-    // Of one resource several things may be held.
+    // One resource may have several holds.
     name: entry.state === 'held' || entry.state === 'refused' ? `${entry.title} (${entry.code})` : entry.title,
     classname: entry.resource ?? entry.application ?? 'run',
     verdict: STATES[entry.state].junit,
@@ -73,7 +73,7 @@ function placeLine(position: ReturnType<PositionOf>): readonly string[] {
   return position === undefined ? [] : [`${position.file}:${position.line}:${position.column}`];
 }
 
-/** Suites as JUnit XML, as Jenkins and GitLab read it. */
+/** Returns suites as JUnit XML, as Jenkins and GitLab read it. */
 export function renderJunit(suites: readonly JunitSuite[]): string {
   const all = suites.flatMap(({ cases }) => cases);
   return [
@@ -100,12 +100,12 @@ function renderCase({ name, classname, verdict, message, text, type }: JunitCase
   const head = `    <testcase name="${xml(name)}" classname="${xml(classname)}"`;
   const within = (element: string): string => `${head}>\n      ${element}\n    </testcase>`;
   if (verdict === 'passed') return text === '' ? `${head}/>` : within(`<system-out>${xml(text)}</system-out>`);
-  // It has no attributes in older schemas.
+  // `skipped` has no attributes in older schemas.
   if (verdict === 'skipped') return within(`<skipped>${xml(text === '' ? message : text)}</skipped>`);
   return within(`<${verdict} type="${xml(type)}" message="${xml(message)}">${xml(text)}</${verdict}>`);
 }
 
-/** Text and attribute values; what XML cannot hold at all is written as `\u0000`. */
+/** Escapes text and attribute values. Characters that XML cannot contain become `\u0000`. */
 function xml(text: string): string {
   const safe = safeText(text.toWellFormed());
   return escaped(safe.replace(/[\ufffe\uffff]/g, (char) => `\\u${char.charCodeAt(0).toString(16)}`));

@@ -1,24 +1,24 @@
-/** A part of a text that may be shortened: whole items are left out, from its end. */
+/** A part of a text that may be shortened by leaving out items at its end. */
 export interface Block {
   readonly items: readonly string[];
-  /** The most that it takes of what is left for all, 0 to 1. */
+  /** The maximum share of the remaining bytes, 0 to 1. */
   readonly share: number;
-  /** The part with these items. Called with none only if there are none at all. */
+  /** Returns the part with these items. It gets no items only if the block has none. */
   wrap(items: readonly string[]): string;
 }
 
 export interface Fitted {
   readonly parts: readonly string[];
-  /** How many items each block lost. */
+  /** The number of items that each block lost. */
   readonly leftOut: readonly number[];
 }
 
-/** UTF-8: what a limit counts is characters or bytes, and no text has more characters than bytes. */
+/** Returns the size in bytes of UTF-8, which is at least the number of characters. */
 export function sizeOf(text: string): number {
   return Buffer.byteLength(text);
 }
 
-/** Takes as much of each block, in their order, as `bytes` hold; a block of which nothing fits is left out as a whole. */
+/** Fits blocks into `bytes` bytes, in their order. A block of which no item fits is left out. */
 export function fit(blocks: readonly Block[], bytes: number): Fitted {
   let left = bytes;
   const parts: string[] = [];
@@ -34,10 +34,10 @@ export function fit(blocks: readonly Block[], bytes: number): Fitted {
   return { parts, leftOut };
 }
 
-/** Between two parts. */
+/** The separator between two parts. */
 const SEPARATOR_BYTES = 2;
 
-/** By halving: wrapping may cost more for some items than for others, but never less for more of them. */
+/** Returns the number of items that fit, by bisection: more items never take fewer bytes. */
 function itemsThatFit({ items, wrap }: Block, bytes: number): number {
   if (items.length === 0 || sizeOf(wrap(items)) + SEPARATOR_BYTES <= bytes) return items.length;
   let [fits, tooMany] = [0, items.length];

@@ -1,11 +1,11 @@
 import { safeLine } from '../model/text.ts';
 
-/** Text of strangers in GitHub-flavoured Markdown: nothing in it may format, link, mention or end what it stands in. */
+/** Untrusted text in GitHub-flavoured Markdown: it must not format, link, mention, or end the element that contains it. */
 
-/** Invisible, and no character of a name: it parts `@` and `#` from what they would mention. */
+/** An invisible character that is not part of a name. It separates `@` and `#` from the name that they would mention. */
 const JOINER = '\u2060';
 
-/** A text as a code span, which mentions nobody and links nothing. */
+/** Returns a text as a code span, without mentions and links. */
 export function code(text: string): string {
   const line = safeLine(text);
   if (line.trim() === '') return '` `';
@@ -14,12 +14,12 @@ export function code(text: string): string {
   return `${fence}${pad}${line}${pad}${fence}`;
 }
 
-/** As `code`, in a table: what would end the cell is written as `\u007c`. */
+/** Returns the same as `code` for a table: a character that would end the cell becomes `\u007c`. */
 export function cell(text: string): string {
   return code(safeLine(text).replaceAll('|', '\\u007c'));
 }
 
-/** A sentence as it is read, whatever characters are in it. */
+/** Returns a sentence in which no character has a meaning in Markdown. */
 export function prose(text: string): string {
   return (
     safeLine(text)
@@ -36,17 +36,17 @@ export function prose(text: string): string {
   );
 }
 
-/** Text and attribute values of HTML and XML. */
+/** Escapes text and attribute values of HTML and XML. */
 export function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }
 
-/** Text within a tag of HTML. */
+/** Returns text within a tag of HTML. */
 export function html(text: string): string {
   return escaped(safeLine(text)).replaceAll("'", '&#39;');
 }
 
-/** A code block that none of its lines can end. */
+/** Returns a code block that none of its lines can end. */
 export function fenced(language: string, lines: readonly string[]): string {
   const fence = fenceFor(lines);
   return [`${fence}${language}`, ...lines, fence].join('\n');

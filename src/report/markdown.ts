@@ -19,16 +19,16 @@ import {
   valueText,
 } from '../plan/words.ts';
 
-/** What GitHub takes as one comment. */
+/** The maximum length of a comment on GitHub. */
 const COMMENT_MAX = 65_536;
-/** For the line that says what was left out. */
+/** The bytes for the line about omitted items. */
 const RESERVE = 1_000;
 const LINE_CHARACTERS_MAX = 500;
 const SENTENCE_CHARACTERS_MAX = 1_000;
 
 /**
- * A report for a comment on a pull request: what needs a person, how much of what, and every change folded away. Never longer
- * than a comment of GitHub may be.
+ * Returns a report for a comment on a pull request: errors and holds, an overview, and every change, folded. It is never
+ * longer than a comment on GitHub may be.
  */
 export function renderMarkdown(report: PlanReport): string {
   const { plan } = report;
@@ -48,7 +48,7 @@ export function renderMarkdown(report: PlanReport): string {
   return `${[head, ...fitted.parts, ...closing].join('\n\n')}\n`;
 }
 
-/** Invisible, and the same for every plan of a source, or every apply: whoever keeps one comment up to date finds it by this. */
+/** Returns an invisible marker, equal for all plans or all applies of a source, by which a program finds the comment to update. */
 function marker({ plan: { source }, applied }: PlanReport): string {
   return `<!-- portolan:${applied === undefined ? 'plan' : 'apply'}:${cut(encodeURIComponent(source.toWellFormed()), 300)} -->`;
 }
@@ -70,7 +70,7 @@ function leftOut(lost: number): string {
   return `> [!NOTE]\n> Left out, because a comment takes ${COMMENT_MAX} characters: ${amount(lost, 'item')}. ${code('-o html')} shows all of it.`;
 }
 
-/** A plan that a guard refuses has its own way, beside each application. */
+/** Returns how to apply the plan. A plan that a guard refuses has an approval beside each application instead. */
 function howToApply({ plan, applied }: PlanReport): readonly string[] {
   if (applied !== undefined || !hasChanges(plan) || plan.refusals.length > 0) return [];
   return [`This plan and no other: ${code(`portolan apply … --expect ${plan.digest}`)}`];
@@ -112,7 +112,7 @@ function overview({ scopes }: PlanDocument): Block {
 
 const VERBS = ['create', 'update', 'delete'] as const;
 
-/** Each change of one application, as a difference that GitHub colours. */
+/** Returns the changes of one application as a diff, which GitHub colours. */
 function application(scope: PlanDocument['scopes'][number], report: PlanReport, entries: readonly Entry[]): Block {
   const own = entries.filter((entry) => entry.state !== 'unobserved');
   const items = own.map((entry, at) => {
@@ -162,13 +162,13 @@ function aside(notes: readonly Entry[]): Block {
   };
 }
 
-/** `+` green, `-` red, `!` orange, `#` grey. */
+/** Returns an entry as lines of a diff: `+` is green, `-` red, `!` orange, `#` grey. */
 function diffLines(entry: Entry): readonly string[] {
   const { title, cause, detail, remedy, effects } = entry;
   const why = cause === undefined || entry.state !== 'planned' ? '' : `  (${CAUSE_WORDS[cause]})`;
   const isSaid = entry.state === 'note' || entry.state === 'waiting' || entry.state === 'deferred';
   const changes = entry.state === 'done' || isSaid ? [] : entry.changes.flatMap((change) => changeLines(change, entry));
-  // What to do about a hold stands above, where it cannot be missed.
+  // The remedy of a hold stands in the alert above.
   if (entry.state === 'held') return [`! ${title}: ${detail}`, ...changes];
   return [
     `${mark(entry)} ${stateWord(entry)}${title}${why}`,

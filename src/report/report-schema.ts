@@ -68,7 +68,7 @@ const lineSchema = oneOf('One line of -o jsonl. Pass over types and members that
   objectOf('Refused by a guard.', { type: only('refusal'), refusal: to('Refusal') }),
   objectOf('The plan is whole.', { type: only('summary'), summary: to('PlanSummary') }),
   objectOf('An action is begun.', { type: only('started'), atMs, resource, action: text }),
-  // Of several for one action the last counts.
+  // The last one of several results of one action counts.
   ...endings({ type: only('result'), resource, action: string('Id of the action.') }),
   objectOf('What became of a request of an earlier run.', {
     type: only('resolved'),
@@ -96,19 +96,19 @@ const lineSchema = oneOf('One line of -o jsonl. Pass over types and members that
 ]);
 
 /**
- * One line of `-o jsonl`. The first is always `version`. A reader passes over types and members that it does not know: new
- * ones do not raise `formatVersion`.
+ * One line of `-o jsonl`. The first line is always `version`. Readers ignore unknown types and members: new ones do not
+ * raise `formatVersion`.
  */
 export type PlanLine = TypeOf<typeof lineSchema>;
 
-/** The schemas that are published, by the name of their file. */
+/** The published schemas, by the name of their file. */
 export const reportSchemas: Readonly<Record<string, JsonObject>> = {
   'plan.schema.json': published('Plan', planSchema),
   'apply.schema.json': published('Result of an apply', applySchema),
   'plan-line.schema.json': published('Line of a plan or an apply', lineSchema),
 };
 
-/** A schema that stands alone: with the definitions that it needs, and no others. */
+/** Returns a schema with the definitions that it needs, and no others. */
 function published(title: string, schema: JsonObject): JsonObject {
   const needed = new Set<string>();
   const collect = (value: JsonObject): void => {

@@ -5,7 +5,7 @@ import type { Level } from './entries.ts';
 import { worstFirst } from './entries.ts';
 import { fileOf, type Finding } from './findings.ts';
 
-/** Code scanning of GitHub takes no more results of one run, and refuses the whole file beyond that. */
+/** The maximum number of results of one run in GitHub code scanning, which refuses a file with more. */
 const RESULTS_MAX = 5_000;
 
 const LEVELS: Readonly<Record<Level, 'error' | 'warning' | 'note'>> = {
@@ -14,7 +14,7 @@ const LEVELS: Readonly<Record<Level, 'error' | 'warning' | 'note'>> = {
   notice: 'note',
 };
 
-/** What a code means, where it is one of ours and not of a kind: the rest is told by its results. */
+/** The descriptions of codes that no kind defines. Other codes are described by their results. */
 const RULES: Readonly<Record<string, string>> = {
   'plan/create': 'Something will be made on the platform.',
   'plan/update': 'Something on the platform will be changed.',
@@ -31,11 +31,11 @@ const RULES: Readonly<Record<string, string>> = {
 
 export interface SarifFacts {
   readonly version: string;
-  /** What kind of run it was, so that a plan does not close the alerts of a validation: `plan/default`. */
+  /** The kind of the run, so that a plan does not close the alerts of a validation: `plan/default`. */
   readonly run: string;
 }
 
-/** Findings as a SARIF 2.1.0 log of one run, worst first, as many as code scanning takes. */
+/** Returns findings as a SARIF 2.1.0 log of one run, by severity, as many as code scanning accepts. */
 export function renderSarif(findings: readonly Finding[], { version, run }: SarifFacts): string {
   const shown = worstFirst(findings).slice(0, RESULTS_MAX);
   const codes = [...new Set(shown.map(({ code }) => code))].sort();
@@ -84,7 +84,7 @@ function resultOf(finding: Finding, codes: readonly string[]): Json {
   };
 }
 
-/** Relative paths are those of the checkout, which is what code scanning looks for. */
+/** Returns the position for code scanning, which expects paths relative to the checkout. */
 function physicalLocation(position: Position): Json | undefined {
   const file = fileOf(position);
   if (file === undefined) return undefined;

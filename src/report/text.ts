@@ -6,13 +6,13 @@ import { obstacles } from './headline.ts';
 import { hasChanges, type PlanDocument } from '../plan/document.ts';
 import { amount, arrowText, CAUSE_WORDS, changeAside, countsText, shownChanges, SYMBOL } from '../plan/words.ts';
 
-/** What a piece of text is; the terminal decides how that looks. */
+/** The role of a piece of text. The terminal chooses its look. */
 export type TextRole = ActionVerb | 'hold' | 'note' | 'dim' | 'title';
 export type Paint = (role: TextRole, text: string) => string;
 
 export const plainPaint: Paint = (_role, text) => text;
 
-/** A plan for a person: what changes, why, what else it does, what is held and how to release it. */
+/** Returns a plan for people: changes, causes, further effects, holds and how to release them. */
 export function renderPlanText(document: PlanDocument, paint: Paint = plainPaint): string {
   const blocks = document.scopes
     .filter((scope) => scope.actions.length + scope.deferred.length + scope.holds.length + scope.notes.length > 0)
@@ -84,7 +84,7 @@ function renderChange(change: FieldChange, paint: Paint, shownCause?: Cause): st
   return `${safeLine(change.path)}: ${arrowText(change)}${aside.map((part) => paint('dim', `  ${part}`)).join('')}`;
 }
 
-/** The one line that people look for, and scripts too: its words stay. */
+/** Returns the summary, which people and scripts look for: its form is stable. */
 function renderSummary(document: PlanDocument, paint: Paint): string {
   const { held, inSync, unchangedFields } = document.summary;
   const rest = `${amount(inSync, 'resource')} in sync, ${amount(unchangedFields, 'unchanged field')} not shown.`;

@@ -3,8 +3,8 @@ import { plainJson } from '../model/json.ts';
 import { type PlanReport, reportDocument } from '../plan/report.ts';
 
 /**
- * The value of `json` as YAML. Every text stands in quotes, so that no reader, of 1.1 or of 1.2, takes one for something
- * else; and each action is written out wherever it is named.
+ * Returns the value of `-o json` as YAML. Every text is in quotes, so that readers of YAML 1.1 and 1.2 agree about it, and
+ * there are no aliases.
  */
 export function renderYaml(report: PlanReport): string {
   return stringify(plainJson(reportDocument(report)), {

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 
-/** So much at once, and so much a millisecond in the long run: of requests, messages, or time itself. */
+/** A token bucket: allows `burst` at once and `perMs` a millisecond in the long run, of requests, messages or time. */
 export class Allowance {
   readonly #clock: Clock;
   readonly #burst: number;
@@ -16,7 +16,7 @@ export class Allowance {
     this.#atMs = clock.monotonic();
   }
 
-  /** What may be used now; below 0: it was used in advance. */
+  /** Returns the amount that may be used now. Below 0: it was used in advance. */
   get left(): number {
     const nowMs = this.#clock.monotonic();
     this.#left = Math.min(this.#burst, this.#left + (nowMs - this.#atMs) * this.#perMs);
@@ -28,7 +28,7 @@ export class Allowance {
     this.#left = this.left - amount;
   }
 
-  /** Returns how long to wait until nothing is used in advance, in milliseconds. */
+  /** Returns the wait until nothing is used in advance, in milliseconds. */
   get debtMs(): number {
     return Math.ceil(Math.max(0, -this.left) / this.#perMs);
   }

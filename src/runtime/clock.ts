@@ -7,20 +7,20 @@ import type { EpochMs, MonotonicMs } from '../model/time.ts';
 export interface Clock {
   now(): EpochMs;
   monotonic(): MonotonicMs;
-  /** Goes on whatever the wall clock does, and means the same in every process since the machine started. */
+  /** Returns the time since the machine started. It is independent of the wall clock and equal in all processes. */
   sinceBoot(): BootTime;
   /** Rejects with the signal's reason when aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
 export interface BootTime {
-  /** Which start of the machine; `''` where that cannot be told, and then only the wall clock is left. */
+  /** The id of this start of the machine; `''` where the system has none, and then only the wall clock is left. */
   readonly boot: string;
   /** Whole milliseconds. */
   readonly uptimeMs: number;
 }
 
-/** Calls `then` once that time has passed, unless `unless` is aborted before. */
+/** Calls `then` after `ms` milliseconds, unless `unless` is aborted before. */
 export function after(clock: Clock, ms: number, unless: AbortSignal, then: () => void): void {
   clock.sleep(ms, unless).then(then, () => {});
 }
@@ -47,7 +47,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Linux names each start of the machine; other systems do not. */
+/** Returns the id that Linux gives to each start of the machine; other systems have none. */
 function readBootId(): string {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();

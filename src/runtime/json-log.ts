@@ -4,14 +4,14 @@ import type { Log, LogFields } from './log.ts';
 import type { LogLevel } from './text-log.ts';
 
 /**
- * A log for machines: one JSON object per line with `time` (RFC 3339), `level` and `msg`.
+ * Returns a log for programs: one JSON object per line with `time` (RFC 3339), `level` and `msg`.
  * @param write takes one line with its line feed.
  */
 export function createJsonLog(level: LogLevel, clock: Clock, write: (line: string) => void): Log {
   const logger = pino(
     {
       level,
-      // No pid and host name: whoever collects the lines knows them, and they would make two equal runs differ.
+      // No pid and host name: the log collector knows them, and they would make two equal runs differ.
       base: null,
       timestamp: () => `,"time":"${new Date(clock.now()).toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },

@@ -1,13 +1,13 @@
-/** The only source of chance: jitter, ids. The simulator has a seeded one. */
+/** The only source of randomness, for jitter and ids. The simulator has a seeded one. */
 export interface Random {
-  /** Uniform in [0, 1). */
+  /** Returns a number in [0, 1), uniformly distributed. */
   next(): number;
-  /** `bytes` random bytes as lower-case hex. */
+  /** Returns `bytes` random bytes as lower-case hex. */
   hex(bytes: number): string;
 }
 
 export const systemRandom: Random = {
   next: () => Math.random(),
-  // The global one is loaded when it is first asked for, and most commands never do.
+  // `crypto` is loaded at its first use, and most commands never use it.
   hex: (bytes) => Buffer.from(crypto.getRandomValues(new Uint8Array(bytes))).toString('hex'),
 };

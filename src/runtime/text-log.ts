@@ -5,7 +5,7 @@ export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /**
- * A log for people: `warn  retrying in 200 ms  operation=regions attempt=1`.
+ * Returns a log for people: `warn  retrying in 200 ms  operation=regions attempt=1`.
  * @param write takes one line with its line feed.
  */
 export function createTextLog(level: LogLevel, write: (line: string) => void): Log {

@@ -1,35 +1,36 @@
 import { Worker } from 'node:worker_threads';
 
-/** Another thread of this process, with a heap of its own. Messages are cloned; nothing else is shared. */
+/** Another thread of this process, with its own heap. Messages are cloned; nothing else is shared. */
 export interface Thread {
   send(message: unknown): void;
-  /** Calls back with each message of the thread, from now on. */
+  /** Calls `listener` with each message that the thread sends from now on. */
   onMessage(listener: (message: unknown) => void): void;
-  /** Resolves when the thread is gone, whatever ended it. */
+  /** Resolves when the thread has ended, for any reason. */
   readonly ended: Promise<ThreadEnd>;
-  /** Ends it wherever it is, and resolves when it is gone. */
+  /** Ends the thread at once, and resolves when it has ended. */
   end(): Promise<void>;
 }
 
 export type ThreadEnd =
   | { readonly type: 'out-of-memory' }
-  /** An error that nothing in it caught. */
+  /** The thread threw an error that it did not catch. */
   | { readonly type: 'failed'; readonly reason: string }
   | { readonly type: 'exited' };
 
 export interface ThreadLimits {
-  /** MiB of objects that last; what is new takes up to 16 more. */
+  /** MiB of heap for objects that survive garbage collection; new objects take up to 16 MiB more. */
   readonly heapMib: number;
 }
 
-/** Starts a thread. @throws Error when the system has no room for one. */
+/** Starts a thread. @throws Error when the system cannot start one. */
 export type OpenThread = (limits: ThreadLimits) => Promise<Thread>;
 
-/** MiB for objects that are new. V8 would take three times as much. */
+/** MiB of heap for new objects. The default of V8 is three times as much. */
 const YOUNG_MIB = 16;
 
 /**
- * Threads that run this file. They get no environment, because it holds tokens, and nothing else but `data`.
+ * Returns a function that starts threads which run this file. They get `data` and no environment, because that holds
+ * tokens.
  * @param data cloned; must hold no secret.
  */
 export function threadsOf(file: URL, data: unknown): OpenThread {

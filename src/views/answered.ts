@@ -10,7 +10,7 @@ import type {
 import type { ShownLine } from '../model/shown.ts';
 import { type ApplicationView, matter, type ResourceView, type ViewState } from './model.ts';
 
-/** An application as a controller answers it. */
+/** Returns the view of an application from the answer of a controller. */
 export function answeredView(status: ApplicationDetails): ApplicationView {
   return {
     id: status.id,
@@ -23,7 +23,7 @@ export function answeredView(status: ApplicationDetails): ApplicationView {
   };
 }
 
-/** Stands for what the controller did not keep. */
+/** Returns a line for the lines that the controller did not store. */
 function linesLeftOut(count: number | undefined): readonly ShownLine[] {
   if (count === undefined) return [];
   return [{ type: 'more', key: 'more', below: [], name: `${count} more`, facts: '', state: 'not-in-manifests' }];
@@ -62,7 +62,7 @@ export function resourceState(resource: ResourceStatus): ViewState {
   return drift === null ? 'to-change' : 'drifted';
 }
 
-/** What its conditions alone say. */
+/** Returns the state that follows from the conditions alone. */
 function conditionState(of: { readonly conditions: readonly Condition[] }): ViewState {
   if (conditionOf(of, 'Stalled')?.status === 'True') return 'held';
   const ready = conditionOf(of, 'Ready');

@@ -2,35 +2,35 @@ import type { ResourceId } from '../model/ids.ts';
 import type { ShownLine } from '../model/shown.ts';
 import type { EpochMs } from '../model/time.ts';
 
-/** How an application or one of its resources stands, for people: the one vocabulary of all views. */
+/** The state of an application or a resource, as all views show it. */
 export type ViewState =
   | 'in-sync'
-  /** As the manifests say, and what runs does not work. */
+  /** In sync, but it does not run as it should. */
   | 'unhealthy'
-  /** The platform moved away from what was applied. */
+  /** The platform differs from the last applied state. */
   | 'drifted'
-  /** The manifests want something else, or something more. */
+  /** The manifests changed and are not applied yet. */
   | 'to-change'
-  /** It was tried, and did not work. */
+  /** The last attempt failed. */
   | 'failing'
   | 'held'
-  /** It exists and somebody else made it: held until it is adopted. */
+  /** It exists and is not owned by Portolan: held until it is adopted. */
   | 'not-ours'
   | 'waiting'
   | 'suspended'
-  /** It differs, and its annotation asks for a report only. */
+  /** It differs, and its annotation allows only a report. */
   | 'reported'
   /** It was not compared. */
   | 'unknown'
-  /** Ours by the ledger, and git does not name it any more. */
+  /** Owned according to the ledger, and removed from git. */
   | 'withdrawn'
-  /** The platform has it, and no manifest names it. */
+  /** It exists on the platform and has no manifest. */
   | 'not-in-manifests';
 
-/** Why some fields of a resource are not as the manifests say. */
+/** The reason why some fields of a resource differ from the manifest. */
 export interface Matter {
   readonly state: 'held' | 'reported' | 'drifted';
-  /** Of the fields: `ports[8080].alias`. */
+  /** Paths of the fields: `ports[8080].alias`. */
   readonly paths: readonly string[];
   readonly reason: string;
 }
@@ -43,35 +43,35 @@ export function matter(
   return { state, paths: changes.map(({ path }) => path), reason };
 }
 
-/** One resource, wherever it is known from. */
+/** One resource, from an observation or from a controller. */
 export interface ResourceView {
   readonly id: ResourceId;
   readonly state: ViewState;
-  /** Empty where it goes without saying. */
+  /** Empty where the state needs no reason. */
   readonly reason: string;
   readonly matters: readonly Matter[];
-  /** What is to be done with it; ids are `Component/shop-web#ports/8080/open_inner`. */
+  /** The planned actions; ids are `Component/shop-web#ports/8080/open_inner`. */
   readonly actions: readonly { readonly id: string; readonly summary: string }[];
 }
 
-/** One application with its resources: filled from an observation of our own, or from what a controller answers. */
+/** One application with its resources, from an observation of this process or from the answer of a controller. */
 export interface ApplicationView {
   readonly id: string;
-  /** Empty until it was resolved. */
+  /** Empty as long as it is not resolved. */
   readonly scope: string;
   readonly state: ViewState;
   readonly reason: string;
   readonly resources: readonly ResourceView[];
-  /** What kinds show of it. */
+  /** The lines that its kinds show. */
   readonly lines: readonly ShownLine[];
-  /** When a controller observed `lines`; null: not yet. Absent: just now. */
+  /** The time at which a controller observed `lines`; null: not yet. Absent: this process observed them now. */
   readonly observedMs?: EpochMs | null;
 }
 
-/** What to do about something that requires manual action. */
+/** The remedy for something that requires manual action. */
 export interface Remedy {
   readonly about: string;
-  /** As the table has it, which may be cut there. */
+  /** The reason, which a table may truncate. */
   readonly why: string;
   readonly what: string;
 }

@@ -5,7 +5,7 @@ import type { ShownLine } from '../model/shown.ts';
 import type { Prepared } from '../reconcile/reconcile.ts';
 import { type ApplicationView, matter, type ResourceView, type ViewState } from './model.ts';
 
-/** An application as an observation of our own, the plan and the ledger have it. */
+/** Returns the view of an application that this process observed and planned. */
 export function observedView(prepared: Prepared, lines: readonly ShownLine[] = []): ApplicationView {
   const { work, scope, plan, waits } = prepared;
   const drift = driftOf(plan);
@@ -19,7 +19,7 @@ export function observedView(prepared: Prepared, lines: readonly ShownLine[] = [
   };
 }
 
-/** An application that could not be read. */
+/** Returns the view of an application that could not be read. */
 export function unreadView(id: string, reason: string): ApplicationView {
   return { id, scope: '', state: 'unknown', reason, resources: [], lines: [] };
 }
@@ -55,7 +55,7 @@ function asideState(code: string): ViewState {
   return code === 'reconcile/suspended' ? 'suspended' : 'reported';
 }
 
-/** One resource in the light of its application's plan. */
+/** Returns the state of one resource according to the plan of its application. */
 function standing(
   id: ResourceId,
   plan: ScopePlan,

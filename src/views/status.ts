@@ -9,44 +9,44 @@ import { applicationState, conditionOf, resourceState } from './answered.ts';
 import type { Remedy, ViewState } from './model.ts';
 import { observedView } from './observed.ts';
 
-/** How one application or resource stands, as a line of a table. */
+/** The status of one application or resource, as a line of a table. */
 export interface StatusLine {
   readonly state: ViewState;
   readonly name: string;
-  /** One for each title behind the name. */
+  /** The cells between the name and the reason, one for each title. */
   readonly words: readonly string[];
-  /** Since when; undefined where that is not known. */
+  /** The start of the state; undefined where it is unknown. */
   readonly sinceMs?: EpochMs | undefined;
-  /** In full; cut where a terminal is too narrow. */
+  /** The full reason, which a narrow terminal truncates. */
   readonly why: string;
 }
 
-/** An application and its resources, of which some may not be shown. */
+/** An application and its resources; a table may hide some of them. */
 export interface StatusGroup {
   readonly head: StatusLine;
   readonly members: readonly StatusLine[];
 }
 
-/** How all applications stand: filled from a survey of our own, or from what a controller answers. */
+/** The status of all applications, from a survey of this process or from the answer of a controller. */
 export interface StatusView {
-  /** Of the controller. */
+  /** The status of the controller. */
   readonly head?: string;
   readonly summary: string;
-  /** Of the words, between the name and the reason. */
+  /** The titles of the cells between the name and the reason. */
   readonly titles: readonly string[];
   readonly whyTitle: string;
   readonly hasAge: boolean;
   readonly groups: readonly StatusGroup[];
   readonly remedies: readonly Remedy[];
   readonly notes: readonly string[];
-  /** As JSON. */
+  /** The status as JSON. */
   readonly document: object;
 }
 
-/** `Unknown`: it was not compared, because its application could not be read. */
+/** The state as it is printed. `Unknown`: it was not compared, because its application could not be read. */
 type StateWord = 'Held' | 'Unknown' | 'OutOfSync' | 'Waiting' | 'Reported' | 'Suspended' | 'InSync';
 
-/** In the order of the summary. */
+/** The words of the summary, in its order. */
 const WORDS: Readonly<Record<StateWord, string>> = {
   Held: 'held',
   Unknown: 'not compared',
@@ -68,7 +68,7 @@ const STATE_WORDS: Readonly<Partial<Record<ViewState, StateWord>>> = {
   reported: 'Reported',
 };
 
-/** @param bound platforms of the ledger; undefined: they are not shown. */
+/** Returns the status that a survey found. @param bound platforms of the ledger; undefined: they are not shown. */
 export function statusOfSurvey(survey: Survey, bound?: readonly BoundPlatform[]): StatusView {
   const { prepared, document } = survey;
   const causes = commonCauses(document.unobserved);
@@ -79,7 +79,7 @@ export function statusOfSurvey(survey: Survey, bound?: readonly BoundPlatform[])
       return { head: surveyLine(id, state, scope), members: members.toSorted(byName) };
     }),
     ...causes.flatMap(({ applications, code, message }) =>
-      // What several applications have in common is said once, below the table.
+      // A cause that several applications have in common is shown once, below the table.
       applications.map((id) => ({
         head: surveyLine(id, 'unknown', applications.length === 1 ? message : code),
         members: [],
@@ -120,7 +120,7 @@ function byName(left: StatusLine, right: StatusLine): number {
   return left.name < right.name ? -1 : left.name > right.name ? 1 : 0;
 }
 
-/** `unread`: how many applications could not be read. */
+/** Returns the numbers of the summary. `unread` is the number of applications that could not be read. */
 function countsOf(groups: readonly StatusGroup[]) {
   const members = groups.flatMap((group) => group.members);
   const resources = Object.keys(WORDS).map((word) => [word, members.filter(({ words }) => words[0] === word).length]);
@@ -131,7 +131,7 @@ function countsOf(groups: readonly StatusGroup[]) {
   };
 }
 
-/** `2 applications, 7 resources: 1 held, 2 suspended, 4 in sync.` */
+/** Returns `2 applications, 7 resources: 1 held, 2 suspended, 4 in sync.` */
 function summaryText({ applications, unread, resources }: ReturnType<typeof countsOf>): string {
   const states = Object.entries(resources) as [StateWord, number][];
   const total = states.reduce((sum, [, number]) => sum + number, 0);
@@ -144,7 +144,7 @@ function boundText({ name, url, regions }: BoundPlatform): string {
   return `Ledger bound to Platform/${name}: ${url}${names === '' ? ', no region' : `, region ${names}`}.`;
 }
 
-/** What to do about each thing that requires manual action. */
+/** Returns the remedies of everything that requires manual action. */
 function remediesOfSurvey({ prepared, document }: Survey): readonly Remedy[] {
   return [
     ...commonCauses(document.unobserved).map(({ applications, message, remedy }) =>
@@ -164,11 +164,11 @@ function remediesOfSurvey({ prepared, document }: Survey): readonly Remedy[] {
   ];
 }
 
-/** What a controller answers of all its applications. */
+/** The answer of a controller about all its applications. */
 export interface ControllerReport {
   readonly controller: ControllerStatus;
   readonly applications: readonly ApplicationSummary[];
-  /** Only those that are not as git says. */
+  /** Only the resources that are not in sync. */
   readonly resources: readonly ResourceStatus[];
 }
 
@@ -188,7 +188,7 @@ export function statusOfController(report: ControllerReport, url: string): Statu
       const members = (byApplication.get(one.id) ?? []).map((resource) => {
         const [hold] = resource.holds;
         const own = hold === undefined ? conditionOf(resource, 'Ready')?.message : `${hold.code}: ${hold.message}`;
-        // What keeps the whole application is said once.
+        // The reason of the whole application is shown once.
         return conditionLine(resource, resourceState(resource), own === undefined || own === why ? '' : own);
       });
       return { head: conditionLine(one, applicationState(one), why), members };
@@ -215,13 +215,13 @@ function conditionLine(
   };
 }
 
-/** Why nothing is written, and until when. */
+/** Returns the reason of a pause, and its end. */
 function pauseText(pause: NonNullable<ApplicationSummary['pause']>): string {
   const untilMs = 'untilMs' in pause ? pause.untilMs : null;
   return `${pauseMessage(pause)}${untilMs === null ? '' : ` until ${new Date(untilMs).toISOString()}`}`;
 }
 
-/** What is suspended is counted: applications by a person, resources by their annotation. */
+/** Returns the summary. It counts applications that a user suspended, and resources suspended by their annotation. */
 function controllerSummary({ controller: { counts }, resources }: ControllerReport): string {
   const suspended = resources.filter(({ mode }) => mode === 'suspend').length;
   const notReady = resources.length - suspended;

@@ -2,30 +2,30 @@ import type { ShownLine } from '../model/shown.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { ApplicationView, Remedy, ResourceView, ViewState } from './model.ts';
 
-/** One line of a tree and what hangs below it. */
+/** One line of a tree and the lines below it. */
 export interface TreeNode {
   /** `application`, `port`, or the noun of a kind. */
   readonly type: string;
-  /** `Component/shop-web`; what has no manifest is named by what it is. */
+  /** `Component/shop-web`; an object without a manifest has a descriptive name. */
   readonly name: string;
-  /** What tells it from others: `http WEB, inner and outer`. */
+  /** Facts that distinguish it from other lines: `http WEB, inner and outer`. */
   readonly facts: string;
   readonly state: ViewState;
-  /** Why it is not in sync; empty where that goes without saying. */
+  /** The reason why it is not in sync; empty where the state needs no reason. */
   readonly reason: string;
-  /** When a controller observed an application last; null: not yet. Absent: just now. */
+  /** The time at which a controller last observed the application; null: not yet. Absent: this process observed it now. */
   readonly observedMs?: EpochMs | null;
   readonly children: readonly TreeNode[];
 }
 
-/** Trees of applications, and what could not be seen of them. */
+/** The trees of applications, and remedies for what could not be observed. */
 export interface Forest {
   readonly revision: string | null;
   readonly applications: readonly TreeNode[];
   readonly notes: readonly Remedy[];
 }
 
-/** The tree of one application: each line of its kinds below the first line that it names. */
+/** Returns the tree of one application. Each line is below the first existing line that it names as its parent. */
 export function treeOf({ id, scope, state, reason, resources, lines, observedMs }: ApplicationView): TreeNode {
   const views = new Map(resources.map((resource) => [resource.id, resource]));
   const shown = [...lines, ...otherLines(lines, resources)];
@@ -48,7 +48,7 @@ export function treeOf({ id, scope, state, reason, resources, lines, observedMs 
   return { type: 'application', name: id, facts: scope, state, reason, ...observed, children: nodesBelow('') };
 }
 
-/** One line for each resource that no line shows. */
+/** Returns one line for each resource that no other line shows. */
 function otherLines(lines: readonly ShownLine[], resources: readonly ResourceView[]): readonly ShownLine[] {
   const named = new Set(lines.map(({ resource }) => resource));
   return resources
@@ -66,7 +66,7 @@ function stateOfLine(line: ShownLine, resource: ResourceView | undefined): Pick<
   return stateOfPart(resource, part, actions, isMissing === true);
 }
 
-/** As the plan has it: what is to be done with this part, what holds it, or how its resource stands. */
+/** Returns the state of a part: its planned actions, its hold, or the state of its resource. */
 function stateOfPart(
   whole: ResourceView,
   part: string,
@@ -85,12 +85,12 @@ function stateOfPart(
     return { state: isDrifted ? 'drifted' : 'to-change', reason: actions.join('; ') };
   }
   if (matter !== undefined) return { state: matter.state, reason: matter.reason };
-  // A controller does not say which fields differ that git changed.
+  // A controller does not list the fields that changed in git.
   const isUntold = whole.state === 'reported' && whole.matters.every(({ paths }) => paths.length === 0);
   return { state: isMissing || isUntold ? whole.state : 'in-sync', reason: '' };
 }
 
-/** A tree says little of what needs no word. */
+/** Returns the state and a reason, which is empty where the state needs none. */
 function worded({ state, reason }: ResourceView): Pick<TreeNode, 'state' | 'reason'> {
   if (state === 'suspended') return { state, reason: 'by its annotation' };
   return { state, reason: state === 'in-sync' || state === 'unknown' ? '' : reason };

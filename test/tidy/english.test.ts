@@ -78,7 +78,7 @@ test.each(ENGLISH_RULES)('the rule "$use" finds its sample', ({ use, sample }) =
 test('plain sentences break no rule', () => {
   const text = [
     '/** Returns the applications in sync. */',
-    'An Application is not a Component. 1 removal is pending ... and 2 removals are not.',
+    'An Application is not a Component, and there is no Application. 1 removal is pending ... and 2 removals are not.',
     '`settle` is the name of a setting; the settle window ends at noon.',
     'What is a scope? It is an application on the platform.',
   ].join('\n');

@@ -71,7 +71,7 @@ export const ENGLISH_RULES: readonly EnglishRule[] = [
     pattern: /no whole answer/gi,
     sample: 'no whole answer: timeout',
   },
-  { use: 'is not an X', pattern: /\bis no [a-z]/g, sample: 'this is no number' },
+  { use: 'is not an X', pattern: /(?<!\b[Tt]here )\bis no [a-z]/g, sample: 'this is no number' },
   { use: 'the ledger (state file)', pattern: /durable memory/gi, sample: 'the durable memory' },
   { use: 'new in git', pattern: /first apply/gi, sample: 'first apply of it' },
   { use: 'the noun', pattern: /\bnobody\b|\bsomebody\b|\bwhoever\b/gi, sample: 'so nobody was asked' },
@@ -88,7 +88,7 @@ export const ENGLISH_RULES: readonly EnglishRule[] = [
   },
   {
     use: 'a subject and a verb: "Returns…", "Holds…"',
-    pattern: /\/\*\*\s+(?:\* )?(?:What|How|Where|Of|As|Whoever|That|Whether)\b/g,
+    pattern: /\/\*\*\s+(?:\* )?(?:What|How|Where|Of|As|Whoever|That)\b/g,
     sample: '/** What it is. */',
   },
   {
