@@ -114,7 +114,7 @@ const historyRowSchema = objectOf('One line of the history, chained to the one b
 });
 export type HistoryRow = TypeOf<typeof historyRowSchema>;
 
-/** Those that the API refers to. */
+/** The schemas that the API refers to. */
 export const ledgerSchemas = { HistoryRow: historyRowSchema, OwnedObject: ownedObjectSchema, Intent: intentSchema };
 
 export function objectUid(source: string, scope: ScopeKey, kind: string, naturalKey: string): string {

@@ -19,21 +19,21 @@ import {
 
 /** The parts of plans: types, and the JSON Schemas of the API and of the published formats. */
 
-export const codeSchema = string('Stable, area/what: what scripts may look at.');
-export const remedySchema = string('What to do next.');
+export const codeSchema = string('Stable code of the form area/what, for scripts.');
+export const remedySchema = string('The next step.');
 const resource = string<ResourceId>('Kind/name of a manifest.');
 
 const cause = choice(
-  'Why: the manifest changed, the platform moved, both, it is taken over, it is new, git no longer names it, it is owed by an earlier run, or nobody knows without a ledger.',
+  'The cause: the manifest changed (git), the platform drifted (drift), both, the resource is adopted, it is new in git (first-apply), it was removed from git (prune), an earlier run still has to do it (obligation), or it is unknown because there is no ledger.',
   ['git', 'drift', 'git+drift', 'adopt', 'first-apply', 'prune', 'obligation', 'unknown'],
 );
 export type Cause = TypeOf<typeof cause>;
 
 export const fieldChangeSchema = objectOf('One field, before and after.', {
-  path: string("In the manifest's words: ports[8080].protocol."),
-  'before?': json('Absent: the object does not exist yet, or cannot be read.'),
-  'after?': json('Absent: it is removed.'),
-  'lastApplied?': json('What was last applied from here, where the ledger knows it.'),
+  path: string('Path in the manifest: ports[8080].protocol.'),
+  'before?': json('Absent: the object does not exist yet, or it cannot be read.'),
+  'after?': json('Absent: the field is removed.'),
+  'lastApplied?': json('The last applied value, where the ledger has it.'),
   cause,
 });
 export type FieldChange = TypeOf<typeof fieldChangeSchema>;
@@ -47,38 +47,40 @@ const step: Schema<JsonObject & { readonly type: string }> = {
   type: 'object',
   required: ['type'],
   properties: { type: text },
-  description: "The kind's own step.",
+  description: 'The step, in the form of its kind.',
 };
 const obligation: Schema<JsonObject> = {
   type: 'object',
-  description: 'Fields changed only for a moment, and the values they get back.',
+  description: 'Fields that change only temporarily, and the values that are restored.',
 };
 
 export const actionSchema = objectOf('One request to the platform.', {
-  id: string('Kind/name#step: stable while the same thing is wanted.'),
+  id: string('Kind/name#step. It stays the same as long as the desired state does.'),
   resource,
   verb,
   // Only the kind turns it into a request.
   step,
   // The natural key within (scope, kind).
-  object: string('The object on the platform that it touches: port/<serviceId>/8080.'),
+  object: string('The object on the platform: port/<serviceId>/8080.'),
   summary: string('One line for people.'),
   changes,
-  effects: arrayOf(text, { description: 'What else it does on the platform.' }),
+  effects: arrayOf(text, { description: 'Further effects on the platform.' }),
   cause,
-  after: arrayOf(text, { description: 'Ids of actions that must be done first; always earlier in the plan.' }),
+  after: arrayOf(text, {
+    description: 'Ids of actions that must be done before it; all of them are earlier in the plan.',
+  }),
   // Guards count it, and a run does it only with `--prune`.
-  prune: boolean('Removes or closes what git no longer names.'),
+  prune: boolean('Whether it removes or closes a resource that was removed from git.'),
   // Natural keys of objects, owned or not. Guards count them too.
-  'takesAlong?': arrayOf(text, { description: 'Other objects that it closes or removes too.' }),
+  'takesAlong?': arrayOf(text, { description: 'Other objects that it also closes or removes.' }),
   // The intent records it.
   'obligation?': obligation,
-  'continues?': string('Id of the action that it completes: the two of them are one change.'),
+  'continues?': string('Id of the action that it completes. Both are one change.'),
 });
 /** One request to the platform, as pure data. */
 export type Action = TypeOf<typeof actionSchema>;
 
-export const deferredActionSchema = objectOf('Waits for an id that only an install will give.', {
+export const deferredActionSchema = objectOf('A resource that waits for an id that an install will return.', {
   resource,
   waitsFor: resource,
   // The limit of the deferred actions.
@@ -88,19 +90,19 @@ export const deferredActionSchema = objectOf('Waits for an id that only an insta
 /** A resource that waits for an id that an install of the same plan will return. */
 export type DeferredAction = TypeOf<typeof deferredActionSchema>;
 
-export const holdSchema = objectOf('What is not done without a person.', {
+export const holdSchema = objectOf('A change that requires manual action.', {
   code: codeSchema,
   resource,
   message: text,
   // The exact command, flag or edit that releases the hold.
   remedy: remedySchema,
   changes,
-  'untilMs?': described(time, 'It releases itself then. Milliseconds since 1970-01-01T00:00Z.'),
+  'untilMs?': described(time, 'The time at which the hold ends by itself, in milliseconds since 1970-01-01T00:00Z.'),
 });
 /** A change that requires manual action. It holds its resource and the dependants of that resource, nothing else. */
 export type Hold = TypeOf<typeof holdSchema>;
 
-export const noteSchema = objectOf('Worth saying, nothing to do.', {
+export const noteSchema = objectOf('Information that requires no action.', {
   code: codeSchema,
   'resource?': resource,
   message: text,
@@ -109,7 +111,7 @@ export const noteSchema = objectOf('Worth saying, nothing to do.', {
 /** Information that requires no action: `not ours`, `orphaned`, `kept by annotation`, `report only`. */
 export type Note = TypeOf<typeof noteSchema>;
 
-export const waitSchema = objectOf('A wish that is met but whose effect is awaited.', {
+export const waitSchema = objectOf('A change that was made and whose effect is pending.', {
   resource,
   message: text,
   untilMs: time,
@@ -120,18 +122,18 @@ export type Wait = TypeOf<typeof waitSchema>;
 export const scopePlanMembers = {
   application: string<ResourceId>('Application/name.'),
   scope: scopeSchema,
-  actions: arrayOf(ref<Action>('Action'), { description: 'In a safe order.' }),
+  actions: arrayOf(ref<Action>('Action'), { description: 'The actions, in a safe order.' }),
   deferred: arrayOf(ref<DeferredAction>('DeferredAction')),
   holds: arrayOf(ref<Hold>('Hold')),
   notes: arrayOf(ref<Note>('Note')),
   inSync: arrayOf(resourceIdSchema, {
-    description: 'Resources that are as the manifests say.',
+    description: 'Resources in sync.',
   }),
-  unchangedFields: integer('Managed fields that are as desired, and therefore not listed.', { minimum: 0 }),
+  unchangedFields: integer('Number of managed fields in sync, which are not listed.', { minimum: 0 }),
 };
 
 /** The remaining plan after a run. It has no digest, because it cannot be approved. */
-export const remainingPlanSchema = objectOf('What is still to do.', scopePlanMembers);
+export const remainingPlanSchema = objectOf('The remaining changes.', scopePlanMembers);
 /** The plan of one scope, in a safe order. It survives `JSON.parse(JSON.stringify(plan))`. */
 export type ScopePlan = TypeOf<typeof remainingPlanSchema>;
 

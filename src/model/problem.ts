@@ -1,7 +1,7 @@
 import { count, objectOf, text, type TypeOf } from './schema-words.ts';
 
 const position = objectOf('Lines and columns count from 1.', {
-  // As the user named it (`-f` path and below), or `<stdin>`.
+  // The path as the user wrote it (`-f`), or `<stdin>`.
   file: text,
   line: count,
   column: count,

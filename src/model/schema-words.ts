@@ -129,9 +129,9 @@ export function ref<T>(name: string): Schema<T> {
 
 /** Returns the schema of one page of a list. */
 export function pageSchema(item: string, more: Members = {}) {
-  return objectOf('A part of a list.', {
+  return objectOf('One page of a list.', {
     items: arrayOf(ref(item)),
-    nextCursor: described(nullable(text), 'Pass it as cursor for what follows; null: this is the end.'),
+    nextCursor: described(nullable(text), 'The cursor of the next page. null: this is the last page.'),
     ...more,
   });
 }

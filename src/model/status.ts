@@ -18,7 +18,7 @@ import { type Observed, observedSchema, shownLineSchema } from './shown.ts';
 
 /** The status of applications and of their controller: types, and the JSON Schemas of the API. */
 
-const conditionSchema = objectOf('How one resource or application stands in one respect.', {
+const conditionSchema = objectOf('One condition of a resource or an application.', {
   // `Ready`: in sync with git. `Reconciling`: work is under way or due. `Stalled`: requires manual action.
   // `Healthy`: it runs on the platform, by its own status and by the thresholds of its manifest.
   type: literal('Ready', 'Reconciling', 'Stalled', 'Healthy'),
@@ -39,14 +39,14 @@ const mode = literal('heal', 'report', 'suspend');
 /** The reaction to a difference: `heal` (default) corrects it, `report` only reports it, `suspend` does not observe it. */
 export type HealMode = TypeOf<typeof mode>;
 
-const driftSchema = objectOf('The platform moved away from what was applied.', {
-  // When it was first seen.
+const driftSchema = objectOf('A difference between the platform and the last applied state.', {
+  // The time at which it was first observed.
   sinceMs: time,
   changes: arrayOf(ref<FieldChange>('FieldChange')),
 });
 export type Drift = TypeOf<typeof driftSchema>;
 
-const statusErrorSchema = objectOf('What went wrong, and what to do.', {
+const statusErrorSchema = objectOf('An error and its remedy.', {
   code: text,
   message: text,
   remedy: text,
@@ -56,7 +56,7 @@ export type StatusError = TypeOf<typeof statusErrorSchema>;
 
 const conditions = arrayOf(ref<Condition>('Condition'));
 
-const resourceSchema = objectOf('How one resource of the source stands.', {
+const resourceSchema = objectOf('The status of one resource of the source.', {
   id,
   application: id,
   mode,
@@ -67,23 +67,32 @@ const resourceSchema = objectOf('How one resource of the source stands.', {
 export type ResourceStatus = TypeOf<typeof resourceSchema>;
 
 const pauses = [
-  objectOf('By a person.', { type: literal('suspended'), by: text, reason: text, sinceMs: time }),
-  objectOf('By a sync window.', { type: literal('window'), window: text, untilMs: nullable(time) }),
-  objectOf('Its region takes no changes.', { type: literal('region'), region: text, state: text, sinceMs: time }),
-  // Nothing is asked of it for a while.
-  objectOf('Too many failures in its region.', { type: literal('circuit'), region: text, untilMs: time }),
+  objectOf('Suspended by a user.', { type: literal('suspended'), by: text, reason: text, sinceMs: time }),
+  objectOf('Paused by a sync window.', { type: literal('window'), window: text, untilMs: nullable(time) }),
+  objectOf('Paused because its region accepts no changes.', {
+    type: literal('region'),
+    region: text,
+    state: text,
+    sinceMs: time,
+  }),
+  // The region gets no requests until then.
+  objectOf('Paused because the circuit breaker of its region is open.', {
+    type: literal('circuit'),
+    region: text,
+    untilMs: time,
+  }),
 ] as const;
 /** The reason why an application is paused, although there may be changes to apply. */
 export type Pause = TypeOf<(typeof pauses)[number]>;
 
-const approvalSchema = objectOf('A plan that a guard refused, and that its digest approves.', {
+const approvalSchema = objectOf('A plan that a guard refused, and that can be approved by its digest.', {
   digest: text,
-  refusals: arrayOf(objectOf('One guard.', { code: text, message: text, override: text })),
+  refusals: arrayOf(objectOf('The refusal of one guard.', { code: text, message: text, override: text })),
   sinceMs: time,
 });
 export type ApprovalNeeded = TypeOf<typeof approvalSchema>;
 
-const pendingSchema = objectOf('What was still to do when the last pass ended.', {
+const pendingSchema = objectOf('The remaining changes at the end of the last pass.', {
   digest: text,
   actions: arrayOf(objectOf('One request to the platform.', { id: text, resource: id, summary: text })),
   deferred: arrayOf(ref<DeferredAction>('DeferredAction')),
@@ -113,9 +122,9 @@ const standing = {
   lastError: nullable(ref<StatusError>('StatusError')),
 };
 
-const summarySchema = objectOf('How one application stands, without its resources.', {
+const summarySchema = objectOf('The status of one application, without its resources.', {
   ...standing,
-  resources: objectOf('How many it has, and how many of them are not as git says.', {
+  resources: objectOf('The number of its resources, and of those that are not in sync.', {
     total: count,
     notReady: count,
     drifted: count,
@@ -125,7 +134,7 @@ const summarySchema = objectOf('How one application stands, without its resource
 /** The status of an application in lists. */
 export type ApplicationSummary = TypeOf<typeof summarySchema>;
 
-const applicationSchema = objectOf('How one application stands.', {
+const applicationSchema = objectOf('The status of one application.', {
   ...standing,
   pending: nullable(ref<PendingWork>('PendingWork')),
   resources: arrayOf(ref<ResourceStatus>('Resource')),
@@ -136,7 +145,7 @@ const applicationSchema = objectOf('How one application stands.', {
 export type ApplicationDetails = TypeOf<typeof applicationSchema>;
 export type ApplicationStatus = Omit<ApplicationDetails, 'observed'>;
 
-const sourceSchema = objectOf('How the source stands.', {
+const sourceSchema = objectOf('The status of the source.', {
   name: text,
   // The watched location: a folder, or an address without credentials and a ref.
   location: text,
@@ -161,14 +170,14 @@ const regionSchema = objectOf('One region of a platform.', {
 /** Whether the controller writes to a region. The status that the platform reports is `RegionStatusText`. */
 export type RegionGate = TypeOf<typeof regionSchema>;
 
-const controllerSchema = objectOf('The controller as a whole.', {
+const controllerSchema = objectOf('The status of the controller.', {
   version: text,
   startedMs: time,
   // `starting` until the source was read once; `draining` after SIGTERM.
   phase: literal('starting', 'running', 'draining'),
   source: ref<SourceStatus>('Source'),
   regions: arrayOf(regionSchema),
-  counts: objectOf('How many applications are what.', {
+  counts: objectOf('The number of applications by state.', {
     applications: count,
     ready: count,
     drifted: count,
@@ -200,8 +209,8 @@ export type EventType =
 const severity = literal('info', 'warning', 'error');
 export type EventSeverity = TypeOf<typeof severity>;
 
-const eventSchema = objectOf('Something that happened.', {
-  // Rises by one with each event of this process; where a reader of the stream goes on.
+const eventSchema = objectOf('One event.', {
+  // Increases by one with each event of this process. A reader of the stream resumes at it.
   sequence: count,
   // Unique across processes.
   id: text,
@@ -224,7 +233,7 @@ export type ControllerEvent = TypeOf<typeof eventSchema>;
 /** The schemas of the API, by name. */
 export const statusSchemas = {
   Condition: conditionSchema,
-  Pause: { description: 'Why an application is not worked on now.', oneOf: pauses },
+  Pause: { description: 'The reason why an application is paused.', oneOf: pauses },
   StatusError: statusErrorSchema,
   Approval: approvalSchema,
   PendingWork: pendingSchema,

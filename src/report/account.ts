@@ -22,20 +22,20 @@ export function renderAccount(outcomes: readonly ScopeResult[], paint: Paint): s
     lines.push(...attention(safeLine(`${namesOf(applications)}: ${message}`), remedy));
   for (const { application, error } of ended)
     if (error !== undefined)
-      lines.push(...attention(`${application} was left in the middle: ${safeLine(error.message)}`, error.remedy));
+      lines.push(...attention(`${application} was not completed: ${safeLine(error.message)}`, error.remedy));
   const refused = outcomes.filter((outcome) => outcome.type === 'refused');
   const refusals = refused.flatMap(({ application, refusals: own }) =>
     own.map(({ code, message, override: remedy }) => ({ application, code, message, remedy })),
   );
   for (const { applications, message, remedy } of commonCauses(refusals))
-    lines.push(...attention(safeLine(`${namesOf(applications)}: ${message}`), `to let it through: ${remedy}`));
+    lines.push(...attention(safeLine(`${namesOf(applications)}: ${message}`), `to allow it: ${remedy}`));
   for (const { resource, message, code, remedy } of ended.flatMap((outcome) => outcome.remaining.holds))
     lines.push(...attention(`${resource}: ${safeLine(message)} ${paint('dim', `(${code})`)}`, remedy, '! held'));
   for (const wait of ended.flatMap((outcome) => outcome.waits))
-    lines.push(`${paint('note', '…')} ${safeLine(wait.message)}; looked at until ${isoTime(wait.untilMs)}`);
+    lines.push(`${paint('note', '…')} ${safeLine(wait.message)}; observed until ${isoTime(wait.untilMs)}`);
   for (const { resource, summary } of ended.flatMap(cameUp))
     lines.push(
-      `${paint('note', 'i')} ${resource}: "${safeLine(summary)}" came up while this ran; it was not in the plan, so it was not done`,
+      `${paint('note', 'i')} ${resource}: "${safeLine(summary)}" appeared during the run. It was not in the plan and was not done`,
     );
   return lines.map((line) => `${line}\n`).join('');
 }
@@ -78,9 +78,7 @@ function asWanted(ended: readonly EndedScope[]): string {
     const number = notes.filter((note) => note.code === code).length;
     return number === 0 ? [] : [`${amount(number, 'resource')} ${word}`];
   });
-  return aside.length === 0
-    ? ' Everything is as the manifests say.'
-    : ` Everything else is as the manifests say; ${aside.join(', ')}.`;
+  return aside.length === 0 ? ' Everything is in sync.' : ` Everything else is in sync; ${aside.join(', ')}.`;
 }
 
 /** Returns what the next run does and, where something is pending, the time from which it can do it, as `status` shows it. */
@@ -99,7 +97,7 @@ function nextRun(ended: readonly EndedScope[]): string {
   const isInterrupted = ended.some(({ results }) =>
     results.some((result) => result.status === 'skipped' && result.because.type === 'interrupted'),
   );
-  return ` ${isInterrupted ? 'Interrupted: the' : 'The'} next run goes on with ${amount(next, 'change')}.`;
+  return ` ${isInterrupted ? 'Interrupted: the' : 'The'} next run continues with ${amount(next, 'change')}.`;
 }
 
 /** Returns everything that is held until a time: resources with holds, writes in doubt, and changes beside such a write. */

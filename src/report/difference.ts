@@ -15,14 +15,14 @@ export function renderDifference(
   paint: Paint = plainPaint,
 ): string {
   const { vanished, appeared, changed, reordered } = difference;
-  if (reordered) return 'The same actions follow now, in another order.\n';
+  if (reordered) return 'The current plan has the same actions in another order.\n';
   const blocks: readonly (readonly [PlannedEntry, readonly string[]])[] = [
     ...vanished.map(
-      (entry) => [entry, [head('delete', '-', entry, 'planned, and not in the plan of now', paint)]] as const,
+      (entry) => [entry, [head('delete', '-', entry, 'planned, and not in the current plan', paint)]] as const,
     ),
     ...changed.map(({ before, after }) => [before, changedLines(before, after, paint)] as const),
     ...appeared.map(
-      (entry) => [entry, [head('create', '+', entry, 'not planned, and in the plan of now', paint)]] as const,
+      (entry) => [entry, [head('create', '+', entry, 'not planned, and in the current plan', paint)]] as const,
     ),
   ];
   const groups = Map.groupBy(blocks, ([{ application, scope }]) => `${application}  ${scope}`);
@@ -66,22 +66,22 @@ function changedLines(before: PlannedEntry, after: PlannedEntry, paint: Paint): 
 }
 
 /** Facets that differ because other facets do. They are shown only where no other facet differs. */
-const FOLLOWS: ReadonlySet<string> = new Set(['what', 'request', 'after']);
+const FOLLOWS: ReadonlySet<string> = new Set(['summary', 'request', 'after']);
 
 /** Returns the compared facets by the name that a person knows. Fields come first, ids last. */
 function facetsOf(does: PlannedEntry['does']): ReadonlyMap<string, string> {
   if (!('step' in does))
     return new Map([
-      ['wish', canonicalJson(does.desired)],
+      ['desired', canonicalJson(does.desired)],
       ['after', does.waitsFor],
     ]);
   const action: Action = does;
   return new Map([
     ...action.changes.map((change) => [change.path, valuesOf(change)] as const),
-    ['what', action.summary],
-    ['also', action.effects.join('; ')],
+    ['summary', action.summary],
+    ['effects', action.effects.join('; ')],
     ['object', action.object],
-    ['takes along', (action.takesAlong ?? []).toSorted().join(', ')],
+    ['also removes', (action.takesAlong ?? []).toSorted().join(', ')],
     ['request', canonicalJson(action.step)],
     ['after', action.after.join(', ')],
   ]);

@@ -27,7 +27,7 @@ export const STATES = {
   'in-doubt': { level: 'error', word: 'in doubt', mark: '?', tone: 'hold', junit: 'failure' },
   skipped: { level: 'warning', word: 'skipped', mark: '–', tone: 'update', junit: 'skipped' },
   left: { level: 'warning', word: 'not done', mark: '–', tone: 'update', junit: 'skipped' },
-  deferred: { level: 'notice', word: 'to follow', mark: '…', tone: 'note', junit: 'skipped' },
+  deferred: { level: 'notice', word: 'pending', mark: '…', tone: 'note', junit: 'skipped' },
   waiting: { level: 'notice', word: 'awaited', mark: '…', tone: 'note', junit: 'passed' },
   held: { level: 'warning', word: 'held', mark: '!', tone: 'hold', junit: 'failure' },
   refused: { level: 'error', word: 'refused', mark: '!', tone: 'delete', junit: 'failure' },
@@ -85,7 +85,7 @@ export function entriesOf(
     ),
     ...(applied?.refused === undefined ? [] : [disagreementEntry(applied.refused)]),
     ...distinctRefusals(plan.refusals).map(({ code, message, override }) => {
-      const remedy = `To let it through: ${override}`;
+      const remedy = `To allow it: ${override}`;
       return entry({ state: 'refused', code, title: 'refused by a guard', detail: message, remedy });
     }),
     ...plan.notes.map((note) => noteEntry(note, undefined)),
@@ -171,17 +171,17 @@ function leftEntry(action: Action, application: string, detail = 'not tried: not
 function endedEntries(ended: EndedScope): Entry[] {
   const { application, results, remaining, waits, error } = ended;
   const news = new Set(cameUp(ended));
-  const newsText = 'came up while this ran; it was not in the plan, so it was not done';
+  const newsText = 'appeared during the run. It was not in the plan and was not done';
   const entries = [
     ...results.filter(isOwnResult).map((result) => resultEntry(result, application)),
     ...untried(ended).map((action) => leftEntry(action, application, news.has(action) ? newsText : undefined)),
   ];
   if (error !== undefined) {
     const { code, message: detail, remedy } = error;
-    entries.push(entry({ state: 'failed', code, application, title: 'was left in the middle', detail, remedy }));
+    entries.push(entry({ state: 'failed', code, application, title: 'was not completed', detail, remedy }));
   }
   for (const { resource, message, untilMs } of waits) {
-    const detail = `looked at until ${isoTime(untilMs)}`;
+    const detail = `observed until ${isoTime(untilMs)}`;
     entries.push(entry({ state: 'waiting', code: 'apply/waiting', application, resource, title: message, detail }));
   }
   return [...entries, ...standingEntries(remaining)];

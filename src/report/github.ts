@@ -24,7 +24,9 @@ export function renderGithub(findings: readonly Finding[], summary: string): str
     if (ofLevel.length > SHOWN_MAX) left.push(amount(ofLevel.length - SHOWN_MAX, level));
   }
   if (left.length > 0)
-    lines.push(`Not annotated, for GitHub shows ${SHOWN_MAX} of each level: ${left.join(', ')}. -o text shows all.`);
+    lines.push(
+      `Not annotated, because GitHub shows ${SHOWN_MAX} of each level: ${left.join(', ')}. Use -o text to see all.`,
+    );
   return `${[...lines, plainLine(summary)].join('\n')}\n`;
 }
 

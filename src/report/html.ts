@@ -68,7 +68,7 @@ function counts({ plan, applied }: PlanReport): string {
           ['to create', summary.create, 'create'],
           ['to change', summary.update, 'update'],
           ['to delete', summary.delete, 'delete'],
-          ['to follow', summary.deferred, 'note'],
+          ['pending', summary.deferred, 'note'],
           ['held', summary.held, 'hold'],
           ['in sync', summary.inSync, 'note'],
         ] as const);
@@ -86,7 +86,7 @@ function attention(entries: readonly Entry[]): string {
     const subject = entry.resource ?? entry.application;
     return entryHtml(entry, subject === undefined ? '' : `<h3>${html(subject)}</h3>`);
   });
-  return `<section class="attention"><h2>Needs a person</h2>\n${cards.join('')}</section>\n`;
+  return `<section class="attention"><h2>Requires manual action</h2>\n${cards.join('')}</section>\n`;
 }
 
 function isUrgent({ level, state }: Entry): boolean {
@@ -142,7 +142,7 @@ function inSync(resources: readonly string[]): string {
 function aside(entries: readonly Entry[]): string {
   const notes = entries.filter(({ application: of, state }) => of === undefined && state === 'note');
   const titles = notes.map(({ title }) => title);
-  return titles.length === 0 ? '' : `<section><h2>Also worth knowing</h2>${list('plain', titles)}</section>\n`;
+  return titles.length === 0 ? '' : `<section><h2>Notes</h2>${list('plain', titles)}</section>\n`;
 }
 
 function list(style: string, texts: readonly string[]): string {
@@ -150,7 +150,7 @@ function list(style: string, texts: readonly string[]): string {
 }
 
 function entryHtml(entry: Entry, head: string): string {
-  const { tone, mark, word } = looks(entry);
+  const { tone, mark, word } = lookOf(entry);
   const { title, detail, remedy, cause, changes, effects } = entry;
   const consequences = effects.map((effect) => `also: ${effect}`);
   const also = consequences.length === 0 ? '' : `${list('also muted', consequences)}\n`;
@@ -183,7 +183,7 @@ function valueCell(name: 'before' | 'after', json: Json | undefined): string {
 }
 
 /** Returns the look of an entry: that of its verb for a planned change, else that of its state. The word repeats the colour. */
-function looks({ state, verb }: Entry): Pick<State, 'tone' | 'mark' | 'word'> {
+function lookOf({ state, verb }: Entry): Pick<State, 'tone' | 'mark' | 'word'> {
   if (state !== 'planned' || verb === undefined) return STATES[state];
   return { tone: verb, mark: SYMBOL[verb], word: verb === 'update' ? 'change' : verb };
 }
@@ -193,7 +193,7 @@ function footer({ plan }: PlanReport, version: string): string {
   return [
     `Portolan ${html(version)}`,
     `${amount(unchangedFields, 'unchanged field')} not shown`,
-    ...(plan.ledger === 'none' ? ['no ledger: what is ours, and why a field changes, is not known'] : []),
-    ...(hasChanges(plan) ? ['two plans that do the same have one digest'] : []),
+    ...(plan.ledger === 'none' ? ['no ledger: ownership and causes of changes are unknown'] : []),
+    ...(hasChanges(plan) ? ['plans with the same actions have the same digest'] : []),
   ].join(' · ');
 }

@@ -46,11 +46,11 @@ function scopeLines(plan: ScopePlan & { readonly digest: string }): readonly Pla
 /** Returns the lines of an apply. @param isWritten whether a result had its line during the run. */
 export function appliedLines(
   { outcomes, exitCode, refused }: Applied,
-  told: (result: ActionResult) => boolean = () => false,
+  isWritten: (result: ActionResult) => boolean = () => false,
 ): readonly PlanLine[] {
   const results = outcomes.flatMap((outcome) => (outcome.type === 'ended' ? outcome.results : []));
   return [
-    ...results.filter((result) => !told(result)).map(resultLine),
+    ...results.filter((result) => !isWritten(result)).map(resultLine),
     ...outcomes.map(outcomeLine),
     { type: 'end', exitCode, ...(refused === undefined ? {} : { refused }) },
   ];

@@ -61,19 +61,19 @@ function facts({ plan, applied }: PlanReport): string {
     ...(hasChanges(plan) ? [`digest ${code(plan.digest)}`] : []),
     `${amount(inSync, 'resource')} in sync`,
     `${amount(unchangedFields, 'unchanged field')} not shown`,
-    ...(plan.ledger === 'none' ? ['no ledger: what is ours, and why a field changes, is not known'] : []),
+    ...(plan.ledger === 'none' ? ['no ledger: ownership and causes of changes are unknown'] : []),
     ...(applied === undefined ? [] : [`exit code ${applied.exitCode}`]),
   ].join(' · ');
 }
 
 function leftOut(lost: number): string {
-  return `> [!NOTE]\n> Left out, because a comment takes ${COMMENT_MAX} characters: ${amount(lost, 'item')}. ${code('-o html')} shows all of it.`;
+  return `> [!NOTE]\n> ${amount(lost, 'item')} omitted, because a comment has at most ${COMMENT_MAX} characters. Use ${code('-o html')} to see all.`;
 }
 
 /** Returns how to apply the plan. A plan that a guard refuses has an approval beside each application instead. */
 function howToApply({ plan, applied }: PlanReport): readonly string[] {
   if (applied !== undefined || !hasChanges(plan) || plan.refusals.length > 0) return [];
-  return [`This plan and no other: ${code(`portolan apply … --expect ${plan.digest}`)}`];
+  return [`To apply exactly this plan: ${code(`portolan apply … --expect ${plan.digest}`)}`];
 }
 
 function alert(kind: string, entries: readonly Entry[], concerns: (entry: Entry) => boolean): Block {
@@ -95,7 +95,7 @@ function alertItem({ resource, application: of, title, detail, remedy, code: is 
 
 function overview({ scopes }: PlanDocument): Block {
   const head = [
-    '| Application | Create | Change | Delete | To follow | Held | In sync |',
+    '| Application | Create | Change | Delete | Pending | Held | In sync |',
     '|:--|--:|--:|--:|--:|--:|--:|',
   ];
   return {
@@ -124,7 +124,7 @@ function application(scope: PlanDocument['scopes'][number], report: PlanReport, 
   const { refusals } = report.plan;
   const isApproved = report.applied === undefined && refusals.length > 0 && refusals.every(isApprovable);
   const name = scope.application.slice(scope.application.indexOf('/') + 1);
-  const approve = `A running controller lets exactly this through with ${code(`portolan approve ${name} ${scope.digest}`)}.`;
+  const approve = `To approve exactly this plan on a running controller: ${code(`portolan approve ${name} ${scope.digest}`)}.`;
   return {
     items,
     share: 1,
@@ -158,7 +158,7 @@ function aside(notes: readonly Entry[]): Block {
   return {
     items: notes.map((note) => `- ${prose(cut(note.title, SENTENCE_CHARACTERS_MAX))}`),
     share: 1,
-    wrap: (items) => folded('<summary>Also worth knowing</summary>', items.join('\n')),
+    wrap: (items) => folded('<summary>Notes</summary>', items.join('\n')),
   };
 }
 

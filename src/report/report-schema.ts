@@ -44,15 +44,15 @@ function to<const Name extends keyof typeof definitions>(name: Name) {
 
 const { source, revision, ledger, digest } = planSchema.properties;
 const application = resource;
-const atMs = described(time, 'When. Milliseconds since 1970-01-01T00:00Z.');
-const lineSchema = oneOf('One line of -o jsonl. Pass over types and members that you do not know.', [
+const atMs = described(time, 'Time in milliseconds since 1970-01-01T00:00Z.');
+const lineSchema = oneOf('One line of -o jsonl. Ignore unknown types and members.', [
   objectOf('The first line.', {
     type: only('version'),
     formatVersion: { type: 'integer', const: 1 } as Schema<1>,
     portolan: string('Version of Portolan.'),
   }),
-  objectOf('A plan begins.', { type: only('plan'), source, revision, ledger, digest }),
-  objectOf('An application; what is planned for it follows.', {
+  objectOf('The start of a plan.', { type: only('plan'), source, revision, ledger, digest }),
+  objectOf('An application. The lines of its plan are next.', {
     type: only('application'),
     application,
     scope: scopeSchema,
@@ -60,35 +60,35 @@ const lineSchema = oneOf('One line of -o jsonl. Pass over types and members that
     inSync: arrayOf(resource),
     unchangedFields: count,
   }),
-  objectOf('Planned.', { type: only('action'), application, action: to('Action') }),
-  objectOf('To follow.', { type: only('deferred'), application, deferred: to('DeferredAction') }),
-  objectOf('Held.', { type: only('hold'), application, hold: to('Hold') }),
-  objectOf('Worth saying.', { type: only('note'), application: nullable(application), note: to('Note') }),
-  objectOf('Could not be read.', { type: only('unobserved'), unobserved: to('UnobservedScope') }),
-  objectOf('Refused by a guard.', { type: only('refusal'), refusal: to('Refusal') }),
-  objectOf('The plan is whole.', { type: only('summary'), summary: to('PlanSummary') }),
-  objectOf('An action is begun.', { type: only('started'), atMs, resource, action: text }),
+  objectOf('A planned action.', { type: only('action'), application, action: to('Action') }),
+  objectOf('A deferred resource.', { type: only('deferred'), application, deferred: to('DeferredAction') }),
+  objectOf('A hold.', { type: only('hold'), application, hold: to('Hold') }),
+  objectOf('A note.', { type: only('note'), application: nullable(application), note: to('Note') }),
+  objectOf('An application that could not be read.', { type: only('unobserved'), unobserved: to('UnobservedScope') }),
+  objectOf('The refusal of a guard.', { type: only('refusal'), refusal: to('Refusal') }),
+  objectOf('The end of the plan.', { type: only('summary'), summary: to('PlanSummary') }),
+  objectOf('The start of an action.', { type: only('started'), atMs, resource, action: text }),
   // The last one of several results of one action counts.
   ...endings({ type: only('result'), resource, action: string('Id of the action.') }),
-  objectOf('What became of a request of an earlier run.', {
+  objectOf('The resolution of a request of an earlier run.', {
     type: only('resolved'),
     atMs,
     resource,
     intent: text,
     how: text,
   }),
-  objectOf('The run waits.', { type: only('waiting'), atMs, message: text, untilMs: time }),
-  objectOf('How an application stands after the run.', {
+  objectOf('The run is waiting.', { type: only('waiting'), atMs, message: text, untilMs: time }),
+  objectOf('The status of an application after the run.', {
     type: only('outcome'),
     application,
     outcome: literal('unobserved', 'refused', 'ended'),
-    remaining: arrayOf(text, { description: 'Ids of actions that are still to do.' }),
+    remaining: arrayOf(text, { description: 'Ids of the remaining actions.' }),
     deferred: arrayOf(to('DeferredAction')),
     holds: arrayOf(to('Hold')),
     waits: arrayOf(to('Wait')),
     'error?': to('Fault'),
   }),
-  objectOf('The run is over; nothing follows.', {
+  objectOf('The end of the run, and the last line.', {
     type: only('end'),
     exitCode: exitCodeSchema,
     'refused?': to('Disagreement'),

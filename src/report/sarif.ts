@@ -16,17 +16,17 @@ const LEVELS: Readonly<Record<Level, 'error' | 'warning' | 'note'>> = {
 
 /** The descriptions of codes that no kind defines. Other codes are described by their results. */
 const RULES: Readonly<Record<string, string>> = {
-  'plan/create': 'Something will be made on the platform.',
-  'plan/update': 'Something on the platform will be changed.',
-  'plan/delete': 'Something will be removed from the platform, or closed.',
-  'plan/drift': 'The platform was changed by hand, and will be put right.',
-  'plan/deferred': 'It follows once an install has given what it needs.',
-  'apply/done': 'It was done.',
-  'apply/failed': 'The platform refused it, or it could not be sent.',
-  'apply/in-doubt': 'It was sent, and nobody knows yet whether it happened.',
-  'apply/skipped': 'It was not begun.',
-  'apply/left': 'It was not tried.',
-  'apply/waiting': 'It was done, and its effect is awaited.',
+  'plan/create': 'An object will be created on the platform.',
+  'plan/update': 'An object on the platform will be changed.',
+  'plan/delete': 'An object on the platform will be removed or closed.',
+  'plan/drift': 'The platform drifted from git and will be corrected.',
+  'plan/deferred': 'It is pending until an install returns the id that it needs.',
+  'apply/done': 'The action was done.',
+  'apply/failed': 'The platform refused the action, or it could not be sent.',
+  'apply/in-doubt': 'The action was sent, and its outcome is unknown.',
+  'apply/skipped': 'The action was not started.',
+  'apply/left': 'The action was not tried.',
+  'apply/waiting': 'The action was done, and its effect is pending.',
 };
 
 export interface SarifFacts {
@@ -40,7 +40,10 @@ export function renderSarif(findings: readonly Finding[], { version, run }: Sari
   const shown = worstFirst(findings).slice(0, RESULTS_MAX);
   const codes = [...new Set(shown.map(({ code }) => code))].sort();
   const left = findings.length - shown.length;
-  const leftOut = { level: 'note', message: { text: `${left} results more were left out, the least urgent ones.` } };
+  const leftOut = {
+    level: 'note',
+    message: { text: `${left} more ${left === 1 ? 'result was' : 'results were'} omitted, the least severe ones.` },
+  };
   const log = {
     $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
     version: '2.1.0',

@@ -32,7 +32,7 @@ export function renderPlanText(document: PlanDocument, paint: Paint = plainPaint
       [
         `${paint('hold', '!')} refused by a guard (${refusal.code})`,
         `    ${safeLine(refusal.message)}`,
-        `    → to let it through: ${safeLine(refusal.override)}`,
+        `    → to allow it: ${safeLine(refusal.override)}`,
       ].join('\n'),
     );
   }
@@ -40,7 +40,7 @@ export function renderPlanText(document: PlanDocument, paint: Paint = plainPaint
     blocks.push(document.notes.map((note) => `${paint('note', 'i')} ${safeLine(note.message)}`).join('\n'));
   if (document.ledger === 'none')
     blocks.push(
-      paint('dim', 'No ledger: what is ours, and why a field changes, is not known. Nothing is held for it.'),
+      paint('dim', 'No ledger: ownership and causes of changes are unknown, so nothing is held because of them.'),
     );
   blocks.push(renderSummary(document, paint));
   return `${blocks.join('\n\n')}\n`;

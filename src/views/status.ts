@@ -158,7 +158,7 @@ function remediesOfSurvey({ prepared, document }: Survey): readonly Remedy[] {
     ...distinctRefusals(document.refusals).map(({ message, override }) => ({
       about: 'guard',
       why: '',
-      what: `${message}; to let it through: ${override}`,
+      what: `${message}; to allow it: ${override}`,
     })),
     ...document.notes.map(({ message }) => ({ about: 'note', why: '', what: message })),
   ];
@@ -242,7 +242,7 @@ function remediesOfController({ controller, applications, resources }: Controlle
     ...(error === null ? [] : [{ about: 'source', why: '', what: `${error.message} ${error.remedy}` }]),
     ...applications.flatMap(({ id, lastError, approval, pause }) => {
       const name = id.slice('Application/'.length);
-      const approve = `a guard refused its plan; portolan approve ${name} ${approval?.digest}`;
+      const approve = `A guard refused its plan. To approve it: portolan approve ${name} ${approval?.digest}`;
       return [
         ...(lastError === null ? [] : [{ about: id, why: lastError.message, what: lastError.remedy }]),
         ...(approval === null ? [] : [{ about: id, why: '', what: approve }]),

@@ -86,8 +86,8 @@ function stateOfPart(
   }
   if (matter !== undefined) return { state: matter.state, reason: matter.reason };
   // A controller does not list the fields that changed in git.
-  const isUntold = whole.state === 'reported' && whole.matters.every(({ paths }) => paths.length === 0);
-  return { state: isMissing || isUntold ? whole.state : 'in-sync', reason: '' };
+  const areFieldsUnknown = whole.state === 'reported' && whole.matters.every(({ paths }) => paths.length === 0);
+  return { state: isMissing || areFieldsUnknown ? whole.state : 'in-sync', reason: '' };
 }
 
 /** Returns the state and a reason, which is empty where the state needs none. */

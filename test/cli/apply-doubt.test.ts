@@ -85,7 +85,7 @@ for (const dialect of ['extended', 'documented'] as const) {
         expect(settled.code, settled.out).toBe(0);
         expect(settled.err).toMatch(new RegExp(`^i ${resource}: intent \\w+ of an earlier run: `));
         const last = await scene.run('apply');
-        expect(last.out).toContain('Nothing to do. Everything is as the manifests say.');
+        expect(last.out).toContain('Nothing to do. Everything is in sync.');
         expect(copies(scene)).toBe(1);
         expect(scene.port(demo.webServiceId, 8080)).toMatchObject({ alias: 'WEB', outer: true });
       },
@@ -102,7 +102,7 @@ for (const dialect of ['extended', 'documented'] as const) {
     const run = await scene.run('apply', ['--wait']);
     expect(run.code, run.out).toBe(0);
     expect(run.err).toContain('wait  a write in doubt may still arrive, until ');
-    expect(run.out).toContain('Everything is as the manifests say.');
+    expect(run.out).toContain('Everything is in sync.');
     expect([...scene.sandbox.state.rules.all()].filter((row) => row.domain === 'www.example.com')).toHaveLength(1);
   });
 }

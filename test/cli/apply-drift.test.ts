@@ -77,7 +77,7 @@ test('annotations: what is only reported is shown and left, what is suspended is
   expect(run.out).toContain('ports[8080].alias: "HAND" → "WEB"  last applied: "WEB"');
   expect(run.out).toContain('HttpGatewayRule/www is suspended by its annotation');
   expect(run.out).toMatch(
-    /\nNothing to do\. Everything else is as the manifests say; 1 resource only reported, 1 resource suspended\.\n$/,
+    /\nNothing to do\. Everything else is in sync; 1 resource only reported, 1 resource suspended\.\n$/,
   );
   expect(scene.traffic().writes).toEqual([]);
   expect((await scene.run('plan', ['--detailed-exitcode'])).code).toBe(0);

@@ -16,7 +16,7 @@ for (const [dialect, configuredDialect] of dialects) {
     const scene = await setScene({ dialect, configuredDialect });
     const first = await scene.run('apply');
     expect(first.code, first.out + first.err).toBe(0);
-    expect(first.out).toMatch(/\nApplied: \d+ done, 0 failed, 0 skipped\. Everything is as the manifests say\.\n$/);
+    expect(first.out).toMatch(/\nApplied: \d+ done, 0 failed, 0 skipped\. Everything is in sync\.\n$/);
     const { writes } = scene.traffic();
     expect(writes.filter((name) => name === 'install')).toHaveLength(2);
     expect(writes.filter((name) => name === 'createRule')).toHaveLength(2);
@@ -33,7 +33,7 @@ for (const [dialect, configuredDialect] of dialects) {
     const second = await scene.run('apply');
     expect(second).toMatchObject({ code: 0, err: '' });
     expect(second.out).toBe(
-      'No changes. 8 resources in sync, 32 unchanged fields not shown.\nNothing to do. Everything is as the manifests say.\n',
+      'No changes. 8 resources in sync, 32 unchanged fields not shown.\nNothing to do. Everything is in sync.\n',
     );
     expect(scene.traffic().writes).toEqual([]);
 

@@ -21,7 +21,7 @@ test('a failed action blocks its dependants and nothing else, in its application
   expect(run.out).toMatch(
     /\n- skipped HttpGatewayRule\/shop-www: create rule .* {2}\(it needs Component\/shop-web#ports\/8080\/open_outer\)\n/,
   );
-  expect(run.out).toMatch(/\nApplied: 8 done, 2 failed, 1 skipped\. The next run goes on with 3 changes\.\n$/);
+  expect(run.out).toMatch(/\nApplied: 8 done, 2 failed, 1 skipped\. The next run continues with 3 changes\.\n$/);
   // Not even in a later round of the same run is the rule sent before its port is open.
   const rules = scene.sandbox.requests().filter((entry) => entry.operation === 'createRule');
   expect(rules.map((entry) => entry.status)).toEqual([200]);
@@ -52,7 +52,7 @@ for (const dialect of ['extended', 'documented'] as const) {
     expect((await scene.run('apply')).code).toBe(0);
     expect([...scene.sandbox.state.rules.all()].map((row) => row.domain)).toContain('www.example.com');
     const second = await scene.run('apply');
-    expect(second.out).toContain('Everything is as the manifests say.');
+    expect(second.out).toContain('Everything is in sync.');
   });
 
   test(`${dialect}: what was refused three times is held, until its manifest changes`, async () => {
@@ -89,7 +89,7 @@ test('an install that the platform refuses is no install, and what comes from it
   scene.sandbox.setFaults([refusal('install')]);
   const refused = await scene.run('apply');
   expect(refused.code).toBe(1);
-  expect(refused.out).toMatch(/Applied: 0 done, 1 failed, 0 skipped\. The next run goes on with 2 changes\.\n$/);
+  expect(refused.out).toMatch(/Applied: 0 done, 1 failed, 0 skipped\. The next run continues with 2 changes\.\n$/);
   scene.sandbox.setFaults([]);
   expect((await scene.run('apply')).code).toBe(0);
   expect(scene.traffic().writes).toEqual(['install', 'install']);
@@ -113,7 +113,7 @@ test('--fail-fast begins nothing new after the first failure, in any application
   expect(run.code).toBe(1);
   expect(scene.traffic().writes).toEqual(['install']);
   expect(run.out).toContain('(not begun after a failure, by --fail-fast)');
-  expect(run.out).toMatch(/\nApplied: 0 done, 1 failed, \d+ skipped\. The next run goes on with \d+ changes\.\n$/);
+  expect(run.out).toMatch(/\nApplied: 0 done, 1 failed, \d+ skipped\. The next run continues with \d+ changes\.\n$/);
 });
 
 test('an application that cannot be read delays no other, and is not called in sync', async () => {
@@ -160,7 +160,7 @@ test('what comes up while a run is under way waits for the next run, and is said
   scene.alterPort(demo.webServiceId, 9000, { alias: 'HAND' });
   const run = await ended;
   expect(run.code).toBe(4);
-  expect(run.out).toContain('Component/shop-web: "change alias of port 9000 to RPC" came up while this ran');
-  expect(run.out).toMatch(/\nApplied: 1 done, 0 failed, 0 skipped\. The next run goes on with 1 change\.\n$/);
+  expect(run.out).toContain('Component/shop-web: "change alias of port 9000 to RPC" appeared during the run');
+  expect(run.out).toMatch(/\nApplied: 1 done, 0 failed, 0 skipped\. The next run continues with 1 change\.\n$/);
   expect((await scene.run('apply')).code).toBe(0);
 });

@@ -58,7 +58,7 @@ test('a token that expires in the middle stops the application with 5, and the n
   expect(run.out).toMatch(/\n {4}POST \S+\/ports answered status 401, code 10405: token expired\n/);
   expect(run.out).toContain("Renew the platform's token");
   expect(run.out).toMatch(/- skipped HttpGatewayRule\/www: .*nothing more was sent for this application/);
-  expect(run.out).toMatch(/\nApplied: 1 done, 1 failed, 1 skipped\. The next run goes on with 2 changes\.\n$/);
+  expect(run.out).toMatch(/\nApplied: 1 done, 1 failed, 1 skipped\. The next run continues with 2 changes\.\n$/);
   expect(scene.traffic().writes).toEqual(['updatePort', 'addPort']);
   expect((await scene.run('apply')).code).toBe(0);
   expect(scene.traffic().writes).toEqual(['addPort', 'createRule']);
@@ -118,7 +118,7 @@ test('an application that Settings do not allow: 4 with the line to add, which l
 
 /** What a refusal says to pass, as arguments. */
 function override(out: string): string[] {
-  return [...out.matchAll(/→ to let it through: (--.+)$/gm)].flatMap((match) => (match[1] ?? '').split(' '));
+  return [...out.matchAll(/→ to allow it: (--.+)$/gm)].flatMap((match) => (match[1] ?? '').split(' '));
 }
 
 test('a change of too large a share, and too many removals: 4, and the flags it prints let it through', async () => {

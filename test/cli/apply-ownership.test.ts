@@ -44,7 +44,7 @@ for (const dialect of ['extended', 'documented'] as const) {
     expect(scene.traffic().writes).toEqual([]);
     // The annotation may stay or go.
     scene.write('a.yaml', shop(install('base')));
-    expect((await scene.run('apply')).out).toContain('Everything is as the manifests say.');
+    expect((await scene.run('apply')).out).toContain('Everything is in sync.');
     scene.write('a.yaml', shop(install('base'), install('second', ', allowSecondCopy: true')));
     expect((await scene.run('apply')).code).toBe(0);
     expect(scene.traffic().writes).toEqual(['install']);

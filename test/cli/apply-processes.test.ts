@@ -49,7 +49,7 @@ function writeComponentIds({ sandbox, folder }: Scene): void {
 async function goOn(scene: Scene, dialect: 'extended' | 'documented'): Promise<void> {
   let run: Run = await scene.run('apply');
   for (let attempt = 0; run.code === 4 && attempt < 8; attempt += 1) {
-    expect(run.out).toMatch(/\(intent \w+\)|component\/ambiguous-install-component|came up while this ran/);
+    expect(run.out).toMatch(/\(intent \w+\)|component\/ambiguous-install-component|appeared during the run/);
     const [, command, intent] = /portolan (ledger resolve) (\w+) /.exec(run.out) ?? [];
     if (command !== undefined && intent !== undefined) {
       // Only an install, and only where nothing can be listed, is left to a person.
@@ -128,7 +128,7 @@ test('Ctrl-C: the write in flight is finished and recorded, nothing new is begun
   expect(later.find((entry) => entry.operation === 'updatePort')).toMatchObject({ status: 200, effectApplied: true });
   expect(run.out).toContain('(interrupted before it was begun)');
   expect(run.out).toMatch(
-    /\nApplied: \d+ done, 0 failed, \d+ skipped\. Interrupted: the next run goes on with \d+ changes\.\n$/,
+    /\nApplied: \d+ done, 0 failed, \d+ skipped\. Interrupted: the next run continues with \d+ changes\.\n$/,
   );
   const resumed = await scene.run('apply');
   expect(resumed.code, resumed.out).toBe(0);

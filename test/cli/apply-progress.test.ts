@@ -33,7 +33,7 @@ test('an apply on a terminal leaves the plan, a line for each outcome, the accou
     '✓ Component/shop-web: add port 9000 (grpc, inner open)  (2/3)',
     '✓ HttpGatewayRule/www: create rule www.example.com/ on port 8080 of Component/shop-web  (3/3)',
     '',
-    'Applied: 3 done, 0 failed, 0 skipped. Everything is as the manifests say.',
+    'Applied: 3 done, 0 failed, 0 skipped. Everything is in sync.',
   ]);
   // What logs said meanwhile stands above, whole.
   expect(

@@ -35,7 +35,7 @@ test('extended: a rule that git no longer names stays and is named, until --prun
 `);
   expect(scene.traffic().writes).toEqual(['deleteRule']);
   expect(domains(scene)).toEqual(['a.example.com']);
-  expect((await scene.run('apply', ['--prune'])).out).toContain('Everything is as the manifests say.');
+  expect((await scene.run('apply', ['--prune'])).out).toContain('Everything is in sync.');
   expect(scene.traffic().writes).toEqual([]);
 });
 
@@ -97,7 +97,7 @@ test.for(['extended', 'documented'] as const)(
     expect((await scene.run('apply', ['--prune'])).code).toBe(0);
     expect(scene.traffic().writes).toEqual(['updatePort', 'updatePort']);
     expect(scene.port(demo.webServiceId, 8080)).toMatchObject({ outer: false, inner: false });
-    expect((await scene.run('apply', ['--prune'])).out).toContain('Everything is as the manifests say.');
+    expect((await scene.run('apply', ['--prune'])).out).toContain('Everything is in sync.');
 
     scene.traffic();
     scene.write('a.yaml', shop(web(`${one}\nunlistedPorts: delete`)));

@@ -23,7 +23,7 @@ test('apply --prune spends the daily budget; --max-prunes overrides it, and that
     expect(run.code).toBe(4);
     expect(run.out).toContain('refused by a guard (guard/budget)');
     expect(run.out).toMatch(/has 4 left of 10 in 24 h of observed time: spent were 6 by manifests [0-9a-f]{12};/);
-    expect(run.out).toContain('→ to let it through: --max-prunes 6');
+    expect(run.out).toContain('→ to allow it: --max-prunes 6');
   }
   expect(scene.traffic().writes).toEqual([]);
   expect((await scene.run('apply', ['--prune', '--max-prunes', '5'])).code).toBe(4);

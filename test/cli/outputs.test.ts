@@ -129,7 +129,7 @@ test('a disk that is full at the end: what was applied stays applied, the reason
   const scene = await setScene({ manifests: MANIFESTS });
   const run = await scene.run('apply', ['--out', 'markdown=/dev/full', '--out', at(scene, 'apply.md')]);
   expect(run.code).toBe(1);
-  expect(run.out).toContain('Everything is as the manifests say.');
+  expect(run.out).toContain('Everything is in sync.');
   expect(run.err).toContain('/dev/full cannot be written: there is no space left on the disk. It was not written.');
   // One that cannot be written does not cost the others.
   expect(readFileSync(at(scene, 'apply.md'), 'utf8')).toContain('### Applied: ');

@@ -117,7 +117,7 @@ test('--ledger none: nothing is held for want of a ledger, and causes are unknow
   const run = await scene.run('plan', ['--ledger', 'none']);
   expect(run).toMatchObject({ code: 0, err: '' });
   expect(run.out).toContain('change alias of port 8080 to WEB  (no ledger: cause unknown)');
-  expect(run.out).toContain('No ledger: what is ours, and why a field changes, is not known.');
+  expect(run.out).toContain('No ledger: ownership and causes of changes are unknown');
   expect(run.out).not.toContain('! held');
   const refused = await scene.run('apply', ['--ledger', 'none']);
   expect(refused).toMatchObject({ code: 3, out: '' });

@@ -129,7 +129,7 @@ test('a branch that was rewound removes nothing until somebody says so', async (
   expect(refused.out).toContain(
     `commit ${ids[0]!.slice(0, 12)} of the source "default" does not descend from ${ids[1]!.slice(0, 12)}`,
   );
-  expect(refused.out).toContain('to let it through: --allow-rewind');
+  expect(refused.out).toContain('to allow it: --allow-rewind');
   expect(scene.traffic().writes).toEqual([]);
   expect(await accepted()).toEqual([ids[1]]);
   expect((await run('plan', 'main', '--prune')).code).toBe(4);

@@ -32,12 +32,12 @@ test.for<readonly [string, (scene: Scene) => void, readonly string[]]>([
   [
     'something is done already',
     (scene) => scene.alterPort(demo.webServiceId, 9000, { alias: 'GRPC' }),
-    ['  - Component/shop-web: change alias of port 9000 to GRPC  (planned, and not in the plan of now)'],
+    ['  - Component/shop-web: change alias of port 9000 to GRPC  (planned, and not in the current plan)'],
   ],
   [
     'something else is to do as well',
     (scene) => scene.alterPort(demo.webServiceId, 8080, { alias: 'HAND' }),
-    ['  + Component/shop-web: change alias of port 8080 to WEB  (not planned, and in the plan of now)'],
+    ['  + Component/shop-web: change alias of port 8080 to WEB  (not planned, and in the current plan)'],
   ],
   [
     'a field that nobody manages would be sent with another value',

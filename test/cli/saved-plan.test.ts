@@ -63,7 +63,7 @@ test('it is carried out as apply would, without the manifests, and what is defer
   const run = await apply();
   expect(run.code, run.err).toBe(0);
   expect(run.err).toContain('for source default, made ');
-  expect(run.out).toContain('Everything is as the manifests say.');
+  expect(run.out).toContain('Everything is in sync.');
   expect(scene.traffic().writes.toSorted()).toEqual(reference.traffic().writes.toSorted());
 });
 
@@ -150,7 +150,7 @@ test('what moves while somebody still thinks about the question is not sent', as
     scene.clock.push(60_000);
   });
   expect(run.code).toBe(4);
-  expect(run.out).toContain('came up while this ran; it was not in the plan, so it was not done');
+  expect(run.out).toContain('appeared during the run. It was not in the plan and was not done');
   expect(scene.traffic().writes).toEqual(['updatePort']);
   expect([...scene.sandbox.state.rules.all()].find(({ domain }) => domain === 'www.example.com')?.weight).toBe(7);
   expect(scene.port(demo.webServiceId, 9000)?.alias).toBe('GRPC');

@@ -153,7 +153,9 @@ test('status shows each application, what is not ready of it, and what to do', a
   );
   expect(shown.out).toMatch(/Application\/shop +True/);
   expect(shown.out).not.toContain('Component/shop-web');
-  expect(shown.out).toContain('→ Application/blog: a guard refused its plan; portolan approve blog abcdef0123\n');
+  expect(shown.out).toContain(
+    '→ Application/blog: A guard refused its plan. To approve it: portolan approve blog abcdef0123\n',
+  );
   expect(shown.out).toContain('→ Application/blog: portolan resume blog\n');
   const json = JSON.parse((await run(serving, ['status', '-o', 'json'])).out) as Record<string, unknown[]>;
   expect(json).toMatchObject({ formatVersion: 1, controller: { phase: 'running' } });

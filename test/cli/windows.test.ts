@@ -18,7 +18,7 @@ test('a deny window holds plan and apply with 4; --ignore-windows goes on, says 
     expect(run.code).toBe(4);
     expect(run.out).toContain('refused by a guard (guard/window)');
     expect(run.out).toContain('the window "freeze" keeps Application/shop from being changed; nothing was sent');
-    expect(run.out).toContain('→ to let it through: --ignore-windows --reason "…"');
+    expect(run.out).toContain('→ to allow it: --ignore-windows --reason "…"');
   }
   expect(scene.traffic().writes).toEqual([]);
   const silent = await scene.run('apply', ['--ignore-windows']);

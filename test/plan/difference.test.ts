@@ -24,22 +24,22 @@ test.for<readonly [string, ScopePlan, string]>([
   [
     'without an action',
     planOf({ ...plan, actions: [inner] }),
-    `${WHERE}  - Component/web: open outer access of port 8080  (planned, and not in the plan of now)\n`,
+    `${WHERE}  - Component/web: open outer access of port 8080  (planned, and not in the current plan)\n`,
   ],
   [
     'with one more',
     planOf({ ...plan, actions: [...plan.actions, action({ id: 'other', summary: 'x\u001b[2Jy' })] }),
-    `${WHERE}  + Component/web: x\\u001b[2Jy  (not planned, and in the plan of now)\n`,
+    `${WHERE}  + Component/web: x\\u001b[2Jy  (not planned, and in the current plan)\n`,
   ],
   [
     'without what follows',
     planOf({ ...plan, deferred: [] }),
-    `${WHERE}  - HttpGatewayRule/www: after StoreInstall/db, create the rule db.example.com/  (planned, and not in the plan of now)\n`,
+    `${WHERE}  - HttpGatewayRule/www: after StoreInstall/db, create the rule db.example.com/  (planned, and not in the current plan)\n`,
   ],
   [
     'with another wish that follows',
     planOf({ ...plan, deferred: [{ ...deferred, desired: { port: 3307 } }] }),
-    `${WHERE}  ~ HttpGatewayRule/www: after StoreInstall/db, create the rule db.example.com/  (not as planned)\n      planned  wish: {"port":3306}\n      now      wish: {"port":3307}\n`,
+    `${WHERE}  ~ HttpGatewayRule/www: after StoreInstall/db, create the rule db.example.com/  (not as planned)\n      planned  desired: {"port":3306}\n      now      desired: {"port":3307}\n`,
   ],
   [
     'with another value before',
@@ -56,12 +56,12 @@ test.for<readonly [string, ScopePlan, string]>([
     ),
   ],
   ['on another object', withAction({ object: 'port/t/8080' }), changed('object', 'port/s/8080', 'port/t/8080')],
-  ['with another side effect', withAction({ effects: ['enables 9 rules'] }), changed('also', '', 'enables 9 rules')],
-  ['that takes more along', withAction({ takesAlong: ['rule/a'] }), changed('takes along', '', 'rule/a')],
+  ['with another side effect', withAction({ effects: ['enables 9 rules'] }), changed('effects', '', 'enables 9 rules')],
+  ['that takes more along', withAction({ takesAlong: ['rule/a'] }), changed('also removes', '', 'rule/a')],
   [
     'in another order',
     planOf({ ...plan, actions: plan.actions.toReversed() }),
-    'The same actions follow now, in another order.\n',
+    'The current plan has the same actions in another order.\n',
   ],
 ])('a plan %s is another plan, and it is said how', ([, other, text]) => {
   const difference = planDifference([plan], [other]);

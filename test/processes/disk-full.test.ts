@@ -19,6 +19,6 @@ test.for(LIMITS_KIB)(
     if (full.limited === 0) return;
     expect(full.limited, full.said).toBe(1);
     expect(full.said).toMatch(/could not be (?:read or )?written|is full/);
-    expect(full.said).not.toContain('came up while this ran');
+    expect(full.said).not.toContain('appeared during the run');
   },
 );

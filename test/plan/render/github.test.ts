@@ -28,7 +28,7 @@ test('the worst comes first, ten of each level, and the rest is counted', () => 
   ]);
   expect(lines[0]).toBe('::error file=shop.yaml,line=1,col=3,title=error 0::error 0');
   expect(lines.at(-2)).toBe(
-    'Not annotated, for GitHub shows 10 of each level: 3 errors, 3 warnings, 3 notices. -o text shows all.',
+    'Not annotated, because GitHub shows 10 of each level: 3 errors, 3 warnings, 3 notices. Use -o text to see all.',
   );
 });
 

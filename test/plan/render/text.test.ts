@@ -110,7 +110,7 @@ test('a plan of everything at once reads from top to bottom', () => {
       '',
       '! refused by a guard (guard/prunes)',
       '    12 objects would go',
-      '    → to let it through: --max-prunes 12',
+      '    → to allow it: --max-prunes 12',
       '',
       'i no Application means default/b/c/9',
       'i nor default/b/c/10',
@@ -197,7 +197,7 @@ test.for<readonly [string, Parameters<typeof planOf>[0], boolean]>([
 });
 
 test('without a ledger it says what cannot be known', () => {
-  const sentence = 'No ledger: what is ours, and why a field changes, is not known. Nothing is held for it.';
+  const sentence = 'No ledger: ownership and causes of changes are unknown, so nothing is held because of them.';
   expect(rendered({ ledger: 'none' })).toContain(sentence);
   expect(rendered({ ledger: 'known' })).not.toContain(sentence);
 });
@@ -298,7 +298,7 @@ test('each piece of text is painted by what it is, and all of it stands there un
       '  (drift: changed on the platform)',
       'also: more',
       '(rule/not-ours)',
-      'No ledger: what is ours, and why a field changes, is not known. Nothing is held for it.',
+      'No ledger: ownership and causes of changes are unknown, so nothing is held because of them.',
       'Revision: a1b2c3d',
       `Digest: ${document.digest}`,
     ]),
